@@ -1,0 +1,25 @@
+// DynamoDB's own limits, and ours where it leaves the number open. Each line says where it comes from.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+
+export const itemBytes = 400 * 1024;
+export const hashKeyBytes = 2048;
+export const rangeKeyBytes = 1024;
+export const pageBytes = 1024 * 1024; // Query and Scan, counted before the filter
+export const nestingDepth = 32;
+export const numberDigits = 38;
+export const batchGetKeys = 100;
+export const batchGetBytes = 16 * 1024 * 1024;
+export const batchWriteRequests = 25;
+export const transactionActions = 100;
+export const transactionBytes = 4 * 1024 * 1024;
+export const clientTokenMs = 10 * 60_000;
+export const expressionBytes = 4096;
+export const expressionOperators = 300;
+export const expressionNesting = 100; // deeper trees are refused by the parser, not by the stack
+export const globalIndexes = 20;
+export const localIndexes = 5;
+export const tagsPerTable = 50;
+export const streamRetentionMs = 24 * 60 * 60_000;
+export const streamIteratorMs = 15 * 60_000;
+export const streamRecords = 1000;
+export const streamBytes = 1024 * 1024;

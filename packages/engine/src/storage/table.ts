@@ -1,0 +1,51 @@
+import type { KeyType } from '../values/attribute-value.ts';
+
+// What the store remembers of a table. Kept as JSON in the file, so every field is plain data.
+export type KeyAttribute = { name: string; type: KeyType };
+export type KeySchema = { hash: KeyAttribute; range?: KeyAttribute };
+export type Projection = { type: 'ALL' | 'KEYS_ONLY' } | { type: 'INCLUDE'; attributes: string[] };
+export type Throughput = { read: number; write: number };
+
+export type Index = {
+  id: number;
+  name: string;
+  kind: 'global' | 'local';
+  keys: KeySchema;
+  projection: Projection;
+  status: 'CREATING' | 'ACTIVE' | 'DELETING';
+  throughput?: Throughput;
+};
+
+export type StreamViewType = 'KEYS_ONLY' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'NEW_AND_OLD_IMAGES';
+
+// A shard is open while `end` is unset. Sequences are the engine's own counter.
+export type Shard = { id: number; parent?: number; slot: number; start: number; end?: number };
+
+export type Stream = {
+  id: number;
+  label: string;
+  viewType: StreamViewType;
+  enabled: boolean;
+  createdAt: number;
+  shards: Shard[];
+};
+
+export type TimeToLive = { attribute: string; status: 'ENABLING' | 'ENABLED' | 'DISABLING' };
+
+export type Table = {
+  id: number;
+  uuid: string;
+  name: string;
+  createdAt: number;
+  keys: KeySchema;
+  indexes: Index[];
+  billing: 'PROVISIONED' | 'PAY_PER_REQUEST';
+  throughput: Throughput;
+  tableClass?: string;
+  deletionProtection: boolean;
+  sse?: { enabled: boolean; type?: string; keyArn?: string };
+  ttl?: TimeToLive;
+  // The newest stream is last; disabled ones stay readable until their records are trimmed.
+  streams: Stream[];
+  tags: Record<string, string>;
+};
