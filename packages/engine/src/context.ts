@@ -1,0 +1,39 @@
+import type { Catalog } from './storage/catalog.ts';
+import type { Tx } from './storage/committer.ts';
+import type { Decode, Store } from './storage/store.ts';
+import type { Table } from './storage/table.ts';
+import type { Item } from './values/attribute-value.ts';
+
+// What every action works with.
+export type Context = {
+  store: Store;
+  catalog: Catalog;
+  // Runs in the next group commit; resolves when it is on disk. Decide first, write afterwards: what `work`
+  // throws before its first write rejects only this call.
+  submit<T>(work: (tx: Tx) => T): Promise<T>;
+  now(): number;
+  region: string;
+  accountId: string;
+  streamShards: number;
+  // Runs until done or the engine closes: backfills, clean-up after a dropped table.
+  background(name: string, work: (signal: AbortSignal) => Promise<void>): void;
+};
+
+// In which form items leave an action: tagged values for the wire, plain values for JavaScript callers. Whole
+// items go straight from the stored bytes; computed ones are presented.
+export type View<T> = { decode: Decode<T>; present(item: Item): T };
+
+// Checks against the table happen at once, outside the transaction. Should the table have changed when the
+// work's turn comes, it is prepared again for the new one.
+export function submitOnTable<T>(
+  context: Context,
+  name: string,
+  prepare: (table: Table) => (tx: Tx) => T,
+): Promise<T> {
+  const table = context.catalog.get(name);
+  const work = prepare(table);
+  return context.submit(tx => {
+    const current = context.catalog.get(name);
+    return current === table ? work(tx) : prepare(current)(tx);
+  });
+}

@@ -1,0 +1,143 @@
+import { validationError } from '../errors.ts';
+import type { KeyAttribute, KeySchema } from '../storage/table.ts';
+import { type AttributeValue, typeOf } from '../values/attribute-value.ts';
+import type { Comparator } from './ast.ts';
+import { bindCondition, type Operand, type Test } from './condition.ts';
+import type { Scope } from './scope.ts';
+
+export type RangeCondition =
+  | { op: '=' | '<' | '<=' | '>' | '>='; value: AttributeValue }
+  | { op: 'BETWEEN'; from: AttributeValue; to: AttributeValue }
+  | { op: 'begins_with'; value: AttributeValue };
+
+// One test of one attribute; `op` is undefined where a legacy operator has no place in an index.
+export type KeyTest = { op: RangeCondition['op'] | undefined; values: AttributeValue[] };
+
+// Either an expression that still has to be taken apart, or its tests by attribute.
+export type KeyCondition = { test: Test | undefined; tests: Map<string, KeyTest> };
+
+export function bindKeyCondition(source: string, scope: Scope): KeyCondition {
+  return { test: bindCondition('KeyConditionExpression', source, scope).test, tests: new Map() };
+}
+
+// DynamoDB refuses an expression that no key could answer after it has read all the request's expressions and
+// before it looks for the table, so this is a step of its own. `resolveKeyCondition` takes it if nobody did.
+export function checkKeyCondition(condition: KeyCondition): void {
+  if (condition.test) collectTests(condition.test, condition.tests);
+  condition.test = undefined;
+  const { size } = condition.tests;
+  if (size < 1 || size > 2) throw validationError('Conditions can be of length 1 or 2 only');
+}
+
+export function resolveKeyCondition(
+  condition: KeyCondition,
+  keys: KeySchema,
+): { hash: AttributeValue; range?: RangeCondition } {
+  checkKeyCondition(condition);
+  const { tests } = condition;
+  if (!keys.range && tests.size > 1) throw notSupported();
+  const hash = testOf(tests, keys.hash);
+  if (!hash) throw missed(keys.hash);
+  if (hash.op !== '=') throw notSupported();
+  if (tests.size === 1) return { hash: hash.value };
+  const range = testOf(tests, keys.range!);
+  if (!range) throw missed(keys.range!);
+  return { hash: hash.value, range };
+}
+
+type ResolvedTest = RangeCondition & { value: AttributeValue };
+
+function testOf(tests: Map<string, KeyTest>, key: KeyAttribute): ResolvedTest | undefined {
+  const test = tests.get(key.name);
+  if (!test) return undefined;
+  const { op, values } = test;
+  if (op === undefined) {
+    throw validationError('Attempted conditional constraint is not an indexable operation');
+  }
+  if (values.some(value => typeOf(value) !== key.type)) {
+    throw validationError(
+      'One or more parameter values were invalid: Condition parameter type does not match schema type',
+    );
+  }
+  if (op === 'BETWEEN') return { op, value: values[0]!, from: values[0]!, to: values[1]! };
+  return { op, value: values[0]! };
+}
+
+const notSupported = () => validationError('Query key condition not supported');
+const missed = (key: KeyAttribute) =>
+  validationError(`Query condition missed key schema element: ${key.name}`);
+
+function collectTests(test: Test, tests: Map<string, KeyTest>): void {
+  switch (test.kind) {
+    case 'and':
+      for (const part of test.tests) collectTests(part, tests);
+      break;
+    case 'compare':
+      if (test.operator === '<>') throw invalidOperator(test.operator);
+      collectComparison(test.operator, test.left, test.right, tests);
+      break;
+    case 'between':
+      if (test.operand.kind !== 'path') throw notFirst('BETWEEN');
+      collect('BETWEEN', [test.operand, test.from, test.to], tests);
+      break;
+    case 'begins_with':
+      if (test.operand.kind !== 'path') throw notFirst('begins_with');
+      collect('begins_with', [test.operand, test.prefix], tests);
+      break;
+    case 'or':
+    case 'not':
+    case 'in':
+      throw invalidOperator(test.kind.toUpperCase());
+    default:
+      throw invalidOperator(test.kind);
+  }
+}
+
+const mirrored = { '=': '=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
+
+function collectComparison(
+  operator: Exclude<Comparator, '<>'>,
+  left: Operand,
+  right: Operand,
+  tests: Map<string, KeyTest>,
+): void {
+  collect(left.kind === 'path' ? operator : mirrored[operator], [left, right], tests);
+}
+
+function collect(op: RangeCondition['op'], operands: Operand[], tests: Map<string, KeyTest>): void {
+  let name: string | undefined;
+  const values: AttributeValue[] = [];
+  for (const operand of operands) {
+    if (operand.kind === 'value') {
+      values.push(operand.value);
+      continue;
+    }
+    if (operand.kind === 'size') {
+      throw validationError('KeyConditionExpressions cannot contain nested operations');
+    }
+    if (name !== undefined) {
+      throw validationError(
+        'Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition',
+      );
+    }
+    if (operand.path.length > 1) {
+      throw validationError('KeyConditionExpressions cannot have conditions on nested attributes');
+    }
+    name = operand.path[0] as string;
+  }
+  if (name === undefined) {
+    throw validationError('Invalid condition in KeyConditionExpression: No key attribute specified');
+  }
+  if (tests.has(name)) {
+    throw validationError('KeyConditionExpressions must only contain one condition per key');
+  }
+  tests.set(name, { op, values });
+}
+
+const invalidOperator = (operator: string) =>
+  validationError(`Invalid operator used in KeyConditionExpression: ${operator}`);
+
+const notFirst = (operator: string) =>
+  validationError(
+    `Invalid condition in KeyConditionExpression: ${operator} operator must have the key attribute as its first operand`,
+  );

@@ -1,0 +1,82 @@
+import { validationError } from '../errors.ts';
+import type { AttributeValue } from '../values/attribute-value.ts';
+import type { ExpressionKind, PathNode } from './ast.ts';
+import { expressionError } from './cursor.ts';
+import { isNamePart } from './lexer.ts';
+import type { Path } from './path.ts';
+
+// The placeholders of one request. Its expressions share them, and DynamoDB refuses a request that defines
+// one it does not use.
+export type Scope = {
+  readonly names: Record<string, string> | undefined;
+  readonly values: Record<string, AttributeValue> | undefined;
+  readonly usedNames: Set<string>;
+  readonly usedValues: Set<string>;
+};
+
+export function createScope(names?: Record<string, string>, values?: Record<string, AttributeValue>): Scope {
+  if (names) checkKeys('ExpressionAttributeNames', '#', names);
+  if (values) checkKeys('ExpressionAttributeValues', ':', values);
+  return { names, values, usedNames: new Set(), usedValues: new Set() };
+}
+
+function checkKeys(parameter: string, sign: '#' | ':', placeholders: object): void {
+  let empty = true;
+  for (const key in placeholders) {
+    empty = false;
+    if (!isPlaceholder(key, sign)) {
+      throw validationError(`${parameter} contains invalid key: Syntax error; key: "${key}"`);
+    }
+  }
+  if (empty) throw validationError(`${parameter} must not be empty`);
+}
+
+function isPlaceholder(key: string, sign: '#' | ':'): boolean {
+  if (key.length < 2 || key[0] !== sign) return false;
+  for (let i = 1; i < key.length; i++) {
+    if (!isNamePart(key.charCodeAt(i))) return false;
+  }
+  return true;
+}
+
+export function assertAllUsed(scope: Scope): void {
+  assertUsed('ExpressionAttributeNames', scope.names, scope.usedNames);
+  assertUsed('ExpressionAttributeValues', scope.values, scope.usedValues);
+}
+
+function assertUsed(parameter: string, placeholders: object | undefined, used: Set<string>): void {
+  if (!placeholders) return;
+  const unused = Object.keys(placeholders).filter(key => !used.has(key));
+  if (unused.length === 0) return;
+  throw validationError(`Value provided in ${parameter} unused in expressions: keys: {${unused.join(', ')}}`);
+}
+
+export function resolveName(scope: Scope, name: string, kind: ExpressionKind): string {
+  const attribute = scope.names?.[name];
+  if (attribute === undefined) {
+    throw expressionError(
+      kind,
+      `An expression attribute name used in the document path is not defined; attribute name: ${name}`,
+    );
+  }
+  scope.usedNames.add(name);
+  return attribute;
+}
+
+export function resolveValue(scope: Scope, name: string, kind: ExpressionKind): AttributeValue {
+  const value = scope.values?.[name];
+  if (value === undefined) {
+    throw expressionError(
+      kind,
+      `An expression attribute value used in expression is not defined; attribute value: ${name}`,
+    );
+  }
+  scope.usedValues.add(name);
+  return value;
+}
+
+export function resolvePath(scope: Scope, { elements }: PathNode, kind: ExpressionKind): Path {
+  return elements.map(element =>
+    typeof element === 'string' && element.charCodeAt(0) === 35 ? resolveName(scope, element, kind) : element,
+  );
+}

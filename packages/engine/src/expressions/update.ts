@@ -1,0 +1,134 @@
+import { type AttributeType, type AttributeValue, typeOf } from '../values/attribute-value.ts';
+import type { ActionNode, CallNode, OperandNode, PathNode, SumNode } from './ast.ts';
+import { expressionError } from './cursor.ts';
+import { assertSeparate, type Path } from './path.ts';
+import { resolveName, resolvePath, resolveValue, type Scope } from './scope.ts';
+import { parseUpdate } from './update-parser.ts';
+
+export type Source =
+  | { kind: 'path'; path: Path }
+  | { kind: 'value'; value: AttributeValue }
+  | { kind: 'if_not_exists'; path: Path; otherwise: Source }
+  | { kind: 'list_append'; first: Source; second: Source }
+  | { kind: 'sum'; operator: '+' | '-'; left: Source; right: Source };
+
+export type Action =
+  | { kind: 'set'; path: Path; source: Source }
+  | { kind: 'remove'; path: Path }
+  | { kind: 'add' | 'delete'; path: Path; value: AttributeValue };
+
+// `targets` are the paths written, `paths` those and the ones read. `mismatch` is what DynamoDB says when the
+// item holds another type than an action needs; the legacy parameters have their own words for it.
+export type Update = { actions: Action[]; targets: Path[]; paths: Path[]; mismatch: string };
+
+const kind = 'UpdateExpression';
+
+// DynamoDB looks for a fault of one sort in the whole expression before it looks for the next sort: names,
+// values, paths in each other's way, operands of ADD and DELETE, functions.
+export function bindUpdate(source: string, scope: Scope): Update {
+  const { actions: nodes, names, values } = parseUpdate(source, kind);
+  for (const name of names) resolveName(scope, name, kind);
+  for (const value of values) resolveValue(scope, value, kind);
+  const targets = nodes.map(node => resolvePath(scope, node.path, kind));
+  assertSeparate(kind, targets);
+  for (const node of nodes) checkSetOperand(node, scope);
+  const paths = [...targets];
+  const actions = nodes.map((node, i) => bindAction({ scope, paths }, node, targets[i]!));
+  return {
+    actions,
+    targets,
+    paths,
+    mismatch: 'An operand in the update expression has an incorrect data type',
+  };
+}
+
+const longTypeNames: Partial<Record<AttributeType, string>> = {
+  S: 'STRING',
+  N: 'NUMBER',
+  B: 'BINARY',
+  BOOL: 'BOOLEAN',
+  NULL: 'NULL',
+  M: 'MAP',
+  L: 'LIST',
+};
+
+function checkSetOperand(node: ActionNode, scope: Scope): void {
+  if (node.kind !== 'add' && node.kind !== 'delete') return;
+  const type = typeOf(resolveValue(scope, node.value.name, kind));
+  const name = longTypeNames[type];
+  if (name === undefined || (type === 'N' && node.kind === 'add')) return;
+  throw expressionError(
+    kind,
+    'Incorrect operand type for operator or function; ' +
+      `operator: ${node.kind.toUpperCase()}, operand type: ${name}`,
+  );
+}
+
+type Binder = { scope: Scope; paths: Path[] };
+
+function bindAction(binder: Binder, node: ActionNode, path: Path): Action {
+  switch (node.kind) {
+    case 'set':
+      return { kind: 'set', path, source: bindSource(binder, node.value) };
+    case 'remove':
+      return { kind: 'remove', path };
+    default:
+      return { kind: node.kind, path, value: resolveValue(binder.scope, node.value.name, kind) };
+  }
+}
+
+function bindSource(binder: Binder, node: OperandNode | SumNode): Source {
+  switch (node.kind) {
+    case 'path':
+      return { kind: 'path', path: bindPath(binder, node) };
+    case 'value':
+      return { kind: 'value', value: resolveValue(binder.scope, node.name, kind) };
+    case 'sum': {
+      const left = bindSource(binder, node.left);
+      const right = bindSource(binder, node.right);
+      checkType(node.operator, 'N', left);
+      checkType(node.operator, 'N', right);
+      return { kind: 'sum', operator: node.operator, left, right };
+    }
+    case 'call':
+      return bindCall(binder, node);
+  }
+}
+
+function bindPath({ scope, paths }: Binder, node: PathNode): Path {
+  const path = resolvePath(scope, node, kind);
+  paths.push(path);
+  return path;
+}
+
+function bindCall(binder: Binder, { name, args }: CallNode): Source {
+  const [first, second] = args.map(arg => bindSource(binder, arg)) as [Source, Source];
+  if (args.length !== 2) {
+    throw expressionError(
+      kind,
+      'Incorrect number of operands for operator or function; ' +
+        `operator or function: ${name}, number of operands: ${args.length}`,
+    );
+  }
+  if (name === 'list_append') {
+    checkType(name, 'L', first);
+    checkType(name, 'L', second);
+    return { kind: 'list_append', first, second };
+  }
+  if (first.kind !== 'path') {
+    throw expressionError(
+      kind,
+      `Operator or function requires a document path; operator or function: ${name}`,
+    );
+  }
+  return { kind: 'if_not_exists', path: first.path, otherwise: second };
+}
+
+function checkType(name: string, wanted: AttributeType, source: Source): void {
+  if (source.kind !== 'value' || wanted in source.value) return;
+  throw expressionError(
+    kind,
+    'Incorrect operand type for operator or function; ' +
+      `operator or function: ${name}, operand type: ${typeOf(source.value)}`,
+  );
+}

@@ -1,0 +1,178 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { crc32 } from 'node:zlib';
+import { DynamoError } from '../errors.ts';
+import { readBody } from './body.ts';
+import { deserialize } from './deserialize.ts';
+import { toWireError } from './errors.ts';
+import { answerMalformed } from './malformed.ts';
+import {
+  json10,
+  parseJson,
+  readMediaType,
+  readOperation,
+  refuseEncoding,
+  requireSignature,
+} from './protocol.ts';
+import { nextRequestId } from './request-id.ts';
+import { serialize } from './serialize.ts';
+
+export type Executor = { execute(operation: string, input: unknown): Promise<object> };
+export type ErrorLog = { error(details: object, message: string): void };
+
+export type HttpServerOptions = {
+  host?: string;
+  port?: number;
+  region?: string;
+  maxBodyBytes?: number;
+  requestTimeoutMs?: number;
+  closeTimeoutMs?: number;
+  log?: ErrorLog;
+};
+
+export type HttpServer = {
+  listen(): Promise<{ port: number; url: string }>;
+  close(): Promise<void>;
+};
+
+// DynamoDB's limit for one request (BatchWriteItem: 16 MB); AWS answers 413 above it.
+const requestBytes = 16 * 1024 * 1024;
+
+type Answer = { status: number; type: string; body: string };
+
+const unknownProtocol: Answer = { status: 404, type: 'text/html', body: '<UnknownOperationException/>\n' };
+
+export function createHttpServer(executor: Executor, options: HttpServerOptions = {}): HttpServer {
+  const { host = '127.0.0.1', port = 0, region = 'us-east-1', log } = options;
+  const { maxBodyBytes = requestBytes, requestTimeoutMs = 60_000, closeTimeoutMs = 10_000 } = options;
+  // AWS answers with the trailing space.
+  const healthy: Answer = {
+    status: 200,
+    type: 'text/plain',
+    body: `healthy: dynamodb.${region}.amazonaws.com `,
+  };
+
+  // Every request counts twice: until its operation is done, and until its answer is sent or has nowhere
+  // to go. A client that left early must not let the engine close under its write.
+  let pending = 0;
+  let whenIdle: (() => void) | undefined;
+  const answering = new WeakMap<Duplex, number>();
+
+  const settle = () => {
+    pending -= 1;
+    if (pending === 0) whenIdle?.();
+  };
+
+  const server = createServer(
+    {
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: Math.min(requestTimeoutMs, 20_000),
+      connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
+      // Longer than the clients' own idle limits, so that a client never writes into a closing socket.
+      keepAliveTimeout: 75_000,
+    },
+    (request, response) => {
+      pending += 2;
+      response.on('close', settle);
+      handle(request, response).then(settle, error => {
+        log?.error({ err: error }, 'answer failed');
+        response.destroy();
+        settle();
+      });
+    },
+  );
+  server.on('clientError', (error, socket) => {
+    if (answering.get(socket)) socket.destroy();
+    else answerMalformed(error, socket);
+  });
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request, maxBodyBytes);
+    if (body === 'aborted') return;
+    if (body === 'too-large') {
+      const error = new DynamoError(
+        'RequestEntityTooLargeException',
+        `Request body exceeds ${maxBodyBytes} bytes`,
+        {},
+        413,
+      );
+      send(response, refusal(error, json10), true);
+      return;
+    }
+    const { socket } = request;
+    answering.set(socket, (answering.get(socket) ?? 0) + 1);
+    send(response, await answer(request, body), !server.listening);
+    answering.set(socket, answering.get(socket)! - 1);
+  }
+
+  // The order of the checks is AWS's: protocol, JSON, target, signature, and only then the operation's input.
+  async function answer(request: IncomingMessage, body: Buffer): Promise<Answer> {
+    if (request.method === 'GET') return healthy;
+    const { headers } = request;
+    const type = readMediaType(headers['content-type']);
+    if (request.method !== 'POST' || type === undefined) return unknownProtocol;
+    try {
+      refuseEncoding(headers['content-encoding']);
+      const json = body.length === 0 ? undefined : parseJson(body);
+      const operation = readOperation(headers['x-amz-target']);
+      requireSignature(headers, request.url ?? '/');
+      if (body.length === 0) throw new DynamoError('SerializationException', '');
+      const output = await executor.execute(operation, deserialize(operation, json));
+      return { status: 200, type, body: JSON.stringify(serialize(output)) };
+    } catch (error) {
+      return refusal(error, type);
+    }
+  }
+
+  function refusal(error: unknown, type: string): Answer {
+    const { status, body } = toWireError(error, log);
+    return { status, type, body: JSON.stringify(serialize(body)) };
+  }
+
+  return {
+    listen: () =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, () => {
+          server.off('error', reject);
+          const bound = (server.address() as AddressInfo).port;
+          const name = host.includes(':') ? `[${host}]` : host;
+          resolve({ port: bound, url: `http://${name}:${bound}` });
+        });
+      }),
+
+    close: async () => {
+      const closed = new Promise<void>((resolve, reject) => {
+        server.close(error => (error ? reject(error) : resolve()));
+      });
+      if (pending > 0) {
+        await new Promise<void>(resolve => {
+          const timer = setTimeout(resolve, closeTimeoutMs);
+          whenIdle = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function send(response: ServerResponse, { status, type, body }: Answer, last: boolean): void {
+  const headers = [
+    'x-amzn-RequestId',
+    nextRequestId(),
+    'x-amz-crc32',
+    String(crc32(body)),
+    'Content-Type',
+    type,
+    'Content-Length',
+    String(Buffer.byteLength(body)),
+  ];
+  if (last) headers.push('Connection', 'close');
+  response.writeHead(status, headers);
+  response.end(body);
+}

@@ -1,0 +1,86 @@
+import { resourceNotFound } from '../errors.ts';
+import type { Tx } from './committer.ts';
+import { metaKey, prefixRange, space, tableKey } from './keys.ts';
+import { decodeJson, encodeJson, type Store } from './store.ts';
+import type { Table } from './table.ts';
+
+// The tables of the store, kept in memory. Another process may change them, so every look-up first compares a
+// version number in the file; a table object is replaced, never edited, and stays the same while unchanged.
+
+const versionKey = metaKey('catalog');
+const decodeVersion = (bytes: Buffer): number => bytes.readUInt32BE(0);
+
+export type Catalog = ReturnType<typeof createCatalog>;
+
+export function createCatalog(store: Store) {
+  let version = -1;
+  let tables = new Map<string, Table>();
+  let byId = new Map<number, Table>();
+
+  function refresh(): void {
+    const current = store.get(versionKey, decodeVersion) ?? 0;
+    if (current === version) return;
+    const next = new Map<string, Table>();
+    for (const { value } of store.range(prefixRange(Buffer.from([space.table])), decodeJson)) {
+      const table = value as Table;
+      const known = tables.get(table.name);
+      next.set(table.name, known && JSON.stringify(known) === JSON.stringify(table) ? known : table);
+    }
+    tables = next;
+    byId = new Map([...tables.values()].map(table => [table.id, table]));
+    version = current;
+  }
+
+  function find(name: string): Table | undefined {
+    refresh();
+    return tables.get(name);
+  }
+
+  function findById(id: number): Table | undefined {
+    refresh();
+    return byId.get(id);
+  }
+
+  function list(): Table[] {
+    refresh();
+    return [...tables.values()];
+  }
+
+  function get(name: string, missing?: string): Table {
+    const table = find(name);
+    if (!table) throw resourceNotFound(missing);
+    return table;
+  }
+
+  function save(tx: Tx, table: Table): void {
+    tx.put(tableKey(table.name), encodeJson(table));
+    bump(tx);
+  }
+
+  function drop(tx: Tx, table: Table): void {
+    tx.remove(tableKey(table.name));
+    bump(tx);
+  }
+
+  function bump(tx: Tx): void {
+    const bytes = Buffer.allocUnsafe(4);
+    bytes.writeUInt32BE(((store.get(versionKey, decodeVersion) ?? 0) + 1) >>> 0);
+    tx.put(versionKey, bytes);
+    forget();
+  }
+
+  // After a rollback too: the version in memory may be one that the file never got.
+  function forget(): void {
+    version = -1;
+  }
+
+  return {
+    find,
+    get,
+    findById,
+    list,
+    save,
+    drop,
+    forget,
+  };
+}

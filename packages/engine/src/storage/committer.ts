@@ -1,0 +1,147 @@
+import { DynamoError, internalError } from '../errors.ts';
+import { metaKey, sizeKey } from './keys.ts';
+import type { Store } from './store.ts';
+
+// Group commit. Work that arrives while a transaction is being flushed waits and shares the next one: under
+// load one flush acknowledges many writes, alone a write does not wait for company. A piece of work decides
+// first and writes afterwards; what it throws before its first write is its own answer and harms nobody.
+
+export type Tx = {
+  put(key: Buffer, value: Buffer): void;
+  remove(key: Buffer): void;
+  nextSequence(): number;
+  // Item count and bytes of a table or index, written once a transaction.
+  addSize(id: number, items: number, bytes: number): void;
+};
+
+export type Size = { items: number; bytes: number };
+
+type Job = { work(tx: Tx): unknown; resolve(value: never): void; reject(error: unknown): void };
+
+export type Committer = ReturnType<typeof createCommitter>;
+
+// Bounds how long one transaction keeps this thread and other processes waiting.
+const jobsPerTransaction = 512;
+
+const sequenceKey = metaKey('sequence');
+const decodeSequence = (bytes: Buffer): number => bytes.readDoubleBE(0);
+const decodeSizes = (bytes: Buffer): Size => ({ items: bytes.readDoubleBE(0), bytes: bytes.readDoubleBE(8) });
+
+export const readSize = (store: Store, id: number): Size =>
+  store.get(sizeKey(id), decodeSizes) ?? { items: 0, bytes: 0 };
+
+// The newest sequence number given out.
+export const readSequence = (store: Store): number => store.get(sequenceKey, decodeSequence) ?? 0;
+
+export type CommitListener = { committed(): void; aborted(): void };
+
+export function createCommitter(store: Store, listener: CommitListener) {
+  const queue: Job[] = [];
+  let running: Promise<void> | undefined;
+  let closed = false;
+
+  function submit<T>(work: (tx: Tx) => T): Promise<T> {
+    if (closed) return Promise.reject(internalError('the engine is closed'));
+    return new Promise<T>((resolve, reject) => {
+      queue.push({ work, resolve, reject });
+      running ??= drain().finally(() => {
+        running = undefined;
+      });
+    });
+  }
+
+  async function drain(): Promise<void> {
+    while (queue.length > 0) await commitBatch();
+  }
+
+  async function commitBatch(): Promise<void> {
+    let settle: (() => void)[] = [];
+    let batch: Job[] = [];
+    try {
+      await store.commit(() => {
+        batch = queue.splice(0, jobsPerTransaction);
+        settle = runJobs(store, batch);
+      });
+    } catch (error) {
+      // Nothing of this transaction was kept, so nobody in it may be told otherwise.
+      listener.aborted();
+      const failure = error instanceof DynamoError ? error : internalError(storeFailure(error));
+      if (batch.length === 0) batch = queue.splice(0);
+      for (const job of batch) job.reject(failure);
+      return;
+    }
+    for (const answer of settle) answer();
+    listener.committed();
+  }
+
+  async function close(): Promise<void> {
+    closed = true;
+    await running;
+  }
+
+  return { submit, close };
+}
+
+function runJobs(store: Store, batch: Job[]): (() => void)[] {
+  const tx = createTx(store);
+  const settle: (() => void)[] = [];
+  for (const job of batch) {
+    const before = tx.writes();
+    try {
+      const value = job.work(tx);
+      settle.push(() => job.resolve(value as never));
+    } catch (error) {
+      if (tx.writes() !== before) throw error;
+      settle.push(() => job.reject(error));
+    }
+  }
+  tx.finish();
+  return settle;
+}
+
+function createTx(store: Store) {
+  let writes = 0;
+  let sequence = -1;
+  const sizes = new Map<number, Size>();
+
+  return {
+    put(key: Buffer, value: Buffer) {
+      writes++;
+      store.put(key, value);
+    },
+    remove(key: Buffer) {
+      writes++;
+      store.remove(key);
+    },
+    nextSequence() {
+      if (sequence < 0) sequence = readSequence(store);
+      return ++sequence;
+    },
+    addSize(id: number, items: number, bytes: number) {
+      const size = sizes.get(id);
+      if (!size) sizes.set(id, { items, bytes });
+      else {
+        size.items += items;
+        size.bytes += bytes;
+      }
+    },
+    writes: () => writes,
+    finish() {
+      if (sequence >= 0) store.put(sequenceKey, doubles(sequence));
+      for (const [id, delta] of sizes) {
+        if (delta.items === 0 && delta.bytes === 0) continue;
+        const size = readSize(store, id);
+        store.put(sizeKey(id), doubles(size.items + delta.items, size.bytes + delta.bytes));
+      }
+    },
+  };
+}
+
+function doubles(...values: number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(values.length * 8);
+  for (let i = 0; i < values.length; i++) bytes.writeDoubleBE(values[i]!, i * 8);
+  return bytes;
+}
+
+const storeFailure = (error: unknown): string =>
+  `the write was not stored: ${error instanceof Error ? error.message : String(error)}`;

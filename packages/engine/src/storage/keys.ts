@@ -1,0 +1,294 @@
+import { createHash } from 'node:crypto';
+import type { AttributeValue, Item } from '../values/attribute-value.ts';
+import { toDecimal } from '../values/number.ts';
+import type { Index, Table } from './table.ts';
+
+// Every record of the file lives in one ordered key space; the first byte says what it is.
+//
+//   00 name                                            the store's own facts (format, counters)
+//   01 table name                                      table descriptors
+//   10 table  | length, hash key | range key           items
+//   20 index  | length, hash key | range key, 00 01 | base key   → key of the item
+//   30 table  | expiry | item key                      what TTL will remove, soonest first
+//   40 stream | shard | sequence                       change log
+//   50 token                                           answers of idempotent transactions
+//   51 expiry | token                                  when to forget them
+//   60 table or index                                  item count and bytes
+//
+// Partitions are kept in key order, not hashed: ids that grow with time land on the same few pages, and a
+// commit costs what its dirty pages cost (docs/adr/0006-partitions-in-key-order.md).
+export const space = {
+  meta: 0x00,
+  table: 0x01,
+  item: 0x10,
+  index: 0x20,
+  ttl: 0x30,
+  log: 0x40,
+  token: 0x50,
+  tokenExpiry: 0x51,
+  size: 0x60,
+} as const;
+
+// Half-open: `start` is in the range, `end` is not.
+export type KeyRange = { start: Buffer; end: Buffer };
+
+const headBytes = 5;
+const indexHashBytes = 1024; // a longer hash key of an index is replaced by its SHA-256
+const indexBaseBytes = 600; // likewise for the base key that makes index entries unique
+const hashedLength = 0xffff;
+
+export function head(prefix: number, id: number): Buffer {
+  const key = Buffer.allocUnsafe(headBytes);
+  key[0] = prefix;
+  key.writeUInt32BE(id, 1);
+  return key;
+}
+
+export const prefixRange = (start: Buffer): KeyRange => ({ start, end: successor(start) });
+
+// The first key that does not begin with `prefix`.
+export function successor(prefix: Uint8Array): Buffer {
+  const next = Buffer.from(prefix);
+  for (let i = next.length - 1; i >= 0; i--) {
+    if (next[i] === 0xff) continue;
+    next[i] = next[i]! + 1;
+    return next.subarray(0, i + 1);
+  }
+  throw new RangeError('no key follows this prefix');
+}
+
+export const after = (key: Uint8Array): Buffer => Buffer.concat([key, zeroByte]);
+const zeroByte = Buffer.from([0]);
+
+// ---- values of key attributes, in bytes that sort as DynamoDB sorts the values
+
+export function orderedBytes(value: AttributeValue): Buffer {
+  if ('S' in value) return Buffer.from(value.S, 'utf8');
+  if ('N' in value) return orderedNumber(value.N);
+  if ('B' in value) return Buffer.from(value.B.buffer, value.B.byteOffset, value.B.byteLength);
+  throw new TypeError('only strings, numbers and binary can be keys');
+}
+
+// Sign byte, exponent, then two digits a byte. Negative numbers are complemented and closed by FF, so that of
+// two numbers with the same leading digits the longer one sorts first.
+function orderedNumber(canonical: string): Buffer {
+  const { negative, digits, point } = toDecimal(canonical);
+  if (digits === '') return Buffer.from([1]);
+  const pairs = Math.ceil(digits.length / 2);
+  const bytes = Buffer.allocUnsafe(2 + pairs + (negative ? 1 : 0));
+  bytes[0] = 2;
+  bytes[1] = point + 129;
+  for (let i = 0; i < pairs; i++) {
+    const tens = digits.charCodeAt(2 * i) - 48;
+    const ones = 2 * i + 1 < digits.length ? digits.charCodeAt(2 * i + 1) - 48 : 0;
+    bytes[2 + i] = tens * 10 + ones + 1;
+  }
+  if (!negative) return bytes;
+  bytes[0] = 0;
+  for (let i = 1; i < 2 + pairs; i++) bytes[i] = 255 - bytes[i]!;
+  bytes[2 + pairs] = 0xff;
+  return bytes;
+}
+
+// ---- items
+
+export function partitionPrefix(tableId: number, hash: AttributeValue): Buffer {
+  if ('S' in hash) return stringPrefix(tableId, hash.S);
+  const bytes = orderedBytes(hash);
+  const key = Buffer.allocUnsafe(headBytes + 2 + bytes.length);
+  writePrefix(key, tableId, bytes.length);
+  bytes.copy(key, headBytes + 2);
+  return key;
+}
+
+// The usual key is a short string: written in place, without a buffer of its own.
+function stringPrefix(tableId: number, hash: string): Buffer {
+  const key = Buffer.allocUnsafe(headBytes + 2 + hash.length * 3);
+  const length = key.write(hash, headBytes + 2, 'utf8');
+  writePrefix(key, tableId, length);
+  return key.subarray(0, headBytes + 2 + length);
+}
+
+function writePrefix(key: Buffer, tableId: number, length: number): void {
+  key[0] = space.item;
+  key.writeUInt32BE(tableId, 1);
+  key.writeUInt16BE(length, headBytes);
+}
+
+// `key` holds at least the table's key attributes, of the right types.
+export function itemKey(table: Table, key: Item): Buffer {
+  const prefix = partitionPrefix(table.id, key[table.keys.hash.name]!);
+  if (!table.keys.range) return prefix;
+  const range = key[table.keys.range.name]!;
+  if (!('S' in range)) return Buffer.concat([prefix, orderedBytes(range)]);
+  const bytes = Buffer.allocUnsafe(prefix.length + range.S.length * 3);
+  prefix.copy(bytes);
+  return bytes.subarray(0, prefix.length + bytes.write(range.S, prefix.length, 'utf8'));
+}
+
+// The hash key's own bytes inside an item key: what parallel scans divide by.
+export const partitionBytes = (key: Buffer): Buffer =>
+  key.subarray(headBytes + 2, headBytes + 2 + key.readUInt16BE(headBytes));
+
+export const partitionOf = (key: Buffer): Buffer =>
+  key.subarray(0, headBytes + 2 + key.readUInt16BE(headBytes));
+
+// ---- index entries
+
+export function indexPrefix(indexId: number, hash: AttributeValue): Buffer {
+  const bytes = orderedBytes(hash);
+  const hashed = bytes.length > indexHashBytes;
+  const part = hashed ? digest(bytes) : bytes;
+  const key = Buffer.allocUnsafe(headBytes + 2 + part.length);
+  key[0] = space.index;
+  key.writeUInt32BE(indexId, 1);
+  key.writeUInt16BE(hashed ? hashedLength : bytes.length, headBytes);
+  part.copy(key, headBytes + 2);
+  return key;
+}
+
+const digest = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+
+const endOfRange = Buffer.from([0, 1]);
+const pastRange = Buffer.from([0, 2]);
+
+// 00 becomes 00 FF, so that the closing 00 01 sorts before any longer value.
+function escaped(bytes: Buffer): Buffer {
+  let zeros = 0;
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] === 0) zeros++;
+  if (zeros === 0) return bytes;
+  const out = Buffer.allocUnsafe(bytes.length + zeros);
+  let at = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    out[at++] = bytes[i]!;
+    if (bytes[i] === 0) out[at++] = 0xff;
+  }
+  return out;
+}
+
+// Undefined when the item lacks an index key: the index is sparse.
+export function indexKey(index: Index, item: Item, baseKey: Buffer): Buffer | undefined {
+  const hash = item[index.keys.hash.name];
+  if (!hash || !(index.keys.hash.type in hash)) return undefined;
+  const parts = [indexPrefix(index.id, hash)];
+  if (index.keys.range) {
+    const range = item[index.keys.range.name];
+    if (!range || !(index.keys.range.type in range)) return undefined;
+    parts.push(escaped(orderedBytes(range)), endOfRange);
+  }
+  const base = baseKey.subarray(headBytes);
+  if (base.length <= indexBaseBytes) parts.push(base);
+  else parts.push(digest(base));
+  return Buffer.concat(parts);
+}
+
+// ---- ranges of one partition
+
+export type RangeCondition =
+  | { op: '=' | '<' | '<=' | '>' | '>='; value: AttributeValue }
+  | { op: 'BETWEEN'; from: AttributeValue; to: AttributeValue }
+  | { op: 'begins_with'; value: AttributeValue };
+
+// How a range key's bytes bound a range: `low` is the first key of a value, `high` the first key past it.
+type Bounds = {
+  stem(v: AttributeValue): Buffer;
+  low(v: AttributeValue): Buffer;
+  high(v: AttributeValue): Buffer;
+};
+
+function narrow(prefix: Buffer, condition: RangeCondition | undefined, bounds: Bounds): KeyRange {
+  const whole = prefixRange(prefix);
+  if (!condition) return whole;
+  switch (condition.op) {
+    case '=':
+      return { start: bounds.low(condition.value), end: bounds.high(condition.value) };
+    case '<':
+      return { start: whole.start, end: bounds.low(condition.value) };
+    case '<=':
+      return { start: whole.start, end: bounds.high(condition.value) };
+    case '>':
+      return { start: bounds.high(condition.value), end: whole.end };
+    case '>=':
+      return { start: bounds.low(condition.value), end: whole.end };
+    case 'BETWEEN':
+      return { start: bounds.low(condition.from), end: bounds.high(condition.to) };
+    case 'begins_with':
+      return prefixRange(bounds.stem(condition.value));
+  }
+}
+
+export function itemRange(table: Table, hash: AttributeValue, condition?: RangeCondition): KeyRange {
+  const prefix = partitionPrefix(table.id, hash);
+  if (!table.keys.range) return { start: prefix, end: after(prefix) };
+  const low = (value: AttributeValue) => Buffer.concat([prefix, orderedBytes(value)]);
+  return narrow(prefix, condition, { stem: low, low, high: value => after(low(value)) });
+}
+
+export function indexRange(index: Index, hash: AttributeValue, condition?: RangeCondition): KeyRange {
+  const prefix = indexPrefix(index.id, hash);
+  const stem = (value: AttributeValue) => Buffer.concat([prefix, escaped(orderedBytes(value))]);
+  return narrow(prefix, condition, {
+    stem,
+    low: value => Buffer.concat([stem(value), endOfRange]),
+    high: value => Buffer.concat([stem(value), pastRange]),
+  });
+}
+
+// ---- the rest
+
+export const metaKey = (name: string): Buffer =>
+  Buffer.concat([Buffer.from([space.meta]), Buffer.from(name)]);
+export const tableKey = (name: string): Buffer =>
+  Buffer.concat([Buffer.from([space.table]), Buffer.from(name)]);
+export const sizeKey = (id: number): Buffer => head(space.size, id);
+
+export function ttlKey(tableId: number, expirySeconds: number, key: Buffer): Buffer {
+  const out = Buffer.allocUnsafe(headBytes + 6 + key.length - headBytes);
+  out[0] = space.ttl;
+  out.writeUInt32BE(tableId, 1);
+  out.writeUIntBE(expirySeconds, headBytes, 6);
+  key.copy(out, headBytes + 6, headBytes);
+  return out;
+}
+
+export const ttlSeconds = (key: Buffer): number => key.readUIntBE(headBytes, 6);
+
+export function ttlItemKey(key: Buffer): Buffer {
+  const out = Buffer.allocUnsafe(key.length - 6);
+  key.copy(out, 0, 0, headBytes);
+  out[0] = space.item;
+  key.copy(out, headBytes, headBytes + 6);
+  return out;
+}
+
+export function logKey(streamId: number, shardId: number, sequence: number): Buffer {
+  const key = Buffer.allocUnsafe(headBytes + 10);
+  key[0] = space.log;
+  key.writeUInt32BE(streamId, 1);
+  key.writeUInt32BE(shardId, headBytes);
+  key.writeUIntBE(sequence, headBytes + 4, 6);
+  return key;
+}
+
+export const logSequence = (key: Buffer): number => key.readUIntBE(headBytes + 4, 6);
+export const logShard = (key: Buffer): number => key.readUInt32BE(headBytes);
+
+export const tokenKey = (token: string): Buffer =>
+  Buffer.concat([Buffer.from([space.token]), digest(Buffer.from(token))]);
+
+export function tokenExpiryKey(expiresAtMs: number, token: Buffer): Buffer {
+  const key = Buffer.allocUnsafe(7);
+  key[0] = space.tokenExpiry;
+  key.writeUIntBE(expiresAtMs, 1, 6);
+  return Buffer.concat([key, token.subarray(1)]);
+}
+
+// Spreads partitions over scan segments and stream shards. FNV-1a with a final mix; it need not resist attack,
+// it only has to give the same answer in every process.
+export function partitionHash(key: Buffer): number {
+  let hash = 0x811c9dc5;
+  const end = headBytes + 2 + key.readUInt16BE(headBytes);
+  for (let i = headBytes + 2; i < end; i++) hash = Math.imul(hash ^ key[i]!, 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}

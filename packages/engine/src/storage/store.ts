@@ -1,0 +1,150 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import { type KeyRange, metaKey } from './keys.ts';
+
+// LMDB, as the engine uses it: one ordered space of binary keys, one writer at a time, many readers. A write
+// transaction runs on this thread; committing and flushing it happen on LMDB's own.
+
+export const formatVersion = 1;
+
+export type Decode<T> = (bytes: Buffer, end: number) => T;
+export type Entry<T> = { key: Buffer; value: T };
+export type RangeOptions = KeyRange & { reverse?: boolean };
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+}
+
+export type Store = ReturnType<typeof openStore>;
+
+export const copyBytes: Decode<Buffer> = (bytes, end) => Buffer.from(bytes.subarray(0, end));
+const nothing: Decode<true> = () => true;
+
+// 8 KiB pages allow keys of 4026 bytes; the longest DynamoDB key needs about 3100.
+const pageSize = 8192;
+
+export function openStore(path: string) {
+  const inMemory = path === ':memory:';
+  // The decoder of the read under way. Reads are synchronous, so one slot is enough, and values are decoded
+  // from LMDB's shared buffer without being copied first.
+  let decode: Decode<unknown> = nothing;
+  const db = openDatabase(inMemory ? undefined : path, {
+    encode: (value: Buffer) => value,
+    decode: (bytes: Buffer, end?: unknown) => decode(bytes, typeof end === 'number' ? end : bytes.length),
+  });
+
+  function get<T>(key: Buffer, as: Decode<T>): T | undefined {
+    decode = as;
+    return db.get(key) as T | undefined;
+  }
+
+  // Iterates without holding anything open between turns of the event loop: callers finish or return.
+  function* range<T>({ start, end, reverse }: RangeOptions, as: Decode<T>): Generator<Entry<T>> {
+    const bounds = reverse
+      ? { start: end, end: start, reverse: true, exclusiveStart: true, inclusiveEnd: true }
+      : { start, end };
+    const entries = db.getRange(bounds)[Symbol.iterator]();
+    try {
+      while (true) {
+        decode = as;
+        const next = entries.next();
+        if (next.done) return;
+        yield next.value as Entry<T>;
+      }
+    } finally {
+      entries.return?.();
+    }
+  }
+
+  // Runs `work` in one write transaction and resolves when it is on disk. If `work` throws, nothing is kept.
+  async function commit(work: () => void): Promise<void> {
+    await db.childTransaction(work);
+    await db.flushed;
+  }
+
+  return {
+    get,
+    range,
+    commit,
+    has: (key: Buffer) => get(key, nothing) !== undefined,
+    keys: (options: RangeOptions) => range(options, nothing),
+    put: (key: Buffer, value: Buffer): void => void db.put(key, value),
+    remove: (key: Buffer): void => void db.remove(key),
+    // The next read starts from the newest commit, another process's included.
+    refresh: () => db.resetReadTxn(),
+    backup: (to: string) => db.backup(to, true),
+    stats: () => db.getStats() as LmdbStats,
+    clearDeadReaders: () => db.readerCheck(),
+    close: () => db.close(),
+    inMemory,
+  };
+}
+
+export type LmdbStats = {
+  pageSize: number;
+  treeDepth: number;
+  entryCount: number;
+  lastPageNumber: number;
+  free: { entryCount: number };
+};
+
+type Encoder = { encode(value: Buffer): Buffer; decode(bytes: Buffer, end?: unknown): unknown };
+
+function openDatabase(path: string | undefined, encoder: Encoder): RootDatabase<unknown, Buffer> & Database {
+  if (path) prepareFolder(path);
+  try {
+    const db = open<unknown, Buffer>({
+      path: path ? join(path, 'stak.mdb') : memoryPath(),
+      ...(path ? {} : { noSync: true, deleteOnClose: true }),
+      pageSize,
+      keyEncoding: 'binary',
+      encoder,
+      cache: false,
+      commitDelay: 0,
+      maxReaders: 510,
+    } as never);
+    return db as RootDatabase<unknown, Buffer> & Database;
+  } catch (error) {
+    throw new StoreError(`cannot open the store in ${path ?? 'memory'}: ${(error as Error).message}`);
+  }
+}
+
+function prepareFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw new StoreError(`cannot create the folder ${path}: ${(error as Error).message}`);
+  }
+}
+
+// LMDB needs a file to map; in memory-backed storage where there is some.
+function memoryPath(): string {
+  const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  return join(base, `stak-${process.pid}-${Math.random().toString(36).slice(2)}.mdb`);
+}
+
+// ---- the store's own facts
+
+export const decodeJson = (bytes: Buffer, end: number): unknown => JSON.parse(bytes.toString('utf8', 0, end));
+export const encodeJson = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+
+export function readMeta<T>(store: Pick<Store, 'get'>, name: string): T | undefined {
+  return store.get(metaKey(name), decodeJson) as T | undefined;
+}
+
+// A new file gets our version; a file of another version is not touched.
+export async function claimFormat(store: Store): Promise<void> {
+  const found = readMeta<number>(store, 'format');
+  if (found === undefined) {
+    await store.commit(() => {
+      if (readMeta(store, 'format') === undefined) store.put(metaKey('format'), encodeJson(formatVersion));
+    });
+  } else if (found !== formatVersion) {
+    throw new StoreError(
+      `this store has format ${found}; this version of Stak reads format ${formatVersion}. ` +
+        'Open it with the version that wrote it, or restore a backup.',
+    );
+  }
+}

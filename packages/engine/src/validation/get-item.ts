@@ -1,0 +1,27 @@
+import { validateAttributes } from './attribute-values.ts';
+import { checkAttributesToGet } from './attributes-to-get.ts';
+import { checkConstraints } from './constraints.ts';
+import { checkExpressionMix, checkExpressionReferences } from './expression-parameters.ts';
+import * as members from './members.ts';
+import { attributes, boolean, required, structure, type TypeOf } from './shape.ts';
+import { resolveTableArn, tableName } from './table-name.ts';
+
+export const getItemShape = structure('GetItemInput', {
+  ReturnConsumedCapacity: members.returnConsumedCapacity,
+  AttributesToGet: members.attributesToGet,
+  TableName: tableName,
+  Key: required(attributes),
+  ConsistentRead: boolean,
+  ProjectionExpression: members.expression,
+  ExpressionAttributeNames: members.attributeNames,
+});
+export type GetItemInput = TypeOf<typeof getItemShape>;
+
+export function validateGetItem(input: GetItemInput): void {
+  resolveTableArn(input);
+  checkConstraints(getItemShape, input);
+  checkExpressionMix(input, ['ProjectionExpression'], ['AttributesToGet']);
+  validateAttributes(input.Key);
+  checkAttributesToGet(input.AttributesToGet);
+  checkExpressionReferences(input, ['ProjectionExpression']);
+}

@@ -1,0 +1,97 @@
+import type { AttributeValue, Item } from '../values/attribute-value.ts';
+
+// A request described as data: what each member is, and the constraints DynamoDB reports together before it
+// looks at anything else. The HTTP door reads JSON by it, the validators check by it, the input types follow
+// from it. Members stand in the order in which DynamoDB reports them.
+type Presence = { required?: true };
+
+export type StringShape<T extends string = string> = Presence & {
+  kind: 'string';
+  values?: readonly T[];
+  min?: number;
+  max?: number;
+  pattern?: RegExp;
+};
+export type NumberShape = Presence & { kind: 'integer' | 'long'; min?: number; max?: number };
+export type BooleanShape = Presence & { kind: 'boolean' };
+// One attribute value, and a map of them. Constraints stop here: attribute-values.ts checks what is inside.
+export type ValueShape = Presence & { kind: 'value' };
+export type AttributesShape = Presence & { kind: 'attributes' };
+export type ListShape<S extends Shape = Shape> = Presence & { kind: 'list'; of: S; min?: number; max?: number };
+// The lists of a map may have length limits of their own, which DynamoDB reports for the map as a whole.
+type ListLimits = { min: number; max: number };
+export type MapShape<S extends Shape = Shape> = Presence & { kind: 'map'; of: S; lists?: ListLimits };
+export type StructureShape<M extends Members = Members> = Presence & {
+  kind: 'structure';
+  name: string;
+  members: M;
+  entries: readonly Member[];
+};
+
+export type Members = { readonly [name: string]: Shape };
+export type Member = { name: string; label: string; shape: Shape };
+export type Shape =
+  | StringShape
+  | NumberShape
+  | BooleanShape
+  | ValueShape
+  | AttributesShape
+  | { kind: 'list'; of: Shape; min?: number; max?: number; required?: true }
+  | { kind: 'map'; of: Shape; lists?: ListLimits; required?: true }
+  | { kind: 'structure'; name: string; members: Members; entries: readonly Member[]; required?: true };
+
+export const string = (limits: Omit<StringShape, 'kind' | 'values'> = {}): StringShape => ({
+  kind: 'string',
+  ...limits,
+});
+export const oneOf = <const T extends readonly string[]>(...values: T): StringShape<T[number]> => ({
+  kind: 'string',
+  values,
+});
+export const integer = (min?: number, max?: number): NumberShape => ({ kind: 'integer', min, max });
+export const long = (min?: number): NumberShape => ({ kind: 'long', min });
+export const boolean: BooleanShape = { kind: 'boolean' };
+export const value: ValueShape = { kind: 'value' };
+export const attributes: AttributesShape = { kind: 'attributes' };
+export const list = <S extends Shape>(of: S, min?: number, max?: number): ListShape<S> => ({
+  kind: 'list',
+  of,
+  min,
+  max,
+});
+export const map = <S extends Shape>(of: S, lists?: ListLimits): MapShape<S> => ({ kind: 'map', of, lists });
+export const structure = <const M extends Members>(name: string, members: M): StructureShape<M> => ({
+  kind: 'structure',
+  name,
+  members,
+  entries: Object.entries(members).map(([name, shape]) => ({ name, label: toLabel(name), shape })),
+});
+export const required = <S extends Shape>(shape: S): S & { required: true } => ({ ...shape, required: true });
+
+// Messages name members in Java's case: `TableName` is `tableName`.
+const toLabel = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1);
+
+export type TypeOf<S> = S extends StringShape<infer T>
+  ? T
+  : S extends NumberShape
+    ? number
+    : S extends BooleanShape
+      ? boolean
+      : S extends ValueShape
+        ? AttributeValue
+        : S extends AttributesShape
+          ? Item
+          : S extends { kind: 'list'; of: infer E }
+            ? TypeOf<E>[]
+            : S extends { kind: 'map'; of: infer E }
+              ? { [name: string]: TypeOf<E> }
+              : S extends { kind: 'structure'; members: infer M }
+                ? InputOf<M>
+                : never;
+
+type RequiredNames<M> = { [K in keyof M]: M[K] extends { required: true } ? K : never }[keyof M];
+type InputOf<M> = { -readonly [K in RequiredNames<M>]: TypeOf<M[K]> } & {
+  -readonly [K in Exclude<keyof M, RequiredNames<M>>]?: TypeOf<M[K]> | undefined;
+} extends infer I
+  ? { [K in keyof I]: I[K] }
+  : never;

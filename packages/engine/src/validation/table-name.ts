@@ -1,0 +1,36 @@
+import { validationError } from '../errors.ts';
+import { required, string } from './shape.ts';
+
+const pattern = /^[a-zA-Z0-9_.-]+$/;
+
+// The data plane takes any name that could exist and lets the lookup fail; CreateTable insists on three
+// characters.
+export const tableName = required(string({ min: 1, max: 255, pattern }));
+export const newTableName = required(string({ min: 3, max: 255, pattern }));
+export const indexName = string({ min: 3, max: 255, pattern });
+// The control plane checks the length in words of its own, below.
+export const knownTableName = required(string({ pattern }));
+
+export function checkTableNamePresence(input: unknown): void {
+  if ((input as { TableName?: unknown } | null)?.TableName == null) {
+    throw validationError("The parameter 'TableName' is required but was not present in the request");
+  }
+}
+
+export function checkTableNameLength(input: unknown): void {
+  checkTableNamePresence(input);
+  const name = (input as { TableName: unknown }).TableName;
+  if (typeof name === 'string' && (name.length < 3 || name.length > 255)) {
+    throw validationError('TableName must be at least 3 characters long and at most 255 characters long');
+  }
+}
+
+// Wherever a table's name is asked for, its ARN will do. It is replaced by the name, so that nothing behind
+// the validators meets an ARN.
+export function resolveTableArn(input: unknown): void {
+  const holder = input as { TableName?: unknown } | null | undefined;
+  const name = holder?.TableName;
+  if (typeof name !== 'string' || name.charCodeAt(3) !== 58) return;
+  const match = /^arn:[^:]+:dynamodb:[^:]*:\d*:table\/([a-zA-Z0-9_.-]+)$/.exec(name);
+  if (match) (holder as { TableName: unknown }).TableName = match[1];
+}

@@ -1,0 +1,7 @@
+import type { View } from './context.ts';
+import { decodeItem, decodeNative } from './storage/codec.ts';
+import type { Item } from './values/attribute-value.ts';
+import { type NativeItem, unmarshalItem } from './values/marshal.ts';
+
+export const wireView: View<Item> = { decode: decodeItem, present: item => item };
+export const nativeView: View<NativeItem> = { decode: decodeNative, present: unmarshalItem };

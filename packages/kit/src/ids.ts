@@ -1,0 +1,56 @@
+import type { Clock } from './clock.ts';
+import { idCountDigits, idRandomDigits, idTimeDigits } from './limits.ts';
+import { type Random, systemRandom } from './random.ts';
+
+export type Ids = {
+  // `next()` gives `0mjuxvy9s00…`, `next('evt')` gives `evt_0mjuxvy9s00…`. Not a secret: it tells its time.
+  next(prefix?: string): string;
+};
+
+const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
+const countsPerMs = 36 ** idCountDigits;
+const idShape = new RegExp(
+  `^(?:[a-z][a-z0-9]*_)?[0-9a-z]{${idTimeDigits + idCountDigits + idRandomDigits}}$`,
+);
+const prefixShape = /^[a-z][a-z0-9]*$/;
+
+const inBase36 = (value: number, width: number): string => value.toString(36).padStart(width, '0');
+
+// Ids of one process sort as text in the order they were made: time, then a count within the millisecond.
+// The random tail alone keeps processes apart, so nothing has to be configured per process.
+export function createIds({ clock, random = systemRandom }: { clock: Clock; random?: Random }): Ids {
+  let lastMs = -1;
+  let count = 0;
+  let head = '';
+
+  const advance = () => {
+    const nowMs = clock.now();
+    if (nowMs > lastMs) {
+      lastMs = nowMs;
+      count = 0;
+    } else if (++count === countsPerMs) {
+      // More ids than counts in this millisecond, or the clock stepped back for long: borrow the next one.
+      lastMs += 1;
+      count = 0;
+    }
+    head = inBase36(lastMs, idTimeDigits) + inBase36(count, idCountDigits);
+  };
+
+  return {
+    next(prefix) {
+      if (prefix !== undefined && !prefixShape.test(prefix))
+        throw new TypeError(`"${prefix}" is no id prefix`);
+      advance();
+      let id = head;
+      for (let i = 0; i < idRandomDigits; i++) id += digits[Math.floor(random() * 36)];
+      return prefix === undefined ? id : `${prefix}_${id}`;
+    },
+  };
+}
+
+// The millisecond an id was made in; undefined for a text that has not the shape of an id.
+export function timeOf(id: string): number | undefined {
+  if (!idShape.test(id)) return undefined;
+  const start = id.indexOf('_') + 1;
+  return Number.parseInt(id.slice(start, start + idTimeDigits), 36);
+}

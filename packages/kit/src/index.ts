@@ -1,0 +1,13 @@
+export { type Clock, systemClock } from './clock.ts';
+export { AppError, defineErrors, type ErrorCatalogue } from './errors.ts';
+export { createIds, type Ids, timeOf } from './ids.ts';
+export { createLogger, type Logger, type LoggerSettings } from './log.ts';
+export { type ManualClock, manualClock } from './manual-clock.ts';
+export { type Random, seededRandom, systemRandom } from './random.ts';
+export {
+  type Supervisor,
+  superviseWorkers,
+  type Worker,
+  type WorkerSettings,
+  type WorkerState,
+} from './workers.ts';

@@ -1,0 +1,15 @@
+// Everything in the kit that waits or grows, and why it stops where it stops.
+
+export const timerMs = 2 ** 31 - 1; // setTimeout fires at once for anything longer; the clock chains instead
+
+export const idTimeDigits = 9; // base36 milliseconds: enough until the year 5188, so ids keep one width
+export const idCountDigits = 2; // 1,296 ids a millisecond before one is borrowed from the next
+export const idRandomDigits = 13; // 67 bits: two processes in the same millisecond do not meet
+
+export const logDepth = 16; // deeper values are cut, so that nothing unread by the redactor is printed
+export const logEntries = 1000; // a log line is no place for a table
+
+export const backoffFirstMs = 200; // a blip costs little
+export const backoffMostMs = 30_000; // a dependency that comes back is noticed within half a minute
+export const healthyMs = 60_000; // a run this long ends the streak of failures before it
+export const stopMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after asking

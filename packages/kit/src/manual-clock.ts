@@ -1,0 +1,65 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from './clock.ts';
+
+export type ManualClock = Clock & {
+  // Moves time forward and wakes each sleeper at its own moment, in order. Whoever wakes gets a turn of the
+  // event loop before the next one, so a loop that sleeps again inside the window is woken again.
+  advance(ms: number): Promise<void>;
+  // Steps the wall clock without waking anyone, also backwards: what NTP does to a real one.
+  set(nowMs: number): void;
+  sleepers(): number;
+};
+
+type Sleeper = { dueMs: number; wake: () => void };
+
+export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
+  let wallMs = startMs;
+  let elapsedMs = 0; // sleeps are measured here, so that stepping the wall clock moves no deadline
+  const waiting = new Set<Sleeper>();
+
+  const nextDue = (untilMs: number): Sleeper | undefined => {
+    let first: Sleeper | undefined;
+    for (const sleeper of waiting)
+      if (sleeper.dueMs <= untilMs && (!first || sleeper.dueMs < first.dueMs)) first = sleeper;
+    return first;
+  };
+
+  const moveTo = (targetMs: number) => {
+    wallMs += targetMs - elapsedMs;
+    elapsedMs = targetMs;
+  };
+
+  return {
+    now: () => wallMs,
+    set: nowMs => {
+      wallMs = nowMs;
+    },
+    sleepers: () => waiting.size,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        const stop = () => {
+          waiting.delete(sleeper);
+          reject(signal?.reason);
+        };
+        const wake = () => {
+          waiting.delete(sleeper);
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        };
+        const sleeper: Sleeper = { dueMs: elapsedMs + Math.max(0, ms), wake };
+        waiting.add(sleeper);
+        signal?.addEventListener('abort', stop, { once: true });
+      }),
+    async advance(ms) {
+      const untilMs = elapsedMs + ms;
+      await setImmediate();
+      for (let next = nextDue(untilMs); next; next = nextDue(untilMs)) {
+        moveTo(next.dueMs);
+        next.wake();
+        await setImmediate();
+      }
+      moveTo(untilMs);
+    },
+  };
+}

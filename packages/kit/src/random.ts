@@ -1,0 +1,28 @@
+import { randomFillSync } from 'node:crypto';
+
+// A number in [0, 1), like Math.random.
+export type Random = () => number;
+
+const pool = new Uint32Array(256);
+let next = pool.length;
+
+// Unpredictable, and cheap because the operating system is asked for 256 numbers at a time.
+export const systemRandom: Random = () => {
+  if (next === pool.length) {
+    randomFillSync(pool);
+    next = 0;
+  }
+  return pool[next++]! / 2 ** 32;
+};
+
+// The same sequence for the same seed, for tests. The mixing is MurmurHash3's finalizer over a Weyl sequence.
+export function seededRandom(seed: number): Random {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x9e3779b9) | 0;
+    let mixed = state ^ (state >>> 16);
+    mixed = Math.imul(mixed, 0x85ebca6b);
+    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+    return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest';
+import { declaredImports, noDeepImports, packageGraph } from './tidy/graph-rules.ts';
+import { type Rule, readRepository } from './tidy/repository.ts';
+import {
+  environmentInConfig,
+  everyTestRuns,
+  nothingLeftOver,
+  oneIndexPerPackage,
+  plainNames,
+  shortFiles,
+} from './tidy/source-rules.ts';
+import { linksResolve, noDownloadAddresses, noMachinePaths } from './tidy/text-rules.ts';
+
+type Example = Record<string, string>;
+type Case = { rule: Rule; says: string; bad: Example[]; good?: Example[] };
+
+const manifest = (name: string, dependencies: string[] = [], devDependencies: string[] = []) => {
+  const versions = (names: string[]) => Object.fromEntries(names.map(one => [one, '*']));
+  return JSON.stringify({
+    name,
+    exports: { '.': './src/index.ts' },
+    dependencies: versions(dependencies),
+    devDependencies: versions(devDependencies),
+  });
+};
+
+const house = {
+  'package.json': manifest('stak', [], ['vitest']),
+  'packages/kit/package.json': manifest('@stak/kit', ['pino']),
+  'packages/engine/package.json': manifest('@stak/engine', ['@stak/kit', 'lmdb']),
+  'packages/table/package.json': manifest('@stak/table', ['@stak/kit'], ['@stak/engine']),
+  'services/accounts/package.json': manifest('@stak/accounts', ['@stak/table'], ['@stak/engine']),
+  'services/tasks/package.json': manifest('@stak/tasks', ['@stak/table', '@stak/accounts'], ['@stak/engine']),
+  'apps/server/package.json': manifest('@stak/server', ['@stak/tasks', '@stak/engine']),
+};
+const inHouse = (change: Example): Example => ({ ...house, ...change });
+const lines = (count: number): string => 'const line = 1;\n'.repeat(count);
+
+const cases: Record<string, Case> = {
+  'packages depend only on the rooms below them': {
+    rule: packageGraph,
+    says: 'must not depend on|no place|not named|does not exist|cycle',
+    bad: [
+      inHouse({ 'packages/kit/package.json': manifest('@stak/kit', ['@stak/engine']) }),
+      inHouse({ 'packages/table/package.json': manifest('@stak/table', ['@stak/engine']) }),
+      inHouse({ 'packages/table/package.json': manifest('@stak/table', [], ['@stak/tasks']) }),
+      inHouse({ 'services/tasks/package.json': manifest('@stak/tasks', ['@stak/engine']) }),
+      inHouse({ 'services/accounts/package.json': manifest('@stak/accounts', ['@stak/tasks']) }),
+      inHouse({ 'services/tasks/package.json': manifest('@stak/tasks', ['@stak/server']) }),
+      inHouse({ 'services/tasks/package.json': manifest('@stak/tasks', ['@stak/nowhere']) }),
+      inHouse({ 'packages/extra/package.json': manifest('@stak/extra') }),
+      inHouse({ 'services/tasks/package.json': manifest('@stak/todo') }),
+      inHouse({
+        'services/accounts/package.json': manifest('@stak/accounts', ['@stak/tenants']),
+        'services/tenants/package.json': manifest('@stak/tenants', ['@stak/accounts']),
+      }),
+    ],
+    good: [house],
+  },
+  'every import is declared by its own package': {
+    rule: declaredImports,
+    says: 'not declared|for tests only',
+    bad: [
+      inHouse({ 'packages/kit/src/log.ts': "import { a } from 'winston';" }),
+      inHouse({ 'packages/kit/src/log.ts': "export {\n  a,\n  type B,\n} from 'winston/lib';" }),
+      inHouse({ 'packages/kit/src/log.ts': `const a = await ${'import'}('winston');` }),
+      inHouse({ 'packages/kit/src/log.ts': "import '@scope/winston';" }),
+      inHouse({ 'packages/kit/src/log.ts': "import { it } from 'vitest';" }),
+      inHouse({ 'packages/kit/src/log.test.ts': "import fc from 'fast-check';" }),
+      inHouse({ 'services/tasks/src/tasks.ts': "import type { Engine } from '@stak/engine';" }),
+      inHouse({ 'services/tasks/src/tasks.ts': "import { a } from '@stak/inbox';" }),
+      inHouse({ 'scripts/run.ts': "import { a } from '@stak/engine';" }),
+    ],
+    good: [
+      inHouse({
+        'packages/kit/src/log.ts':
+          "import fs from 'node:fs';\nimport { pino } from 'pino';\nimport './a.ts';",
+        'packages/kit/src/log.test.ts': "import { it } from 'vitest';",
+        'services/tasks/test/tasks.test.ts': "import { createEngine } from '@stak/engine';",
+        'packages/engine/src/partiql.ts': 'const text = `\n  select * from "Music"`;',
+        'vitest.config.ts': "import { defineConfig } from 'vitest/config';",
+      }),
+    ],
+  },
+  'no import reaches into another package': {
+    rule: noDeepImports,
+    says: 'reaches into',
+    bad: [
+      inHouse({ 'packages/engine/src/a.ts': "import { a } from '@stak/kit/src/clock.ts';" }),
+      inHouse({ 'packages/engine/src/a.ts': "import { a } from '../../kit/src/clock.ts';" }),
+      inHouse({ 'test/a.test.ts': "import { a } from '../packages/kit/src/clock.ts';" }),
+      inHouse({ 'scripts/a.ts': "import { a } from '../../outside.ts';" }),
+    ],
+    good: [
+      inHouse({
+        'packages/engine/src/http/a.ts': "import { a } from '../limits.ts';\nimport { b } from '@stak/kit';",
+      }),
+    ],
+  },
+  'the environment is read in one place': {
+    rule: environmentInConfig,
+    says: 'reads the environment',
+    bad: [
+      { 'packages/kit/src/log.ts': 'const level = process.env.LEVEL;' },
+      { 'apps/server/src/main.ts': "const { PORT } = process['env'];" },
+      { 'apps/server/src/main.ts': "import { env } from 'node:process';" },
+      { 'apps/console/src/main.tsx': 'const url = import.meta.env.URL;' },
+    ],
+    good: [
+      {
+        'apps/server/src/config.ts': 'process.env',
+        'bench/src/main.ts': 'process.env',
+        'scripts/conformance.ts': 'process.env',
+        'packages/engine/test/client.test.ts': 'process.env',
+      },
+    ],
+  },
+  'a package has one index': {
+    rule: oneIndexPerPackage,
+    says: 'an index besides',
+    bad: [
+      { 'packages/engine/src/values/index.ts': '' },
+      { 'packages/engine/index.ts': '' },
+      { 'index.mjs': '' },
+    ],
+    good: [{ 'packages/engine/src/index.ts': '', 'bench/src/index.ts': '', 'apps/console/index.html': '' }],
+  },
+  'files are short': {
+    rule: shortFiles,
+    says: '401 lines',
+    bad: [{ 'packages/kit/src/log.ts': lines(401) }, { 'packages/kit/test/log.test.ts': lines(401) }],
+    good: [{ 'packages/kit/src/log.ts': lines(400), 'docs/long.md': lines(500) }],
+  },
+  'nothing is left over': {
+    rule: nothingLeftOver,
+    says: 'unfinished|silences|casts',
+    bad: [
+      { 'a.ts': 'const a = 1; // TODO later' },
+      { 'a.ts': '/* TODO: later */' },
+      { 'a.ts': '/**\n * TODO later\n */' },
+      { 'a.md': '<!-- TODO -->' },
+      { '.ci/run': '# TODO' },
+      { 'a.md': 'FIXME: say more' },
+      { 'a.ts': '// XXX' },
+      { 'a.ts': '// @ts-ignore' },
+      { 'a.ts': '// @ts-nocheck' },
+      { 'a.ts': 'const a = (b as any).c;' },
+      { 'a.ts': 'const a = b as any;' },
+      { 'a.ts': 'f(b as any, c)' },
+      { 'a.tsx': 'const a = b as any\n' },
+    ],
+    good: [
+      { 'a.ts': "const status = 'TODO';\n// It is as good as any other.\n// mktemp wants XXXXXX" },
+      { 'a.md': 'A task is `TODO` or `DONE`, as any task is' },
+    ],
+  },
+  'every test runs, or says in its name what it needs': {
+    rule: everyTestRuns,
+    says: 'runs alone|skipped without',
+    bad: [
+      { 'a.test.ts': "it.only('a', () => {});" },
+      { 'a.test.ts': "describe.concurrent.only('a', () => {});" },
+      { 'a.test.ts': "test.only.each([1])('a', () => {});" },
+      { 'a.test.ts': "it.skip('a', () => {});" },
+      { 'a.test.ts': "it.todo('a');" },
+      { 'a.test.ts': "it.skipIf(!binary)('a', () => {});" },
+      { 'a.test.ts': "describe.runIf(process.platform === 'linux')('a', () => {});" },
+      { 'a.test.ts': "const suite = binary ? describe : describe.skip;\nsuite('a', () => '(needs b)');" },
+      { 'a.test.ts': "it.skip('a', () => {});\nit.skip('b (needs c)', () => {});" },
+    ],
+    good: [
+      { 'a.test.ts': "it.skipIf(!binary)('agrees with dynoxide (needs its binary)', () => {});" },
+      { 'a.test.ts': "it.skip(\n  'a (skipped because b is not built yet)',\n  () => {});" },
+      { 'a.ts': 'list.skip(1); reader.skipIf(empty); process.exit(1);' },
+    ],
+  },
+  'names are plain kebab-case nouns': {
+    rule: plainNames,
+    says: 'not kebab-case|says nothing',
+    bad: [
+      { 'src/putItem.ts': '' },
+      { 'src/put_item.ts': '' },
+      { 'src/Values/size.ts': '' },
+      { 'src/utils.ts': '' },
+      { 'src/helpers/size.ts': '' },
+      { 'src/common.test.ts': '' },
+      { 'src/put--item.ts': '' },
+    ],
+    good: [
+      {
+        'src/put-item.test.ts': '',
+        '.ci/run': '',
+        '.editorconfig': '',
+        'docs/adr/0001-own-engine.md': '',
+        'README.md': '',
+        'src/utility-bill.ts': '',
+      },
+    ],
+  },
+  'no download address is pinned': {
+    rule: noDownloadAddresses,
+    says: 'names a',
+    bad: [
+      { 'package-lock.json': '{ "resolved": "https://registry.example/pino/-/pino-10.0.0.tgz" }' },
+      { 'package-lock.json': '{ "resolved":"http://10.0.0.1/pino.tgz" }' },
+      { 'package-lock.json': '{ "resolved": "git+ssh://git@host.example/a.git" }' },
+      { '.npmrc': 'registry=https://registry.example' },
+    ],
+    good: [{ 'package-lock.json': '{ "resolved": "packages/kit", "link": true }', '.npmrc': 'fund=false' }],
+  },
+  'no path of one machine is written down': {
+    rule: noMachinePaths,
+    says: 'path of one machine',
+    bad: [
+      { 'a.ts': "const folder = '/tmp/data';" },
+      { 'docs/a.md': 'See /home/ann/stak.' },
+      { 'docs/a.md': 'See `/root/stak`' },
+      { '.ci/run': 'cd /work/main' },
+      { 'a.ts': 'const folder = `/tmp/$' + '{name}`;' },
+    ],
+    good: [{ 'a.ts': "join(tmpdir(), 'data'); get('https://a.example/home/b'); './tmp/a'; 'src/work/a'" }],
+  },
+  'links in the documents lead somewhere': {
+    rule: linksResolve,
+    says: 'leads nowhere|names no heading',
+    bad: [
+      { 'README.md': 'See [the plan](docs/plan.md).' },
+      { 'docs/a.md': '[up](../missing.md)' },
+      { 'docs/a.md': '![picture](picture.png)' },
+      { 'docs/a.md': '[ref]: missing.md' },
+      { 'README.md': '# Stak\n[run](#run-it)' },
+      { 'src/a.ts': '// See docs/adr/0009-missing.md.' },
+      { 'README.md': '[b](docs/b.md#two)', 'docs/b.md': '# One\n```\n# two\n```' },
+    ],
+    good: [
+      {
+        'README.md':
+          '# Run it\n[a](docs/a.md#the-one--only) [b](#run-it) [c](https://a.example/b) [d](docs/) `[e](none.md)`',
+        'src/a.ts': '// See docs/a.md and https://a.example/docs/none.md.',
+        'docs/a.md': '## The one & only\n[up](../README.md "title")\n```\n[no](none.md)\n```',
+      },
+    ],
+  },
+};
+
+const repository = readRepository();
+
+describe('the house', () => {
+  it('is read as a whole', () => {
+    const paths = ['package.json', 'README.md', '.ci/run', 'packages/kit/src/index.ts', 'test/tidy.test.ts'];
+    expect(paths.filter(path => !repository.get(path))).toEqual([]);
+  });
+
+  it.each(Object.entries(cases))('%s', (_, { rule }) => {
+    expect(rule(repository)).toEqual([]);
+  });
+});
+
+describe.each(Object.entries(cases))('the rule that %s', (_, { rule, says, bad, good = [] }) => {
+  it.each(bad)('sees %j', example => {
+    expect(rule(new Map(Object.entries(example))).join('\n')).toMatch(new RegExp(says));
+  });
+
+  it.each(good)('accepts %j', example => {
+    expect(rule(new Map(Object.entries(example)))).toEqual([]);
+  });
+});

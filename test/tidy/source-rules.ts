@@ -1,0 +1,87 @@
+import { type Files, findAll, isSource, isTest, isTidy, placeOf, type Rule, sources } from './repository.ts';
+
+const mostLines = 400;
+
+// Files that may be longer, each with its reason.
+const longFiles: ReadonlyMap<string, string> = new Map();
+
+const overSources = (files: Files, check: (path: string, text: string) => string[]): string[] =>
+  [...sources(files)].flatMap(([path, text]) => (isTidy(path) ? [] : check(path, text)));
+
+export const environmentInConfig: Rule = files =>
+  overSources(files, (path, text) => {
+    const mayRead = path === 'apps/server/src/config.ts' || isTest(path) || /^(bench|scripts)\//.test(path);
+    const pattern =
+      /\bprocess(?:\.env\b|\[['"]env['"]\])|\bimport\.meta\.env\b|\benv\b[^;]*from ['"]node:process['"]/g;
+    return mayRead
+      ? []
+      : findAll(path, text, pattern, 'reads the environment outside apps/server/src/config.ts');
+  });
+
+export const oneIndexPerPackage: Rule = files =>
+  [...files.keys()]
+    .filter(path => /(^|\/)index\.([cm]?[jt]s|[jt]sx)$/.test(path))
+    .filter(path => !/^((packages|services|apps)\/[^/]+|bench)\/src\/index\.tsx?$/.test(path))
+    .map(path => `${path}: an index besides the package's own`);
+
+export const shortFiles: Rule = files =>
+  [...sources(files)]
+    .map(([path, text]) => ({ path, lines: text.replace(/\n$/, '').split('\n').length }))
+    .filter(({ path, lines }) => lines > mostLines && !longFiles.has(path))
+    .map(({ path, lines }) => `${path}: ${lines} lines, more than ${mostLines}`);
+
+// Only in comments, because a task of the to-do API may well have the status TODO.
+const leftover = /(?:\/\/|\/\*|^\s*\*|<!--|(?:^|\s)#).*\bTODO\b|\b(?:FIXME|XXX)\b/gm;
+const silenced = /@ts-(?:ignore|nocheck)\b/g;
+const anyCast = /^(?!\s*(?:\/\/|\*)).*(?:\bas any\s*(?=[)\]};,.&|?:]|$)|<any>)/gm;
+
+export const nothingLeftOver: Rule = files => {
+  const complaints: string[] = [];
+  for (const [path, text] of files) {
+    if (isTidy(path) || path === 'package-lock.json') continue;
+    if (isSource(path) || /\.(md|ya?ml|sh|html|css)$/.test(path) || path === '.ci/run')
+      complaints.push(...findAll(path, text, leftover, 'unfinished work'));
+    if (!isSource(path)) continue;
+    complaints.push(...findAll(path, text, silenced, 'silences the compiler'));
+    complaints.push(...findAll(path, text, anyCast, 'casts to any'));
+  }
+  return complaints;
+};
+
+const runner = String.raw`\b(?:it|test|describe|suite|bench)(?:\.\w+)*?`;
+const focused = new RegExp(String.raw`${runner}\.only\b`, 'g');
+const skipped = new RegExp(String.raw`${runner}\.(?:skip|todo|skipIf|runIf)\b(?=(.{0,300}))`, 'gs');
+const reason = /\((?:needs|skipped because) [^)\n]+\)/;
+
+// A skipped test says what it lacks: it.skipIf(!binary)('agrees with dynoxide (needs its binary)', () => …).
+export const everyTestRuns: Rule = files =>
+  overSources(files, (path, text) => [
+    ...findAll(path, text, focused, 'runs alone'),
+    ...[...text.matchAll(skipped)]
+      .filter(match => !reason.test(match[1]!.split('=>')[0]!))
+      .map(match => `${placeOf(path, text, match.index)}: skipped without "(needs …)" in its name`),
+  ]);
+
+const upperCaseNames = new Set([
+  'README.md',
+  'LICENSE',
+  'CONTRIBUTING.md',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'Dockerfile',
+]);
+const kebabCase = /^\.?[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*$/;
+const vagueName = /^(?:utils?|helpers?|commons?|misc)$/;
+
+export const plainNames: Rule = files => {
+  const complaints: string[] = [];
+  for (const path of files.keys()) {
+    for (const name of path.split('/')) {
+      if (!upperCaseNames.has(name) && !kebabCase.test(name))
+        complaints.push(`${path}: "${name}" is not kebab-case`);
+      if (vagueName.test(name.split('.')[0]!)) complaints.push(`${path}: "${name}" says nothing`);
+    }
+  }
+  return complaints;
+};
