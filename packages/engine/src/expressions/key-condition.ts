@@ -13,41 +13,38 @@ export type RangeCondition =
 // One test of one attribute; `op` is undefined where a legacy operator has no place in an index.
 export type KeyTest = { op: RangeCondition['op'] | undefined; values: AttributeValue[] };
 
-// Either an expression that still has to be taken apart, or its tests by attribute.
-export type KeyCondition = { test: Test | undefined; tests: Map<string, KeyTest> };
+// An expression is taken apart into its tests when it is checked; the legacy parameter comes apart already.
+export type KeyCondition = { test: Test } | { tests: Map<string, KeyTest> };
 
 export function bindKeyCondition(source: string, scope: Scope): KeyCondition {
-  return { test: bindCondition('KeyConditionExpression', source, scope).test, tests: new Map() };
+  return { test: bindCondition('KeyConditionExpression', source, scope).test };
 }
 
-// DynamoDB refuses an expression that no key could answer after it has read all the request's expressions and
-// before it looks for the table, so this is a step of its own. `resolveKeyCondition` takes it if nobody did.
-export function checkKeyCondition(condition: KeyCondition): void {
-  if (condition.test) collectTests(condition.test, condition.tests);
-  condition.test = undefined;
-  const { size } = condition.tests;
-  if (size < 1 || size > 2) throw validationError('Conditions can be of length 1 or 2 only');
+// DynamoDB refuses a condition that no key could answer after it has read all the request's expressions and
+// before it looks for the table, so this is a step of its own.
+export function checkKeyCondition(condition: KeyCondition): Map<string, KeyTest> {
+  const tests = 'tests' in condition ? condition.tests : new Map<string, KeyTest>();
+  if ('test' in condition) collectTests(condition.test, tests);
+  if (tests.size < 1 || tests.size > 2) throw validationError('Conditions can be of length 1 or 2 only');
+  return tests;
 }
 
 export function resolveKeyCondition(
   condition: KeyCondition,
   keys: KeySchema,
 ): { hash: AttributeValue; range?: RangeCondition } {
-  checkKeyCondition(condition);
-  const { tests } = condition;
+  const tests = checkKeyCondition(condition);
   if (!keys.range && tests.size > 1) throw notSupported();
-  const hash = testOf(tests, keys.hash);
+  const hash = conditionOn(tests, keys.hash);
   if (!hash) throw missed(keys.hash);
   if (hash.op !== '=') throw notSupported();
   if (tests.size === 1) return { hash: hash.value };
-  const range = testOf(tests, keys.range!);
+  const range = conditionOn(tests, keys.range!);
   if (!range) throw missed(keys.range!);
   return { hash: hash.value, range };
 }
 
-type ResolvedTest = RangeCondition & { value: AttributeValue };
-
-function testOf(tests: Map<string, KeyTest>, key: KeyAttribute): ResolvedTest | undefined {
+function conditionOn(tests: Map<string, KeyTest>, key: KeyAttribute): RangeCondition | undefined {
   const test = tests.get(key.name);
   if (!test) return undefined;
   const { op, values } = test;
@@ -59,8 +56,8 @@ function testOf(tests: Map<string, KeyTest>, key: KeyAttribute): ResolvedTest | 
       'One or more parameter values were invalid: Condition parameter type does not match schema type',
     );
   }
-  if (op === 'BETWEEN') return { op, value: values[0]!, from: values[0]!, to: values[1]! };
-  return { op, value: values[0]! };
+  const [first, second] = values as [AttributeValue, AttributeValue];
+  return op === 'BETWEEN' ? { op, from: first, to: second } : { op, value: first };
 }
 
 const notSupported = () => validationError('Query key condition not supported');

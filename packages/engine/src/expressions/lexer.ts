@@ -4,7 +4,7 @@ export type Token = { type: TokenType; text: string; start: number; end: number 
 const isSpace = (code: number) => code === 32 || (code >= 9 && code <= 13);
 const isDigit = (code: number) => code >= 48 && code <= 57;
 const isLetter = (code: number) => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
-export const isNamePart = (code: number) => isLetter(code) || isDigit(code) || code === 95;
+const isNamePart = (code: number) => isLetter(code) || isDigit(code) || code === 95;
 
 const symbols = new Set(['(', ')', '[', ']', ',', '.', '=', '<', '>', '+', '-', '<=', '>=', '<>']);
 

@@ -2,7 +2,6 @@ import { validationError } from '../errors.ts';
 import type { AttributeValue } from '../values/attribute-value.ts';
 import type { ExpressionKind, PathNode } from './ast.ts';
 import { expressionError } from './cursor.ts';
-import { isNamePart } from './lexer.ts';
 import type { Path } from './path.ts';
 
 // The placeholders of one request. Its expressions share them, and DynamoDB refuses a request that defines
@@ -15,28 +14,7 @@ export type Scope = {
 };
 
 export function createScope(names?: Record<string, string>, values?: Record<string, AttributeValue>): Scope {
-  if (names) checkKeys('ExpressionAttributeNames', '#', names);
-  if (values) checkKeys('ExpressionAttributeValues', ':', values);
   return { names, values, usedNames: new Set(), usedValues: new Set() };
-}
-
-function checkKeys(parameter: string, sign: '#' | ':', placeholders: object): void {
-  let empty = true;
-  for (const key in placeholders) {
-    empty = false;
-    if (!isPlaceholder(key, sign)) {
-      throw validationError(`${parameter} contains invalid key: Syntax error; key: "${key}"`);
-    }
-  }
-  if (empty) throw validationError(`${parameter} must not be empty`);
-}
-
-function isPlaceholder(key: string, sign: '#' | ':'): boolean {
-  if (key.length < 2 || key[0] !== sign) return false;
-  for (let i = 1; i < key.length; i++) {
-    if (!isNamePart(key.charCodeAt(i))) return false;
-  }
-  return true;
 }
 
 export function assertAllUsed(scope: Scope): void {

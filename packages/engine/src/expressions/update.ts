@@ -22,6 +22,10 @@ export type Action =
 export type Update = { actions: Action[]; targets: Path[]; paths: Path[]; mismatch: string };
 
 const kind = 'UpdateExpression';
+const mismatch = 'An operand in the update expression has an incorrect data type';
+
+// UpdateItem without any update writes the bare key.
+export const emptyUpdate: Update = { actions: [], targets: [], paths: [], mismatch };
 
 // DynamoDB looks for a fault of one sort in the whole expression before it looks for the next sort: names,
 // values, paths in each other's way, operands of ADD and DELETE, functions.
@@ -34,12 +38,7 @@ export function bindUpdate(source: string, scope: Scope): Update {
   for (const node of nodes) checkSetOperand(node, scope);
   const paths = [...targets];
   const actions = nodes.map((node, i) => bindAction({ scope, paths }, node, targets[i]!));
-  return {
-    actions,
-    targets,
-    paths,
-    mismatch: 'An operand in the update expression has an incorrect data type',
-  };
+  return { actions, targets, paths, mismatch };
 }
 
 const longTypeNames: Partial<Record<AttributeType, string>> = {

@@ -1,37 +1,13 @@
-// What each target serves. DynamoDB Streams is a service of its own on AWS, with its own target and client.
-const dynamodb = 'DynamoDB_20120810';
-const streams = 'DynamoDBStreams_20120810';
+import { inputShapes } from './shapes.ts';
 
-const operationsByTarget = new Map<string, string>();
+// DynamoDB Streams is a service of its own on AWS, with its own target and its own client.
+const streams = new Set(['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']);
 
-for (const operation of [
-  'BatchExecuteStatement',
-  'BatchGetItem',
-  'BatchWriteItem',
-  'CreateTable',
-  'DeleteItem',
-  'DeleteTable',
-  'DescribeTable',
-  'DescribeTimeToLive',
-  'ExecuteStatement',
-  'ExecuteTransaction',
-  'GetItem',
-  'ListTables',
-  'ListTagsOfResource',
-  'PutItem',
-  'Query',
-  'Scan',
-  'TagResource',
-  'TransactGetItems',
-  'TransactWriteItems',
-  'UntagResource',
-  'UpdateItem',
-  'UpdateTable',
-  'UpdateTimeToLive',
-])
-  operationsByTarget.set(`${dynamodb}.${operation}`, operation);
-
-for (const operation of ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'])
-  operationsByTarget.set(`${streams}.${operation}`, operation);
+const operationsByTarget = new Map<string, string>(
+  Object.keys(inputShapes).map(operation => [
+    `${streams.has(operation) ? 'DynamoDBStreams' : 'DynamoDB'}_20120810.${operation}`,
+    operation,
+  ]),
+);
 
 export const findOperation = (target: string): string | undefined => operationsByTarget.get(target);

@@ -162,17 +162,18 @@ export function createHttpServer(executor: Executor, options: HttpServerOptions 
 }
 
 function send(response: ServerResponse, { status, type, body }: Answer, last: boolean): void {
+  const bytes = Buffer.from(body);
   const headers = [
     'x-amzn-RequestId',
     nextRequestId(),
     'x-amz-crc32',
-    String(crc32(body)),
+    String(crc32(bytes)),
     'Content-Type',
     type,
     'Content-Length',
-    String(Buffer.byteLength(body)),
+    String(bytes.length),
   ];
   if (last) headers.push('Connection', 'close');
   response.writeHead(status, headers);
-  response.end(body);
+  response.end(bytes);
 }

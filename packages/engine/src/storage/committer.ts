@@ -9,6 +9,8 @@ import type { Store } from './store.ts';
 export type Tx = {
   put(key: Buffer, value: Buffer): void;
   remove(key: Buffer): void;
+  // Sees what this transaction has written so far.
+  has(key: Buffer): boolean;
   nextSequence(): number;
   // Item count and bytes of a table or index, written once a transaction.
   addSize(id: number, items: number, bytes: number): void;
@@ -113,6 +115,7 @@ function createTx(store: Store) {
       writes++;
       store.remove(key);
     },
+    has: store.has,
     nextSequence() {
       if (sequence < 0) sequence = readSequence(store);
       return ++sequence;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { hashKeyBytes, rangeKeyBytes } from '../limits.ts';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
 import { toDecimal } from '../values/number.ts';
 import type { Index, Table } from './table.ts';
@@ -135,8 +136,10 @@ export const partitionOf = (key: Buffer): Buffer =>
 
 // ---- index entries
 
-export function indexPrefix(indexId: number, hash: AttributeValue): Buffer {
-  const bytes = orderedBytes(hash);
+export const indexPrefix = (indexId: number, hash: AttributeValue): Buffer =>
+  indexPartition(indexId, orderedBytes(hash));
+
+function indexPartition(indexId: number, bytes: Buffer): Buffer {
   const hashed = bytes.length > indexHashBytes;
   const part = hashed ? digest(bytes) : bytes;
   const key = Buffer.allocUnsafe(headBytes + 2 + part.length);
@@ -166,15 +169,20 @@ function escaped(bytes: Buffer): Buffer {
   return out;
 }
 
-// Undefined when the item lacks an index key: the index is sparse.
+// Undefined when the item lacks an index key: the index is sparse. An item written before the index existed may
+// hold a value that is no key, empty or too long; it stays out of the index too.
 export function indexKey(index: Index, item: Item, baseKey: Buffer): Buffer | undefined {
   const hash = item[index.keys.hash.name];
   if (!hash || !(index.keys.hash.type in hash)) return undefined;
-  const parts = [indexPrefix(index.id, hash)];
+  const hashBytes = orderedBytes(hash);
+  if (hashBytes.length === 0 || hashBytes.length > hashKeyBytes) return undefined;
+  const parts = [indexPartition(index.id, hashBytes)];
   if (index.keys.range) {
     const range = item[index.keys.range.name];
     if (!range || !(index.keys.range.type in range)) return undefined;
-    parts.push(escaped(orderedBytes(range)), endOfRange);
+    const rangeBytes = orderedBytes(range);
+    if (rangeBytes.length === 0 || rangeBytes.length > rangeKeyBytes) return undefined;
+    parts.push(escaped(rangeBytes), endOfRange);
   }
   const base = baseKey.subarray(headBytes);
   if (base.length <= indexBaseBytes) parts.push(base);

@@ -70,6 +70,7 @@ export function openStore(path: string) {
     commit,
     has: (key: Buffer) => get(key, nothing) !== undefined,
     keys: (options: RangeOptions) => range(options, nothing),
+    count: ({ start, end }: KeyRange): number => db.getKeysCount({ start, end }),
     put: (key: Buffer, value: Buffer): void => void db.put(key, value),
     remove: (key: Buffer): void => void db.remove(key),
     // The next read starts from the newest commit, another process's included.
@@ -87,8 +88,11 @@ export type LmdbStats = {
   treeDepth: number;
   entryCount: number;
   lastPageNumber: number;
-  free: { entryCount: number };
+  root: TreeStats;
+  free: TreeStats;
 };
+
+type TreeStats = { treeBranchPageCount: number; treeLeafPageCount: number; overflowPages: number };
 
 type Encoder = { encode(value: Buffer): Buffer; decode(bytes: Buffer, end?: unknown): unknown };
 

@@ -4,7 +4,14 @@ import type { KeyType } from '../values/attribute-value.ts';
 export type KeyAttribute = { name: string; type: KeyType };
 export type KeySchema = { hash: KeyAttribute; range?: KeyAttribute };
 export type Projection = { type: 'ALL' | 'KEYS_ONLY' } | { type: 'INCLUDE'; attributes: string[] };
-export type Throughput = { read: number; write: number };
+// `decreases` counts those of the day of `decreasedAt`.
+export type Throughput = {
+  read: number;
+  write: number;
+  increasedAt?: number;
+  decreasedAt?: number;
+  decreases?: number;
+};
 
 export type Index = {
   id: number;
@@ -19,7 +26,14 @@ export type Index = {
 export type StreamViewType = 'KEYS_ONLY' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'NEW_AND_OLD_IMAGES';
 
 // A shard is open while `end` is unset. Sequences are the engine's own counter.
-export type Shard = { id: number; parent?: number; slot: number; start: number; end?: number };
+export type Shard = {
+  id: number;
+  parent?: number;
+  slot: number;
+  start: number;
+  end?: number;
+  closedAt?: number;
+};
 
 export type Stream = {
   id: number;
@@ -41,6 +55,8 @@ export type Table = {
   indexes: Index[];
   billing: 'PROVISIONED' | 'PAY_PER_REQUEST';
   throughput: Throughput;
+  onDemandSince?: number;
+  onDemand?: { read?: number; write?: number };
   tableClass?: string;
   deletionProtection: boolean;
   sse?: { enabled: boolean; type?: string; keyArn?: string };

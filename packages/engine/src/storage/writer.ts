@@ -45,7 +45,7 @@ export function writeChange(tx: Tx, change: Change): void {
 const sameItem = (a: Image, b: Image): boolean => a.bytes.equals(b.bytes) || equalItems(a.item, b.item);
 
 function writeIndex(tx: Tx, table: Table, index: Index, key: Buffer, before?: Image, after?: Image): void {
-  const oldKey = before && indexKey(index, before.item, key);
+  const oldKey = before && entryOf(tx, index, before, key);
   const newKey = after && indexKey(index, after.item, key);
   const moved = !oldKey || !newKey || !oldKey.equals(newKey);
   if (oldKey && moved) tx.remove(oldKey);
@@ -53,6 +53,12 @@ function writeIndex(tx: Tx, table: Table, index: Index, key: Buffer, before?: Im
   const oldSize = oldKey ? projectedSize(table, index, before!) : 0;
   const newSize = newKey ? projectedSize(table, index, after!) : 0;
   tx.addSize(index.id, (newKey ? 1 : 0) - (oldKey ? 1 : 0), newSize - oldSize);
+}
+
+// While an index is being filled, an item may not have got its entry yet, and must not be counted off.
+function entryOf(tx: Tx, index: Index, image: Image, key: Buffer): Buffer | undefined {
+  const entry = indexKey(index, image.item, key);
+  return entry && index.status === 'CREATING' && !tx.has(entry) ? undefined : entry;
 }
 
 export function projectedSize(table: Table, index: Index, image: Pick<Image, 'item' | 'size'>): number {

@@ -10,12 +10,11 @@ import { typeMismatch } from './type-mismatch.ts';
 export const invalid = (message: string) =>
   validationError(`One or more parameter values were invalid: ${message}`);
 
-const emptyValue =
-  'Supplied AttributeValue is empty, must contain exactly one of the supported datatypes';
+const emptyValue = 'Supplied AttributeValue is empty, must contain exactly one of the supported datatypes';
 const severalTypes =
   'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes';
 export const falseNull = 'Null attribute value types must have the value of true';
-const tooDeep =
+export const tooDeep =
   'Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit';
 
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html: names are at most 64 KB.
@@ -136,7 +135,7 @@ const validateSet = {
     if (members.length === 0) throw invalid('Binary sets should not be empty');
     const keys = members.map(member => {
       if (!(member instanceof Uint8Array)) throw typeMismatch({ kind: 'binary' }, member, 'element');
-      return Buffer.from(member.buffer, member.byteOffset, member.byteLength).latin1Slice();
+      return Buffer.from(member.buffer, member.byteOffset, member.byteLength).toString('latin1');
     });
     if (hasDuplicates(keys)) {
       throw invalid(`Input collection ${echo(members)}of type BS contains duplicates.`);

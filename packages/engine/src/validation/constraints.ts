@@ -105,10 +105,15 @@ function checkElement(
   }
 }
 
-const elementName = (shape: Shape): string | undefined => (shape.kind === 'structure' ? shape.name : undefined);
+const elementName = (shape: Shape): string | undefined =>
+  shape.kind === 'structure' ? shape.name : undefined;
 const isRecord = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);
 const isPlainString = (shape: Shape): boolean =>
-  shape.kind === 'string' && !shape.values && !shape.pattern && shape.min === undefined && shape.max === undefined;
+  shape.kind === 'string' &&
+  !shape.values &&
+  !shape.pattern &&
+  shape.min === undefined &&
+  shape.max === undefined;
 
 type Limits = { min?: number; max?: number };
 
@@ -149,7 +154,13 @@ function checkListLengths(
   }
 }
 
-function checkRange({ min, max }: Limits, value: number, parent: string, label: string, errors: string[]): void {
+function checkRange(
+  { min, max }: Limits,
+  value: number,
+  parent: string,
+  label: string,
+  errors: string[],
+): void {
   if (min !== undefined && value < min) {
     errors.push(violation(value, parent + label, `Member must have value greater than or equal to ${min}`));
   }

@@ -31,7 +31,13 @@ function write(writer: Writer, value: unknown, element: string, depth: number): 
 }
 
 // Brackets are always closed, so that a shortened echo still reads as one value.
-function writeAll<T>(writer: Writer, open: string, close: string, names: Iterable<T>, one: (name: T) => void): void {
+function writeAll<T>(
+  writer: Writer,
+  open: string,
+  close: string,
+  names: Iterable<T>,
+  one: (name: T) => void,
+): void {
   put(writer, open);
   let first = true;
   for (const name of names) {

@@ -1,6 +1,6 @@
 import { DynamoError, validationError } from '../errors.ts';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
-import { validateValue } from './attribute-values.ts';
+import { falseNull, tooDeep, validateValue } from './attribute-values.ts';
 
 type Expression =
   | 'UpdateExpression'
@@ -14,7 +14,11 @@ type References = { ExpressionAttributeNames?: { [name: string]: string }; Expre
 
 // Which parameters a request may combine. Expressions and the older parameters are two languages, and the
 // attribute names and values belong to expressions only.
-export function checkExpressionMix(input: object, expressions: Expression[], older: string[]): void {
+export function checkExpressionMix(
+  input: object,
+  expressions: readonly Expression[],
+  older: readonly string[],
+): void {
   const parameters = input as Parameters;
   let used = 0;
   for (const name of expressions) if (parameters[name] != null) used++;
@@ -33,7 +37,11 @@ export function checkExpressionMix(input: object, expressions: Expression[], old
   }
 }
 
-function refuseBoth(parameters: Parameters, expressions: Expression[], older: string[]): void {
+function refuseBoth(
+  parameters: Parameters,
+  expressions: readonly Expression[],
+  older: readonly string[],
+): void {
   const mixed = older.filter(
     name =>
       parameters[name] != null &&
@@ -50,7 +58,7 @@ function refuseBoth(parameters: Parameters, expressions: Expression[], older: st
 
 // Names and values come before the expressions themselves, which are parsed elsewhere; here one only may not
 // be empty.
-export function checkExpressionReferences(input: object, expressions: Expression[]): void {
+export function checkExpressionReferences(input: object, expressions: readonly Expression[]): void {
   const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = input as References;
   if (names != null) checkReferences(names, 35, 'ExpressionAttributeNames');
   if (values != null) {
@@ -92,6 +100,8 @@ function checkReferenceValue(value: AttributeValue, name: string): void {
     validateValue(value);
   } catch (error) {
     if (!(error instanceof DynamoError) || error.name !== 'ValidationException') throw error;
+    // These two are not attributed to a value.
+    if (error.message.endsWith(falseNull) || error.message === tooDeep) throw error;
     throw validationError(
       `ExpressionAttributeValues contains invalid value: ${error.message} for key ${name}`,
     );

@@ -35,7 +35,9 @@ export function validateQuery(input: QueryInput): void {
   checkConstraints(queryShape, input);
   if (input.Limit != null && input.Limit < 1) {
     // Unlike Scan's, this message leaves out the value and keeps the member's capital.
-    throw enveloped("Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1");
+    throw enveloped(
+      "Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1",
+    );
   }
   checkExpressionMix(
     input,

@@ -14,7 +14,11 @@ export function checkSelect(input: ReadInput, missingProjection: (message: strin
   const { Select: select, AttributesToGet, ProjectionExpression } = input;
   if (select == null) return;
   const projection =
-    ProjectionExpression != null ? 'ProjectionExpression' : AttributesToGet != null ? 'AttributesToGet' : undefined;
+    ProjectionExpression != null
+      ? 'ProjectionExpression'
+      : AttributesToGet != null
+        ? 'AttributesToGet'
+        : undefined;
   if (select === 'SPECIFIC_ATTRIBUTES' && !projection) {
     throw missingProjection(
       'Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES',

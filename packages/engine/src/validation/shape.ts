@@ -17,7 +17,12 @@ export type BooleanShape = Presence & { kind: 'boolean' };
 // One attribute value, and a map of them. Constraints stop here: attribute-values.ts checks what is inside.
 export type ValueShape = Presence & { kind: 'value' };
 export type AttributesShape = Presence & { kind: 'attributes' };
-export type ListShape<S extends Shape = Shape> = Presence & { kind: 'list'; of: S; min?: number; max?: number };
+export type ListShape<S extends Shape = Shape> = Presence & {
+  kind: 'list';
+  of: S;
+  min?: number;
+  max?: number;
+};
 // The lists of a map may have length limits of their own, which DynamoDB reports for the map as a whole.
 type ListLimits = { min: number; max: number };
 export type MapShape<S extends Shape = Shape> = Presence & { kind: 'map'; of: S; lists?: ListLimits };
@@ -71,23 +76,24 @@ export const required = <S extends Shape>(shape: S): S & { required: true } => (
 // Messages name members in Java's case: `TableName` is `tableName`.
 const toLabel = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1);
 
-export type TypeOf<S> = S extends StringShape<infer T>
-  ? T
-  : S extends NumberShape
-    ? number
-    : S extends BooleanShape
-      ? boolean
-      : S extends ValueShape
-        ? AttributeValue
-        : S extends AttributesShape
-          ? Item
-          : S extends { kind: 'list'; of: infer E }
-            ? TypeOf<E>[]
-            : S extends { kind: 'map'; of: infer E }
-              ? { [name: string]: TypeOf<E> }
-              : S extends { kind: 'structure'; members: infer M }
-                ? InputOf<M>
-                : never;
+export type TypeOf<S> =
+  S extends StringShape<infer T>
+    ? T
+    : S extends NumberShape
+      ? number
+      : S extends BooleanShape
+        ? boolean
+        : S extends ValueShape
+          ? AttributeValue
+          : S extends AttributesShape
+            ? Item
+            : S extends { kind: 'list'; of: infer E }
+              ? TypeOf<E>[]
+              : S extends { kind: 'map'; of: infer E }
+                ? { [name: string]: TypeOf<E> }
+                : S extends { kind: 'structure'; members: infer M }
+                  ? InputOf<M>
+                  : never;
 
 type RequiredNames<M> = { [K in keyof M]: M[K] extends { required: true } ? K : never }[keyof M];
 type InputOf<M> = { -readonly [K in RequiredNames<M>]: TypeOf<M[K]> } & {

@@ -50,7 +50,8 @@ function validateAttributeUpdates(updates: AttributeUpdates): void {
   for (const name in updates) {
     const { Action: action = 'PUT', Value: operand } = updates[name] as AttributeUpdates[string];
     if (!operand) {
-      if (action !== 'DELETE') throw invalid('Only DELETE action is allowed when no attribute value is specified');
+      if (action !== 'DELETE')
+        throw invalid('Only DELETE action is allowed when no attribute value is specified');
       continue;
     }
     validateValue(operand);

@@ -1,0 +1,95 @@
+import {
+  addUsage,
+  type ConsumedCapacity,
+  consumedCapacity,
+  noUsage,
+  readUnits,
+  readUsage,
+} from '../capacity.ts';
+import type { Context, View } from '../context.ts';
+import { validationError } from '../errors.ts';
+import { type Projection, project } from '../expressions/projection.ts';
+import * as limits from '../limits.ts';
+import { decodeItem, decodeSize } from '../storage/codec.ts';
+import { itemKey } from '../storage/keys.ts';
+import type { Decode } from '../storage/store.ts';
+import type { Table } from '../storage/table.ts';
+import {
+  type BatchGetItemInput,
+  type KeysAndAttributes,
+  validateBatchGetItem,
+} from '../validation/batch-get-item.ts';
+import { checkKey } from '../validation/keys.ts';
+import type { Item } from '../values/attribute-value.ts';
+import { bindProjectionOf } from './projection.ts';
+
+type TableRequest = {
+  table: Table;
+  name: string;
+  request: KeysAndAttributes;
+  projection?: Projection;
+  keys: Buffer[];
+};
+
+export function batchGetItem<T>(context: Context, input: BatchGetItemInput, view: View<T>) {
+  validateBatchGetItem(input);
+  const bound = Object.entries(input.RequestItems).map(([name, request]) => ({
+    name,
+    request,
+    projection: bindProjectionOf(request),
+  }));
+  const requests = bound.map(entry => prepare(context, entry));
+  const responses: Record<string, T[]> = {};
+  const unprocessed: Record<string, object> = {};
+  const capacity: ConsumedCapacity[] = [];
+  let bytes = 0;
+  for (const { name, request, projection, keys } of requests) {
+    const usage = noUsage('read');
+    const items: T[] = [];
+    const rest: Item[] = [];
+    let size = 0;
+    const decode: Decode<T> = (value, end) => {
+      size = decodeSize(value);
+      return projection ? view.present(project(projection, decodeItem(value, end))) : view.decode(value, end);
+    };
+    keys.forEach((key, i) => {
+      if (bytes >= limits.batchGetBytes) {
+        rest.push(request.Keys[i]!);
+        return;
+      }
+      size = 0;
+      const item = context.store.get(key, decode);
+      bytes += size;
+      if (item !== undefined) items.push(item);
+      addUsage(usage, readUsage(readUnits(size, request.ConsistentRead)));
+    });
+    responses[name] = items;
+    if (rest.length > 0) unprocessed[name] = { ...request, Keys: rest.map(key => view.present(key)) };
+    const consumed = consumedCapacity(input.ReturnConsumedCapacity, name, usage);
+    if (consumed) capacity.push(consumed);
+  }
+  return {
+    Responses: responses,
+    UnprocessedKeys: unprocessed,
+    ...(capacity.length > 0 && { ConsumedCapacity: capacity }),
+  };
+}
+
+function prepare(
+  context: Context,
+  { name, request, projection }: { name: string; request: KeysAndAttributes; projection?: Projection },
+): TableRequest {
+  const table = context.catalog.get(name);
+  const keys = request.Keys.map(key => {
+    checkKey(table, key);
+    return itemKey(table, key);
+  });
+  assertDistinct(keys);
+  return { table, name, request, projection, keys };
+}
+
+export function assertDistinct(keys: Buffer[]): void {
+  if (new Set(keys.map(key => key.toString('latin1'))).size !== keys.length) {
+    throw validationError('Provided list of item keys contains duplicates');
+  }
+}

@@ -1,0 +1,67 @@
+import { addUsage, consumedCapacity, noUsage, type Usage, writeUsage } from '../capacity.ts';
+import type { Context, View } from '../context.ts';
+import type { Tx } from '../storage/committer.ts';
+import {
+  type BatchWriteItemInput,
+  validateBatchWriteItem,
+  type WriteRequest,
+} from '../validation/batch-write-item.ts';
+import { assertDistinct } from './batch-get-item.ts';
+import { type ItemCollectionMetrics, itemCollectionMetrics } from './item-collection.ts';
+import { applyDecision, decide, type Plan, planDelete, planPut } from './write-plan.ts';
+
+// The requests of one call share a transaction, so all of them are stored or none. DynamoDB promises less, and
+// callers must not count on more.
+export async function batchWriteItem<T>(context: Context, input: BatchWriteItemInput, view: View<T>) {
+  validateBatchWriteItem(input);
+  const names = Object.keys(input.RequestItems);
+  const prepare = () =>
+    names.map(name => {
+      const plans = planRequests(context, name, input.RequestItems[name]!);
+      assertDistinct(plans.map(plan => plan.key));
+      return plans;
+    });
+  prepare();
+  return context.submit(tx => {
+    const plans = prepare();
+    const usages = plans.map(group => writeAll(context, tx, group));
+    const capacity = names.flatMap(
+      (name, i) => consumedCapacity(input.ReturnConsumedCapacity, name, usages[i]!) ?? [],
+    );
+    return {
+      UnprocessedItems: {},
+      ...(capacity.length > 0 && { ConsumedCapacity: capacity }),
+      ...collectionMetrics(input, names, plans, view),
+    };
+  });
+}
+
+function planRequests(context: Context, name: string, requests: WriteRequest[]): Plan[] {
+  const table = context.catalog.get(name);
+  return requests.map(({ PutRequest, DeleteRequest }) =>
+    PutRequest ? planPut(table, PutRequest.Item, {}) : planDelete(table, DeleteRequest!.Key, {}),
+  );
+}
+
+function writeAll(context: Context, tx: Tx, plans: Plan[]): Usage {
+  const usage = noUsage('write');
+  for (const plan of plans) {
+    const outcome = decide(context, plan);
+    applyDecision(context, tx, plan, outcome);
+    addUsage(usage, writeUsage(plan.table, outcome.before, outcome.after));
+  }
+  return usage;
+}
+
+function collectionMetrics<T>(input: BatchWriteItemInput, names: string[], plans: Plan[][], view: View<T>) {
+  if (input.ReturnItemCollectionMetrics !== 'SIZE') return undefined;
+  const byTable: Record<string, ItemCollectionMetrics<T>[]> = {};
+  names.forEach((name, i) => {
+    const metrics = input.RequestItems[name]!.flatMap(({ PutRequest, DeleteRequest }) => {
+      const item = PutRequest ? PutRequest.Item : DeleteRequest!.Key;
+      return itemCollectionMetrics(input, plans[i]![0]!.table, item, view)?.ItemCollectionMetrics ?? [];
+    });
+    if (metrics.length > 0) byTable[name] = metrics;
+  });
+  return { ItemCollectionMetrics: byTable };
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { DynamoError } from '../errors.ts';
+import { clientTokenMs } from '../limits.ts';
+import type { Tx } from '../storage/committer.ts';
+import { tokenExpiryKey, tokenKey } from '../storage/keys.ts';
+import { decodeJson, encodeJson } from '../storage/store.ts';
+
+type TokenRecord = { fingerprint: string; expiresAt: number };
+
+// A retried transaction is answered without being applied again. The record is written in the transaction it
+// stands for; it holds a fingerprint of the request, to tell a retry from another request under the same token.
+export function answerOnce<T extends object>(
+  context: Context,
+  tx: Tx,
+  token: string | undefined,
+  payload: unknown,
+  apply: () => T,
+): T {
+  if (token === undefined) return apply();
+  const key = tokenKey(token);
+  const fingerprint = createHash('sha256').update(canonicalJson(payload)).digest('base64');
+  const known = context.store.get(key, decodeJson) as TokenRecord | undefined;
+  if (known && known.expiresAt > context.now()) {
+    if (known.fingerprint === fingerprint) return {} as T;
+    throw new DynamoError(
+      'IdempotentParameterMismatchException',
+      'The provided client token was used with a different request',
+    );
+  }
+  const answer = apply();
+  const expiresAt = context.now() + clientTokenMs;
+  if (known) tx.remove(tokenExpiryKey(known.expiresAt, key));
+  tx.put(key, encodeJson({ fingerprint, expiresAt } satisfies TokenRecord));
+  tx.put(tokenExpiryKey(expiresAt, key), Buffer.alloc(0));
+  return answer;
+}
+
+// The order of an object's members is not part of the request.
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) => {
+    if (member === null || typeof member !== 'object' || Array.isArray(member)) return member;
+    if (member instanceof Uint8Array) return Buffer.from(member).toString('base64');
+    return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

@@ -1,0 +1,25 @@
+import { writeUsage } from '../capacity.ts';
+import { type Context, submitOnTable, type View } from '../context.ts';
+import { type PutItemInput, validatePutItem } from '../validation/put-item.ts';
+import { capacityOf } from './answer.ts';
+import { bindGuard } from './guard.ts';
+import { itemCollectionMetrics } from './item-collection.ts';
+import { applyDecision, decide, planPut } from './write-plan.ts';
+
+export async function putItem<T>(context: Context, input: PutItemInput, view: View<T>) {
+  validatePutItem(input);
+  const guard = bindGuard(input);
+  return submitOnTable(context, input.TableName, table => {
+    const plan = planPut(table, input.Item, guard);
+    return tx => {
+      const outcome = decide(context, plan);
+      applyDecision(context, tx, plan, outcome);
+      const { before, after } = outcome;
+      return {
+        ...(input.ReturnValues === 'ALL_OLD' && before && { Attributes: view.present(before.item) }),
+        ...capacityOf(input, () => writeUsage(table, before, after)),
+        ...itemCollectionMetrics(input, table, input.Item, view),
+      };
+    };
+  });
+}

@@ -1,0 +1,71 @@
+import type { Context, View } from '../context.ts';
+import { validationError } from '../errors.ts';
+import type { Condition } from '../expressions/condition.ts';
+import { bindKeyCondition, checkKeyCondition, resolveKeyCondition } from '../expressions/key-condition.ts';
+import { keyConditionFromConditions } from '../expressions/legacy.ts';
+import { assertAllUsed } from '../expressions/scope.ts';
+import { indexRange, itemRange } from '../storage/keys.ts';
+import type { KeySchema } from '../storage/table.ts';
+import { checkStartKey } from '../validation/keys.ts';
+import { type QueryInput, validateQuery } from '../validation/query.ts';
+import { capacityOf } from './answer.ts';
+import { readPage } from './page.ts';
+import { bindReadExpressions } from './read-expressions.ts';
+import { findIndex, pageUsage, resumeAfter, visibleThrough } from './read-request.ts';
+
+export function query<T>(context: Context, input: QueryInput, view: View<T>) {
+  validateQuery(input);
+  const { keyCondition, filter, projection } = bindQuery(input);
+  const table = context.catalog.get(input.TableName);
+  const index = findIndex(table, input);
+  checkStartKey(table, index, input.ExclusiveStartKey);
+  const keys = (index ?? table).keys;
+  const { hash, range } = resolveKeyCondition(keyCondition, keys);
+  if (filter) checkFilter(filter, keys, input);
+  const visible = visibleThrough(table, index, input, projection);
+  const bounds = index ? indexRange(index, hash, range) : itemRange(table, hash, range);
+  const reverse = input.ScanIndexForward === false;
+  const page = readPage(
+    context,
+    {
+      table,
+      index,
+      range: resumeAfter(bounds, table, index, input.ExclusiveStartKey, reverse),
+      limit: input.Limit,
+      visible,
+      filter,
+      projection,
+      countOnly: input.Select === 'COUNT',
+    },
+    view,
+  );
+  return {
+    ...(input.Select !== 'COUNT' && { Items: page.items }),
+    Count: page.count,
+    ScannedCount: page.scanned,
+    ...(page.lastKey && { LastEvaluatedKey: view.present(page.lastKey) }),
+    ...capacityOf(input, () => pageUsage(table, index, input, visible, page)),
+  };
+}
+
+function bindQuery(input: QueryInput) {
+  const { scope, filter, projection } = bindReadExpressions(input, input.QueryFilter);
+  const keyCondition =
+    input.KeyConditionExpression === undefined
+      ? keyConditionFromConditions(input.KeyConditions!)
+      : bindKeyCondition(input.KeyConditionExpression, scope);
+  assertAllUsed(scope);
+  checkKeyCondition(keyCondition);
+  return { keyCondition, filter, projection };
+}
+
+function checkFilter(filter: Condition, keys: KeySchema, input: QueryInput): void {
+  const kind = input.FilterExpression === undefined ? 'QueryFilter' : 'Filter Expression';
+  for (const [name] of filter.paths) {
+    if (name === keys.hash.name || name === keys.range?.name) {
+      throw validationError(
+        `${kind} can only contain non-primary key attributes: Primary key attribute: ${name}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { readUnits, readUsage, type Usage } from '../capacity.ts';
+import { validationError } from '../errors.ts';
+import { type Projection, projectionOf } from '../expressions/projection.ts';
+import { after, indexKey, itemKey, type KeyRange } from '../storage/keys.ts';
+import type { Index, Table } from '../storage/table.ts';
+import { projectedNames } from '../storage/writer.ts';
+import type { Item } from '../values/attribute-value.ts';
+import type { Page } from './page.ts';
+
+// What Query and Scan share: the index, what may be seen through it, where to go on, and the bill.
+
+type ReadInput = { IndexName?: string; Select?: string; ConsistentRead?: boolean };
+
+export function findIndex(table: Table, { IndexName: name, ConsistentRead }: ReadInput): Index | undefined {
+  if (name === undefined) return undefined;
+  const index = table.indexes.find(candidate => candidate.name === name);
+  if (!index) throw validationError(`The table does not have the specified index: ${name}`);
+  if (index.status === 'CREATING') {
+    throw validationError(`Cannot read from backfilling global secondary index: ${name}`);
+  }
+  if (ConsistentRead && index.kind === 'global') {
+    throw validationError('Consistent reads are not supported on global secondary indexes');
+  }
+  return index;
+}
+
+// A global index shows only what it projects. A local one can fetch the rest from the table, so it hides
+// something only when nothing more was asked for.
+export function visibleThrough(
+  table: Table,
+  index: Index | undefined,
+  input: ReadInput,
+  projection: Projection | undefined,
+): Projection | undefined {
+  const names = index && projectedNames(table, index);
+  if (!index || !names) return undefined;
+  const wantsAll = input.Select === 'ALL_ATTRIBUTES';
+  if (index.kind === 'local') return wantsAll || projection ? undefined : projectionOf([...names]);
+  if (wantsAll) {
+    throw validationError(
+      'One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global ' +
+        `secondary index ${index.name} because its projection type is not ALL`,
+    );
+  }
+  const hidden = projection?.paths.map(path => String(path[0])).filter(name => !names.has(name)) ?? [];
+  if (hidden.length > 0) {
+    throw validationError(
+      `One or more parameter values were invalid: Global secondary index ${index.name} does not project ` +
+        `[${[...new Set(hidden)].join(', ')}]`,
+    );
+  }
+  return projectionOf([...names]);
+}
+
+export function resumeAfter(
+  range: KeyRange,
+  table: Table,
+  index: Index | undefined,
+  start: Item | undefined,
+  reverse: boolean,
+): KeyRange & { reverse: boolean } {
+  if (!start) return { ...range, reverse };
+  const base = itemKey(table, start);
+  const key = index ? indexKey(index, start, base) : base;
+  if (!key || key.compare(range.start) < 0 || key.compare(range.end) >= 0) {
+    throw validationError(
+      'The provided starting key is outside query boundaries based on provided conditions',
+    );
+  }
+  return reverse ? { start: range.start, end: key, reverse } : { start: after(key), end: range.end, reverse };
+}
+
+// Attributes that a local index lacks are fetched from the table, an item at a time.
+export function pageUsage(
+  table: Table,
+  index: Index | undefined,
+  input: ReadInput,
+  visible: Projection | undefined,
+  page: Page<unknown>,
+): Usage {
+  const usage = readUsage(readUnits(page.bytes, input.ConsistentRead), index);
+  if (index?.kind === 'local' && projectedNames(table, index) && !visible) {
+    for (const bytes of page.fetchedBytes) usage.table += readUnits(bytes, input.ConsistentRead);
+  }
+  return usage;
+}

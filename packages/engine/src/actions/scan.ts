@@ -1,0 +1,60 @@
+import type { Context, View } from '../context.ts';
+import { validationError } from '../errors.ts';
+import { assertAllUsed } from '../expressions/scope.ts';
+import { head, itemKey, partitionHash, prefixRange, space } from '../storage/keys.ts';
+import type { Table } from '../storage/table.ts';
+import { checkStartKey } from '../validation/keys.ts';
+import { type ScanInput, validateScan } from '../validation/scan.ts';
+import type { Item } from '../values/attribute-value.ts';
+import { capacityOf } from './answer.ts';
+import { readPage } from './page.ts';
+import { bindReadExpressions } from './read-expressions.ts';
+import { findIndex, pageUsage, resumeAfter, visibleThrough } from './read-request.ts';
+
+export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
+  validateScan(input);
+  const { scope, filter, projection } = bindReadExpressions(input, input.ScanFilter);
+  assertAllUsed(scope);
+  const table = context.catalog.get(input.TableName);
+  const index = findIndex(table, input);
+  checkStartKey(table, index, input.ExclusiveStartKey);
+  const owns = segmentOf(input);
+  if (owns && input.ExclusiveStartKey) checkSegment(input, table, input.ExclusiveStartKey, owns);
+  const visible = visibleThrough(table, index, input, projection);
+  const bounds = prefixRange(index ? head(space.index, index.id) : head(space.item, table.id));
+  const page = readPage(
+    context,
+    {
+      table,
+      index,
+      range: resumeAfter(bounds, table, index, input.ExclusiveStartKey, false),
+      limit: input.Limit,
+      visible,
+      filter,
+      projection,
+      countOnly: input.Select === 'COUNT',
+      owns,
+    },
+    view,
+  );
+  return {
+    ...(input.Select !== 'COUNT' && { Items: page.items }),
+    Count: page.count,
+    ScannedCount: page.scanned,
+    ...(page.lastKey && { LastEvaluatedKey: view.present(page.lastKey) }),
+    ...capacityOf(input, () => pageUsage(table, index, input, visible, page)),
+  };
+}
+
+function segmentOf({ Segment, TotalSegments }: ScanInput): ((key: Buffer) => boolean) | undefined {
+  if (TotalSegments === undefined || TotalSegments === 1) return undefined;
+  return key => partitionHash(key) % TotalSegments === Segment;
+}
+
+function checkSegment(input: ScanInput, table: Table, start: Item, owns: (key: Buffer) => boolean): void {
+  if (owns(itemKey(table, start))) return;
+  throw validationError(
+    'The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct ' +
+      `Segment. TotalSegments: ${input.TotalSegments} Segment: ${input.Segment}`,
+  );
+}

@@ -1,0 +1,39 @@
+import { addUsage, consumedCapacity, noUsage, readUnits, readUsage, type Usage } from '../capacity.ts';
+import type { Context, View } from '../context.ts';
+import { project } from '../expressions/projection.ts';
+import { decodeItem, decodeSize } from '../storage/codec.ts';
+import { itemKey } from '../storage/keys.ts';
+import type { Decode } from '../storage/store.ts';
+import { checkKey } from '../validation/keys.ts';
+import { type TransactGetItemsInput, validateTransactGetItems } from '../validation/transact-get-items.ts';
+import { bindProjectionOf } from './projection.ts';
+import { assertAllSucceeded, attempt } from './transaction.ts';
+
+// All reads happen in one turn of the event loop, from one snapshot.
+export function transactGetItems<T>(context: Context, input: TransactGetItemsInput, view: View<T>) {
+  validateTransactGetItems(input);
+  const bound = input.TransactItems.map(({ Get }) => ({ Get, projection: bindProjectionOf(Get) }));
+  const gets = bound.map(entry => ({ ...entry, table: context.catalog.get(entry.Get.TableName) }));
+  const usages = new Map<string, Usage>();
+  const attempts = gets.map(({ Get, projection, table }) =>
+    attempt(() => {
+      checkKey(table, Get.Key);
+      let size = 0;
+      const decode: Decode<T> = (bytes, end) => {
+        size = decodeSize(bytes);
+        return projection
+          ? view.present(project(projection, decodeItem(bytes, end)))
+          : view.decode(bytes, end);
+      };
+      const item = context.store.get(itemKey(table, Get.Key), decode);
+      const usage = usages.get(table.name) ?? noUsage('read');
+      usages.set(table.name, addUsage(usage, readUsage(2 * readUnits(size, true))));
+      return item === undefined ? {} : { Item: item };
+    }),
+  );
+  const responses = assertAllSucceeded(attempts);
+  const capacity = [...usages].flatMap(
+    ([name, usage]) => consumedCapacity(input.ReturnConsumedCapacity, name, usage, true) ?? [],
+  );
+  return { Responses: responses, ...(capacity.length > 0 && { ConsumedCapacity: capacity }) };
+}

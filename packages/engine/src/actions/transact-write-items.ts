@@ -1,0 +1,119 @@
+import { addUsage, consumedCapacity, doubled, noUsage, type Usage, writeUsage } from '../capacity.ts';
+import type { Context, View } from '../context.ts';
+import { validationError } from '../errors.ts';
+import { assertAllUsed, createScope } from '../expressions/scope.ts';
+import { bindUpdate, type Update } from '../expressions/update.ts';
+import {
+  type TransactWriteItem,
+  type TransactWriteItemsInput,
+  validateTransactWriteItems,
+} from '../validation/transact-write-items.ts';
+import type { Item } from '../values/attribute-value.ts';
+import { answerOnce } from './client-token.ts';
+import { guardIn } from './guard.ts';
+import { type ItemCollectionMetrics, itemCollectionMetrics } from './item-collection.ts';
+import { assertAllSucceeded, attempt } from './transaction.ts';
+import {
+  applyDecision,
+  decide,
+  type Guard,
+  type Plan,
+  planCheck,
+  planDelete,
+  planPut,
+  planUpdate,
+} from './write-plan.ts';
+
+export type BoundWrite = { tableName: string; target: Item; plan(table: Plan['table']): Plan };
+
+export async function transactWriteItems<T>(context: Context, input: TransactWriteItemsInput, view: View<T>) {
+  validateTransactWriteItems(input);
+  const writes = input.TransactItems.map(bindWrite);
+  for (const write of writes) context.catalog.get(write.tableName);
+  return context.submit(tx =>
+    answerOnce(context, tx, input.ClientRequestToken, input.TransactItems, () => {
+      const { usages } = writeTogether(context, tx, writes);
+      const capacity = [...usages].flatMap(
+        ([name, usage]) => consumedCapacity(input.ReturnConsumedCapacity, name, doubled(usage), true) ?? [],
+      );
+      return {
+        ...(capacity.length > 0 && { ConsumedCapacity: capacity }),
+        ...collectionMetrics(context, input, writes, view),
+      };
+    }),
+  );
+}
+
+function bindWrite({ ConditionCheck, Put, Update, Delete }: TransactWriteItem): BoundWrite {
+  const action = (ConditionCheck ?? Put ?? Update ?? Delete)!;
+  const scope = createScope(action.ExpressionAttributeNames, action.ExpressionAttributeValues);
+  const update = Update && bindUpdate(Update.UpdateExpression, scope);
+  const guard = guardIn(action, scope);
+  assertAllUsed(scope);
+  const target = 'Item' in action ? action.Item : action.Key;
+  return {
+    tableName: action.TableName,
+    target,
+    plan: planner({ ConditionCheck, Put, Update, Delete }, update, guard),
+  };
+}
+
+function planner(
+  { ConditionCheck, Put, Delete, Update }: TransactWriteItem,
+  update: Update | undefined,
+  guard: Guard,
+) {
+  return (table: Plan['table']): Plan => {
+    if (Put) return planPut(table, Put.Item, guard);
+    if (Update) return planUpdate(table, Update.Key, update!, guard);
+    if (Delete) return planDelete(table, Delete.Key, guard);
+    return planCheck(table, ConditionCheck!.Key, guard);
+  };
+}
+
+// Decides every write before the first one is made; throws the reasons if any is refused.
+export function writeTogether(
+  context: Context,
+  tx: Parameters<typeof applyDecision>[1],
+  writes: BoundWrite[],
+) {
+  const tables = writes.map(write => context.catalog.get(write.tableName));
+  const planned = writes.map((write, i) => attempt(() => write.plan(tables[i]!)));
+  assertDistinctTargets(planned.flatMap(result => ('value' in result ? [result.value] : [])));
+  const decided = planned.map(result =>
+    'error' in result
+      ? result
+      : attempt(() => ({ plan: result.value, outcome: decide(context, result.value) })),
+  );
+  const decisions = assertAllSucceeded(decided);
+  const usages = new Map<string, Usage>();
+  for (const { plan, outcome } of decisions) {
+    applyDecision(context, tx, plan, outcome);
+    const usage = usages.get(plan.table.name) ?? noUsage('write');
+    usages.set(plan.table.name, addUsage(usage, writeUsage(plan.table, outcome.before, outcome.after)));
+  }
+  return { decisions, usages };
+}
+
+function assertDistinctTargets(plans: Plan[]): void {
+  if (new Set(plans.map(plan => plan.key.toString('latin1'))).size !== plans.length) {
+    throw validationError('Transaction request cannot include multiple operations on one item');
+  }
+}
+
+function collectionMetrics<T>(
+  context: Context,
+  input: TransactWriteItemsInput,
+  writes: BoundWrite[],
+  view: View<T>,
+) {
+  if (input.ReturnItemCollectionMetrics !== 'SIZE') return undefined;
+  const byTable: Record<string, ItemCollectionMetrics<T>[]> = {};
+  for (const { tableName, target } of writes) {
+    const metrics = itemCollectionMetrics(input, context.catalog.get(tableName), target, view);
+    if (!metrics) continue;
+    byTable[tableName] ??= [];
+    byTable[tableName].push(metrics.ItemCollectionMetrics);
+  }
+  return { ItemCollectionMetrics: byTable };
+}

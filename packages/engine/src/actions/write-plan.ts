@@ -1,0 +1,69 @@
+import type { Context } from '../context.ts';
+import { conditionFailed, validationError } from '../errors.ts';
+import type { Condition } from '../expressions/condition.ts';
+import { evaluateCondition } from '../expressions/evaluation.ts';
+import type { Path } from '../expressions/path.ts';
+import type { Update } from '../expressions/update.ts';
+import { applyUpdate } from '../expressions/update-application.ts';
+import * as limits from '../limits.ts';
+import type { Tx } from '../storage/committer.ts';
+import { itemKey } from '../storage/keys.ts';
+import type { Table } from '../storage/table.ts';
+import { type Image, keyAttributes, makeImage, readImage, writeChange } from '../storage/writer.ts';
+import { checkIndexKeys, checkItemKeys, checkKey, checkUpdatedKeys } from '../validation/keys.ts';
+import type { Item } from '../values/attribute-value.ts';
+import { itemSize } from '../values/size.ts';
+
+// One item's write in two steps: `decide` reads and judges, `applyDecision` writes. A transaction takes the
+// first step for all its items before the second for any.
+
+export type Outcome = { before?: Image; after?: Image; touched?: Path[] };
+export type Guard = { condition?: Condition; returnOnFailure?: 'ALL_OLD' | 'NONE' };
+export type Plan = { table: Table; key: Buffer; guard: Guard; next(before: Image | undefined): Outcome };
+
+export function planPut(table: Table, item: Item, guard: Guard): Plan {
+  checkItemKeys(table, item);
+  const after = makeImage(item);
+  return { table, key: itemKey(table, item), guard, next: before => ({ before, after }) };
+}
+
+export function planDelete(table: Table, key: Item, guard: Guard): Plan {
+  checkKey(table, key);
+  return { table, key: itemKey(table, key), guard, next: before => ({ before }) };
+}
+
+// Leaves the item as it is: the condition is the whole point.
+export function planCheck(table: Table, key: Item, guard: Guard): Plan {
+  checkKey(table, key);
+  return { table, key: itemKey(table, key), guard, next: before => ({ before, after: before }) };
+}
+
+export function planUpdate(table: Table, key: Item, update: Update, guard: Guard): Plan {
+  checkKey(table, key);
+  checkUpdatedKeys(table, update.targets);
+  const nextImage = (before: Image | undefined): Outcome => {
+    const base = before?.item ?? keyAttributes(table, key);
+    const { item, touched, creates } = applyUpdate(update, base, !before);
+    if (!before && !creates) return { touched };
+    checkIndexKeys(table, item);
+    const size = itemSize(item);
+    if (size > limits.itemBytes) {
+      throw validationError('Item size to update has exceeded the maximum allowed size');
+    }
+    return { before, after: makeImage(item, size), touched };
+  };
+  return { table, key: itemKey(table, key), guard, next: nextImage };
+}
+
+export function decide(context: Context, { key, guard, next }: Plan): Outcome {
+  const before = readImage(context.store, key);
+  if (guard.condition && !evaluateCondition(guard.condition, before?.item)) {
+    throw conditionFailed(guard.returnOnFailure === 'ALL_OLD' ? before?.item : undefined);
+  }
+  return next(before);
+}
+
+export function applyDecision(context: Context, tx: Tx, { table, key }: Plan, outcome: Outcome): void {
+  if (outcome.before === outcome.after) return;
+  writeChange(tx, { table, key, before: outcome.before, after: outcome.after, now: context.now() });
+}

@@ -1,0 +1,86 @@
+import type { Context } from '../context.ts';
+import { readSequence } from '../storage/committer.ts';
+import type { Stream } from '../storage/table.ts';
+import { shardRange } from './records.ts';
+import { findStream } from './stream-lookup.ts';
+
+// Wakes the readers of streams. A commit of this process wakes them at once; those of other processes are
+// noticed by a poll, which runs only while somebody waits.
+
+export type StreamHub = ReturnType<typeof createStreamHub>;
+export type HubOptions = { pollMs: number };
+
+type Waiter = { target: string; since: number; wake(): void };
+
+export function createStreamHub(context: Context, { pollMs }: HubOptions) {
+  const waiters = new Set<Waiter>();
+  let timer: NodeJS.Timeout | undefined;
+  let checked = -1;
+
+  // Called after every commit: without waiters it is a comparison.
+  function notify(): void {
+    if (waiters.size > 0) check();
+  }
+
+  function check(): void {
+    const newest = readSequence(context.store);
+    if (newest === checked) return;
+    checked = newest;
+    for (const waiter of waiters) if (hasChanged(context, waiter.target, waiter.since)) waiter.wake();
+  }
+
+  function poll(): void {
+    context.store.refresh();
+    check();
+  }
+
+  // The log's newest sequence. Taken before reading and given to `waitForChange` afterwards, it closes the gap
+  // between the two.
+  const position = (): number => readSequence(context.store);
+
+  // Resolves when the stream has a record, a new shard or an end above `since`, or is gone. `target` is a
+  // stream's ARN or a table's name. Rejects with the signal's reason.
+  function waitForChange(target: string, signal?: AbortSignal, since = position()): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      if (hasChanged(context, target, since)) return resolve();
+      const waiter: Waiter = { target, since, wake: () => settle(resolve) };
+      const abort = () => settle(() => reject(signal?.reason));
+      const settle = (answer: () => void) => {
+        waiters.delete(waiter);
+        signal?.removeEventListener('abort', abort);
+        if (waiters.size === 0) stopPolling();
+        answer();
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+      waiters.add(waiter);
+      timer ??= setInterval(poll, pollMs).unref();
+    });
+  }
+
+  function stopPolling(): void {
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return { notify, position, waitForChange, waiting: () => waiters.size };
+}
+
+function hasChanged(context: Context, target: string, since: number): boolean {
+  const streams = streamsOf(context, target);
+  return !streams || streams.some(stream => changedSince(context, stream, since));
+}
+
+function streamsOf(context: Context, target: string): Stream[] | undefined {
+  if (!target.startsWith('arn:')) return context.catalog.find(target)?.streams;
+  const entry = findStream(context, target);
+  return entry && [entry.stream];
+}
+
+function changedSince({ store }: Context, stream: Stream, since: number): boolean {
+  return stream.shards.some(({ id, start, end }) => {
+    if (start > since || (end !== undefined && end > since)) return true;
+    for (const _ of store.keys(shardRange(stream.id, id, since + 1))) return true;
+    return false;
+  });
+}

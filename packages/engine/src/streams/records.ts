@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { streamBytes } from '../limits.ts';
+import { type ChangeEvent, type ChangeRecord, decodeChange } from '../storage/change-log.ts';
+import { decodeItem, decodeSize } from '../storage/codec.ts';
+import { type KeyRange, logKey, logSequence } from '../storage/keys.ts';
+import type { Stream, StreamViewType } from '../storage/table.ts';
+import type { Item } from '../values/attribute-value.ts';
+import { sequenceText } from './names.ts';
+
+// The change log as the Streams API shows it.
+
+export type StreamRecord = {
+  eventID: string;
+  eventName: ChangeEvent;
+  eventVersion: '1.1';
+  eventSource: 'aws:dynamodb';
+  awsRegion: string;
+  dynamodb: {
+    ApproximateCreationDateTime: number;
+    Keys: Item;
+    NewImage?: Item;
+    OldImage?: Item;
+    SequenceNumber: string;
+    SizeBytes: number;
+    StreamViewType: StreamViewType;
+  };
+  userIdentity?: { Type: 'Service'; PrincipalId: 'dynamodb.amazonaws.com' };
+};
+
+// Sequences fit in six bytes; the largest is never given out.
+const lastSequence = 2 ** 48 - 1;
+
+export const shardRange = (streamId: number, shardId: number, from = 0): KeyRange => ({
+  start: logKey(streamId, shardId, from),
+  end: logKey(streamId, shardId, lastSequence),
+});
+
+export type Page = { records: StreamRecord[]; position: number; exhausted: boolean };
+
+// Reads from `position` on, and says where to go on and whether there was more.
+export function readRecords(
+  context: Context,
+  stream: Stream,
+  shardId: number,
+  position: number,
+  limit: number,
+): Page {
+  const page: Page = { records: [], position, exhausted: true };
+  let bytes = 0;
+  for (const { key, value } of context.store.range(shardRange(stream.id, shardId, position), decodeChange)) {
+    const size = sizeOf(value);
+    // A page is never empty while there are records, however large the first one is.
+    if (page.records.length === limit || (bytes > 0 && bytes + size > streamBytes)) {
+      page.exhausted = false;
+      break;
+    }
+    const sequence = logSequence(key);
+    page.records.push(presentRecord(context, stream, sequence, value, size));
+    page.position = sequence + 1;
+    bytes += size;
+  }
+  return page;
+}
+
+const sizeOf = (record: ChangeRecord): number =>
+  decodeSize(record.keys) +
+  (record.old ? decodeSize(record.old) : 0) +
+  (record.new ? decodeSize(record.new) : 0);
+
+function presentRecord(
+  context: Context,
+  stream: Stream,
+  sequence: number,
+  record: ChangeRecord,
+  size: number,
+): StreamRecord {
+  return {
+    eventID: eventId(stream, sequence),
+    eventName: record.event,
+    eventVersion: '1.1',
+    eventSource: 'aws:dynamodb',
+    awsRegion: context.region,
+    dynamodb: {
+      ApproximateCreationDateTime: Math.floor(record.at / 1000),
+      Keys: decodeItem(record.keys),
+      ...(record.new && { NewImage: decodeItem(record.new) }),
+      ...(record.old && { OldImage: decodeItem(record.old) }),
+      SequenceNumber: sequenceText(sequence),
+      SizeBytes: size,
+      StreamViewType: stream.viewType,
+    },
+    ...(record.actor === 'ttl' && {
+      userIdentity: { Type: 'Service', PrincipalId: 'dynamodb.amazonaws.com' } as const,
+    }),
+  };
+}
+
+// The same record has the same id however often it is read: consumers tell repetitions by it.
+const eventId = (stream: Stream, sequence: number): string =>
+  createHash('sha256').update(`${stream.id}/${stream.label}/${sequence}`).digest('hex').slice(0, 32);

@@ -1,0 +1,101 @@
+import type { Context } from '../context.ts';
+import { decodeItem, decodeSize } from '../storage/codec.ts';
+import type { Tx } from '../storage/committer.ts';
+import { after, head, indexKey, prefixRange, space, ttlKey } from '../storage/keys.ts';
+import type { Entry } from '../storage/store.ts';
+import type { Index, Table } from '../storage/table.ts';
+import { expiryOf, projectedSize } from '../storage/writer.ts';
+import type { Item } from '../values/attribute-value.ts';
+
+// Filling a new index while the table is in use. Writers maintain the index from the moment it exists; this
+// walk gives an entry to the items that were there before. It looks at each item inside a transaction and adds
+// only what is missing, so it may be started again from the beginning at any time, by several processes.
+
+const itemsPerTransaction = 256;
+const bytesPerTransaction = 1024 * 1024; // large items make smaller steps
+const noBytes = Buffer.alloc(0);
+
+type Sized = { item: Item; size: number };
+const decodeSized = (bytes: Buffer, end: number): Sized => ({
+  item: decodeItem(bytes, end),
+  size: decodeSize(bytes),
+});
+
+// What one walk does: `current` gives the table while the work is still wanted.
+type Fill = {
+  current(): Table | undefined;
+  add(tx: Tx, table: Table, key: Buffer, entry: Sized): void;
+  finish(tx: Tx, table: Table): void;
+};
+
+export function startIndexFill(context: Context, table: Table, indexId: number): void {
+  const indexOf = (found: Table): Index | undefined =>
+    found.indexes.find(index => index.id === indexId && index.status === 'CREATING');
+  context.background(`fill an index of ${table.name}`, signal =>
+    walkItems(context, table.id, signal, {
+      current() {
+        const found = context.catalog.findById(table.id);
+        return found && indexOf(found) ? found : undefined;
+      },
+      add(tx, found, key, sized) {
+        const index = indexOf(found)!;
+        const entry = indexKey(index, sized.item, key);
+        if (!entry || tx.has(entry)) return;
+        tx.put(entry, key);
+        tx.addSize(index.id, 1, projectedSize(found, index, sized));
+      },
+      finish(tx, found) {
+        const indexes = found.indexes.map(index =>
+          index.id === indexId ? { ...index, status: 'ACTIVE' as const } : index,
+        );
+        context.catalog.save(tx, { ...found, indexes });
+      },
+    }),
+  );
+}
+
+export function startExpiryFill(context: Context, table: Table): void {
+  context.background(`fill the TTL index of ${table.name}`, signal =>
+    walkItems(context, table.id, signal, {
+      current() {
+        const found = context.catalog.findById(table.id);
+        return found?.ttl?.status === 'ENABLING' ? found : undefined;
+      },
+      add(tx, found, key, { item }) {
+        const expiry = expiryOf(item[found.ttl!.attribute]);
+        if (expiry !== undefined) tx.put(ttlKey(found.id, expiry, key), noBytes);
+      },
+      finish(tx, found) {
+        context.catalog.save(tx, { ...found, ttl: { ...found.ttl!, status: 'ENABLED' } });
+      },
+    }),
+  );
+}
+
+async function walkItems(context: Context, tableId: number, signal: AbortSignal, fill: Fill): Promise<void> {
+  let start: Buffer | undefined = head(space.item, tableId);
+  const { end } = prefixRange(start);
+  const step = (tx: Tx): Buffer | undefined => {
+    const table = fill.current();
+    if (!table) return undefined;
+    const entries = readSome(context, start!, end);
+    for (const { key, value } of entries) fill.add(tx, table, key, value);
+    const last = entries.at(-1);
+    if (last) return after(last.key);
+    fill.finish(tx, table);
+    return undefined;
+  };
+  while (start && !signal.aborted) start = await context.submit(step);
+}
+
+// Read before anything is written: a cursor does not survive writes of its own transaction.
+function readSome(context: Context, start: Buffer, end: Buffer): Entry<Sized>[] {
+  const entries: Entry<Sized>[] = [];
+  let bytes = 0;
+  for (const entry of context.store.range({ start, end }, decodeSized)) {
+    entries.push(entry);
+    bytes += entry.value.size;
+    if (entries.length === itemsPerTransaction || bytes > bytesPerTransaction) break;
+  }
+  return entries;
+}

@@ -1,0 +1,92 @@
+import type { Index, KeySchema, Projection, Table, Throughput } from '../storage/table.ts';
+import type { CreateTableInput } from '../validation/create-table.ts';
+import type {
+  AttributeDefinitionsInput,
+  KeySchemaInput,
+  OnDemandThroughputInput,
+  ProjectionInput,
+  ThroughputInput,
+} from '../validation/table-members.ts';
+
+// From what a request says of a table to what the store remembers of it. The request has been validated.
+
+type Origin = { newId: () => number; uuid: string; now: number };
+
+export function defineTable(input: CreateTableInput, { newId, uuid, now }: Origin): Table {
+  const definitions = input.AttributeDefinitions;
+  const onDemand = input.BillingMode === 'PAY_PER_REQUEST';
+  return {
+    id: newId(),
+    uuid,
+    name: input.TableName,
+    createdAt: now,
+    keys: keySchemaOf(input.KeySchema, definitions),
+    indexes: [
+      ...(input.LocalSecondaryIndexes ?? []).map(index => defineIndex('local', index, definitions, newId)),
+      ...(input.GlobalSecondaryIndexes ?? []).map(index => defineIndex('global', index, definitions, newId)),
+    ],
+    billing: onDemand ? 'PAY_PER_REQUEST' : 'PROVISIONED',
+    throughput: throughputOf(input.ProvisionedThroughput),
+    ...(onDemand && { onDemandSince: now }),
+    ...(input.OnDemandThroughput && { onDemand: onDemandOf(input.OnDemandThroughput) }),
+    ...(input.TableClass && { tableClass: input.TableClass }),
+    deletionProtection: input.DeletionProtectionEnabled ?? false,
+    ...(input.SSESpecification?.Enabled && { sse: encryptionOf(input.SSESpecification) }),
+    streams: [],
+    tags: Object.fromEntries((input.Tags ?? []).map(({ Key, Value }) => [Key, Value])),
+  };
+}
+
+type IndexInput = {
+  IndexName: string;
+  KeySchema: KeySchemaInput;
+  Projection: ProjectionInput;
+  ProvisionedThroughput?: ThroughputInput | undefined;
+};
+
+export function defineIndex(
+  kind: Index['kind'],
+  input: IndexInput,
+  definitions: AttributeDefinitionsInput,
+  newId: () => number,
+): Index {
+  return {
+    id: newId(),
+    name: input.IndexName,
+    kind,
+    keys: keySchemaOf(input.KeySchema, definitions),
+    projection: projectionOf(input.Projection),
+    status: 'ACTIVE',
+    ...(kind === 'global' && { throughput: throughputOf(input.ProvisionedThroughput) }),
+  };
+}
+
+function keySchemaOf(keys: KeySchemaInput, definitions: AttributeDefinitionsInput): KeySchema {
+  const [hash, range] = keys.map(({ AttributeName: name }) => {
+    const definition = definitions.find(({ AttributeName }) => AttributeName === name)!;
+    return { name, type: definition.AttributeType };
+  });
+  return range ? { hash: hash!, range } : { hash: hash! };
+}
+
+function projectionOf({ ProjectionType: type, NonKeyAttributes }: ProjectionInput): Projection {
+  return type === 'INCLUDE' ? { type, attributes: NonKeyAttributes ?? [] } : { type: type ?? 'ALL' };
+}
+
+export const throughputOf = (input: ThroughputInput | undefined): Throughput => ({
+  read: input?.ReadCapacityUnits ?? 0,
+  write: input?.WriteCapacityUnits ?? 0,
+});
+
+export const onDemandOf = (input: OnDemandThroughputInput): NonNullable<Table['onDemand']> => ({
+  read: input.MaxReadRequestUnits,
+  write: input.MaxWriteRequestUnits,
+});
+
+type EncryptionInput = NonNullable<CreateTableInput['SSESpecification']>;
+
+export const encryptionOf = (input: EncryptionInput): NonNullable<Table['sse']> => ({
+  enabled: true,
+  type: input.SSEType ?? 'KMS',
+  keyArn: input.KMSMasterKeyId,
+});

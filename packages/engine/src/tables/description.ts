@@ -1,0 +1,124 @@
+import type { Context } from '../context.ts';
+import { readSize } from '../storage/committer.ts';
+import type { Index, KeyAttribute, KeySchema, Table, Throughput } from '../storage/table.ts';
+import { indexArn, streamArn, tableArn } from './arns.ts';
+
+// A table as DynamoDB describes it. Times are seconds since the epoch, as on the wire.
+
+export type TableStatus = 'CREATING' | 'UPDATING' | 'DELETING' | 'ACTIVE';
+export type TableDescription = ReturnType<typeof describe>;
+
+const dayMs = 24 * 60 * 60_000;
+
+export function describe(context: Context, table: Table, status: TableStatus = 'ACTIVE') {
+  const { items, bytes } = readSize(context.store, table.id);
+  const locals = table.indexes.filter(index => index.kind === 'local');
+  // DynamoDB leaves them out of the answer to DeleteTable.
+  const globals = status === 'DELETING' ? [] : table.indexes.filter(index => index.kind === 'global');
+  return {
+    AttributeDefinitions: attributeDefinitions(table),
+    TableName: table.name,
+    KeySchema: keyElements(table.keys),
+    TableStatus: status,
+    CreationDateTime: table.createdAt / 1000,
+    ProvisionedThroughput: describeThroughput(table.throughput, context.now()),
+    TableSizeBytes: bytes,
+    ItemCount: items,
+    TableArn: tableArn(context, table.name),
+    TableId: table.uuid,
+    ...describeBilling(table, status),
+    ...(locals.length > 0 && {
+      LocalSecondaryIndexes: locals.map(index => describeIndex(context, table, index)),
+    }),
+    ...(globals.length > 0 && {
+      GlobalSecondaryIndexes: globals.map(index => describeGlobalIndex(context, table, index, status)),
+    }),
+    ...describeStreams(context, table),
+    ...(table.sse && {
+      SSEDescription: {
+        Status: 'ENABLED',
+        SSEType: table.sse.type,
+        ...(table.sse.keyArn && { KMSMasterKeyArn: table.sse.keyArn }),
+      },
+    }),
+    ...(table.tableClass && { TableClassSummary: { TableClass: table.tableClass } }),
+    DeletionProtectionEnabled: table.deletionProtection,
+  };
+}
+
+function attributeDefinitions(table: Table) {
+  const types = new Map<string, KeyAttribute['type']>();
+  for (const { hash, range } of [table.keys, ...table.indexes.map(index => index.keys)]) {
+    types.set(hash.name, hash.type);
+    if (range) types.set(range.name, range.type);
+  }
+  return [...types].map(([name, type]) => ({ AttributeName: name, AttributeType: type }));
+}
+
+export const keyElements = ({ hash, range }: KeySchema) => [
+  { AttributeName: hash.name, KeyType: 'HASH' },
+  ...(range ? [{ AttributeName: range.name, KeyType: 'RANGE' }] : []),
+];
+
+function describeThroughput({ read, write, increasedAt, decreasedAt, decreases }: Throughput, now: number) {
+  const today = decreasedAt !== undefined && Math.floor(decreasedAt / dayMs) === Math.floor(now / dayMs);
+  return {
+    ...(increasedAt !== undefined && { LastIncreaseDateTime: increasedAt / 1000 }),
+    ...(decreasedAt !== undefined && { LastDecreaseDateTime: decreasedAt / 1000 }),
+    NumberOfDecreasesToday: today ? (decreases ?? 0) : 0,
+    ReadCapacityUnits: read,
+    WriteCapacityUnits: write,
+  };
+}
+
+// A table that has always been provisioned carries no summary.
+function describeBilling({ billing, onDemandSince, onDemand }: Table, status: TableStatus) {
+  if (onDemandSince === undefined) return {};
+  return {
+    BillingModeSummary: {
+      BillingMode: billing,
+      ...(status !== 'CREATING' && { LastUpdateToPayPerRequestDateTime: onDemandSince / 1000 }),
+    },
+    ...(onDemand && {
+      OnDemandThroughput: { MaxReadRequestUnits: onDemand.read, MaxWriteRequestUnits: onDemand.write },
+    }),
+  };
+}
+
+function describeIndex(context: Context, table: Table, index: Index) {
+  const { items, bytes } = readSize(context.store, index.id);
+  const { projection } = index;
+  return {
+    IndexName: index.name,
+    KeySchema: keyElements(index.keys),
+    Projection: {
+      ProjectionType: projection.type,
+      ...(projection.type === 'INCLUDE' && { NonKeyAttributes: projection.attributes }),
+    },
+    IndexSizeBytes: bytes,
+    ItemCount: items,
+    IndexArn: indexArn(context, table.name, index.name),
+  };
+}
+
+function describeGlobalIndex(context: Context, table: Table, index: Index, status: TableStatus) {
+  return {
+    ...describeIndex(context, table, index),
+    IndexStatus: status === 'CREATING' ? status : index.status,
+    ...(index.status === 'CREATING' && { Backfilling: true }),
+    ProvisionedThroughput: describeThroughput(index.throughput ?? { read: 0, write: 0 }, context.now()),
+  };
+}
+
+// The label of a disabled stream stays; the specification tells whether there is a stream now.
+function describeStreams(context: Context, table: Table) {
+  const stream = table.streams.at(-1);
+  if (!stream) return {};
+  return {
+    ...(stream.enabled && {
+      StreamSpecification: { StreamEnabled: true, StreamViewType: stream.viewType },
+    }),
+    LatestStreamLabel: stream.label,
+    LatestStreamArn: streamArn(context, table.name, stream.label),
+  };
+}

@@ -1,0 +1,19 @@
+import type { Context } from '../context.ts';
+import type { Table } from '../storage/table.ts';
+import { startExpiryFill, startIndexFill } from './backfill.ts';
+import { startExpiryRemoval, startGarbageRemoval, startIndexRemoval } from './removal.ts';
+
+// The descriptors say what is unfinished, so work that a crash interrupted is found by reading them.
+export function resumeMaintenance(context: Context): void {
+  startGarbageRemoval(context);
+  for (const table of context.catalog.list()) maintainTable(context, table);
+}
+
+export function maintainTable(context: Context, table: Table): void {
+  for (const index of table.indexes) {
+    if (index.status === 'CREATING') startIndexFill(context, table, index.id);
+    if (index.status === 'DELETING') startIndexRemoval(context, table, index.id);
+  }
+  if (table.ttl?.status === 'ENABLING') startExpiryFill(context, table);
+  if (table.ttl?.status === 'DISABLING') startExpiryRemoval(context, table);
+}

@@ -1,0 +1,123 @@
+import type { Context } from '../context.ts';
+import type { Tx } from '../storage/committer.ts';
+import { head, metaKey, prefixRange, sizeKey, space } from '../storage/keys.ts';
+import type { Store } from '../storage/store.ts';
+import type { Table } from '../storage/table.ts';
+
+// Removing many records: a few at a time, each time in a transaction of its own, so that writers hardly wait.
+// What is to be done stands in the file; after a crash it is simply taken up again.
+
+export const keysPerTransaction = 512;
+
+const noBytes = Buffer.alloc(0);
+const garbagePrefix = metaKey('garbage/');
+
+// `finish` runs in the transaction that removes the last key, so nothing can slip in between. `wanted` is asked
+// in every transaction: another process may have finished the work.
+export async function removeAll(
+  context: Context,
+  prefix: Buffer,
+  signal: AbortSignal,
+  wanted: () => boolean,
+  finish: (tx: Tx) => void,
+): Promise<void> {
+  const step = (tx: Tx): boolean => {
+    if (!wanted()) return true;
+    const keys = firstKeys(context.store, prefix);
+    for (const key of keys) tx.remove(key);
+    if (keys.length === keysPerTransaction) return false;
+    finish(tx);
+    return true;
+  };
+  while (!signal.aborted && !(await context.submit(step)));
+}
+
+function firstKeys(store: Store, prefix: Buffer): Buffer[] {
+  const keys: Buffer[] = [];
+  for (const { key } of store.keys(prefixRange(prefix))) {
+    keys.push(key);
+    if (keys.length === keysPerTransaction) break;
+  }
+  return keys;
+}
+
+// ---- a dropped table: gone at once, its records are garbage
+
+export function discardTable(tx: Tx, table: Table): void {
+  discard(tx, head(space.item, table.id));
+  discard(tx, head(space.ttl, table.id));
+  tx.remove(sizeKey(table.id));
+  for (const index of table.indexes) {
+    discard(tx, head(space.index, index.id));
+    tx.remove(sizeKey(index.id));
+  }
+}
+
+const discard = (tx: Tx, prefix: Buffer): void => tx.put(Buffer.concat([garbagePrefix, prefix]), noBytes);
+
+export function listGarbage(store: Store): Buffer[] {
+  const prefixes: Buffer[] = [];
+  for (const { key } of store.keys(prefixRange(garbagePrefix))) {
+    prefixes.push(key.subarray(garbagePrefix.length));
+  }
+  return prefixes;
+}
+
+export function startGarbageRemoval(context: Context): void {
+  if (listGarbage(context.store).length === 0) return;
+  context.background('remove dropped tables', async signal => {
+    for (const prefix of listGarbage(context.store)) {
+      const entry = Buffer.concat([garbagePrefix, prefix]);
+      await removeAll(
+        context,
+        prefix,
+        signal,
+        () => context.store.has(entry),
+        tx => tx.remove(entry),
+      );
+    }
+  });
+}
+
+// ---- a dropped index
+
+export function startIndexRemoval(context: Context, table: Table, indexId: number): void {
+  const current = () => {
+    const found = context.catalog.findById(table.id);
+    return found?.indexes.some(index => index.id === indexId) ? found : undefined;
+  };
+  context.background(`remove an index of ${table.name}`, signal =>
+    removeAll(
+      context,
+      head(space.index, indexId),
+      signal,
+      () => current() !== undefined,
+      tx => {
+        const found = current()!;
+        tx.remove(sizeKey(indexId));
+        context.catalog.save(tx, { ...found, indexes: found.indexes.filter(index => index.id !== indexId) });
+      },
+    ),
+  );
+}
+
+// ---- TTL switched off
+
+export function startExpiryRemoval(context: Context, table: Table): void {
+  const current = () => {
+    const found = context.catalog.findById(table.id);
+    return found?.ttl?.status === 'DISABLING' ? found : undefined;
+  };
+  context.background(`remove the TTL index of ${table.name}`, signal =>
+    removeAll(
+      context,
+      head(space.ttl, table.id),
+      signal,
+      () => current() !== undefined,
+      tx => {
+        const { ttl: _, ...rest } = current()!;
+        context.catalog.save(tx, rest);
+      },
+    ),
+  );
+}

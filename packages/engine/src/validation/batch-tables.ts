@@ -1,0 +1,19 @@
+import { validationError } from '../errors.ts';
+import { constraintError, violation } from './constraints.ts';
+
+const pattern = /^[a-zA-Z0-9_.-]{1,255}$/;
+
+// The names of the tables are the keys of the request's map.
+export function checkBatchTables(tables: object, operation: string): void {
+  let empty = true;
+  for (const name in tables) {
+    empty = false;
+    if (pattern.test(name)) continue;
+    const constraint =
+      'Map keys must satisfy constraint: [Member must have length less than or equal to 255, ' +
+      'Member must have length greater than or equal to 1, ' +
+      'Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]';
+    throw constraintError([violation(tables, 'requestItems', constraint)]);
+  }
+  if (empty) throw validationError(`The requestItems parameter is required for ${operation}`);
+}

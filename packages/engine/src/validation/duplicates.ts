@@ -1,0 +1,42 @@
+import { validationError } from '../errors.ts';
+import type { Table } from '../storage/table.ts';
+import type { AttributeValue, Item } from '../values/attribute-value.ts';
+
+// Text that is equal for equal keys. Numbers are canonical by now, so their text will do.
+export function keyIdentity({ keys: { hash, range } }: Table, item: Item): string {
+  const first = valueIdentity(item[hash.name] as AttributeValue);
+  // The length keeps `a` + `bc` apart from `ab` + `c`.
+  return range ? `${first.length}:${first}${valueIdentity(item[range.name] as AttributeValue)}` : first;
+}
+
+function valueIdentity(value: AttributeValue): string {
+  if ('S' in value) return value.S;
+  if ('N' in value) return value.N;
+  if ('B' in value) {
+    return Buffer.from(value.B.buffer, value.B.byteOffset, value.B.byteLength).toString('latin1');
+  }
+  throw new TypeError('a key is a string, a number or binary');
+}
+
+export type Target = { table: Table; key: Item };
+
+// BatchGetItem and BatchWriteItem. Keys are checked by now; an item will do for its key.
+export function checkBatchDuplicates(targets: Iterable<Target>): void {
+  if (hasDuplicates(targets)) throw validationError('Provided list of item keys contains duplicates');
+}
+
+export function checkTransactionDuplicates(targets: Iterable<Target>): void {
+  if (hasDuplicates(targets)) {
+    throw validationError('Transaction request cannot include multiple operations on one item');
+  }
+}
+
+function hasDuplicates(targets: Iterable<Target>): boolean {
+  const seen = new Set<string>();
+  let count = 0;
+  for (const { table, key } of targets) {
+    seen.add(`${table.id}:${keyIdentity(table, key)}`);
+    if (seen.size < ++count) return true;
+  }
+  return false;
+}

@@ -1,0 +1,153 @@
+import { expect, it } from 'vitest';
+import { type Refusal, refusal } from './refusal.ts';
+
+const TableName = 'things';
+const Key = { pk: { S: 'a' } };
+const Item = { pk: { S: 'a' } };
+const nullTableName =
+  "1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null";
+const invalid = 'One or more parameter values were invalid: ';
+const announced = '1 validation error detected: ';
+
+const items: Refusal[] = [
+  ['a good put', 'PutItem', { TableName, Item }, undefined],
+  [
+    'a table by its ARN',
+    'PutItem',
+    { TableName: 'arn:aws:dynamodb:eu-west-1:123456789012:table/things', Item },
+    undefined,
+  ],
+  ['no table name', 'PutItem', { Item }, nullTableName],
+  [
+    'an empty table name, alone',
+    'PutItem',
+    { TableName: '', ReturnValues: 'X', Item: {} },
+    "1 validation error detected: Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 1",
+  ],
+  [
+    'a table name that is too long',
+    'PutItem',
+    { TableName: 'a'.repeat(256), Item },
+    `1 validation error detected: Value '${'a'.repeat(256)}' at 'tableName' failed to satisfy constraint: Member must have length less than or equal to 255`,
+  ],
+  [
+    'a table name with other characters',
+    'PutItem',
+    { TableName: 'bad table!@#', Item },
+    "1 validation error detected: Value 'bad table!@#' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+",
+  ],
+  [
+    'several bad enums at once',
+    'PutItem',
+    { TableName, Item, ReturnConsumedCapacity: 'X', ReturnItemCollectionMetrics: 'Y', ReturnValues: 'Z' },
+    "3 validation errors detected: Value 'X' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy enum value set: [INDEXES, TOTAL, NONE]; " +
+      "Value 'Z' at 'returnValues' failed to satisfy constraint: Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]; " +
+      "Value 'Y' at 'returnItemCollectionMetrics' failed to satisfy constraint: Member must satisfy enum value set: [SIZE, NONE]",
+  ],
+  [
+    'expressions mixed with older parameters',
+    'PutItem',
+    { TableName, Item, Expected: { pk: { Exists: false } }, ConditionExpression: 'a' },
+    `${announced}Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {Expected} Expression parameters: {ConditionExpression}`,
+  ],
+  [
+    'values without an expression',
+    'PutItem',
+    { TableName, Item, ExpressionAttributeValues: { ':v': { S: 'a' } } },
+    `${announced}ExpressionAttributeValues can only be specified when using expressions: ConditionExpression is null`,
+  ],
+  [
+    'names without an expression',
+    'PutItem',
+    { TableName, Item, ExpressionAttributeNames: { '#a': 'a' } },
+    'ExpressionAttributeNames can only be specified when using expressions',
+  ],
+  [
+    'ALL_NEW of a put',
+    'PutItem',
+    { TableName, Item, ReturnValues: 'ALL_NEW' },
+    `${announced}ReturnValues can only be ALL_OLD or NONE`,
+  ],
+  [
+    'an item over 400 KB',
+    'PutItem',
+    { TableName, Item: { ...Item, big: { S: 'x'.repeat(409_600) } } },
+    'Item size has exceeded the maximum allowed size',
+  ],
+  [
+    'Expected without a value',
+    'PutItem',
+    { TableName, Item, Expected: { a: {} } },
+    `${announced}${invalid}Value must be provided when Exists is null for Attribute: a`,
+  ],
+  [
+    'Expected with too few arguments',
+    'DeleteItem',
+    { TableName, Key, Expected: { a: { ComparisonOperator: 'BETWEEN', AttributeValueList: [{ S: 'a' }] } } },
+    `${invalid}Invalid number of argument(s) for the BETWEEN ComparisonOperator`,
+  ],
+  [
+    'an empty update expression',
+    'UpdateItem',
+    { TableName, Key, UpdateExpression: '' },
+    'Invalid UpdateExpression: The expression can not be empty;',
+  ],
+  [
+    'AttributeUpdates without a value',
+    'UpdateItem',
+    { TableName, Key, AttributeUpdates: { a: { Action: 'PUT' } } },
+    `${announced}${invalid}Only DELETE action is allowed when no attribute value is specified`,
+  ],
+  [
+    'an unknown action',
+    'UpdateItem',
+    { TableName, Key, AttributeUpdates: { a: { Action: 'X', Value: { S: 'a' } } } },
+    "1 validation error detected: Value 'X' at 'attributeUpdates.a.member.action' failed to satisfy constraint: Member must satisfy enum value set: [ADD, PUT, DELETE]",
+  ],
+  [
+    'values without either expression',
+    'UpdateItem',
+    { TableName, Key, ExpressionAttributeValues: { ':v': { S: 'a' } } },
+    `${announced}ExpressionAttributeValues can only be specified when using expressions: UpdateExpression and ConditionExpression are null`,
+  ],
+  [
+    'a bad value in an expression',
+    'UpdateItem',
+    { TableName, Key, UpdateExpression: 'SET a = :v', ExpressionAttributeValues: { ':v': { SS: [] } } },
+    `${announced}ExpressionAttributeValues contains invalid value: ${invalid}An string set  may not be empty for key :v`,
+  ],
+  [
+    'a false NULL in an expression',
+    'UpdateItem',
+    { TableName, Key, UpdateExpression: 'SET a = :v', ExpressionAttributeValues: { ':v': { NULL: false } } },
+    `${announced}${invalid}Null attribute value types must have the value of true`,
+  ],
+  [
+    'a get without a key',
+    'GetItem',
+    { TableName },
+    "1 validation error detected: Value null at 'key' failed to satisfy constraint: Member must not be null",
+  ],
+  [
+    'the same attribute twice',
+    'GetItem',
+    { TableName, Key, AttributesToGet: ['a', 'a'] },
+    `${invalid}Duplicate value in attribute name: a`,
+  ],
+  [
+    'no names',
+    'GetItem',
+    { TableName, Key, ProjectionExpression: 'a', ExpressionAttributeNames: {} },
+    'ExpressionAttributeNames must not be empty',
+  ],
+  [
+    'a bad name',
+    'GetItem',
+    { TableName, Key, ProjectionExpression: 'a', ExpressionAttributeNames: { '#a-b': 'a' } },
+    'ExpressionAttributeNames contains invalid key: Syntax error; key: "#a-b"',
+  ],
+];
+
+it.each(items)('%s (%s)', (_title, operation, body, message) => {
+  expect(refusal(operation, body)).toBe(message);
+});

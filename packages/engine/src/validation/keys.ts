@@ -1,0 +1,170 @@
+import { DynamoError, validationError } from '../errors.ts';
+import * as limits from '../limits.ts';
+import type { Index, KeyAttribute, KeySchema, Table } from '../storage/table.ts';
+import { type AttributeValue, type Item, type KeyType, typeOf } from '../values/attribute-value.ts';
+import { byteLength } from '../values/size.ts';
+import { invalid } from './attribute-values.ts';
+
+// Checks that need the table. Values are already valid, one type each.
+const mismatch = 'The provided key element does not match the schema';
+
+// `Key` of GetItem, UpdateItem, DeleteItem and their batch and transaction forms.
+export function checkKey(table: Table, key: Item): void {
+  const { hash, range } = table.keys;
+  let count = 0;
+  for (const _ in key) count++;
+  if (count !== (range ? 2 : 1)) throw validationError(mismatch);
+  checkKeyPart(key, hash, true);
+  if (range) checkKeyPart(key, range, false);
+}
+
+function checkKeyPart(key: Item, attribute: KeyAttribute, isHash: boolean): void {
+  const value = key[attribute.name];
+  if (value === undefined || !(attribute.type in value)) throw validationError(mismatch);
+  checkKeyValue(value, attribute, isHash);
+}
+
+// `Item` of PutItem and its forms: the table's keys are there, and index keys fit if they are.
+export function checkItemKeys(table: Table, item: Item): void {
+  checkItemKey(item, table.keys.hash, true);
+  if (table.keys.range) checkItemKey(item, table.keys.range, false);
+  if (table.indexes.length > 0) checkIndexKeys(table, item);
+}
+
+// BatchWriteItem has one message for every key of the wrong type.
+export function checkBatchItemKeys(table: Table, item: Item): void {
+  const { hash, range } = table.keys;
+  for (const attribute of range ? [hash, range] : [hash]) {
+    const value = item[attribute.name];
+    if (value !== undefined && !(attribute.type in value)) throw validationError(mismatch);
+  }
+  checkItemKeys(table, item);
+}
+
+function checkItemKey(item: Item, attribute: KeyAttribute, isHash: boolean): void {
+  const value = item[attribute.name];
+  if (value === undefined) throw invalid(`Missing the key ${attribute.name} in the item`);
+  if (!(attribute.type in value)) {
+    throw invalid(
+      `Type mismatch for key ${attribute.name} expected: ${attribute.type} actual: ${typeOf(value)}`,
+    );
+  }
+  checkKeyValue(value, attribute, isHash);
+}
+
+function checkKeyValue(value: AttributeValue, { name, type }: KeyAttribute, isHash: boolean): void {
+  const size = keySize(value);
+  if (size === 0) throw emptyKey(`${emptyValue(type)} Key: ${name}`);
+  if (size > (isHash ? limits.hashKeyBytes : limits.rangeKeyBytes)) throw oversizedKey(isHash);
+}
+
+const keySize = (value: AttributeValue): number =>
+  'S' in value ? byteLength(value.S) : 'B' in value ? value.B.byteLength : 1;
+
+const oversizedKey = (isHash: boolean): DynamoError =>
+  isHash
+    ? invalid(`Size of hashkey has exceeded the maximum size limit of${limits.hashKeyBytes} bytes`)
+    : invalid(
+        `Aggregated size of all range keys has exceeded the size limit of ${limits.rangeKeyBytes} bytes`,
+      );
+
+const emptyPrefix = 'One or more parameter values are not valid. ';
+const emptyKey = (message: string): DynamoError => validationError(emptyPrefix + message);
+const emptyValue = (type: KeyType): string =>
+  `The AttributeValue for a key attribute cannot contain an empty ${type === 'S' ? 'string' : 'binary'} value.`;
+
+// Inside TransactWriteItems an empty key refuses the whole request, while any other mismatch is the action's
+// own cancellation reason.
+export const isEmptyKeyError = (error: unknown): boolean =>
+  error instanceof DynamoError && error.message.startsWith(emptyPrefix);
+
+// An item may lack an index's keys, but may not hold them in a form the index cannot. Of several indexes, the
+// first by name is reported.
+function checkIndexKeys(table: Table, item: Item): void {
+  forEachMisfit(table, item, undefined, ({ attribute, index, isHash, value }) => {
+    if (!(attribute.type in value)) throw indexTypeMismatch(attribute, index, value);
+    if (keySize(value) > 0) throw oversizedKey(isHash);
+    throw emptyKey(
+      `A value specified for a secondary index key is not supported. ${emptyValue(attribute.type)} ` +
+        `IndexName: ${index.name}, IndexKey: ${attribute.name}`,
+    );
+  });
+}
+
+// After an update only the attributes it changed count.
+export function checkUpdatedIndexKeys(table: Table, before: Item | undefined, after: Item): void {
+  if (table.indexes.length === 0) return;
+  forEachMisfit(table, after, before, ({ attribute, index, isHash, value }) => {
+    if (!(attribute.type in value)) throw indexTypeMismatch(attribute, index, value);
+    if (keySize(value) > 0) throw oversizedKey(isHash);
+    throw emptyKey(
+      'The update expression attempted to update a secondary index key to a value that is not supported. ' +
+        emptyValue(attribute.type),
+    );
+  });
+}
+
+const indexTypeMismatch = ({ name, type }: KeyAttribute, index: Index, value: AttributeValue): DynamoError =>
+  invalid(
+    `Type mismatch for Index Key ${name} Expected: ${type} Actual: ${typeOf(value)} IndexName: ${index.name}`,
+  );
+
+type Misfit = { attribute: KeyAttribute; index: Index; isHash: boolean; value: AttributeValue };
+
+function forEachMisfit(
+  table: Table,
+  item: Item,
+  before: Item | undefined,
+  refuse: (misfit: Misfit) => never,
+): void {
+  let first: Misfit | undefined;
+  for (const index of table.indexes) {
+    const { hash, range } = index.keys;
+    const misfit =
+      findMisfit(item, before, hash, index, true) ?? (range && findMisfit(item, before, range, index, false));
+    if (misfit && (!first || index.name < first.index.name)) first = misfit;
+  }
+  if (first) refuse(first);
+}
+
+function findMisfit(
+  item: Item,
+  before: Item | undefined,
+  attribute: KeyAttribute,
+  index: Index,
+  isHash: boolean,
+): Misfit | undefined {
+  const value = item[attribute.name];
+  // An update shares the values it did not touch with the item before it.
+  if (value === undefined || (before && before[attribute.name] === value)) return undefined;
+  if (attribute.type in value) {
+    const size = keySize(value);
+    if (size > 0 && size <= (isHash ? limits.hashKeyBytes : limits.rangeKeyBytes)) return undefined;
+  }
+  return { attribute, index, isHash, value };
+}
+
+// The attributes an update writes, by the first element of each path.
+export function checkUpdatedAttributes(table: Table, names: Iterable<string>): void {
+  const { hash, range } = table.keys;
+  for (const name of names) {
+    if (name === hash.name || name === range?.name) {
+      throw invalid(`Cannot update attribute ${name}. This attribute is part of the key`);
+    }
+  }
+}
+
+// Attributes that an expression reaches into (`a.b`, `a[0]`): a key is always a scalar.
+export function checkNestedPaths(table: Table, names: Iterable<string>): void {
+  for (const name of names) {
+    const isKey = isKeyOf(table.keys, name);
+    if (!isKey && !table.indexes.some(index => isKeyOf(index.keys, name))) continue;
+    throw validationError(
+      "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: " +
+        `${isKey ? 'Key' : 'IndexKey'}: ${name}`,
+    );
+  }
+}
+
+const isKeyOf = ({ hash, range }: KeySchema, name: string): boolean =>
+  name === hash.name || name === range?.name;

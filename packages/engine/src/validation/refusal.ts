@@ -1,0 +1,16 @@
+import { DynamoError } from '../errors.ts';
+import { deserialize } from '../http/deserialize.ts';
+import { type Operation, validators } from './operations.ts';
+
+// For the tests beside: a request as it comes over the wire, and what DynamoDB answers.
+export type Refusal = [title: string, operation: Operation, body: object, message: string | undefined];
+
+export function refusal(operation: Operation, body: unknown): string | undefined {
+  try {
+    validators[operation](deserialize(operation, body) as never);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof DynamoError)) throw error;
+    return error.name === 'ValidationException' ? error.message : `${error.name}: ${error.message}`;
+  }
+}

@@ -1,0 +1,65 @@
+import { validationError } from '../errors.ts';
+import { invalid } from './attribute-values.ts';
+import type {
+  AttributeDefinitionsInput,
+  KeySchemaInput,
+  OnDemandThroughputInput,
+  ProjectionInput,
+  ThroughputInput,
+} from './table-members.ts';
+
+const maxCapacityUnits = 1_000_000_000_000;
+
+export function checkThroughput(throughput: ThroughputInput): void {
+  for (const name of ['ReadCapacityUnits', 'WriteCapacityUnits'] as const) {
+    const units = throughput[name];
+    if (units > maxCapacityUnits) throw validationError(`Given value ${units} for ${name} is out of bounds`);
+  }
+}
+
+export function refuseThroughput(): never {
+  throw invalid(
+    'Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST',
+  );
+}
+
+// UpdateTable takes -1, which lifts the ceiling.
+export function checkOnDemandRange(throughput: OnDemandThroughputInput, isUpdate: boolean): void {
+  for (const name of ['MaxReadRequestUnits', 'MaxWriteRequestUnits'] as const) {
+    const units = throughput[name];
+    if (units == null || units >= 1 || (isUpdate && units === -1)) continue;
+    throw invalid(`Requested ${name} for OnDemandThroughput for table is outside of valid range`);
+  }
+}
+
+export function checkKeysDefined(keys: KeySchemaInput, definitions: AttributeDefinitionsInput): void {
+  const names = keys.map(key => key.AttributeName);
+  const defined = definitions.map(definition => definition.AttributeName);
+  if (names.every(name => defined.includes(name))) return;
+  throw invalid(
+    'Some index key attributes are not defined in AttributeDefinitions. ' +
+      `Keys: [${names.join(', ')}], AttributeDefinitions: [${defined.join(', ')}]`,
+  );
+}
+
+export function checkKeyOrder([hash, range]: KeySchemaInput): void {
+  if (range && hash?.AttributeName === range.AttributeName) {
+    throw validationError('Both the Hash Key and the Range Key element in the KeySchema have the same name');
+  }
+  if (hash?.KeyType !== 'HASH') {
+    throw validationError('Invalid KeySchema: The first KeySchemaElement is not a HASH key type');
+  }
+  if (range && range.KeyType !== 'RANGE') {
+    throw validationError('Invalid KeySchema: The second KeySchemaElement is not a RANGE key type');
+  }
+}
+
+export function checkProjection({ ProjectionType: type, NonKeyAttributes: names }: ProjectionInput): void {
+  if (type == null) throw invalid('Unknown ProjectionType: null');
+  if (names && type !== 'INCLUDE') {
+    throw invalid(`ProjectionType is ${type}, but NonKeyAttributes is specified`);
+  }
+  if (!names && type === 'INCLUDE') {
+    throw invalid('ProjectionType is INCLUDE, but NonKeyAttributes is not specified');
+  }
+}

@@ -1,0 +1,64 @@
+import { boolean, list, long, oneOf, required, string, structure, type TypeOf } from './shape.ts';
+import { indexName } from './table-name.ts';
+
+// What CreateTable and UpdateTable both take.
+const provisionedThroughput = structure('ProvisionedThroughput', {
+  WriteCapacityUnits: required(long(1)),
+  ReadCapacityUnits: required(long(1)),
+});
+
+const keySchema = required(
+  list(
+    structure('KeySchemaElement', {
+      AttributeName: required(string({ min: 1, max: 255 })),
+      KeyType: required(oneOf('HASH', 'RANGE')),
+    }),
+    1,
+    2,
+  ),
+);
+
+const projection = required(
+  structure('Projection', {
+    ProjectionType: oneOf('ALL', 'INCLUDE', 'KEYS_ONLY'),
+    NonKeyAttributes: list(string({ min: 1, max: 255 }), 1, 20),
+  }),
+);
+
+const attributeDefinitions = list(
+  structure('AttributeDefinition', {
+    AttributeName: required(string({ min: 1, max: 255 })),
+    AttributeType: required(oneOf('B', 'N', 'S')),
+  }),
+);
+
+const onDemandThroughput = structure('OnDemandThroughput', {
+  MaxReadRequestUnits: long(),
+  MaxWriteRequestUnits: long(),
+});
+
+export const tableMembers = {
+  attributeDefinitions,
+  keySchema,
+  projection,
+  provisionedThroughput,
+  onDemandThroughput,
+  indexName: required(indexName),
+  billingMode: oneOf('PROVISIONED', 'PAY_PER_REQUEST'),
+  tableClass: oneOf('STANDARD', 'STANDARD_INFREQUENT_ACCESS'),
+  streamSpecification: structure('StreamSpecification', {
+    StreamEnabled: required(boolean),
+    StreamViewType: oneOf('NEW_IMAGE', 'OLD_IMAGE', 'NEW_AND_OLD_IMAGES', 'KEYS_ONLY'),
+  }),
+  sseSpecification: structure('SSESpecification', {
+    Enabled: boolean,
+    SSEType: oneOf('AES256', 'KMS'),
+    KMSMasterKeyId: string(),
+  }),
+};
+
+export type KeySchemaInput = TypeOf<typeof keySchema>;
+export type AttributeDefinitionsInput = TypeOf<typeof attributeDefinitions>;
+export type ProjectionInput = TypeOf<typeof projection>;
+export type ThroughputInput = TypeOf<typeof provisionedThroughput>;
+export type OnDemandThroughputInput = TypeOf<typeof onDemandThroughput>;

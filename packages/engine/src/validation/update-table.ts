@@ -1,0 +1,151 @@
+import { validationError } from '../errors.ts';
+import type { Table } from '../storage/table.ts';
+import { invalid } from './attribute-values.ts';
+import { checkConstraints } from './constraints.ts';
+import { boolean, list, required, structure, type TypeOf } from './shape.ts';
+import {
+  checkKeyOrder,
+  checkKeysDefined,
+  checkOnDemandRange,
+  checkProjection,
+  checkThroughput,
+  refuseThroughput,
+} from './table-definition.ts';
+import { type AttributeDefinitionsInput, tableMembers } from './table-members.ts';
+import { checkTableNameLength, knownTableName, resolveTableArn } from './table-name.ts';
+
+const indexUpdate = structure('GlobalSecondaryIndexUpdate', {
+  Update: structure('UpdateGlobalSecondaryIndexAction', {
+    IndexName: tableMembers.indexName,
+    ProvisionedThroughput: required(tableMembers.provisionedThroughput),
+  }),
+  Create: structure('CreateGlobalSecondaryIndexAction', {
+    Projection: tableMembers.projection,
+    IndexName: tableMembers.indexName,
+    ProvisionedThroughput: tableMembers.provisionedThroughput,
+    KeySchema: tableMembers.keySchema,
+  }),
+  Delete: structure('DeleteGlobalSecondaryIndexAction', { IndexName: tableMembers.indexName }),
+});
+
+export const updateTableShape = structure('UpdateTableInput', {
+  TableName: knownTableName,
+  ProvisionedThroughput: tableMembers.provisionedThroughput,
+  BillingMode: tableMembers.billingMode,
+  AttributeDefinitions: tableMembers.attributeDefinitions,
+  GlobalSecondaryIndexUpdates: list(indexUpdate),
+  StreamSpecification: tableMembers.streamSpecification,
+  SSESpecification: tableMembers.sseSpecification,
+  TableClass: tableMembers.tableClass,
+  DeletionProtectionEnabled: boolean,
+  OnDemandThroughput: tableMembers.onDemandThroughput,
+});
+export type UpdateTableInput = TypeOf<typeof updateTableShape>;
+export type GlobalSecondaryIndexUpdateInput = TypeOf<typeof indexUpdate>;
+
+export function validateUpdateTable(input: UpdateTableInput): void {
+  resolveTableArn(input);
+  checkTableNameLength(input);
+  checkConstraints(updateTableShape, input);
+  const updates = input.GlobalSecondaryIndexUpdates;
+  const changes =
+    input.ProvisionedThroughput ??
+    input.BillingMode ??
+    input.StreamSpecification ??
+    input.SSESpecification ??
+    input.TableClass ??
+    input.DeletionProtectionEnabled ??
+    input.OnDemandThroughput;
+  if (changes == null && !updates?.length) {
+    throw validationError(
+      'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or ' +
+        'SSESpecification or ReplicaUpdates is required',
+    );
+  }
+  if (input.BillingMode === 'PROVISIONED' && !input.ProvisionedThroughput) {
+    throw invalid('ProvisionedThroughput must be specified when BillingMode is PROVISIONED');
+  }
+  if (input.BillingMode === 'PAY_PER_REQUEST' && input.ProvisionedThroughput) refuseThroughput();
+  if (input.ProvisionedThroughput) checkThroughput(input.ProvisionedThroughput);
+  if (input.OnDemandThroughput) checkOnDemandRange(input.OnDemandThroughput, true);
+  if (updates) checkIndexUpdates(updates);
+}
+
+function checkIndexUpdates(updates: GlobalSecondaryIndexUpdateInput[]): void {
+  const names = new Set<string>();
+  for (const { Update, Create, Delete } of updates) {
+    const action = Update ?? Create ?? Delete;
+    if (!action) {
+      throw invalid(
+        'One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, ' +
+          'GlobalSecondaryIndexUpdate.Delete must not be null',
+      );
+    }
+    if (names.has(action.IndexName)) {
+      throw invalid(
+        `Only one global secondary index update per index is allowed simultaneously. Index: ${action.IndexName}`,
+      );
+    }
+    names.add(action.IndexName);
+    if (Create) {
+      checkKeyOrder(Create.KeySchema);
+      checkProjection(Create.Projection);
+    }
+  }
+}
+
+// What only the table can tell: the billing mode it is in, and the attributes it already defines.
+export function checkTableUpdate(table: Table, input: UpdateTableInput): void {
+  const billing = input.BillingMode ?? table.billing;
+  if (billing === 'PAY_PER_REQUEST' && input.ProvisionedThroughput) refuseThroughput();
+  if (billing === 'PROVISIONED') {
+    for (const name of ['MaxReadRequestUnits', 'MaxWriteRequestUnits'] as const) {
+      if (input.OnDemandThroughput?.[name] == null) continue;
+      throw invalid(
+        `${name} for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED`,
+      );
+    }
+  }
+  checkThroughputChanges(table, input);
+  for (const { Create } of input.GlobalSecondaryIndexUpdates ?? []) {
+    if (!Create) continue;
+    if (table.indexes.some(index => index.name === Create.IndexName)) {
+      throw invalid(`Index already exists: ${Create.IndexName}`);
+    }
+    checkKeysDefined(Create.KeySchema, definitionsAfter(table, input));
+    if (billing === 'PROVISIONED' && !Create.ProvisionedThroughput) {
+      throw invalid(`ProvisionedThroughput must be specified for index: ${Create.IndexName}`);
+    }
+    if (billing === 'PAY_PER_REQUEST' && Create.ProvisionedThroughput) {
+      throw invalid(
+        `ProvisionedThroughput should not be specified for index: ${Create.IndexName} when BillingMode is PAY_PER_REQUEST`,
+      );
+    }
+  }
+}
+
+function checkThroughputChanges(
+  table: Table,
+  { BillingMode, ProvisionedThroughput: wanted }: UpdateTableInput,
+): void {
+  if (!wanted || (BillingMode && BillingMode !== table.billing)) return;
+  const { read, write } = table.throughput;
+  if (wanted.ReadCapacityUnits !== read || wanted.WriteCapacityUnits !== write) return;
+  throw validationError(
+    'The provisioned throughput for the table will not change. The requested value equals the current value. ' +
+      `Current ReadCapacityUnits provisioned for the table: ${read}. Requested ReadCapacityUnits: ${read}. ` +
+      `Current WriteCapacityUnits provisioned for the table: ${write}. Requested WriteCapacityUnits: ${write}. ` +
+      'Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.',
+  );
+}
+
+// New definitions add to the table's own; DynamoDB ignores one that defines an attribute again.
+export function definitionsAfter(table: Table, input: UpdateTableInput): AttributeDefinitionsInput {
+  const keys = [table.keys, ...table.indexes.map(index => index.keys)].flatMap(({ hash, range }) =>
+    range ? [hash, range] : [hash],
+  );
+  return [
+    ...keys.map(({ name, type }) => ({ AttributeName: name, AttributeType: type })),
+    ...(input.AttributeDefinitions ?? []),
+  ];
+}
