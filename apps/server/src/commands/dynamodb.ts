@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createEngine, createHttpServer, type Engine } from '@stak/engine';
+import { createLogger } from '@stak/kit';
 import type { CAC } from 'cac';
 import { readDynamoConfig, readText } from '../config.ts';
 import { UsageError } from '../errors.ts';
@@ -36,8 +37,7 @@ async function serve(flags: Flags): Promise<void> {
   const stopped = untilStopped();
   const engine = await open(path, true);
   try {
-    const log = { error: (details: object, message: string) => console.error(message, details) };
-    const server = createHttpServer(engine, { host, port, log });
+    const server = createHttpServer(engine, { host, port, log: createLogger() });
     const { url } = await server.listen();
     const place = path === ':memory:' ? 'in memory' : `in ${path}`;
     console.log(

@@ -7,7 +7,6 @@ import {
   readUsage,
 } from '../capacity.ts';
 import type { Context, View } from '../context.ts';
-import { validationError } from '../errors.ts';
 import { type Projection, project } from '../expressions/projection.ts';
 import * as limits from '../limits.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
@@ -19,6 +18,7 @@ import {
   type KeysAndAttributes,
   validateBatchGetItem,
 } from '../validation/batch-get-item.ts';
+import { checkBatchDuplicates } from '../validation/duplicates.ts';
 import { checkKey } from '../validation/keys.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { bindProjectionOf } from './projection.ts';
@@ -84,12 +84,6 @@ function prepare(
     checkKey(table, key);
     return itemKey(table, key);
   });
-  assertDistinct(keys);
+  checkBatchDuplicates(request.Keys.map(key => ({ table, key })));
   return { table, name, request, projection, keys };
-}
-
-export function assertDistinct(keys: Buffer[]): void {
-  if (new Set(keys.map(key => key.toString('latin1'))).size !== keys.length) {
-    throw validationError('Provided list of item keys contains duplicates');
-  }
 }

@@ -6,7 +6,9 @@ import {
   validateBatchWriteItem,
   type WriteRequest,
 } from '../validation/batch-write-item.ts';
-import { assertDistinct } from './batch-get-item.ts';
+import { checkBatchDuplicates } from '../validation/duplicates.ts';
+import { checkBatchItemKeys } from '../validation/keys.ts';
+import type { Item } from '../values/attribute-value.ts';
 import { type ItemCollectionMetrics, itemCollectionMetrics } from './item-collection.ts';
 import { applyDecision, decide, type Plan, planDelete, planPut } from './write-plan.ts';
 
@@ -15,12 +17,7 @@ import { applyDecision, decide, type Plan, planDelete, planPut } from './write-p
 export async function batchWriteItem<T>(context: Context, input: BatchWriteItemInput, view: View<T>) {
   validateBatchWriteItem(input);
   const names = Object.keys(input.RequestItems);
-  const prepare = () =>
-    names.map(name => {
-      const plans = planRequests(context, name, input.RequestItems[name]!);
-      assertDistinct(plans.map(plan => plan.key));
-      return plans;
-    });
+  const prepare = () => names.map(name => planRequests(context, name, input.RequestItems[name]!));
   prepare();
   return context.submit(tx => {
     const plans = prepare();
@@ -38,10 +35,17 @@ export async function batchWriteItem<T>(context: Context, input: BatchWriteItemI
 
 function planRequests(context: Context, name: string, requests: WriteRequest[]): Plan[] {
   const table = context.catalog.get(name);
-  return requests.map(({ PutRequest, DeleteRequest }) =>
-    PutRequest ? planPut(table, PutRequest.Item, {}) : planDelete(table, DeleteRequest!.Key, {}),
+  const plans = requests.map(({ PutRequest, DeleteRequest }) =>
+    PutRequest
+      ? planPut(table, PutRequest.Item, {}, checkBatchItemKeys)
+      : planDelete(table, DeleteRequest!.Key, {}),
   );
+  checkBatchDuplicates(requests.map(request => ({ table, key: targetOf(request) })));
+  return plans;
 }
+
+const targetOf = ({ PutRequest, DeleteRequest }: WriteRequest): Item =>
+  PutRequest ? PutRequest.Item : DeleteRequest!.Key;
 
 function writeAll(context: Context, tx: Tx, plans: Plan[]): Usage {
   const usage = noUsage('write');
@@ -57,10 +61,11 @@ function collectionMetrics<T>(input: BatchWriteItemInput, names: string[], plans
   if (input.ReturnItemCollectionMetrics !== 'SIZE') return undefined;
   const byTable: Record<string, ItemCollectionMetrics<T>[]> = {};
   names.forEach((name, i) => {
-    const metrics = input.RequestItems[name]!.flatMap(({ PutRequest, DeleteRequest }) => {
-      const item = PutRequest ? PutRequest.Item : DeleteRequest!.Key;
-      return itemCollectionMetrics(input, plans[i]![0]!.table, item, view)?.ItemCollectionMetrics ?? [];
-    });
+    const metrics = input.RequestItems[name]!.flatMap(
+      request =>
+        itemCollectionMetrics(input, plans[i]![0]!.table, targetOf(request), view)?.ItemCollectionMetrics ??
+        [],
+    );
     if (metrics.length > 0) byTable[name] = metrics;
   });
   return { ItemCollectionMetrics: byTable };

@@ -6,8 +6,8 @@ import { keyConditionFromConditions } from '../expressions/legacy.ts';
 import { assertAllUsed } from '../expressions/scope.ts';
 import { indexRange, itemRange } from '../storage/keys.ts';
 import type { KeySchema } from '../storage/table.ts';
-import { checkStartKey } from '../validation/keys.ts';
 import { type QueryInput, validateQuery } from '../validation/query.ts';
+import { checkStartKey } from '../validation/start-key.ts';
 import { capacityOf } from './answer.ts';
 import { readPage } from './page.ts';
 import { bindReadExpressions } from './read-expressions.ts';
@@ -18,7 +18,7 @@ export function query<T>(context: Context, input: QueryInput, view: View<T>) {
   const { keyCondition, filter, projection } = bindQuery(input);
   const table = context.catalog.get(input.TableName);
   const index = findIndex(table, input);
-  checkStartKey(table, index, input.ExclusiveStartKey);
+  if (input.ExclusiveStartKey) checkStartKey(table, index, input.ExclusiveStartKey);
   const keys = (index ?? table).keys;
   const { hash, range } = resolveKeyCondition(keyCondition, keys);
   if (filter) checkFilter(filter, keys, input);

@@ -3,8 +3,8 @@ import { validationError } from '../errors.ts';
 import { assertAllUsed } from '../expressions/scope.ts';
 import { head, itemKey, partitionHash, prefixRange, space } from '../storage/keys.ts';
 import type { Table } from '../storage/table.ts';
-import { checkStartKey } from '../validation/keys.ts';
 import { type ScanInput, validateScan } from '../validation/scan.ts';
+import { checkStartKey } from '../validation/start-key.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { capacityOf } from './answer.ts';
 import { readPage } from './page.ts';
@@ -17,7 +17,7 @@ export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
   assertAllUsed(scope);
   const table = context.catalog.get(input.TableName);
   const index = findIndex(table, input);
-  checkStartKey(table, index, input.ExclusiveStartKey);
+  if (input.ExclusiveStartKey) checkStartKey(table, index, input.ExclusiveStartKey);
   const owns = segmentOf(input);
   if (owns && input.ExclusiveStartKey) checkSegment(input, table, input.ExclusiveStartKey, owns);
   const visible = visibleThrough(table, index, input, projection);

@@ -1,8 +1,8 @@
 import { addUsage, consumedCapacity, doubled, noUsage, type Usage, writeUsage } from '../capacity.ts';
 import type { Context, View } from '../context.ts';
-import { validationError } from '../errors.ts';
 import { assertAllUsed, createScope } from '../expressions/scope.ts';
 import { bindUpdate, type Update } from '../expressions/update.ts';
+import { checkTransactionDuplicates } from '../validation/duplicates.ts';
 import {
   type TransactWriteItem,
   type TransactWriteItemsInput,
@@ -79,7 +79,9 @@ export function writeTogether(
 ) {
   const tables = writes.map(write => context.catalog.get(write.tableName));
   const planned = writes.map((write, i) => attempt(() => write.plan(tables[i]!)));
-  assertDistinctTargets(planned.flatMap(result => ('value' in result ? [result.value] : [])));
+  checkTransactionDuplicates(
+    writes.flatMap(({ target }, i) => ('value' in planned[i]! ? [{ table: tables[i]!, key: target }] : [])),
+  );
   const decided = planned.map(result =>
     'error' in result
       ? result
@@ -93,12 +95,6 @@ export function writeTogether(
     usages.set(plan.table.name, addUsage(usage, writeUsage(plan.table, outcome.before, outcome.after)));
   }
   return { decisions, usages };
-}
-
-function assertDistinctTargets(plans: Plan[]): void {
-  if (new Set(plans.map(plan => plan.key.toString('latin1'))).size !== plans.length) {
-    throw validationError('Transaction request cannot include multiple operations on one item');
-  }
 }
 
 function collectionMetrics<T>(

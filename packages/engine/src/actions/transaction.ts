@@ -1,4 +1,5 @@
 import { type CancellationReason, DynamoError } from '../errors.ts';
+import { isEmptyKeyError } from '../validation/keys.ts';
 
 // A transaction tells its caller about every action: the code of what went wrong, or None.
 
@@ -15,7 +16,7 @@ export function attempt<T>(action: () => T): Attempt<T> {
   try {
     return { value: action() };
   } catch (error) {
-    if (error instanceof DynamoError && codes[error.name]) return { error };
+    if (error instanceof DynamoError && codes[error.name] && !isEmptyKeyError(error)) return { error };
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { conditionFailed, validationError } from '../errors.ts';
+import { attributesIn, nestedAttributesIn } from '../expressions/attributes.ts';
 import type { Condition } from '../expressions/condition.ts';
 import { evaluateCondition } from '../expressions/evaluation.ts';
 import type { Path } from '../expressions/path.ts';
@@ -10,7 +11,13 @@ import type { Tx } from '../storage/committer.ts';
 import { itemKey } from '../storage/keys.ts';
 import type { Table } from '../storage/table.ts';
 import { type Image, keyAttributes, makeImage, readImage, writeChange } from '../storage/writer.ts';
-import { checkIndexKeys, checkItemKeys, checkKey, checkUpdatedKeys } from '../validation/keys.ts';
+import {
+  checkItemKeys,
+  checkKey,
+  checkNestedPaths,
+  checkUpdatedAttributes,
+  checkUpdatedIndexKeys,
+} from '../validation/keys.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { itemSize } from '../values/size.ts';
 
@@ -21,31 +28,36 @@ export type Outcome = { before?: Image; after?: Image; touched?: Path[] };
 export type Guard = { condition?: Condition; returnOnFailure?: 'ALL_OLD' | 'NONE' };
 export type Plan = { table: Table; key: Buffer; guard: Guard; next(before: Image | undefined): Outcome };
 
-export function planPut(table: Table, item: Item, guard: Guard): Plan {
-  checkItemKeys(table, item);
+export function planPut(table: Table, item: Item, guard: Guard, checkKeys = checkItemKeys): Plan {
+  checkKeys(table, item);
+  checkGuard(table, guard);
   const after = makeImage(item);
   return { table, key: itemKey(table, item), guard, next: before => ({ before, after }) };
 }
 
 export function planDelete(table: Table, key: Item, guard: Guard): Plan {
   checkKey(table, key);
+  checkGuard(table, guard);
   return { table, key: itemKey(table, key), guard, next: before => ({ before }) };
 }
 
 // Leaves the item as it is: the condition is the whole point.
 export function planCheck(table: Table, key: Item, guard: Guard): Plan {
   checkKey(table, key);
+  checkGuard(table, guard);
   return { table, key: itemKey(table, key), guard, next: before => ({ before, after: before }) };
 }
 
 export function planUpdate(table: Table, key: Item, update: Update, guard: Guard): Plan {
   checkKey(table, key);
-  checkUpdatedKeys(table, update.targets);
+  checkGuard(table, guard);
+  checkUpdatedAttributes(table, attributesIn(update));
+  checkNestedPaths(table, nestedAttributesIn(update));
   const nextImage = (before: Image | undefined): Outcome => {
     const base = before?.item ?? keyAttributes(table, key);
     const { item, touched, creates } = applyUpdate(update, base, !before);
     if (!before && !creates) return { touched };
-    checkIndexKeys(table, item);
+    checkUpdatedIndexKeys(table, before?.item, item);
     const size = itemSize(item);
     if (size > limits.itemBytes) {
       throw validationError('Item size to update has exceeded the maximum allowed size');
@@ -53,6 +65,10 @@ export function planUpdate(table: Table, key: Item, update: Update, guard: Guard
     return { before, after: makeImage(item, size), touched };
   };
   return { table, key: itemKey(table, key), guard, next: nextImage };
+}
+
+function checkGuard(table: Table, { condition }: Guard): void {
+  if (condition) checkNestedPaths(table, nestedAttributesIn(condition));
 }
 
 export function decide(context: Context, { key, guard, next }: Plan): Outcome {

@@ -3,7 +3,7 @@ import type { ExpressionKind } from './ast.ts';
 import { expressionError } from './cursor.ts';
 
 // Attribute name first, then map keys and list indexes.
-export type Path = (string | number)[];
+export type Path = readonly (string | number)[];
 
 export function valueAt(item: Item, path: Path): AttributeValue | undefined {
   let value = item[path[0] as string];

@@ -53,8 +53,11 @@ export function resolveValue(scope: Scope, name: string, kind: ExpressionKind): 
   return value;
 }
 
+// A path without placeholders is the parsed one itself: nobody writes to either.
 export function resolvePath(scope: Scope, { elements }: PathNode, kind: ExpressionKind): Path {
-  return elements.map(element =>
-    typeof element === 'string' && element.charCodeAt(0) === 35 ? resolveName(scope, element, kind) : element,
-  );
+  if (!elements.some(isPlaceholder)) return elements;
+  return elements.map(element => (isPlaceholder(element) ? resolveName(scope, element, kind) : element));
 }
+
+const isPlaceholder = (element: string | number): element is string =>
+  typeof element === 'string' && element.charCodeAt(0) === 35;

@@ -71,21 +71,26 @@ export function createHttpServer(executor: Executor, options: HttpServerOptions 
       connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
       // Longer than the clients' own idle limits, so that a client never writes into a closing socket.
       keepAliveTimeout: 75_000,
+      // Node answers this, and what the two listeners below take, in a form no AWS client understands.
+      requireHostHeader: false,
     },
-    (request, response) => {
-      pending += 2;
-      response.on('close', settle);
-      handle(request, response).then(settle, error => {
-        log?.error({ err: error }, 'answer failed');
-        response.destroy();
-        settle();
-      });
-    },
+    accept,
   );
+  server.on('checkExpectation', accept);
   server.on('clientError', (error, socket) => {
     if (answering.get(socket)) socket.destroy();
     else answerMalformed(error, socket);
   });
+
+  function accept(request: IncomingMessage, response: ServerResponse): void {
+    pending += 2;
+    response.on('close', settle);
+    handle(request, response).then(settle, error => {
+      log?.error({ err: error }, 'answer failed');
+      response.destroy();
+      settle();
+    });
+  }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request, maxBodyBytes);

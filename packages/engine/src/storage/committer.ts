@@ -46,14 +46,14 @@ export function createCommitter(store: Store, listener: CommitListener) {
     if (closed) return Promise.reject(internalError('the engine is closed'));
     return new Promise<T>((resolve, reject) => {
       queue.push({ work, resolve, reject });
-      running ??= drain().finally(() => {
-        running = undefined;
-      });
+      running ??= drain();
     });
   }
 
   async function drain(): Promise<void> {
     while (queue.length > 0) await commitBatch();
+    // In the same turn as the look at the queue, or work that arrives in between would wait for nobody.
+    running = undefined;
   }
 
   async function commitBatch(): Promise<void> {

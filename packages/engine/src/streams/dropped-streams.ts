@@ -1,8 +1,7 @@
 import type { Tx } from '../storage/committer.ts';
 import { metaKey, prefixRange } from '../storage/keys.ts';
 import { decodeJson, encodeJson, type Store } from '../storage/store.ts';
-import type { KeySchema, Stream, Table } from '../storage/table.ts';
-import { closeStream } from './lifecycle.ts';
+import type { KeySchema, Stream } from '../storage/table.ts';
 
 // A stream outlives its table: the last changes stay readable for a day, as on AWS. Its descriptor moves from
 // the table's to a record of its own.
@@ -20,16 +19,4 @@ export const forgetDroppedStream = (tx: Tx, streamId: number): void => tx.remove
 export function listDroppedStreams(store: Store): StreamEntry[] {
   const range = prefixRange(metaKey(prefix));
   return Array.from(store.range(range, decodeJson), ({ value }) => value as StreamEntry);
-}
-
-export function keepStreamsOf(tx: Tx, table: Table, now: number): void {
-  if (table.streams.length === 0) return;
-  const sequence = tx.nextSequence();
-  for (const stream of table.streams) {
-    keepDroppedStream(tx, {
-      tableName: table.name,
-      keys: table.keys,
-      stream: stream.enabled ? closeStream(stream, sequence, now) : stream,
-    });
-  }
 }

@@ -10,9 +10,10 @@ import { findStream } from './stream-lookup.ts';
 export type StreamHub = ReturnType<typeof createStreamHub>;
 export type HubOptions = { pollMs: number };
 
+type Reader = Pick<Context, 'store' | 'catalog'>;
 type Waiter = { target: string; since: number; wake(): void };
 
-export function createStreamHub(context: Context, { pollMs }: HubOptions) {
+export function createStreamHub(context: Reader, { pollMs }: HubOptions) {
   const waiters = new Set<Waiter>();
   let timer: NodeJS.Timeout | undefined;
   let checked = -1;
@@ -66,18 +67,18 @@ export function createStreamHub(context: Context, { pollMs }: HubOptions) {
   return { notify, position, waitForChange, waiting: () => waiters.size };
 }
 
-function hasChanged(context: Context, target: string, since: number): boolean {
+function hasChanged(context: Reader, target: string, since: number): boolean {
   const streams = streamsOf(context, target);
   return !streams || streams.some(stream => changedSince(context, stream, since));
 }
 
-function streamsOf(context: Context, target: string): Stream[] | undefined {
+function streamsOf(context: Reader, target: string): Stream[] | undefined {
   if (!target.startsWith('arn:')) return context.catalog.find(target)?.streams;
   const entry = findStream(context, target);
   return entry && [entry.stream];
 }
 
-function changedSince({ store }: Context, stream: Stream, since: number): boolean {
+function changedSince({ store }: Reader, stream: Stream, since: number): boolean {
   return stream.shards.some(({ id, start, end }) => {
     if (start > since || (end !== undefined && end > since)) return true;
     for (const _ of store.keys(shardRange(stream.id, id, since + 1))) return true;

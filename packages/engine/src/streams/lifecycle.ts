@@ -3,17 +3,13 @@ import type { Tx } from '../storage/committer.ts';
 import type { Stream, StreamViewType, Table } from '../storage/table.ts';
 import { withIds } from '../tables/ids.ts';
 import { knownTable } from '../tables/known-table.ts';
-import { listDroppedStreams } from './dropped-streams.ts';
+import { keepDroppedStream, listDroppedStreams } from './dropped-streams.ts';
 import { streamLabel } from './names.ts';
 
 type Opening = { viewType: StreamViewType; sequence: number; newId: () => number };
 
 // `sequence` is a number of the log's own counter, taken in this transaction: every later record is above it.
-export function openStream(
-  context: Context,
-  table: Table,
-  { viewType, sequence, newId }: Opening,
-): Stream {
+export function openStream(context: Context, table: Table, { viewType, sequence, newId }: Opening): Stream {
   const createdAt = context.now();
   return {
     id: newId(),
@@ -43,6 +39,19 @@ export function closeStream(stream: Stream, sequence: number, closedAt: number):
     shard.end === undefined ? { ...shard, end: sequence, closedAt } : shard,
   );
   return { ...stream, enabled: false, shards };
+}
+
+// When the table goes, its streams stay.
+export function keepStreamsOf(tx: Tx, table: Table, now: number): void {
+  if (table.streams.length === 0) return;
+  const sequence = tx.nextSequence();
+  for (const stream of table.streams) {
+    keepDroppedStream(tx, {
+      tableName: table.name,
+      keys: table.keys,
+      stream: stream.enabled ? closeStream(stream, sequence, now) : stream,
+    });
+  }
 }
 
 // Closes every open shard of the table's stream and opens a child for each. A child takes its parent's place in

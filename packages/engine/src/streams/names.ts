@@ -6,7 +6,8 @@ import type { Shard, Stream } from '../storage/table.ts';
 
 const sequenceDigits = 20;
 
-export const sequenceText = (sequence: number): string => `1${String(sequence).padStart(sequenceDigits, '0')}`;
+export const sequenceText = (sequence: number): string =>
+  `1${String(sequence).padStart(sequenceDigits, '0')}`;
 
 export function parseSequence(text: string): number | undefined {
   const sequence = /^1\d{20}$/.test(text) ? Number(text.slice(1)) : Number.NaN;

@@ -5,14 +5,16 @@ import { parseArn, streamArn } from '../tables/arns.ts';
 import { listDroppedStreams, type StreamEntry } from './dropped-streams.ts';
 import { findShard } from './names.ts';
 
-export function listAllStreams(context: Context): StreamEntry[] {
+type Reader = Pick<Context, 'store' | 'catalog'>;
+
+export function listAllStreams(context: Reader): StreamEntry[] {
   const entries = context.catalog
     .list()
     .flatMap(({ name, keys, streams }) => streams.map(stream => ({ tableName: name, keys, stream })));
   return [...entries, ...listDroppedStreams(context.store)];
 }
 
-export function findStream(context: Context, arn: string): StreamEntry | undefined {
+export function findStream(context: Reader, arn: string): StreamEntry | undefined {
   const resource = parseArn(arn);
   if (!resource?.streamLabel) throw validationError(`Invalid StreamArn: ${arn}`);
   const { tableName, streamLabel: label } = resource;
@@ -24,7 +26,7 @@ export function findStream(context: Context, arn: string): StreamEntry | undefin
   );
 }
 
-export function knownStream(context: Context, arn: string): StreamEntry {
+export function knownStream(context: Reader, arn: string): StreamEntry {
   const entry = findStream(context, arn);
   if (!entry) throw resourceNotFound(`Requested resource not found: Stream: ${arn} not found`);
   return entry;

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { DynamoError } from '../errors.ts';
 import { streamRetentionMs } from '../limits.ts';
 import { decodeChangeTime } from '../storage/change-log.ts';
 import type { Tx } from '../storage/committer.ts';
@@ -22,6 +23,14 @@ const trimmedName = (streamId: number, shardId: number): string => `trimmed/${st
 
 export const trimmedUpTo = (store: Store, streamId: number, shardId: number): number =>
   readMeta<number>(store, trimmedName(streamId, shardId)) ?? -1;
+
+export function checkNotTrimmed(store: Store, streamId: number, shardId: number, position: number): void {
+  if (position > trimmedUpTo(store, streamId, shardId)) return;
+  throw new DynamoError(
+    'TrimmedDataAccessException',
+    'The operation attempted to read past the oldest stream record in a shard.',
+  );
+}
 
 export async function trimLog(context: Context): Promise<number> {
   const horizon = context.now() - streamRetentionMs;

@@ -33,7 +33,8 @@ const operators: { [O in ComparisonOperator]: { least: number; most: number; typ
 // QueryFilter, ScanFilter and KeyConditions.
 export function validateConditions(conditions: Conditions | undefined): void {
   for (const name in conditions) {
-    const { ComparisonOperator: operator, AttributeValueList: values = [] } = conditions[name] as Condition;
+    const { ComparisonOperator: operator, AttributeValueList } = conditions[name] as Condition;
+    const values = AttributeValueList ?? [];
     for (const value of values) validateValue(value);
     checkArguments(operator, values);
   }

@@ -10,12 +10,6 @@ const maxErrors = 10;
 // process may pass anything, so the types are checked here as well.
 export function checkConstraints(shape: StructureShape, input: unknown): void {
   const errors: string[] = [];
-  // A bad table name is reported alone.
-  if (shape.members.TableName && typeof input === 'object' && input !== null) {
-    const name = (input as Record<string, unknown>).TableName;
-    if (name != null) check(shape.members.TableName, name, '', 'tableName', errors);
-    if (errors.length > 0) throw constraintError(errors);
-  }
   checkStructure(shape, input, '', errors);
   if (errors.length > 0) throw constraintError(errors);
 }
@@ -39,7 +33,12 @@ function checkStructure(shape: StructureShape, input: unknown, parent: string, e
     if (value != null) check(member.shape, value, parent, member.label, errors);
     else if (member.shape.required) {
       errors.push(violation(null, parent + member.label, 'Member must not be null'));
+    } else if (value === null) {
+      // Null is absence; whoever comes after the validators meets only one kind of it.
+      Reflect.set(record, member.name, undefined);
     }
+    // The table's name stands first, and a bad one is reported alone.
+    if (errors.length > 0 && parent === '' && member.name === 'TableName') return;
   }
 }
 

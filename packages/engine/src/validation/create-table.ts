@@ -29,8 +29,8 @@ const globalIndex = structure('GlobalSecondaryIndex', {
 });
 
 export const createTableShape = structure('CreateTableInput', {
-  AttributeDefinitions: required(tableMembers.attributeDefinitions),
   TableName: newTableName,
+  AttributeDefinitions: required(tableMembers.attributeDefinitions),
   BillingMode: tableMembers.billingMode,
   ProvisionedThroughput: tableMembers.provisionedThroughput,
   KeySchema: tableMembers.keySchema,

@@ -8,8 +8,8 @@ import { attributes, required, structure, type TypeOf } from './shape.ts';
 import { resolveTableArn, tableName } from './table-name.ts';
 
 export const deleteItemShape = structure('DeleteItemInput', {
-  ReturnConsumedCapacity: members.returnConsumedCapacity,
   TableName: tableName,
+  ReturnConsumedCapacity: members.returnConsumedCapacity,
   ReturnValues: members.returnValues,
   ReturnItemCollectionMetrics: members.returnItemCollectionMetrics,
   ReturnValuesOnConditionCheckFailure: members.returnValuesOnConditionCheckFailure,

@@ -7,9 +7,9 @@ import { attributes, boolean, required, structure, type TypeOf } from './shape.t
 import { resolveTableArn, tableName } from './table-name.ts';
 
 export const getItemShape = structure('GetItemInput', {
+  TableName: tableName,
   ReturnConsumedCapacity: members.returnConsumedCapacity,
   AttributesToGet: members.attributesToGet,
-  TableName: tableName,
   Key: required(attributes),
   ConsistentRead: boolean,
   ProjectionExpression: members.expression,

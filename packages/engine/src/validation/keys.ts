@@ -2,6 +2,7 @@ import { DynamoError, validationError } from '../errors.ts';
 import * as limits from '../limits.ts';
 import type { Index, KeyAttribute, KeySchema, Table } from '../storage/table.ts';
 import { type AttributeValue, type Item, type KeyType, typeOf } from '../values/attribute-value.ts';
+import { equalValues } from '../values/compare.ts';
 import { byteLength } from '../values/size.ts';
 import { invalid } from './attribute-values.ts';
 
@@ -81,7 +82,7 @@ export const isEmptyKeyError = (error: unknown): boolean =>
 // An item may lack an index's keys, but may not hold them in a form the index cannot. Of several indexes, the
 // first by name is reported.
 function checkIndexKeys(table: Table, item: Item): void {
-  forEachMisfit(table, item, undefined, ({ attribute, index, isHash, value }) => {
+  refuseFirstMisfit(table, item, undefined, ({ attribute, index, isHash, value }) => {
     if (!(attribute.type in value)) throw indexTypeMismatch(attribute, index, value);
     if (keySize(value) > 0) throw oversizedKey(isHash);
     throw emptyKey(
@@ -94,7 +95,7 @@ function checkIndexKeys(table: Table, item: Item): void {
 // After an update only the attributes it changed count.
 export function checkUpdatedIndexKeys(table: Table, before: Item | undefined, after: Item): void {
   if (table.indexes.length === 0) return;
-  forEachMisfit(table, after, before, ({ attribute, index, isHash, value }) => {
+  refuseFirstMisfit(table, after, before, ({ attribute, index, isHash, value }) => {
     if (!(attribute.type in value)) throw indexTypeMismatch(attribute, index, value);
     if (keySize(value) > 0) throw oversizedKey(isHash);
     throw emptyKey(
@@ -111,7 +112,7 @@ const indexTypeMismatch = ({ name, type }: KeyAttribute, index: Index, value: At
 
 type Misfit = { attribute: KeyAttribute; index: Index; isHash: boolean; value: AttributeValue };
 
-function forEachMisfit(
+function refuseFirstMisfit(
   table: Table,
   item: Item,
   before: Item | undefined,
@@ -135,12 +136,13 @@ function findMisfit(
   isHash: boolean,
 ): Misfit | undefined {
   const value = item[attribute.name];
-  // An update shares the values it did not touch with the item before it.
-  if (value === undefined || (before && before[attribute.name] === value)) return undefined;
+  if (value === undefined) return undefined;
   if (attribute.type in value) {
     const size = keySize(value);
     if (size > 0 && size <= (isHash ? limits.hashKeyBytes : limits.rangeKeyBytes)) return undefined;
   }
+  const old = before?.[attribute.name];
+  if (old && equalValues(old, value)) return undefined;
   return { attribute, index, isHash, value };
 }
 

@@ -8,8 +8,8 @@ import { attributes, required, structure, type TypeOf } from './shape.ts';
 import { resolveTableArn, tableName } from './table-name.ts';
 
 export const putItemShape = structure('PutItemInput', {
-  ReturnConsumedCapacity: members.returnConsumedCapacity,
   TableName: tableName,
+  ReturnConsumedCapacity: members.returnConsumedCapacity,
   Item: required(attributes),
   ConditionalOperator: members.conditionalOperator,
   Expected: members.expected,

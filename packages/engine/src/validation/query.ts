@@ -10,11 +10,11 @@ import { attributes, boolean, integer, map, structure, type TypeOf } from './sha
 import { indexName, resolveTableArn, tableName } from './table-name.ts';
 
 export const queryShape = structure('QueryInput', {
+  TableName: tableName,
   Select: members.select,
   IndexName: indexName,
   ReturnConsumedCapacity: members.returnConsumedCapacity,
   QueryFilter: map(members.condition),
-  TableName: tableName,
   ConditionalOperator: members.conditionalOperator,
   AttributesToGet: members.attributesToGet,
   Limit: integer(),

@@ -11,11 +11,11 @@ import { indexName, resolveTableArn, tableName } from './table-name.ts';
 const maxSegments = 1_000_000;
 
 export const scanShape = structure('ScanInput', {
+  TableName: tableName,
   Select: members.select,
   TotalSegments: integer(1, maxSegments),
   IndexName: indexName,
   ReturnConsumedCapacity: members.returnConsumedCapacity,
-  TableName: tableName,
   ConditionalOperator: members.conditionalOperator,
   ScanFilter: map(members.condition),
   AttributesToGet: members.attributesToGet,

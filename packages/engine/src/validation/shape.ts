@@ -2,7 +2,7 @@ import type { AttributeValue, Item } from '../values/attribute-value.ts';
 
 // A request described as data: what each member is, and the constraints DynamoDB reports together before it
 // looks at anything else. The HTTP door reads JSON by it, the validators check by it, the input types follow
-// from it. Members stand in the order in which DynamoDB reports them.
+// from it. Members stand in the order in which DynamoDB reports them, the table's name first.
 type Presence = { required?: true };
 
 export type StringShape<T extends string = string> = Presence & {

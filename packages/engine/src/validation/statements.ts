@@ -71,6 +71,6 @@ export function validateExecuteTransaction(input: ExecuteTransactionInput): void
   input.TransactStatements.forEach(validateParameters);
 }
 
-function validateParameters({ Parameters = [] }: { Parameters?: AttributeValue[] | undefined }): void {
-  for (const parameter of Parameters) validateValue(parameter);
+function validateParameters({ Parameters }: { Parameters?: AttributeValue[] | undefined }): void {
+  for (const parameter of Parameters ?? []) validateValue(parameter);
 }

@@ -9,8 +9,8 @@ import { attributes, map, oneOf, required, structure, type TypeOf, value } from 
 import { resolveTableArn, tableName } from './table-name.ts';
 
 export const updateItemShape = structure('UpdateItemInput', {
-  ReturnConsumedCapacity: members.returnConsumedCapacity,
   TableName: tableName,
+  ReturnConsumedCapacity: members.returnConsumedCapacity,
   ReturnItemCollectionMetrics: members.returnItemCollectionMetrics,
   ReturnValues: members.returnValues,
   ReturnValuesOnConditionCheckFailure: members.returnValuesOnConditionCheckFailure,
@@ -48,7 +48,7 @@ export function validateUpdateItem(input: UpdateItemInput): void {
 
 function validateAttributeUpdates(updates: AttributeUpdates): void {
   for (const name in updates) {
-    const { Action: action = 'PUT', Value: operand } = updates[name] as AttributeUpdates[string];
+    const { Action: action, Value: operand } = updates[name] as AttributeUpdates[string];
     if (!operand) {
       if (action !== 'DELETE')
         throw invalid('Only DELETE action is allowed when no attribute value is specified');

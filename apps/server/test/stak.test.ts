@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stak-test-'));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+type Run = { child: ChildProcess; stdout: string; stderr: string; code: Promise<number | null> };
+
+function start(...args: string[]): Run {
+  const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const run: Run = { child, stdout: '', stderr: '', code: once(child, 'close').then(([code]) => code) };
+  child.stdout.on('data', chunk => {
+    run.stdout += chunk;
+  });
+  child.stderr.on('data', chunk => {
+    run.stderr += chunk;
+  });
+  return run;
+}
+
+async function stak(...args: string[]): Promise<{ stdout: string; stderr: string; code: number | null }> {
+  const run = start(...args);
+  const code = await run.code;
+  return { stdout: run.stdout, stderr: run.stderr, code };
+}
+
+async function serve(...args: string[]): Promise<Run & { url: string }> {
+  const run = start('dynamodb', '--port', '0', ...args);
+  while (!run.stdout.includes('\n')) {
+    await Promise.race([once(run.child.stdout!, 'data'), run.code]);
+    if (run.child.exitCode !== null) throw new Error(run.stderr);
+  }
+  return Object.assign(run, { url: /http:\/\/[^\s)]+/.exec(run.stdout)![0] });
+}
+
+async function call(url: string, operation: string, body: object): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': `DynamoDB_20120810.${operation}`,
+      authorization: 'AWS4-HMAC-SHA256 any',
+    },
+    body: JSON.stringify(body),
+  });
+  return response.json();
+}
+
+const table = {
+  TableName: 'notes',
+  AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+  KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+  BillingMode: 'PAY_PER_REQUEST',
+};
+const item = { pk: { S: 'a' } };
+
+test('--help and --version', async () => {
+  const [help, version] = await Promise.all([stak('--help'), stak('--version')]);
+  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('dynamodb [action]') });
+  expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/\d+\.\d+\.\d+/) });
+});
+
+describe('mistakes are told in one line', () => {
+  let busy: ReturnType<typeof createServer>;
+  let port: string;
+  let file: string;
+
+  beforeAll(async () => {
+    busy = createServer().listen(0, '127.0.0.1');
+    await once(busy, 'listening');
+    port = String((busy.address() as { port: number }).port);
+    file = join(folder, 'file');
+    await writeFile(file, '');
+  });
+
+  afterAll(() => void busy.close());
+
+  test.each<[string, () => string[], RegExp]>([
+    ['an unknown command', () => ['nonsense'], /there is no command "nonsense"/],
+    ['an unknown action', () => ['dynamodb', 'nonsense'], /knows check, stats and backup/],
+    ['an unknown flag', () => ['dynamodb', '--nonsense'], /Unknown option `--nonsense`/],
+    ['a port that is none', () => ['dynamodb', '--port', 'http'], /--port needs a number/],
+    ['a port in use', () => ['dynamodb', '--memory', '--port', port], /port \d+ is already in use/],
+    ['both places', () => ['dynamodb', '--memory', '--path', folder], /either --path or --memory/],
+    ['a file for a folder', () => ['dynamodb', '--path', file, '--port', '0'], /not a folder: .*file/],
+    [
+      'a folder in a file',
+      () => ['dynamodb', '--path', join(file, 'x'), '--port', '0'],
+      /not a folder: .*file/,
+    ],
+    [
+      'a check of nothing',
+      () => ['dynamodb', 'check', '--path', join(folder, 'none')],
+      /no such folder: .*none/,
+    ],
+    ['a backup to nowhere', () => ['dynamodb', 'backup', '--path', folder], /--to needs one value/],
+  ])('%s', async (_, args, message) => {
+    const { code, stdout, stderr } = await stak(...args());
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(stdout).toBe('');
+    expect(code).toBe(1);
+  });
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s ends it well, and what was written is there again',
+  async signal => {
+    const path = join(folder, signal);
+    const first = await serve('--path', path);
+    expect(first.stdout).toContain(`--endpoint-url ${first.url}`);
+    await call(first.url, 'CreateTable', table);
+    await call(first.url, 'PutItem', { TableName: 'notes', Item: item });
+    first.child.kill(signal);
+    expect(await first.code).toBe(0);
+    expect(first.stderr).toBe('');
+
+    const second = await serve('--path', path);
+    expect(await call(second.url, 'GetItem', { TableName: 'notes', Key: item })).toEqual({ Item: item });
+    const copy = join(folder, `${signal}-copy`);
+    expect(await stak('dynamodb', 'backup', '--path', path, '--to', copy)).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    second.child.kill(signal);
+    await second.code;
+
+    const checked = await stak('dynamodb', 'check', '--path', copy);
+    expect(checked).toMatchObject({ code: 0, stderr: '' });
+    const stats = await stak('dynamodb', 'stats', '--path', copy);
+    expect(stats).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(stats.stdout)).toBeTypeOf('object');
+  },
+);
+
+test('--memory leaves nothing behind', async () => {
+  const run = await serve('--memory');
+  expect(await call(run.url, 'ListTables', {})).toEqual({ TableNames: [] });
+  run.child.kill('SIGTERM');
+  expect(await run.code).toBe(0);
+});

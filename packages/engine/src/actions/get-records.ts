@@ -1,0 +1,24 @@
+import type { Context } from '../context.ts';
+import { resourceNotFound } from '../errors.ts';
+import { streamRecords } from '../limits.ts';
+import { formatIterator, parseIterator } from '../streams/iterator.ts';
+import { readRecords, type StreamRecord } from '../streams/records.ts';
+import { knownStream } from '../streams/stream-lookup.ts';
+import { checkNotTrimmed } from '../streams/trim.ts';
+import { type GetRecordsInput, validateGetRecords } from '../validation/streams.ts';
+
+export type GetRecordsOutput = { Records: StreamRecord[]; NextShardIterator: string | null };
+
+export function getRecords(context: Context, input: GetRecordsInput): GetRecordsOutput {
+  validateGetRecords(input);
+  const { streamArn, shardId, position } = parseIterator(context, input.ShardIterator);
+  const { stream } = knownStream(context, streamArn);
+  const shard = stream.shards.find(({ id }) => id === shardId);
+  if (!shard) throw resourceNotFound('Requested resource not found: Shard does not exist');
+  checkNotTrimmed(context.store, stream.id, shardId, position);
+  const page = readRecords(context, stream, shardId, position, input.Limit ?? streamRecords);
+  // A closed shard gets no more records: whoever has read its last one goes on with its children.
+  const ended = shard.end !== undefined && page.exhausted;
+  const next = { streamArn, shardId, position: page.position, createdAt: Math.floor(context.now()) };
+  return { Records: page.records, NextShardIterator: ended ? null : formatIterator(next) };
+}

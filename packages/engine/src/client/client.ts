@@ -1,0 +1,76 @@
+import type { CapacityMode, ConsumedCapacity } from '../capacity.ts';
+import type { batchGetItemShape } from '../validation/batch-get-item.ts';
+import type { batchWriteItemShape } from '../validation/batch-write-item.ts';
+import type { deleteItemShape } from '../validation/delete-item.ts';
+import type { getItemShape } from '../validation/get-item.ts';
+import type { Operation } from '../validation/operations.ts';
+import type { putItemShape } from '../validation/put-item.ts';
+import type { queryShape } from '../validation/query.ts';
+import type { scanShape } from '../validation/scan.ts';
+import type { transactGetItemsShape } from '../validation/transact-get-items.ts';
+import type { transactWriteItemsShape } from '../validation/transact-write-items.ts';
+import type { updateItemShape } from '../validation/update-item.ts';
+import type { NativeItem } from '../values/marshal.ts';
+import type { NativeOf } from './native-shape.ts';
+
+// The operations of the AWS document client as plain functions: its inputs and outputs, no commands, no SDK.
+
+type Billed = { ConsumedCapacity?: ConsumedCapacity };
+type BilledTables = { ConsumedCapacity?: ConsumedCapacity[] };
+type Collection = { ItemCollectionKey: NativeItem; SizeEstimateRangeGB: [number, number] };
+type Written = Billed & { Attributes?: NativeItem; ItemCollectionMetrics?: Collection };
+type Page = Billed & {
+  Items?: NativeItem[];
+  Count: number;
+  ScannedCount: number;
+  LastEvaluatedKey?: NativeItem;
+};
+
+export type Client = {
+  get(input: NativeOf<typeof getItemShape>): Promise<Billed & { Item?: NativeItem }>;
+  put(input: NativeOf<typeof putItemShape>): Promise<Written>;
+  update(input: NativeOf<typeof updateItemShape>): Promise<Written>;
+  delete(input: NativeOf<typeof deleteItemShape>): Promise<Written>;
+  query(input: NativeOf<typeof queryShape>): Promise<Page>;
+  scan(input: NativeOf<typeof scanShape>): Promise<Page>;
+  batchGet(input: NativeOf<typeof batchGetItemShape>): Promise<
+    BilledTables & {
+      Responses: Record<string, NativeItem[]>;
+      UnprocessedKeys: NativeOf<typeof batchGetItemShape>['RequestItems'];
+    }
+  >;
+  batchWrite(input: NativeOf<typeof batchWriteItemShape>): Promise<
+    BilledTables & {
+      UnprocessedItems: NativeOf<typeof batchWriteItemShape>['RequestItems'];
+      ItemCollectionMetrics?: Record<string, Collection[]>;
+    }
+  >;
+  transactGet(
+    input: NativeOf<typeof transactGetItemsShape>,
+  ): Promise<BilledTables & { Responses: { Item?: NativeItem }[] }>;
+  transactWrite(
+    input: NativeOf<typeof transactWriteItemsShape>,
+  ): Promise<BilledTables & { ItemCollectionMetrics?: Record<string, Collection[]> }>;
+};
+
+export type { CapacityMode };
+
+// `execute` takes and gives plain values.
+export function createClient(execute: (operation: Operation, input: unknown) => Promise<object>): Client {
+  const as =
+    <Input, Output>(operation: Operation) =>
+    (input: Input) =>
+      execute(operation, input) as Promise<Output>;
+  return {
+    get: as('GetItem'),
+    put: as('PutItem'),
+    update: as('UpdateItem'),
+    delete: as('DeleteItem'),
+    query: as('Query'),
+    scan: as('Scan'),
+    batchGet: as('BatchGetItem'),
+    batchWrite: as('BatchWriteItem'),
+    transactGet: as('TransactGetItems'),
+    transactWrite: as('TransactWriteItems'),
+  };
+}

@@ -1,0 +1,57 @@
+import { validationError } from '../errors.ts';
+import type { Operation } from '../validation/operations.ts';
+import { validators } from '../validation/operations.ts';
+
+// `send(command)` for code written against AWS SDK v3. Commands of lib-dynamodb carry plain values, those of
+// client-dynamodb tagged ones; the engine answers each in kind. Only the command's name and input are used, so
+// the SDK itself is the caller's business.
+
+type Command = { input: object; constructor: { name: string } };
+type Execute = (operation: Operation, input: unknown) => Promise<object>;
+
+export type DocumentClient = {
+  send(command: Command): Promise<never>;
+  config: { translateConfig: object };
+  destroy(): void;
+};
+
+const documentOperations: Record<string, Operation> = {
+  GetCommand: 'GetItem',
+  PutCommand: 'PutItem',
+  UpdateCommand: 'UpdateItem',
+  DeleteCommand: 'DeleteItem',
+  QueryCommand: 'Query',
+  ScanCommand: 'Scan',
+  BatchGetCommand: 'BatchGetItem',
+  BatchWriteCommand: 'BatchWriteItem',
+  TransactGetCommand: 'TransactGetItems',
+  TransactWriteCommand: 'TransactWriteItems',
+  ExecuteStatementCommand: 'ExecuteStatement',
+  BatchExecuteStatementCommand: 'BatchExecuteStatement',
+  ExecuteTransactionCommand: 'ExecuteTransaction',
+};
+
+// A bundler may rename the class (`_PutCommand`, `PutCommand2`).
+const commandName = (command: Command): string => command.constructor.name.replace(/^_+|\d+$/g, '');
+
+// lib-dynamodb wraps the client's command; nothing else does.
+const isDocumentCommand = (command: object): boolean => 'clientCommand' in command;
+
+export function createDocumentClient(executeNative: Execute, executeWire: Execute): DocumentClient {
+  async function send(command: Command): Promise<never> {
+    const name = commandName(command);
+    const answer = isDocumentCommand(command)
+      ? await executeNative(operationOf(documentOperations[name], name), command.input)
+      : await executeWire(operationOf(name.replace(/Command$/, ''), name), command.input);
+    return { ...answer, $metadata: { httpStatusCode: 200, attempts: 1, totalRetryDelay: 0 } } as never;
+  }
+
+  return { send, config: { translateConfig: {} }, destroy() {} };
+}
+
+function operationOf(operation: string | undefined, command: string): Operation {
+  if (operation === undefined || !(operation in validators)) {
+    throw validationError(`${command} is not supported by the embedded engine`);
+  }
+  return operation as Operation;
+}

@@ -1,0 +1,148 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkStore } from './check.ts';
+import { type Client, createClient } from './client/client.ts';
+import { createDocumentClient, type DocumentClient } from './client/document-client.ts';
+import { marshalInput } from './client/marshal-input.ts';
+import type { Context, View } from './context.ts';
+import { DynamoError, internalError } from './errors.ts';
+import { findAction } from './operations.ts';
+import { stats } from './stats.ts';
+import { createCatalog } from './storage/catalog.ts';
+import { createCommitter } from './storage/committer.ts';
+import { claimFormat, openStore, StoreError } from './storage/store.ts';
+import { createStreamHub } from './streams/hub.ts';
+import { rollShards } from './streams/lifecycle.ts';
+import { resumeMaintenance } from './tables/maintenance.ts';
+import { sweepExpired } from './ttl-sweeper.ts';
+import type { Operation } from './validation/operations.ts';
+import { nativeView, wireView } from './views.ts';
+
+export type EngineOptions = {
+  // A folder, or ':memory:'.
+  path: string;
+  clock?: { now(): number };
+  region?: string;
+  accountId?: string;
+  // How often expired items, old change records and spent tokens are removed; 0 leaves it to `sweep()`.
+  sweepIntervalMs?: number;
+  // Open shards of a new stream. AWS decides this by load; more than one is for testing consumers.
+  streamShards?: number;
+  // How often a waiting stream reader looks for commits of other processes.
+  pollIntervalMs?: number;
+  // Told of failures in background work; by default they surface as process warnings.
+  onError?(error: Error, work: string): void;
+};
+
+export type Engine = Awaited<ReturnType<typeof createEngine>>;
+
+const sweepChunk = 1000;
+
+export async function createEngine(options: EngineOptions) {
+  const { path, clock = Date, sweepIntervalMs = 30_000, pollIntervalMs = 100 } = options;
+  const onError = options.onError ?? ((error, work) => process.emitWarning(error, { detail: work }));
+  const store = openStore(path);
+  try {
+    await claimFormat(store);
+  } catch (error) {
+    await store.close();
+    throw error instanceof StoreError
+      ? error
+      : new StoreError(`cannot use ${path}: ${(error as Error).message}`);
+  }
+  const catalog = createCatalog(store);
+  const committer = createCommitter(store, {
+    committed: () => hub.notify(),
+    aborted: () => catalog.forget(),
+  });
+
+  const closing = new AbortController();
+  const jobs = new Set<Promise<void>>();
+  const context: Context = {
+    store,
+    catalog,
+    submit: committer.submit,
+    now: () => clock.now(),
+    region: options.region ?? 'us-east-1',
+    accountId: options.accountId ?? '000000000000',
+    streamShards: options.streamShards ?? 1,
+    background(name, work) {
+      const job = work(closing.signal)
+        .catch(error => {
+          if (!closing.signal.aborted) onError(error as Error, name);
+        })
+        .finally(() => jobs.delete(job));
+      jobs.add(job);
+    },
+  };
+  const hub = createStreamHub(context, { pollMs: pollIntervalMs });
+  resumeMaintenance(context);
+
+  // Tagged values in and out, as on the wire.
+  const execute = (operation: string, input: unknown) => run(operation, input, wireView);
+
+  async function executeNative(operation: Operation, input: unknown): Promise<object> {
+    return run(operation, marshalInput(operation, input), nativeView);
+  }
+
+  // Not an `async` function: an answer that is there already costs no turn of its own.
+  function run(operation: string, input: unknown, view: View<unknown>): Promise<object> {
+    try {
+      if (closing.signal.aborted) throw internalError('the engine is closed');
+      const action = findAction(operation);
+      if (!action) throw new DynamoError('UnknownOperationException', `Unknown operation: ${operation}`);
+      return Promise.resolve(action(context, input as never, view));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  const sweep = () => sweepExpired(context, { limit: sweepChunk });
+  let sweeping: Promise<unknown> | undefined;
+  const timer =
+    sweepIntervalMs > 0
+      ? setInterval(() => {
+          store.clearDeadReaders();
+          sweeping ??= sweep()
+            .catch(error => closing.signal.aborted || onError(error as Error, 'sweep'))
+            .finally(() => {
+              sweeping = undefined;
+            });
+        }, sweepIntervalMs).unref()
+      : undefined;
+
+  // Writes a copy that is consistent while the engine goes on working.
+  async function backup(to: string): Promise<void> {
+    if (existsSync(join(to, 'stak.mdb')))
+      throw new StoreError(`${to} already holds a store; choose an empty folder`);
+    await store.backup(to);
+  }
+
+  async function close(): Promise<void> {
+    if (closing.signal.aborted) return;
+    closing.abort(new Error('the engine is closing'));
+    clearInterval(timer);
+    await Promise.allSettled([...jobs, sweeping]);
+    await committer.close();
+    await store.close();
+  }
+
+  const client: Client = createClient(executeNative);
+  return {
+    execute,
+    client,
+    documentClient: (): DocumentClient => createDocumentClient(executeNative, execute),
+    waitForChange: hub.waitForChange,
+    streamPosition: hub.position,
+    rollShards: (tableName: string) => rollShards(context, tableName),
+    sweep,
+    backup,
+    stats: () => stats(context),
+    check: () => checkStore(context),
+    // Resolves when the backfills and removals under way are done.
+    async settled(): Promise<void> {
+      while (jobs.size > 0) await Promise.allSettled(jobs);
+    },
+    close,
+  };
+}

@@ -1,0 +1,74 @@
+import type { Context } from './context.ts';
+import type { Tx } from './storage/committer.ts';
+import { head, space, ttlItemKey, ttlKey, ttlSeconds } from './storage/keys.ts';
+import type { Table } from './storage/table.ts';
+import { expiryOf, readImage, writeChange } from './storage/writer.ts';
+import { trimLog } from './streams/trim.ts';
+import { forgetTokens } from './token-sweeper.ts';
+
+// Removes what has had its time: expired items, change records older than a day, answers to old transactions.
+// Each walks an index in the order of time and stops at the present, so it costs what there is to remove.
+
+const itemsPerTransaction = 100;
+const fiveYearsSeconds = 5 * 365 * 24 * 60 * 60;
+
+export async function sweepExpired(context: Context, { limit }: { limit: number }): Promise<number> {
+  const removed = await removeExpiredItems(context, limit);
+  await trimLog(context);
+  await forgetTokens(context);
+  return removed;
+}
+
+// The tables take turns, so that one with a great deal to remove does not hold up the others.
+async function removeExpiredItems(context: Context, limit: number): Promise<number> {
+  let tables = context.catalog.list().filter(table => table.ttl?.status === 'ENABLED');
+  let removed = 0;
+  while (tables.length > 0 && removed < limit) {
+    const unfinished: Table[] = [];
+    for (const table of tables) {
+      const wanted = Math.min(itemsPerTransaction, limit - removed);
+      const keys = expiredKeys(context, table.id, wanted);
+      if (keys.length === 0) continue;
+      removed += await context.submit(tx => removeItems(context, tx, table.id, keys));
+      if (keys.length === wanted) unfinished.push(table);
+    }
+    tables = unfinished;
+  }
+  return removed;
+}
+
+// An item expires when its time is in the past, but DynamoDB leaves one alone whose time is more than five
+// years back: that is more often a mistake than an expiry.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-before-you-start.html
+function expiredKeys(context: Context, tableId: number, limit: number): Buffer[] {
+  const now = Math.ceil(context.now() / 1000);
+  const keys: Buffer[] = [];
+  const range = { start: boundary(tableId, now - fiveYearsSeconds), end: boundary(tableId, now) };
+  for (const { key } of context.store.keys(range)) {
+    keys.push(key);
+    if (keys.length === limit) break;
+  }
+  return keys;
+}
+
+const boundary = (tableId: number, seconds: number): Buffer =>
+  ttlKey(tableId, Math.max(0, seconds), head(space.item, tableId));
+
+function removeItems(context: Context, tx: Tx, tableId: number, keys: Buffer[]): number {
+  const table = context.catalog.findById(tableId);
+  if (table?.ttl?.status !== 'ENABLED') return 0;
+  const now = context.now();
+  let removed = 0;
+  for (const entry of keys) {
+    const key = ttlItemKey(entry);
+    const before = readImage(context.store, key);
+    if (before && expiryOf(before.item[table.ttl.attribute]) === ttlSeconds(entry)) {
+      writeChange(tx, { table, key, before, actor: 'ttl', now });
+      removed++;
+    } else {
+      // The item was written meanwhile, and its writer has moved the entry; removing it again is harmless.
+      tx.remove(entry);
+    }
+  }
+  return removed;
+}
