@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,39 +115,45 @@ describe('mistakes are told in one line', () => {
   });
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s ends it well, and what was written is there again',
-  async signal => {
-    const path = join(folder, signal);
-    const first = await serve('--path', path);
-    expect(first.stdout).toContain(`--endpoint-url ${first.url}`);
-    await call(first.url, 'CreateTable', table);
-    await call(first.url, 'PutItem', { TableName: 'notes', Item: item });
-    first.child.kill(signal);
-    expect(await first.code).toBe(0);
-    expect(first.stderr).toBe('');
-
-    const second = await serve('--path', path);
-    expect(await call(second.url, 'GetItem', { TableName: 'notes', Key: item })).toEqual({ Item: item });
-    const copy = join(folder, `${signal}-copy`);
-    expect(await stak('dynamodb', 'backup', '--path', path, '--to', copy)).toMatchObject({
-      code: 0,
-      stderr: '',
-    });
-    second.child.kill(signal);
-    await second.code;
-
-    const checked = await stak('dynamodb', 'check', '--path', copy);
-    expect(checked).toMatchObject({ code: 0, stderr: '' });
-    const stats = await stak('dynamodb', 'stats', '--path', copy);
-    expect(stats).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(stats.stdout)).toBeTypeOf('object');
-  },
-);
-
-test('--memory leaves nothing behind', async () => {
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends it well', async signal => {
   const run = await serve('--memory');
+  expect(run.stdout).toContain(`--endpoint-url ${run.url}`);
   expect(await call(run.url, 'ListTables', {})).toEqual({ TableNames: [] });
-  run.child.kill('SIGTERM');
+  run.child.kill(signal);
   expect(await run.code).toBe(0);
+  expect(run.stderr).toBe('');
+});
+
+test('what was written is there again, in the folder and in its backup', async () => {
+  const path = join(folder, 'data');
+  const copy = join(folder, 'copy');
+  const first = await serve('--path', path);
+  await call(first.url, 'CreateTable', table);
+  await call(first.url, 'PutItem', { TableName: 'notes', Item: item });
+  first.child.kill('SIGKILL');
+  await first.code;
+
+  const second = await serve('--path', path);
+  expect(await call(second.url, 'GetItem', { TableName: 'notes', Key: item })).toEqual({ Item: item });
+  const backedUp = await stak('dynamodb', 'backup', '--path', path, '--to', copy);
+  expect(backedUp).toMatchObject({ code: 0, stderr: '' });
+  second.child.kill('SIGTERM');
+  await second.code;
+
+  const checked = await stak('dynamodb', 'check', '--path', copy);
+  expect(checked).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(checked.stdout)).toMatchObject({ tables: 1, items: 1, problems: [] });
+  const counted = await stak('dynamodb', 'stats', '--path', copy);
+  expect(counted).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(counted.stdout)).toBeTypeOf('object');
+});
+
+test('a file that is no store is refused and left alone', async () => {
+  const path = join(folder, 'garbage');
+  await mkdir(path);
+  await writeFile(join(path, 'stak.mdb'), 'not a database'.repeat(1000));
+  const { code, stderr } = await stak('dynamodb', '--port', '0', '--path', path);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^stak: .+\n$/);
+  expect(await readFile(join(path, 'stak.mdb'), 'utf8')).toBe('not a database'.repeat(1000));
 });

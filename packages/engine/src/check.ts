@@ -1,2 +1,95 @@
+import { checkExpiryEntry, checkIndexEntry, checkToken, checkTokenExpiry } from './check/entries.ts';
+import { beginCheck, type Check, type Report } from './check/findings.ts';
+import { checkItem } from './check/items.ts';
+import { checkLogRecord, checkNewestRecords } from './check/log.ts';
 import type { Context } from './context.ts';
-export const checkStore = (_: Context) => ({ problems: [] as string[] });
+import { readSize } from './storage/committer.ts';
+import { sizeKey, space, tableKey } from './storage/keys.ts';
+import { copyBytes, readMeta } from './storage/store.ts';
+import type { Table } from './storage/table.ts';
+
+export type { Problem, Report } from './check/findings.ts';
+
+const everything = { start: Buffer.from([space.item]), end: Buffer.from([0xff]) };
+
+// Reads the whole store once, in one snapshot, and reports what disagrees. Nothing is repaired.
+export function checkStore(context: Context): Report {
+  const check = beginCheck(context);
+  for (const { key, value } of context.store.range(everything, copyBytes)) checkRecord(check, key, value);
+  checkNewestRecords(check);
+  for (const table of context.catalog.list()) checkTable(check, table);
+  return check.report;
+}
+
+function checkRecord(check: Check, key: Buffer, value: Buffer): void {
+  const { known, report } = check;
+  const id = key.length < 5 ? -1 : key.readUInt32BE(1);
+  switch (key[0]) {
+    case space.item: {
+      const table = known.tables.get(id);
+      report.items++;
+      if (table) checkItem(check, table, key, value);
+      else if (!known.isGarbage(key)) check.add('item', key, 'an item without a table');
+      return;
+    }
+    case space.index: {
+      const found = known.indexes.get(id);
+      report.indexEntries++;
+      if (found) checkIndexEntry(check, found.table, found.index, key, value);
+      else if (!known.isGarbage(key)) check.add('index', key, 'an entry without an index');
+      return;
+    }
+    case space.ttl: {
+      const table = known.tables.get(id);
+      report.ttlEntries++;
+      if (table) checkExpiryEntry(check, table, key);
+      else if (!known.isGarbage(key)) check.add('ttl', key, 'a TTL entry without a table');
+      return;
+    }
+    case space.log: {
+      const entry = known.streams.get(id);
+      report.logRecords++;
+      if (entry) checkLogRecord(check, entry, key, value);
+      else check.add('log', key, 'a change record without a stream');
+      return;
+    }
+    case space.token:
+      report.tokens++;
+      checkToken(check, key, value);
+      return;
+    case space.tokenExpiry:
+      checkTokenExpiry(check, key);
+      return;
+    case space.size:
+      if (!known.tables.has(id) && !known.indexes.has(id)) check.add('size', key, 'a count of nothing');
+      return;
+    default:
+      check.add('item', key, 'a record of an unknown kind');
+  }
+}
+
+function checkTable(check: Check, table: Table): void {
+  check.report.tables++;
+  const newestId = readMeta<number>(check.store, 'ids') ?? 0;
+  const owners = [
+    table,
+    ...table.indexes,
+    ...table.streams,
+    ...table.streams.flatMap(({ shards }) => shards),
+  ];
+  if (owners.some(({ id }) => id > newestId)) {
+    check.add('table', tableKey(table.name), 'an id of the table was never given out', table.name);
+  }
+  checkCount(check, table, table.id, 'the table');
+  for (const index of table.indexes) {
+    if (index.status !== 'DELETING') checkCount(check, table, index.id, `the index ${index.name}`);
+  }
+}
+
+function checkCount({ store, tally, add }: Check, table: Table, id: number, what: string): void {
+  const says = readSize(store, id);
+  const has = tally.get(id) ?? { items: 0, bytes: 0 };
+  if (says.items === has.items && says.bytes === has.bytes) return;
+  const counts = `${says.items} items of ${says.bytes} bytes and has ${has.items} of ${has.bytes}`;
+  add('size', sizeKey(id), `${what} says ${counts}`, table.name);
+}

@@ -64,7 +64,7 @@ export async function createEngine(options: EngineOptions) {
     submit: committer.submit,
     now: () => clock.now(),
     region: options.region ?? 'us-east-1',
-    accountId: options.accountId ?? '000000000000',
+    accountId: options.accountId ?? '123456789012',
     streamShards: options.streamShards ?? 1,
     background(name, work) {
       const job = work(closing.signal)

@@ -29,8 +29,9 @@ async function removeExpiredItems(context: Context, limit: number): Promise<numb
       const wanted = Math.min(itemsPerTransaction, limit - removed);
       const keys = expiredKeys(context, table.id, wanted);
       if (keys.length === 0) continue;
-      removed += await context.submit(tx => removeItems(context, tx, table.id, keys));
-      if (keys.length === wanted) unfinished.push(table);
+      const done = await context.submit(tx => removeItems(context, tx, table.id, keys));
+      removed += done ?? 0;
+      if (done !== undefined && keys.length === wanted) unfinished.push(table);
     }
     tables = unfinished;
   }
@@ -54,9 +55,10 @@ function expiredKeys(context: Context, tableId: number, limit: number): Buffer[]
 const boundary = (tableId: number, seconds: number): Buffer =>
   ttlKey(tableId, Math.max(0, seconds), head(space.item, tableId));
 
-function removeItems(context: Context, tx: Tx, tableId: number, keys: Buffer[]): number {
+// Undefined when the table no longer has a TTL to enforce.
+function removeItems(context: Context, tx: Tx, tableId: number, keys: Buffer[]): number | undefined {
   const table = context.catalog.findById(tableId);
-  if (table?.ttl?.status !== 'ENABLED') return 0;
+  if (table?.ttl?.status !== 'ENABLED') return undefined;
   const now = context.now();
   let removed = 0;
   for (const entry of keys) {

@@ -66,7 +66,7 @@ export const validRequests: [operation: string, input: Record<string, unknown>][
       ...table,
       IndexName: 'by-n',
       KeyConditionExpression: 'pk = :p AND n BETWEEN :a AND :b',
-      FilterExpression: 'contains(ss, :y) AND NOT n IN (:a, :b)',
+      FilterExpression: 'contains(ss, :y) AND NOT q IN (:a, :b)',
       ExpressionAttributeValues: { ':p': { S: 'a' }, ':a': { N: '0' }, ':b': { N: '99' }, ':y': { S: 'y' } },
       ScanIndexForward: false,
       Limit: 5,

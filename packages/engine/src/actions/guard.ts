@@ -18,13 +18,11 @@ type ScopedInput = GuardInput & {
 };
 
 export function guardIn(input: GuardInput, scope: Scope): Guard {
-  const guard: Guard = { returnOnFailure: input.ReturnValuesOnConditionCheckFailure };
-  if (input.ConditionExpression !== undefined) {
-    guard.condition = bindCondition('ConditionExpression', input.ConditionExpression, scope);
-  } else if (input.Expected) {
-    guard.condition = conditionFromExpected(input.Expected, input.ConditionalOperator);
-  }
-  return guard;
+  const condition =
+    input.ConditionExpression === undefined
+      ? conditionFromExpected(input.Expected, input.ConditionalOperator)
+      : bindCondition('ConditionExpression', input.ConditionExpression, scope);
+  return { condition, returnOnFailure: input.ReturnValuesOnConditionCheckFailure };
 }
 
 // For requests whose condition is their only expression.

@@ -4,8 +4,7 @@ import { evaluateCondition } from '../expressions/evaluation.ts';
 import { type Projection, project } from '../expressions/projection.ts';
 import * as limits from '../limits.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
-import type { RangeOptions } from '../storage/store.ts';
-import { copyBytes, type Decode } from '../storage/store.ts';
+import { copyBytes, type Decode, nothing, type RangeOptions } from '../storage/store.ts';
 import type { Index, Table } from '../storage/table.ts';
 import { keyAttributes, projectedSize } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
@@ -36,53 +35,46 @@ export type Page<T> = {
 };
 
 export function readPage<T>(context: Context, request: PageRequest, view: View<T>): Page<T> {
-  const { limit = Number.POSITIVE_INFINITY } = request;
+  const { limit = Number.POSITIVE_INFINITY, countOnly } = request;
   const page: Page<T> = { items: [], count: 0, scanned: 0, bytes: 0, fetchedBytes: [] };
   let last: Buffer | undefined;
-  for (const { key, read } of entries(context, request, view)) {
-    if (page.scanned >= limit) {
-      page.lastKey = startKey(context, request, last!);
-      return page;
-    }
-    const candidate = read();
-    if (!candidate) continue;
+  let full = false;
+  // Says whether there is room for more.
+  const take = (key: Buffer, candidate: Candidate<T> | undefined): boolean => {
+    if (!candidate) return true;
     if (page.scanned > 0 && page.bytes + candidate.size > limits.pageBytes) {
-      page.lastKey = startKey(context, request, last!);
-      return page;
+      full = true;
+      return false;
     }
     page.scanned++;
     page.bytes += candidate.size;
     page.fetchedBytes.push(candidate.itemSize);
     if (candidate.matches) {
       page.count++;
-      if (!request.countOnly) page.items.push(candidate.value as T);
+      if (!countOnly) page.items.push(candidate.value as T);
     }
     last = key;
     // DynamoDB stops at the limit without looking whether anything follows.
-    if (page.scanned === limit) {
-      page.lastKey = startKey(context, request, last);
-      return page;
-    }
-  }
+    full = page.scanned === limit;
+    return !full;
+  };
+  walk(context, request, view, take);
+  if (full) page.lastKey = startKey(context, request, last!);
   return page;
 }
 
 type Candidate<T> = { size: number; itemSize: number; matches: boolean; value: T | undefined };
-type Lazy<T> = { key: Buffer; read(): Candidate<T> | undefined };
+type Take<T> = (key: Buffer, candidate: Candidate<T> | undefined) => boolean;
 
-function* entries<T>(context: Context, request: PageRequest, view: View<T>): Generator<Lazy<T>> {
-  const { store } = context;
+function walk<T>({ store }: Context, request: PageRequest, view: View<T>, take: Take<T>): void {
+  const { range, index, owns } = request;
   const decode = candidateDecoder(request, view);
-  if (request.index) {
-    for (const { value: key } of store.range(request.range, copyBytes)) {
-      if (!request.owns || request.owns(key)) yield { key, read: () => store.get(key, decode) };
-    }
-  } else if (request.owns) {
-    for (const { key } of store.keys(request.range)) {
-      if (request.owns(key)) yield { key, read: () => store.get(key, decode) };
-    }
+  if (index) {
+    store.each(range, copyBytes, (_, key) => (owns && !owns(key)) || take(key, store.get(key, decode)));
+  } else if (owns) {
+    store.each(range, nothing, key => !owns(key) || take(key, store.get(key, decode)));
   } else {
-    for (const { key, value } of store.range(request.range, decode)) yield { key, read: () => value };
+    store.each(range, decode, take);
   }
 }
 

@@ -1,5 +1,6 @@
 import { writeUsage } from '../capacity.ts';
 import { type Context, submitOnTable, type View } from '../context.ts';
+import { inEnvelope } from '../validation/envelope.ts';
 import { type PutItemInput, validatePutItem } from '../validation/put-item.ts';
 import { capacityOf } from './answer.ts';
 import { bindGuard } from './guard.ts';
@@ -8,7 +9,7 @@ import { applyDecision, decide, planPut } from './write-plan.ts';
 
 export async function putItem<T>(context: Context, input: PutItemInput, view: View<T>) {
   validatePutItem(input);
-  const guard = bindGuard(input);
+  const guard = inEnvelope(() => bindGuard(input));
   return submitOnTable(context, input.TableName, table => {
     const plan = planPut(table, input.Item, guard);
     return tx => {

@@ -4,6 +4,7 @@ import { project } from '../expressions/projection.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
 import { itemKey } from '../storage/keys.ts';
 import type { Decode } from '../storage/store.ts';
+import { checkTransactionDuplicates } from '../validation/duplicates.ts';
 import { checkKey } from '../validation/keys.ts';
 import { type TransactGetItemsInput, validateTransactGetItems } from '../validation/transact-get-items.ts';
 import { bindProjectionOf } from './projection.ts';
@@ -32,6 +33,7 @@ export function transactGetItems<T>(context: Context, input: TransactGetItemsInp
     }),
   );
   const responses = assertAllSucceeded(attempts);
+  checkTransactionDuplicates(gets.map(({ Get, table }) => ({ table, key: Get.Key })));
   const capacity = [...usages].flatMap(
     ([name, usage]) => consumedCapacity(input.ReturnConsumedCapacity, name, usage, true) ?? [],
   );

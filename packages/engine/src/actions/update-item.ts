@@ -2,8 +2,9 @@ import { writeUsage } from '../capacity.ts';
 import { type Context, submitOnTable, type View } from '../context.ts';
 import { updateFromAttributeUpdates } from '../expressions/legacy.ts';
 import { assertAllUsed, createScope } from '../expressions/scope.ts';
-import { bindUpdate, type Update } from '../expressions/update.ts';
+import { bindUpdate, emptyUpdate, type Update } from '../expressions/update.ts';
 import { projectTouched } from '../expressions/update-application.ts';
+import { inEnvelope } from '../validation/envelope.ts';
 import { type UpdateItemInput, validateUpdateItem } from '../validation/update-item.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { capacityOf } from './answer.ts';
@@ -13,7 +14,7 @@ import { applyDecision, decide, type Outcome, planUpdate } from './write-plan.ts
 
 export async function updateItem<T>(context: Context, input: UpdateItemInput, view: View<T>) {
   validateUpdateItem(input);
-  const { update, guard } = bindUpdateItem(input);
+  const { update, guard } = inEnvelope(() => bindUpdateItem(input));
   return submitOnTable(context, input.TableName, table => {
     const plan = planUpdate(table, input.Key, update, guard);
     return tx => {
@@ -29,7 +30,7 @@ export async function updateItem<T>(context: Context, input: UpdateItemInput, vi
   });
 }
 
-export function bindUpdateItem(input: UpdateItemInput) {
+function bindUpdateItem(input: UpdateItemInput) {
   const scope = createScope(input.ExpressionAttributeNames, input.ExpressionAttributeValues);
   const update = updateIn(input, scope);
   const guard = guardIn(input, scope);
@@ -37,13 +38,10 @@ export function bindUpdateItem(input: UpdateItemInput) {
   return { update, guard };
 }
 
-// Without an update the item is created with its key alone, or left as it is.
-const noUpdate: Update = { actions: [], targets: [], paths: [], mismatch: '' };
-
 function updateIn(input: UpdateItemInput, scope: ReturnType<typeof createScope>): Update {
   if (input.UpdateExpression !== undefined) return bindUpdate(input.UpdateExpression, scope);
   if (input.AttributeUpdates) return updateFromAttributeUpdates(input.AttributeUpdates);
-  return noUpdate;
+  return emptyUpdate;
 }
 
 function returnedAttributes(kind: UpdateItemInput['ReturnValues'], outcome: Outcome): Item | undefined {

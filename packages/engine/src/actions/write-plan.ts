@@ -11,6 +11,7 @@ import type { Tx } from '../storage/committer.ts';
 import { itemKey } from '../storage/keys.ts';
 import type { Table } from '../storage/table.ts';
 import { type Image, keyAttributes, makeImage, readImage, writeChange } from '../storage/writer.ts';
+import { validateValue } from '../validation/attribute-values.ts';
 import {
   checkItemKeys,
   checkKey,
@@ -58,6 +59,7 @@ export function planUpdate(table: Table, key: Item, update: Update, guard: Guard
     const { item, touched, creates } = applyUpdate(update, base, !before);
     if (!before && !creates) return { touched };
     checkUpdatedIndexKeys(table, before?.item, item);
+    checkDepth(update, item);
     const size = itemSize(item);
     if (size > limits.itemBytes) {
       throw validationError('Item size to update has exceeded the maximum allowed size');
@@ -65,6 +67,14 @@ export function planUpdate(table: Table, key: Item, update: Update, guard: Guard
     return { before, after: makeImage(item, size), touched };
   };
   return { table, key: itemKey(table, key), guard, next: nextImage };
+}
+
+// An update can push what it touches below the deepest level allowed.
+function checkDepth({ targets }: Update, item: Item): void {
+  for (const [name] of targets) {
+    const value = item[name as string];
+    if (value && ('M' in value || 'L' in value)) validateValue(value);
+  }
 }
 
 function checkGuard(table: Table, { condition }: Guard): void {

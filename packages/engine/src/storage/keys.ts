@@ -117,7 +117,7 @@ function writePrefix(key: Buffer, tableId: number, length: number): void {
 }
 
 // `key` holds at least the table's key attributes, of the right types.
-export function itemKey(table: Table, key: Item): Buffer {
+export function itemKey(table: Pick<Table, 'id' | 'keys'>, key: Item): Buffer {
   const prefix = partitionPrefix(table.id, key[table.keys.hash.name]!);
   if (!table.keys.range) return prefix;
   const range = key[table.keys.range.name]!;

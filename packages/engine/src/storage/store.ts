@@ -20,7 +20,8 @@ export class StoreError extends Error {
 export type Store = ReturnType<typeof openStore>;
 
 export const copyBytes: Decode<Buffer> = (bytes, end) => Buffer.from(bytes.subarray(0, end));
-const nothing: Decode<true> = () => true;
+// For callers who want only the key.
+export const nothing: Decode<true> = () => true;
 
 // 8 KiB pages allow keys of 4026 bytes; the longest DynamoDB key needs about 3100.
 const pageSize = 8192;
@@ -40,18 +41,38 @@ export function openStore(path: string) {
     return db.get(key) as T | undefined;
   }
 
-  // Iterates without holding anything open between turns of the event loop: callers finish or return.
-  function* range<T>({ start, end, reverse }: RangeOptions, as: Decode<T>): Generator<Entry<T>> {
-    const bounds = reverse
-      ? { start: end, end: start, reverse: true, exclusiveStart: true, inclusiveEnd: true }
-      : { start, end };
-    const entries = db.getRange(bounds)[Symbol.iterator]();
+  const iterate = ({ start, end, reverse }: RangeOptions) =>
+    db
+      .getRange(
+        reverse
+          ? { start: end, end: start, reverse: true, exclusiveStart: true, inclusiveEnd: true }
+          : { start, end },
+      )
+      [Symbol.iterator]();
+
+  // Iterators live within one turn of the event loop: callers finish them or break.
+  function* range<T>(options: RangeOptions, as: Decode<T>): Generator<Entry<T>> {
+    const entries = iterate(options);
     try {
       while (true) {
         decode = as;
         const next = entries.next();
         if (next.done) return;
         yield next.value as Entry<T>;
+      }
+    } finally {
+      entries.return?.();
+    }
+  }
+
+  // The same without a generator, for Query and Scan: goes on while `visit` says true.
+  function each<T>(options: RangeOptions, as: Decode<T>, visit: (key: Buffer, value: T) => boolean): void {
+    const entries = iterate(options);
+    try {
+      while (true) {
+        decode = as;
+        const next = entries.next();
+        if (next.done || !visit(next.value.key, next.value.value as T)) return;
       }
     } finally {
       entries.return?.();
@@ -67,6 +88,7 @@ export function openStore(path: string) {
   return {
     get,
     range,
+    each,
     commit,
     has: (key: Buffer) => get(key, nothing) !== undefined,
     keys: (options: RangeOptions) => range(options, nothing),

@@ -14,3 +14,11 @@ export function toEnvelope(error: unknown): unknown {
   if (!(error instanceof DynamoError) || error.name !== 'ValidationException') return error;
   return announced.test(error.message) ? enveloped(error.message) : error;
 }
+
+export function inEnvelope<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw toEnvelope(error);
+  }
+}

@@ -1,7 +1,7 @@
 import { checkItemSize, validateAttributes } from './attribute-values.ts';
 import { validateExpected } from './conditions.ts';
 import { checkConstraints } from './constraints.ts';
-import { enveloped, toEnvelope } from './envelope.ts';
+import { enveloped, inEnvelope } from './envelope.ts';
 import { checkExpressionMix, checkExpressionReferences } from './expression-parameters.ts';
 import * as members from './members.ts';
 import { attributes, required, structure, type TypeOf } from './shape.ts';
@@ -25,7 +25,7 @@ export type PutItemInput = TypeOf<typeof putItemShape>;
 export function validatePutItem(input: PutItemInput): void {
   resolveTableArn(input);
   checkConstraints(putItemShape, input);
-  try {
+  inEnvelope(() => {
     checkExpressionMix(input, ['ConditionExpression'], ['Expected', 'ConditionalOperator']);
     validateAttributes(input.Item);
     if (input.ReturnValues && input.ReturnValues !== 'ALL_OLD' && input.ReturnValues !== 'NONE') {
@@ -34,7 +34,5 @@ export function validatePutItem(input: PutItemInput): void {
     checkItemSize(input.Item);
     if (input.Expected) validateExpected(input.Expected);
     checkExpressionReferences(input, ['ConditionExpression']);
-  } catch (error) {
-    throw toEnvelope(error);
-  }
+  });
 }

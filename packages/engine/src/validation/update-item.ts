@@ -2,7 +2,7 @@ import { typeOf } from '../values/attribute-value.ts';
 import { invalid, validateAttributes, validateValue } from './attribute-values.ts';
 import { validateExpected } from './conditions.ts';
 import { checkConstraints } from './constraints.ts';
-import { toEnvelope } from './envelope.ts';
+import { inEnvelope } from './envelope.ts';
 import { checkExpressionMix, checkExpressionReferences } from './expression-parameters.ts';
 import * as members from './members.ts';
 import { attributes, map, oneOf, required, structure, type TypeOf, value } from './shape.ts';
@@ -31,7 +31,7 @@ type AttributeUpdates = NonNullable<UpdateItemInput['AttributeUpdates']>;
 export function validateUpdateItem(input: UpdateItemInput): void {
   resolveTableArn(input);
   checkConstraints(updateItemShape, input);
-  try {
+  inEnvelope(() => {
     checkExpressionMix(
       input,
       ['UpdateExpression', 'ConditionExpression'],
@@ -41,9 +41,7 @@ export function validateUpdateItem(input: UpdateItemInput): void {
     if (input.AttributeUpdates) validateAttributeUpdates(input.AttributeUpdates);
     if (input.Expected) validateExpected(input.Expected);
     checkExpressionReferences(input, ['UpdateExpression', 'ConditionExpression']);
-  } catch (error) {
-    throw toEnvelope(error);
-  }
+  });
 }
 
 function validateAttributeUpdates(updates: AttributeUpdates): void {

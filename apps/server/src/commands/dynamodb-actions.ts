@@ -1,0 +1,75 @@
+import { constants } from 'node:fs';
+import { access, mkdir, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { createEngine, createHttpServer, type Engine } from '@stak/engine';
+import { createLogger } from '@stak/kit';
+import { readDynamoConfig, readText } from '../config.ts';
+import { UsageError } from '../errors.ts';
+import { untilStopped } from '../signals.ts';
+
+export type Flags = { host?: unknown; port?: unknown; path?: unknown; memory?: unknown; to?: unknown };
+
+export const actions = new Map<string, (flags: Flags) => Promise<void>>([
+  ['serve', serve],
+  ['check', flags => withEngine(flags, check)],
+  ['stats', flags => withEngine(flags, stats)],
+  ['backup', backup],
+]);
+
+async function serve(flags: Flags): Promise<void> {
+  const { host, port, path } = readDynamoConfig(flags);
+  const stopped = untilStopped();
+  const engine = await open(path, true);
+  try {
+    const server = createHttpServer(engine, { host, port, log: createLogger() });
+    const { url } = await server.listen();
+    const place = path === ':memory:' ? 'in memory' : `in ${path}`;
+    console.log(
+      `DynamoDB ${place} at ${url}  (try: aws dynamodb list-tables --endpoint-url ${url} --region us-east-1)`,
+    );
+    if (!isLoopback(host))
+      console.error('stak: signatures are not checked; whoever reaches this port owns the data');
+    await stopped;
+    await server.close();
+  } finally {
+    await engine.close();
+  }
+}
+
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.');
+
+async function check(engine: Engine): Promise<void> {
+  const report = await engine.check();
+  console.log(JSON.stringify(report, null, 2));
+  if (report.problemCount > 0) process.exitCode = 1;
+}
+
+async function stats(engine: Engine): Promise<void> {
+  console.log(JSON.stringify(await engine.stats(), null, 2));
+}
+
+async function backup(flags: Flags): Promise<void> {
+  const to = readText('--to', flags.to);
+  await withEngine(flags, engine => engine.backup(resolve(to)));
+  console.log(`Backed up to ${to}`);
+}
+
+async function withEngine(flags: Flags, work: (engine: Engine) => Promise<void>): Promise<void> {
+  const engine = await open(readDynamoConfig(flags).path, false);
+  try {
+    await work(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+// The folder is looked at before the engine opens it, so that a wrong one is told in its own words, and a
+// mistyped one is not created by a command that only reads.
+async function open(path: string, create: boolean): Promise<Engine> {
+  if (path === ':memory:') return createEngine({ path });
+  const folder = resolve(path);
+  if (create) await mkdir(folder, { recursive: true });
+  if (!(await stat(folder)).isDirectory()) throw new UsageError(`not a folder: ${path}`);
+  await access(folder, constants.R_OK | constants.W_OK);
+  return createEngine({ path: folder });
+}

@@ -1,0 +1,63 @@
+import type { Context } from '../context.ts';
+import { readSequence, type Size } from '../storage/committer.ts';
+import { readKnownIds } from './known-ids.ts';
+
+export type ProblemKind = 'table' | 'item' | 'index' | 'ttl' | 'log' | 'token' | 'size';
+export type Problem = { kind: ProblemKind; table?: string; key: string; message: string };
+
+export type Report = {
+  tables: number;
+  items: number;
+  indexEntries: number;
+  ttlEntries: number;
+  logRecords: number;
+  tokens: number;
+  problemCount: number;
+  problems: Problem[];
+};
+
+// Every problem is counted, the first thousand are described: a badly damaged store can still be reported.
+const describedProblems = 1000;
+
+export type Check = ReturnType<typeof beginCheck>;
+
+export function beginCheck(context: Context) {
+  const report: Report = {
+    tables: 0,
+    items: 0,
+    indexEntries: 0,
+    ttlEntries: 0,
+    logRecords: 0,
+    tokens: 0,
+    problemCount: 0,
+    problems: [],
+  };
+
+  function add(kind: ProblemKind, key: Uint8Array, message: string, table?: string): void {
+    report.problemCount++;
+    if (report.problems.length === describedProblems) return;
+    report.problems.push({ kind, key: Buffer.from(key).toString('hex'), message, ...(table && { table }) });
+  }
+
+  return {
+    context,
+    store: context.store,
+    known: readKnownIds(context),
+    newestSequence: readSequence(context.store),
+    // What the counters of tables and indexes should say.
+    tally: new Map<number, Size>(),
+    // The newest change record of each item: log key by item key.
+    newest: new Map<string, Buffer>(),
+    report,
+    add,
+  };
+}
+
+// Damaged bytes make decoders throw; here that is a finding like any other.
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,18 @@
+import type { Context } from '../context.ts';
+import type { Index, Table } from '../storage/table.ts';
+import { listAllStreams } from '../streams/stream-lookup.ts';
+import { listGarbage } from '../tables/removal.ts';
+
+// Who the ids in the keys belong to.
+export function readKnownIds(context: Context) {
+  const tables = new Map<number, Table>();
+  const indexes = new Map<number, { table: Table; index: Index }>();
+  for (const table of context.catalog.list()) {
+    tables.set(table.id, table);
+    for (const index of table.indexes) indexes.set(index.id, { table, index });
+  }
+  const streams = new Map(listAllStreams(context).map(entry => [entry.stream.id, entry]));
+  const garbage = new Set(listGarbage(context.store).map(prefix => prefix.toString('latin1')));
+  const isGarbage = (key: Buffer): boolean => garbage.has(key.toString('latin1', 0, 5));
+  return { tables, indexes, streams, isGarbage };
+}
