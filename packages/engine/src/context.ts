@@ -23,6 +23,12 @@ export type Context = {
 // items go straight from the stored bytes; computed ones are presented.
 export type View<T> = { decode: Decode<T>; present(item: Item): T };
 
+// Reads see the newest commit of this process, and another process's within a moment. A consistent read is
+// promised every commit acknowledged anywhere before it.
+export function beginRead({ store }: Context, consistent: boolean | undefined): void {
+  if (consistent) store.refresh();
+}
+
 // Checks against the table happen at once, outside the transaction. Should the table have changed when the
 // work's turn comes, it is prepared again for the new one.
 export function submitOnTable<T>(

@@ -6,7 +6,7 @@ import {
   readUnits,
   readUsage,
 } from '../capacity.ts';
-import type { Context, View } from '../context.ts';
+import { beginRead, type Context, type View } from '../context.ts';
 import { type Projection, project } from '../expressions/projection.ts';
 import * as limits from '../limits.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
@@ -38,6 +38,10 @@ export function batchGetItem<T>(context: Context, input: BatchGetItemInput, view
     request,
     projection: bindProjectionOf(request),
   }));
+  beginRead(
+    context,
+    bound.some(({ request }) => request.ConsistentRead),
+  );
   const requests = bound.map(entry => prepare(context, entry));
   const responses: Record<string, T[]> = {};
   const unprocessed: Record<string, object> = {};

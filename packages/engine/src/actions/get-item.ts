@@ -1,5 +1,5 @@
 import { readUnits, readUsage } from '../capacity.ts';
-import type { Context, View } from '../context.ts';
+import { beginRead, type Context, type View } from '../context.ts';
 import { project } from '../expressions/projection.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
 import { itemKey } from '../storage/keys.ts';
@@ -12,6 +12,7 @@ import { bindProjectionOf } from './projection.ts';
 export function getItem<T>(context: Context, input: GetItemInput, view: View<T>) {
   validateGetItem(input);
   const projection = bindProjectionOf(input);
+  beginRead(context, input.ConsistentRead);
   const table = context.catalog.get(input.TableName);
   checkKey(table, input.Key);
   let size = 0;

@@ -1,4 +1,4 @@
-import type { Context, View } from '../context.ts';
+import { beginRead, type Context, type View } from '../context.ts';
 import { validationError } from '../errors.ts';
 import type { Condition } from '../expressions/condition.ts';
 import { bindKeyCondition, checkKeyCondition, resolveKeyCondition } from '../expressions/key-condition.ts';
@@ -6,6 +6,7 @@ import { keyConditionFromConditions } from '../expressions/legacy.ts';
 import { assertAllUsed } from '../expressions/scope.ts';
 import { indexRange, itemRange } from '../storage/keys.ts';
 import type { KeySchema } from '../storage/table.ts';
+import { checkQueriedKey } from '../validation/keys.ts';
 import { type QueryInput, validateQuery } from '../validation/query.ts';
 import { checkStartKey } from '../validation/start-key.ts';
 import { capacityOf } from './answer.ts';
@@ -16,11 +17,14 @@ import { findIndex, pageUsage, resumeAfter, visibleThrough } from './read-reques
 export function query<T>(context: Context, input: QueryInput, view: View<T>) {
   validateQuery(input);
   const { keyCondition, filter, projection } = bindQuery(input);
+  beginRead(context, input.ConsistentRead);
   const table = context.catalog.get(input.TableName);
   const index = findIndex(table, input);
   if (input.ExclusiveStartKey) checkStartKey(table, index, input.ExclusiveStartKey);
   const keys = (index ?? table).keys;
   const { hash, range } = resolveKeyCondition(keyCondition, keys);
+  checkQueriedKey(keys.hash, hash);
+  if (range?.op === '=' && keys.range) checkQueriedKey(keys.range, range.value);
   if (filter) checkFilter(filter, keys, input);
   const visible = visibleThrough(table, index, input, projection);
   const bounds = index ? indexRange(index, hash, range) : itemRange(table, hash, range);

@@ -1,4 +1,4 @@
-import type { Context, View } from '../context.ts';
+import { beginRead, type Context, type View } from '../context.ts';
 import { validationError } from '../errors.ts';
 import { assertAllUsed } from '../expressions/scope.ts';
 import { head, itemKey, partitionHash, prefixRange, space } from '../storage/keys.ts';
@@ -15,6 +15,7 @@ export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
   validateScan(input);
   const { scope, filter, projection } = bindReadExpressions(input, input.ScanFilter);
   assertAllUsed(scope);
+  beginRead(context, input.ConsistentRead);
   const table = context.catalog.get(input.TableName);
   const index = findIndex(table, input);
   if (input.ExclusiveStartKey) checkStartKey(table, index, input.ExclusiveStartKey);

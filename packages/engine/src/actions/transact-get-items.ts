@@ -1,5 +1,5 @@
 import { addUsage, consumedCapacity, noUsage, readUnits, readUsage, type Usage } from '../capacity.ts';
-import type { Context, View } from '../context.ts';
+import { beginRead, type Context, type View } from '../context.ts';
 import { project } from '../expressions/projection.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
 import { itemKey } from '../storage/keys.ts';
@@ -14,6 +14,7 @@ import { assertAllSucceeded, attempt } from './transaction.ts';
 export function transactGetItems<T>(context: Context, input: TransactGetItemsInput, view: View<T>) {
   validateTransactGetItems(input);
   const bound = input.TransactItems.map(({ Get }) => ({ Get, projection: bindProjectionOf(Get) }));
+  beginRead(context, true);
   const gets = bound.map(entry => ({ ...entry, table: context.catalog.get(entry.Get.TableName) }));
   const usages = new Map<string, Usage>();
   const attempts = gets.map(({ Get, projection, table }) =>

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { readSize } from '../storage/committer.ts';
-import type { Index, KeyAttribute, KeySchema, Table, Throughput } from '../storage/table.ts';
+import type { Index, KeyAttribute, KeySchema, StreamViewType, Table, Throughput } from '../storage/table.ts';
 import { indexArn, streamArn, tableArn } from './arns.ts';
 
 // A table as DynamoDB describes it. Times are seconds since the epoch, as on the wire.
@@ -71,8 +71,16 @@ function describeThroughput({ read, write, increasedAt, decreasedAt, decreases }
   };
 }
 
+type BillingDescription = {
+  BillingModeSummary?: { BillingMode: Table['billing']; LastUpdateToPayPerRequestDateTime?: number };
+  OnDemandThroughput?: { MaxReadRequestUnits?: number; MaxWriteRequestUnits?: number };
+};
+
 // A table that has always been provisioned carries no summary.
-function describeBilling({ billing, onDemandSince, onDemand }: Table, status: TableStatus) {
+function describeBilling(
+  { billing, onDemandSince, onDemand }: Table,
+  status: TableStatus,
+): BillingDescription {
   if (onDemandSince === undefined) return {};
   return {
     BillingModeSummary: {
@@ -110,13 +118,19 @@ function describeGlobalIndex(context: Context, table: Table, index: Index, statu
   };
 }
 
+type StreamsDescription = {
+  StreamSpecification?: { StreamEnabled: true; StreamViewType: StreamViewType };
+  LatestStreamLabel?: string;
+  LatestStreamArn?: string;
+};
+
 // The label of a disabled stream stays; the specification tells whether there is a stream now.
-function describeStreams(context: Context, table: Table) {
+function describeStreams(context: Context, table: Table): StreamsDescription {
   const stream = table.streams.at(-1);
   if (!stream) return {};
   return {
     ...(stream.enabled && {
-      StreamSpecification: { StreamEnabled: true, StreamViewType: stream.viewType },
+      StreamSpecification: { StreamEnabled: true as const, StreamViewType: stream.viewType },
     }),
     LatestStreamLabel: stream.label,
     LatestStreamArn: streamArn(context, table.name, stream.label),

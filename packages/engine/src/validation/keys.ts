@@ -74,6 +74,11 @@ const emptyKey = (message: string): DynamoError => validationError(emptyPrefix +
 const emptyValue = (type: KeyType): string =>
   `The AttributeValue for a key attribute cannot contain an empty ${type === 'S' ? 'string' : 'binary'} value.`;
 
+// No item has an empty key, so DynamoDB refuses to look for one.
+export function checkQueriedKey({ name, type }: KeyAttribute, value: AttributeValue): void {
+  if (keySize(value) === 0) throw emptyKey(`${emptyValue(type)} Key: ${name}`);
+}
+
 // Inside TransactWriteItems an empty key refuses the whole request, while any other mismatch is the action's
 // own cancellation reason.
 export const isEmptyKeyError = (error: unknown): boolean =>
