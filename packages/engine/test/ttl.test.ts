@@ -62,6 +62,7 @@ test('switched on, filled, switched off', async () => {
 
 test('changes that make no sense are refused', async () => {
   await expect(setTtl(false)).rejects.toThrow('TimeToLive is already disabled');
+  await Promise.all(Array.from({ length: 600 }, (_, i) => put(`n${i}`)));
   await setTtl(true);
   await expect(setTtl(false)).rejects.toThrow('modified multiple times within a fixed interval');
   await engine.settled();

@@ -42,7 +42,7 @@ function stored(value: AttributeValue, state: { tagged: boolean }): Stored {
   if ('S' in value) return value.S;
   if ('N' in value) {
     const number = Number(value.N);
-    return String(number) === value.N ? number : tag(state, 'N', value.N);
+    return isPlain(number, value.N) ? number : tag(state, 'N', value.N);
   }
   if ('BOOL' in value) return value.BOOL;
   if ('M' in value) return storedMap(value.M, state);
@@ -53,6 +53,10 @@ function stored(value: AttributeValue, state: { tagged: boolean }): Stored {
   if ('NS' in value) return tag(state, 'NS', value.NS);
   return tag(state, 'BS', value.BS.map(base64));
 }
+
+// Past the safe integers a double may still print as the same text, but callers get a BigInt there.
+const isPlain = (number: number, text: string): boolean =>
+  Math.abs(number) <= Number.MAX_SAFE_INTEGER && String(number) === text;
 
 const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');

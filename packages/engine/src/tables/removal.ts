@@ -46,10 +46,11 @@ function firstKeys(store: Store, prefix: Buffer): Buffer[] {
 export function discardTable(tx: Tx, table: Table): void {
   discard(tx, head(space.item, table.id));
   discard(tx, head(space.ttl, table.id));
-  tx.remove(sizeKey(table.id));
+  // The counts as well: this very transaction may still add to them when it ends.
+  discard(tx, sizeKey(table.id));
   for (const index of table.indexes) {
     discard(tx, head(space.index, index.id));
-    tx.remove(sizeKey(index.id));
+    discard(tx, sizeKey(index.id));
   }
 }
 

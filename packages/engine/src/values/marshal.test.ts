@@ -16,7 +16,7 @@ function echo() {
       sent = (args.input as { Item: Record<string, SdkValue> }).Item;
       return { output: { Attributes: sent, $metadata: {} }, response: {} } as never;
     },
-    { step: 'initialize', priority: 'low' },
+    { step: 'serialize', priority: 'high' },
   );
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   return async (value: Record<string, unknown>) => {
