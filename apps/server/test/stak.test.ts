@@ -5,13 +5,19 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stak-test-'));
+});
+
+const running = new Set<ChildProcess>();
+
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL');
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -21,6 +27,8 @@ type Run = { child: ChildProcess; stdout: string; stderr: string; code: Promise<
 function start(...args: string[]): Run {
   const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const run: Run = { child, stdout: '', stderr: '', code: once(child, 'close').then(([code]) => code) };
+  running.add(child);
+  child.on('close', () => running.delete(child));
   child.stdout.on('data', chunk => {
     run.stdout += chunk;
   });

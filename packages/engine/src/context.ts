@@ -15,7 +15,8 @@ export type Context = {
   region: string;
   accountId: string;
   streamShards: number;
-  // Runs until done or the engine closes: backfills, clean-up after a dropped table.
+  // Runs until done or the engine closes: backfills, clean-up after a dropped table. Work of a name that is
+  // already running is not started again.
   background(name: string, work: (signal: AbortSignal) => Promise<void>): void;
 };
 

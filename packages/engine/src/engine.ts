@@ -57,7 +57,7 @@ export async function createEngine(options: EngineOptions) {
   });
 
   const closing = new AbortController();
-  const jobs = new Set<Promise<void>>();
+  const jobs = new Map<string, Promise<void>>();
   const context: Context = {
     store,
     catalog,
@@ -67,15 +67,16 @@ export async function createEngine(options: EngineOptions) {
     accountId: options.accountId ?? '123456789012',
     streamShards: options.streamShards ?? 1,
     background(name, work) {
+      if (jobs.has(name) || closing.signal.aborted) return;
       const job = work(closing.signal)
         .catch(error => {
           if (!closing.signal.aborted) onError(error as Error, name);
         })
-        .finally(() => jobs.delete(job));
-      jobs.add(job);
+        .finally(() => jobs.delete(name));
+      jobs.set(name, job);
     },
   };
-  const hub = createStreamHub(context, { pollMs: pollIntervalMs });
+  const hub = createStreamHub(context, { pollMs: pollIntervalMs, signal: closing.signal });
   resumeMaintenance(context);
 
   // Tagged values in and out, as on the wire.
@@ -97,19 +98,24 @@ export async function createEngine(options: EngineOptions) {
     }
   }
 
-  const sweep = () => sweepExpired(context, { limit: sweepChunk });
-  let sweeping: Promise<unknown> | undefined;
-  const timer =
-    sweepIntervalMs > 0
-      ? setInterval(() => {
-          store.clearDeadReaders();
-          sweeping ??= sweep()
-            .catch(error => closing.signal.aborted || onError(error as Error, 'sweep'))
-            .finally(() => {
-              sweeping = undefined;
-            });
-        }, sweepIntervalMs).unref()
-      : undefined;
+  // Everything that is due, a chunk at a time.
+  async function sweep(): Promise<number> {
+    let removed = 0;
+    let chunk: number;
+    do {
+      chunk = await sweepExpired(context, { limit: sweepChunk });
+      removed += chunk;
+    } while (chunk === sweepChunk && !closing.signal.aborted);
+    return removed;
+  }
+
+  // Also takes up what another process left unfinished when it was killed.
+  function maintain(): void {
+    store.clearDeadReaders();
+    resumeMaintenance(context);
+    context.background('sweep', async () => void (await sweep()));
+  }
+  const timer = sweepIntervalMs > 0 ? setInterval(maintain, sweepIntervalMs).unref() : undefined;
 
   // Writes a copy that is consistent while the engine goes on working.
   async function backup(to: string): Promise<void> {
@@ -122,7 +128,7 @@ export async function createEngine(options: EngineOptions) {
     if (closing.signal.aborted) return;
     closing.abort(new Error('the engine is closing'));
     clearInterval(timer);
-    await Promise.allSettled([...jobs, sweeping]);
+    await Promise.allSettled(jobs.values());
     await committer.close();
     await store.close();
   }
@@ -141,7 +147,7 @@ export async function createEngine(options: EngineOptions) {
     check: () => checkStore(context),
     // Resolves when the backfills and removals under way are done.
     async settled(): Promise<void> {
-      while (jobs.size > 0) await Promise.allSettled(jobs);
+      while (jobs.size > 0) await Promise.allSettled(jobs.values());
     },
     close,
   };

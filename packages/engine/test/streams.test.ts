@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Engine } from '../src/engine.ts';
 import {
@@ -25,8 +22,8 @@ beforeEach(async () => {
 });
 afterEach(() => engine.close());
 
-const put = (pk: string, value = 'x', TableName = 'notes') =>
-  call(engine, 'PutItem', { TableName, Item: { pk: { S: pk }, value: { S: value } } });
+const put = (pk: string, value = 'x') =>
+  call(engine, 'PutItem', { TableName: 'notes', Item: { pk: { S: pk }, value: { S: value } } });
 const remove = (pk: string) => call(engine, 'DeleteItem', { TableName: 'notes', Key: { pk: { S: pk } } });
 const setStream = (enabled: boolean) =>
   call(engine, 'UpdateTable', {
@@ -362,69 +359,5 @@ describe('streams', () => {
     clock.ms += 25 * hour;
     await engine.sweep();
     expect(engine.stats().logRecords).toBe(0);
-  });
-});
-
-describe('waiting', () => {
-  test('ends with the next change of that stream', async () => {
-    const arn = await createNotes();
-    await call(engine, 'CreateTable', hashTable('other', streaming()));
-    let woken = false;
-    const waiting = engine.waitForChange(arn).then(() => {
-      woken = true;
-    });
-    await put('a', 'x', 'other');
-    await call(engine, 'CreateTable', hashTable('third'));
-    expect(woken).toBe(false);
-    await put('a');
-    await waiting;
-    expect(await readStream(engine, arn)).toHaveLength(1);
-  });
-
-  test('misses nothing that came between the read and the wait', async () => {
-    const arn = await createNotes();
-    const position = engine.streamPosition();
-    await put('a');
-    await engine.waitForChange(arn, undefined, position);
-  });
-
-  test('ends when the shards roll over, the stream ends or the table goes', async () => {
-    await createNotes();
-    const changes = [() => engine.rollShards('notes'), () => setStream(false)];
-    for (const change of changes) {
-      const waiting = engine.waitForChange('notes');
-      await change();
-      await waiting;
-    }
-    await setStream(true);
-    const waiting = engine.waitForChange('notes');
-    await call(engine, 'DeleteTable', { TableName: 'notes' });
-    await waiting;
-  });
-
-  test('can be given up', async () => {
-    await createNotes();
-    const giveUp = new AbortController();
-    const waiting = engine.waitForChange('notes', giveUp.signal);
-    giveUp.abort(new Error('enough'));
-    await expect(waiting).rejects.toThrow('enough');
-    await expect(engine.waitForChange('notes', giveUp.signal)).rejects.toThrow('enough');
-  });
-
-  test("notices another engine's commits by polling", async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'stak-streams-'));
-    await engine.close();
-    engine = await openEngine({ path: folder, clock, pollIntervalMs: 5 });
-    const other = await openEngine({ path: folder, clock });
-    try {
-      await createNotes();
-      const waiting = engine.waitForChange('notes');
-      await call(other, 'PutItem', { TableName: 'notes', Item: { pk: { S: 'a' } } });
-      await waiting;
-    } finally {
-      await other.close();
-      await engine.close();
-      rmSync(folder, { recursive: true });
-    }
   });
 });

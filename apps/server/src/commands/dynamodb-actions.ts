@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createEngine, createHttpServer, type Engine } from '@stak/engine';
@@ -18,7 +18,6 @@ export const actions = new Map<string, (flags: Flags) => Promise<void>>([
 
 async function serve(flags: Flags): Promise<void> {
   const { host, port, path } = readDynamoConfig(flags);
-  const stopped = untilStopped();
   const engine = await open(path, true);
   try {
     const server = createHttpServer(engine, { host, port, log: createLogger() });
@@ -29,7 +28,7 @@ async function serve(flags: Flags): Promise<void> {
     );
     if (!isLoopback(host))
       console.error('stak: signatures are not checked; whoever reaches this port owns the data');
-    await stopped;
+    await untilStopped();
     await server.close();
   } finally {
     await engine.close();
@@ -68,7 +67,8 @@ async function withEngine(flags: Flags, work: (engine: Engine) => Promise<void>)
 async function open(path: string, create: boolean): Promise<Engine> {
   if (path === ':memory:') return createEngine({ path });
   const folder = resolve(path);
-  if (create) await mkdir(folder, { recursive: true });
+  // One level only: the recursive mkdir of Node never ends in places such as /proc.
+  if (create && !existsSync(folder)) await mkdir(folder);
   if (!(await stat(folder)).isDirectory()) throw new UsageError(`not a folder: ${path}`);
   await access(folder, constants.R_OK | constants.W_OK);
   return createEngine({ path: folder });

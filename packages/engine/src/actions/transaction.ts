@@ -7,6 +7,7 @@ const codes: Record<string, string> = {
   ConditionalCheckFailedException: 'ConditionalCheckFailed',
   ValidationException: 'ValidationError',
   DuplicateItemException: 'DuplicateItem',
+  ResourceNotFoundException: 'ResourceNotFound',
 };
 
 export type Attempt<T> = { value: T } | { error: DynamoError };

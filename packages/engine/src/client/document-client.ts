@@ -42,11 +42,24 @@ export function createDocumentClient(executeNative: Execute, executeWire: Execut
     const name = commandName(command);
     const answer = isDocumentCommand(command)
       ? await executeNative(operationOf(documentOperations[name], name), command.input)
-      : await executeWire(operationOf(name.replace(/Command$/, ''), name), command.input);
+      : withDates(await executeWire(operationOf(name.replace(/Command$/, ''), name), command.input));
     return { ...answer, $metadata: { httpStatusCode: 200, attempts: 1, totalRetryDelay: 0 } } as never;
   }
 
   return { send, config: { translateConfig: {} }, destroy() {} };
+}
+
+// On the wire times are seconds; the SDK's own client makes them dates. Only descriptions of tables and streams
+// have such members: items hold tagged values, never bare numbers.
+function withDates(value: object): object {
+  for (const [name, member] of Object.entries(value)) {
+    if (typeof member === 'number' && name.endsWith('DateTime')) {
+      (value as Record<string, unknown>)[name] = new Date(member * 1000);
+    } else if (member !== null && typeof member === 'object' && !(member instanceof Uint8Array)) {
+      withDates(member);
+    }
+  }
+  return value;
 }
 
 function operationOf(operation: string | undefined, command: string): Operation {

@@ -31,7 +31,11 @@ export function bindCondition(
   source: string,
   scope: Scope,
 ): Condition {
-  const node = parseCondition(source, kind);
+  return bindConditionNode(kind, parseCondition(source, kind), scope);
+}
+
+// For trees that were parsed from another language.
+export function bindConditionNode(kind: ExpressionKind, node: ConditionNode, scope: Scope): Condition {
   const paths: Path[] = [];
   return { test: bindTest({ kind, scope, paths }, node), paths };
 }

@@ -7,9 +7,9 @@ import type { ExpressionKind } from './ast.ts';
 const generationCharacters = 256 * 1024;
 const entryCharacters = 64;
 
-type Parse<Node> = (source: string, kind: ExpressionKind) => Node;
+type Parse<Node, Kind> = (source: string, kind: Kind) => Node;
 
-export function cacheParse<Node>(parse: Parse<Node>): Parse<Node> {
+export function cacheParse<Node, Kind = ExpressionKind>(parse: Parse<Node, Kind>): Parse<Node, Kind> {
   let young = new Map<string, Node>();
   let old = new Map<string, Node>();
   let characters = 0;

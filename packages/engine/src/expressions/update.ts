@@ -1,5 +1,5 @@
 import { type AttributeType, type AttributeValue, typeOf } from '../values/attribute-value.ts';
-import type { ActionNode, CallNode, OperandNode, PathNode, SumNode } from './ast.ts';
+import type { ActionNode, CallNode, OperandNode, PathNode, SumNode, UpdateNode } from './ast.ts';
 import { expressionError } from './cursor.ts';
 import { assertSeparate, type Path } from './path.ts';
 import { resolveName, resolvePath, resolveValue, type Scope } from './scope.ts';
@@ -30,7 +30,11 @@ export const emptyUpdate: Update = { actions: [], targets: [], paths: [], mismat
 // DynamoDB looks for a fault of one sort in the whole expression before it looks for the next sort: names,
 // values, paths in each other's way, operands of ADD and DELETE, functions.
 export function bindUpdate(source: string, scope: Scope): Update {
-  const { actions: nodes, names, values } = parseUpdate(source, kind);
+  return bindUpdateNode(parseUpdate(source, kind), scope);
+}
+
+// For trees that were parsed from another language.
+export function bindUpdateNode({ actions: nodes, names, values }: UpdateNode, scope: Scope): Update {
   for (const name of names) resolveName(scope, name, kind);
   for (const value of values) resolveValue(scope, value, kind);
   const targets = nodes.map(node => resolvePath(scope, node.path, kind));

@@ -33,6 +33,13 @@ export function createCatalog(store: Store) {
 
   function find(name: string): Table | undefined {
     refresh();
+    return tables.get(name) ?? findAgain(name);
+  }
+
+  // Before a table is called missing: another process may have created it a moment ago.
+  function findAgain(name: string): Table | undefined {
+    store.refresh();
+    refresh();
     return tables.get(name);
   }
 

@@ -37,6 +37,8 @@ const headBytes = 5;
 const indexHashBytes = 1024; // a longer hash key of an index is replaced by its SHA-256
 const indexBaseBytes = 600; // likewise for the base key that makes index entries unique
 const hashedLength = 0xffff;
+// Stands where the length of a base key would, so that no short key has the bytes of a long one's hash.
+const hashedMark = Buffer.from([0xff, 0xff]);
 
 export function head(prefix: number, id: number): Buffer {
   const key = Buffer.allocUnsafe(headBytes);
@@ -186,7 +188,7 @@ export function indexKey(index: Index, item: Item, baseKey: Buffer): Buffer | un
   }
   const base = baseKey.subarray(headBytes);
   if (base.length <= indexBaseBytes) parts.push(base);
-  else parts.push(digest(base));
+  else parts.push(hashedMark, digest(base));
   return Buffer.concat(parts);
 }
 

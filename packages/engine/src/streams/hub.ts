@@ -8,12 +8,13 @@ import { findStream } from './stream-lookup.ts';
 // noticed by a poll, which runs only while somebody waits.
 
 export type StreamHub = ReturnType<typeof createStreamHub>;
-export type HubOptions = { pollMs: number };
+// `signal` ends every wait: the store is about to close.
+export type HubOptions = { pollMs: number; signal?: AbortSignal };
 
 type Reader = Pick<Context, 'store' | 'catalog'>;
-type Waiter = { target: string; since: number; wake(): void };
+type Waiter = { target: string; since: number; wake(): void; stop(reason: unknown): void };
 
-export function createStreamHub(context: Reader, { pollMs }: HubOptions) {
+export function createStreamHub(context: Reader, { pollMs, signal: closing }: HubOptions) {
   const waiters = new Set<Waiter>();
   let timer: NodeJS.Timeout | undefined;
   let checked = -1;
@@ -39,19 +40,25 @@ export function createStreamHub(context: Reader, { pollMs }: HubOptions) {
   // between the two.
   const position = (): number => readSequence(context.store);
 
-  // Resolves when the stream has a record, a new shard or an end above `since`, or is gone. `target` is a
+  // Resolves when the stream has a record, a new shard or an end above `from`, or is gone. `target` is a
   // stream's ARN or a table's name. Rejects with the signal's reason.
-  function waitForChange(target: string, signal?: AbortSignal, since = position()): Promise<void> {
+  function waitForChange(target: string, signal?: AbortSignal, from?: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
+      for (const over of [signal, closing]) if (over?.aborted) return reject(over.reason);
+      const since = from ?? position();
       if (hasChanged(context, target, since)) return resolve();
-      const waiter: Waiter = { target, since, wake: () => settle(resolve) };
-      const abort = () => settle(() => reject(signal?.reason));
       const settle = (answer: () => void) => {
         waiters.delete(waiter);
         signal?.removeEventListener('abort', abort);
         if (waiters.size === 0) stopPolling();
         answer();
+      };
+      const abort = () => waiter.stop(signal?.reason);
+      const waiter: Waiter = {
+        target,
+        since,
+        wake: () => settle(resolve),
+        stop: reason => settle(() => reject(reason)),
       };
       signal?.addEventListener('abort', abort, { once: true });
       waiters.add(waiter);
@@ -63,6 +70,10 @@ export function createStreamHub(context: Reader, { pollMs }: HubOptions) {
     clearInterval(timer);
     timer = undefined;
   }
+
+  closing?.addEventListener('abort', () => {
+    for (const waiter of waiters) waiter.stop(closing.reason);
+  });
 
   return { notify, position, waitForChange, waiting: () => waiters.size };
 }

@@ -31,7 +31,7 @@ type Fill = {
 export function startIndexFill(context: Context, table: Table, indexId: number): void {
   const indexOf = (found: Table): Index | undefined =>
     found.indexes.find(index => index.id === indexId && index.status === 'CREATING');
-  context.background(`fill an index of ${table.name}`, signal =>
+  context.background(`fill index ${indexId} of ${table.name}`, signal =>
     walkItems(context, table.id, signal, {
       current() {
         const found = context.catalog.findById(table.id);
@@ -55,7 +55,7 @@ export function startIndexFill(context: Context, table: Table, indexId: number):
 }
 
 export function startExpiryFill(context: Context, table: Table): void {
-  context.background(`fill the TTL index of ${table.name}`, signal =>
+  context.background(`fill the TTL index of table ${table.id}`, signal =>
     walkItems(context, table.id, signal, {
       current() {
         const found = context.catalog.findById(table.id);

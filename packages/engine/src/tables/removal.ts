@@ -67,7 +67,9 @@ export function listGarbage(store: Store): Buffer[] {
 export function startGarbageRemoval(context: Context): void {
   if (listGarbage(context.store).length === 0) return;
   context.background('remove dropped tables', async signal => {
-    for (const prefix of listGarbage(context.store)) {
+    // Another table may be dropped while this one is being removed.
+    for (let prefix = listGarbage(context.store)[0]; prefix; prefix = listGarbage(context.store)[0]) {
+      if (signal.aborted) return;
       const entry = Buffer.concat([garbagePrefix, prefix]);
       await removeAll(
         context,
@@ -87,7 +89,7 @@ export function startIndexRemoval(context: Context, table: Table, indexId: numbe
     const found = context.catalog.findById(table.id);
     return found?.indexes.some(index => index.id === indexId) ? found : undefined;
   };
-  context.background(`remove an index of ${table.name}`, signal =>
+  context.background(`remove index ${indexId} of ${table.name}`, signal =>
     removeAll(
       context,
       head(space.index, indexId),
@@ -109,7 +111,7 @@ export function startExpiryRemoval(context: Context, table: Table): void {
     const found = context.catalog.findById(table.id);
     return found?.ttl?.status === 'DISABLING' ? found : undefined;
   };
-  context.background(`remove the TTL index of ${table.name}`, signal =>
+  context.background(`remove the TTL index of table ${table.id}`, signal =>
     removeAll(
       context,
       head(space.ttl, table.id),

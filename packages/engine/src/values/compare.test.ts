@@ -16,7 +16,11 @@ function retold(value: AttributeValue): AttributeValue {
 }
 
 const retoldItem = (whole: Item): Item =>
-  bagOf(Object.keys(whole).toReversed().map(name => [name, retold(whole[name]!)] as const));
+  bagOf(
+    Object.keys(whole)
+      .toReversed()
+      .map(name => [name, retold(whole[name]!)] as const),
+  );
 
 // A text that equal values share and others do not.
 function fingerprint(value: AttributeValue): string {

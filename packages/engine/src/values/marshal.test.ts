@@ -1,36 +1,44 @@
-import { DynamoDBClient, type AttributeValue as SdkValue } from '@aws-sdk/client-dynamodb';
+import { Readable } from 'node:stream';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { binary, item, text } from '../../test/model/values.ts';
+import { deserialize } from '../http/deserialize.ts';
 import type { AttributeValue, Item } from './attribute-value.ts';
 import { equalItems } from './compare.ts';
 import { marshalItem, marshalValue, nativeNumber, unmarshalItem } from './marshal.ts';
+import { parseNumber } from './number.ts';
 
-// The AWS document client itself, with a transport that hands the marshalled input back as the answer.
+// The AWS document client itself, with a service that answers what it was told.
 function echo() {
-  const client = new DynamoDBClient({ region: 'us-east-1', credentials: { accessKeyId: 'k', secretAccessKey: 's' } });
-  let sent: Record<string, SdkValue> = {};
-  client.middlewareStack.add(
-    () => async args => {
-      sent = (args.input as { Item: Record<string, SdkValue> }).Item;
-      return { output: { Attributes: sent, $metadata: {} }, response: {} } as never;
-    },
-    { step: 'serialize', priority: 'high' },
-  );
+  let sent: { Item: unknown } = { Item: {} };
+  const handle = async (request: { body: string }) => {
+    sent = JSON.parse(request.body);
+    const body = Readable.from([Buffer.from(JSON.stringify({ Attributes: sent.Item }))]);
+    return { response: { statusCode: 200, headers: {}, body } };
+  };
+  const client = new DynamoDBClient({
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'k', secretAccessKey: 's' },
+    requestHandler: { handle } as never,
+  });
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   return async (value: Record<string, unknown>) => {
     const { Attributes } = await document.send(new PutCommand({ TableName: 't', Item: value }));
-    return { sent: sent as unknown as Item, answered: Attributes };
+    return { sent: (deserialize('PutItem', sent) as { Item: Item }).Item, answered: Attributes };
   };
 }
 
 const nativeNumberValue = fc.oneof(
   fc.integer(),
-  fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }).filter(n => n === 0 || Math.abs(n) > 1e-129),
+  fc
+    .double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 })
+    .filter(n => n === 0 || Math.abs(n) > 1e-129),
   fc.bigInt({ min: -(10n ** 37n), max: 10n ** 37n }).filter(n => n > 2n ** 53n || n < -(2n ** 53n)),
 );
-const name = fc.constantFrom('a', 'b', 'constructor', 'toString', 'é', '0');
+// Not `constructor`: the SDK takes a map with that name for an instance of a class.
+const name = fc.constantFrom('a', 'b', 'toString', 'é', '0');
 const nativeValue = fc.letrec(tie => ({
   value: fc.oneof(
     { maxDepth: 3 },
@@ -54,8 +62,8 @@ describe('marshalling', () => {
       fc.asyncProperty(fc.dictionary(name, nativeValue, { maxKeys: 4 }), async native => {
         const { sent, answered } = await throughSdk(native);
         const ours = marshalItem(native);
-        // The SDK leaves exponents in numbers to the service, which makes them plain.
-        expect(equalItems(ours, marshalItem(unmarshalItem(plain(sent))))).toBe(true);
+        // The SDK leaves numbers as they print; the service makes them plain.
+        expect(equalItems(ours, plain(sent))).toBe(true);
         expect(unmarshalItem(ours)).toEqual(answered);
       }),
       { numRuns: 200 },
@@ -91,8 +99,18 @@ describe('marshalling', () => {
     class Point {
       x = 1;
     }
-    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, () => 1, Symbol('s'), new Point(), new Date(0)]) {
-      expect(() => marshalValue(value), String(value)).toThrow(expect.objectContaining({ name: 'ValidationException' }));
+    for (const value of [
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      2 ** 53,
+      () => 1,
+      Symbol('s'),
+      new Point(),
+      new Date(0),
+    ]) {
+      expect(() => marshalValue(value), String(value)).toThrow(
+        expect.objectContaining({ name: 'ValidationException' }),
+      );
     }
   });
 
@@ -114,7 +132,7 @@ const plain = (whole: Item): Item =>
   Object.fromEntries(Object.entries(whole).map(([key, value]) => [key, plainValue(value)]));
 
 function plainValue(value: AttributeValue): AttributeValue {
-  if ('N' in value) return marshalValue(/[.e]/i.test(value.N) ? Number(value.N) : BigInt(value.N));
+  if ('N' in value) return { N: parseNumber(value.N) };
   if ('L' in value) return { L: value.L.map(plainValue) };
   if ('M' in value) return { M: plain(value.M) };
   return value;

@@ -7,7 +7,9 @@ import { addNumbers, compareNumbers, parseNumber, subtractNumbers, toDecimal } f
 const scale = 170;
 
 function exact(text: string): bigint {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = /^([+-]?)(\d*)\.?(\d*)(?:[eE](.*))?$/.exec(text)!;
+  const [, sign, whole = '', fraction = '', exponent = '0'] = /^([+-]?)(\d*)\.?(\d*)(?:[eE](.*))?$/.exec(
+    text,
+  )!;
   const shift = scale - fraction.length + Number(exponent);
   const magnitude =
     shift >= 0
@@ -36,8 +38,7 @@ const overflow =
   'ValidationException: Number overflow. Attempting to store a number with magnitude larger than supported range';
 const underflow =
   'ValidationException: Number underflow. Attempting to store a number with magnitude smaller than supported range';
-const digits38 =
-  'ValidationException: Attempting to store more than 38 significant digits in a Number';
+const digits38 = 'ValidationException: Attempting to store more than 38 significant digits in a Number';
 
 describe('parseNumber', () => {
   it('gives equal numbers one plain text, whatever their notation', () => {
@@ -66,9 +67,30 @@ describe('parseNumber', () => {
   });
 
   it('refuses what is not a number', () => {
-    for (const text of ['', ' 1', '1 ', 'abc', '1e', 'e5', '.', '-', '+-1', '0x10', 'NaN', 'Infinity', '1_000', '１', '1,5', '--1', '1e1.5']) {
+    for (const text of [
+      '',
+      ' 1',
+      '1 ',
+      'abc',
+      '1e',
+      'e5',
+      '.',
+      '-',
+      '+-1',
+      '0x10',
+      'NaN',
+      'Infinity',
+      '1_000',
+      '１',
+      '1,5',
+      '--1',
+      '1e1.5',
+    ]) {
       const message = `The parameter cannot be converted to a numeric value${text ? `: ${text}` : ''}`;
-      expect(errorOf(() => parseNumber(text)), text).toBe(`ValidationException: ${message}`);
+      expect(
+        errorOf(() => parseNumber(text)),
+        text,
+      ).toBe(`ValidationException: ${message}`);
     }
   });
 

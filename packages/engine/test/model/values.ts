@@ -16,9 +16,11 @@ const nonZero = fc.constantFrom(...'123456789');
 const digits = fc
   .tuple(
     nonZero,
-    fc.oneof(fc.constant(0), fc.nat(36)).chain(length =>
-      fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: length, maxLength: length }),
-    ),
+    fc
+      .oneof(fc.constant(0), fc.nat(36))
+      .chain(length =>
+        fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: length, maxLength: length }),
+      ),
     fc.option(nonZero, { nil: '' }),
   )
   .map(([first, middle, last]) => (last ? first + middle + last : first));
@@ -51,7 +53,10 @@ export const keyValue = (type: KeyType): fc.Arbitrary<AttributeValue> =>
 // Names that are something else to JavaScript, or to the way items are stored.
 export const attributeName = fc.oneof(
   { arbitrary: fc.constantFrom('a', 'b', 'c', 'name', '0', '17'), weight: 3 },
-  { arbitrary: fc.constantFrom('__proto__', 'constructor', 'toString', 'toJSON', 'hasOwnProperty'), weight: 1 },
+  {
+    arbitrary: fc.constantFrom('__proto__', 'constructor', 'toString', 'toJSON', 'hasOwnProperty'),
+    weight: 1,
+  },
   { arbitrary: fc.constantFrom('\u0001', '\u0001M', '\u0001N', '\u0001SS', '\u0001\u0001', '\0'), weight: 1 },
   { arbitrary: text, weight: 1 },
 );

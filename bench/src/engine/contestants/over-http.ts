@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { CreateTableCommand, DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import type { Contestant } from '../../contestant.ts';
+import { createTable, tableName } from '../data.ts';
+import { createOperations, load, type Port } from '../operations.ts';
+import { loadInFlight, type Settings } from '../settings.ts';
+
+export type Server = { command: string; args: string[] };
+
+const readyWithinMs = 30_000;
+
+// A server in a process of its own, called through the AWS SDK's document client.
+export async function startOverHttp(
+  { shape }: Settings,
+  server: (port: number) => Server,
+): Promise<Contestant> {
+  const port = await findFreePort();
+  const { command, args } = server(port);
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const client = new DynamoDBClient({
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
+    maxAttempts: 1,
+  });
+  await createWhenReady(client);
+  const document = DynamoDBDocument.from(client) as unknown as Port;
+  await load(document, shape, loadInFlight);
+  return {
+    operations: createOperations(document, shape),
+    async close() {
+      client.destroy();
+      process.off('exit', kill);
+      const gone = once(child, 'exit');
+      child.kill('SIGTERM');
+      await gone;
+    },
+  };
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function createWhenReady(client: DynamoDBClient): Promise<void> {
+  await retry(() => client.send(new CreateTableCommand(createTable)));
+  await retry(async () => {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: tableName }));
+    if (Table?.TableStatus !== 'ACTIVE') throw new Error('the table is not active');
+  });
+}
+
+async function retry(attempt: () => Promise<unknown>): Promise<void> {
+  const deadline = Date.now() + readyWithinMs;
+  while (true) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise(resolve => setTimeout(resolve, 50));
+    }
+  }
+}

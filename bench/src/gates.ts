@@ -1,0 +1,34 @@
+// What a bench promises. A target is met, missed, or could not be measured; only the caller knows whether the
+// last is a fault.
+
+export type Target = {
+  name: string;
+  measured: number | undefined;
+  bound: 'at least' | 'at most' | 'below';
+  limit: number;
+  unit: 'times' | 'MB';
+  // Must be measurable on the platform the targets were set for.
+  required: boolean;
+};
+
+export type Verdict = Target & { state: 'met' | 'missed' | 'not measured' };
+
+export function judge(target: Target): Verdict {
+  const { measured, bound, limit } = target;
+  // A number that is not one (nothing ran, or division by zero) must never pass.
+  if (measured === undefined) return { ...target, state: 'not measured' };
+  const met =
+    bound === 'at least' ? measured >= limit : bound === 'at most' ? measured <= limit : measured < limit;
+  return { ...target, state: met ? 'met' : 'missed' };
+}
+
+export const failures = (verdicts: readonly Verdict[]): Verdict[] =>
+  verdicts.filter(({ state, required }) => state === 'missed' || (state === 'not measured' && required));
+
+export function describeVerdict({ name, measured, bound, limit, unit, state }: Verdict): string {
+  const value = (number: number) => (unit === 'MB' ? `${Math.round(number)} MB` : `${round(number)}x`);
+  const found = measured === undefined ? '' : ` (${value(measured)})`;
+  return `${state.padEnd(12)}  ${name}: ${bound} ${value(limit)}${found}`;
+}
+
+const round = (value: number): string => (value >= 10 ? value.toFixed(0) : value.toFixed(2));

@@ -1,0 +1,67 @@
+import { median, percentile } from './statistics.ts';
+
+// A closed loop: `inFlight` callers, each sending its next call when the last one was answered.
+export type Load = { operation: string; inFlight: number; durationMs: number };
+export type Round = { opsPerSecond: number; p50Ms: number; p99Ms: number };
+export type Measure = Round & { rounds: number[] };
+
+// Something that can be measured: in this process or behind a process of its own.
+export type Runner = { name: string; run(load: Load): Promise<Round> };
+
+// Resolves, or returns, when the call was answered; throws when the answer is wrong.
+export type Operation = () => unknown;
+
+export async function runClosedLoop(operation: Operation, load: Omit<Load, 'operation'>): Promise<Round> {
+  const latencies: number[] = [];
+  const start = performance.now();
+  const deadline = start + load.durationMs;
+  const call = async () => {
+    let began = performance.now();
+    while (began < deadline) {
+      await operation();
+      const ended = performance.now();
+      latencies.push(ended - began);
+      began = ended;
+    }
+  };
+  await Promise.all(Array.from({ length: load.inFlight }, call));
+  return summarize(latencies, performance.now() - start);
+}
+
+export function summarize(latenciesMs: number[], elapsedMs: number): Round {
+  const sorted = Float64Array.from(latenciesMs).sort();
+  return {
+    opsPerSecond: (latenciesMs.length / elapsedMs) * 1000,
+    p50Ms: percentile(sorted, 0.5),
+    p99Ms: percentile(sorted, 0.99),
+  };
+}
+
+export type Plan = { rounds: number; roundMs: number; warmUpMs: number };
+
+// One round of each contestant, then the next round of each: what else the machine does hits all alike. Each
+// round starts with another one, so that nobody always follows the same neighbour.
+export async function measureInterleaved(
+  runners: readonly Runner[],
+  load: Omit<Load, 'durationMs'>,
+  plan: Plan,
+): Promise<Record<string, Measure>> {
+  for (const runner of runners) await runner.run({ ...load, durationMs: plan.warmUpMs });
+  const rounds = new Map<string, Round[]>(runners.map(({ name }) => [name, []]));
+  for (let round = 0; round < plan.rounds; round++) {
+    for (let i = 0; i < runners.length; i++) {
+      const runner = runners[(round + i) % runners.length]!;
+      rounds.get(runner.name)!.push(await runner.run({ ...load, durationMs: plan.roundMs }));
+    }
+  }
+  return Object.fromEntries([...rounds].map(([name, all]) => [name, sumUp(all)]));
+}
+
+export function sumUp(rounds: readonly Round[]): Measure {
+  return {
+    opsPerSecond: median(rounds.map(round => round.opsPerSecond)),
+    p50Ms: median(rounds.map(round => round.p50Ms)),
+    p99Ms: median(rounds.map(round => round.p99Ms)),
+    rounds: rounds.map(round => Math.round(round.opsPerSecond)),
+  };
+}

@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util';
+import type { BenchModule } from './bench.ts';
+import { describeVerdict, failures } from './gates.ts';
+
+// npm run bench -- NAME [--gate] [--quick] [--only a,b]
+
+const usage = 'usage: npm run bench -- NAME [--gate] [--quick] [--only a,b]   (NAME: engine)';
+
+async function main(argv: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: argv,
+    allowPositionals: true,
+    options: { gate: { type: 'boolean' }, quick: { type: 'boolean' }, only: { type: 'string' } },
+  });
+  const [name] = positionals;
+  if (positionals.length !== 1 || !name || !/^[a-z][a-z-]*$/.test(name)) throw new Error(usage);
+  const { run } = (await import(`./${name}/bench.ts`)) as BenchModule;
+  const verdicts = await run({ quick: values.quick ?? false, only: values.only?.split(',') ?? [] });
+  console.log(`\n${verdicts.map(describeVerdict).join('\n')}`);
+  const failed = failures(verdicts);
+  if (!values.gate || failed.length === 0) return;
+  console.error(`\n${failed.length} of ${verdicts.length} targets failed:`);
+  for (const verdict of failed) console.error(`  ${describeVerdict(verdict)}`);
+  process.exitCode = 1;
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,127 @@
+import { DynamoError, validationError } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { validateValue } from '../validation/attribute-values.ts';
+import { type AttributeValue, newItem } from '../values/attribute-value.ts';
+import { parseNumber } from '../values/number.ts';
+import { type Cursor, current, expectSymbol, isSymbol, isWord, take, takeSymbol, unexpected } from './cursor.ts';
+import { malformed, placeOf } from './faults.ts';
+import type { Token } from './lexer.ts';
+
+const constants: Record<string, () => AttributeValue> = {
+  TRUE: () => ({ BOOL: true }),
+  FALSE: () => ({ BOOL: false }),
+  NULL: () => ({ NULL: true }),
+};
+
+const openers = new Set(['[', '{', '<<', '-', '+']);
+
+export function isLiteralAt(cursor: Cursor): boolean {
+  const { type, text } = current(cursor);
+  if (type === 'symbol') return openers.has(text);
+  return (
+    type === 'string' || type === 'number' || (type === 'word' && Object.hasOwn(constants, text.toUpperCase()))
+  );
+}
+
+// `place` is how DynamoDB names the spot inside the value: root, root.name, root[0].
+export function parseLiteral(cursor: Cursor, place = 'root', depth = 1): AttributeValue {
+  if (depth > limits.nestingDepth) {
+    throw validationError(`Nesting Levels have exceeded supported limits under ${place}`);
+  }
+  const token = current(cursor);
+  switch (token.type) {
+    case 'string':
+      return checked({ S: take(cursor).text });
+    case 'word':
+      return parseConstant(cursor);
+    case 'parameter':
+      throw validationError(
+        `Unsupported data type: Parameter under key ${place} ${placeOf(cursor.source, token)}`,
+      );
+  }
+  if (takeSymbol(cursor, '[')) return parseList(cursor, place, depth);
+  if (takeSymbol(cursor, '{')) return parseMap(cursor, place, depth);
+  if (takeSymbol(cursor, '<<')) return parseSet(cursor, place, depth);
+  return { N: parseSigned(cursor, place) };
+}
+
+function parseConstant(cursor: Cursor): AttributeValue {
+  for (const word in constants) {
+    if (!isWord(cursor, word)) continue;
+    take(cursor);
+    return constants[word]!();
+  }
+  throw unexpected(cursor);
+}
+
+function checked<Value extends AttributeValue>(value: Value): Value {
+  validateValue(value);
+  return value;
+}
+
+// Any number of signs may stand before the digits, apart from each other: `--` starts a comment.
+function parseSigned(cursor: Cursor, place: string): string {
+  let negative = false;
+  for (;;) {
+    if (takeSymbol(cursor, '-')) negative = !negative;
+    else if (!takeSymbol(cursor, '+')) break;
+  }
+  if (current(cursor).type !== 'number') throw unexpected(cursor);
+  return numberOf(take(cursor), negative, place);
+}
+
+function numberOf({ text }: Token, negative: boolean, place: string): string {
+  // DynamoDB cannot even hold the scale of such a number.
+  if (/[eE][+-]?\d{10,}$/.test(text)) throw malformed();
+  try {
+    return parseNumber(negative ? `-${text}` : text);
+  } catch (error) {
+    if (error instanceof DynamoError) throw validationError(`${error.message} under ${place}`);
+    throw error;
+  }
+}
+
+function parseList(cursor: Cursor, place: string, depth: number): AttributeValue {
+  const L: AttributeValue[] = [];
+  parseSeries(cursor, ']', () => L.push(parseLiteral(cursor, `${place}[${L.length}]`, depth + 1)));
+  return { L };
+}
+
+function parseMap(cursor: Cursor, place: string, depth: number): AttributeValue {
+  const M = newItem();
+  parseSeries(cursor, '}', () => {
+    const name = parseMember(cursor);
+    M[name] = parseLiteral(cursor, `${place}.${name}`, depth + 1);
+  });
+  return { M };
+}
+
+// A member's name is a string, and the attribute that INSERT gives an item too.
+export function parseMember(cursor: Cursor): string {
+  if (current(cursor).type !== 'string') throw unexpected(cursor);
+  const name = take(cursor).text;
+  expectSymbol(cursor, ':');
+  return name;
+}
+
+export function parseSeries(cursor: Cursor, close: string, parseNext: () => void): void {
+  if (takeSymbol(cursor, close)) return;
+  do parseNext();
+  while (takeSymbol(cursor, ','));
+  expectSymbol(cursor, close);
+}
+
+function parseSet(cursor: Cursor, place: string, depth: number): AttributeValue {
+  const members: AttributeValue[] = [];
+  if (isSymbol(cursor, '>>')) throw validationError('Empty bags are not supported');
+  parseSeries(cursor, '>>', () => {
+    if (current(cursor).type === 'parameter') throw mixedBag();
+    members.push(parseLiteral(cursor, place, depth + 1));
+  });
+  if (members.every(member => 'S' in member)) return checked({ SS: members.map(member => member.S) });
+  if (members.every(member => 'N' in member)) return checked({ NS: members.map(member => member.N) });
+  throw mixedBag();
+}
+
+const mixedBag = () =>
+  validationError('Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags');

@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createEngine } from '../engine.ts';
+import { validationError } from '../errors.ts';
+import { createCatalog } from './catalog.ts';
+import { createCommitter, readSequence, readSize, type Tx } from './committer.ts';
+import { metaKey } from './keys.ts';
+import { copyBytes, openStore, type Store } from './store.ts';
+import type { Table } from './table.ts';
+
+const keyOf = (name: string) => metaKey(`test-${name}`);
+const one = Buffer.from([1]);
+
+let store: Store;
+const committed = vi.fn();
+const aborted = vi.fn();
+const start = () => createCommitter(store, { committed, aborted });
+const put = (name: string) => (tx: Tx) => {
+  tx.put(keyOf(name), one);
+  return name;
+};
+const stored = (name: string) => store.has(keyOf(name));
+
+beforeEach(() => {
+  store = openStore(':memory:');
+  committed.mockClear();
+  aborted.mockClear();
+});
+afterEach(() => store.close());
+
+describe('the committer', () => {
+  it('answers each piece of work with its own value, in the order of arrival', async () => {
+    const { submit } = start();
+    const order: string[] = [];
+    const names = Array.from({ length: 1200 }, (_, i) => String(i));
+    const answers = await Promise.all(
+      names.map(name => submit(put(name)).then(answer => void order.push(answer) ?? answer)),
+    );
+    expect(answers).toEqual(names);
+    expect(order).toEqual(names);
+    expect(names.every(stored)).toBe(true);
+    // More than one transaction's worth, and far fewer transactions than pieces of work.
+    expect(committed.mock.calls.length).toBeGreaterThan(2);
+    expect(committed.mock.calls.length).toBeLessThan(10);
+  });
+
+  it('lets work see what the work before it wrote', async () => {
+    const { submit } = start();
+    const counts = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        submit(tx => {
+          const before = store.get(keyOf('count'), bytes => bytes[0]!) ?? 0;
+          tx.put(keyOf('count'), Buffer.from([before + 1]));
+          return before;
+        }),
+      ),
+    );
+    expect(counts).toEqual(Array.from({ length: 20 }, (_, i) => i));
+  });
+
+  it('refuses work that throws before it writes, and harms nobody else', async () => {
+    const { submit } = start();
+    const refusal = validationError('no');
+    const results = await Promise.allSettled([
+      submit(put('a')),
+      submit(() => {
+        throw refusal;
+      }),
+      submit(put('b')),
+    ]);
+    expect(results).toEqual([
+      { status: 'fulfilled', value: 'a' },
+      { status: 'rejected', reason: refusal },
+      { status: 'fulfilled', value: 'b' },
+    ]);
+    expect(stored('a') && stored('b')).toBe(true);
+    expect(aborted).not.toHaveBeenCalled();
+  });
+
+  it('keeps nothing of a transaction in which work throws after it wrote, and goes on', async () => {
+    const { submit } = start();
+    await submit(tx => {
+      tx.nextSequence();
+      tx.addSize(1, 1, 10);
+      tx.put(keyOf('first'), one);
+    });
+    const results = await Promise.allSettled([
+      submit(tx => {
+        tx.put(keyOf('before'), one);
+        tx.remove(keyOf('first'));
+        tx.addSize(1, 5, 50);
+        tx.nextSequence();
+      }),
+      submit(tx => {
+        tx.put(keyOf('half'), one);
+        throw new Error('disk on fire');
+      }),
+      submit(put('behind')),
+    ]);
+    for (const result of results) {
+      expect(result).toMatchObject({
+        status: 'rejected',
+        reason: { name: 'InternalServerError', message: expect.stringContaining('disk on fire') },
+      });
+    }
+    expect(aborted).toHaveBeenCalledTimes(1);
+    expect(['before', 'half', 'behind'].filter(stored)).toEqual([]);
+    expect(stored('first')).toBe(true);
+    expect(readSequence(store)).toBe(1);
+    expect(readSize(store, 1)).toEqual({ items: 1, bytes: 10 });
+    await expect(submit(put('later'))).resolves.toBe('later');
+    expect(stored('later')).toBe(true);
+  });
+
+  it('leaves the catalog right when a transaction that changed it is rolled back', async () => {
+    const catalog = createCatalog(store);
+    const { submit } = createCommitter(store, { committed, aborted: () => catalog.forget() });
+    const table = (name: string, id: number) => ({ id, name, indexes: [], streams: [] }) as unknown as Table;
+    await submit(tx => catalog.save(tx, table('kept', 1)));
+    const failed = submit(tx => {
+      catalog.save(tx, table('ghost', 2));
+      catalog.drop(tx, catalog.get('kept'));
+      // A look inside the transaction reads the version that is about to be lost.
+      expect(catalog.list().map(({ name }) => name)).toEqual(['ghost']);
+      throw new Error('too late');
+    });
+    await expect(failed).rejects.toThrow('too late');
+    expect(catalog.list().map(({ name }) => name)).toEqual(['kept']);
+    // The next change gets the same version number as the one that was lost.
+    await submit(tx => catalog.save(tx, table('next', 3)));
+    expect(catalog.list().map(({ name }) => name)).toEqual(['kept', 'next']);
+    expect(catalog.findById(2)).toBeUndefined();
+  });
+
+  it('never forgets work that arrives while a batch is being answered', async () => {
+    const { submit } = start();
+    const chain = async (name: string) => {
+      for (let i = 0; i < 30; i++) {
+        await submit(put(`${name}-${i}`));
+        // Every distance from the answer, in turns of the microtask queue.
+        for (let turn = 0; turn < i % 7; turn++) await null;
+      }
+      return name;
+    };
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    expect(await Promise.all(names.map(chain))).toEqual(names);
+  });
+
+  it('takes work from the listener of a commit', async () => {
+    const late: Promise<string>[] = [];
+    const { submit } = createCommitter(store, {
+      committed: () => void (late.length < 3 && late.push(submit(put(`late-${late.length}`)))),
+      aborted,
+    });
+    await submit(put('first'));
+    await vi.waitFor(() => expect(late).toHaveLength(3));
+    expect(await Promise.all(late)).toEqual(['late-0', 'late-1', 'late-2']);
+  });
+
+  it('closes after the work under way, and takes no more', async () => {
+    const { submit, close } = start();
+    const answers: string[] = [];
+    for (const name of ['a', 'b', 'c']) void submit(put(name)).then(answer => answers.push(answer));
+    const closing = close();
+    await expect(submit(put('d'))).rejects.toMatchObject({ name: 'InternalServerError' });
+    await closing;
+    expect(answers).toEqual(['a', 'b', 'c']);
+    expect(stored('c')).toBe(true);
+    expect(stored('d')).toBe(false);
+  });
+
+  it('keeps bytes that were written, not the buffer they came in', async () => {
+    const { submit } = start();
+    const shared = Buffer.from('first');
+    await submit(tx => tx.put(keyOf('x'), shared));
+    shared.write('other');
+    expect(store.get(keyOf('x'), copyBytes)?.toString()).toBe('first');
+  });
+});
+
+describe('the engine', () => {
+  it('answers what was under way when it closes', async () => {
+    const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
+    await engine.execute('CreateTable', {
+      TableName: 'things',
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+      BillingMode: 'PAY_PER_REQUEST',
+    });
+    const writes = Array.from({ length: 50 }, (_, i) =>
+      engine.client.put({ TableName: 'things', Item: { id: String(i) } }),
+    );
+    await engine.close();
+    await expect(Promise.all(writes)).resolves.toHaveLength(50);
+    await expect(engine.client.get({ TableName: 'things', Key: { id: '1' } })).rejects.toMatchObject({
+      message: 'the engine is closed',
+    });
+  });
+});
