@@ -30,7 +30,9 @@ async function run({ operations, prepare }: Contestant, load: Load) {
 
 process.on('message', (command: Command) => {
   obey(command)
-    .catch((error: unknown) => ({ error: error instanceof Error ? (error.stack ?? error.message) : `${error}` }))
+    .catch((error: unknown) => ({
+      error: error instanceof Error ? (error.stack ?? error.message) : `${error}`,
+    }))
     .then(reply => process.send!(reply));
 });
 

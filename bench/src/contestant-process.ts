@@ -18,6 +18,7 @@ export async function startContestant<Settings>(
 ): Promise<ContestantProcess> {
   const child = fork(fileURLToPath(new URL('./contestant-host.ts', import.meta.url)), {
     execArgv: ['--import', 'tsx', ...process.execArgv.filter(flag => flag.startsWith('--cpu-prof'))],
+    env: { ...process.env, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
   });
   const ask = (command: Command<Settings>) => exchange(child, name, command);
   await ask({ kind: 'start', module, settings });

@@ -8,10 +8,6 @@ const explanations = new Map<string, (error: NodeJS.ErrnoException & { port?: nu
   ['EADDRNOTAVAIL', () => 'this machine does not have the address given with --host'],
   ['ENOTFOUND', () => 'the name given with --host is unknown'],
   ['EACCES', error => `permission denied: ${error.path ?? `port ${error.port}`}`],
-  ['EROFS', error => `the file system is read-only: ${error.path}`],
-  ['ENOTDIR', error => `not a folder: ${error.path}`],
-  ['EEXIST', error => `not a folder: ${error.path}`],
-  ['ENOENT', error => `there is no such folder: ${error.path}`],
   ['ENOSPC', () => 'the disk is full'],
 ]);
 

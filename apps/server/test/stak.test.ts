@@ -102,16 +102,21 @@ describe('mistakes are told in one line', () => {
     ['a port that is none', () => ['dynamodb', '--port', 'http'], /--port needs a number/],
     ['a port in use', () => ['dynamodb', '--memory', '--port', port], /port \d+ is already in use/],
     ['both places', () => ['dynamodb', '--memory', '--path', folder], /either --path or --memory/],
-    ['a file for a folder', () => ['dynamodb', '--path', file, '--port', '0'], /not a folder: .*file/],
+    ['a file for a folder', () => ['dynamodb', '--path', file, '--port', '0'], /file is not a folder/],
     [
       'a folder in a file',
       () => ['dynamodb', '--path', join(file, 'x'), '--port', '0'],
-      /not a folder: .*file/,
+      /cannot create the folder .*file.x: ENOTDIR/,
+    ],
+    [
+      'a folder nobody can make',
+      () => ['dynamodb', '--path', '/proc/stak'],
+      /cannot create the folder .proc.stak/,
     ],
     [
       'a check of nothing',
       () => ['dynamodb', 'check', '--path', join(folder, 'none')],
-      /no such folder: .*none/,
+      /there is no store in .*none/,
     ],
     ['a backup to nowhere', () => ['dynamodb', 'backup', '--path', folder], /--to needs one value/],
   ])('%s', async (_, args, message) => {

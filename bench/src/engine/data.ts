@@ -88,7 +88,7 @@ export function message(user: number, id: string, atMs: number, category: number
   };
 }
 
-export const counter = (user: number) => ({ ...counterKey(user), unread: 1000, total: 1000 });
+export const counter = (user: number) => ({ ...counterKey(user), unread: 1001, total: 1001 });
 
 export const idempotencyRecord = (id: string, user: number) => ({
   ...idempotencyKey(id),

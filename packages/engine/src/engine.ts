@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { checkStore } from './check.ts';
 import { type Client, createClient } from './client/client.ts';
 import { createDocumentClient, type DocumentClient } from './client/document-client.ts';
@@ -10,7 +8,8 @@ import { findAction } from './operations.ts';
 import { stats } from './stats.ts';
 import { createCatalog } from './storage/catalog.ts';
 import { createCommitter } from './storage/committer.ts';
-import { claimFormat, openStore, StoreError } from './storage/store.ts';
+import { makeFolder, StoreError, storeExists } from './storage/file.ts';
+import { claimFormat, openStore } from './storage/store.ts';
 import { createStreamHub } from './streams/hub.ts';
 import { rollShards } from './streams/lifecycle.ts';
 import { resumeMaintenance } from './tables/maintenance.ts';
@@ -21,6 +20,8 @@ import { nativeView, wireView } from './views.ts';
 export type EngineOptions = {
   // A folder, or ':memory:'.
   path: string;
+  // Whether to begin a store where there is none; true unless told otherwise.
+  create?: boolean;
   clock?: { now(): number };
   region?: string;
   accountId?: string;
@@ -41,6 +42,9 @@ const sweepChunk = 1000;
 export async function createEngine(options: EngineOptions) {
   const { path, clock = Date, sweepIntervalMs = 30_000, pollIntervalMs = 100 } = options;
   const onError = options.onError ?? ((error, work) => process.emitWarning(error, { detail: work }));
+  if (options.create === false && path !== ':memory:' && !storeExists(path)) {
+    throw new StoreError(`there is no store in ${path}`);
+  }
   const store = openStore(path);
   try {
     await claimFormat(store);
@@ -119,8 +123,8 @@ export async function createEngine(options: EngineOptions) {
 
   // Writes a copy that is consistent while the engine goes on working.
   async function backup(to: string): Promise<void> {
-    if (existsSync(join(to, 'stak.mdb')))
-      throw new StoreError(`${to} already holds a store; choose an empty folder`);
+    if (storeExists(to)) throw new StoreError(`${to} already holds a store: choose another folder`);
+    makeFolder(to);
     await store.backup(to);
   }
 

@@ -3,6 +3,6 @@ export type { DocumentClient } from './client/document-client.ts';
 export { createEngine, type Engine, type EngineOptions } from './engine.ts';
 export { type CancellationReason, DynamoError } from './errors.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './http/server.ts';
-export { StoreError } from './storage/store.ts';
+export { StoreError } from './storage/file.ts';
 export type { AttributeValue, Item } from './values/attribute-value.ts';
 export type { NativeItem } from './values/marshal.ts';

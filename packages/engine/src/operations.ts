@@ -1,3 +1,4 @@
+import { batchExecuteStatement } from './actions/batch-execute-statement.ts';
 import { batchGetItem } from './actions/batch-get-item.ts';
 import { batchWriteItem } from './actions/batch-write-item.ts';
 import { createTable } from './actions/create-table.ts';
@@ -9,6 +10,8 @@ import { describeLimits } from './actions/describe-limits.ts';
 import { describeStream } from './actions/describe-stream.ts';
 import { describeTable } from './actions/describe-table.ts';
 import { describeTimeToLive } from './actions/describe-time-to-live.ts';
+import { executeStatement } from './actions/execute-statement.ts';
+import { executeTransaction } from './actions/execute-transaction.ts';
 import { getItem } from './actions/get-item.ts';
 import { getRecords } from './actions/get-records.ts';
 import { getShardIterator } from './actions/get-shard-iterator.ts';
@@ -33,9 +36,12 @@ type Action = (context: Context, input: never, view: View<unknown>) => object | 
 
 export const actions = {
   // These carry items, in the form the view gives them.
+  BatchExecuteStatement: batchExecuteStatement,
   BatchGetItem: batchGetItem,
   BatchWriteItem: batchWriteItem,
   DeleteItem: deleteItem,
+  ExecuteStatement: executeStatement,
+  ExecuteTransaction: executeTransaction,
   GetItem: getItem,
   PutItem: putItem,
   Query: query,

@@ -45,6 +45,17 @@ function defer<T>() {
   return { promise, resolve };
 }
 
+// An operation that says when it has begun and ends when the test wants it to.
+function stall() {
+  const started = defer<void>();
+  const work = defer<object>();
+  const execute = () => {
+    started.resolve();
+    return work.promise;
+  };
+  return { started, work, execute };
+}
+
 const listTables = requestBytes(signedHeaders('ListTables'), '{}');
 
 describe('protocol', () => {
@@ -339,14 +350,8 @@ describe('life cycle', () => {
   });
 
   test('close finishes what is in flight and takes nothing new', async () => {
-    const started = defer<void>();
-    const work = defer<object>();
-    const server = createHttpServer({
-      execute: () => {
-        started.resolve();
-        return work.promise;
-      },
-    });
+    const { started, work, execute } = stall();
+    const server = createHttpServer({ execute });
     const { port } = await server.listen();
     const idle = await openLine(port);
     const busy = await openLine(port);
@@ -362,14 +367,8 @@ describe('life cycle', () => {
   });
 
   test('close waits for the operation of a client that has left', async () => {
-    const started = defer<void>();
-    const work = defer<object>();
-    const server = createHttpServer({
-      execute: () => {
-        started.resolve();
-        return work.promise;
-      },
-    });
+    const { started, work, execute } = stall();
+    const server = createHttpServer({ execute });
     const { port } = await server.listen();
     const line = await openLine(port);
     line.send(listTables);
@@ -387,11 +386,7 @@ describe('life cycle', () => {
   });
 
   test('close does not wait for ever', async () => {
-    const started = defer<void>();
-    const execute = () => {
-      started.resolve();
-      return new Promise<object>(() => {});
-    };
+    const { started, execute } = stall();
     const server = createHttpServer({ execute }, { closeTimeoutMs: 20 });
     const line = await openLine((await server.listen()).port);
     line.send(listTables);

@@ -1,10 +1,6 @@
-import { constants, existsSync } from 'node:fs';
-import { access, mkdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { createEngine, createHttpServer, type Engine } from '@stak/engine';
-import { createLogger } from '@stak/kit';
+import type { Engine } from '@stak/engine';
 import { readDynamoConfig, readText } from '../config.ts';
-import { UsageError } from '../errors.ts';
 import { untilStopped } from '../signals.ts';
 
 export type Flags = { host?: unknown; port?: unknown; path?: unknown; memory?: unknown; to?: unknown };
@@ -20,6 +16,8 @@ async function serve(flags: Flags): Promise<void> {
   const { host, port, path } = readDynamoConfig(flags);
   const engine = await open(path, true);
   try {
+    const { createHttpServer } = await import('@stak/engine');
+    const { createLogger } = await import('@stak/kit');
     const server = createHttpServer(engine, { host, port, log: createLogger() });
     const { url } = await server.listen();
     const place = path === ':memory:' ? 'in memory' : `in ${path}`;
@@ -62,14 +60,9 @@ async function withEngine(flags: Flags, work: (engine: Engine) => Promise<void>)
   }
 }
 
-// The folder is looked at before the engine opens it, so that a wrong one is told in its own words, and a
-// mistyped one is not created by a command that only reads.
+// A command that only reads does not begin a store in a mistyped folder.
 async function open(path: string, create: boolean): Promise<Engine> {
-  if (path === ':memory:') return createEngine({ path });
-  const folder = resolve(path);
-  // One level only: the recursive mkdir of Node never ends in places such as /proc.
-  if (create && !existsSync(folder)) await mkdir(folder);
-  if (!(await stat(folder)).isDirectory()) throw new UsageError(`not a folder: ${path}`);
-  await access(folder, constants.R_OK | constants.W_OK);
-  return createEngine({ path: folder });
+  // Loaded late, so that mistakes on the command line are told without waiting for the engine.
+  const { createEngine } = await import('@stak/engine');
+  return createEngine({ path: path === ':memory:' ? path : resolve(path), create });
 }

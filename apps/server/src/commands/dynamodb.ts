@@ -1,6 +1,6 @@
 import type { CAC } from 'cac';
 import { UsageError } from '../errors.ts';
-import type { Flags } from './dynamodb-actions.ts';
+import { actions, type Flags } from './dynamodb-actions.ts';
 
 export function registerDynamoDb(cli: CAC): void {
   cli
@@ -15,8 +15,6 @@ export function registerDynamoDb(cli: CAC): void {
     .example('stak dynamodb stats --path ./data')
     .example('stak dynamodb backup --path ./data --to ./backup')
     .action(async (name: string | undefined, flags: Flags) => {
-      // Loaded late, so that help and mistakes are answered without the engine.
-      const { actions } = await import('./dynamodb-actions.ts');
       const action = actions.get(name ?? 'serve');
       if (!action)
         throw new UsageError(`stak dynamodb knows check, stats and backup, not ${JSON.stringify(name)}`);

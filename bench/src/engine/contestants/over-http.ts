@@ -19,9 +19,19 @@ export async function startOverHttp(
 ): Promise<Contestant> {
   const port = await findFreePort();
   const { command, args } = server(port);
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
+  let said = '';
+  child.stderr.on('data', (text: Buffer) => {
+    said = `${said}${text}`.slice(-2000);
+  });
+  child.once('error', error => fail(error.message));
+  child.once('exit', () => fail(said));
+  const fail = (why: string) => {
+    console.error(`${command} ended: ${why}`);
+    process.exit(1);
+  };
   const client = new DynamoDBClient({
     endpoint: `http://127.0.0.1:${port}`,
     region: 'us-east-1',
@@ -35,7 +45,7 @@ export async function startOverHttp(
     operations: createOperations(document, shape),
     async close() {
       client.destroy();
-      process.off('exit', kill);
+      child.removeAllListeners('exit');
       const gone = once(child, 'exit');
       child.kill('SIGTERM');
       await gone;

@@ -171,4 +171,3 @@ function refuse(cursor: Cursor): never {
 
 const misused = (name: string) =>
   validationError(`The function is not allowed to be used this way in an expression; function: ${name}`);
-

@@ -146,7 +146,10 @@ function parseIndex(cursor: Cursor): number {
 }
 
 export function pathNode(cursor: Cursor, path: (string | number)[]): PathNode {
-  return { kind: 'path', elements: path.map(step => (typeof step === 'string' ? nameIn(cursor, step) : step)) };
+  return {
+    kind: 'path',
+    elements: path.map(step => (typeof step === 'string' ? nameIn(cursor, step) : step)),
+  };
 }
 
 function nameIn(cursor: Cursor, name: string): string {

@@ -3,7 +3,16 @@ import * as limits from '../limits.ts';
 import { validateValue } from '../validation/attribute-values.ts';
 import { type AttributeValue, newItem } from '../values/attribute-value.ts';
 import { parseNumber } from '../values/number.ts';
-import { type Cursor, current, expectSymbol, isSymbol, isWord, take, takeSymbol, unexpected } from './cursor.ts';
+import {
+  type Cursor,
+  current,
+  expectSymbol,
+  isSymbol,
+  isWord,
+  take,
+  takeSymbol,
+  unexpected,
+} from './cursor.ts';
 import { malformed, placeOf } from './faults.ts';
 import type { Token } from './lexer.ts';
 
@@ -19,7 +28,9 @@ export function isLiteralAt(cursor: Cursor): boolean {
   const { type, text } = current(cursor);
   if (type === 'symbol') return openers.has(text);
   return (
-    type === 'string' || type === 'number' || (type === 'word' && Object.hasOwn(constants, text.toUpperCase()))
+    type === 'string' ||
+    type === 'number' ||
+    (type === 'word' && Object.hasOwn(constants, text.toUpperCase()))
   );
 }
 

@@ -1,7 +1,16 @@
 import { validationError } from '../errors.ts';
 import type { Returning, Source } from './ast.ts';
 import { parseCondition } from './condition-parser.ts';
-import { type Cursor, expectSymbol, isNameAt, isWord, parseName, takeSymbol, takeWord, unexpected } from './cursor.ts';
+import {
+  type Cursor,
+  expectSymbol,
+  isNameAt,
+  isWord,
+  parseName,
+  takeSymbol,
+  takeWord,
+  unexpected,
+} from './cursor.ts';
 
 // "table" or "table"."index". Whether the index may be there is for the statement to say.
 export function parseSource(cursor: Cursor): Source {

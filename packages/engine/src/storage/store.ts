@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import { checkStoreFile, makeFolder, StoreError, storeFile } from './file.ts';
 import { type KeyRange, metaKey } from './keys.ts';
 
 // LMDB, as the engine uses it: one ordered space of binary keys, one writer at a time, many readers. A write
@@ -12,10 +13,6 @@ export const formatVersion = 1;
 export type Decode<T> = (bytes: Buffer, end: number) => T;
 export type Entry<T> = { key: Buffer; value: T };
 export type RangeOptions = KeyRange & { reverse?: boolean };
-
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
-}
 
 export type Store = ReturnType<typeof openStore>;
 
@@ -97,7 +94,7 @@ export function openStore(path: string) {
     remove: (key: Buffer): void => void db.remove(key),
     // The next read starts from the newest commit, another process's included.
     refresh: () => db.resetReadTxn(),
-    backup: (to: string) => db.backup(to, true),
+    backup: (folder: string) => db.backup(storeFile(folder), true),
     stats: () => db.getStats() as LmdbStats,
     clearDeadReaders: () => db.readerCheck(),
     close: () => db.close(),
@@ -119,11 +116,16 @@ type TreeStats = { treeBranchPageCount: number; treeLeafPageCount: number; overf
 type Encoder = { encode(value: Buffer): Buffer; decode(bytes: Buffer, end?: unknown): unknown };
 
 function openDatabase(path: string | undefined, encoder: Encoder): RootDatabase<unknown, Buffer> & Database {
-  if (path) prepareFolder(path);
+  if (path) {
+    makeFolder(path);
+    checkStoreFile(path);
+  }
   try {
     const db = open<unknown, Buffer>({
-      path: path ? join(path, 'stak.mdb') : memoryPath(),
+      path: path ? storeFile(path) : memoryPath(),
       ...(path ? {} : { noSync: true, deleteOnClose: true }),
+      // A transaction is flushed before anyone can see it, so that one whose flush failed never happened.
+      overlappingSync: false,
       pageSize,
       keyEncoding: 'binary',
       encoder,
@@ -134,14 +136,6 @@ function openDatabase(path: string | undefined, encoder: Encoder): RootDatabase<
     return db as RootDatabase<unknown, Buffer> & Database;
   } catch (error) {
     throw new StoreError(`cannot open the store in ${path ?? 'memory'}: ${(error as Error).message}`);
-  }
-}
-
-function prepareFolder(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch (error) {
-    throw new StoreError(`cannot create the folder ${path}: ${(error as Error).message}`);
   }
 }
 

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { type ContestantProcess, startContestant } from '../contestant-process.ts';
+import { measureInterleaved, type Plan } from '../harness.ts';
+import { type ContestantName, moduleOf, supports } from './contestants.ts';
+import type { Shape } from './data.ts';
+import type { OperationName } from './operations.ts';
+import { type Cell, inFlights } from './results.ts';
+import type { Settings } from './settings.ts';
+
+export type OperationRounds = {
+  contestants: readonly ContestantName[];
+  operations: readonly OperationName[];
+  shape: Shape;
+  plan: Plan;
+  folder: string;
+  progress(line: string): void;
+};
+
+export async function measureOperations(rounds: OperationRounds): Promise<Cell[]> {
+  const { contestants, operations, shape, plan, folder, progress } = rounds;
+  const runners: ContestantProcess[] = [];
+  try {
+    for (const name of contestants) {
+      progress(`loading ${shape.messages} messages: ${name}`);
+      const settings: Settings = { folder: join(folder, name), shape };
+      runners.push(await startContestant(name, moduleOf(name), settings));
+    }
+    const cells: Cell[] = [];
+    for (const operation of operations) {
+      for (const inFlight of inFlights) {
+        progress(`${operation}, ${inFlight} in flight`);
+        const able = runners.filter(({ name }) => supports(name, operation));
+        cells.push({
+          operation,
+          inFlight,
+          contestants: await measureInterleaved(able, { operation, inFlight }, plan),
+        });
+      }
+    }
+    return cells;
+  } finally {
+    for (const runner of runners) await runner.close();
+  }
+}

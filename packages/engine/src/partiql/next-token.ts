@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { type DynamoError, validationError } from '../errors.ts';
+import { decodeItem } from '../storage/codec.ts';
+import type { Table } from '../storage/table.ts';
+import { makeImage } from '../storage/writer.ts';
+import type { AttributeValue, Item } from '../values/attribute-value.ts';
+
+// Where a page ended: in which of the statement's reads, and after which item of it.
+export type Position = { read: number; after?: Item };
+
+type Request = { Statement: string; Parameters?: AttributeValue[] | undefined };
+
+// A token goes with one statement, its parameters and its table; the digest tells any other, and any change.
+const digestBytes = 16;
+
+export function encodeToken(table: Table, request: Request, { read, after }: Position): string {
+  const number = Buffer.alloc(1, read);
+  const place = after ? Buffer.concat([number, makeImage(after).bytes]) : number;
+  return Buffer.concat([digest(table, request, place), place]).toString('base64url');
+}
+
+export function decodeToken(table: Table, request: Request, token: string): Position {
+  const bytes = Buffer.from(token, 'base64url');
+  const place = bytes.subarray(digestBytes);
+  if (place.length === 0 || !digest(table, request, place).equals(bytes.subarray(0, digestBytes))) {
+    throw foreignToken();
+  }
+  if (place.length === 1) return { read: place[0]! };
+  try {
+    return { read: place[0]!, after: decodeItem(place.subarray(1)) };
+  } catch {
+    throw foreignToken();
+  }
+}
+
+export const foreignToken = (): DynamoError => validationError('NextToken does not match request');
+
+function digest(table: Table, { Statement, Parameters }: Request, place: Buffer): Buffer {
+  const hash = createHash('sha256');
+  hash.update(JSON.stringify([table.uuid, Statement, Parameters ?? []]));
+  hash.update(place);
+  return hash.digest().subarray(0, digestBytes);
+}

@@ -1,0 +1,117 @@
+import { type Page, type PageRequest, readPage } from '../actions/page.ts';
+import { findIndex, pageUsage, resumeAfter, visibleThrough } from '../actions/read-request.ts';
+import { addUsage, noUsage, type Usage } from '../capacity.ts';
+import type { Context, View } from '../context.ts';
+import { validationError } from '../errors.ts';
+import type { Condition } from '../expressions/condition.ts';
+import { type Path, valueAt } from '../expressions/path.ts';
+import { createProjection } from '../expressions/projection.ts';
+import * as limits from '../limits.ts';
+import { decodeItem } from '../storage/codec.ts';
+import type { Index, Table } from '../storage/table.ts';
+import { projectedNames } from '../storage/writer.ts';
+import { invalid } from '../validation/attribute-values.ts';
+import { checkStartKey } from '../validation/start-key.ts';
+import { type Item, newItem } from '../values/attribute-value.ts';
+import { type AccessPath, findAccessPath } from './access-path.ts';
+import type { Column } from './ast.ts';
+import type { BoundSelect } from './binding.ts';
+import { foreignToken, type Position } from './next-token.ts';
+
+type ReadOptions = { ConsistentRead?: boolean; Limit?: number };
+export type Selection<T> = { items: T[]; usage: Usage; next?: Position };
+
+export function selectItems<T>(
+  context: Context,
+  table: Table,
+  select: BoundSelect,
+  options: ReadOptions,
+  start: Position,
+  view: View<T>,
+): Selection<T> {
+  const index = indexOf(table, select, options);
+  const path = findAccessPath(table, index, select.where, select.order);
+  const projection = select.columns && createProjection(select.columns.map(column => column.path));
+  const hidden = projection?.paths.some(isHidden(table, index)) ? projection : undefined;
+  const visible = visibleThrough(table, index, options, hidden);
+  if (index && path.keyed) checkFilter(table, index, select.where!);
+  const filter = path.filter && { test: path.filter, paths: select.where!.paths };
+  const request = { table, index, visible, filter, countOnly: false };
+  if (start.read >= path.ranges.length) throw foreignToken();
+  if (start.after) checkStartKey(table, index, start.after);
+  return readRanges(context, request, path, options, start, columnView(view, select.columns));
+}
+
+// Reads the ranges in turn until the page is full.
+function readRanges<T>(
+  context: Context,
+  request: Omit<PageRequest, 'range'>,
+  { ranges, reverse, single }: AccessPath,
+  options: ReadOptions,
+  start: Position,
+  view: View<T>,
+): Selection<T> {
+  const { table, index, visible } = request;
+  const selection: Selection<T> = { items: [], usage: noUsage('read') };
+  let left = options.Limit ?? Number.POSITIVE_INFINITY;
+  let bytes = 0;
+  for (let read = start.read; read < ranges.length; read++) {
+    if (read > start.read && (left <= 0 || bytes >= limits.pageBytes)) {
+      selection.next = { read };
+      break;
+    }
+    const after = read === start.read ? start.after : undefined;
+    const range = resumeAfter(ranges[read]!, table, index, after, reverse);
+    const page: Page<T> = readPage(context, { ...request, range, limit: left }, view);
+    for (const item of page.items) selection.items.push(item);
+    addUsage(selection.usage, pageUsage(table, index, options, visible, page));
+    left -= page.scanned;
+    bytes += page.bytes;
+    if (!page.lastKey || single) continue;
+    selection.next = { read, after: page.lastKey };
+    break;
+  }
+  return selection;
+}
+
+function indexOf(table: Table, { source }: BoundSelect, { ConsistentRead }: ReadOptions): Index | undefined {
+  if (source.index === undefined) return undefined;
+  const index = table.indexes.find(candidate => candidate.name === source.index);
+  if (!index) throw validationError('The table does not have the specified index');
+  if (ConsistentRead && index.kind === 'global') {
+    throw validationError('Strongly consistent read is not supported on Global Secondary Indexes');
+  }
+  return findIndex(table, { IndexName: source.index });
+}
+
+function isHidden(table: Table, index: Index | undefined): (path: Path) => boolean {
+  const names = index && projectedNames(table, index);
+  return names ? ([name]) => !names.has(name as string) : () => false;
+}
+
+// An index read by its key refuses to filter on what the index lacks; a scan of it just finds nothing there.
+// Of a clause that is an OR, DynamoDB does not ask that of every branch.
+function checkFilter(table: Table, index: Index, { test, paths }: Condition): void {
+  if (test.kind === 'or') return;
+  const missing = new Set(paths.filter(isHidden(table, index)).map(([name]) => name));
+  if (missing.size === 0) return;
+  throw invalid(
+    `Secondary index ${index.name} does not project one or more filter attributes: [${[...missing].join(', ')}]`,
+  );
+}
+
+// Columns take the place of the item they come from.
+export function columnView<T>(view: View<T>, columns: Column[] | undefined): View<T> {
+  if (!columns) return view;
+  const present = (item: Item) => view.present(pickColumns(columns, item));
+  return { present, decode: (bytes, end) => present(decodeItem(bytes, end)) };
+}
+
+function pickColumns(columns: Column[], item: Item): Item {
+  const picked = newItem();
+  for (const { name, path } of columns) {
+    const value = valueAt(item, path);
+    if (value) picked[name] = value;
+  }
+  return picked;
+}

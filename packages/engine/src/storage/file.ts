@@ -1,0 +1,67 @@
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+}
+
+export const storeFile = (folder: string): string => join(folder, 'stak.mdb');
+
+export const storeExists = (folder: string): boolean => existsSync(storeFile(folder));
+
+// Node's own recursive mkdir never returns where a parent exists but refuses children (/proc).
+export function makeFolder(folder: string): void {
+  if (existsSync(folder) && !statSync(folder).isDirectory())
+    throw new StoreError(`${folder} is not a folder`);
+  const missing: string[] = [];
+  for (let path = resolve(folder); !existsSync(path); path = dirname(path)) missing.unshift(path);
+  try {
+    for (const path of missing) mkdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new StoreError(`cannot create the folder ${folder}: ${(error as Error).message}`);
+    }
+  }
+}
+
+// LMDB maps whatever it is given and trusts it, so a file that is not a store, or not all of it, must be found
+// out before. Its first two pages each describe the tree; they are written in turn.
+const metaBytes = 160;
+const magic = 0xbeefc0de;
+const layout = { magic: 24, pageSize: 48, lastPage: 144 };
+
+export function checkStoreFile(folder: string): void {
+  if (!storeExists(folder)) return;
+  const file = openForReading(folder);
+  try {
+    const size = fstatSync(file).size;
+    // LMDB has created the file and was stopped before it wrote anything.
+    if (size === 0) return;
+    const first = readMeta(file, 0);
+    const pageSize = first.readUInt32LE(layout.pageSize);
+    const second = readMeta(file, pageSize);
+    if (!isMeta(first) || !isMeta(second)) throw new StoreError(`${storeFile(folder)} is not a Stak store`);
+    if ([first, second].every(meta => lastPage(meta) * pageSize >= size)) {
+      throw new StoreError(`${storeFile(folder)} is cut short: restore a backup`);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openForReading(folder: string): number {
+  try {
+    return openSync(storeFile(folder), 'r');
+  } catch (error) {
+    throw new StoreError(`cannot open the store in ${folder}: ${(error as Error).message}`);
+  }
+}
+
+function readMeta(file: number, position: number): Buffer {
+  const meta = Buffer.alloc(metaBytes);
+  readSync(file, meta, 0, metaBytes, position);
+  return meta;
+}
+
+const isMeta = (meta: Buffer): boolean => meta.readUInt32LE(layout.magic) === magic;
+const lastPage = (meta: Buffer): number => Number(meta.readBigUInt64LE(layout.lastPage));

@@ -1,0 +1,23 @@
+import type { StreamSource } from './source.ts';
+
+// What a source needs of the embedded engine.
+export type StreamingEngine = {
+  execute(operation: string, input: unknown): Promise<object>;
+  waitForChange(target: string, signal?: AbortSignal, since?: number): Promise<void>;
+  streamPosition(): number;
+};
+
+export function engineSource(engine: StreamingEngine): StreamSource {
+  const as =
+    <Input, Output>(operation: string) =>
+    (input: Input) =>
+      engine.execute(operation, input) as Promise<Output>;
+  return {
+    listStreams: as('ListStreams'),
+    describeStream: as('DescribeStream'),
+    getShardIterator: as('GetShardIterator'),
+    getRecords: as('GetRecords'),
+    waitForChange: (streamArn, signal, since) => engine.waitForChange(streamArn, signal, since),
+    position: () => engine.streamPosition(),
+  };
+}

@@ -1,0 +1,28 @@
+// Everything a consumer waits for, repeats or keeps, and why it stops where it stops.
+
+export const batchRecords = 100; // what a crash repeats at most; a page of small records still costs one read
+export const batchRecordsMost = 1000; // DynamoDB's own limit of GetRecords
+export const concurrency = 8; // items of one shard handled at a time; records of one item never are
+export const concurrencyMost = 100; // beyond this a page has hardly more items
+
+export const attempts = 5; // with the delays below, about three seconds before a record is set aside
+export const backoffFirstMs = 200; // a blip costs little
+export const backoffMostMs = 30_000; // a dependency that comes back is noticed within half a minute
+
+export const leaseMs = 15_000; // how long a shard rests after its consumer was killed
+export const renewalsPerLease = 3; // two renewals may fail before the lease does
+export const discoverMs = 60_000; // new shards are learnt from their parents' end; this finds new streams
+
+export const pollFirstMs = 250; // DynamoDB allows five reads a second and shard, shared with other readers
+export const pollMostMs = 2000; // a quiet shard is read at least this often
+export const pollGrowth = 1.5;
+export const idleMs = 5 * 60_000; // iterators die after 15 minutes; one that waits longer than this is renewed
+
+export const iteratorAttempts = 3; // an iterator that expires at once, three times, is a fault and not a delay
+export const listingPages = 1000; // DescribeStream answers 100 shards a page: a listing that repeats itself ends
+
+export const finishedShardMs = 7 * 24 * 60 * 60_000; // DynamoDB lists a closed shard for a day; we remember longer
+export const markerMs = 14 * 24 * 60 * 60_000; // a repeated record is told for as long as it may be redriven
+export const letterPartBytes = 300 * 1024; // an item holds 400 KB, a record with two images may have twice that
+export const errorText = 2000; // characters of an error kept with a dead letter
+export const peekRecords = 1000; // how far status looks ahead of a checkpoint

@@ -1,0 +1,65 @@
+// Where records come from: the four operations of DynamoDB Streams, with their inputs and outputs. The embedded
+// engine also says when something has changed; without that a consumer polls.
+
+export type AttributeValue =
+  | { S: string }
+  | { N: string }
+  | { B: Uint8Array }
+  | { BOOL: boolean }
+  | { NULL: boolean }
+  | { M: Image }
+  | { L: AttributeValue[] }
+  | { SS: string[] }
+  | { NS: string[] }
+  | { BS: Uint8Array[] };
+export type Image = { [name: string]: AttributeValue };
+
+export type StreamRecord = {
+  eventID?: string;
+  eventName?: string;
+  eventSourceARN?: string; // in a Lambda event only
+  dynamodb?: {
+    ApproximateCreationDateTime?: number | Date; // seconds; a Date from the SDK
+    Keys?: Image;
+    NewImage?: Image;
+    OldImage?: Image;
+    SequenceNumber?: string;
+  };
+  // The Streams API spells these with capitals, a Lambda event without.
+  userIdentity?: { Type?: string; PrincipalId?: string; type?: string; principalId?: string };
+};
+
+export type ShardDescription = {
+  ShardId?: string;
+  ParentShardId?: string;
+  SequenceNumberRange?: { StartingSequenceNumber?: string; EndingSequenceNumber?: string };
+};
+
+export type StreamSource = {
+  listStreams(input: { TableName?: string; ExclusiveStartStreamArn?: string }): Promise<{
+    Streams?: { StreamArn?: string; StreamLabel?: string; TableName?: string }[];
+    LastEvaluatedStreamArn?: string;
+  }>;
+  describeStream(input: { StreamArn: string; ExclusiveStartShardId?: string }): Promise<{
+    StreamDescription?: { Shards?: ShardDescription[]; LastEvaluatedShardId?: string };
+  }>;
+  getShardIterator(input: {
+    StreamArn: string;
+    ShardId: string;
+    ShardIteratorType: 'TRIM_HORIZON' | 'LATEST' | 'AT_SEQUENCE_NUMBER' | 'AFTER_SEQUENCE_NUMBER';
+    SequenceNumber?: string;
+  }): Promise<{ ShardIterator?: string }>;
+  getRecords(input: {
+    ShardIterator: string;
+    Limit?: number;
+  }): Promise<{ Records?: StreamRecord[]; NextShardIterator?: string | null }>;
+  // Resolves when the stream has anything newer than `since`, a position taken before the last read.
+  waitForChange?(streamArn: string, signal: AbortSignal, since: number | undefined): Promise<void>;
+  position?(): number;
+};
+
+const named = (name: string) => (error: unknown) => error instanceof Error && error.name === name;
+
+export const isExpiredIterator = named('ExpiredIteratorException');
+export const isTrimmed = named('TrimmedDataAccessException');
+export const isGone = named('ResourceNotFoundException');

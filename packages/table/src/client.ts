@@ -1,0 +1,105 @@
+// The port every service sees: the AWS document client's inputs and outputs as plain objects. The embedded
+// engine's client satisfies it as it is; `awsClient` wraps the SDK.
+
+// biome-ignore lint/suspicious/noExplicitAny: an item on its way to or from the store has any attributes.
+export type Attributes = Record<string, any>;
+
+export type Capacity = {
+  TableName?: string;
+  CapacityUnits?: number;
+  ReadCapacityUnits?: number;
+  WriteCapacityUnits?: number;
+};
+type Billed = { ConsumedCapacity?: Capacity };
+type BilledTables = { ConsumedCapacity?: Capacity[] };
+type Billing = { ReturnConsumedCapacity?: 'INDEXES' | 'TOTAL' | 'NONE' };
+
+type Expressions = {
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: Attributes;
+};
+export type Conditional = Expressions & {
+  ConditionExpression?: string;
+  ReturnValuesOnConditionCheckFailure?: 'ALL_OLD' | 'NONE';
+};
+type Written = Billed & { Attributes?: Attributes };
+
+export type GetInput = Billing & { TableName: string; Key: Attributes; ConsistentRead?: boolean };
+export type PutInput = Billing &
+  Conditional & { TableName: string; Item: Attributes; ReturnValues?: 'ALL_OLD' | 'NONE' };
+export type UpdateInput = Billing &
+  Conditional & {
+    TableName: string;
+    Key: Attributes;
+    UpdateExpression: string;
+    ReturnValues?: 'ALL_OLD' | 'ALL_NEW' | 'UPDATED_OLD' | 'UPDATED_NEW' | 'NONE';
+  };
+export type DeleteInput = Billing &
+  Conditional & { TableName: string; Key: Attributes; ReturnValues?: 'ALL_OLD' | 'NONE' };
+
+type PageInput = Billing &
+  Expressions & {
+    TableName: string;
+    IndexName?: string;
+    FilterExpression?: string;
+    ProjectionExpression?: string;
+    ConsistentRead?: boolean;
+    Limit?: number;
+    ExclusiveStartKey?: Attributes;
+  };
+export type QueryInput = PageInput & { KeyConditionExpression: string; ScanIndexForward?: boolean };
+export type ScanInput = PageInput & { Segment?: number; TotalSegments?: number };
+export type Page = Billed & {
+  Items?: Attributes[];
+  Count?: number;
+  ScannedCount?: number;
+  LastEvaluatedKey?: Attributes;
+};
+
+export type KeysToGet = { Keys: Attributes[]; ConsistentRead?: boolean };
+export type BatchWrite = { PutRequest?: { Item: Attributes }; DeleteRequest?: { Key: Attributes } };
+
+type TransactPut = Conditional & { TableName: string; Item: Attributes };
+type TransactUpdate = Conditional & { TableName: string; Key: Attributes; UpdateExpression: string };
+type TransactDelete = Conditional & { TableName: string; Key: Attributes };
+type TransactCheck = TransactDelete & { ConditionExpression: string };
+export type TransactWrite =
+  | { Put: TransactPut }
+  | { Update: TransactUpdate }
+  | { Delete: TransactDelete }
+  | { ConditionCheck: TransactCheck };
+
+export type DynamoClient = {
+  get(input: GetInput): Promise<Billed & { Item?: Attributes }>;
+  put(input: PutInput): Promise<Written>;
+  update(input: UpdateInput): Promise<Written>;
+  delete(input: DeleteInput): Promise<Written>;
+  query(input: QueryInput): Promise<Page>;
+  scan(input: ScanInput): Promise<Page>;
+  batchGet(input: Billing & { RequestItems: Record<string, KeysToGet> }): Promise<
+    BilledTables & {
+      Responses?: Record<string, Attributes[]>;
+      UnprocessedKeys?: Record<string, KeysToGet>;
+    }
+  >;
+  batchWrite(
+    input: Billing & { RequestItems: Record<string, BatchWrite[]> },
+  ): Promise<BilledTables & { UnprocessedItems?: Record<string, BatchWrite[]> }>;
+  transactGet(
+    input: Billing & { TransactItems: { Get: { TableName: string; Key: Attributes } }[] },
+  ): Promise<BilledTables & { Responses?: { Item?: Attributes }[] }>;
+  transactWrite(
+    input: Billing & { TransactItems: TransactWrite[]; ClientRequestToken?: string },
+  ): Promise<BilledTables>;
+};
+
+// Tables themselves: CreateTable, DescribeTable and so on by name, in the form of the HTTP API.
+export type ControlPlane = { execute(operation: ControlOperation, input: object): Promise<object> };
+export type ControlOperation =
+  | 'CreateTable'
+  | 'DescribeTable'
+  | 'UpdateTable'
+  | 'DeleteTable'
+  | 'ListTables'
+  | 'DescribeTimeToLive'
+  | 'UpdateTimeToLive';

@@ -1,0 +1,175 @@
+import type { z } from 'zod';
+import { DesignError } from './errors.ts';
+import { type KeyTemplate, type ParamsOf, parseTemplate, templatesOverlap } from './key-template.ts';
+import * as limits from './limits.ts';
+import type { AnyTable, KeyNames, Table } from './table.ts';
+
+export type Templates = { readonly partition: string; readonly sort?: string };
+export type IndexKeys = KeyNames & {
+  readonly name: string;
+  readonly templates: { readonly partition: KeyTemplate; readonly sort?: KeyTemplate };
+  readonly params: readonly string[];
+};
+
+// What an entity is to the compiler. Nothing at run time: only the types travel here.
+export type EntityTypes = {
+  item: object;
+  input: object;
+  key: object;
+  templates: { readonly [index: string]: Templates };
+};
+
+export type Entity<Name extends string = string, Types extends EntityTypes = EntityTypes> = {
+  readonly name: Name;
+  readonly description?: string;
+  readonly table: AnyTable;
+  readonly kind?: string;
+  readonly schema: z.ZodObject;
+  readonly key: IndexKeys;
+  readonly indexes: readonly IndexKeys[];
+  readonly version?: string;
+  // Parameters that are in the key only; reading takes them from there.
+  readonly inKeyOnly: readonly string[];
+  readonly numbers: ReadonlySet<string>;
+  readonly hasTtl: boolean;
+  // Another entity can have the same keys: what is stored there has to be looked at before it is changed.
+  readonly sharesKeys: boolean;
+  readonly examples: readonly object[];
+  readonly types?: Types;
+};
+export type AnyEntity = Entity<string, EntityTypes>;
+
+type TypesOf<E> = E extends Entity<string, infer Types> ? Types : never;
+export type ItemOf<E> = TypesOf<E>['item'];
+export type InputOf<E> = TypesOf<E>['input'];
+export type KeyOf<E> = TypesOf<E>['key'];
+export type TemplatesOf<E> = TypesOf<E>['templates'];
+export type NameOf<E> = E extends Entity<infer Name, EntityTypes> ? Name : never;
+
+type Output<Schema extends z.ZodObject> = z.output<Schema>;
+type IsKeyPart<Value> = [Value] extends [string | number] ? true : false;
+type PartNames<Item> = { [A in keyof Item]-?: IsKeyPart<Item[A]> extends true ? A : never }[keyof Item];
+type OptionalPartNames<Item> = {
+  [A in keyof Item]-?: IsKeyPart<NonNullable<Item[A]>> extends true ? A : never;
+}[keyof Item];
+
+// A template that names what the schema lacks becomes a type that says so, which is then the compiler's message.
+type Checked<Template, Names> = [Exclude<ParamsOf<Template>, Names>] extends [never]
+  ? Template
+  : `the schema has no text or number that is always there called ${Exclude<ParamsOf<Template>, Names> & string}`;
+type CheckedTemplates<T, Names> = { [K in keyof T]: Checked<T[K], Names> };
+type CheckedIndexes<I, Known, Names> = {
+  [K in keyof I]: K extends keyof Known ? CheckedTemplates<I[K], Names> : `the table has no index ${K & string}`;
+};
+
+type ParamsIn<T> = T extends Templates ? ParamsOf<T['partition']> | ParamsOf<T['sort']> : never;
+type Kinded<Kind> = Kind extends string ? { kind: Kind } : unknown;
+type Optional<T, Names> = Omit<T, Names & keyof T> & Partial<Pick<T, Names & keyof T>>;
+type Simplify<T> = { [K in keyof T]: T[K] };
+
+type TypesFor<Schema extends z.ZodObject, Key, Indexes, Kind, Version> = {
+  item: Simplify<Output<Schema> & Kinded<Kind>>;
+  input: Simplify<Optional<z.input<Schema>, 'kind' | Version>>;
+  key: Pick<Output<Schema>, ParamsIn<Key> & keyof Output<Schema>>;
+  templates: { primary: Key & Templates } & { [I in keyof Indexes]: Indexes[I] & Templates };
+};
+
+export function entity<
+  Indexes,
+  const Name extends string,
+  Schema extends z.ZodObject,
+  const Key extends Templates,
+  const Own extends { readonly [index: string]: Templates } = Record<never, never>,
+  const Kind extends string | undefined = undefined,
+  const Version extends string | undefined = undefined,
+>(
+  table: Table<Indexes>,
+  definition: {
+    name: Name;
+    description?: string;
+    // Written as the attribute `kind`, and how an item of a shared partition is recognised. Without one, an
+    // item is recognised by the shape of its key.
+    kind?: Kind;
+    schema: Schema;
+    key: Key & CheckedTemplates<Key, PartNames<Output<Schema>>>;
+    indexes?: Own & CheckedIndexes<Own, Indexes, OptionalPartNames<Output<Schema>>>;
+    // Counted up by every write, for `ifVersion`.
+    version?: Version & keyof Output<Schema>;
+    inKeyOnly?: readonly ParamsIn<Key>[];
+    // For the cost table of the generated document.
+    examples?: readonly Optional<z.input<Schema>, 'kind' | Version>[];
+  },
+): Entity<Name, TypesFor<Schema, Key, Own, Kind, Version>> {
+  const { name, kind, schema, version, inKeyOnly = [], examples = [] } = definition;
+  const attributes = Object.keys(schema.shape);
+  const clash = attributes.find(attribute => table.keyNames.has(attribute));
+  if (clash) throw new DesignError(`${name}: ${clash} is a key of ${table.name}, so it cannot be an attribute`);
+
+  const made = {
+    name,
+    description: definition.description,
+    table,
+    kind,
+    schema,
+    key: compileKeys(name, 'primary', table.keys, definition.key),
+    indexes: Object.entries<Templates>(definition.indexes ?? {}).map(([index, templates]) => {
+      const names: KeyNames | undefined = (table as AnyTable).indexes[index];
+      if (!names) throw new DesignError(`${name}: ${table.name} has no index ${index}`);
+      return compileKeys(name, index, names, templates);
+    }),
+    version,
+    inKeyOnly,
+    numbers: new Set(attributes.filter(attribute => isNumber(schema.shape[attribute]))),
+    hasTtl: table.ttl !== undefined && attributes.includes(table.ttl),
+    sharesKeys: false,
+    examples,
+  };
+  register(table as AnyTable, made as never);
+  return made as never;
+}
+
+function compileKeys(entity: string, name: string, names: KeyNames, templates: Templates): IndexKeys {
+  if ((names.sort === undefined) !== (templates.sort === undefined))
+    throw new DesignError(`${entity}: ${name} needs ${names.sort ? 'a sort key' : 'no sort key'}`);
+  const partition = parseTemplate(templates.partition, limits.partitionKeyBytes);
+  if (templates.sort === undefined)
+    return { name, partition: names.partition, templates: { partition }, params: partition.params };
+  const sort = parseTemplate(templates.sort, limits.sortKeyBytes);
+  return {
+    name,
+    partition: names.partition,
+    sort: names.sort,
+    templates: { partition, sort },
+    params: [...new Set([...partition.params, ...sort.params])],
+  };
+}
+
+// Two entities may have the same keys, as messages and their receipts do, if their kinds tell them apart.
+function register(table: AnyTable, added: { -readonly [K in keyof AnyEntity]: AnyEntity[K] }): void {
+  for (const other of table.entities as (typeof added)[]) {
+    if (other.name === added.name) throw new DesignError(`${table.name} has two entities ${added.name}`);
+    if (!keysOverlap(other.key, added.key)) continue;
+    if (other.kind === added.kind)
+      throw new DesignError(
+        `${table.name}: ${added.name} and ${other.name} can have the same key, and no kind tells them apart`,
+      );
+    other.sharesKeys = true;
+    added.sharesKeys = true;
+  }
+  table.entities.push(added);
+}
+
+function keysOverlap(a: IndexKeys, b: IndexKeys): boolean {
+  if (!templatesOverlap(a.templates.partition, b.templates.partition)) return false;
+  const [x, y] = [a.templates.sort, b.templates.sort];
+  return !x || !y || templatesOverlap(x, y);
+}
+
+type Definition = { type: string; innerType?: { _zod: { def: Definition } } };
+
+// Keys are text; a parameter read back from one has to become a number again where the schema says so.
+function isNumber(schema: unknown): boolean {
+  let def = (schema as { _zod: { def: Definition } })._zod.def;
+  while (def.innerType) def = def.innerType._zod.def;
+  return def.type === 'number';
+}

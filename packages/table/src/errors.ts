@@ -1,0 +1,22 @@
+import { defineErrors } from '@stak/kit';
+
+export const tableErrors = defineErrors({
+  'table.key_refused': 400,
+  'table.item_refused': 400,
+  'table.cursor_refused': 400,
+  'table.condition_failed': 409,
+  'table.transaction_failed': 409,
+  'table.design_mismatch': 500,
+  'table.busy': 503,
+});
+
+export const keyRefused = (message: string, details?: { attribute: string }) =>
+  tableErrors.create('table.key_refused', message, details);
+
+export const itemRefused = (message: string, details?: unknown) =>
+  tableErrors.create('table.item_refused', message, details);
+
+// A design that contradicts itself is a bug of whoever wrote it, found when its module is loaded.
+export class DesignError extends Error {
+  override readonly name = 'DesignError';
+}

@@ -1,0 +1,100 @@
+import type { Attributes } from './client.ts';
+import type { AnyEntity, IndexKeys, ItemOf, NameOf } from './entity.ts';
+import { itemRefused } from './errors.ts';
+import { buildKey, isMissing, matchesTemplate, parseKey } from './key-template.ts';
+
+// Between an entity and the item that is stored for it.
+
+export function keyOf(entity: AnyEntity, key: object): Attributes {
+  const { partition, sort, templates } = entity.key;
+  const built: Attributes = { [partition]: buildKey(templates.partition, key) };
+  if (sort !== undefined) built[sort] = buildKey(templates.sort!, key);
+  return built;
+}
+
+// Both keys of an index, or neither: an item without one of the attributes is not in the index.
+export function indexKeysOf(index: IndexKeys, values: object): Attributes | undefined {
+  for (const name of index.params) if (isMissing((values as Attributes)[name])) return undefined;
+  const built: Attributes = { [index.partition]: buildKey(index.templates.partition, values) };
+  if (index.sort !== undefined) built[index.sort] = buildKey(index.templates.sort!, values);
+  return built;
+}
+
+export function parseInput(entity: AnyEntity, input: object): Attributes {
+  const result = entity.schema.safeParse(input);
+  if (result.success) return result.data as Attributes;
+  const issues = result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+  const summary = issues.map(({ path, message }) => `${path || 'item'}: ${message}`).join('; ');
+  throw itemRefused(`this is no ${entity.name}: ${summary}`, issues);
+}
+
+// Zod's answer is a fresh object, which becomes the item.
+export function toStored(entity: AnyEntity, parsed: Attributes): Attributes {
+  const stored = parsed;
+  const { key } = entity;
+  const partition = buildKey(key.templates.partition, parsed);
+  const sort = key.sort === undefined ? undefined : buildKey(key.templates.sort!, parsed);
+  for (const index of entity.indexes) {
+    const keys = indexKeysOf(index, parsed);
+    if (keys) Object.assign(stored, keys);
+  }
+  if (entity.kind !== undefined) stored.kind = entity.kind;
+  stored[key.partition] = partition;
+  if (key.sort !== undefined) stored[key.sort] = sort;
+  for (const name of entity.inKeyOnly) delete stored[name];
+  return stored;
+}
+
+export function fromStored(entity: AnyEntity, stored: Attributes): Attributes {
+  const { keyNames } = entity.table;
+  const item: Attributes = {};
+  for (const name in stored) if (!keyNames.has(name) && name !== '__proto__') item[name] = stored[name];
+  if (entity.inKeyOnly.length > 0) restoreFromKey(entity, stored, item);
+  return item;
+}
+
+function restoreFromKey(entity: AnyEntity, stored: Attributes, item: Attributes): void {
+  const { key } = entity;
+  const parts = {
+    ...parseKey(key.templates.partition, stored[key.partition]),
+    ...(key.sort !== undefined && parseKey(key.templates.sort!, stored[key.sort])),
+  };
+  for (const name of entity.inKeyOnly) {
+    const part = parts[name];
+    if (part !== undefined) item[name] = entity.numbers.has(name) ? Number(part) : part;
+  }
+}
+
+// DynamoDB removes an expired item within days, not at its second. Until then it is there, and must not be.
+export function isExpired(entity: AnyEntity, stored: Attributes, nowMs: number): boolean {
+  if (!entity.hasTtl) return false;
+  const ttl: unknown = stored[entity.table.ttl!];
+  return typeof ttl === 'number' && ttl * 1000 <= nowMs;
+}
+
+// What is stored where this entity would be, unless it is of another kind. The schema may have a `kind` of its
+// own, which then means something else.
+export const hasKindOf = (entity: AnyEntity, stored: Attributes): boolean =>
+  entity.kind === undefined ? 'kind' in entity.schema.shape || stored.kind === undefined : stored.kind === entity.kind;
+
+export function isEntity(entity: AnyEntity, stored: Attributes): boolean {
+  const { key } = entity;
+  return (
+    hasKindOf(entity, stored) &&
+    matchesTemplate(key.templates.partition, stored[key.partition]) &&
+    (key.sort === undefined || matchesTemplate(key.templates.sort!, stored[key.sort]))
+  );
+}
+
+export type Recognised<E extends AnyEntity> = E extends AnyEntity
+  ? { entity: NameOf<E>; item: ItemOf<E> }
+  : never;
+
+// Tells which of the entities an item is; undefined for one that is none of them.
+export function recognise<E extends AnyEntity>(
+  entities: readonly E[],
+  stored: Attributes,
+): Recognised<E> | undefined {
+  const entity = entities.find(one => isEntity(one, stored));
+  return entity && ({ entity: entity.name, item: fromStored(entity, stored) } as unknown as Recognised<E>);
+}

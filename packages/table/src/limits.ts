@@ -1,0 +1,19 @@
+// Everything in the table layer that grows or repeats, and why it stops where it stops.
+
+export const partitionKeyBytes = 2048; // DynamoDB's own limit
+export const sortKeyBytes = 1024; // DynamoDB's own limit
+
+export const batchGetKeys = 100; // DynamoDB's own limit
+export const batchWriteItems = 25; // DynamoDB's own limit
+export const transactionSteps = 100; // DynamoDB's own limit
+
+export const attempts = 8; // with the delays below, about two seconds before a caller hears "busy"
+export const backoffFirstMs = 25; // a conflicting transaction is usually over by then
+export const backoffMostMs = 1000; // throttling is lifted within a second or two, or not at all
+
+export const pageItems = 50; // a page nobody asked a size for
+export const pageItemsMost = 1000; // one call never collects more than this
+export const readAhead = 1000; // items one request may read while a filter throws most of them away
+export const readBudget = 10_000; // items one call reads for a page before it answers with a short one
+
+export const cursorBytes = 4096; // keys of an item and of one index, encrypted and in base64url, with room

@@ -1,0 +1,75 @@
+import type { Attributes, Conditional, DeleteInput, GetInput, PutInput } from './client.ts';
+import type { Condition } from './condition.ts';
+import type { AnyEntity } from './entity.ts';
+import { createExpression } from './expression.ts';
+import { conditional, type Guards, guardText, type Presence } from './guard.ts';
+import { keyOf, parseInput, toStored } from './item.ts';
+
+// Requests as data, without sending them. `nowMs` decides what counts as expired.
+
+export type PutOptions<Item> = Guards<Item> & { ifAbsent?: boolean };
+export type DeleteOptions<Item> = Guards<Item> & { ifPresent?: boolean };
+export type CheckOptions<Item> = { present: true; if?: Condition<Item> } | { absent: true };
+
+export const getParams = (entity: AnyEntity, key: object, consistent?: boolean): GetInput => ({
+  TableName: entity.table.name,
+  Key: keyOf(entity, key),
+  ...(consistent && { ConsistentRead: true }),
+});
+
+export function putParams(
+  entity: AnyEntity,
+  input: object,
+  options: PutOptions<never>,
+  nowMs: number,
+): Omit<PutInput, 'ReturnValues'> {
+  return {
+    TableName: entity.table.name,
+    Item: toStored(entity, parseInput(entity, complete(entity, input, options.ifVersion))),
+    ...guard(entity, options.ifAbsent ? 'absent' : 'any', options, nowMs),
+  };
+}
+
+// What the layer itself knows is not asked of the caller, and may be in a schema all the same.
+function complete(entity: AnyEntity, input: object, ifVersion: number | undefined): object {
+  const { kind, version, schema } = entity;
+  const hasKind = kind !== undefined && 'kind' in schema.shape;
+  const strayKind = kind !== undefined && !hasKind && 'kind' in input;
+  if (!hasKind && !strayKind && version === undefined) return input;
+  const whole: Attributes = { ...input };
+  if (hasKind) whole.kind = kind;
+  if (strayKind) delete whole.kind;
+  if (version !== undefined) whole[version] = ifVersion === undefined ? (whole[version] ?? 1) : ifVersion + 1;
+  return whole;
+}
+
+export const deleteParams = (
+  entity: AnyEntity,
+  key: object,
+  options: DeleteOptions<never>,
+  nowMs: number,
+): Omit<DeleteInput, 'ReturnValues'> => ({
+  TableName: entity.table.name,
+  Key: keyOf(entity, key),
+  ...guard(entity, options.ifPresent ? 'present' : 'own', options, nowMs),
+});
+
+export const checkParams = (entity: AnyEntity, key: object, options: CheckOptions<never>, nowMs: number) => ({
+  TableName: entity.table.name,
+  Key: keyOf(entity, key),
+  ...(guard(
+    entity,
+    'absent' in options ? 'absent' : 'present',
+    'if' in options ? { if: options.if } : {},
+    nowMs,
+  ) as Conditional & { ConditionExpression: string }),
+});
+
+function guard(entity: AnyEntity, presence: Presence, guards: Guards<never>, nowMs: number): Conditional {
+  if (presence === 'any' && guards.if === undefined && guards.ifVersion === undefined) return none;
+  const expression = createExpression();
+  const text = guardText(expression, entity, presence, guards, nowMs);
+  return text === undefined ? none : { ...conditional(text), ...expression.placeholders() };
+}
+
+const none: Conditional = {};

@@ -1,0 +1,194 @@
+import type { Attributes, QueryInput } from './client.ts';
+import { type Condition, conditionText } from './condition.ts';
+import type { AnyEntity, IndexKeys, ItemOf, TemplatesOf } from './entity.ts';
+import { DesignError } from './errors.ts';
+import { createExpression, type Expression } from './expression.ts';
+import type { Recognised } from './item.ts';
+import { buildKey, type KeyTemplate, type ParamsOf } from './key-template.ts';
+import { type Bounds, boundsOf, type Range } from './sort-range.ts';
+import type { AnyTable } from './table.ts';
+
+// A query is an access pattern with a name: it is part of the design, and its cost is counted under its name.
+
+type Of = AnyEntity | readonly AnyEntity[];
+type Member<O> = O extends readonly (infer E)[] ? E : O;
+type IndexesOf<O> = Exclude<keyof TemplatesOf<Member<O>>, 'primary'>;
+type TemplatesAt<O, Index> = Index extends string
+  ? TemplatesOf<Member<O>>[Index & keyof TemplatesOf<Member<O>>]
+  : TemplatesOf<Member<O>>['primary' & keyof TemplatesOf<Member<O>>];
+type PartitionParams<O, Index> = ParamsOf<TemplatesAt<O, Index>['partition' & keyof TemplatesAt<O, Index>]>;
+type SortParams<O, Index> = ParamsOf<TemplatesAt<O, Index>['sort' & keyof TemplatesAt<O, Index>]>;
+type Values<Item, Names> = { [N in Names & keyof Item]: NonNullable<Item[N]> };
+
+type TypesFor<O, Index> = {
+  item: ItemOf<Member<O>>;
+  // Everything of the partition key, and as much of the sort key as shall be equal, from its start.
+  params: Values<ItemOf<Member<O>>, PartitionParams<O, Index>> &
+    Partial<Values<ItemOf<Member<O>>, SortParams<O, Index>>>;
+  bound: Partial<Values<ItemOf<Member<O>>, SortParams<O, Index>>>;
+  // One entity gives its items; several give `{ entity, item }`.
+  result: O extends readonly AnyEntity[] ? Recognised<O[number]> : ItemOf<O>;
+};
+export type QueryTypes = { item: object; params: object; bound: object; result: unknown };
+
+export type Query<Types extends QueryTypes = QueryTypes> = {
+  readonly name: string;
+  readonly table: AnyTable;
+  readonly entities: readonly AnyEntity[];
+  readonly isMixed: boolean;
+  readonly index?: string;
+  // The keys that are read: of the table, or of the index.
+  readonly partition: string;
+  readonly sort?: string;
+  readonly partitionTemplate: KeyTemplate;
+  // What the sort keys of all the entities begin with.
+  readonly sortTemplate?: KeyTemplate;
+  readonly newestFirst: boolean;
+  readonly consistent: boolean;
+  readonly filter?: object;
+  readonly types?: Types;
+};
+export type AnyQuery = Query<QueryTypes>;
+export type ParamsFor<Q> = Q extends Query<infer Types> ? Types['params'] : never;
+export type BoundFor<Q> = Q extends Query<infer Types> ? Types['bound'] : never;
+export type ResultOf<Q> = Q extends Query<infer Types> ? Types['result'] : never;
+export type QueriedItem<Q> = Q extends Query<infer Types> ? Types['item'] : never;
+
+export function defineQuery<
+  const O extends Of,
+  const Index extends (IndexesOf<NoInfer<O>> & string) | undefined = undefined,
+>(
+  name: string,
+  definition: {
+    of: O;
+    index?: Index;
+    newestFirst?: boolean;
+    consistent?: boolean;
+    filter?: Condition<ItemOf<Member<NoInfer<O>>>>;
+  },
+): Query<TypesFor<O, Index>> {
+  const { of, index, newestFirst = false, consistent = false, filter } = definition;
+  const entities: readonly AnyEntity[] = Array.isArray(of) ? of : [of as AnyEntity];
+  const [first] = entities;
+  if (!first) throw new DesignError(`query "${name}" reads no entity`);
+  const keys = entities.map(one => keysOn(name, one, index));
+  const partitionTemplate = keys[0]!.templates.partition;
+  if (keys.some(one => one.templates.partition.text !== partitionTemplate.text))
+    throw new DesignError(`query "${name}": its entities are in different partitions`);
+  if (entities.some(one => one.table !== first.table))
+    throw new DesignError(`query "${name}": its entities are in different tables`);
+  if (index !== undefined && consistent)
+    throw new DesignError(`query "${name}": a global index cannot be read consistently`);
+  const made: AnyQuery = {
+    name,
+    table: first.table,
+    entities,
+    isMixed: Array.isArray(of),
+    index,
+    partition: keys[0]!.partition,
+    sort: keys[0]!.sort,
+    partitionTemplate,
+    sortTemplate: commonTemplate(keys),
+    newestFirst,
+    consistent,
+    filter,
+  };
+  if (first.table.queries.some(other => other.name === name))
+    throw new DesignError(`${first.table.name} has two queries "${name}"`);
+  first.table.queries.push(made);
+  return made as never;
+}
+
+function keysOn(query: string, entity: AnyEntity, index: string | undefined): IndexKeys {
+  const keys = index === undefined ? entity.key : entity.indexes.find(one => one.name === index);
+  if (!keys) throw new DesignError(`query "${query}": ${entity.name} is not in the index ${index}`);
+  return keys;
+}
+
+function commonTemplate(keys: readonly IndexKeys[]): KeyTemplate | undefined {
+  const sorts = keys.map(one => one.templates.sort).filter(sort => sort !== undefined);
+  const [first, ...others] = sorts;
+  if (!first || others.every(other => other.text === first.text)) return first;
+  let count = 0;
+  const same = (i: number) =>
+    others.every(
+      other =>
+        other.params[i] === first.params[i] &&
+        other.formats[i] === first.formats[i] &&
+        other.literals[i] === first.literals[i],
+    );
+  while (count < first.params.length && same(count)) count++;
+  const tails = sorts.map(sort => sort.literals[count] ?? '');
+  return {
+    ...first,
+    params: first.params.slice(0, count),
+    formats: first.formats.slice(0, count),
+    literals: [...first.literals.slice(0, count), commonPrefix(tails)],
+  };
+}
+
+function commonPrefix(texts: readonly string[]): string {
+  let prefix = texts[0]!;
+  for (const text of texts) while (!text.startsWith(prefix)) prefix = prefix.slice(0, -1);
+  return prefix;
+}
+
+export type QueryOptions<Q> = Range<BoundFor<Q>> & {
+  newestFirst?: boolean;
+  consistent?: boolean;
+  filter?: Condition<QueriedItem<Q>>;
+};
+
+// The request for one page, without Limit and start, and the key an exclusive bound leaves out.
+export function queryParams(
+  query: AnyQuery,
+  params: object,
+  options: QueryOptions<never> = {},
+): { input: QueryInput; without?: string } {
+  const expression = createExpression();
+  const bounds = query.sortTemplate ? boundsOf(query.sortTemplate, params, options) : {};
+  const partition = buildKey(query.partitionTemplate, params);
+  const conditions = [`${expression.name(query.partition)} = ${expression.value(partition)}`];
+  const sort = query.sort === undefined ? undefined : boundsText(expression, query.sort, bounds);
+  if (sort) conditions.push(sort);
+  const filters = [query.filter, options.filter as object | undefined].filter(one => one !== undefined);
+  const filter = filters.map(one => `(${conditionText(expression, one)})`).join(' AND ');
+  const newestFirst = options.newestFirst ?? query.newestFirst;
+  const consistent = options.consistent ?? query.consistent;
+  return {
+    input: {
+      TableName: query.table.name,
+      ...(query.index !== undefined && { IndexName: query.index }),
+      KeyConditionExpression: conditions.join(' AND '),
+      ...(filter !== '' && { FilterExpression: filter }),
+      ...(newestFirst && { ScanIndexForward: false }),
+      ...(consistent && { ConsistentRead: true }),
+      ...expression.placeholders(),
+    },
+    without: bounds.without,
+  };
+}
+
+function boundsText(expression: Expression, sort: string, bounds: Bounds): string | undefined {
+  const { exactly, prefix, low, high } = bounds;
+  const name = () => expression.name(sort);
+  if (exactly !== undefined) return `${name()} = ${expression.value(exactly)}`;
+  if (prefix !== undefined) return `begins_with(${name()}, ${expression.value(prefix)})`;
+  if (low !== undefined && high !== undefined)
+    return `${name()} BETWEEN ${expression.value(low)} AND ${expression.value(high)}`;
+  if (low !== undefined) return `${name()} >= ${expression.value(low)}`;
+  if (high !== undefined) return `${name()} <= ${expression.value(high)}`;
+  return undefined;
+}
+
+// Where a page goes on: the keys of the item it ended with.
+export function positionOf(query: AnyQuery, stored: Attributes): Attributes {
+  const { table, index } = query;
+  const position: Attributes = {};
+  for (const { partition, sort } of index === undefined ? [table.keys] : [table.keys, table.indexes[index]!]) {
+    position[partition] = stored[partition];
+    if (sort !== undefined) position[sort] = stored[sort];
+  }
+  return position;
+}
+
