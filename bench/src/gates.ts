@@ -15,8 +15,8 @@ export type Verdict = Target & { state: 'met' | 'missed' | 'not measured' };
 
 export function judge(target: Target): Verdict {
   const { measured, bound, limit } = target;
-  // A number that is not one (nothing ran, or division by zero) must never pass.
   if (measured === undefined) return { ...target, state: 'not measured' };
+  // Written so that NaN, which compares as false, is a miss.
   const met =
     bound === 'at least' ? measured >= limit : bound === 'at most' ? measured <= limit : measured < limit;
   return { ...target, state: met ? 'met' : 'missed' };

@@ -14,8 +14,10 @@ async function main(argv: string[]): Promise<void> {
   });
   const [name] = positionals;
   if (positionals.length !== 1 || !name || !/^[a-z][a-z-]*$/.test(name)) throw new Error(usage);
+  if (values.quick && values.gate) throw new Error('--quick measures too little to judge; leave out --gate');
   const { run } = (await import(`./${name}/bench.ts`)) as BenchModule;
   const verdicts = await run({ quick: values.quick ?? false, only: values.only?.split(',') ?? [] });
+  if (values.quick) return;
   console.log(`\n${verdicts.map(describeVerdict).join('\n')}`);
   const failed = failures(verdicts);
   if (!values.gate || failed.length === 0) return;

@@ -8,7 +8,7 @@ export type Comparison<Value> = {
   readonly operator: Operator;
   readonly operands: readonly unknown[];
   // Only for the compiler: what may be compared.
-  readonly value?: (value: Value) => void;
+  readonly value?: Value;
 };
 export type Operator =
   | '='
@@ -40,9 +40,9 @@ export const is = {
   between: <V extends string | number>(low: V, high: V) => compare<V>('between', low, high),
   oneOf: <V>(values: readonly V[]) => compare<V>('in', ...values),
   startingWith: (prefix: string) => compare<string>('begins_with', prefix),
-  containing: (member: string | number) => compare<unknown>('contains', member),
-  present: compare<unknown>('attribute_exists'),
-  absent: compare<unknown>('attribute_not_exists'),
+  containing: (member: string | number) => compare<never>('contains', member),
+  present: compare<never>('attribute_exists'),
+  absent: compare<never>('attribute_not_exists'),
 };
 
 export const isComparison = (value: unknown): value is Comparison<unknown> =>

@@ -2,35 +2,35 @@ import { type Comparison, isComparison } from './comparison.ts';
 import { itemRefused } from './errors.ts';
 import type { Expression } from './expression.ts';
 
-type Compared<Value> = Value | Comparison<NonNullable<Value>> | Comparison<unknown>;
+type Compared<Value> = Value | Comparison<NonNullable<Value>>;
 type Comparisons<Item> = { readonly [A in keyof Item]?: Compared<Item[A]> } & {
   // Into a map: `'taxonomy.category': 'billing'`.
   readonly [path: `${string}.${string}`]: unknown;
 };
 
 const combination = Symbol('combination');
-type Combination<Item> = {
+type Combination<Conditions> = {
   readonly [combination]: 'AND' | 'OR' | 'NOT';
-  readonly conditions: readonly Condition<Item>[];
+  readonly conditions: Conditions;
 };
 
 // All comparisons of an object have to hold.
-export type Condition<Item = Record<string, unknown>> = Comparisons<Item> | Combination<Item>;
+export type Condition<Item = Record<string, unknown>> =
+  | Comparisons<Item>
+  | Combination<readonly Condition<Item>[]>;
 
-export const and = <Item>(...conditions: Condition<Item>[]): Combination<Item> => ({
-  [combination]: 'AND',
-  conditions,
-});
-export const or = <Item>(...conditions: Condition<Item>[]): Combination<Item> => ({
-  [combination]: 'OR',
-  conditions,
-});
-export const not = <Item>(condition: Condition<Item>): Combination<Item> => ({
-  [combination]: 'NOT',
-  conditions: [condition],
-});
+const combine =
+  (operator: 'AND' | 'OR' | 'NOT') =>
+  <const Conditions extends readonly object[]>(...conditions: Conditions): Combination<Conditions> => ({
+    [combination]: operator,
+    conditions,
+  });
 
-const isCombination = (condition: object): condition is Combination<unknown> => combination in condition;
+export const and = combine('AND');
+export const or = combine('OR');
+export const not = <const C extends object>(condition: C): Combination<readonly [C]> => combine('NOT')(condition);
+
+const isCombination = (condition: object): condition is Combination<readonly object[]> => combination in condition;
 
 export function conditionText(expression: Expression, condition: Condition<never> | object): string {
   if (!isCombination(condition)) return comparisonsText(expression, condition);

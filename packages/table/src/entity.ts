@@ -59,7 +59,9 @@ type Checked<Template, Names> = [Exclude<ParamsOf<Template>, Names>] extends [ne
   : `the schema has no text or number that is always there called ${Exclude<ParamsOf<Template>, Names> & string}`;
 type CheckedTemplates<T, Names> = { [K in keyof T]: Checked<T[K], Names> };
 type CheckedIndexes<I, Known, Names> = {
-  [K in keyof I]: K extends keyof Known ? CheckedTemplates<I[K], Names> : `the table has no index ${K & string}`;
+  [K in keyof I]: K extends keyof Known
+    ? CheckedTemplates<I[K], Names>
+    : `the table has no index ${K & string}`;
 };
 
 type ParamsIn<T> = T extends Templates ? ParamsOf<T['partition']> | ParamsOf<T['sort']> : never;
@@ -67,11 +69,15 @@ type Kinded<Kind> = Kind extends string ? { kind: Kind } : unknown;
 type Optional<T, Names> = Omit<T, Names & keyof T> & Partial<Pick<T, Names & keyof T>>;
 type Simplify<T> = { [K in keyof T]: T[K] };
 
-type TypesFor<Schema extends z.ZodObject, Key, Indexes, Kind, Version> = {
+type Projection<Definition> = Definition extends { project: infer P } ? { project: P } : unknown;
+
+type TypesFor<Schema extends z.ZodObject, Key, Own, Kind, Version, Indexes> = {
   item: Simplify<Output<Schema> & Kinded<Kind>>;
   input: Simplify<Optional<z.input<Schema>, 'kind' | Version>>;
   key: Pick<Output<Schema>, ParamsIn<Key> & keyof Output<Schema>>;
-  templates: { primary: Key & Templates } & { [I in keyof Indexes]: Indexes[I] & Templates };
+  templates: { primary: Key & Templates } & {
+    [I in keyof Own]: Own[I] & Templates & Projection<Indexes[I & keyof Indexes]>;
+  };
 };
 
 export function entity<
@@ -97,13 +103,14 @@ export function entity<
     version?: Version & keyof Output<Schema>;
     inKeyOnly?: readonly ParamsIn<Key>[];
     // For the cost table of the generated document.
-    examples?: readonly Optional<z.input<Schema>, 'kind' | Version>[];
+    examples?: readonly Optional<z.input<NoInfer<Schema>>, 'kind' | NoInfer<Version>>[];
   },
-): Entity<Name, TypesFor<Schema, Key, Own, Kind, Version>> {
+): Entity<Name, TypesFor<Schema, Key, Own, Kind, Version, Indexes>> {
   const { name, kind, schema, version, inKeyOnly = [], examples = [] } = definition;
   const attributes = Object.keys(schema.shape);
   const clash = attributes.find(attribute => table.keyNames.has(attribute));
-  if (clash) throw new DesignError(`${name}: ${clash} is a key of ${table.name}, so it cannot be an attribute`);
+  if (clash)
+    throw new DesignError(`${name}: ${clash} is a key of ${table.name}, so it cannot be an attribute`);
 
   const made = {
     name,

@@ -7,7 +7,10 @@ export type Expression = {
   // A dotted path into maps.
   path(path: string): string;
   value(value: unknown): string;
-  placeholders(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Attributes };
+  placeholders(): {
+    ExpressionAttributeNames?: Record<string, string>;
+    ExpressionAttributeValues?: Attributes;
+  };
 };
 
 export function createExpression(): Expression {

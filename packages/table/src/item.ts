@@ -45,21 +45,31 @@ export function toStored(entity: AnyEntity, parsed: Attributes): Attributes {
   return stored;
 }
 
-export function fromStored(entity: AnyEntity, stored: Attributes): Attributes {
+// `fromKey` names the attributes that are to be read from the key, for want of their own.
+export function fromStored(
+  entity: AnyEntity,
+  stored: Attributes,
+  fromKey: readonly string[] = entity.inKeyOnly,
+): Attributes {
   const { keyNames } = entity.table;
   const item: Attributes = {};
   for (const name in stored) if (!keyNames.has(name) && name !== '__proto__') item[name] = stored[name];
-  if (entity.inKeyOnly.length > 0) restoreFromKey(entity, stored, item);
+  if (fromKey.length > 0) restoreFromKey(entity, stored, item, fromKey);
   return item;
 }
 
-function restoreFromKey(entity: AnyEntity, stored: Attributes, item: Attributes): void {
+function restoreFromKey(
+  entity: AnyEntity,
+  stored: Attributes,
+  item: Attributes,
+  names: readonly string[],
+): void {
   const { key } = entity;
   const parts = {
     ...parseKey(key.templates.partition, stored[key.partition]),
     ...(key.sort !== undefined && parseKey(key.templates.sort!, stored[key.sort])),
   };
-  for (const name of entity.inKeyOnly) {
+  for (const name of names) {
     const part = parts[name];
     if (part !== undefined) item[name] = entity.numbers.has(name) ? Number(part) : part;
   }
@@ -75,12 +85,15 @@ export function isExpired(entity: AnyEntity, stored: Attributes, nowMs: number):
 // What is stored where this entity would be, unless it is of another kind. The schema may have a `kind` of its
 // own, which then means something else.
 export const hasKindOf = (entity: AnyEntity, stored: Attributes): boolean =>
-  entity.kind === undefined ? 'kind' in entity.schema.shape || stored.kind === undefined : stored.kind === entity.kind;
+  entity.kind === undefined
+    ? 'kind' in entity.schema.shape || stored.kind === undefined
+    : stored.kind === entity.kind;
 
-export function isEntity(entity: AnyEntity, stored: Attributes): boolean {
-  const { key } = entity;
+export const isEntity = (entity: AnyEntity, stored: Attributes): boolean =>
+  hasKindOf(entity, stored) && hasKeyOf(entity, stored);
+
+export function hasKeyOf({ key }: AnyEntity, stored: Attributes): boolean {
   return (
-    hasKindOf(entity, stored) &&
     matchesTemplate(key.templates.partition, stored[key.partition]) &&
     (key.sort === undefined || matchesTemplate(key.templates.sort!, stored[key.sort]))
   );

@@ -15,6 +15,8 @@ export type KeyTemplate = {
   readonly literals: readonly string[];
   readonly pattern: RegExp;
   readonly maxBytes: number;
+  // False for what several templates have in common.
+  readonly isWhole: boolean;
 };
 
 const paramShape = /\{([A-Za-z_]\w*)(?::(text|[1-9]\d?))?\}/g;
@@ -33,7 +35,7 @@ export function parseTemplate(text: string, maxBytes: number): KeyTemplate {
   literals.push(text.slice(end));
   checkLiterals(text, literals);
   if (new Set(params).size < params.length) throw new DesignError(`key ${text}: a parameter stands twice`);
-  return { text, params, formats, literals, pattern: patternOf(literals, formats), maxBytes };
+  return { text, params, formats, literals, pattern: patternOf(literals, formats), maxBytes, isWhole: true };
 }
 
 // With a `#` between any two parameters and none inside them, a key can be taken apart in one way only: that

@@ -1,6 +1,6 @@
 import type { Attributes, QueryInput } from './client.ts';
 import { type Condition, conditionText } from './condition.ts';
-import type { AnyEntity, IndexKeys, ItemOf, TemplatesOf } from './entity.ts';
+import type { AnyEntity, IndexKeys, ItemOf, KeyOf, TemplatesOf } from './entity.ts';
 import { DesignError } from './errors.ts';
 import { createExpression, type Expression } from './expression.ts';
 import type { Recognised } from './item.ts';
@@ -27,8 +27,12 @@ type TypesFor<O, Index> = {
     Partial<Values<ItemOf<Member<O>>, SortParams<O, Index>>>;
   bound: Partial<Values<ItemOf<Member<O>>, SortParams<O, Index>>>;
   // One entity gives its items; several give `{ entity, item }`.
-  result: O extends readonly AnyEntity[] ? Recognised<O[number]> : ItemOf<O>;
+  result: O extends readonly AnyEntity[] ? Recognised<O[number]> : Projected<O, TemplatesAt<O, Index>>;
 };
+// An index that leaves attributes out gives what it has.
+type Projected<E, At> = At extends { project: 'KEYS_ONLY' | readonly string[] }
+  ? Partial<ItemOf<E>> & KeyOf<E>
+  : ItemOf<E>;
 export type QueryTypes = { item: object; params: object; bound: object; result: unknown };
 
 export type Query<Types extends QueryTypes = QueryTypes> = {
@@ -121,6 +125,7 @@ function commonTemplate(keys: readonly IndexKeys[]): KeyTemplate | undefined {
   const tails = sorts.map(sort => sort.literals[count] ?? '');
   return {
     ...first,
+    isWhole: false,
     params: first.params.slice(0, count),
     formats: first.formats.slice(0, count),
     literals: [...first.literals.slice(0, count), commonPrefix(tails)],
@@ -185,10 +190,11 @@ function boundsText(expression: Expression, sort: string, bounds: Bounds): strin
 export function positionOf(query: AnyQuery, stored: Attributes): Attributes {
   const { table, index } = query;
   const position: Attributes = {};
-  for (const { partition, sort } of index === undefined ? [table.keys] : [table.keys, table.indexes[index]!]) {
+  for (const { partition, sort } of index === undefined
+    ? [table.keys]
+    : [table.keys, table.indexes[index]!]) {
     position[partition] = stored[partition];
     if (sort !== undefined) position[sort] = stored[sort];
   }
   return position;
 }
-

@@ -15,22 +15,16 @@ export function boundsOf(template: KeyTemplate, params: object, range: Range<obj
   const head = buildPrefix(template, params, equal);
   const { from, after, to, before } = range;
   if (from || after || to || before) return rangeOf(template, params as Values, equal, head, range);
-  if (equal === template.params.length && isWhole(template)) return { exactly: head };
+  if (equal === template.params.length && template.isWhole) return { exactly: head };
   return head === '' ? {} : { prefix: head };
 }
-
-// The common beginning of several templates is no whole key.
-const isWhole = (template: KeyTemplate) =>
-  template.params.length > 0 ? template.pattern.source.endsWith('$') && isComplete(template) : isComplete(template);
-
-const isComplete = ({ text, literals, params }: KeyTemplate): boolean =>
-  text.replace(/\{[^}]*\}/g, '{}') === literals.join('{}') && literals.length === params.length + 1;
 
 function countEqual({ params, text }: KeyTemplate, values: Values): number {
   let count = 0;
   while (count < params.length && !isMissing(values[params[count]!])) count++;
   const gap = params.slice(count).find(name => !isMissing(values[name]));
-  if (gap) throw keyRefused(`${gap} can be given only with ${params[count]}, which stands before it in ${text}`);
+  if (gap)
+    throw keyRefused(`${gap} can be given only with ${params[count]}, which stands before it in ${text}`);
   return count;
 }
 
@@ -44,10 +38,12 @@ function rangeOf(
   const end = (bound: object): string => {
     const values = { ...params, ...bound };
     const count = countEqual(template, values);
-    if (count === equal) throw keyRefused(`a bound of ${template.text} needs ${template.params[equal] ?? 'nothing'}`);
+    if (count === equal)
+      throw keyRefused(`a bound of ${template.text} needs ${template.params[equal] ?? 'nothing'}`);
     return buildPrefix(template, values, count);
   };
-  const isKey = (bound: object) => countEqual(template, { ...params, ...bound }) === template.params.length;
+  const isKey = (bound: object) =>
+    template.isWhole && countEqual(template, { ...params, ...bound }) === template.params.length;
 
   const bounds: Bounds = {};
   if (range.from) bounds.low = end(range.from);

@@ -79,12 +79,9 @@ function createClauses() {
     deleted,
     isEmpty: () => set.length + remove.length + add.length + deleted.length === 0,
     text: () =>
-      [
-        ...join('SET', set),
-        ...join('REMOVE', remove),
-        ...join('ADD', add),
-        ...join('DELETE', deleted),
-      ].join(' '),
+      [...join('SET', set), ...join('REMOVE', remove), ...join('ADD', add), ...join('DELETE', deleted)].join(
+        ' ',
+      ),
   };
 }
 
@@ -206,7 +203,9 @@ function writeIndexKeys(
 
 function refuseUnknowable(entity: AnyEntity, index: IndexKeys, change: Change<never>): void {
   for (const clause of ['setOnce', 'add', 'append', 'deleteFrom'] as const) {
-    const name = index.params.find(param => (change[clause] as Attributes | undefined)?.[param] !== undefined);
+    const name = index.params.find(
+      param => (change[clause] as Attributes | undefined)?.[param] !== undefined,
+    );
     if (name)
       throw itemRefused(
         `${name} of ${entity.name} is part of the key of ${index.name}, which ${clause} cannot compute: use set`,

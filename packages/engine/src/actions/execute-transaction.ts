@@ -11,9 +11,8 @@ import type { Context, View } from '../context.ts';
 import { DynamoError, validationError } from '../errors.ts';
 import { type Bound, type BoundSelect, type BoundWrite, bindStatement } from '../partiql/binding.ts';
 import { pinKey, pinSingleRead } from '../partiql/key-tests.ts';
-import { columnView } from '../partiql/select.ts';
+import { columnView, readItem } from '../partiql/select.ts';
 import { planWrite, transactionFaults } from '../partiql/write.ts';
-import { decodeSize } from '../storage/codec.ts';
 import { itemKey } from '../storage/keys.ts';
 import type { Table } from '../storage/table.ts';
 import { checkTransactionDuplicates } from '../validation/duplicates.ts';
@@ -103,12 +102,12 @@ function readTogether<T>(
   assertAllSucceeded(targets.map(({ table, key }) => attempt(() => checkKey(table, key))));
   checkTransactionDuplicates(targets);
   const responses = targets.map(({ select, table, key }) => {
-    const { decode } = columnView(view, select.columns);
-    let size = 0;
-    const item = context.store.get(itemKey(table, key), (bytes, end) => {
-      size = decodeSize(bytes);
-      return decode(bytes, end);
-    });
+    const { item, size } = readItem(
+      context,
+      itemKey(table, key),
+      undefined,
+      columnView(view, select.columns),
+    );
     addTo(usages, table.name, 'read', readUsage(2 * readUnits(size, true)));
     return item === undefined ? {} : { Item: item };
   });

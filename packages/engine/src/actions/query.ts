@@ -6,7 +6,7 @@ import { keyConditionFromConditions } from '../expressions/legacy.ts';
 import { assertAllUsed } from '../expressions/scope.ts';
 import { indexRange, itemRange } from '../storage/keys.ts';
 import type { KeySchema } from '../storage/table.ts';
-import { checkQueriedKey } from '../validation/keys.ts';
+import { checkKeyBounds, checkQueriedKey } from '../validation/keys.ts';
 import { type QueryInput, validateQuery } from '../validation/query.ts';
 import { checkStartKey } from '../validation/start-key.ts';
 import { capacityOf } from './answer.ts';
@@ -23,10 +23,11 @@ export function query<T>(context: Context, input: QueryInput, view: View<T>) {
   if (input.ExclusiveStartKey) checkStartKey(table, index, input.ExclusiveStartKey);
   const keys = (index ?? table).keys;
   const { hash, range } = resolveKeyCondition(keyCondition, keys);
+  checkKeyBounds(hash, range);
   checkQueriedKey(keys.hash, hash);
   if (range?.op === '=' && keys.range) checkQueriedKey(keys.range, range.value);
   if (filter) checkFilter(filter, keys, input);
-  const visible = visibleThrough(table, index, input, projection);
+  const visibility = visibleThrough(table, index, input, projection);
   const bounds = index ? indexRange(index, hash, range) : itemRange(table, hash, range);
   const reverse = input.ScanIndexForward === false;
   const page = readPage(
@@ -36,7 +37,7 @@ export function query<T>(context: Context, input: QueryInput, view: View<T>) {
       index,
       range: resumeAfter(bounds, table, index, input.ExclusiveStartKey, reverse),
       limit: input.Limit,
-      visible,
+      visible: visibility.visible,
       filter,
       projection,
       countOnly: input.Select === 'COUNT',
@@ -48,7 +49,7 @@ export function query<T>(context: Context, input: QueryInput, view: View<T>) {
     Count: page.count,
     ScannedCount: page.scanned,
     ...(page.lastKey && { LastEvaluatedKey: view.present(page.lastKey) }),
-    ...capacityOf(input, () => pageUsage(table, index, input, visible, page)),
+    ...capacityOf(input, () => pageUsage(index, input, visibility, page)),
   };
 }
 

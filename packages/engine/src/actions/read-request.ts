@@ -24,32 +24,34 @@ export function findIndex(table: Table, { IndexName: name, ConsistentRead }: Rea
   return index;
 }
 
-// A global index shows only what it projects. A local one can fetch the rest from the table, so it hides
-// something only when nothing more was asked for.
+// What an index shows of an item; `fetches` when the rest is read from the table.
+export type Visibility = { visible?: Projection; fetches: boolean };
+
+// A global index shows only what it projects. A local one can fetch the rest, and does so when more is asked for.
 export function visibleThrough(
   table: Table,
   index: Index | undefined,
   input: ReadInput,
   projection: Projection | undefined,
-): Projection | undefined {
+): Visibility {
   const names = index && projectedNames(table, index);
-  if (!index || !names) return undefined;
+  if (!index || !names) return { fetches: false };
   const wantsAll = input.Select === 'ALL_ATTRIBUTES';
-  if (index.kind === 'local') return wantsAll || projection ? undefined : projectionOf([...names]);
+  const hidden = projection?.paths.map(path => String(path[0])).filter(name => !names.has(name)) ?? [];
+  if (index.kind === 'local' && (wantsAll || hidden.length > 0)) return { fetches: true };
   if (wantsAll) {
     throw validationError(
       'One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global ' +
         `secondary index ${index.name} because its projection type is not ALL`,
     );
   }
-  const hidden = projection?.paths.map(path => String(path[0])).filter(name => !names.has(name)) ?? [];
   if (hidden.length > 0) {
     throw validationError(
       `One or more parameter values were invalid: Global secondary index ${index.name} does not project ` +
         `[${[...new Set(hidden)].join(', ')}]`,
     );
   }
-  return projectionOf([...names]);
+  return { visible: projectionOf([...names]), fetches: false };
 }
 
 export function resumeAfter(
@@ -72,15 +74,12 @@ export function resumeAfter(
 
 // Attributes that a local index lacks are fetched from the table, an item at a time.
 export function pageUsage(
-  table: Table,
   index: Index | undefined,
-  input: ReadInput,
-  visible: Projection | undefined,
+  { ConsistentRead: consistent }: ReadInput,
+  { fetches }: Visibility,
   page: Page<unknown>,
 ): Usage {
-  const usage = readUsage(readUnits(page.bytes, input.ConsistentRead), index);
-  if (index?.kind === 'local' && projectedNames(table, index) && !visible) {
-    for (const bytes of page.fetchedBytes) usage.table += readUnits(bytes, input.ConsistentRead);
-  }
+  const usage = readUsage(readUnits(page.bytes, consistent), index);
+  if (fetches) for (const bytes of page.fetchedBytes) usage.table += readUnits(bytes, consistent);
   return usage;
 }

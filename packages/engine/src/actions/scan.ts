@@ -21,7 +21,7 @@ export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
   if (input.ExclusiveStartKey) checkStartKey(table, index, input.ExclusiveStartKey);
   const owns = segmentOf(input);
   if (owns && input.ExclusiveStartKey) checkSegment(input, table, input.ExclusiveStartKey, owns);
-  const visible = visibleThrough(table, index, input, projection);
+  const visibility = visibleThrough(table, index, input, projection);
   const bounds = prefixRange(index ? head(space.index, index.id) : head(space.item, table.id));
   const page = readPage(
     context,
@@ -30,7 +30,7 @@ export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
       index,
       range: resumeAfter(bounds, table, index, input.ExclusiveStartKey, false),
       limit: input.Limit,
-      visible,
+      visible: visibility.visible,
       filter,
       projection,
       countOnly: input.Select === 'COUNT',
@@ -43,7 +43,7 @@ export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
     Count: page.count,
     ScannedCount: page.scanned,
     ...(page.lastKey && { LastEvaluatedKey: view.present(page.lastKey) }),
-    ...capacityOf(input, () => pageUsage(table, index, input, visible, page)),
+    ...capacityOf(input, () => pageUsage(index, input, visibility, page)),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   space,
 } from '../storage/keys.ts';
 import type { Index, KeySchema, Table } from '../storage/table.ts';
+import { checkKeyBounds } from '../validation/keys.ts';
 import type { AttributeValue } from '../values/attribute-value.ts';
 import { compareScalars, equalValues } from '../values/compare.ts';
 import type { OrderTerm } from './ast.ts';
@@ -43,6 +44,7 @@ export function findAccessPath(
   const hashTerm = order.find(({ name }) => name === keys.hash.name);
   if (hashTerm) hashes.sort((a, b) => compareScalars(a, b) * (hashTerm.descending ? -1 : 1));
   const { range, filter } = narrow(keys, where.test, hashes);
+  for (const hash of hashes) checkKeyBounds(hash, range);
   return {
     ranges: hashes.map(hash => (index ? indexRange(index, hash, range) : itemRange(table, hash, range))),
     reverse: isReverse(keys, order),

@@ -34,11 +34,24 @@ export function bindStatement({ Statement, Parameters = [] }: StatementInput): B
   return withoutExpressionName(() => bind(parsed, scopeOf(parsed, Parameters)));
 }
 
-function scopeOf({ names, literals }: Parsed, parameters: AttributeValue[]): Scope {
-  if (parameters.length === 0) return createScope(names, literals);
-  const values = { ...literals };
+// What a statement writes may be handed out in an answer, whose owner may change it. The parsed statement is
+// shared, so its literals are copied first; those of a SELECT stay inside.
+function scopeOf({ names, literals, statement }: Parsed, parameters: AttributeValue[]): Scope {
+  if (parameters.length === 0 && statement.kind === 'select') return createScope(names, literals);
+  const values: Record<string, AttributeValue> = {};
+  for (const name in literals) values[name] = copyValue(literals[name]!);
   for (let i = 0; i < parameters.length; i++) values[`:p${i}`] = parameters[i]!;
   return createScope(names, values);
+}
+
+function copyValue(value: AttributeValue): AttributeValue {
+  if ('L' in value) return { L: value.L.map(copyValue) };
+  if ('SS' in value) return { SS: [...value.SS] };
+  if ('NS' in value) return { NS: [...value.NS] };
+  if (!('M' in value)) return { ...value };
+  const M = newItem();
+  for (const name in value.M) M[name] = copyValue(value.M[name]!);
+  return { M };
 }
 
 function bind(parsed: Parsed, scope: Scope): Bound {

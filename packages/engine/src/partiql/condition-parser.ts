@@ -81,11 +81,11 @@ function parsePredicate(cursor: Cursor): Phrase {
     return { kind: 'compare', operator: comparators[token.text]!, left: asOperand(cursor, left), right };
   }
   if (takeWord(cursor, 'IS')) return parseIs(cursor, asOperand(cursor, left));
-  if (isWord(cursor, 'NOT')) {
-    take(cursor);
-    return negated(parseRange(cursor, left) ?? refuse(cursor));
-  }
-  return parseRange(cursor, left) ?? left;
+  const not = takeWord(cursor, 'NOT');
+  const range = parseRange(cursor, left);
+  if (!not) return range ?? left;
+  if (!range) throw unexpected(cursor);
+  return negated(range);
 }
 
 function parseRange(cursor: Cursor, left: OperandNode): ConditionNode | undefined {
@@ -163,10 +163,6 @@ function asOperand(cursor: Cursor, phrase: Phrase): OperandNode {
   if (isCondition(phrase)) throw unexpected(cursor);
   if (phrase.kind === 'call' && phrase.name !== 'size') throw misused(phrase.name);
   return phrase;
-}
-
-function refuse(cursor: Cursor): never {
-  throw unexpected(cursor);
 }
 
 const misused = (name: string) =>

@@ -1,13 +1,21 @@
 import { type Page, type PageRequest, readPage } from '../actions/page.ts';
-import { findIndex, pageUsage, resumeAfter, visibleThrough } from '../actions/read-request.ts';
-import { addUsage, noUsage, type Usage } from '../capacity.ts';
+import {
+  findIndex,
+  pageUsage,
+  resumeAfter,
+  type Visibility,
+  visibleThrough,
+} from '../actions/read-request.ts';
+import { addUsage, noUsage, readUnits, readUsage, type Usage } from '../capacity.ts';
 import type { Context, View } from '../context.ts';
 import { validationError } from '../errors.ts';
 import type { Condition } from '../expressions/condition.ts';
+import { evaluateCondition } from '../expressions/evaluation.ts';
 import { type Path, valueAt } from '../expressions/path.ts';
 import { createProjection } from '../expressions/projection.ts';
 import * as limits from '../limits.ts';
-import { decodeItem } from '../storage/codec.ts';
+import { decodeItem, decodeSize } from '../storage/codec.ts';
+import type { Decode } from '../storage/store.ts';
 import type { Index, Table } from '../storage/table.ts';
 import { projectedNames } from '../storage/writer.ts';
 import { invalid } from '../validation/attribute-values.ts';
@@ -32,26 +40,54 @@ export function selectItems<T>(
   const index = indexOf(table, select, options);
   const path = findAccessPath(table, index, select.where, select.order);
   const projection = select.columns && createProjection(select.columns.map(column => column.path));
-  const hidden = projection?.paths.some(isHidden(table, index)) ? projection : undefined;
-  const visible = visibleThrough(table, index, options, hidden);
+  const visibility = visibleThrough(table, index, options, projection);
   if (index && path.keyed) checkFilter(table, index, select.where!);
   const filter = path.filter && { test: path.filter, paths: select.where!.paths };
-  const request = { table, index, visible, filter, countOnly: false };
+  const request = { table, index, visible: visibility.visible, filter, countOnly: false };
+  if (path.single) return readSingle(context, path, filter, options, columnView(view, select.columns));
   if (start.read >= path.ranges.length) throw foreignToken();
   if (start.after) checkStartKey(table, index, start.after);
-  return readRanges(context, request, path, options, start, columnView(view, select.columns));
+  return readRanges(context, { request, visibility, options }, path, start, columnView(view, select.columns));
 }
+
+// The whole key is known, so the range starts with the only item it can hold: a GetItem.
+function readSingle<T>(
+  context: Context,
+  { ranges }: AccessPath,
+  filter: Condition | undefined,
+  { ConsistentRead }: ReadOptions,
+  view: View<T>,
+): Selection<T> {
+  const { item, size } = readItem(context, ranges[0]!.start, filter, view);
+  return { items: item === undefined ? [] : [item], usage: readUsage(readUnits(size, ConsistentRead)) };
+}
+
+export function readItem<T>(
+  context: Context,
+  key: Buffer,
+  filter: Condition | undefined,
+  view: View<T>,
+): { item?: T; size: number } {
+  const decode: Decode<{ item?: T; size: number }> = (bytes, end) => {
+    const size = decodeSize(bytes);
+    if (!filter) return { item: view.decode(bytes, end), size };
+    const item = decodeItem(bytes, end);
+    return evaluateCondition(filter, item) ? { item: view.present(item), size } : { size };
+  };
+  return context.store.get(key, decode) ?? { size: 0 };
+}
+
+type RangeRead = { request: Omit<PageRequest, 'range'>; visibility: Visibility; options: ReadOptions };
 
 // Reads the ranges in turn until the page is full.
 function readRanges<T>(
   context: Context,
-  request: Omit<PageRequest, 'range'>,
-  { ranges, reverse, single }: AccessPath,
-  options: ReadOptions,
+  { request, visibility, options }: RangeRead,
+  { ranges, reverse }: AccessPath,
   start: Position,
   view: View<T>,
 ): Selection<T> {
-  const { table, index, visible } = request;
+  const { table, index } = request;
   const selection: Selection<T> = { items: [], usage: noUsage('read') };
   let left = options.Limit ?? Number.POSITIVE_INFINITY;
   let bytes = 0;
@@ -64,10 +100,10 @@ function readRanges<T>(
     const range = resumeAfter(ranges[read]!, table, index, after, reverse);
     const page: Page<T> = readPage(context, { ...request, range, limit: left }, view);
     for (const item of page.items) selection.items.push(item);
-    addUsage(selection.usage, pageUsage(table, index, options, visible, page));
+    addUsage(selection.usage, pageUsage(index, options, visibility, page));
     left -= page.scanned;
     bytes += page.bytes;
-    if (!page.lastKey || single) continue;
+    if (!page.lastKey) continue;
     selection.next = { read, after: page.lastKey };
     break;
   }

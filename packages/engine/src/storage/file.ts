@@ -32,7 +32,7 @@ const layout = { magic: 24, pageSize: 48, lastPage: 144 };
 
 export function checkStoreFile(folder: string): void {
   if (!storeExists(folder)) return;
-  const file = openForReading(folder);
+  const file = openFile(folder);
   try {
     const size = fstatSync(file).size;
     // LMDB has created the file and was stopped before it wrote anything.
@@ -49,9 +49,10 @@ export function checkStoreFile(folder: string): void {
   }
 }
 
-function openForReading(folder: string): number {
+// For writing too: LMDB would, and does not survive being refused.
+function openFile(folder: string): number {
   try {
-    return openSync(storeFile(folder), 'r');
+    return openSync(storeFile(folder), 'r+');
   } catch (error) {
     throw new StoreError(`cannot open the store in ${folder}: ${(error as Error).message}`);
   }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import { freeSpace, makeLockFile } from './disk.ts';
 import { checkStoreFile, makeFolder, StoreError, storeFile } from './file.ts';
 import { type KeyRange, metaKey } from './keys.ts';
 
@@ -28,6 +29,7 @@ export function openStore(path: string) {
   // The decoder of the read under way. Reads are synchronous, so one slot is enough, and values are decoded
   // from LMDB's shared buffer without being copied first.
   let decode: Decode<unknown> = nothing;
+  let broken: StoreError | undefined;
   const db = openDatabase(inMemory ? undefined : path, {
     encode: (value: Buffer) => value,
     decode: (bytes: Buffer, end?: unknown) => decode(bytes, typeof end === 'number' ? end : bytes.length),
@@ -76,10 +78,32 @@ export function openStore(path: string) {
     }
   }
 
-  // Runs `work` in one write transaction and resolves when it is on disk. If `work` throws, nothing is kept.
+  // Runs `work` in one write transaction and resolves when it is on disk. If `work` throws, or the disk refuses
+  // the pages, nothing is kept.
   async function commit(work: () => void): Promise<void> {
-    await db.childTransaction(work);
-    await db.flushed;
+    if (broken) throw broken;
+    try {
+      await db.childTransaction(work);
+    } catch (error) {
+      const { commitError } = error as { commitError?: Promise<never> };
+      if (!commitError) throw error;
+      const failure = await commitError.catch(
+        (cause: Error) => `${cause.message} (${freeSpace(inMemory ? memoryFolder() : path)})`,
+      );
+      if (!isWritable()) broken = new StoreError(`${failure}; the store must be opened again`);
+      throw broken ?? new StoreError(failure);
+    }
+  }
+
+  // When LMDB fails to write the page that makes a transaction visible, it refuses every later one, and would
+  // leave their callers waiting for ever.
+  function isWritable(): boolean {
+    try {
+      db.transactionSync(() => undefined);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   return {
@@ -119,6 +143,7 @@ function openDatabase(path: string | undefined, encoder: Encoder): RootDatabase<
   if (path) {
     makeFolder(path);
     checkStoreFile(path);
+    makeLockFile(path);
   }
   try {
     const db = open<unknown, Buffer>({
@@ -126,6 +151,8 @@ function openDatabase(path: string | undefined, encoder: Encoder): RootDatabase<
       ...(path ? {} : { noSync: true, deleteOnClose: true }),
       // A transaction is flushed before anyone can see it, so that one whose flush failed never happened.
       overlappingSync: false,
+      // Otherwise each transaction has a second promise, which nobody holds and which is rejected when it fails.
+      eventTurnBatching: false,
       pageSize,
       keyEncoding: 'binary',
       encoder,
@@ -140,9 +167,10 @@ function openDatabase(path: string | undefined, encoder: Encoder): RootDatabase<
 }
 
 // LMDB needs a file to map; in memory-backed storage where there is some.
+const memoryFolder = (): string => (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
+
 function memoryPath(): string {
-  const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-  return join(base, `stak-${process.pid}-${Math.random().toString(36).slice(2)}.mdb`);
+  return join(memoryFolder(), `stak-${process.pid}-${Math.random().toString(36).slice(2)}.mdb`);
 }
 
 // ---- the store's own facts

@@ -6,6 +6,7 @@ import {
   checkBatchItemKeys,
   checkItemKeys,
   checkKey,
+  checkKeyBounds,
   checkNestedPaths,
   checkUpdatedAttributes,
   checkUpdatedIndexKeys,
@@ -180,4 +181,16 @@ describe('duplicates', () => {
       message(() => checkBatchDuplicates([at('a', '1'), { ...at('a', '1'), table: { ...table, id: 9 } }])),
     ).toBeUndefined();
   });
+});
+
+it('refuses to compare a key with what no key can be', () => {
+  const long = { S: 'x'.repeat(2048) };
+  expect(() => checkKeyBounds(long, { op: '<', value: { S: 'x'.repeat(1024) } })).not.toThrow();
+  expect(() => checkKeyBounds({ S: `${long.S}x` })).toThrow('Size of hashkey has exceeded');
+  for (const op of ['=', 'begins_with'] as const) {
+    expect(() => checkKeyBounds(long, { op, value: long })).toThrow('Aggregated size of all range keys');
+  }
+  expect(() => checkKeyBounds(long, { op: 'BETWEEN', from: { S: 'a' }, to: long })).toThrow(
+    'Aggregated size',
+  );
 });

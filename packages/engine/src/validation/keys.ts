@@ -1,5 +1,6 @@
 import { DynamoError, validationError } from '../errors.ts';
 import * as limits from '../limits.ts';
+import type { RangeCondition } from '../storage/keys.ts';
 import type { Index, KeyAttribute, KeySchema, Table } from '../storage/table.ts';
 import { type AttributeValue, type Item, type KeyType, typeOf } from '../values/attribute-value.ts';
 import { equalValues } from '../values/compare.ts';
@@ -23,6 +24,15 @@ function checkKeyPart(key: Item, attribute: KeyAttribute, isHash: boolean): void
   const value = key[attribute.name];
   if (value === undefined || !(attribute.type in value)) throw validationError(mismatch);
   checkKeyValue(value, attribute, isHash);
+}
+
+// What a read compares a key with has to fit a key too.
+export function checkKeyBounds(hash: AttributeValue, range?: RangeCondition): void {
+  if (keySize(hash) > limits.hashKeyBytes) throw oversizedKey(true);
+  if (!range) return;
+  for (const value of range.op === 'BETWEEN' ? [range.from, range.to] : [range.value]) {
+    if (keySize(value) > limits.rangeKeyBytes) throw oversizedKey(false);
+  }
 }
 
 // `Item` of PutItem and its forms: the table's keys are there, and index keys fit if they are.

@@ -48,10 +48,9 @@ const errorResult = (error: string, message: string, reasons: unknown, item: unk
 export async function ask(call: Call, { operation, input, paged, order }: Request): Promise<Result> {
   const first = await call(operation, input);
   if ('error' in first) return first;
-  if (!paged)
-    return { answer: normalise(first.answer, operation === 'Scan' || operation === 'BatchGetItem') };
+  if (!paged) return { answer: normalise(first.answer) };
   const pages = [first.answer];
-  while (pages.at(-1)!.LastEvaluatedKey && pages.length < 200) {
+  while (pages.at(-1)!.LastEvaluatedKey && pages.length < 50) {
     const next = await call(operation, { ...input, ExclusiveStartKey: pages.at(-1)!.LastEvaluatedKey });
     if ('error' in next) return next;
     pages.push(next.answer);
@@ -72,9 +71,8 @@ export async function ask(call: Call, { operation, input, paged, order }: Reques
   };
 }
 
-function normalise(answer: Json, unordered: boolean): Json {
+function normalise(answer: Json): Json {
   const out: Json = { ...answer };
-  if (out.Items && unordered) out.Items = (out.Items as Json[]).map(canonical).sort();
   if (out.Responses && !Array.isArray(out.Responses)) {
     out.Responses = Object.fromEntries(
       Object.entries(out.Responses as Json).map(([table, items]) => [

@@ -85,15 +85,22 @@ const fitting: fc.Arbitrary<[string, string]> = fc
   .constantFrom('a', 'b', 'c', 'd', 'e')
   .chain(name => attributes[name]!.map((json): [string, string] => [name, inPlace(json)]));
 
-const comparator = fc.constantFrom('=', '<>', '<', '<=', '>', '>=');
+const equality = fc.constantFrom('=', '<>');
+const order = fc.constantFrom('<', '<=', '>', '>=');
+const ordered: fc.Arbitrary<[string, Json[]]> = fc.constantFrom('a', 'b', 'c', 'e.x', 'd[0]').chain(name => {
+  const kind = name === 'b' ? fc.record({ N: numbers }) : fc.record({ S: strings });
+  return fc.tuple(fc.constant(name), fc.tuple(kind, kind)) as fc.Arbitrary<[string, Json[]]>;
+});
 const typeName = fc.constantFrom('S', 'N', 'B', 'SS', 'NS', 'BS', 'L', 'M', 'BOOL', 'NULL');
 
 export const condition: Fragment = fc.letrec<{ condition: string }>(tie => ({
   condition: fc.oneof(
     { maxDepth: 3 },
-    fc.tuple(fitting, comparator).map(([[p, v], op]) => `${p} ${op} ${v}`),
-    fc.tuple(operand, comparator, operand).map(([l, op, r]) => `${l} ${op} ${r}`),
-    fc.tuple(fitting, literal).map(([[p, v], w]) => `${p} BETWEEN ${v} AND ${w}`),
+    fc.tuple(fitting, equality).map(([[p, v], op]) => `${p} ${op} ${v}`),
+    fc.tuple(ordered, order).map(([[p, [v]], op]) => `${p} ${op} ${inPlace(v!)}`),
+    fc.tuple(operand, equality, operand).map(([l, op, r]) => `${l} ${op} ${r}`),
+    fc.tuple(path, order, operand).map(([l, op, r]) => `${l} ${op} ${r}`),
+    ordered.map(([p, [v, w]]) => `${p} BETWEEN ${inPlace(v!)} AND ${inPlace(w!)}`),
     fc
       .tuple(fitting, fc.array(literal, { maxLength: 2 }))
       .map(([[p, v], more]) => `${p} IN (${[v, ...more].join(', ')})`),

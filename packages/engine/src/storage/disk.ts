@@ -1,0 +1,32 @@
+import { existsSync, linkSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { StoreError, storeExists, storeFile } from './file.ts';
+
+// LMDB maps its lock file and touches pages that may not be on the disk yet; where the disk is full, or has no
+// room for the first pages of a new store, that ends the process. So the file is written out before LMDB sees
+// it: under another name, because a faster process may be using the real one already.
+const lockBytes = 36 * 1024; // 510 readers
+const firstPagesBytes = 64 * 1024;
+
+export function makeLockFile(folder: string): void {
+  const lock = `${storeFile(folder)}-lock`;
+  if (existsSync(lock) && storeExists(folder) && statSync(storeFile(folder)).size > 0) return;
+  const draft = `${lock}-${process.pid}`;
+  try {
+    writeFileSync(draft, Buffer.alloc(lockBytes + firstPagesBytes));
+    truncateSync(draft, lockBytes);
+    if (!existsSync(lock)) linkSync(draft, lock);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    // Lost a race; or a file system without links, where LMDB makes its own.
+    if (code === 'EEXIST' || code === 'EPERM' || code === 'ENOTSUP') return;
+    throw new StoreError(`cannot open the store in ${folder}: ${message}`);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+// LMDB calls a full disk an input/output error; this says which it was.
+export function freeSpace(path: string): string {
+  const { bavail, bsize } = statfsSync(path);
+  return `${bavail * bsize} bytes free on its disk`;
+}

@@ -1,0 +1,84 @@
+import { type AnyEntity, type Attributes, type ItemOf, type NameOf, recognise, untagItem } from '@stak/table';
+import { HopelessError } from './errors.ts';
+import type { StreamRecord } from './source.ts';
+
+// A stream record as handlers see it: which entity changed, what it was and what it is.
+
+type Event = {
+  // The keys as stored, whatever the entity.
+  keys: Attributes;
+  sequence: string;
+  eventId: string;
+  // When the item changed, to the second.
+  at: Date;
+};
+type Images<Item> =
+  | { kind: 'insert'; old: undefined; new: Item }
+  | { kind: 'modify'; old: Item; new: Item }
+  // 'expire' is a removal by time to live.
+  | { kind: 'remove' | 'expire'; old: Item; new: undefined };
+export type ChangeKind = Images<unknown>['kind'];
+
+export type ChangeOf<E extends AnyEntity> = E extends AnyEntity
+  ? Event & { entity: NameOf<E> } & Images<ItemOf<E>>
+  : never;
+// Items that are none of the entities a consumer asked for. Images that the stream does not carry are absent.
+export type UnknownChange = Event & {
+  entity: undefined;
+  kind: ChangeKind;
+  old: Attributes | undefined;
+  new: Attributes | undefined;
+};
+export type Change<E extends AnyEntity> = ChangeOf<E> | UnknownChange;
+
+// Reading it again would not help.
+export class RecordError extends HopelessError {
+  override readonly name = 'RecordError';
+}
+
+export function readChange<E extends AnyEntity>(entities: readonly E[], record: StreamRecord): Change<E> {
+  const { Keys, SequenceNumber, OldImage, NewImage, ApproximateCreationDateTime } = record.dynamodb ?? {};
+  if (!Keys || !SequenceNumber || !record.eventID) throw new RecordError('a stream record without its keys');
+  const before = OldImage && untagItem(OldImage);
+  const after = NewImage && untagItem(NewImage);
+  const known = recogniseBoth(entities, before, after);
+  return {
+    entity: known?.entity,
+    kind: kindOf(record),
+    old: known ? known.old : before,
+    new: known ? known.new : after,
+    keys: untagItem(Keys),
+    sequence: SequenceNumber,
+    eventId: record.eventID,
+    at: new Date(secondsOf(ApproximateCreationDateTime) * 1000),
+  } as Change<E>;
+}
+
+// An item replaced by one of another entity under the same key is not a change of either.
+function recogniseBoth(entities: readonly AnyEntity[], before?: Attributes, after?: Attributes) {
+  const old = before && recognise(entities, before);
+  const current = after && recognise(entities, after);
+  if (!old && !current) return undefined;
+  if (before && after && old?.entity !== current?.entity) return undefined;
+  return { entity: (current ?? old)!.entity, old: old?.item, new: current?.item };
+}
+
+function kindOf(record: StreamRecord): ChangeKind {
+  switch (record.eventName) {
+    case 'INSERT':
+      return 'insert';
+    case 'MODIFY':
+      return 'modify';
+    case 'REMOVE':
+      return isByService(record.userIdentity) ? 'expire' : 'remove';
+    default:
+      throw new RecordError(`a stream record of an unknown event ${record.eventName}`);
+  }
+}
+
+const isByService = (identity: StreamRecord['userIdentity']): boolean =>
+  (identity?.Type ?? identity?.type) === 'Service' &&
+  (identity?.PrincipalId ?? identity?.principalId) === 'dynamodb.amazonaws.com';
+
+export const secondsOf = (moment: number | Date | undefined): number =>
+  moment instanceof Date ? moment.getTime() / 1000 : (moment ?? 0);

@@ -1,0 +1,94 @@
+import type { Clock } from '@stak/kit';
+import { type ItemOf, type Store, write } from '@stak/table';
+import { LeaseLostError } from './errors.ts';
+import { errorText, letterPartBytes } from './limits.ts';
+import { recordFromJson, recordToJson } from './record-json.ts';
+import type { StreamRecord } from './source.ts';
+import { letter, letterPart, lettersOfConsumer, partsOfLetter } from './state-table.ts';
+import type { Lease, WorkStore } from './work.ts';
+
+export type DeadLetter = ItemOf<typeof letter>;
+export type DeadLetters = ReturnType<typeof createDeadLetters>;
+
+type Settings = { store: Store; clock: Clock; consumer: string };
+
+export function createDeadLetters({ store, clock, consumer }: Settings) {
+  // The record, in as many items as it needs, all or none of them, and only by the owner of the shard.
+  async function keep(
+    works: WorkStore,
+    lease: Lease & { shardId: string },
+    record: StreamRecord,
+    error: unknown,
+    attempts: number,
+  ): Promise<void> {
+    const [first = '', ...others] = splitText(recordToJson(record), letterPartBytes);
+    const place = { consumer, work: lease.key, sequence: record.dynamodb?.SequenceNumber ?? 'unknown' };
+    const head = write.put(letter, {
+      ...place,
+      event_id: record.eventID ?? 'unknown',
+      shard_id: lease.shardId,
+      error: describe(error),
+      attempts,
+      failed_at: clock.now(),
+      record: first,
+      more_parts: others.length,
+    });
+    const parts = others.map(
+      (text, part) => [`part ${part}`, write.put(letterPart, { ...place, part, record: text })] as const,
+    );
+    const steps = [['lease', works.stillHeld(lease)] as const, ['letter', head] as const, ...parts];
+    await store.transact(steps).catch(refusal => {
+      throw isLost(refusal) ? new LeaseLostError(`${lease.key} belongs to another process`) : refusal;
+    });
+  }
+
+  const list = () => store.all(lettersOfConsumer, { consumer });
+
+  async function open({ work, sequence, record, more_parts }: DeadLetter): Promise<StreamRecord> {
+    let text = record;
+    if (more_parts > 0)
+      for await (const part of store.all(partsOfLetter, { consumer, work, sequence })) text += part.record;
+    return recordFromJson(JSON.parse(text) as StreamRecord);
+  }
+
+  async function remove({ work, sequence, more_parts }: DeadLetter): Promise<void> {
+    const place = { consumer, work, sequence };
+    const parts = Array.from(
+      { length: more_parts },
+      (_, part) => [`part ${part}`, write.delete(letterPart, { ...place, part })] as const,
+    );
+    await store.transact([['letter', write.delete(letter, place)], ...parts]);
+  }
+
+  async function failAgain({ work, sequence, attempts }: DeadLetter, error: unknown): Promise<void> {
+    const set = { error: describe(error), attempts: attempts + 1, failed_at: clock.now() };
+    await store.update(letter, { consumer, work, sequence }, { set });
+  }
+
+  return { keep, list, open, remove, failAgain };
+}
+
+export function describe(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return text.slice(0, errorText) || 'no reason given';
+}
+
+// By bytes, never between the two halves of a character outside the basic plane.
+export function splitText(text: string, maxBytes: number): string[] {
+  const parts: string[] = [];
+  const bytes = Buffer.from(text);
+  for (let start = 0; start < bytes.length; ) {
+    let end = Math.min(start + maxBytes, bytes.length);
+    while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--;
+    parts.push(bytes.toString('utf8', start, end));
+    start = end;
+  }
+  return parts;
+}
+
+type Failures = { details?: { failures?: { step: string; reason: string }[] } };
+
+const isLost = (error: unknown): boolean =>
+  ((error as Failures).details?.failures ?? []).some(
+    ({ step, reason }) => step === 'lease' && reason === 'condition_failed',
+  );

@@ -1,0 +1,91 @@
+import type { Clock, Random } from '@stak/kit';
+import { HopelessError } from './errors.ts';
+import * as limits from './limits.ts';
+import type { StreamRecord } from './source.ts';
+
+export type PageJob = {
+  attempts: number;
+  concurrency: number;
+  clock: Clock;
+  random: Random;
+  signal: AbortSignal;
+  // Whether the work may still go on: the lease holds and nobody asked to stop.
+  mayGoOn(): boolean;
+  handle(record: StreamRecord, attempt: number): Promise<void>;
+  setAside(record: StreamRecord, error: unknown, attempts: number): Promise<void>;
+  onRetry(record: StreamRecord, error: unknown, attempt: number): void;
+};
+
+// Handles the records of a page and answers how many of them, from the start, are done: all, unless it had to
+// stop. Records of one item are handled one after the other, different items side by side.
+export async function handlePage(records: readonly StreamRecord[], job: PageJob): Promise<number> {
+  const done = new Array<boolean>(records.length).fill(false);
+  const lanes = splitByItem(records);
+  let next = 0;
+  const work = async () => {
+    for (let lane = lanes[next++]; lane; lane = lanes[next++]) {
+      for (const index of lane) {
+        if (!(await handleRecord(records[index]!, job))) return;
+        done[index] = true;
+      }
+    }
+  };
+  // Every worker has to end before anyone hears of a failure, or it would go on behind the caller's back.
+  const stopOthers = (error: unknown) => {
+    next = lanes.length;
+    throw error;
+  };
+  const workers = Array.from({ length: Math.min(job.concurrency, lanes.length) }, () => work().catch(stopOthers));
+  for (const result of await Promise.allSettled(workers))
+    if (result.status === 'rejected') throw result.reason;
+  const firstOpen = done.indexOf(false);
+  return firstOpen === -1 ? records.length : firstOpen;
+}
+
+// Whether the record is done with: handled, or set aside after its last attempt.
+async function handleRecord(record: StreamRecord, job: PageJob): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    if (!job.mayGoOn()) return false;
+    try {
+      await job.handle(record, attempt);
+      return true;
+    } catch (error) {
+      // A handler that was told to stop has not failed.
+      if (!job.mayGoOn()) return false;
+      if (attempt >= job.attempts || error instanceof HopelessError) {
+        await job.setAside(record, error, attempt);
+        return true;
+      }
+      job.onRetry(record, error, attempt);
+    }
+    const isOver = await job.clock.sleep(delayMs(attempt, job.random), job.signal).then(
+      () => false,
+      () => true,
+    );
+    if (isOver) return false;
+  }
+}
+
+// Half of each delay is fixed and half is random: consumers that fell together do not get up together.
+export function delayMs(failures: number, random: Random): number {
+  const fullMs = Math.min(limits.backoffMostMs, limits.backoffFirstMs * 2 ** (failures - 1));
+  return Math.round(fullMs / 2 + (fullMs / 2) * random());
+}
+
+// Positions of each item's records, in order. Two key attributes at most, so sorting their names is cheap.
+function splitByItem(records: readonly StreamRecord[]): number[][] {
+  const lanes = new Map<string, number[]>();
+  for (const [index, record] of records.entries()) {
+    const item = itemOf(record);
+    const lane = lanes.get(item);
+    if (lane) lane.push(index);
+    else lanes.set(item, [index]);
+  }
+  return [...lanes.values()];
+}
+
+function itemOf({ dynamodb }: StreamRecord): string {
+  const keys = dynamodb?.Keys ?? {};
+  const names = Object.keys(keys).sort();
+  return JSON.stringify(names.map(name => Object.values(keys[name]!)));
+}

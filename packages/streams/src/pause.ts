@@ -1,0 +1,35 @@
+import type { Clock } from '@stak/kit';
+import * as limits from './limits.ts';
+import type { Page } from './shard-reader.ts';
+import type { StreamSource } from './source.ts';
+
+// Between two reads of a shard. A source that can wake its readers does; another one is polled, the more
+// rarely the longer nothing came. Rejects when the signal is aborted.
+export function createPause(source: StreamSource, streamArn: string, clock: Clock) {
+  let intervalMs = limits.pollFirstMs;
+
+  async function poll(page: Page, signal: AbortSignal): Promise<void> {
+    if (page.isFull) return;
+    if (page.last !== undefined) intervalMs = limits.pollFirstMs;
+    await clock.sleep(intervalMs, signal);
+    intervalMs = Math.min(limits.pollMostMs, intervalMs * limits.pollGrowth);
+  }
+
+  // `since` was taken before the page was read, so nothing that came in between is slept over.
+  async function untilChange(since: number | undefined, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, over.signal]);
+    const waits = [source.waitForChange!(streamArn, either, since), clock.sleep(limits.idleMs, either)];
+    try {
+      await Promise.race(waits);
+    } finally {
+      over.abort();
+      await Promise.allSettled(waits);
+    }
+  }
+
+  return (page: Page, since: number | undefined, signal: AbortSignal): Promise<void> => {
+    if (!source.waitForChange) return poll(page, signal);
+    return page.last === undefined ? untilChange(since, signal) : Promise.resolve();
+  };
+}

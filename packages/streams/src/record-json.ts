@@ -1,0 +1,45 @@
+import type { Image, StreamRecord } from './source.ts';
+
+// Records as JSON, in the form of a Lambda event: binary values as base64 text, times as seconds. Dead letters are
+// kept like this, and Lambda brings them like this.
+
+export function recordToJson(record: StreamRecord): string {
+  return JSON.stringify(record, (_, value: unknown) => {
+    if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+    return value;
+  });
+}
+
+export function recordFromJson(record: StreamRecord): StreamRecord {
+  const { dynamodb } = record;
+  if (!dynamodb) return record;
+  const { Keys, NewImage, OldImage, ApproximateCreationDateTime: at } = dynamodb;
+  return {
+    ...record,
+    dynamodb: {
+      ...dynamodb,
+      ...(typeof at === 'string' && { ApproximateCreationDateTime: new Date(at) }),
+      ...(Keys && { Keys: withBytes(Keys) }),
+      ...(NewImage && { NewImage: withBytes(NewImage) }),
+      ...(OldImage && { OldImage: withBytes(OldImage) }),
+    },
+  };
+}
+
+const withBytes = (image: Image): Image => bytesIn(image) as Image;
+
+// An attribute may itself be called B, so the walk has to know whether it stands at names or at a type.
+function bytesIn(names: object): object {
+  return Object.fromEntries(Object.entries(names).map(([name, value]) => [name, bytesOf(value)]));
+}
+
+function bytesOf(value: object): object {
+  if ('B' in value) return { B: decode(value.B) };
+  if ('BS' in value) return { BS: (value.BS as unknown[]).map(decode) };
+  if ('M' in value) return { M: bytesIn(value.M as object) };
+  if ('L' in value) return { L: (value.L as object[]).map(bytesOf) };
+  return value;
+}
+
+const decode = (content: unknown): unknown =>
+  typeof content === 'string' ? new Uint8Array(Buffer.from(content, 'base64')) : content;

@@ -1,0 +1,168 @@
+import type { Clock } from '@stak/kit';
+import { beginConsumer } from './beginning.ts';
+import { LeaseLostError } from './errors.ts';
+import * as limits from './limits.ts';
+import { delayMs } from './page.ts';
+import { isFree, planWork } from './plan.ts';
+import { redriveKey, redriveLetters } from './redrive.ts';
+import { consumeShard, type TaskDeps } from './shard-task.ts';
+import { listShards, type Shard } from './shards.ts';
+import type { Lease, State } from './work.ts';
+
+type Task = { lease: Lease; stop: AbortController; ended: Promise<void> };
+
+export type RunSettings = TaskDeps & { leaseMs: number; wake: Bell };
+
+// Runs a consumer in this process until the signal is aborted: takes its share of the work, keeps the leases
+// alive, and gives everything back at the end.
+export async function runConsumer(settings: RunSettings, signal: AbortSignal): Promise<void> {
+  const { subscription, source, works, clock, log, counters, wake } = settings;
+  const renewMs = settings.leaseMs / limits.renewalsPerLease;
+  const tasks = new Map<string, Task>();
+  let shards: readonly Shard[] = [];
+  let listedAtMs: number | undefined;
+
+  function startTask(lease: Lease, work: (signal: AbortSignal) => Promise<boolean>): void {
+    const stop = new AbortController();
+    const stopped = AbortSignal.any([signal, stop.signal]);
+    const ended = keepTrying(lease, work, stopped).then(isFinished => {
+      tasks.delete(lease.key);
+      if (isFinished) listedAtMs = undefined; // its children are to be found
+      wake.ring();
+    });
+    tasks.set(lease.key, { lease, stop, ended });
+  }
+
+  // Anything but the loss of the lease is tried again from the last checkpoint, for as long as the lease holds.
+  async function keepTrying(
+    lease: Lease,
+    work: (signal: AbortSignal) => Promise<boolean>,
+    stopped: AbortSignal,
+  ): Promise<boolean> {
+    let failures = 0;
+    let reached = lease.sequence;
+    while (!stopped.aborted) {
+      try {
+        if (await work(stopped)) return true;
+      } catch (error) {
+        if (error instanceof LeaseLostError) {
+          counters.leasesLost += 1;
+          log.warn({ err: error, work: lease.key }, 'work lost to another process');
+          return false;
+        }
+        failures = reached === lease.sequence ? failures + 1 : 1;
+        reached = lease.sequence;
+        counters.failures += 1;
+        log.error({ err: error, work: lease.key, failures }, 'work failed, trying again');
+        await clock.sleep(delayMs(failures, settings.random), stopped).catch(() => {});
+      }
+    }
+    await giveBack(lease);
+    return false;
+  }
+
+  async function giveBack(lease: Lease): Promise<void> {
+    try {
+      await works.release(lease);
+    } catch (error) {
+      // It will run out by itself.
+      if (!(error instanceof LeaseLostError)) log.warn({ err: error, work: lease.key }, 'lease not given back');
+    }
+  }
+
+  async function beat(): Promise<void> {
+    const renewals = [...tasks.values()].map(async ({ lease, stop }) => {
+      try {
+        await works.renew(lease);
+      } catch (error) {
+        if (error instanceof LeaseLostError) stop.abort(error);
+        else log.warn({ err: error, work: lease.key }, 'lease not renewed');
+      }
+    });
+    await Promise.all([works.join(), ...renewals]);
+  }
+
+  async function refreshShards(state: State): Promise<void> {
+    const isOld = listedAtMs === undefined || clock.now() - listedAtMs >= limits.discoverMs;
+    // Another process has come to the end of a shard that was open when we looked.
+    const isOutdated = shards.some(({ key, isOpen }) => isOpen && state.works.get(key)?.finishedAt !== undefined);
+    if (!isOld && !isOutdated && shards.length > 0) return;
+    listedAtMs = clock.now();
+    shards = await listShards(source, subscription.table.name);
+  }
+
+  const begun = await beginConsumer(settings, signal);
+
+  async function shareWork(): Promise<void> {
+    const state = await works.read();
+    await refreshShards(state);
+    const mine = new Set(tasks.keys());
+    const members = state.members.size;
+    const plan = planWork({ shards, works: state.works, members, mine, nowMs: clock.now() });
+    for (const key of plan.giveBack) tasks.get(key)?.stop.abort();
+    for (const shard of plan.take) {
+      if (signal.aborted) return;
+      const lease = await works.acquire(shard.key, shard);
+      if (!lease) continue;
+      const held = Object.assign(lease, { streamArn: shard.streamArn, shardId: shard.shardId });
+      startTask(held, stopped => consumeShard(settings, held, begun.startOf(held), stopped));
+    }
+    const redrive = state.works.get(redriveKey);
+    if (redrive && redrive.finishedAt === undefined && !mine.has(redriveKey) && isFree(redrive, clock.now())) {
+      const lease = await works.acquire(redriveKey);
+      if (lease) startTask(lease, stopped => redriveLetters(settings, lease, stopped));
+    }
+  }
+
+  const everyRenewal = repeat(clock, signal, renewMs, beat, error => {
+    log.warn({ err: error }, 'consumer could not tell that it is alive');
+  });
+  while (!signal.aborted) {
+    try {
+      await shareWork();
+    } catch (error) {
+      counters.failures += 1;
+      log.error({ err: error }, 'consumer could not share the work');
+    }
+    await wake.wait(renewMs, clock, signal);
+  }
+  await Promise.all([...tasks.values()].map(task => task.ended));
+  await everyRenewal;
+  await works.leave().catch(error => log.warn({ err: error }, 'consumer could not say that it leaves'));
+}
+
+async function repeat(
+  clock: Clock,
+  signal: AbortSignal,
+  intervalMs: number,
+  work: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    await work().catch(onError);
+    await clock.sleep(intervalMs, signal).catch(() => {});
+  }
+}
+
+export type Bell = ReturnType<typeof createBell>;
+
+// Ends a wait early. A ring while nobody waits is remembered.
+export function createBell() {
+  let isRung = false;
+  let wakeUp: (() => void) | undefined;
+  return {
+    ring(): void {
+      isRung = true;
+      wakeUp?.();
+    },
+    async wait(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
+      if (!isRung) {
+        const over = new AbortController();
+        wakeUp = () => over.abort();
+        await clock.sleep(ms, AbortSignal.any([signal, over.signal])).catch(() => {});
+        wakeUp = undefined;
+      }
+      isRung = false;
+    },
+  };
+}

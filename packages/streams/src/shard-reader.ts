@@ -1,0 +1,83 @@
+import { secondsOf } from './change.ts';
+import { iteratorAttempts } from './limits.ts';
+import type { Shard } from './shards.ts';
+import { isExpiredIterator, isGone, isTrimmed, type StreamRecord, type StreamSource } from './source.ts';
+
+export type Start = {
+  // The last record that was handled. Without one: the oldest there is.
+  after?: string;
+  // Records older than this are passed over: how a consumer that began with the newest finds its place again.
+  notBeforeMs?: number;
+  // An iterator made beforehand, good for one use.
+  iterator?: string;
+};
+
+export type Page = {
+  records: StreamRecord[];
+  // Of the last record read, wanted or not; undefined if there was none.
+  last: string | undefined;
+  isFull: boolean;
+  // No record will follow; the shard's children come next.
+  ended: boolean;
+};
+
+export type Mishap = 'expired' | 'trimmed' | 'gone';
+
+// Reads a shard from its start to its end, whatever happens to iterators on the way.
+export function createShardReader(
+  source: StreamSource,
+  { streamArn, shardId }: Pick<Shard, 'streamArn' | 'shardId'>,
+  start: Start,
+  onMishap: (mishap: Mishap, after: string | undefined) => void,
+) {
+  let { after, iterator } = start;
+  const notBefore = Math.floor((start.notBeforeMs ?? 0) / 1000);
+
+  async function openIterator(): Promise<string> {
+    const { ShardIterator } = await source.getShardIterator({
+      StreamArn: streamArn,
+      ShardId: shardId,
+      ...(after === undefined
+        ? { ShardIteratorType: 'TRIM_HORIZON' }
+        : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: after }),
+    });
+    if (!ShardIterator) throw new Error(`no iterator for ${shardId}`);
+    return ShardIterator;
+  }
+
+  async function readOnce(limit: number): Promise<Page> {
+    iterator ??= await openIterator();
+    const { Records = [], NextShardIterator } = await source.getRecords({
+      ShardIterator: iterator,
+      Limit: limit,
+    });
+    iterator = NextShardIterator ?? undefined;
+    const last = Records.at(-1)?.dynamodb?.SequenceNumber;
+    after = last ?? after;
+    const isFull = Records.length >= limit;
+    return { records: Records.filter(isWanted), last, isFull, ended: iterator === undefined };
+  }
+
+  const isWanted = ({ dynamodb }: StreamRecord) =>
+    notBefore === 0 || secondsOf(dynamodb?.ApproximateCreationDateTime) >= notBefore;
+
+  async function read(limit: number): Promise<Page> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await readOnce(limit);
+      } catch (error) {
+        iterator = undefined;
+        if (isGone(error)) {
+          onMishap('gone', after);
+          return { records: [], last: undefined, isFull: false, ended: true };
+        }
+        const isKnown = isExpiredIterator(error) || isTrimmed(error);
+        if (!isKnown || attempt === iteratorAttempts) throw error;
+        onMishap(isTrimmed(error) ? 'trimmed' : 'expired', after);
+        if (isTrimmed(error)) after = undefined; // what is left begins at the horizon
+      }
+    }
+  }
+
+  return { read };
+}

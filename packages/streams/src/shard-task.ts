@@ -1,0 +1,154 @@
+import type { Clock, Logger, Random } from '@stak/kit';
+import { readChange, secondsOf } from './change.ts';
+import type { Counters } from './counters.ts';
+import type { DeadLetters } from './dead-letters.ts';
+import { HopelessError, LeaseLostError } from './errors.ts';
+import * as limits from './limits.ts';
+import { delayMs, handlePage, type PageJob } from './page.ts';
+import { createPause } from './pause.ts';
+import { createShardReader, type Mishap, type Page, type Start } from './shard-reader.ts';
+import type { StreamRecord, StreamSource } from './source.ts';
+import { type HandlerContext, handleOne, type Subscription } from './subscription.ts';
+import type { Lease, WorkStore } from './work.ts';
+
+export type Alarm = {
+  // 'trimmed': records were removed before they were read. 'gone': a shard was, before its end was reached.
+  kind: 'trimmed' | 'gone';
+  consumer: string;
+  shardId: string;
+  after: string | undefined;
+};
+
+export type TaskDeps = {
+  subscription: Subscription;
+  source: StreamSource;
+  works: WorkStore;
+  letters: DeadLetters;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  counters: Counters;
+  onAlarm(alarm: Alarm): void;
+};
+
+type ShardLease = Lease & { streamArn: string; shardId: string };
+
+// Reads a shard while the lease holds and the signal allows: read, handle, checkpoint. Resolves with true when
+// the shard's end is reached and checkpointed, with false when it had to stop before.
+export async function consumeShard(
+  deps: TaskDeps,
+  lease: ShardLease,
+  start: Start,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { source, works, subscription, clock } = deps;
+  const reader = createShardReader(source, lease, start, (mishap, after) =>
+    noteMishap(deps, lease, mishap, after),
+  );
+  const pause = createPause(source, lease.streamArn, clock);
+  const mayGoOn = () => !signal.aborted && holds(lease, clock);
+
+  while (mayGoOn()) {
+    const since = source.position?.();
+    const page = await reader.read(subscription.batchRecords ?? limits.batchRecords);
+    const done = await handleAll(deps, lease, page, mayGoOn, signal);
+    if (done < page.records.length) {
+      const last = page.records[done - 1];
+      if (last && holds(lease, clock)) await works.checkpoint(lease, sequenceOf(last), timeOf(last));
+      break;
+    }
+    const last = page.records.at(-1);
+    if (page.ended) {
+      await works.finish(lease, page.last);
+      return true;
+    }
+    if (page.last !== undefined) await works.checkpoint(lease, page.last, last && timeOf(last));
+    await pause(page, since, signal).catch(error => {
+      if (!signal.aborted) throw error;
+    });
+  }
+  if (!signal.aborted) throw new LeaseLostError(`the lease of ${lease.shardId} ran out`);
+  return false;
+}
+
+const holds = (lease: Lease, clock: Clock): boolean => clock.now() < lease.untilMs;
+
+const sequenceOf = (record: StreamRecord): string => record.dynamodb!.SequenceNumber!;
+const timeOf = (record: StreamRecord): number =>
+  secondsOf(record.dynamodb?.ApproximateCreationDateTime) * 1000;
+
+// How many records of the page, from its start, are done.
+async function handleAll(
+  deps: TaskDeps,
+  lease: ShardLease,
+  { records }: Page,
+  mayGoOn: () => boolean,
+  signal: AbortSignal,
+): Promise<number> {
+  if (records.length === 0) return 0;
+  const { subscription, clock, random, log, counters } = deps;
+  const contextOf = (attempt: number) => contextFor(deps, lease, attempt, signal);
+  const job: PageJob = {
+    attempts: subscription.attempts ?? limits.attempts,
+    concurrency: subscription.concurrency ?? limits.concurrency,
+    clock,
+    random,
+    signal,
+    mayGoOn,
+    handle: (record, attempt) => handleOne(subscription, record, contextOf(attempt)),
+    async setAside(record, error, attempts) {
+      await deps.letters.keep(deps.works, lease, record, error, attempts);
+      counters.deadLetters += 1;
+      log.error({ err: error, eventId: record.eventID, shardId: lease.shardId, attempts }, 'record set aside');
+    },
+    onRetry(record, error, attempt) {
+      counters.retries += 1;
+      log.warn({ err: error, eventId: record.eventID, attempt }, 'record failed, trying again');
+    },
+  };
+  const isWhole = subscription.handleBatch !== undefined && (await handleWhole(deps, records, job, contextOf));
+  const done = isWhole ? records.length : await handlePage(records, job);
+  counters.records += done;
+  counters.pages += 1;
+  return done;
+}
+
+// A page for a batch handler. One that fails to the end is given record by record, to find the one to set aside.
+async function handleWhole(
+  { subscription }: TaskDeps,
+  records: readonly StreamRecord[],
+  job: PageJob,
+  contextOf: (attempt: number) => HandlerContext,
+): Promise<boolean> {
+  for (let attempt = 1; attempt <= job.attempts && job.mayGoOn(); attempt++) {
+    try {
+      const changes = records.map(record => readChange(subscription.entities, record));
+      await subscription.handleBatch!(changes, contextOf(attempt));
+      return true;
+    } catch (error) {
+      if (error instanceof HopelessError) return false;
+      job.onRetry(records[0]!, error, attempt);
+    }
+    await job.clock.sleep(delayMs(attempt, job.random), job.signal).catch(() => {});
+  }
+  return false;
+}
+
+const contextFor = (
+  { subscription }: TaskDeps,
+  { shardId }: ShardLease,
+  attempt: number,
+  signal: AbortSignal,
+): HandlerContext => ({ consumer: subscription.name, shardId, attempt, signal });
+
+function noteMishap(deps: TaskDeps, { shardId }: ShardLease, mishap: Mishap, after: string | undefined): void {
+  const { subscription, counters, log, onAlarm } = deps;
+  if (mishap === 'expired') {
+    counters.expiredIterators += 1;
+    return;
+  }
+  const alarm: Alarm = { kind: mishap, consumer: subscription.name, shardId, after };
+  counters.alarms += 1;
+  log.error(alarm, 'records were removed from the stream before they were read');
+  onAlarm(alarm);
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert';
+import type { AnyEntity } from '@stak/table';
+import { type Change, type ChangeOf, readChange, type UnknownChange } from './change.ts';
+import * as limits from './limits.ts';
+import type { StreamRecord } from './source.ts';
+
+export type HandlerContext = {
+  readonly consumer: string;
+  readonly shardId: string;
+  readonly attempt: number; // from 1 up
+  // Aborted when the consumer is to stop or has lost the shard: finish soon, or give up by throwing.
+  readonly signal: AbortSignal;
+};
+
+// What somebody wants to do about the changes of a table. The same subscription runs in a consumer and in Lambda.
+// A handler may see a change more than once (see `oncePerEvent`), never two changes of one item out of order.
+export type Subscription<E extends AnyEntity = AnyEntity> = {
+  // Checkpoints and dead letters are kept under this name: two subscriptions of one name are one consumer.
+  readonly name: string;
+  readonly table: { readonly name: string; readonly stream?: string };
+  // Changes of these are typed and handled by `handle`; all others are passed over, or go to `handleOther`.
+  readonly entities: readonly E[];
+  handle?(change: ChangeOf<E>, context: HandlerContext): unknown;
+  handleOther?(change: UnknownChange, context: HandlerContext): unknown;
+  // Instead of the two above: whole pages, each retried as one, then record by record if it still fails.
+  handleBatch?(changes: readonly Change<E>[], context: HandlerContext): unknown;
+  // Where a consumer begins that never ran before.
+  readonly startAt?: 'TRIM_HORIZON' | 'LATEST';
+  readonly attempts?: number;
+  readonly batchRecords?: number;
+  // How many items of one shard may be handled at a time.
+  readonly concurrency?: number;
+};
+
+const nameShape = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+
+// Infers the entities' types for the handlers, and refuses what cannot work.
+export function subscribe<const E extends AnyEntity>(subscription: Subscription<E>): Subscription<E> {
+  const { name, table, entities, attempts = 1, batchRecords = 1, concurrency = 1 } = subscription;
+  assert(nameShape.test(name), `"${name}" is no name for a consumer: use a-z, 0-9, dots and dashes`);
+  assert(
+    subscription.handleBatch ? !subscription.handle && !subscription.handleOther : true,
+    `${name}: either handleBatch or handlers of single changes`,
+  );
+  assert(
+    subscription.handle || subscription.handleOther || subscription.handleBatch,
+    `${name} handles nothing`,
+  );
+  for (const entity of entities)
+    assert(entity.table.name === table.name, `${name}: ${entity.name} is not in ${table.name}`);
+  const hasImages = table.stream === undefined || table.stream === 'NEW_AND_OLD_IMAGES';
+  assert(entities.length === 0 || hasImages, `${name}: typed changes need both images in the stream`);
+  assertBetween(`${name}: attempts`, attempts, Number.MAX_SAFE_INTEGER);
+  assertBetween(`${name}: batchRecords`, batchRecords, limits.batchRecordsMost);
+  assertBetween(`${name}: concurrency`, concurrency, limits.concurrencyMost);
+  return subscription;
+}
+
+const assertBetween = (what: string, value: number, most: number) =>
+  assert(Number.isInteger(value) && value >= 1 && value <= most, `${what} must be from 1 to ${most}`);
+
+export async function handleOne(
+  subscription: Subscription,
+  record: StreamRecord,
+  context: HandlerContext,
+): Promise<void> {
+  const change = readChange(subscription.entities, record);
+  if (subscription.handleBatch) await subscription.handleBatch([change], context);
+  else if (change.entity === undefined) await subscription.handleOther?.(change, context);
+  else await subscription.handle?.(change, context);
+}

@@ -1,0 +1,130 @@
+import type { Clock } from '@stak/kit';
+import { is, or, and, type ItemOf, type Store, tableErrors, write } from '@stak/table';
+import { LeaseLostError } from './errors.ts';
+import { finishedShardMs } from './limits.ts';
+import type { Shard } from './shards.ts';
+import { beginning, member, stateOfConsumer, work } from './state-table.ts';
+
+// What a consumer has to do and how far it is, shared by all processes that run it.
+
+export type Work = {
+  key: string;
+  streamArn?: string;
+  shardId?: string;
+  owner?: string;
+  leaseUntilMs?: number;
+  fence: number;
+  sequence?: string;
+  changedAt?: number;
+  requestedAt?: number;
+  finishedAt?: number;
+};
+
+// A piece of work in this process's hands. Renewals and checkpoints write the new times into it.
+export type Lease = { readonly key: string; readonly fence: number; untilMs: number; sequence?: string };
+
+export type State = {
+  beginning: ItemOf<typeof beginning> | undefined;
+  members: Set<string>;
+  works: Map<string, Work>;
+};
+
+export type WorkStore = ReturnType<typeof createWorkStore>;
+type Settings = { store: Store; clock: Clock; consumer: string; owner: string; leaseMs: number };
+
+export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Settings) {
+  const until = () => clock.now() + leaseMs;
+  const seconds = (ms: number) => Math.ceil(ms / 1000);
+
+  async function acquire(key: string, shard?: Shard): Promise<Lease | undefined> {
+    const untilMs = until();
+    const isFree = or({ owner: is.absent }, { lease_until: is.atMost(clock.now()) });
+    try {
+      const taken = await store.update(
+        work,
+        { consumer, work: key },
+        {
+          set: { owner, lease_until: untilMs, stream_arn: shard?.streamArn, shard_id: shard?.shardId },
+          add: { fence: 1 },
+        },
+        { upsert: true, if: and({ finished_at: is.absent }, isFree) },
+      );
+      return { key, fence: taken.fence, untilMs, sequence: taken.sequence };
+    } catch (error) {
+      if (isRefusal(error)) return undefined;
+      throw error;
+    }
+  }
+
+  type Change = Parameters<typeof store.update<typeof work>>[2];
+
+  // The fence says that nobody has taken the work over since, even if the lease has run out.
+  async function writeHeld(lease: Lease, change: Change): Promise<void> {
+    try {
+      await store.update(work, { consumer, work: lease.key }, change, { if: { owner, fence: lease.fence } });
+    } catch (error) {
+      throw isRefusal(error) ? new LeaseLostError(`${lease.key} of ${consumer} belongs to another process`) : error;
+    }
+  }
+
+  async function renew(lease: Lease): Promise<void> {
+    const untilMs = until();
+    await writeHeld(lease, { set: { lease_until: untilMs } });
+    lease.untilMs = untilMs;
+  }
+
+  async function checkpoint(lease: Lease, sequence: string, changedAt: number | undefined): Promise<void> {
+    const untilMs = until();
+    await writeHeld(lease, { set: { sequence, changed_at: changedAt, lease_until: untilMs } });
+    lease.untilMs = untilMs;
+    lease.sequence = sequence;
+  }
+
+  const finish = (lease: Lease, sequence?: string): Promise<void> =>
+    writeHeld(lease, {
+      set: { sequence, finished_at: clock.now(), expires_at: seconds(clock.now() + finishedShardMs) },
+      remove: ['owner', 'lease_until'],
+    });
+
+  const release = (lease: Lease): Promise<void> => writeHeld(lease, { remove: ['owner', 'lease_until'] });
+
+  // For a transaction that must not be made by a process that has lost the work.
+  const stillHeld = (lease: Lease) =>
+    write.check(work, { consumer, work: lease.key }, { present: true, if: { owner, fence: lease.fence } });
+
+  async function join(): Promise<void> {
+    const aliveUntil = until();
+    await store.put(member, { consumer, owner, alive_until: aliveUntil, expires_at: seconds(aliveUntil) });
+  }
+  const leave = async () => void (await store.delete(member, { consumer, owner }));
+
+  const read = () => readState(store, consumer, clock.now());
+
+  return { acquire, renew, checkpoint, finish, release, stillHeld, join, leave, read };
+}
+
+export async function readState(store: Store, consumer: string, nowMs: number): Promise<State> {
+  const state: State = { beginning: undefined, members: new Set(), works: new Map() };
+  for await (const found of store.all(stateOfConsumer, { consumer })) {
+    if (found.entity === 'Beginning') state.beginning = found.item;
+    else if (found.entity === 'Work') state.works.set(found.item.work, workOf(found.item));
+    else if (found.item.alive_until > nowMs) state.members.add(found.item.owner);
+  }
+  return state;
+}
+
+const workOf = (item: ItemOf<typeof work>): Work => ({
+  key: item.work,
+  streamArn: item.stream_arn,
+  shardId: item.shard_id,
+  owner: item.owner,
+  leaseUntilMs: item.lease_until,
+  fence: item.fence,
+  sequence: item.sequence,
+  changedAt: item.changed_at,
+  requestedAt: item.requested_at,
+  finishedAt: item.finished_at,
+});
+
+export const isRefusal = (error: unknown): boolean =>
+  tableErrors.includes(error) && error.code === 'table.condition_failed';

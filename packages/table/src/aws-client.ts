@@ -1,0 +1,69 @@
+import {
+  CreateTableCommand,
+  DeleteTableCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  ListTablesCommand,
+  UpdateTableCommand,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactGetCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import type { ControlOperation, ControlPlane, DynamoClient } from './client.ts';
+
+// The port over the AWS SDK. No other file loads it, and the package's index does not load this one.
+
+export type AwsClientOptions = {
+  region: string;
+  endpoint?: string;
+  // By default the SDK looks where it always looks.
+  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
+};
+
+type Send = (command: object) => Promise<never>;
+
+const controlCommands = {
+  CreateTable: CreateTableCommand,
+  DescribeTable: DescribeTableCommand,
+  UpdateTable: UpdateTableCommand,
+  DeleteTable: DeleteTableCommand,
+  ListTables: ListTablesCommand,
+  DescribeTimeToLive: DescribeTimeToLiveCommand,
+  UpdateTimeToLive: UpdateTimeToLiveCommand,
+} as unknown as Record<ControlOperation, new (input: object) => object>;
+
+export function awsClient(options: AwsClientOptions): DynamoClient & ControlPlane & { close(): void } {
+  const base = new DynamoDBClient(options);
+  const documents = DynamoDBDocumentClient.from(base, {
+    // Zod leaves optional attributes undefined rather than out.
+    marshallOptions: { removeUndefinedValues: true },
+  });
+  const send = documents.send.bind(documents) as unknown as Send;
+  const sendControl = base.send.bind(base) as unknown as Send;
+  return {
+    get: input => send(new GetCommand(input)),
+    put: input => send(new PutCommand(input)),
+    update: input => send(new UpdateCommand(input)),
+    delete: input => send(new DeleteCommand(input)),
+    query: input => send(new QueryCommand(input)),
+    scan: input => send(new ScanCommand(input)),
+    batchGet: input => send(new BatchGetCommand(input)),
+    batchWrite: input => send(new BatchWriteCommand(input as never)),
+    transactGet: input => send(new TransactGetCommand(input)),
+    transactWrite: input => send(new TransactWriteCommand(input)),
+    execute: (operation, input) => sendControl(new controlCommands[operation](input)),
+    close: () => base.destroy(),
+  };
+}

@@ -1,0 +1,46 @@
+import type { Capacity } from './client.ts';
+
+// Adds up what DynamoDB bills, by access pattern: for `/metrics`, and for the cost table of a design.
+export type CapacityEntry = {
+  readonly pattern: string;
+  readonly table: string;
+  readonly calls: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+};
+
+export type Ledger = {
+  record(kind: 'read' | 'write', pattern: string, capacity: Capacity | Capacity[] | undefined): void;
+  entries(): CapacityEntry[];
+  clear(): void;
+};
+
+type Sum = { -readonly [K in keyof CapacityEntry]: CapacityEntry[K] };
+
+export function createLedger(): Ledger {
+  const sums = new Map<string, Sum>();
+
+  function sumOf(pattern: string, table: string): Sum {
+    const name = `${table}\0${pattern}`;
+    const known = sums.get(name);
+    if (known) return known;
+    const sum = { pattern, table, calls: 0, readUnits: 0, writeUnits: 0 };
+    sums.set(name, sum);
+    return sum;
+  }
+
+  function add(kind: 'read' | 'write', pattern: string, capacity: Capacity): void {
+    const sum = sumOf(pattern, capacity.TableName ?? '');
+    sum.calls += 1;
+    sum[kind === 'read' ? 'readUnits' : 'writeUnits'] += capacity.CapacityUnits ?? 0;
+  }
+
+  return {
+    record(kind, pattern, capacity) {
+      if (Array.isArray(capacity)) for (const one of capacity) add(kind, pattern, one);
+      else if (capacity) add(kind, pattern, capacity);
+    },
+    entries: () => Array.from(sums.values(), sum => ({ ...sum })),
+    clear: () => sums.clear(),
+  };
+}

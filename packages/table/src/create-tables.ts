@@ -1,0 +1,135 @@
+import { type Clock, systemClock } from '@stak/kit';
+import type { ControlPlane } from './client.ts';
+import { tableErrors } from './errors.ts';
+import type { AnyTable } from './table.ts';
+import {
+  type Described,
+  type GlobalIndex,
+  globalIndexes,
+  keySchema,
+  mismatches,
+  tableRequest,
+} from './table-request.ts';
+
+export type TableReport = { table: string; done: string[] };
+
+const pollMs = 500; // a table of AWS is ready in seconds, an index in minutes
+const waitMs = 30 * 60_000; // the backfill of a large index takes its time; beyond this something is wrong
+
+type Progress = (table: string, what: string) => void;
+type Work = { control: ControlPlane; clock: Clock; progress: Progress };
+
+// Brings the tables to their designs: makes what is missing, and refuses to go on where what is there
+// contradicts the design. Nothing is ever removed.
+export async function createTables(
+  control: ControlPlane,
+  tables: readonly AnyTable[],
+  { clock = systemClock, progress = () => {} }: { clock?: Clock; progress?: Progress } = {},
+): Promise<TableReport[]> {
+  const reports: TableReport[] = [];
+  for (const table of tables) {
+    const done: string[] = [];
+    const note: Progress = (name, what) => {
+      done.push(what);
+      progress(name, what);
+    };
+    await createTable({ control, clock, progress: note }, table);
+    reports.push({ table: table.name, done });
+  }
+  return reports;
+}
+
+async function createTable(work: Work, table: AnyTable): Promise<void> {
+  const { control, progress } = work;
+  const found = await describeTable(control, table.name);
+  if (found) {
+    const differences = mismatches(table, found);
+    if (differences.length > 0)
+      throw tableErrors.create(
+        'table.design_mismatch',
+        `${table.name} is not the table of its design: ${differences.join('; ')}`,
+        { differences },
+      );
+    await addIndexes(work, table, found);
+    await addStream(work, table, found);
+  } else {
+    progress(table.name, 'create the table');
+    await control.execute('CreateTable', tableRequest(table));
+    await untilActive(work, table.name);
+  }
+  await enableTtl(work, table);
+}
+
+// DynamoDB builds one index at a time.
+async function addIndexes(work: Work, table: AnyTable, found: Described): Promise<void> {
+  const present = new Set(found.GlobalSecondaryIndexes?.map(index => index.IndexName));
+  for (const index of globalIndexes(table)) {
+    if (present.has(index.IndexName)) continue;
+    work.progress(table.name, `add the index ${index.IndexName}`);
+    await work.control.execute('UpdateTable', {
+      TableName: table.name,
+      AttributeDefinitions: attributesOf(table, index),
+      GlobalSecondaryIndexUpdates: [{ Create: index }],
+    });
+    await untilActive(work, table.name);
+  }
+}
+
+const attributesOf = (table: AnyTable, index: GlobalIndex) =>
+  [...new Set([...keySchema(table.keys), ...index.KeySchema].map(key => key.AttributeName))].map(name => ({
+    AttributeName: name,
+    AttributeType: 'S',
+  }));
+
+async function addStream(work: Work, table: AnyTable, found: Described): Promise<void> {
+  if (!table.stream || found.StreamSpecification?.StreamEnabled) return;
+  work.progress(table.name, 'enable the stream');
+  await work.control.execute('UpdateTable', {
+    TableName: table.name,
+    StreamSpecification: { StreamEnabled: true, StreamViewType: table.stream },
+  });
+  await untilActive(work, table.name);
+}
+
+async function enableTtl({ control, progress }: Work, table: AnyTable): Promise<void> {
+  if (table.ttl === undefined) return;
+  const answer = await control.execute('DescribeTimeToLive', { TableName: table.name });
+  const { TimeToLiveDescription: ttl } = answer as {
+    TimeToLiveDescription?: { TimeToLiveStatus?: string; AttributeName?: string };
+  };
+  if (ttl?.TimeToLiveStatus === 'ENABLED' || ttl?.TimeToLiveStatus === 'ENABLING') {
+    if (ttl.AttributeName === table.ttl) return;
+    const difference = `its items expire by ${ttl.AttributeName}, not by ${table.ttl}`;
+    throw tableErrors.create(
+      'table.design_mismatch',
+      `${table.name} is not the table of its design: ${difference}`,
+      { differences: [difference] },
+    );
+  }
+  progress(table.name, `enable expiry by ${table.ttl}`);
+  await control.execute('UpdateTimeToLive', {
+    TableName: table.name,
+    TimeToLiveSpecification: { Enabled: true, AttributeName: table.ttl },
+  });
+}
+
+async function describeTable(control: ControlPlane, name: string): Promise<Described | undefined> {
+  try {
+    const answer = await control.execute('DescribeTable', { TableName: name });
+    return (answer as { Table: Described }).Table;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined;
+    throw error;
+  }
+}
+
+async function untilActive({ control, clock }: Work, name: string): Promise<void> {
+  const deadline = clock.now() + waitMs;
+  while (clock.now() < deadline) {
+    const found = await describeTable(control, name);
+    const indexes = found?.GlobalSecondaryIndexes ?? [];
+    if (found?.TableStatus === 'ACTIVE' && indexes.every(index => index.IndexStatus === 'ACTIVE')) return;
+    await clock.sleep(pollMs);
+  }
+  throw tableErrors.create('table.busy', `${name} did not become active`);
+}

@@ -1,0 +1,52 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import type { Attributes } from './client.ts';
+import { tableErrors } from './errors.ts';
+import { cursorBytes } from './limits.ts';
+
+// A cursor tells where a page ended. It is encrypted, because keys are nobody's business, and authenticated
+// together with who asked and what for: it is of no use to another caller or for another query.
+export type Cursors = {
+  seal(position: Attributes, bound: readonly unknown[]): string;
+  open(cursor: string, bound: readonly unknown[]): Attributes;
+};
+
+const ivBytes = 12;
+const tagBytes = 16;
+
+// Without a secret the cursors of this process are good for this process only.
+export function createCursors(secret: string | Uint8Array = randomBytes(32)): Cursors {
+  const key = createHash('sha256').update('stak cursor\0').update(secret).digest();
+
+  return {
+    seal(position, bound) {
+      const iv = randomBytes(ivBytes);
+      const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(contextOf(bound));
+      const sealed = [iv, cipher.update(JSON.stringify(position), 'utf8'), cipher.final()];
+      return Buffer.concat([...sealed, cipher.getAuthTag()]).toString('base64url');
+    },
+
+    open(cursor, bound) {
+      if (cursor.length > cursorBytes || !/^[\w-]+$/.test(cursor)) throw refused();
+      const bytes = Buffer.from(cursor, 'base64url');
+      if (bytes.length <= ivBytes + tagBytes) throw refused();
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), {
+          authTagLength: tagBytes,
+        })
+          .setAAD(contextOf(bound))
+          .setAuthTag(bytes.subarray(-tagBytes));
+        const text = decipher.update(bytes.subarray(ivBytes, -tagBytes), undefined, 'utf8');
+        return JSON.parse(text + decipher.final('utf8'));
+      } catch (error) {
+        throw refused(error);
+      }
+    },
+  };
+}
+
+const contextOf = (bound: readonly unknown[]): Buffer => Buffer.from(JSON.stringify(bound, plainSets));
+
+const plainSets = (_: string, value: unknown) => (value instanceof Set ? [...value] : value);
+
+const refused = (cause?: unknown) =>
+  tableErrors.create('table.cursor_refused', 'the cursor does not belong to this list', undefined, cause);

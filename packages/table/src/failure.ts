@@ -1,0 +1,66 @@
+import type { AppError } from '@stak/kit';
+import type { AnyEntity } from './entity.ts';
+import { tableErrors } from './errors.ts';
+import { fromStored, hasKindOf } from './item.ts';
+import { untagItem } from './tagged.ts';
+
+type WithItem = { Item?: Record<string, Record<string, unknown>> };
+
+// The item that stands in the way, as the entity if it is one.
+function currentOf(entity: AnyEntity, { Item }: WithItem): object | undefined {
+  if (!Item) return undefined;
+  const stored = untagItem(Item);
+  return hasKindOf(entity, stored) ? fromStored(entity, stored) : undefined;
+}
+
+export function explainWrite(entity: AnyEntity, error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== 'ConditionalCheckFailedException') return error;
+  return tableErrors.create(
+    'table.condition_failed',
+    `the condition on ${entity.name} does not hold`,
+    { current: currentOf(entity, error as WithItem) },
+    error,
+  );
+}
+
+export type StepFailure = {
+  readonly step: string;
+  readonly reason: 'condition_failed' | 'conflict' | 'throttled' | 'refused';
+  readonly message: string;
+  readonly current?: object;
+};
+
+const reasons: Record<string, StepFailure['reason']> = {
+  ConditionalCheckFailed: 'condition_failed',
+  TransactionConflict: 'conflict',
+  ThrottlingError: 'throttled',
+  ProvisionedThroughputExceeded: 'throttled',
+};
+
+type Cancelled = { CancellationReasons?: (WithItem & { Code?: string; Message?: string })[] };
+
+export function explainTransaction(
+  steps: readonly { name: string; entity: AnyEntity }[],
+  error: unknown,
+): unknown {
+  if (!(error instanceof Error) || error.name !== 'TransactionCanceledException') return error;
+  const failures: StepFailure[] = [];
+  for (const [i, reason] of ((error as Cancelled).CancellationReasons ?? []).entries()) {
+    const step = steps[i];
+    if (!step || !reason.Code || reason.Code === 'None') continue;
+    failures.push({
+      step: step.name,
+      reason: reasons[reason.Code] ?? 'refused',
+      message: reason.Message ?? reason.Code,
+      current: currentOf(step.entity, reason),
+    });
+  }
+  const text = failures.map(({ step, reason }) => `"${step}": ${reason.replace('_', ' ')}`).join(', ');
+  return tableErrors.create('table.transaction_failed', `nothing was written; ${text}`, { failures }, error);
+}
+
+// `failedStep(error)?.step === 'claim e-mail'`
+export function failedStep(error: unknown): StepFailure | undefined {
+  if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') return undefined;
+  return (error as AppError<string, { failures: StepFailure[] }>).details?.failures[0];
+}

@@ -1,0 +1,18 @@
+export { type CapacityEntry, createLedger, type Ledger } from './capacity.ts';
+export type { Attributes, ControlOperation, ControlPlane, DynamoClient } from './client.ts';
+export { is } from './comparison.ts';
+export { and, type Condition, not, or } from './condition.ts';
+export { createTables, type TableReport } from './create-tables.ts';
+export { type Cursors, createCursors } from './cursor.ts';
+export { type AnyEntity, type Entity, entity, type InputOf, type ItemOf, type KeyOf } from './entity.ts';
+export { DesignError, tableErrors } from './errors.ts';
+export { failedStep, type StepFailure } from './failure.ts';
+export { keyOf, type Recognised, recognise } from './item.ts';
+export type { PageOptions, ResultPage } from './page.ts';
+export { checkParams, deleteParams, getParams, putParams } from './params.ts';
+export { type AnyQuery, defineQuery, type Query, queryParams, type ResultOf } from './query.ts';
+export { type Ref, ref, type WriteStep, write } from './steps.ts';
+export { createStore, type Store, type StoreOptions } from './store.ts';
+export { type AnyTable, defineTable, type Table, type TableDefinition } from './table.ts';
+export { untagItem } from './tagged.ts';
+export { type Change, updateParams } from './update.ts';

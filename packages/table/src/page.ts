@@ -1,0 +1,112 @@
+import type { Attributes, QueryInput } from './client.ts';
+import type { AnyEntity } from './entity.ts';
+import { itemRefused } from './errors.ts';
+import { fromStored, hasKeyOf, hasKindOf, isExpired } from './item.ts';
+import * as limits from './limits.ts';
+import { type AnyQuery, positionOf, type QueryOptions, queryParams } from './query.ts';
+import { type Session, send } from './session.ts';
+
+export type PageOptions<Q> = QueryOptions<Q> & {
+  limit?: number;
+  cursor?: string;
+  // Whom the cursor is for. It opens for nobody else.
+  caller?: string;
+  // How many items may be read for the page; with a filter that refuses them all it would never end.
+  budget?: number;
+};
+export type ResultPage<Result> = { items: Result[]; cursor?: string };
+
+// Reads until the page is full: filters, expired items and items of other entities leave gaps in what DynamoDB
+// calls a page.
+export async function readPage(
+  session: Session,
+  query: AnyQuery,
+  params: object,
+  options: PageOptions<never>,
+): Promise<ResultPage<unknown>> {
+  const { limit = limits.pageItems, budget = limits.readBudget, cursor } = options;
+  if (!Number.isInteger(limit) || limit < 1 || limit > limits.pageItemsMost)
+    throw itemRefused(`a page has 1 to ${limits.pageItemsMost} items`);
+  const { input, without } = queryParams(query, params, options);
+  // The request itself is what the cursor is bound to.
+  const bound = [input, options.caller ?? null];
+  let start = cursor === undefined ? undefined : session.cursors.open(cursor, bound);
+  const take = taker(session, query, without);
+  const items: unknown[] = [];
+  let last: Attributes | undefined;
+  for (let read = 0, round = 0; ; round++) {
+    // One more than wanted tells whether the list goes on.
+    const wanted = limit - items.length + 1;
+    const page = await readOnce(
+      session,
+      query,
+      input,
+      Math.min(limits.readAhead, wanted * 2 ** round),
+      start,
+    );
+    for (const stored of page.items) {
+      const item = take(stored);
+      if (item === undefined) continue;
+      if (items.length === limit)
+        return { items, cursor: session.cursors.seal(positionOf(query, last!), bound) };
+      items.push(item);
+      last = stored;
+    }
+    start = page.end;
+    read += page.read;
+    if (start === undefined) return { items };
+    if (read >= budget) return { items, cursor: session.cursors.seal(start, bound) };
+  }
+}
+
+// Every item there is, page by page as DynamoDB gives them.
+export async function* readAll(
+  session: Session,
+  query: AnyQuery,
+  params: object,
+  options: QueryOptions<never>,
+): AsyncGenerator<unknown> {
+  const { input, without } = queryParams(query, params, options);
+  const take = taker(session, query, without);
+  let start: Attributes | undefined;
+  do {
+    const page = await readOnce(session, query, input, undefined, start);
+    for (const stored of page.items) {
+      const item = take(stored);
+      if (item !== undefined) yield item;
+    }
+    start = page.end;
+  } while (start);
+}
+
+async function readOnce(
+  session: Session,
+  query: AnyQuery,
+  input: QueryInput,
+  limit: number | undefined,
+  start: Attributes | undefined,
+) {
+  const page = await send(
+    session,
+    'read',
+    query.name,
+    { ...input, ...(limit && { Limit: limit }), ...(start && { ExclusiveStartKey: start }) },
+    session.client.query,
+  );
+  return { items: page.Items ?? [], end: page.LastEvaluatedKey, read: page.ScannedCount ?? 0 };
+}
+
+function taker(session: Session, query: AnyQuery, without: string | undefined) {
+  const nowMs = session.clock.now();
+  const projection = query.index === undefined ? 'ALL' : (query.table.indexes[query.index]!.project ?? 'ALL');
+  // An index of keys has no kinds in it. Whatever else it leaves out can be read from the key.
+  const isOf = (entity: AnyEntity, stored: Attributes) =>
+    hasKeyOf(entity, stored) && (projection === 'KEYS_ONLY' || hasKindOf(entity, stored));
+  return (stored: Attributes): unknown => {
+    if (without !== undefined && stored[query.sort!] === without) return undefined;
+    const entity = query.entities.find(one => isOf(one, stored));
+    if (!entity || isExpired(entity, stored, nowMs)) return undefined;
+    const item = fromStored(entity, stored, projection === 'ALL' ? undefined : entity.key.params);
+    return query.isMixed ? { entity: entity.name, item } : item;
+  };
+}

@@ -1,0 +1,181 @@
+import { type Clock, type Random, systemClock, systemRandom } from '@stak/kit';
+import { readBatch, writeBatch } from './batch.ts';
+import type { Ledger } from './capacity.ts';
+import type { Attributes, DynamoClient } from './client.ts';
+import { type Cursors, createCursors } from './cursor.ts';
+import type { AnyEntity, InputOf, ItemOf, KeyOf } from './entity.ts';
+import { explainWrite } from './failure.ts';
+import { fromStored, hasKindOf, isExpired } from './item.ts';
+import { type PageOptions, type ResultPage, readAll, readPage } from './page.ts';
+import { type DeleteOptions, deleteParams, getParams, type PutOptions, putParams } from './params.ts';
+import type { AnyQuery, ParamsFor, QueryOptions, ResultOf } from './query.ts';
+import { type Session, send } from './session.ts';
+import type { Ref, WriteStep } from './steps.ts';
+import { readTogether, type Steps, writeTogether } from './transaction.ts';
+import { type Change, type UpdateOptions, updateParams } from './update.ts';
+
+export type StoreOptions = {
+  client: DynamoClient;
+  clock?: Clock;
+  random?: Random;
+  ledger?: Ledger;
+  cursors?: Cursors;
+};
+
+// Under which name the call's cost is booked. A query has its own.
+type Named = { pattern?: string };
+// The image a write gives back: the item before it, or after it.
+type Image = 'old' | 'new';
+type Returned<E, I> = I extends 'old' ? ItemOf<E> | undefined : ItemOf<E>;
+type Refs = readonly Ref<AnyEntity>[];
+type NamedRefs = Readonly<Record<string, Ref<AnyEntity>>>;
+type Read<R> = R extends Ref<infer E> ? ItemOf<E> | undefined : never;
+
+export type Store = {
+  get<E extends AnyEntity>(
+    entity: E,
+    key: KeyOf<E>,
+    options?: Named & { consistent?: boolean },
+  ): Promise<ItemOf<E> | undefined>;
+  put<E extends AnyEntity, const I extends Image = 'new'>(
+    entity: E,
+    item: InputOf<E>,
+    options?: Named & PutOptions<ItemOf<E>> & { returns?: I },
+  ): Promise<Returned<E, I>>;
+  update<E extends AnyEntity, const I extends Image = 'new'>(
+    entity: E,
+    key: KeyOf<E>,
+    change: Change<ItemOf<E>, KeyOf<E>>,
+    options?: Named & UpdateOptions<ItemOf<E>> & { returns?: I },
+  ): Promise<Returned<E, I>>;
+  // The item that was there.
+  delete<E extends AnyEntity>(
+    entity: E,
+    key: KeyOf<E>,
+    options?: Named & DeleteOptions<ItemOf<E>>,
+  ): Promise<ItemOf<E> | undefined>;
+  query<Q extends AnyQuery>(
+    query: Q,
+    params: ParamsFor<Q>,
+    options?: PageOptions<Q>,
+  ): Promise<ResultPage<ResultOf<Q>>>;
+  all<Q extends AnyQuery>(
+    query: Q,
+    params: ParamsFor<Q>,
+    options?: QueryOptions<Q>,
+  ): AsyncGenerator<ResultOf<Q>>;
+  batchGet<const R extends Refs>(
+    refs: R,
+    options?: Named & { consistent?: boolean },
+  ): Promise<{ -readonly [I in keyof R]: Read<R[I]> }>;
+  batchWrite(steps: readonly WriteStep[], options?: Named): Promise<void>;
+  transact(steps: Steps, options?: Named & { token?: string }): Promise<void>;
+  transactGet<const R extends NamedRefs>(
+    refs: R,
+    options?: Named,
+  ): Promise<{ -readonly [Name in keyof R]: Read<R[Name]> }>;
+};
+
+// Every operation on every table, over one client.
+export function createStore(options: StoreOptions): Store {
+  const { client, clock = systemClock, random = systemRandom, cursors = createCursors() } = options;
+  const session: Session = { client, clock, random, cursors, ledger: options.ledger };
+  const operations = {
+    get: (entity: AnyEntity, key: object, named: Named & { consistent?: boolean } = {}) =>
+      getItem(session, entity, key, named),
+    put: (entity: AnyEntity, item: object, given: Named & PutOptions<never> & { returns?: Image } = {}) =>
+      putItem(session, entity, item, given),
+    update: (
+      entity: AnyEntity,
+      key: object,
+      change: Change<never>,
+      given: Named & UpdateOptions<never> & { returns?: Image } = {},
+    ) => updateItem(session, entity, key, change, given),
+    delete: (entity: AnyEntity, key: object, given: Named & DeleteOptions<never> = {}) =>
+      deleteItem(session, entity, key, given),
+    query: (query: AnyQuery, params: object, given: PageOptions<never> = {}) =>
+      readPage(session, query, params, given),
+    all: (query: AnyQuery, params: object, given: QueryOptions<never> = {}) =>
+      readAll(session, query, params, given),
+    batchGet: (refs: Refs, { pattern = 'batch get', consistent }: Named & { consistent?: boolean } = {}) =>
+      readBatch(session, pattern, refs, consistent),
+    batchWrite: (steps: readonly WriteStep[], { pattern = 'batch write' }: Named = {}) =>
+      writeBatch(session, pattern, steps),
+    transact: (steps: Steps, { pattern = 'transaction', token }: Named & { token?: string } = {}) =>
+      writeTogether(session, pattern, steps, token),
+    transactGet: (refs: NamedRefs, { pattern = 'transaction' }: Named = {}) =>
+      readTogether(session, pattern, refs),
+  };
+  // The operations know entities; what an entity's items are is known to the compiler only.
+  return operations as unknown as Store;
+}
+
+async function getItem(
+  session: Session,
+  entity: AnyEntity,
+  key: object,
+  { pattern = `get ${entity.name}`, consistent }: Named & { consistent?: boolean },
+): Promise<Attributes | undefined> {
+  const input = getParams(entity, key, consistent);
+  const { Item } = await send(session, 'read', pattern, input, session.client.get);
+  if (!Item || !hasKindOf(entity, Item) || isExpired(entity, Item, session.clock.now())) return undefined;
+  return fromStored(entity, Item);
+}
+
+async function putItem(
+  session: Session,
+  entity: AnyEntity,
+  item: object,
+  options: Named & PutOptions<never> & { returns?: Image },
+): Promise<Attributes | undefined> {
+  const { pattern = `put ${entity.name}`, returns = 'new' } = options;
+  const params = putParams(entity, item, options, session.clock.now());
+  const input = returns === 'old' ? { ...params, ReturnValues: 'ALL_OLD' as const } : params;
+  const { Attributes } = await sendWrite(session, entity, pattern, input, session.client.put);
+  return returns === 'new' ? fromStored(entity, params.Item) : imageOf(entity, Attributes);
+}
+
+async function updateItem(
+  session: Session,
+  entity: AnyEntity,
+  key: object,
+  change: Change<never>,
+  options: Named & UpdateOptions<never> & { returns?: Image },
+): Promise<Attributes | undefined> {
+  const { pattern = `update ${entity.name}`, returns = 'new' } = options;
+  const params = updateParams(entity, key, change, options, session.clock.now());
+  const input = { ...params, ReturnValues: returns === 'old' ? ('ALL_OLD' as const) : ('ALL_NEW' as const) };
+  const { Attributes } = await sendWrite(session, entity, pattern, input, session.client.update);
+  return imageOf(entity, Attributes);
+}
+
+async function deleteItem(
+  session: Session,
+  entity: AnyEntity,
+  key: object,
+  options: Named & DeleteOptions<never>,
+): Promise<Attributes | undefined> {
+  const { pattern = `delete ${entity.name}` } = options;
+  const params = deleteParams(entity, key, options, session.clock.now());
+  const input = { ...params, ReturnValues: 'ALL_OLD' as const };
+  const { Attributes } = await sendWrite(session, entity, pattern, input, session.client.delete);
+  return imageOf(entity, Attributes);
+}
+
+// An image is a fact, whether or not its time is over.
+const imageOf = (entity: AnyEntity, stored: Attributes | undefined): Attributes | undefined =>
+  stored && hasKindOf(entity, stored) ? fromStored(entity, stored) : undefined;
+
+async function sendWrite<Input extends object, Output extends object>(
+  session: Session,
+  entity: AnyEntity,
+  pattern: string,
+  input: Input,
+  operation: (input: Input) => Promise<Output>,
+): Promise<Output> {
+  try {
+    return await send(session, 'write', pattern, input, operation);
+  } catch (error) {
+    throw explainWrite(entity, error);
+  }
+}

@@ -1,0 +1,78 @@
+import type { AnyTable, IndexDefinition, KeyNames } from './table.ts';
+
+// A design in the words of CreateTable.
+
+type KeyElement = { AttributeName: string; KeyType: string };
+type Projection = { ProjectionType: string; NonKeyAttributes?: readonly string[] };
+export type GlobalIndex = { IndexName: string; KeySchema: KeyElement[]; Projection: Projection };
+export type Described = {
+  TableStatus?: string;
+  KeySchema: KeyElement[];
+  GlobalSecondaryIndexes?: (GlobalIndex & { IndexStatus?: string })[];
+  StreamSpecification?: { StreamEnabled?: boolean; StreamViewType?: string };
+};
+
+export const tableRequest = (table: AnyTable) => ({
+  TableName: table.name,
+  BillingMode: 'PAY_PER_REQUEST',
+  AttributeDefinitions: [...table.keyNames].map(name => ({ AttributeName: name, AttributeType: 'S' })),
+  KeySchema: keySchema(table.keys),
+  ...(Object.keys(table.indexes).length > 0 && { GlobalSecondaryIndexes: globalIndexes(table) }),
+  ...(table.stream && {
+    StreamSpecification: { StreamEnabled: true, StreamViewType: table.stream },
+  }),
+});
+
+export const keySchema = ({ partition, sort }: KeyNames): KeyElement[] => [
+  { AttributeName: partition, KeyType: 'HASH' },
+  ...(sort === undefined ? [] : [{ AttributeName: sort, KeyType: 'RANGE' }]),
+];
+
+export const globalIndexes = (table: AnyTable): GlobalIndex[] =>
+  Object.entries(table.indexes).map(([name, index]) => ({
+    IndexName: name,
+    KeySchema: keySchema(index),
+    Projection: projection(table, index),
+  }));
+
+// Reading from an index needs the kind and the expiry of an item, whatever else is left out.
+function projection(table: AnyTable, { project = 'ALL' }: IndexDefinition): Projection {
+  if (typeof project === 'string') return { ProjectionType: project };
+  const needed = [...project];
+  if (table.entities.some(entity => entity.kind !== undefined)) needed.push('kind');
+  if (table.ttl !== undefined) needed.push(table.ttl);
+  return { ProjectionType: 'INCLUDE', NonKeyAttributes: [...new Set(needed)] };
+}
+
+// Everything in which a table that exists contradicts its design. What it lacks is no contradiction.
+export function mismatches(table: AnyTable, found: Described): string[] {
+  const differences: string[] = [];
+  const compare = (what: string, actual: string, designed: string) => {
+    if (actual !== designed) differences.push(`${what} is ${actual}, designed as ${designed}`);
+  };
+  compare('its key', keyText(found.KeySchema), keyText(keySchema(table.keys)));
+  const designed = new Map(globalIndexes(table).map(index => [index.IndexName, index]));
+  for (const actual of found.GlobalSecondaryIndexes ?? []) {
+    const index = designed.get(actual.IndexName);
+    if (!index) continue;
+    compare(`the key of ${actual.IndexName}`, keyText(actual.KeySchema), keyText(index.KeySchema));
+    compare(
+      `the projection of ${actual.IndexName}`,
+      projectionText(actual.Projection),
+      projectionText(index.Projection),
+    );
+  }
+  const stream = found.StreamSpecification;
+  if (stream?.StreamEnabled && table.stream)
+    compare('its stream', stream.StreamViewType ?? 'unknown', table.stream);
+  return differences;
+}
+
+const keyText = (elements: KeyElement[]): string =>
+  [...elements]
+    .sort((a, b) => a.KeyType.localeCompare(b.KeyType))
+    .map(element => element.AttributeName)
+    .join(', ');
+
+const projectionText = ({ ProjectionType, NonKeyAttributes = [] }: Projection): string =>
+  ProjectionType === 'INCLUDE' ? `INCLUDE ${[...NonKeyAttributes].sort().join(', ')}` : ProjectionType;

@@ -1,0 +1,37 @@
+import type { Attributes } from './client.ts';
+
+// Errors and stream records carry items as DynamoDB writes them on the wire: `{ S: 'text' }`.
+type Tagged = Record<string, unknown>;
+
+export function untagItem(item: Record<string, Tagged>): Attributes {
+  const plain: Attributes = {};
+  for (const name of Object.keys(item)) if (name !== '__proto__') plain[name] = untag(item[name]!);
+  return plain;
+}
+
+function untag(value: Tagged): unknown {
+  const [tag, content] = Object.entries(value).find(([, one]) => one !== undefined) ?? [];
+  switch (tag) {
+    case 'N':
+      return untagNumber(content as string);
+    case 'NULL':
+      return null;
+    case 'M':
+      return untagItem(content as Record<string, Tagged>);
+    case 'L':
+      return (content as Tagged[]).map(untag);
+    case 'SS':
+    case 'BS':
+      return new Set(content as unknown[]);
+    case 'NS':
+      return new Set((content as string[]).map(untagNumber));
+    default:
+      return content;
+  }
+}
+
+// As the document client does: whole numbers that a double cannot hold become BigInt.
+function untagNumber(text: string): number | bigint {
+  const number = Number(text);
+  return Number.isSafeInteger(number) || !/^-?\d+$/.test(text) ? number : BigInt(text);
+}

@@ -1,0 +1,60 @@
+import type { Attributes } from './client.ts';
+import type { AnyEntity } from './entity.ts';
+import { itemRefused } from './errors.ts';
+import { explainTransaction } from './failure.ts';
+import { fromStored, hasKindOf, isExpired, keyOf } from './item.ts';
+import * as limits from './limits.ts';
+import { type Session, send } from './session.ts';
+import type { Ref, WriteStep } from './steps.ts';
+
+// Steps by name, so that a failure can say which of them it was.
+export type Steps =
+  | Readonly<Record<string, WriteStep>>
+  | readonly (readonly [name: string, step: WriteStep])[];
+
+export async function writeTogether(
+  session: Session,
+  pattern: string,
+  steps: Steps,
+  token: string | undefined,
+): Promise<void> {
+  const named = (Array.isArray(steps) ? steps : Object.entries(steps)) as [string, WriteStep][];
+  if (named.length === 0 || named.length > limits.transactionSteps)
+    throw itemRefused(`a transaction has 1 to ${limits.transactionSteps} steps, not ${named.length}`);
+  const nowMs = session.clock.now();
+  const input = {
+    TransactItems: named.map(([, step]) => step.build(nowMs)),
+    ...(token !== undefined && { ClientRequestToken: token }),
+  };
+  try {
+    await send(session, 'write', pattern, input, session.client.transactWrite);
+  } catch (error) {
+    throw explainTransaction(
+      named.map(([name, { entity }]) => ({ name, entity })),
+      error,
+    );
+  }
+}
+
+// All as of one moment.
+export async function readTogether(
+  session: Session,
+  pattern: string,
+  refs: Readonly<Record<string, Ref<AnyEntity>>>,
+): Promise<Record<string, Attributes | undefined>> {
+  const named = Object.entries(refs);
+  const input = {
+    TransactItems: named.map(([, { entity, key }]) => ({
+      Get: { TableName: entity.table.name, Key: keyOf(entity, key) },
+    })),
+  };
+  const { Responses = [] } = await send(session, 'read', pattern, input, session.client.transactGet);
+  const nowMs = session.clock.now();
+  return Object.fromEntries(
+    named.map(([name, { entity }], i) => {
+      const stored = Responses[i]?.Item;
+      const isThere = stored && hasKindOf(entity, stored) && !isExpired(entity, stored, nowMs);
+      return [name, isThere ? fromStored(entity, stored) : undefined];
+    }),
+  );
+}
