@@ -1,4 +1,57 @@
-import { write } from '@stak/table';
-import type { RunSettings } from './run.ts';
+import type { Clock } from '@stak/kit';
 import type { Start } from './shard-reader.ts';
 import { listShards } from './shards.ts';
+import { isGone, type StreamSource } from './source.ts';
+import type { Subscription } from './subscription.ts';
+import type { Lease, WorkStore } from './work.ts';
+
+type Settings = { subscription: Subscription; source: StreamSource; works: WorkStore; clock: Clock };
+
+// Where a consumer begins is decided once, by whichever process is first, and then remembered.
+export async function beginConsumer(settings: Settings): Promise<{ startOf(lease: Lease): Start }> {
+  const { works, subscription, clock } = settings;
+  const iterators = new Map<string, string>();
+  const startedAt = clock.now();
+  let begun = await works.readBeginning();
+  if (!begun) {
+    const position = subscription.startAt ?? 'TRIM_HORIZON';
+    const closed = position === 'LATEST' ? await openNewest(settings, iterators) : [];
+    const isFirst = await works.begin({ position, table: subscription.table.name, startedAt }, closed);
+    // The iterators of whoever comes second begin too late.
+    if (!isFirst) iterators.clear();
+    begun = (await works.readBeginning())!;
+  }
+  const { position, started_at } = begun;
+
+  function startOf({ key, sequence }: Lease): Start {
+    if (sequence !== undefined) return { after: sequence };
+    if (position === 'TRIM_HORIZON') return {};
+    // The iterator is good for one use, and lost with the process. Without it the shard is read from its
+    // beginning, and what is older than the consumer is passed over: slow, but nothing is missed.
+    const iterator = iterators.get(key);
+    iterators.delete(key);
+    return { notBeforeMs: started_at, ...(iterator !== undefined && { iterator }) };
+  }
+  return { startOf };
+}
+
+// Iterators at the end of every open shard; answers with the closed ones, which hold nothing but the past.
+async function openNewest(
+  { source, subscription }: Settings,
+  iterators: Map<string, string>,
+): Promise<string[]> {
+  const closed: string[] = [];
+  for (const { key, streamArn, shardId, isOpen } of await listShards(source, subscription.table.name)) {
+    if (!isOpen) {
+      closed.push(key);
+      continue;
+    }
+    const place = { StreamArn: streamArn, ShardId: shardId, ShardIteratorType: 'LATEST' as const };
+    const { ShardIterator } = await source.getShardIterator(place).catch(error => {
+      if (isGone(error)) return { ShardIterator: undefined };
+      throw error;
+    });
+    if (ShardIterator) iterators.set(key, ShardIterator);
+  }
+  return closed;
+}

@@ -1,4 +1,4 @@
-import { type AnyEntity, type Attributes, type ItemOf, type NameOf, recognise, untagItem } from '@stak/table';
+import { type AnyEntity, type Attributes, type ItemOf, type Recognised, recognise, untagItem } from '@stak/table';
 import { HopelessError } from './errors.ts';
 import type { StreamRecord } from './source.ts';
 
@@ -20,7 +20,7 @@ type Images<Item> =
 export type ChangeKind = Images<unknown>['kind'];
 
 export type ChangeOf<E extends AnyEntity> = E extends AnyEntity
-  ? Event & { entity: NameOf<E> } & Images<ItemOf<E>>
+  ? Event & Images<ItemOf<E>> & Pick<Recognised<E>, 'entity'>
   : never;
 // Items that are none of the entities a consumer asked for. Images that the stream does not carry are absent.
 export type UnknownChange = Event & {

@@ -4,6 +4,7 @@ export type Counters = {
   pages: number;
   retries: number;
   deadLetters: number;
+  redriven: number;
   alarms: number;
   expiredIterators: number;
   leasesLost: number;
@@ -15,6 +16,7 @@ export const createCounters = (): Counters => ({
   pages: 0,
   retries: 0,
   deadLetters: 0,
+  redriven: 0,
   alarms: 0,
   expiredIterators: 0,
   leasesLost: 0,

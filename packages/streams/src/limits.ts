@@ -26,3 +26,4 @@ export const markerMs = 14 * 24 * 60 * 60_000; // a repeated record is told for 
 export const letterPartBytes = 300 * 1024; // an item holds 400 KB, a record with two images may have twice that
 export const errorText = 2000; // characters of an error kept with a dead letter
 export const peekRecords = 1000; // how far status looks ahead of a checkpoint
+export const lambdaReserveMs = 1000; // no record is begun when a Lambda function has less than this left

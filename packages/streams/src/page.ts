@@ -35,7 +35,9 @@ export async function handlePage(records: readonly StreamRecord[], job: PageJob)
     next = lanes.length;
     throw error;
   };
-  const workers = Array.from({ length: Math.min(job.concurrency, lanes.length) }, () => work().catch(stopOthers));
+  const workers = Array.from({ length: Math.min(job.concurrency, lanes.length) }, () =>
+    work().catch(stopOthers),
+  );
   for (const result of await Promise.allSettled(workers))
     if (result.status === 'rejected') throw result.reason;
   const firstOpen = done.indexOf(false);

@@ -1,6 +1,7 @@
 import type { Clock } from '@stak/kit';
 import * as limits from './limits.ts';
 import type { Page } from './shard-reader.ts';
+import { followSignal } from './signal.ts';
 import type { StreamSource } from './source.ts';
 
 // Between two reads of a shard. A source that can wake its readers does; another one is polled, the more
@@ -17,13 +18,16 @@ export function createPause(source: StreamSource, streamArn: string, clock: Cloc
 
   // `since` was taken before the page was read, so nothing that came in between is slept over.
   async function untilChange(since: number | undefined, signal: AbortSignal): Promise<void> {
-    const over = new AbortController();
-    const either = AbortSignal.any([signal, over.signal]);
-    const waits = [source.waitForChange!(streamArn, either, since), clock.sleep(limits.idleMs, either)];
+    const over = followSignal(signal);
+    const waits = [
+      source.waitForChange!(streamArn, over.signal, since),
+      clock.sleep(limits.idleMs, over.signal),
+    ];
     try {
       await Promise.race(waits);
     } finally {
       over.abort();
+      over.unfollow();
       await Promise.allSettled(waits);
     }
   }

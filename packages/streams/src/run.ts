@@ -1,5 +1,6 @@
 import type { Clock } from '@stak/kit';
 import { beginConsumer } from './beginning.ts';
+import type { Bell } from './bell.ts';
 import { LeaseLostError } from './errors.ts';
 import * as limits from './limits.ts';
 import { delayMs } from './page.ts';
@@ -7,9 +8,10 @@ import { isFree, planWork } from './plan.ts';
 import { redriveKey, redriveLetters } from './redrive.ts';
 import { consumeShard, type TaskDeps } from './shard-task.ts';
 import { listShards, type Shard } from './shards.ts';
+import { type Follower, followSignal } from './signal.ts';
 import type { Lease, State } from './work.ts';
 
-type Task = { lease: Lease; stop: AbortController; ended: Promise<void> };
+type Task = { lease: Lease; stop: Follower; ended: Promise<void> };
 
 export type RunSettings = TaskDeps & { leaseMs: number; wake: Bell };
 
@@ -23,9 +25,9 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   let listedAtMs: number | undefined;
 
   function startTask(lease: Lease, work: (signal: AbortSignal) => Promise<boolean>): void {
-    const stop = new AbortController();
-    const stopped = AbortSignal.any([signal, stop.signal]);
-    const ended = keepTrying(lease, work, stopped).then(isFinished => {
+    const stop = followSignal(signal);
+    const ended = keepTrying(lease, work, stop.signal).then(isFinished => {
+      stop.unfollow();
       tasks.delete(lease.key);
       if (isFinished) listedAtMs = undefined; // its children are to be found
       wake.ring();
@@ -45,11 +47,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
       try {
         if (await work(stopped)) return true;
       } catch (error) {
-        if (error instanceof LeaseLostError) {
-          counters.leasesLost += 1;
-          log.warn({ err: error, work: lease.key }, 'work lost to another process');
-          return false;
-        }
+        if (error instanceof LeaseLostError) return noteLoss(lease, error);
         failures = reached === lease.sequence ? failures + 1 : 1;
         reached = lease.sequence;
         counters.failures += 1;
@@ -57,7 +55,14 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
         await clock.sleep(delayMs(failures, settings.random), stopped).catch(() => {});
       }
     }
+    if (stopped.reason instanceof LeaseLostError) return noteLoss(lease, stopped.reason);
     await giveBack(lease);
+    return false;
+  }
+
+  function noteLoss(lease: Lease, error: LeaseLostError): false {
+    counters.leasesLost += 1;
+    log.warn({ err: error, work: lease.key }, 'work lost');
     return false;
   }
 
@@ -66,7 +71,8 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
       await works.release(lease);
     } catch (error) {
       // It will run out by itself.
-      if (!(error instanceof LeaseLostError)) log.warn({ err: error, work: lease.key }, 'lease not given back');
+      if (!(error instanceof LeaseLostError))
+        log.warn({ err: error, work: lease.key }, 'lease not given back');
     }
   }
 
@@ -85,13 +91,13 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   async function refreshShards(state: State): Promise<void> {
     const isOld = listedAtMs === undefined || clock.now() - listedAtMs >= limits.discoverMs;
     // Another process has come to the end of a shard that was open when we looked.
-    const isOutdated = shards.some(({ key, isOpen }) => isOpen && state.works.get(key)?.finishedAt !== undefined);
+    const isOutdated = shards.some(
+      ({ key, isOpen }) => isOpen && state.works.get(key)?.finishedAt !== undefined,
+    );
     if (!isOld && !isOutdated && shards.length > 0) return;
     listedAtMs = clock.now();
     shards = await listShards(source, subscription.table.name);
   }
-
-  const begun = await beginConsumer(settings, signal);
 
   async function shareWork(): Promise<void> {
     const state = await works.read();
@@ -108,12 +114,19 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
       startTask(held, stopped => consumeShard(settings, held, begun.startOf(held), stopped));
     }
     const redrive = state.works.get(redriveKey);
-    if (redrive && redrive.finishedAt === undefined && !mine.has(redriveKey) && isFree(redrive, clock.now())) {
+    if (
+      redrive &&
+      redrive.finishedAt === undefined &&
+      !mine.has(redriveKey) &&
+      isFree(redrive, clock.now())
+    ) {
       const lease = await works.acquire(redriveKey);
       if (lease) startTask(lease, stopped => redriveLetters(settings, lease, stopped));
     }
   }
 
+  await works.join();
+  const begun = await beginConsumer(settings);
   const everyRenewal = repeat(clock, signal, renewMs, beat, error => {
     log.warn({ err: error }, 'consumer could not tell that it is alive');
   });
@@ -139,30 +152,7 @@ async function repeat(
   onError: (error: unknown) => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    await work().catch(onError);
     await clock.sleep(intervalMs, signal).catch(() => {});
+    if (!signal.aborted) await work().catch(onError);
   }
-}
-
-export type Bell = ReturnType<typeof createBell>;
-
-// Ends a wait early. A ring while nobody waits is remembered.
-export function createBell() {
-  let isRung = false;
-  let wakeUp: (() => void) | undefined;
-  return {
-    ring(): void {
-      isRung = true;
-      wakeUp?.();
-    },
-    async wait(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
-      if (!isRung) {
-        const over = new AbortController();
-        wakeUp = () => over.abort();
-        await clock.sleep(ms, AbortSignal.any([signal, over.signal])).catch(() => {});
-        wakeUp = undefined;
-      }
-      isRung = false;
-    },
-  };
 }

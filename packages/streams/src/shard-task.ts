@@ -99,14 +99,18 @@ async function handleAll(
     async setAside(record, error, attempts) {
       await deps.letters.keep(deps.works, lease, record, error, attempts);
       counters.deadLetters += 1;
-      log.error({ err: error, eventId: record.eventID, shardId: lease.shardId, attempts }, 'record set aside');
+      log.error(
+        { err: error, eventId: record.eventID, shardId: lease.shardId, attempts },
+        'record set aside',
+      );
     },
     onRetry(record, error, attempt) {
       counters.retries += 1;
       log.warn({ err: error, eventId: record.eventID, attempt }, 'record failed, trying again');
     },
   };
-  const isWhole = subscription.handleBatch !== undefined && (await handleWhole(deps, records, job, contextOf));
+  const isWhole =
+    subscription.handleBatch !== undefined && (await handleWhole(deps, records, job, contextOf));
   const done = isWhole ? records.length : await handlePage(records, job);
   counters.records += done;
   counters.pages += 1;
@@ -141,7 +145,12 @@ const contextFor = (
   signal: AbortSignal,
 ): HandlerContext => ({ consumer: subscription.name, shardId, attempt, signal });
 
-function noteMishap(deps: TaskDeps, { shardId }: ShardLease, mishap: Mishap, after: string | undefined): void {
+function noteMishap(
+  deps: TaskDeps,
+  { shardId }: ShardLease,
+  mishap: Mishap,
+  after: string | undefined,
+): void {
   const { subscription, counters, log, onAlarm } = deps;
   if (mishap === 'expired') {
     counters.expiredIterators += 1;

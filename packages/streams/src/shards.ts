@@ -1,5 +1,5 @@
 import { listingPages } from './limits.ts';
-import type { StreamSource } from './source.ts';
+import { isGone, type StreamSource } from './source.ts';
 
 // A shard as a consumer knows it. `parents` must be finished before its first record is read.
 export type Shard = {
@@ -44,7 +44,10 @@ async function listStreamArns(source: StreamSource, TableName: string): Promise<
   const arns: string[] = [];
   let ExclusiveStartStreamArn: string | undefined;
   for (let page = 0; page < listingPages; page++) {
-    const answer = await source.listStreams({ TableName, ...(ExclusiveStartStreamArn && { ExclusiveStartStreamArn }) });
+    const answer = await source.listStreams({
+      TableName,
+      ...(ExclusiveStartStreamArn && { ExclusiveStartStreamArn }),
+    });
     for (const { StreamArn } of answer.Streams ?? []) arns.push(StreamArn!);
     ExclusiveStartStreamArn = answer.LastEvaluatedStreamArn;
     if (!ExclusiveStartStreamArn) break;
@@ -56,9 +59,10 @@ async function describeShards(source: StreamSource, StreamArn: string) {
   const shards = [];
   let ExclusiveStartShardId: string | undefined;
   for (let page = 0; page < listingPages; page++) {
-    const { StreamDescription } = await source.describeStream({
-      StreamArn,
-      ...(ExclusiveStartShardId && { ExclusiveStartShardId }),
+    const input = { StreamArn, ...(ExclusiveStartShardId && { ExclusiveStartShardId }) };
+    const { StreamDescription } = await source.describeStream(input).catch(error => {
+      if (isGone(error)) return { StreamDescription: undefined }; // since it was listed
+      throw error;
     });
     for (const shard of StreamDescription?.Shards ?? []) shards.push(shard);
     ExclusiveStartShardId = StreamDescription?.LastEvaluatedShardId;

@@ -22,7 +22,7 @@ export const beginning = entity(streamsTable, {
     position: z.enum(['TRIM_HORIZON', 'LATEST']),
     started_at: time,
   }),
-  key: { partition: 'consumer#{consumer}', sort: 'beginning' },
+  key: { partition: 'consumers', sort: '{consumer}' },
 });
 
 export const member = entity(streamsTable, {
@@ -92,9 +92,7 @@ export const marker = entity(streamsTable, {
   key: { partition: 'once#{consumer}#{event_id}', sort: 'done' },
 });
 
-export const stateOfConsumer = defineQuery('state of a consumer', {
-  of: [beginning, member, work],
-  consistent: true,
-});
+export const allConsumers = defineQuery('all consumers', { of: beginning });
+export const stateOfConsumer = defineQuery('state of a consumer', { of: [member, work], consistent: true });
 export const lettersOfConsumer = defineQuery('dead letters of a consumer', { of: letter });
 export const partsOfLetter = defineQuery('parts of a dead letter', { of: letterPart, consistent: true });

@@ -6,7 +6,7 @@ import type { StreamRecord } from './source.ts';
 
 export type HandlerContext = {
   readonly consumer: string;
-  readonly shardId: string;
+  readonly shardId?: string; // Lambda does not tell
   readonly attempt: number; // from 1 up
   // Aborted when the consumer is to stop or has lost the shard: finish soon, or give up by throwing.
   readonly signal: AbortSignal;
@@ -67,5 +67,5 @@ export async function handleOne(
   const change = readChange(subscription.entities, record);
   if (subscription.handleBatch) await subscription.handleBatch([change], context);
   else if (change.entity === undefined) await subscription.handleOther?.(change, context);
-  else await subscription.handle?.(change, context);
+  else await subscription.handle?.(change as ChangeOf<AnyEntity>, context);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '@stak/kit';
-import { is, or, and, type ItemOf, type Store, tableErrors, write } from '@stak/table';
+import { and, failedStep, type ItemOf, is, or, type Store, tableErrors, write } from '@stak/table';
 import { LeaseLostError } from './errors.ts';
 import { finishedShardMs } from './limits.ts';
 import type { Shard } from './shards.ts';
@@ -24,10 +24,11 @@ export type Work = {
 export type Lease = { readonly key: string; readonly fence: number; untilMs: number; sequence?: string };
 
 export type State = {
-  beginning: ItemOf<typeof beginning> | undefined;
   members: Set<string>;
   works: Map<string, Work>;
 };
+
+const closedAtOnce = 99; // besides the condition, as many as one transaction takes
 
 export type WorkStore = ReturnType<typeof createWorkStore>;
 type Settings = { store: Store; clock: Clock; consumer: string; owner: string; leaseMs: number };
@@ -63,7 +64,9 @@ export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Sett
     try {
       await store.update(work, { consumer, work: lease.key }, change, { if: { owner, fence: lease.fence } });
     } catch (error) {
-      throw isRefusal(error) ? new LeaseLostError(`${lease.key} of ${consumer} belongs to another process`) : error;
+      throw isRefusal(error)
+        ? new LeaseLostError(`${lease.key} of ${consumer} belongs to another process`)
+        : error;
     }
   }
 
@@ -92,6 +95,30 @@ export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Sett
   const stillHeld = (lease: Lease) =>
     write.check(work, { consumer, work: lease.key }, { present: true, if: { owner, fence: lease.fence } });
 
+  const readBeginning = () => store.get(beginning, { consumer }, { consistent: true });
+
+  // False if another process was first. `closed` are shards to be passed over; nobody holds a lease yet.
+  async function begin(
+    { position, table, startedAt }: { position: 'TRIM_HORIZON' | 'LATEST'; table: string; startedAt: number },
+    closed: readonly string[],
+  ): Promise<boolean> {
+    const over = { fence: 0, finished_at: startedAt, expires_at: seconds(startedAt + finishedShardMs) };
+    try {
+      for (let start = 0; start < closed.length; start += closedAtOnce) {
+        const shards = closed.slice(start, start + closedAtOnce);
+        await store.transact([
+          ['beginning', write.check(beginning, { consumer }, { absent: true })],
+          ...shards.map(key => [key, write.put(work, { consumer, work: key, ...over })] as const),
+        ]);
+      }
+      await store.put(beginning, { consumer, table, position, started_at: startedAt }, { ifAbsent: true });
+      return true;
+    } catch (error) {
+      if (isRefusal(error)) return false;
+      throw error;
+    }
+  }
+
   async function join(): Promise<void> {
     const aliveUntil = until();
     await store.put(member, { consumer, owner, alive_until: aliveUntil, expires_at: seconds(aliveUntil) });
@@ -100,14 +127,13 @@ export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Sett
 
   const read = () => readState(store, consumer, clock.now());
 
-  return { acquire, renew, checkpoint, finish, release, stillHeld, join, leave, read };
+  return { begin, readBeginning, acquire, renew, checkpoint, finish, release, stillHeld, join, leave, read };
 }
 
 export async function readState(store: Store, consumer: string, nowMs: number): Promise<State> {
-  const state: State = { beginning: undefined, members: new Set(), works: new Map() };
+  const state: State = { members: new Set(), works: new Map() };
   for await (const found of store.all(stateOfConsumer, { consumer })) {
-    if (found.entity === 'Beginning') state.beginning = found.item;
-    else if (found.entity === 'Work') state.works.set(found.item.work, workOf(found.item));
+    if (found.entity === 'Work') state.works.set(found.item.work, workOf(found.item));
     else if (found.item.alive_until > nowMs) state.members.add(found.item.owner);
   }
   return state;
@@ -127,4 +153,5 @@ const workOf = (item: ItemOf<typeof work>): Work => ({
 });
 
 export const isRefusal = (error: unknown): boolean =>
-  tableErrors.includes(error) && error.code === 'table.condition_failed';
+  tableErrors.includes(error) &&
+  (error.code === 'table.condition_failed' || failedStep(error)?.reason === 'condition_failed');

@@ -28,9 +28,11 @@ const combine =
 
 export const and = combine('AND');
 export const or = combine('OR');
-export const not = <const C extends object>(condition: C): Combination<readonly [C]> => combine('NOT')(condition);
+export const not = <const C extends object>(condition: C): Combination<readonly [C]> =>
+  combine('NOT')(condition);
 
-const isCombination = (condition: object): condition is Combination<readonly object[]> => combination in condition;
+const isCombination = (condition: object): condition is Combination<readonly object[]> =>
+  combination in condition;
 
 export function conditionText(expression: Expression, condition: Condition<never> | object): string {
   if (!isCombination(condition)) return comparisonsText(expression, condition);

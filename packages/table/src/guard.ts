@@ -46,8 +46,8 @@ function presenceTexts(
     }
     case 'present': {
       const present = `attribute_exists(${expression.name(key.partition)})`;
-      const alive = hasTtl && `(attribute_not_exists(${expression.name(table.ttl!)}) OR ${expiry('>')})`;
       const own = sharesKeys && kindText(expression, kind);
+      const alive = hasTtl && `(attribute_not_exists(${expression.name(table.ttl!)}) OR ${expiry('>')})`;
       return [present, own, alive].filter(text => text !== false);
     }
     case 'own': {

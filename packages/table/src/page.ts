@@ -29,7 +29,7 @@ export async function readPage(
     throw itemRefused(`a page has 1 to ${limits.pageItemsMost} items`);
   const { input, without } = queryParams(query, params, options);
   // The request itself is what the cursor is bound to.
-  const bound = [input, options.caller ?? null];
+  const bound = [query.name, input, options.caller ?? null];
   let start = cursor === undefined ? undefined : session.cursors.open(cursor, bound);
   const take = taker(session, query, without);
   const items: unknown[] = [];

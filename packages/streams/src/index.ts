@@ -1,0 +1,15 @@
+export { type AwsSourceSettings, awsSource } from './aws-source.ts';
+export type { Change, ChangeKind, ChangeOf, UnknownChange } from './change.ts';
+export { type Consumer, type ConsumerOptions, createConsumer } from './consumer.ts';
+export type { Counters } from './counters.ts';
+export { createDeadLetters, type DeadLetter } from './dead-letters.ts';
+export { engineSource, type StreamingEngine } from './engine-source.ts';
+export { HopelessError, streamErrors } from './errors.ts';
+export { type LambdaAnswer, type LambdaEvent, toLambda } from './lambda.ts';
+export { type EffectSteps, oncePerEvent } from './once-per-event.ts';
+export { requestRedrive } from './redrive.ts';
+export type { Alarm } from './shard-task.ts';
+export type { StreamRecord, StreamSource } from './source.ts';
+export { streamsTable } from './state-table.ts';
+export { type ConsumerStatus, listConsumers, readStatus, type ShardStatus } from './status.ts';
+export { type HandlerContext, type Subscription, subscribe } from './subscription.ts';

@@ -1,0 +1,110 @@
+import type { Clock } from '@stak/kit';
+import type { Store } from '@stak/table';
+import { secondsOf } from './change.ts';
+import { streamErrors } from './errors.ts';
+import { peekRecords } from './limits.ts';
+import { isFree, readyShards } from './plan.ts';
+import { redriveKey } from './redrive.ts';
+import { createShardReader } from './shard-reader.ts';
+import { listShards, type Shard } from './shards.ts';
+import type { StreamSource } from './source.ts';
+import { allConsumers, beginning, lettersOfConsumer } from './state-table.ts';
+import { readState, type Work } from './work.ts';
+
+export type ShardStatus = {
+  shardId: string;
+  state: 'waiting' | 'unowned' | 'owned' | 'finished';
+  owner?: string;
+  // The last record handled, and when it was written.
+  sequence?: string;
+  changedAt?: string;
+  // Records that wait to be read, and the newest of them; `atLeast` if there are more than were looked at.
+  behind?: { records: number; atLeast: boolean; newest?: string; oldestAt?: string };
+};
+
+export type ConsumerStatus = {
+  consumer: string;
+  table: string;
+  startedAt: string;
+  members: number;
+  shards: ShardStatus[];
+  deadLetters: number;
+  redriving: boolean;
+};
+
+export type StatusDeps = { store: Store; source: StreamSource; clock: Clock };
+
+export async function listConsumers(store: Store): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { consumer } of store.all(allConsumers, {})) names.push(consumer);
+  return names;
+}
+
+export async function readStatus(deps: StatusDeps, consumer: string): Promise<ConsumerStatus> {
+  const { store, source, clock } = deps;
+  const begun = await store.get(beginning, { consumer }, { consistent: true });
+  if (!begun)
+    throw streamErrors.create('streams.consumer_unknown', `no consumer ${consumer} has ever run`, {
+      consumer,
+    });
+  const { members, works } = await readState(store, consumer, clock.now());
+  const shards = await listShards(source, begun.table);
+  const ready = new Set(readyShards({ shards, works }).map(({ key }) => key));
+  const since = begun.position === 'LATEST' ? begun.started_at : undefined;
+  const redrive = works.get(redriveKey);
+  return {
+    consumer,
+    table: begun.table,
+    startedAt: new Date(begun.started_at).toISOString(),
+    members: members.size,
+    shards: await Promise.all(
+      shards.map(shard => statusOf(deps, shard, works.get(shard.key), ready.has(shard.key), since)),
+    ),
+    deadLetters: await countLetters(store, consumer),
+    redriving: redrive !== undefined && redrive.finishedAt === undefined,
+  };
+}
+
+async function statusOf(
+  { source, clock }: StatusDeps,
+  shard: Shard,
+  work: Work | undefined,
+  isReady: boolean,
+  since: number | undefined,
+): Promise<ShardStatus> {
+  const { shardId } = shard;
+  const isFinished = work?.finishedAt !== undefined;
+  const owner = isFree(work, clock.now()) ? undefined : work?.owner;
+  return {
+    shardId,
+    state: isFinished ? 'finished' : !isReady ? 'waiting' : owner === undefined ? 'unowned' : 'owned',
+    ...(owner !== undefined && { owner }),
+    ...(work?.sequence !== undefined && { sequence: work.sequence }),
+    ...(work?.changedAt !== undefined && { changedAt: new Date(work.changedAt).toISOString() }),
+    ...(!isFinished && { behind: await peek(source, shard, work?.sequence, since) }),
+  };
+}
+
+// DynamoDB does not tell how long a shard is, so the records after the checkpoint are counted, up to a page.
+async function peek(
+  source: StreamSource,
+  shard: Shard,
+  after: string | undefined,
+  since: number | undefined,
+) {
+  const start = { ...(after === undefined ? { notBeforeMs: since } : { after }) };
+  const { records, last, isFull } = await createShardReader(source, shard, start, () => {}).read(peekRecords);
+  const oldest = records[0]?.dynamodb?.ApproximateCreationDateTime;
+  return {
+    records: records.length,
+    atLeast: isFull,
+    ...(last !== undefined && { newest: last }),
+    ...(oldest !== undefined && { oldestAt: new Date(secondsOf(oldest) * 1000).toISOString() }),
+  };
+}
+
+async function countLetters(store: Store, consumer: string): Promise<number> {
+  let count = 0;
+  for await (const _ of store.all(lettersOfConsumer, { consumer })) count += 1;
+  return count;
+}

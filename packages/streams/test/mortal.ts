@@ -1,0 +1,54 @@
+import type { DynamoClient } from '@stak/table';
+import type { StreamSource } from '../src/index.ts';
+import type { House } from './stream-fixture.ts';
+
+// A process that is killed at a chosen step. Every call of the source and of the table has two of them: before
+// it is made, and after it was made but before its answer arrives. From then on nothing is answered any more.
+
+export type Mortal = Pick<House, 'source' | 'client'> & {
+  steps(): number;
+  isDead(): boolean;
+  kill(): void;
+  // What it was about to do.
+  lastCall(): string;
+};
+
+const never = new Promise<never>(() => {});
+
+export function mortal(house: House, lifetime = Number.POSITIVE_INFINITY): Mortal {
+  let steps = 0;
+  let isDead = false;
+  let last = '';
+
+  const survive = (call: string): boolean => {
+    if (!isDead && steps++ === lifetime) {
+      isDead = true;
+      last = call;
+    }
+    return !isDead;
+  };
+
+  const wrap = <T extends object>(port: T, unwrapped: readonly string[] = []): T => {
+    const wrapped = Object.entries(port).map(([name, method]) => {
+      if (unwrapped.includes(name)) return [name, method];
+      const call = async (...args: unknown[]) => {
+        if (!survive(`before ${name}`)) return never;
+        const answer = await (method as (...args: unknown[]) => Promise<unknown>)(...args);
+        return survive(`after ${name}`) ? answer : never;
+      };
+      return [name, call];
+    });
+    return Object.fromEntries(wrapped) as T;
+  };
+
+  return {
+    source: wrap<StreamSource>(house.source, ['position', 'waitForChange']),
+    client: wrap<DynamoClient>(house.client),
+    steps: () => steps,
+    isDead: () => isDead,
+    kill: () => {
+      isDead = true;
+    },
+    lastCall: () => last,
+  };
+}

@@ -1,0 +1,160 @@
+import { createStore, type DynamoClient } from '@stak/table';
+import { afterEach, expect, test } from 'vitest';
+import type { StreamSource } from '../src/index.ts';
+import { mortal } from './mortal.ts';
+import {
+  everyone,
+  expectMirrored,
+  type House,
+  isMirrored,
+  mirroring,
+  note,
+  notesTable,
+  openHouse,
+  startConsumer,
+  until,
+  writeNotes,
+} from './stream-fixture.ts';
+
+let house: House;
+afterEach(() => house.engine.close());
+
+const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+
+const ownersOf = async (consumer: ReturnType<typeof startConsumer>): Promise<(string | undefined)[]> =>
+  (await consumer.status()).shards.filter(({ state }) => state !== 'finished').map(({ owner }) => owner);
+
+const shares = async (consumer: ReturnType<typeof startConsumer>): Promise<number[]> => {
+  const counts = new Map<string, number>();
+  for (const owner of await ownersOf(consumer)) if (owner) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  return [...counts.values()];
+};
+
+test('two processes share the shards, and the one that stays takes over at once what the other gives back', async () => {
+  house = await openHouse({ shards: 4 });
+  const first = startConsumer(house, { subscription: mirroring(house) });
+  await until(house.clock, async () => (await shares(first)).join() === '4');
+  const second = startConsumer(house, { subscription: mirroring(house) });
+  await until(house.clock, async () => (await shares(first)).join() === '2,2');
+  await writeNotes(house, names, 3);
+  await until(house.clock, () => isMirrored(house));
+  const handled = [first, second].map(consumer => consumer.counters().records);
+  expect(Math.min(...handled)).toBeGreaterThan(0);
+  expect(handled[0]! + handled[1]!).toBe(24);
+
+  await first.stop();
+  const before = house.clock.now();
+  await until(house.clock, async () => (await shares(second)).join() === '4');
+  expect(house.clock.now() - before).toBeLessThan(15_000);
+  await writeNotes(house, names);
+  await until(house.clock, () => isMirrored(house));
+  await second.stop();
+  await expectMirrored(house);
+});
+
+test("a killed process's shards rest until its lease ends, and no longer", async () => {
+  house = await openHouse();
+  const process = mortal(house);
+  const victim = startConsumer(house, { subscription: mirroring(house), ...process });
+  await until(house.clock, async () => (await shares(victim)).join() === '1');
+  process.kill();
+  const killedAt = house.clock.now();
+  await writeNotes(house, ['a']);
+  const successor = startConsumer(house, { subscription: mirroring(house) });
+  await until(house.clock, () => isMirrored(house));
+  expect(house.clock.now() - killedAt).toBeGreaterThan(10_000);
+  expect(house.clock.now() - killedAt).toBeLessThan(25_000);
+  await successor.stop();
+});
+
+// Holds every call back while it is frozen, as a process that gets no processor or no network does.
+function freezable() {
+  let thaw: (() => void) | undefined;
+  let frozen: Promise<void> | undefined;
+  const wrap = <T extends object>(port: T): T =>
+    Object.fromEntries(
+      Object.entries(port).map(([name, method]) => [
+        name,
+        name === 'position' || name === 'waitForChange'
+          ? method
+          : async (...args: unknown[]) => {
+              await frozen;
+              return method(...args);
+            },
+      ]),
+    ) as T;
+  return {
+    source: wrap<StreamSource>(house.source),
+    client: wrap<DynamoClient>(house.client),
+    freeze() {
+      frozen = new Promise(resolve => {
+        thaw = resolve;
+      });
+    },
+    thaw: () => thaw?.(),
+  };
+}
+
+test('a process that loses its lease in the middle of a record writes nothing any more', async () => {
+  house = await openHouse();
+  const sleepy = freezable();
+  const itsStore = createStore({ client: sleepy.client, clock: house.clock });
+  const subscription = mirroring({ store: itsStore, clock: house.clock });
+  let isHandling = false;
+  const first = startConsumer(house, {
+    ...sleepy,
+    subscription: {
+      ...subscription,
+      handle(change, context) {
+        if (change.new?.version === 2) {
+          isHandling = true;
+          sleepy.freeze();
+        }
+        return subscription.handle!(change, context);
+      },
+    },
+  });
+  await writeNotes(house, ['a'], 4);
+  await until(house.clock, () => isHandling);
+  const second = startConsumer(house, { subscription: mirroring(house) });
+  await until(house.clock, () => isMirrored(house));
+  await writeNotes(house, ['a'], 1);
+  await until(house.clock, () => isMirrored(house));
+  const { shards } = await second.status();
+
+  sleepy.thaw();
+  await until(house.clock, () => first.counters().leasesLost > 0);
+  await until(house.clock, async () => (await second.status()).members === 2);
+  expect((await second.status()).shards[0]?.sequence).toBe(shards[0]?.sequence);
+  expect(first.counters().records).toBeLessThan(4);
+  await everyone([first, second]);
+  await expectMirrored(house);
+});
+
+test('order is kept for each item while shards move from process to process', async () => {
+  house = await openHouse({ shards: 4 });
+  const seen = new Map<string, number[]>();
+  const subscription = {
+    name: 'watch',
+    table: notesTable,
+    entities: [note],
+    batchRecords: 3,
+    handle(change: { new?: { id: string; version: number } }) {
+      const { id, version } = change.new!;
+      seen.set(id, [...(seen.get(id) ?? []), version]);
+    },
+  };
+  const consumers = [startConsumer(house, { subscription })];
+  for (let round = 0; round < 6; round++) {
+    await writeNotes(house, names, 2);
+    if (round === 3) await house.engine.rollShards('notes');
+    if (round % 2 === 0) consumers.push(startConsumer(house, { subscription }));
+    else await consumers.shift()!.stop();
+    await house.clock.advance(6000);
+  }
+  const isComplete = () => names.every(name => seen.get(name)?.includes(12));
+  await until(house.clock, isComplete);
+  await everyone(consumers);
+  // Given back in good order, nothing comes twice.
+  for (const name of names) expect(seen.get(name)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
+});

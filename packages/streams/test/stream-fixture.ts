@@ -1,0 +1,163 @@
+import { setImmediate } from 'node:timers/promises';
+import { createEngine, type Engine } from '@stak/engine';
+import { createLogger, type ManualClock, manualClock, seededRandom } from '@stak/kit';
+import { createStore, createTables, type DynamoClient, defineTable, entity, type Store, write } from '@stak/table';
+import { expect } from 'vitest';
+import { z } from 'zod';
+import {
+  type Alarm,
+  type ChangeOf,
+  type Consumer,
+  type ConsumerOptions,
+  createConsumer,
+  engineSource,
+  type HandlerContext,
+  oncePerEvent,
+  type StreamSource,
+  type Subscription,
+  streamsTable,
+} from '../src/index.ts';
+
+// A small table with a stream, and another one on which its changes have an effect.
+
+export const notesTable = defineTable({
+  name: 'notes',
+  keys: { partition: 'pk', sort: 'sk' },
+  ttl: 'expires_at',
+  stream: 'NEW_AND_OLD_IMAGES',
+});
+export const note = entity(notesTable, {
+  name: 'Note',
+  schema: z.object({ id: z.string(), version: z.number(), expires_at: z.number().optional() }),
+  key: { partition: 'note#{id}', sort: 'note' },
+});
+export const comment = entity(notesTable, {
+  name: 'Comment',
+  schema: z.object({ id: z.string(), author: z.string(), text: z.string() }),
+  key: { partition: 'note#{id}', sort: 'comment#{author}' },
+});
+
+const mirrorTable = defineTable({ name: 'mirror', keys: { partition: 'pk' } });
+export const mirror = entity(mirrorTable, {
+  name: 'Mirror',
+  schema: z.object({ id: z.string(), versions: z.array(z.number()) }),
+  key: { partition: 'mirror#{id}' },
+});
+
+export type NoteChange = ChangeOf<typeof note>;
+export type House = Awaited<ReturnType<typeof openHouse>>;
+
+export const silent = createLogger({ level: 'silent' });
+
+export async function openHouse({ shards = 1, clock = manualClock() } = {}) {
+  const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0, streamShards: shards });
+  await createTables(engine, [notesTable, mirrorTable, streamsTable], { clock });
+  const client: DynamoClient = engine.client;
+  const store = createStore({ client, clock });
+  const source = engineSource(engine);
+  return { engine, clock, client, store, source };
+}
+
+const versions = new WeakMap<Engine, Map<string, number>>();
+
+// The next version of a note: 1, 2, 3 and so on.
+export async function writeNote({ engine, store }: House, id: string): Promise<void> {
+  let counts = versions.get(engine);
+  if (!counts) versions.set(engine, (counts = new Map()));
+  const version = (counts.get(id) ?? 0) + 1;
+  counts.set(id, version);
+  await store.put(note, { id, version });
+}
+
+export async function writeNotes(house: House, ids: readonly string[], rounds = 1): Promise<void> {
+  for (let round = 0; round < rounds; round++) for (const id of ids) await writeNote(house, id);
+}
+
+// Every version of every note has arrived, once, in its order.
+export async function expectMirrored({ engine, store }: House): Promise<void> {
+  for (const [id, count] of versions.get(engine) ?? []) {
+    const found = await store.get(mirror, { id }, { consistent: true });
+    expect([id, found?.versions ?? []]).toEqual([id, Array.from({ length: count }, (_, i) => i + 1)]);
+  }
+}
+
+export async function isMirrored({ engine, store }: House): Promise<boolean> {
+  for (const [id, count] of versions.get(engine) ?? []) {
+    const found = await store.get(mirror, { id }, { consistent: true });
+    if ((found?.versions.length ?? 0) < count) return false;
+  }
+  return true;
+}
+
+export const mirrorNote = (store: Store, clock: ManualClock) =>
+  oncePerEvent({ store, clock }, (change: NoteChange) =>
+    change.new && {
+      'mirror the note': write.update(
+        mirror,
+        { id: change.new.id },
+        { append: { versions: [change.new.version] } },
+        { upsert: true },
+      ),
+    },
+  );
+
+export const mirroring = (
+  { store, clock }: Pick<House, 'store' | 'clock'>,
+  more: Partial<Subscription<typeof note>> = {},
+): Subscription<typeof note> => ({
+  name: 'mirror',
+  table: notesTable,
+  entities: [note],
+  handle: mirrorNote(store, clock),
+  ...more,
+});
+
+type Options = Partial<Omit<ConsumerOptions, 'subscription'>> & { subscription: Subscription<never> };
+
+export type Running = Consumer & { alarms: Alarm[]; stop(): Promise<void>; ended: Promise<void> };
+
+// A consumer that runs until it is stopped.
+export function startConsumer(house: House, options: Options): Running {
+  const alarms: Alarm[] = [];
+  const consumer = createConsumer({
+    source: house.source,
+    client: house.client,
+    clock: house.clock,
+    random: seededRandom(1),
+    log: silent,
+    onAlarm: alarm => alarms.push(alarm),
+    ...options,
+    subscription: options.subscription as Subscription,
+  });
+  const stopping = new AbortController();
+  const ended = consumer.run(stopping.signal);
+  ended.catch(() => {}); // whoever cares awaits it
+  return {
+    ...consumer,
+    alarms,
+    ended,
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+// Lets everything go on, and time with it, until the condition holds. Time stands still with `stepMs: 0`.
+export async function until(
+  clock: ManualClock,
+  holds: () => boolean | Promise<boolean>,
+  { stepMs = 50, steps = 20_000 } = {},
+): Promise<void> {
+  for (let step = 0; step < steps; step++) {
+    if (await holds()) return;
+    if (stepMs > 0) await clock.advance(stepMs);
+    else await setImmediate();
+  }
+  throw new Error('this never came to hold');
+}
+
+export const everyone = async (consumers: readonly Running[]): Promise<void> =>
+  void (await Promise.all(consumers.map(consumer => consumer.stop())));
+
+export type { HandlerContext, StreamSource };

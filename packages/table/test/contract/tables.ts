@@ -1,0 +1,83 @@
+import { afterEach, expect, it } from 'vitest';
+import { createTables, defineTable } from '../../src/index.ts';
+import { inbox } from '../example-table.ts';
+import type { Target } from './target.ts';
+
+const name = 'example-small';
+const keys = { partition: 'pk', sort: 'sk' } as const;
+
+export function testTables(target: () => Target): void {
+  const make = (...tables: Parameters<typeof createTables>[1]) => createTables(target().control, tables);
+  const describeSmall = async () =>
+    ((await target().control.execute('DescribeTable', { TableName: name })) as { Table: Description }).Table;
+  type Description = {
+    GlobalSecondaryIndexes?: { IndexName: string; Projection: object }[];
+    StreamSpecification?: object;
+  };
+
+  afterEach(() =>
+    target()
+      .control.execute('DeleteTable', { TableName: name })
+      .catch(() => {}),
+  );
+
+  it('leaves a table alone that is as designed', async () => {
+    expect(await make(inbox)).toEqual([{ table: inbox.name, done: [] }]);
+  });
+
+  it('makes a table, and adds what the design has gained', async () => {
+    expect(await make(defineTable({ name, keys }))).toEqual([{ table: name, done: ['create the table'] }]);
+    const grown = defineTable({
+      name,
+      keys,
+      indexes: {
+        one: { partition: 'onepk', sort: 'onesk' },
+        two: { partition: 'twopk', project: ['title'] },
+      },
+      ttl: 'ttl',
+      stream: 'NEW_IMAGE',
+    });
+    expect(await make(grown)).toEqual([
+      {
+        table: name,
+        done: ['add the index one', 'add the index two', 'enable the stream', 'enable expiry by ttl'],
+      },
+    ]);
+    const { GlobalSecondaryIndexes = [], StreamSpecification } = await describeSmall();
+    expect(GlobalSecondaryIndexes.map(index => index.IndexName).sort()).toEqual(['one', 'two']);
+    expect(StreamSpecification).toEqual({ StreamEnabled: true, StreamViewType: 'NEW_IMAGE' });
+    expect((await make(grown))[0]?.done).toEqual([]);
+  });
+
+  it('refuses a table that contradicts its design, and says in what', async () => {
+    await make(
+      defineTable({
+        name,
+        keys,
+        indexes: { one: { partition: 'onepk', sort: 'onesk' }, more: { partition: 'morepk' } },
+        ttl: 'ttl',
+        stream: 'NEW_IMAGE',
+      }),
+    );
+    const other = defineTable({
+      name,
+      keys: { partition: 'pk', sort: 'id' },
+      indexes: { one: { partition: 'onepk', project: 'KEYS_ONLY' } },
+      stream: 'KEYS_ONLY',
+    });
+    await expect(make(other)).rejects.toMatchObject({
+      code: 'table.design_mismatch',
+      details: {
+        differences: [
+          'its key is pk, sk, designed as pk, id',
+          'the key of one is onepk, onesk, designed as onepk',
+          'the projection of one is ALL, designed as KEYS_ONLY',
+          'its stream is NEW_IMAGE, designed as KEYS_ONLY',
+        ],
+      },
+    });
+    await expect(make(defineTable({ name, keys, ttl: 'expires' }))).rejects.toThrow(
+      /expire by ttl, not by expires/,
+    );
+  });
+}
