@@ -6,7 +6,7 @@ export type Target = {
   measured: number | undefined;
   bound: 'at least' | 'at most' | 'below';
   limit: number;
-  unit: 'times' | 'MB';
+  unit: 'times' | 'MB' | 'µs';
   // Must be measurable on the platform the targets were set for.
   required: boolean;
 };
@@ -26,7 +26,8 @@ export const failures = (verdicts: readonly Verdict[]): Verdict[] =>
   verdicts.filter(({ state, required }) => state === 'missed' || (state === 'not measured' && required));
 
 export function describeVerdict({ name, measured, bound, limit, unit, state }: Verdict): string {
-  const value = (number: number) => (unit === 'MB' ? `${Math.round(number)} MB` : `${round(number)}x`);
+  const value = (number: number) =>
+    unit === 'MB' ? `${Math.round(number)} MB` : unit === 'µs' ? `${round(number)} µs` : `${round(number)}x`;
   const found = measured === undefined ? '' : ` (${value(measured)})`;
   return `${state.padEnd(12)}  ${name}: ${bound} ${value(limit)}${found}`;
 }

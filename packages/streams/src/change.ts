@@ -1,4 +1,11 @@
-import { type AnyEntity, type Attributes, type ItemOf, type Recognised, recognise, untagItem } from '@stak/table';
+import {
+  type AnyEntity,
+  type Attributes,
+  type ItemOf,
+  type Recognised,
+  recognise,
+  untagItem,
+} from '@stak/table';
 import { HopelessError } from './errors.ts';
 import type { StreamRecord } from './source.ts';
 

@@ -4,21 +4,22 @@ import type { Image, StreamRecord } from './source.ts';
 // kept like this, and Lambda brings them like this.
 
 export function recordToJson(record: StreamRecord): string {
-  return JSON.stringify(record, (_, value: unknown) => {
-    if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-    return value;
+  return JSON.stringify(record, function (this: Record<string, unknown>, key, value: unknown) {
+    // Buffers and dates have turned into something else already when `value` is given.
+    const original = this[key];
+    if (original instanceof Uint8Array) return Buffer.from(original).toString('base64');
+    return original instanceof Date ? original.getTime() / 1000 : value;
   });
 }
 
 export function recordFromJson(record: StreamRecord): StreamRecord {
   const { dynamodb } = record;
   if (!dynamodb) return record;
-  const { Keys, NewImage, OldImage, ApproximateCreationDateTime: at } = dynamodb;
+  const { Keys, NewImage, OldImage } = dynamodb;
   return {
     ...record,
     dynamodb: {
       ...dynamodb,
-      ...(typeof at === 'string' && { ApproximateCreationDateTime: new Date(at) }),
       ...(Keys && { Keys: withBytes(Keys) }),
       ...(NewImage && { NewImage: withBytes(NewImage) }),
       ...(OldImage && { OldImage: withBytes(OldImage) }),

@@ -1,12 +1,16 @@
+import { seededRandom, superviseWorkers } from '@stak/kit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createConsumer } from '../src/index.ts';
 import {
   expectMirrored,
   type House,
   isMirrored,
   mirroring,
+  type NoteChange,
   note,
   notesTable,
   openHouse,
+  silent,
   startConsumer,
   until,
   writeNote,
@@ -28,7 +32,7 @@ const collect = () => {
     name: 'collect',
     table: notesTable,
     entities: [note],
-    handle: (change: { new?: { version: number } }) => void seen.push(change.new!.version),
+    handle: (change: NoteChange) => void seen.push(change.new!.version),
   };
   return { seen, subscription };
 };
@@ -58,7 +62,12 @@ describe('an iterator that expired', () => {
 
   test('does not happen to a consumer that only waits', async () => {
     const consumer = startConsumer(house, { subscription: mirroring(house) });
-    await until(house.clock, () => consumer.status().then(({ members }) => members === 1).catch(() => false));
+    await until(house.clock, () =>
+      consumer
+        .status()
+        .then(({ members }) => members === 1)
+        .catch(() => false),
+    );
     await house.clock.advance(50 * minute);
     await writeNotes(house, ['a']);
     await until(house.clock, () => isMirrored(house));
@@ -123,28 +132,29 @@ describe('records removed before they were read', () => {
 });
 
 test('a source or a table that fails for a while delays everything and loses nothing', async () => {
-  let calls = 0;
+  const random = seededRandom(7);
   const flaky = <T extends object>(port: T): T =>
     Object.fromEntries(
       Object.entries(port).map(([name, method]) => [
         name,
         (...args: unknown[]) => {
-          calls += 1;
-          if (name !== 'position' && calls % 3 === 0) return Promise.reject(new Error('no route to host'));
+          if (name !== 'position' && random() < 0.3) return Promise.reject(new Error('no route to host'));
           return method(...args);
         },
       ]),
     ) as T;
   await writeNotes(house, ['a', 'b'], 5);
-  let consumer = startConsumer(house, { subscription: mirroring(house) });
-  await consumer.stop();
-  consumer = startConsumer(house, {
+  const { clock } = house;
+  const consumer = createConsumer({
     subscription: mirroring(house, { batchRecords: 3 }),
     source: flaky(house.source),
     client: flaky(house.client),
+    clock,
+    log: silent,
   });
-  await until(house.clock, () => isMirrored(house));
-  await consumer.stop().catch(() => {});
+  const supervisor = superviseWorkers([consumer], { clock, log: silent });
+  await until(clock, () => isMirrored(house));
+  await Promise.race([supervisor.stop(), until(clock, () => false)]);
   await expectMirrored(house);
   expect(consumer.counters().failures).toBeGreaterThan(0);
 });

@@ -1,7 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { createEngine, type Engine } from '@stak/engine';
 import { createLogger, type ManualClock, manualClock, seededRandom } from '@stak/kit';
-import { createStore, createTables, type DynamoClient, defineTable, entity, type Store, write } from '@stak/table';
+import {
+  createStore,
+  createTables,
+  type DynamoClient,
+  defineTable,
+  entity,
+  type Store,
+  write,
+} from '@stak/table';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import {
@@ -11,9 +19,7 @@ import {
   type ConsumerOptions,
   createConsumer,
   engineSource,
-  type HandlerContext,
   oncePerEvent,
-  type StreamSource,
   type Subscription,
   streamsTable,
 } from '../src/index.ts';
@@ -62,8 +68,8 @@ const versions = new WeakMap<Engine, Map<string, number>>();
 
 // The next version of a note: 1, 2, 3 and so on.
 export async function writeNote({ engine, store }: House, id: string): Promise<void> {
-  let counts = versions.get(engine);
-  if (!counts) versions.set(engine, (counts = new Map()));
+  const counts = versions.get(engine) ?? new Map<string, number>();
+  versions.set(engine, counts);
   const version = (counts.get(id) ?? 0) + 1;
   counts.set(id, version);
   await store.put(note, { id, version });
@@ -90,15 +96,17 @@ export async function isMirrored({ engine, store }: House): Promise<boolean> {
 }
 
 export const mirrorNote = (store: Store, clock: ManualClock) =>
-  oncePerEvent({ store, clock }, (change: NoteChange) =>
-    change.new && {
-      'mirror the note': write.update(
-        mirror,
-        { id: change.new.id },
-        { append: { versions: [change.new.version] } },
-        { upsert: true },
-      ),
-    },
+  oncePerEvent(
+    { store, clock },
+    (change: NoteChange) =>
+      change.new && {
+        'mirror the note': write.update(
+          mirror,
+          { id: change.new.id },
+          { append: { versions: [change.new.version] } },
+          { upsert: true },
+        ),
+      },
   );
 
 export const mirroring = (
@@ -112,7 +120,7 @@ export const mirroring = (
   ...more,
 });
 
-type Options = Partial<Omit<ConsumerOptions, 'subscription'>> & { subscription: Subscription<never> };
+type Options = Partial<ConsumerOptions> & Pick<ConsumerOptions, 'subscription'>;
 
 export type Running = Consumer & { alarms: Alarm[]; stop(): Promise<void>; ended: Promise<void> };
 
@@ -127,7 +135,6 @@ export function startConsumer(house: House, options: Options): Running {
     log: silent,
     onAlarm: alarm => alarms.push(alarm),
     ...options,
-    subscription: options.subscription as Subscription,
   });
   const stopping = new AbortController();
   const ended = consumer.run(stopping.signal);
@@ -159,5 +166,3 @@ export async function until(
 
 export const everyone = async (consumers: readonly Running[]): Promise<void> =>
   void (await Promise.all(consumers.map(consumer => consumer.stop())));
-
-export type { HandlerContext, StreamSource };

@@ -1,6 +1,6 @@
 import { type Comparison, isComparison } from './comparison.ts';
 import { itemRefused } from './errors.ts';
-import type { Expression } from './expression.ts';
+import { type Expression, pathIn, valueIn } from './expression.ts';
 
 type Compared<Value> = Value | Comparison<NonNullable<Value>>;
 type Comparisons<Item> = { readonly [A in keyof Item]?: Compared<Item[A]> } & {
@@ -54,10 +54,10 @@ function comparisonsText(expression: Expression, condition: object): string {
 }
 
 function comparisonText(expression: Expression, path: string, value: unknown): string {
-  const name = expression.path(path);
-  if (!isComparison(value)) return `${name} = ${expression.value(value)}`;
+  const name = pathIn(expression, path);
+  if (!isComparison(value)) return `${name} = ${valueIn(expression, value)}`;
   const { operator, operands } = value;
-  const placeholders = operands.map(operand => expression.value(operand));
+  const placeholders = operands.map(operand => valueIn(expression, operand));
   switch (operator) {
     case 'attribute_exists':
     case 'attribute_not_exists':

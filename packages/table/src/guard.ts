@@ -2,7 +2,7 @@ import type { Conditional } from './client.ts';
 import { type Condition, conditionText } from './condition.ts';
 import type { AnyEntity } from './entity.ts';
 import { itemRefused } from './errors.ts';
-import type { Expression } from './expression.ts';
+import { type Expression, nameIn, valueIn } from './expression.ts';
 
 // What has to hold of the stored item for a write to be made.
 export type Guards<Item> = {
@@ -23,7 +23,7 @@ export function guardText(
   const texts = presenceTexts(expression, entity, presence, nowMs);
   if (guards.ifVersion !== undefined) {
     if (entity.version === undefined) throw itemRefused(`${entity.name} has no version to compare`);
-    texts.push(`${expression.name(entity.version)} = ${expression.value(guards.ifVersion)}`);
+    texts.push(`${nameIn(expression, entity.version)} = ${valueIn(expression, guards.ifVersion)}`);
   }
   if (guards.if) texts.push(`(${conditionText(expression, guards.if)})`);
   return texts.length === 0 ? undefined : texts.join(' AND ');
@@ -31,41 +31,36 @@ export function guardText(
 
 function presenceTexts(
   expression: Expression,
-  entity: AnyEntity,
+  { key, table, hasTtl, kind, sharesKeys }: AnyEntity,
   presence: Presence,
   nowMs: number,
 ): string[] {
-  const { key, table, hasTtl, kind, sharesKeys } = entity;
-  // Expired items are as good as gone for writes, too.
-  const expiry = (operator: '<=' | '>') =>
-    `${expression.name(table.ttl!)} ${operator} ${expression.value(Math.floor(nowMs / 1000))}`;
-  switch (presence) {
-    case 'absent': {
-      const absent = `attribute_not_exists(${expression.name(key.partition)})`;
-      return [hasTtl ? `(${absent} OR ${expiry('<=')})` : absent];
-    }
-    case 'present': {
-      const present = `attribute_exists(${expression.name(key.partition)})`;
-      const own = sharesKeys && kindText(expression, kind);
-      const alive = hasTtl && `(attribute_not_exists(${expression.name(table.ttl!)}) OR ${expiry('>')})`;
-      return [present, own, alive].filter(text => text !== false);
-    }
-    case 'own': {
-      if (!sharesKeys) return [];
-      const own = kindText(expression, kind);
-      return kind === undefined
-        ? [own]
-        : [`(attribute_not_exists(${expression.name(key.partition)}) OR ${own})`];
-    }
-    case 'any':
-      return [];
+  if (presence === 'any' || (presence === 'own' && !sharesKeys)) return [];
+  const partition = nameIn(expression, key.partition);
+  const ttl = hasTtl ? table.ttl : undefined;
+  if (presence === 'absent') {
+    const absent = `attribute_not_exists(${partition})`;
+    return [ttl === undefined ? absent : `(${absent} OR ${expiryText(expression, ttl, '<=', nowMs)})`];
   }
+  const own = sharesKeys ? kindText(expression, kind) : undefined;
+  if (presence === 'own') return [`(attribute_not_exists(${partition}) OR ${own})`];
+  const texts = [`attribute_exists(${partition})`];
+  if (own !== undefined) texts.push(own);
+  if (ttl !== undefined)
+    texts.push(
+      `(attribute_not_exists(${nameIn(expression, ttl)}) OR ${expiryText(expression, ttl, '>', nowMs)})`,
+    );
+  return texts;
 }
+
+// Expired items are as good as gone for writes, too.
+const expiryText = (expression: Expression, ttl: string, operator: '<=' | '>', nowMs: number): string =>
+  `${nameIn(expression, ttl)} ${operator} ${valueIn(expression, Math.floor(nowMs / 1000))}`;
 
 const kindText = (expression: Expression, kind: string | undefined): string =>
   kind === undefined
-    ? `attribute_not_exists(${expression.name('kind')})`
-    : `${expression.name('kind')} = ${expression.value(kind)}`;
+    ? `attribute_not_exists(${nameIn(expression, 'kind')})`
+    : `${nameIn(expression, 'kind')} = ${valueIn(expression, kind)}`;
 
 // The item that was in the way comes back with the refusal, at no cost.
 export const conditional = (text: string | undefined): Conditional =>

@@ -37,7 +37,7 @@ function encodeText(name: string, value: string): string {
   if (isUnreserved.test(value)) return value;
   if (!value.isWellFormed()) throw refused(name, 'is not well-formed Unicode');
   return encodeURIComponent(value).replace(
-    /[!'()]/g,
+    /[!'()*]/g,
     character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 }

@@ -1,7 +1,7 @@
 import type { Attributes, Conditional, DeleteInput, GetInput, PutInput } from './client.ts';
 import type { Condition } from './condition.ts';
 import type { AnyEntity } from './entity.ts';
-import { createExpression } from './expression.ts';
+import { bindPlaceholders, createExpression } from './expression.ts';
 import { conditional, type Guards, guardText, type Presence } from './guard.ts';
 import { keyOf, parseInput, toStored } from './item.ts';
 
@@ -69,7 +69,7 @@ function guard(entity: AnyEntity, presence: Presence, guards: Guards<never>, now
   if (presence === 'any' && guards.if === undefined && guards.ifVersion === undefined) return none;
   const expression = createExpression();
   const text = guardText(expression, entity, presence, guards, nowMs);
-  return text === undefined ? none : { ...conditional(text), ...expression.placeholders() };
+  return text === undefined ? none : bindPlaceholders(conditional(text), expression);
 }
 
 const none: Conditional = {};

@@ -2,7 +2,7 @@ import type { Attributes, QueryInput } from './client.ts';
 import { type Condition, conditionText } from './condition.ts';
 import type { AnyEntity, IndexKeys, ItemOf, KeyOf, TemplatesOf } from './entity.ts';
 import { DesignError } from './errors.ts';
-import { createExpression, type Expression } from './expression.ts';
+import { bindPlaceholders, createExpression, type Expression, nameIn, valueIn } from './expression.ts';
 import type { Recognised } from './item.ts';
 import { buildKey, type KeyTemplate, type ParamsOf } from './key-template.ts';
 import { type Bounds, boundsOf, type Range } from './sort-range.ts';
@@ -153,37 +153,35 @@ export function queryParams(
   const expression = createExpression();
   const bounds = query.sortTemplate ? boundsOf(query.sortTemplate, params, options) : {};
   const partition = buildKey(query.partitionTemplate, params);
-  const conditions = [`${expression.name(query.partition)} = ${expression.value(partition)}`];
+  let condition = `${nameIn(expression, query.partition)} = ${valueIn(expression, partition)}`;
   const sort = query.sort === undefined ? undefined : boundsText(expression, query.sort, bounds);
-  if (sort) conditions.push(sort);
-  const filters = [query.filter, options.filter as object | undefined].filter(one => one !== undefined);
-  const filter = filters.map(one => `(${conditionText(expression, one)})`).join(' AND ');
-  const newestFirst = options.newestFirst ?? query.newestFirst;
-  const consistent = options.consistent ?? query.consistent;
-  return {
-    input: {
-      TableName: query.table.name,
-      ...(query.index !== undefined && { IndexName: query.index }),
-      KeyConditionExpression: conditions.join(' AND '),
-      ...(filter !== '' && { FilterExpression: filter }),
-      ...(newestFirst && { ScanIndexForward: false }),
-      ...(consistent && { ConsistentRead: true }),
-      ...expression.placeholders(),
-    },
-    without: bounds.without,
-  };
+  if (sort !== undefined) condition += ` AND ${sort}`;
+  const input: QueryInput = { TableName: query.table.name, KeyConditionExpression: condition };
+  if (query.index !== undefined) input.IndexName = query.index;
+  const filter = filterText(expression, query.filter, options.filter);
+  if (filter !== undefined) input.FilterExpression = filter;
+  if (options.newestFirst ?? query.newestFirst) input.ScanIndexForward = false;
+  if (options.consistent ?? query.consistent) input.ConsistentRead = true;
+  return { input: bindPlaceholders(input, expression), without: bounds.without };
+}
+
+function filterText(expression: Expression, own?: object, given?: object): string | undefined {
+  if (own === undefined || given === undefined) {
+    const only = own ?? given;
+    return only && conditionText(expression, only);
+  }
+  return `(${conditionText(expression, own)}) AND (${conditionText(expression, given)})`;
 }
 
 function boundsText(expression: Expression, sort: string, bounds: Bounds): string | undefined {
   const { exactly, prefix, low, high } = bounds;
-  const name = () => expression.name(sort);
-  if (exactly !== undefined) return `${name()} = ${expression.value(exactly)}`;
-  if (prefix !== undefined) return `begins_with(${name()}, ${expression.value(prefix)})`;
-  if (low !== undefined && high !== undefined)
-    return `${name()} BETWEEN ${expression.value(low)} AND ${expression.value(high)}`;
-  if (low !== undefined) return `${name()} >= ${expression.value(low)}`;
-  if (high !== undefined) return `${name()} <= ${expression.value(high)}`;
-  return undefined;
+  if ((exactly ?? prefix ?? low ?? high) === undefined) return undefined;
+  const name = nameIn(expression, sort);
+  if (exactly !== undefined) return `${name} = ${valueIn(expression, exactly)}`;
+  if (prefix !== undefined) return `begins_with(${name}, ${valueIn(expression, prefix)})`;
+  if (low === undefined) return `${name} <= ${valueIn(expression, high)}`;
+  if (high === undefined) return `${name} >= ${valueIn(expression, low)}`;
+  return `${name} BETWEEN ${valueIn(expression, low)} AND ${valueIn(expression, high)}`;
 }
 
 // Where a page goes on: the keys of the item it ended with.

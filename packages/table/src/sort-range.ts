@@ -14,7 +14,11 @@ export function boundsOf(template: KeyTemplate, params: object, range: Range<obj
   const equal = countEqual(template, params as Values);
   const head = buildPrefix(template, params, equal);
   const { from, after, to, before } = range;
-  if (from || after || to || before) return rangeOf(template, params as Values, equal, head, range);
+  if (from || after || to || before) {
+    const low = lowEnd(template, params, equal, from, after) ?? (head === '' ? undefined : head);
+    const high = highEnd(template, params, equal, to, before) ?? (head === '' ? undefined : next(head));
+    return { low, high, without: !to && before ? high : undefined };
+  }
   if (equal === template.params.length && template.isWhole) return { exactly: head };
   return head === '' ? {} : { prefix: head };
 }
@@ -22,40 +26,35 @@ export function boundsOf(template: KeyTemplate, params: object, range: Range<obj
 function countEqual({ params, text }: KeyTemplate, values: Values): number {
   let count = 0;
   while (count < params.length && !isMissing(values[params[count]!])) count++;
-  const gap = params.slice(count).find(name => !isMissing(values[name]));
-  if (gap)
-    throw keyRefused(`${gap} can be given only with ${params[count]}, which stands before it in ${text}`);
+  for (let i = count + 1; i < params.length; i++)
+    if (!isMissing(values[params[i]!]))
+      throw keyRefused(
+        `${params[i]} can be given only with ${params[count]}, which stands before it in ${text}`,
+      );
   return count;
 }
 
-function rangeOf(
-  template: KeyTemplate,
-  params: Values,
-  equal: number,
-  head: string,
-  range: Range<object>,
-): Bounds {
-  const end = (bound: object): string => {
-    const values = { ...params, ...bound };
-    const count = countEqual(template, values);
-    if (count === equal)
-      throw keyRefused(`a bound of ${template.text} needs ${template.params[equal] ?? 'nothing'}`);
-    return buildPrefix(template, values, count);
-  };
-  const isKey = (bound: object) =>
-    template.isWhole && countEqual(template, { ...params, ...bound }) === template.params.length;
+function lowEnd(template: KeyTemplate, params: object, equal: number, from?: object, after?: object) {
+  if (from) return endOf(template, params, equal, from).key;
+  if (!after) return undefined;
+  const { key, isWhole } = endOf(template, params, equal, after);
+  // Keys have no control characters, so nothing lies between a key and the same with a zero.
+  return isWhole ? `${key}\0` : next(key);
+}
 
-  const bounds: Bounds = {};
-  if (range.from) bounds.low = end(range.from);
-  else if (range.after) bounds.low = isKey(range.after) ? `${end(range.after)}\0` : next(end(range.after));
-  else if (head !== '') bounds.low = head;
+function highEnd(template: KeyTemplate, params: object, equal: number, to?: object, before?: object) {
+  if (before && !to) return endOf(template, params, equal, before).key;
+  if (!to) return undefined;
+  const { key, isWhole } = endOf(template, params, equal, to);
+  return isWhole ? key : next(key);
+}
 
-  if (range.to) bounds.high = isKey(range.to) ? end(range.to) : next(end(range.to));
-  else if (range.before) {
-    bounds.high = end(range.before);
-    bounds.without = bounds.high;
-  } else if (head !== '') bounds.high = next(head);
-  return bounds;
+function endOf(template: KeyTemplate, params: object, equal: number, bound: object) {
+  const values = { ...params, ...bound };
+  const count = countEqual(template, values);
+  if (count === equal) throw keyRefused(`a bound needs the next part of ${template.text}`);
+  const isWhole = template.isWhole && count === template.params.length;
+  return { key: buildPrefix(template, values, count), isWhole };
 }
 
 // The first text after everything that begins with the prefix, which ends with a literal of the template and

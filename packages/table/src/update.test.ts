@@ -76,7 +76,7 @@ describe('requests', () => {
 
 describe('updates that cannot be right are refused before anything is sent', () => {
   it.each([
-    ['a key part', message, { set: { uid: 'bob' } }, /part of its key/],
+    ['a key part', message, { set: { uid: 'bob' } }, /part of the key/],
     ['a key part', message, { remove: ['uid'] }, /part of the key/],
     ['the version', user, { set: { version: 7 } }, /counted by every write/],
     ['an unknown attribute', message, { set: { subject: 'x' } }, /does not exist/],

@@ -1,10 +1,17 @@
 import type { Attributes, UpdateInput } from './client.ts';
-import type { AnyEntity, IndexKeys } from './entity.ts';
+import type { AnyEntity } from './entity.ts';
 import { itemRefused } from './errors.ts';
-import { createExpression, type Expression } from './expression.ts';
+import {
+  bindPlaceholders,
+  createExpression,
+  type Expression,
+  nameIn,
+  pathIn,
+  valueIn,
+} from './expression.ts';
 import { conditional, type Guards, guardText } from './guard.ts';
-import { indexKeysOf, keyOf } from './item.ts';
-import { isMissing } from './key-template.ts';
+import { writeIndexKeys } from './index-update.ts';
+import { keyOf } from './item.ts';
 
 type Settable<Item, Key> = Omit<Item, keyof Key | 'kind'>;
 type Numbers<Item> = { [A in keyof Item as NonNullable<Item[A]> extends number ? A : never]?: number };
@@ -43,65 +50,54 @@ export function updateParams(
   nowMs: number,
 ): Omit<UpdateInput, 'ReturnValues'> {
   const expression = createExpression();
-  const clauses = createClauses();
+  const clauses: Clauses = { set: [], remove: [], add: [], delete: [] };
   const set = checkValues(entity, change.set);
-  writeAttributes(expression, clauses, entity, { ...change, set });
+  writeAttributes(expression, clauses, entity, set, change);
   if (options.upsert) writeIdentity(expression, clauses, entity, key);
-  const borrowed = writeIndexKeys(expression, clauses, entity, key, { ...change, set }, options);
-  if (entity.version !== undefined) writeVersion(expression, clauses, entity.version);
-  if (clauses.isEmpty()) throw itemRefused(`an update of ${entity.name} changes nothing`);
+  const unchanged = writeIndexKeys(expression, clauses, entity, key, set, change, options);
+  const text = clausesText(clauses);
+  if (text === '') throw itemRefused(`an update of ${entity.name} changes nothing`);
 
-  const presence = options.upsert ? 'own' : 'present';
-  const guards = [guardText(expression, entity, presence, options, nowMs), ...borrowed];
-  const condition = guards.filter(text => text !== undefined).join(' AND ');
-  return {
+  const guard = guardText(expression, entity, options.upsert ? 'own' : 'present', options, nowMs);
+  const condition = guard !== undefined && unchanged ? `${guard} AND ${unchanged}` : (guard ?? unchanged);
+  const request: Omit<UpdateInput, 'ReturnValues'> = {
     TableName: entity.table.name,
     Key: keyOf(entity, key),
-    UpdateExpression: clauses.text(),
-    ...conditional(condition === '' ? undefined : condition),
-    ...expression.placeholders(),
+    UpdateExpression: entity.version === undefined ? text : countVersion(expression, clauses, entity.version),
+    ...conditional(condition),
   };
+  return bindPlaceholders(request, expression);
 }
 
-type Clauses = ReturnType<typeof createClauses>;
+export type Clauses = { set: string[]; remove: string[]; add: string[]; delete: string[] };
 
-function createClauses() {
-  const set: string[] = [];
-  const remove: string[] = [];
-  const add: string[] = [];
-  const deleted: string[] = [];
-  const join = (word: string, clauses: string[]) =>
-    clauses.length > 0 ? [`${word} ${clauses.join(', ')}`] : [];
-  return {
-    set,
-    remove,
-    add,
-    deleted,
-    isEmpty: () => set.length + remove.length + add.length + deleted.length === 0,
-    text: () =>
-      [...join('SET', set), ...join('REMOVE', remove), ...join('ADD', add), ...join('DELETE', deleted)].join(
-        ' ',
-      ),
-  };
+function clausesText({ set, remove, add, delete: deleted }: Clauses): string {
+  let text = '';
+  if (set.length > 0) text = `SET ${set.join(', ')}`;
+  if (remove.length > 0) text += `${text && ' '}REMOVE ${remove.join(', ')}`;
+  if (add.length > 0) text += `${text && ' '}ADD ${add.join(', ')}`;
+  if (deleted.length > 0) text += `${text && ' '}DELETE ${deleted.join(', ')}`;
+  return text;
 }
+
+const untouched: Attributes = {};
 
 // Each attribute by its own part of the schema; rules over several attributes are the caller's.
-function checkValues(entity: AnyEntity, values: object | undefined): Attributes | undefined {
-  if (!values) return undefined;
+function checkValues(entity: AnyEntity, values: object | undefined): Attributes {
+  if (!values) return untouched;
   const checked: Attributes = {};
-  for (const [name, value] of Object.entries(values)) {
-    if (value === undefined) continue;
-    checked[name] = name.includes('.') ? value : checkValue(entity, name, value);
+  for (const name of Object.keys(values)) {
+    const value = (values as Attributes)[name];
+    if (value !== undefined) checked[name] = name.includes('.') ? value : checkValue(entity, name, value);
   }
   return checked;
 }
 
+type Parsed = { success: boolean; data?: unknown; error?: { issues: object[] } };
+
 function checkValue(entity: AnyEntity, name: string, value: unknown): unknown {
-  const schema = entity.schema.shape[name] as
-    | { safeParse(value: unknown): { success: boolean; data?: unknown; error?: { issues: object[] } } }
-    | undefined;
-  if (!schema || entity.key.params.includes(name))
-    throw itemRefused(`${name} of ${entity.name} ${schema ? 'is part of its key' : 'does not exist'}`);
+  const schema = entity.schema.shape[name] as { safeParse(value: unknown): Parsed } | undefined;
+  if (!schema) throw itemRefused(`${name} of ${entity.name} does not exist`);
   const result = schema.safeParse(value);
   if (!result.success) throw itemRefused(`${name} of ${entity.name} is not valid`, result.error?.issues);
   return result.data;
@@ -111,118 +107,52 @@ function writeAttributes(
   expression: Expression,
   clauses: Clauses,
   entity: AnyEntity,
+  set: Attributes,
   change: Change<never>,
 ): void {
-  const { set = {}, setOnce, add = {}, append = {}, remove = [], deleteFrom = {} } = change;
-  const path = (name: string) => {
-    refuseKeyPart(entity, name);
-    return expression.path(name);
-  };
-  for (const name in set) clauses.set.push(`${path(name)} = ${expression.value((set as Attributes)[name])}`);
-  for (const [name, value] of Object.entries(checkValues(entity, setOnce) ?? {})) {
-    const placeholder = path(name);
-    clauses.set.push(`${placeholder} = if_not_exists(${placeholder}, ${expression.value(value)})`);
+  for (const name in set)
+    clauses.set.push(`${target(expression, entity, name)} = ${valueIn(expression, set[name])}`);
+  const once = checkValues(entity, change.setOnce);
+  for (const name in once) {
+    const path = target(expression, entity, name);
+    clauses.set.push(`${path} = if_not_exists(${path}, ${valueIn(expression, once[name])})`);
   }
-  for (const [name, value] of Object.entries<unknown>(append)) {
-    const placeholder = path(name);
-    const empty = expression.value([]);
-    clauses.set.push(
-      `${placeholder} = list_append(if_not_exists(${placeholder}, ${empty}), ${expression.value(value)})`,
-    );
+  for (const [name, list] of given(change.append)) {
+    const path = target(expression, entity, name);
+    const empty = valueIn(expression, []);
+    clauses.set.push(`${path} = list_append(if_not_exists(${path}, ${empty}), ${valueIn(expression, list)})`);
   }
-  for (const name of remove) clauses.remove.push(path(name));
-  for (const [name, value] of Object.entries<unknown>(add))
-    if (value !== undefined) clauses.add.push(`${path(name)} ${expression.value(value)}`);
-  for (const [name, value] of Object.entries<unknown>(deleteFrom))
-    if (value !== undefined) clauses.deleted.push(`${path(name)} ${expression.value(value)}`);
+  for (const name of change.remove ?? []) clauses.remove.push(target(expression, entity, name));
+  for (const [name, value] of given(change.add))
+    clauses.add.push(`${target(expression, entity, name)} ${valueIn(expression, value)}`);
+  for (const [name, value] of given(change.deleteFrom))
+    clauses.delete.push(`${target(expression, entity, name)} ${valueIn(expression, value)}`);
 }
 
-function refuseKeyPart(entity: AnyEntity, name: string): void {
+const nothing: [string, unknown][] = [];
+
+const given = (values: object | undefined): [string, unknown][] =>
+  values ? Object.entries(values).filter(([, value]) => value !== undefined) : nothing;
+
+function target(expression: Expression, entity: AnyEntity, name: string): string {
   if (entity.key.params.includes(name))
     throw itemRefused(`${name} is part of the key of ${entity.name}: it cannot change`);
   if (name === entity.version) throw itemRefused(`${name} of ${entity.name} is counted by every write`);
+  return pathIn(expression, name);
 }
 
 // An item made by an update has to be recognised and found like any other.
 function writeIdentity(expression: Expression, clauses: Clauses, entity: AnyEntity, key: object): void {
-  const write = (name: string, value: unknown) =>
-    clauses.set.push(`${expression.name(name)} = ${expression.value(value)}`);
-  if (entity.kind !== undefined) write('kind', entity.kind);
-  for (const name of entity.key.params)
-    if (!entity.inKeyOnly.includes(name)) write(name, (key as Attributes)[name]);
-}
-
-function writeVersion(expression: Expression, clauses: Clauses, version: string): void {
-  const name = expression.name(version);
-  clauses.set.push(`${name} = if_not_exists(${name}, ${expression.value(0)}) + ${expression.value(1)}`);
-}
-
-// Moves the item in every index whose key is built from something that changes. Returns conditions on what was
-// borrowed from `current`.
-function writeIndexKeys(
-  expression: Expression,
-  clauses: Clauses,
-  entity: AnyEntity,
-  key: object,
-  change: Change<never>,
-  options: UpdateOptions<never>,
-): string[] {
-  const set: Attributes = change.set ?? {};
-  const removed: readonly string[] = change.remove ?? [];
-  const conditions = new Map<string, string>();
-  for (const index of entity.indexes) {
-    refuseUnknowable(entity, index, change);
-    const changes = index.params.some(name => name in set || removed.includes(name));
-    const isBorn = options.upsert && index.params.every(name => name in key || name in set);
-    if (!changes && !isBorn) continue;
-
-    const values: Attributes = {};
-    const borrowed: string[] = [];
-    for (const name of index.params) {
-      if (removed.includes(name)) values[name] = undefined;
-      else if (name in set) values[name] = set[name];
-      else if (name in key) values[name] = (key as Attributes)[name];
-      else borrowed.push(name);
-    }
-    // One source cleared takes the item out of the index, whatever the others are.
-    const isCleared = index.params.some(name => name in values && isMissing(values[name]));
-    if (!isCleared) {
-      for (const name of borrowed) {
-        values[name] = borrow(entity, index, name, options.current);
-        conditions.set(name, unchangedText(expression, name, values[name]));
-      }
-    }
-    const keys = isCleared ? undefined : indexKeysOf(index, values);
-    for (const name of index.sort === undefined ? [index.partition] : [index.partition, index.sort]) {
-      if (keys) clauses.set.push(`${expression.name(name)} = ${expression.value(keys[name])}`);
-      else clauses.remove.push(expression.name(name));
-    }
-  }
-  return [...conditions.values()];
-}
-
-function refuseUnknowable(entity: AnyEntity, index: IndexKeys, change: Change<never>): void {
-  for (const clause of ['setOnce', 'add', 'append', 'deleteFrom'] as const) {
-    const name = index.params.find(
-      param => (change[clause] as Attributes | undefined)?.[param] !== undefined,
-    );
-    if (name)
-      throw itemRefused(
-        `${name} of ${entity.name} is part of the key of ${index.name}, which ${clause} cannot compute: use set`,
-      );
+  if (entity.kind !== undefined)
+    clauses.set.push(`${nameIn(expression, 'kind')} = ${valueIn(expression, entity.kind)}`);
+  for (const name of entity.key.params) {
+    if (entity.inKeyOnly.includes(name)) continue;
+    clauses.set.push(`${nameIn(expression, name)} = ${valueIn(expression, (key as Attributes)[name])}`);
   }
 }
 
-function borrow(entity: AnyEntity, index: IndexKeys, name: string, current: object | undefined): unknown {
-  if (current === undefined)
-    throw itemRefused(
-      `this update of ${entity.name} moves it in ${index.name}, whose key also needs ${name}: ` +
-        'set it as well, or pass the item as `current`',
-    );
-  return (current as Attributes)[name];
+function countVersion(expression: Expression, clauses: Clauses, version: string): string {
+  const name = nameIn(expression, version);
+  clauses.set.push(`${name} = if_not_exists(${name}, ${valueIn(expression, 0)}) + ${valueIn(expression, 1)}`);
+  return clausesText(clauses);
 }
-
-const unchangedText = (expression: Expression, name: string, value: unknown): string =>
-  value === undefined
-    ? `attribute_not_exists(${expression.name(name)})`
-    : `${expression.name(name)} = ${expression.value(value)}`;

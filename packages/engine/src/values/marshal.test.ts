@@ -13,8 +13,8 @@ import { parseNumber } from './number.ts';
 // The AWS document client itself, with a service that answers what it was told.
 function echo() {
   let sent: { Item: unknown } = { Item: {} };
-  const handle = async (request: { body: string }) => {
-    sent = JSON.parse(request.body);
+  const handle = async (request: { body: Uint8Array }) => {
+    sent = JSON.parse(Buffer.from(request.body).toString());
     const body = Readable.from([Buffer.from(JSON.stringify({ Attributes: sent.Item }))]);
     return { response: { statusCode: 200, headers: {}, body } };
   };

@@ -16,7 +16,13 @@ const seed = Number(values.seed);
 console.log(`${rounds} rounds with seed ${seed}`);
 const root = await mkdtemp(join(tmpdir(), 'stak-crash-'));
 const started = performance.now();
-const { operations, acknowledged, violations } = await runCampaign({ root, rounds, seed, log: console.log });
+const { operations, acknowledged, violations } = await runCampaign({
+  root,
+  rounds,
+  seed,
+  messages: 8000,
+  log: console.log,
+});
 const seconds = ((performance.now() - started) / 1000).toFixed(0);
 const verdict = violations.length === 0 ? 'nothing was lost' : `${violations.length} violations`;
 console.log(

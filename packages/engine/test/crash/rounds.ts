@@ -1,18 +1,26 @@
 import { join } from 'node:path';
 import { createEngine } from '../../src/index.ts';
-import { type Entry, type Theme, themes } from './journal.ts';
+import { type Entry, themes } from './journal.ts';
 import { createRandom, type Random } from './random.ts';
 import { runRound } from './round.ts';
 import { createTables } from './tables.ts';
 import type { Operation } from './workload.ts';
 
-export type CampaignOptions = { root: string; rounds: number; seed: number; log(line: string): void };
+export type CampaignOptions = {
+  root: string;
+  rounds: number;
+  seed: number;
+  // The longest a round may last, in messages.
+  messages: number;
+  log(line: string): void;
+};
 export type CampaignResult = { operations: number; acknowledged: number; violations: string[] };
 
 // A store lives through a few crashes before a new one is begun.
 const roundsPerStore = 5;
 
-export async function runCampaign({ root, rounds, seed, log }: CampaignOptions): Promise<CampaignResult> {
+export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
+  const { root, rounds, seed, messages, log } = options;
   const random = createRandom(seed);
   const total: CampaignResult = { operations: 0, acknowledged: 0, violations: [] };
   let folder = '';
@@ -24,7 +32,7 @@ export async function runCampaign({ root, rounds, seed, log }: CampaignOptions):
       await prepare(folder);
     }
     const theme = themes[(round + Math.floor(round / roundsPerStore)) % themes.length]!;
-    const killAfter = chooseMoment(random, theme);
+    const killAfter = chooseMoment(random, messages);
     const result = await runRound({ folder, seed, round, theme, killAfter, operations });
     total.operations += result.started;
     total.acknowledged += result.acknowledged;
@@ -39,12 +47,9 @@ export async function runCampaign({ root, rounds, seed, log }: CampaignOptions):
   return total;
 }
 
-// Now and then while the store is being opened; otherwise somewhere in the work. The first messages of every
-// theme are the ones in which the tables change.
-function chooseMoment(random: Random, theme: Theme): number {
-  if (random.below(12) === 0) return 1 + random.below(3);
-  return 2 + random.below(theme === 'writes' ? 12_000 : 6000);
-}
+// Now and then while the store is being opened; otherwise somewhere in the work.
+const chooseMoment = (random: Random, messages: number): number =>
+  random.below(12) === 0 ? 1 + random.below(3) : 2 + random.below(messages);
 
 async function prepare(folder: string): Promise<void> {
   const engine = await createEngine({ path: folder, sweepIntervalMs: 0 });

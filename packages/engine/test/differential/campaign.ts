@@ -4,7 +4,8 @@ import { ask, type Call, canonical, dynoxideCall, engineCall } from './compariso
 import { startDynoxide } from './dynoxide.ts';
 import type { Json } from './fragments.ts';
 import { createsByRemoving, explain } from './known-differences.ts';
-import { type Request, requestsOn } from './requests.ts';
+import type { Request } from './request-values.ts';
+import { requestsOn } from './requests.ts';
 import { createTableInput, type TableKind, tableKinds } from './tables.ts';
 
 export type Tally = { requests: number; accepted: number; explained: Map<string, number> };

@@ -4,7 +4,7 @@ import { deserialize } from '../../src/http/deserialize.ts';
 import { serialize } from '../../src/http/serialize.ts';
 import type { Dynoxide } from './dynoxide.ts';
 import type { Json } from './fragments.ts';
-import type { Request } from './requests.ts';
+import type { Request } from './request-values.ts';
 
 // One request to both, and their answers in a form in which equal answers are equal text.
 

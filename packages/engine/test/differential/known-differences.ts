@@ -1,6 +1,6 @@
 import { type Call, canonical, type Result } from './comparison.ts';
 import type { Json } from './fragments.ts';
-import type { Request } from './requests.ts';
+import type { Request } from './request-values.ts';
 
 // Where dynoxide 1.2.1 is known not to do what DynamoDB does, and why we say so. A difference that no entry
 // explains fails the test. `spoils` marks those after which the two no longer hold the same items.

@@ -1,41 +1,20 @@
 import fc from 'fast-check';
 import {
   attributes,
-  binaries,
   bind,
   condition,
   type Fragment,
   type Json,
-  nonsense,
-  numbers,
   projection,
-  strings,
   update,
   value,
 } from './fragments.ts';
+import { legacy } from './legacy-requests.ts';
+import { mistakes } from './mistakes.ts';
+import { hashValues, keyValues, optional, type Request, withoutUndefined } from './request-values.ts';
 import type { KeyKind, TableKind } from './tables.ts';
 
-// `paged` requests are followed to their last page. Where the range key leaves the order open, `order` names it.
-export type Request = { operation: string; input: Json; paged?: boolean; order?: string };
-
-const keyValues: Record<KeyKind, fc.Arbitrary<Json>> = {
-  S: fc.record({ S: strings.filter(Boolean) }),
-  N: fc.record({ N: numbers }),
-  B: fc.record({ B: binaries.filter(Boolean) }),
-};
-// Partitions are few, so that they hold something.
-const hashValues: Record<KeyKind, fc.Arbitrary<Json>> = {
-  S: fc.constantFrom({ S: 'p' }, { S: 'q' }),
-  N: fc.constantFrom({ N: '1' }, { N: '1.0' }, { N: '2' }, { N: '-3' }, { N: '4' }),
-  B: fc.constantFrom({ B: 'AA==' }, { B: 'AP8=' }),
-};
-
-// Left out `absent` times for each time it is there.
-const optional = <T>(arbitrary: fc.Arbitrary<T>, absent = 1): fc.Arbitrary<T | undefined> =>
-  fc.oneof({ arbitrary: fc.constant(undefined), weight: absent }, { arbitrary, weight: 1 });
 const capacity = optional(fc.constantFrom('NONE', 'TOTAL', 'INDEXES'), 3);
-const withoutUndefined = (input: Json): Json =>
-  Object.fromEntries(Object.entries(input).filter(([, member]) => member !== undefined));
 
 export const requestsOn = (kind: TableKind): fc.Arbitrary<Request> => {
   const key: fc.Arbitrary<Json> = fc.record({
@@ -214,6 +193,12 @@ function batches(key: fc.Arbitrary<Json>, item: fc.Arbitrary<Json>): fc.Arbitrar
   );
 }
 
+// In transactions dynoxide compares numbers by their text, so those are sent as they are stored.
+const inPlainNumbers = <T>(json: T): T =>
+  JSON.parse(
+    JSON.stringify(json).replaceAll('"0.10"', '"0.1"').replaceAll('"1e2"', '"100"').replaceAll('"+3"', '"3"'),
+  ) as T;
+
 function transactions(key: fc.Arbitrary<Json>, item: fc.Arbitrary<Json>): fc.Arbitrary<Request> {
   const failure = fc.constantFrom(undefined, 'ALL_OLD', 'NONE');
   const guarded = (
@@ -244,7 +229,7 @@ function transactions(key: fc.Arbitrary<Json>, item: fc.Arbitrary<Json>): fc.Arb
     {
       arbitrary: fc.array(action, { minLength: 1, maxLength: 3 }).map(TransactItems => ({
         operation: 'TransactWriteItems',
-        input: { TransactItems },
+        input: { TransactItems: inPlainNumbers(TransactItems) },
       })),
       weight: 3,
     },
@@ -253,162 +238,4 @@ function transactions(key: fc.Arbitrary<Json>, item: fc.Arbitrary<Json>): fc.Arb
       input: { TransactItems },
     })),
   );
-}
-
-function legacy(kind: TableKind, key: fc.Arbitrary<Json>, item: fc.Arbitrary<Json>): fc.Arbitrary<Request> {
-  const name = fc.constantFrom('a', 'b', 'c', 'd', 'f');
-  const operators: Record<string, number> = {
-    EQ: 1,
-    NE: 1,
-    LT: 1,
-    LE: 1,
-    GT: 1,
-    GE: 1,
-    BEGINS_WITH: 1,
-    CONTAINS: 1,
-    NOT_CONTAINS: 1,
-    NULL: 0,
-    NOT_NULL: 0,
-    BETWEEN: 2,
-    IN: 2,
-  };
-  const comparison = fc.constantFrom(...Object.keys(operators)).chain(ComparisonOperator =>
-    fc
-      .array(value, {
-        minLength: operators[ComparisonOperator]!,
-        maxLength: operators[ComparisonOperator]!,
-      })
-      .map(list => ({ ComparisonOperator, ...(list.length > 0 && { AttributeValueList: list }) })),
-  );
-  const comparisons = fc.dictionary(name, comparison, { minKeys: 1, maxKeys: 2, noNullPrototype: true });
-  const expectation = fc.oneof(
-    comparison,
-    value.map(Value => ({ Value })),
-    fc.constant({ Exists: false }),
-  );
-  const expected = fc.dictionary(name, expectation, { minKeys: 1, maxKeys: 2, noNullPrototype: true });
-  const operator = optional(fc.constantFrom('AND', 'OR'), 2);
-  const updates = fc.dictionary(
-    name,
-    fc.oneof(
-      value.map(Value => ({ Value })),
-      fc.record({ Action: fc.constantFrom('PUT', 'ADD', 'DELETE'), Value: value }),
-      fc.constant({ Action: 'DELETE' }),
-    ),
-    { minKeys: 1, maxKeys: 2, noNullPrototype: true },
-  );
-  const got = fc.uniqueArray(fc.constantFrom('pk', 'a', 'd', 'e'), { minLength: 1, maxLength: 3 });
-  const conditions = fc
-    .tuple(
-      hashValues[kind.pk],
-      kind.sk ? keyValues[kind.sk] : fc.constant({ S: 'x' }),
-      fc.constantFrom('EQ', 'LT', 'GE', 'BEGINS_WITH'),
-    )
-    .map(([hash, range, op]) => ({
-      pk: { ComparisonOperator: 'EQ', AttributeValueList: [hash] },
-      ...(kind.sk && { sk: { ComparisonOperator: op, AttributeValueList: [range] } }),
-    }));
-  const ReturnValues = fc.constantFrom('ALL_OLD', 'NONE');
-  const as = (operation: string, parts: Record<string, fc.Arbitrary<unknown>>, more: Partial<Request> = {}) =>
-    fc
-      .record(parts)
-      .map(input => ({ operation, input: withoutUndefined({ TableName: '@', ...input }), ...more }));
-  return fc.oneof(
-    as('PutItem', { Item: item, Expected: expected, ConditionalOperator: operator, ReturnValues }),
-    as('DeleteItem', { Key: key, Expected: expected, ConditionalOperator: operator, ReturnValues }),
-    as('UpdateItem', {
-      Key: key,
-      AttributeUpdates: updates,
-      Expected: optional(expected, 1),
-      ReturnValues: fc.constantFrom('ALL_OLD', 'ALL_NEW', 'UPDATED_OLD', 'UPDATED_NEW', 'NONE'),
-    }),
-    as('GetItem', { Key: key, AttributesToGet: got }),
-    as(
-      'Query',
-      { KeyConditions: conditions, QueryFilter: optional(comparisons, 1), ConditionalOperator: operator },
-      { paged: true },
-    ),
-    as(
-      'Scan',
-      { ScanFilter: comparisons, ConditionalOperator: operator, AttributesToGet: optional(got, 1) },
-      { paged: true, order: '' },
-    ),
-  );
-}
-
-// A sound request with one thing wrong.
-function mistakes(sound: fc.Arbitrary<Request>): fc.Arbitrary<Request> {
-  const texts = [
-    'ConditionExpression',
-    'UpdateExpression',
-    'FilterExpression',
-    'KeyConditionExpression',
-    'ProjectionExpression',
-  ];
-  const alterations: fc.Arbitrary<(input: Json) => Json> = fc.oneof(
-    fc.nat(5).map(n => (input: Json) => {
-      const names = Object.keys(input);
-      const { [names[n % names.length]!]: _, ...rest } = input;
-      return rest;
-    }),
-    fc.tuple(fc.constantFrom(...texts), nonsense).map(([name, text]) => (input: Json) => ({
-      ...input,
-      ...bindInto(input, name, text),
-    })),
-    fc
-      .constantFrom<Json>(
-        { TableName: 'nowhere' },
-        { TableName: 'x' },
-        { ReturnValues: 'SOME' },
-        { Limit: 0 },
-        { IndexName: 'nowhere' },
-        { Select: 'EVERYTHING' },
-        { ReturnConsumedCapacity: 'ALL' },
-        { ExpressionAttributeNames: { '#unused': 'a' } },
-        { ExpressionAttributeNames: {} },
-        { ExpressionAttributeValues: {} },
-        { ExpressionAttributeValues: { ':unused': { S: 'x' } } },
-        { ExpressionAttributeValues: { unused: { S: 'x' } } },
-        { ExpressionAttributeValues: { ':v0': { N: 'x' } } },
-        { ExpressionAttributeValues: { ':v0': { SS: [] } } },
-        { ExpressionAttributeValues: { ':v0': { SS: ['a', 'a'] } } },
-        { Key: {} },
-        { Key: { pk: { S: '' } } },
-        { Key: { pk: { S: 'p' }, sk: { S: 'a' }, x: { S: 'a' } } },
-        { Key: { pk: { BOOL: true } } },
-        { Item: {} },
-        { Item: { pk: { S: '' }, sk: { S: '' } } },
-        { Item: { pk: { S: 'p' }, sk: { S: 'a' }, a: { N: '1' } } },
-        { Item: { pk: { S: 'p' }, sk: { S: 'a' }, a: { S: '' } } },
-        { Item: { pk: { S: 'p' }, sk: { S: 'a' }, x: { N: '1e130' } } },
-        { Item: { pk: { S: 'p' }, sk: { S: 'a' }, x: { NS: ['1', '1.0'] } } },
-        { Item: { pk: { S: 'p' }, sk: { S: 'a' }, x: { S: 'a', N: '1' } } },
-        { Item: { pk: { S: 'p' }, sk: { S: 'a' }, x: {} } },
-        { Expected: { a: { Value: { S: 'x' } } } },
-        { AttributeUpdates: { a: { Value: { S: 'x' } } } },
-        { AttributesToGet: ['a'] },
-        { AttributesToGet: ['a', 'a'] },
-        { ExclusiveStartKey: { pk: { S: 'p' } } },
-        { ExclusiveStartKey: { pk: { S: 'p' }, sk: { S: 'zz' } } },
-        { Segment: 3, TotalSegments: 2 },
-        { Segment: 0 },
-        { ConditionalOperator: 'OR' },
-      )
-      .map(more => (input: Json) => ({ ...input, ...more })),
-  );
-  return fc
-    .tuple(sound, alterations)
-    .map(([request, alter]) => ({ ...request, input: alter(request.input) }));
-}
-
-function bindInto(input: Json, name: string, text: string): Json {
-  const { texts, names, values } = bind({ [name]: text });
-  const old = (member: string) => (input[member] ?? {}) as Json;
-  return {
-    ...texts,
-    ...(Object.keys(names).length > 0 && {
-      ExpressionAttributeNames: { ...old('ExpressionAttributeNames'), ...names },
-    }),
-    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
-  };
 }

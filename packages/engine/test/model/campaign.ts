@@ -115,6 +115,11 @@ async function take(run: Run, one: Step): Promise<void> {
         RequestItems: { [tableName]: one.writes.map(batchRequestOf) },
       });
       return;
+    case 'rewrite': {
+      const items = run.model.all();
+      const item = items[one.nth % Math.max(1, items.length)];
+      return item && writeOne(run, { kind: 'put', item: item as never });
+    }
     case 'advance':
       run.now += one.ms;
       return;

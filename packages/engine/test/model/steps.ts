@@ -12,6 +12,7 @@ export type Step =
   | { kind: 'transact'; writes: Write[]; token?: string }
   | { kind: 'batch'; writes: Write[] }
   | { kind: 'together'; writes: Write[] }
+  | { kind: 'rewrite'; nth: number }
   | { kind: 'advance'; ms: number }
   | { kind: 'sweep' };
 
@@ -132,5 +133,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     }),
     weight: 2,
   },
+  // What is written again as it is leaves no trace.
+  { arbitrary: fc.record({ kind: fc.constant('rewrite' as const), nth: fc.nat(20) }), weight: 1 },
   { arbitrary: fc.constant({ kind: 'sweep' as const }), weight: 2 },
 );

@@ -1,0 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runCampaign } from './rounds.ts';
+
+// The short version of `npm run test:crash`.
+it('loses nothing that was acknowledged when it is killed, whatever it was doing', {
+  timeout: 120_000,
+}, async () => {
+  const root = await mkdtemp(join(tmpdir(), 'stak-crash-'));
+  const seed = Date.now() % 1_000_000;
+  const lines: string[] = [];
+  const log = (line: string) => void lines.push(line);
+  const result = await runCampaign({ root, rounds: 5, seed, messages: 1500, log });
+  expect(result.violations, [`seed ${seed}`, ...lines].join('\n')).toEqual([]);
+  await rm(root, { recursive: true });
+});

@@ -1,0 +1,172 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEngine, type Engine } from '../src/index.ts';
+import { openStore } from '../src/storage/store.ts';
+import { type Peer, startPeer } from './crash/peers.ts';
+import { hashTable, newIndex, streaming } from './engine-fixture.ts';
+
+// Several processes, one folder: this one and its peers.
+
+let folder: string;
+let engine: Engine;
+let first: Peer;
+let second: Peer;
+let TableName = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stak-processes-'));
+  engine = await createEngine({ path: folder, sweepIntervalMs: 0, pollIntervalMs: 20 });
+  [first, second] = await Promise.all([startPeer(folder), startPeer(folder)]);
+}, 60_000);
+
+beforeEach(async ({ task }) => {
+  TableName = `table-${task.id}`;
+  await engine.execute('CreateTable', hashTable(TableName, streaming()));
+});
+
+afterEach(() => expect(engine.check().problems).toEqual([]));
+
+afterAll(async () => {
+  await Promise.all([first.stop(), second.stop()]);
+  await engine.close();
+  await rm(folder, { recursive: true });
+});
+
+const times = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i));
+const put = (pk: string, more: object = {}) => ({ TableName, Item: { pk: { S: pk }, ...more } });
+const increments = (count: number) =>
+  times(count, () => ({
+    TableName,
+    Key: { pk: { S: 'counter' } },
+    UpdateExpression: 'ADD units :one',
+    ExpressionAttributeValues: { ':one': { N: '1' } },
+  }));
+const read = async (pk: string) =>
+  (await engine.client.get({ TableName, Key: { pk }, ConsistentRead: true })).Item;
+const callHere = (operation: string, inputs: object[]) =>
+  Promise.allSettled(inputs.map(input => engine.execute(operation, input)));
+
+describe('processes on one folder', () => {
+  it('count together without losing a step', async () => {
+    const inputs = times(300, () => increment);
+    await Promise.all([
+      ...peers.map(peer => peer.callAll('UpdateItem', inputs)),
+      callHere('UpdateItem', inputs),
+    ]);
+    expect(await unitsCounted()).toBe(900);
+    expect(engine.check().problems).toEqual([]);
+  });
+
+  it('race for a key, and one of them wins it', async () => {
+    const claims = (name: string) =>
+      times(100, i => ({
+        ...put(`key-${i}`, { winner: { S: name } }),
+        ConditionExpression: 'attribute_not_exists(pk)',
+      }));
+    const [byFirst, bySecond, byUs] = await Promise.all([
+      first.callAll('PutItem', claims('first')),
+      second.callAll('PutItem', claims('second')),
+      callHere('PutItem', claims('us')),
+    ]);
+    const { Items } = await engine.client.scan({ TableName, ConsistentRead: true });
+    const winners = new Map(Items!.map(({ pk, winner }) => [pk, winner]));
+    expect(winners.size).toBe(100);
+    for (let i = 0; i < 100; i++) {
+      const won = [
+        ...(byFirst[i]!.error ? [] : ['first']),
+        ...(bySecond[i]!.error ? [] : ['second']),
+        ...(byUs[i]!.status === 'rejected' ? [] : ['us']),
+      ];
+      expect(won).toEqual([winners.get(`key-${i}`)]);
+    }
+    const errors = [...byFirst, ...bySecond].flatMap(({ error }) => error ?? []);
+    expect(new Set(errors)).toEqual(new Set(['ConditionalCheckFailedException']));
+  });
+
+  it('see each other’s tables at once', async () => {
+    for (let i = 0; i < 20; i++) {
+      await first.call('CreateTable', hashTable(`short-lived-${i}`));
+      const input = { TableName: `short-lived-${i}`, Item: { pk: { S: 'a' } } };
+      await second.call('PutItem', input);
+      await engine.execute('PutItem', input);
+      await second.call('DeleteTable', { TableName: `short-lived-${i}` });
+      await expect(first.call('PutItem', input)).rejects.toThrow('ResourceNotFoundException');
+      await expect(engine.execute('PutItem', input)).rejects.toThrow('Requested resource not found');
+    }
+  });
+
+  it('read what another has just been told is written', async () => {
+    for (let i = 0; i < 100; i++) {
+      await (i % 2 ? first : second).call('PutItem', put('latest', { n: { N: String(i) } }));
+      expect(await read('latest')).toMatchObject({ n: i });
+    }
+  });
+
+  it('maintain an index that one of them adds while the others write', async () => {
+    const inputs = (from: string) =>
+      times(500, i => put(`${from}-${i}`, { colour: { S: `colour-${i % 5}` } }));
+    await callHere('PutItem', inputs('before'));
+    const writing = [first.callAll('PutItem', inputs('first')), second.callAll('PutItem', inputs('second'))];
+    await engine.execute('UpdateTable', { TableName, ...newIndex('by-colour', 'colour') });
+    await engine.settled();
+    await Promise.all(writing);
+    await first.call('PutItem', put('after', { colour: { S: 'colour-0' } }));
+    const query = {
+      TableName,
+      IndexName: 'by-colour',
+      KeyConditionExpression: 'colour = :colour',
+      ExpressionAttributeValues: { ':colour': { S: 'colour-0' } },
+      Select: 'COUNT',
+    };
+    expect(await engine.execute('Query', query)).toMatchObject({ Count: 301 });
+    expect(await second.call('Query', query)).toMatchObject({ Count: 301 });
+  });
+
+  it('wake each other’s stream readers', async () => {
+    const since = engine.streamPosition();
+    const woken = [first, second].map(peer => peer.waitForChange(TableName, since));
+    const wokenHere = engine.waitForChange(TableName, undefined, since);
+    await first.call('PutItem', put('a'));
+    await Promise.all([...woken, wokenHere]);
+    expect(engine.streamPosition()).toBeGreaterThan(since);
+  });
+
+  it('go on when one of them is killed while it writes', async () => {
+    for (let round = 0; round < 3; round++) {
+      const victim = await startPeer(folder);
+      const woken = engine.waitForChange(TableName);
+      void victim.callAll('UpdateItem', increments(20_000));
+      await woken;
+      await victim.kill();
+      const before = (await read('counter'))!.units;
+      await Promise.all([
+        first.callAll('UpdateItem', increments(50)),
+        callHere('UpdateItem', increments(50)),
+      ]);
+      expect(await read('counter')).toMatchObject({ units: before + 100 });
+    }
+  });
+});
+
+it('clears the places of dead readers', async () => {
+  const store = openStore(folder);
+  const victim = await startPeer(folder);
+  await victim.call('Scan', { TableName });
+  store.clearDeadReaders();
+  await victim.kill();
+  expect(store.clearDeadReaders()).toBeGreaterThan(0);
+  expect(store.clearDeadReaders()).toBe(0);
+  await store.close();
+});
+
+it('lets two engines of one process share a folder', async () => {
+  const other = await createEngine({ path: folder, sweepIntervalMs: 0 });
+  await Promise.all(increments(400).map((input, i) => (i % 2 ? engine : other).execute('UpdateItem', input)));
+  expect(await read('counter')).toMatchObject({ units: 400 });
+  await other.close();
+  await callHere('UpdateItem', increments(1));
+  expect(await read('counter')).toMatchObject({ units: 401 });
+});

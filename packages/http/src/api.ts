@@ -1,0 +1,109 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { type Clock, createIds, type ErrorCatalogue, type Ids, type Logger } from '@stak/kit';
+import { cors } from 'hono/cors';
+import type { Gate } from './admission.ts';
+import type { ApiEnv } from './context.ts';
+import { httpErrors } from './errors.ts';
+import type { IdempotencyStore } from './idempotency.ts';
+import * as limits from './limits.ts';
+import { answerMissing } from './missing.ts';
+import { type ApiDocument, type ApiInfo, registerEndpoints } from './openapi.ts';
+import { joinCatalogues } from './problem.ts';
+import type { AnyEndpoint, RouteSpec } from './route.ts';
+import { securityHeaders } from './security-headers.ts';
+import { answerError, enter, type RequestRecord, type Serving, serveEndpoint } from './serving.ts';
+import { type Metrics, type ReadyCheck, systemEndpoints } from './system-endpoints.ts';
+
+export type ApiSettings<E extends readonly AnyEndpoint[]> = Gate & {
+  info: ApiInfo;
+  endpoints: E; // of every service: `[...accounts.api, ...tenants.api]`
+  errors?: readonly Pick<ErrorCatalogue, 'statuses'>[];
+  clock: Clock;
+  log: Logger;
+  ids?: Ids;
+  idempotency?: IdempotencyStore;
+  isHttps?: boolean; // whether browsers reach us by https, here or at a proxy
+  trustedProxyHops?: number; // how many proxies of ours append to X-Forwarded-For
+  corsOrigins?: readonly string[]; // exact origins, like https://app.example
+  checks?: Readonly<Record<string, ReadyCheck>>;
+  metrics?: Metrics;
+  observe?: (record: RequestRecord) => void;
+};
+
+// The app with the types of its routes, for `hc<typeof api.app>` and whatever is generated from it.
+export type AppOf<E extends readonly AnyEndpoint[]> = ReturnType<typeof untyped.openapiRoutes<E>>;
+declare const untyped: OpenAPIHono<ApiEnv>;
+
+export type Api<E extends readonly AnyEndpoint[] = readonly AnyEndpoint[]> = {
+  app: AppOf<E>;
+  routes: readonly RouteSpec[]; // the services' and the system's, in the order they are matched
+  document(): ApiDocument;
+  stop(): void; // ends what would go on forever: event streams; /readyz says no from now on
+};
+
+export function createApi<const E extends readonly AnyEndpoint[]>(settings: ApiSettings<E>): Api<E> {
+  const { clock, log, info, trustedProxyHops = 0 } = settings;
+  const stopping = new AbortController();
+  const statuses = joinCatalogues([httpErrors, ...(settings.errors ?? [])]);
+  const app = new OpenAPIHono<ApiEnv>();
+  const document = () => app.getOpenAPI31Document({ openapi: '3.1.0', info });
+
+  const serving: Serving = {
+    authenticate: settings.authenticate,
+    rateLimits: settings.rateLimits,
+    server: { clock, log, stopping: stopping.signal },
+    ids: settings.ids ?? createIds({ clock }),
+    statuses,
+    baseHeaders: securityHeaders({ isHttps: settings.isHttps ?? false }),
+    trustedProxyHops,
+    idempotency: settings.idempotency,
+    observe: settings.observe,
+  };
+
+  const endpoints = [...settings.endpoints, ...systemEndpoints({ ...settings, document })];
+  const routes = endpoints.map(one => one.route);
+  registerEndpoints(app.openAPIRegistry, endpoints, statuses);
+
+  if (settings.corsOrigins?.length) app.use('*', allowOrigins(settings.corsOrigins));
+  for (const one of endpoints)
+    app.on([one.route.method], [one.route.path.replaceAll(/\{(\w+)\}/g, ':$1')], serveEndpoint(one, serving));
+  app.notFound(c => answerMissing(c, routes, serving));
+  app.onError((error, c) => {
+    if (!c.get('requestId')) enter(c, serving);
+    return answerError(c, error, serving);
+  });
+
+  return { app: app as unknown as AppOf<E>, routes, document, stop: () => stopping.abort() };
+}
+
+const exposedHeaders = [
+  'ETag',
+  'Idempotency-Replayed',
+  'Location',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Retry-After',
+  'X-Request-Id',
+];
+
+function allowOrigins(origins: readonly string[]) {
+  for (const origin of origins)
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+      throw new TypeError(`"${origin}" is not an origin`);
+  return cors({
+    origin: [...origins],
+    allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowHeaders: [
+      'Authorization',
+      'Content-Type',
+      'Idempotency-Key',
+      'If-Match',
+      'If-None-Match',
+      'Last-Event-ID',
+      'X-Request-Id',
+    ],
+    exposeHeaders: exposedHeaders,
+    maxAge: limits.corsMaxAgeS,
+  });
+}

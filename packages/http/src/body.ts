@@ -1,0 +1,64 @@
+import { AppError, type Clock } from '@stak/kit';
+import type { Context } from 'hono';
+import { refuse } from './errors.ts';
+
+const closing = { Connection: 'close' }; // what is left of the body is not worth reading
+
+const tooLarge = (mostBytes: number) =>
+  refuse('http.body_too_large', `The body is larger than ${mostBytes} bytes.`, { headers: closing });
+
+export function hasBody(c: Context): boolean {
+  const length = c.req.header('content-length');
+  return length === undefined ? c.req.raw.body !== null : length !== '0';
+}
+
+// The whole body, or a problem as soon as it is too long or too slow.
+export async function readBody(
+  c: Context,
+  { mostBytes, mostMs, clock }: { mostBytes: number; mostMs: number; clock: Clock },
+): Promise<Uint8Array> {
+  const length = c.req.header('content-length');
+  if (length !== undefined && Number(length) > mostBytes) throw tooLarge(mostBytes);
+  // The transport holds the sender to the announced length and has a way to read it that avoids streams.
+  const reading =
+    length === undefined
+      ? readStream(c.req.raw.body, mostBytes)
+      : c.req.raw.arrayBuffer().then(buffer => new Uint8Array(buffer));
+  const bytes = await within(reading.catch(brokenOff), mostMs, clock);
+  if (bytes.length > mostBytes) throw tooLarge(mostBytes);
+  return bytes;
+}
+
+const brokenOff = (error: unknown): never => {
+  throw error instanceof AppError ? error : refuse('http.body_refused', 'The body broke off.', {}, error);
+};
+
+async function readStream(stream: ReadableStream<Uint8Array> | null, mostBytes: number): Promise<Uint8Array> {
+  if (stream === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks, size);
+    size += value.length;
+    if (size > mostBytes) {
+      reader.cancel().catch(() => {}); // not awaited: a sender may never acknowledge
+      throw tooLarge(mostBytes);
+    }
+    chunks.push(value);
+  }
+}
+
+async function within(reading: Promise<Uint8Array>, mostMs: number, clock: Clock): Promise<Uint8Array> {
+  const isRead = new AbortController();
+  const late = clock.sleep(mostMs, isRead.signal).then(
+    () => Promise.reject(refuse('http.body_too_slow', 'The body took too long.', { headers: closing })),
+    () => new Uint8Array(),
+  );
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    isRead.abort();
+  }
+}

@@ -1,0 +1,23 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Clock, Logger } from '@stak/kit';
+import type { Auth, PrincipalOf } from './principal.ts';
+
+// What every handler may reach, besides its validated input.
+export type ServerContext = { clock: Clock; log: Logger; stopping: AbortSignal };
+
+export type ApiVariables<A extends Auth> = {
+  requestId: string;
+  principal: PrincipalOf<A>;
+  address: string | undefined;
+  routeId: string;
+  body: Uint8Array; // as it was sent: signatures are made over these bytes
+  // The caller's Idempotency-Key, bound to caller and route: for the record a service writes with its change.
+  idempotencyKey: string | undefined;
+  rateHeaders: Readonly<Record<string, string>> | undefined;
+  server: ServerContext;
+};
+
+// Absent where a request was not received by a Node server, as in `app.request()`.
+export type ApiBindings = Partial<HttpBindings>;
+
+export type ApiEnv<A extends Auth = Auth> = { Bindings: ApiBindings; Variables: ApiVariables<A> };

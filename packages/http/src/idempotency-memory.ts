@@ -1,0 +1,43 @@
+import type { Clock } from '@stak/kit';
+import type { Attempt, Begun, Claim, IdempotencyStore, StoredResponse } from './idempotency.ts';
+import * as limits from './limits.ts';
+
+type Record = { fingerprint: string; untilMs: number; response?: StoredResponse };
+
+// For tests and for one process whose keys need not outlive it.
+export function createMemoryIdempotency({
+  clock,
+  mostEntries = limits.idempotencyEntries,
+}: {
+  clock: Clock;
+  mostEntries?: number;
+}): IdempotencyStore & { size(): number } {
+  const records = new Map<string, Record>();
+
+  const attemptOf = (claim: Claim, mine: Record): Attempt => ({
+    async finish(response) {
+      if (records.get(claim.key) !== mine) return;
+      mine.response = response;
+      mine.untilMs = clock.now() + claim.ttlMs;
+    },
+    async abandon() {
+      if (records.get(claim.key) === mine) records.delete(claim.key);
+    },
+  });
+
+  return {
+    size: () => records.size,
+    async begin(claim): Promise<Begun> {
+      const found = records.get(claim.key);
+      if (found && found.untilMs > clock.now()) {
+        if (found.fingerprint !== claim.fingerprint) return { kind: 'mismatch' };
+        return found.response ? { kind: 'replay', response: found.response } : { kind: 'in_flight' };
+      }
+      const mine: Record = { fingerprint: claim.fingerprint, untilMs: clock.now() + claim.leaseMs };
+      records.delete(claim.key);
+      records.set(claim.key, mine);
+      if (records.size > mostEntries) records.delete(records.keys().next().value!);
+      return { kind: 'started', attempt: attemptOf(claim, mine) };
+    },
+  };
+}

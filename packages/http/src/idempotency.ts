@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import type { Logger } from '@stak/kit';
+import { refuse } from './errors.ts';
+import * as limits from './limits.ts';
+
+export type StoredResponse = {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array;
+};
+
+export type Claim = {
+  readonly key: string;
+  readonly fingerprint: string; // of the request; another one under the same key is a mistake
+  readonly ttlMs: number; // for the response, once there is one
+  readonly leaseMs: number; // for the attempt: one that died without a word blocks its key no longer
+};
+
+// An attempt whose lease has run out and whose key was taken over changes nothing by either.
+export type Attempt = {
+  finish(response: StoredResponse): Promise<void>;
+  abandon(): Promise<void>;
+};
+
+export type Begun =
+  | { readonly kind: 'started'; readonly attempt: Attempt }
+  | { readonly kind: 'replay'; readonly response: StoredResponse }
+  | { readonly kind: 'mismatch' }
+  | { readonly kind: 'in_flight' };
+
+// Of any number of `begin`s with one key, one starts. The suite in test/idempotency-store-suite.ts is the
+// contract.
+export type IdempotencyStore = { begin(claim: Claim): Promise<Begun> };
+
+const keyShape = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyChars}}$`);
+const keptHeaders = new Set(['content-type', 'location', 'etag', 'last-modified', 'link']);
+
+export function checkKey(key: string): void {
+  if (keyShape.test(key)) return;
+  const detail = `An Idempotency-Key has 1 to ${limits.idempotencyKeyChars} visible ASCII characters`;
+  throw refuse('http.request_invalid', 'The Idempotency-Key is not valid.', {
+    errors: [{ in: 'header', pointer: '#/Idempotency-Key', code: 'invalid_format', detail }],
+  });
+}
+
+// Hashed with its parts' lengths: no caller can spell a key that lands on another caller's.
+export function hashParts(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
+  return hash.digest('base64url');
+}
+
+// Runs the handler once for each key. What it answers below 500 is kept; anything else may be tried again.
+export async function runOnce(
+  store: IdempotencyStore,
+  claim: Claim,
+  log: Logger,
+  run: () => Promise<Response>,
+): Promise<{ response: StoredResponse; isReplay: boolean }> {
+  const begun = await store.begin(claim);
+  if (begun.kind === 'replay') return { response: begun.response, isReplay: true };
+  if (begun.kind === 'mismatch')
+    throw refuse('http.idempotency_mismatch', 'This Idempotency-Key was used for another request.');
+  if (begun.kind === 'in_flight')
+    throw refuse('http.request_in_flight', 'The first request with this Idempotency-Key is still running.', {
+      retryAfterS: limits.idempotencyRetryS,
+    });
+
+  const { attempt } = begun;
+  let response: StoredResponse;
+  try {
+    response = await storable(await run());
+  } catch (error) {
+    await settle(attempt.abandon(), log);
+    throw error;
+  }
+  const isKept = response.status < 500 && response.body.length <= limits.idempotencyBodyBytes;
+  if (response.body.length > limits.idempotencyBodyBytes)
+    log.error({ bytes: response.body.length }, 'a response is too large to be kept for its idempotency key');
+  await settle(isKept ? attempt.finish(response) : attempt.abandon(), log);
+  return { response, isReplay: false };
+}
+
+// The change has happened: a store that fails now must not turn the answer into an error.
+const settle = (work: Promise<void>, log: Logger): Promise<void> =>
+  work.catch((error: unknown) => log.error({ err: error }, 'an idempotency record was not settled'));
+
+async function storable(response: Response): Promise<StoredResponse> {
+  const body = new Uint8Array(await response.arrayBuffer());
+  const headers = [...response.headers].filter(([name]) => keptHeaders.has(name));
+  return { status: response.status, headers, body };
+}

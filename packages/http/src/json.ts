@@ -1,0 +1,47 @@
+import { refuse } from './errors.ts';
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+const invalid = (detail: string, cause?: unknown) => refuse('http.json_invalid', detail, undefined, cause);
+
+export function parseJson(bytes: Uint8Array, mostDepth: number): unknown {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch (error) {
+    throw invalid('The body is not UTF-8.', error);
+  }
+  checkDepth(text, mostDepth);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw invalid('The body is not JSON.', error);
+  }
+  // Escapes can spell any name, so a text without the name and without escapes is the only one to skip.
+  if (text.includes('__proto__') || text.includes('\\u')) checkNames(value);
+  return value;
+}
+
+// Counted on the text, before anything is built from it.
+function checkDepth(text: string, most: number): void {
+  let depth = 0;
+  let isInString = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (isInString) {
+      if (code === 0x5c) i++;
+      else if (code === 0x22) isInString = false;
+    } else if (code === 0x22) isInString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > most) throw invalid(`The body is nested deeper than ${most} levels.`);
+    } else if (code === 0x7d || code === 0x5d) depth--;
+  }
+}
+
+// JSON.parse makes `__proto__` an ordinary property, and the first assignment that copies it a prototype.
+function checkNames(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Object.hasOwn(value, '__proto__')) throw invalid('No field may be named "__proto__".');
+  for (const inner of Object.values(value)) checkNames(inner);
+}

@@ -1,0 +1,45 @@
+// Everything a stranger can make this layer hold, read or wait for, and why it stops where it stops.
+
+export const bodyBytes = 256 * 1024; // below DynamoDB's 400 KB item, with room for what we add to it
+export const bodyMs = 15_000; // a body that takes longer is a trickle, not a slow network
+export const jsonDepth = 32; // no document of ours nests this deep; recursion over it stays far from the stack's end
+export const fieldErrors = 20; // nobody corrects more at once, and an answer must not outgrow its request
+export const fieldNameChars = 100; // an unknown field's name comes from the caller
+
+export const requestIdChars = 100; // enough for a UUID, a ULID or a trace id with a prefix
+export const tokenChars = 8192; // a JWT with a few claims has 1 KB; Node allows 16 KB for all headers
+export const eventIdChars = 256; // Last-Event-ID is an id of ours
+
+export const idempotencyKeyChars = 255; // what Stripe and the IETF draft's examples allow
+export const idempotencyTtlMs = 24 * 60 * 60 * 1000; // a client that retries after a day has to look first
+export const idempotencyLeaseMs = 60_000; // longer than any handler may run; a crash blocks a key this long
+export const idempotencyRetryS = 1; // most requests in flight are over by then
+export const idempotencyBodyBytes = 128 * 1024; // a stored response is one item beside its key
+export const idempotencyEntries = 10_000; // of the in-memory store
+
+export const pageItems = 25;
+export const pageItemsMost = 100; // a page of 4 KB items stays under DynamoDB's megabyte
+export const cursorChars = 4096; // a sealed key of 2 KB, in base64
+
+export const rateKeys = 100_000; // about 10 MB of in-memory counters; the least recently used one is dropped
+export const windowMs = 60_000;
+export const requestsPerPrincipal = 600; // a window: ten a second, kept up
+export const requestsPerAddress = 300; // a window, without a principal or with a refused one
+
+export const sseBufferBytes = 256 * 1024; // for one consumer; one that is further behind reads the list instead
+export const sseHeartbeatMs = 15_000; // proxies close what is silent for 30 to 60 seconds
+export const sseLifetimeMs = 15 * 60_000; // a revoked caller is gone by then; the client resumes where it was
+export const sseRetryMs = 2_000; // what EventSource waits before it comes back
+export const sseGraceMs = 5_000; // for a consumer that was cut off to read why
+
+export const headerBytes = 16 * 1024; // Node's own default; the address line is part of it
+export const headersMs = 10_000;
+export const requestMs = 30_000; // headers and body; longer than bodyMs, so that the problem is answered first
+export const checkMs = 1_000; // how often Node looks for connections past these
+export const keepAliveMs = 65_000; // longer than a load balancer's 60 s, which then never meets a closing socket
+export const connections = 10_000;
+export const drainMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after asking
+export const readyMs = 2_000; // for one readiness check; a probe waits 1 to 5 seconds
+
+export const corsMaxAgeS = 600; // Chromium remembers a preflight no longer than two hours, Firefox a day
+export const hstsMaxAgeS = 365 * 24 * 60 * 60;

@@ -1,0 +1,122 @@
+import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi';
+import { problemSchema, problemType, type Statuses } from './problem.ts';
+import { type AnyEndpoint, jsonSchemaOf, type RouteSpec } from './route.ts';
+
+export type ApiInfo = { title: string; version: string; description?: string };
+export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
+
+type Registry = OpenAPIHono['openAPIRegistry'];
+type Parameter = NonNullable<RouteConfig['parameters']>[number];
+
+const schemes = {
+  account: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A session of the console, or an API key with the scope `read`, `write` or `admin`.',
+  },
+  endUser: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'A short-lived token that a tenant mints for one of its users.',
+  },
+} as const;
+
+const securityOf: Record<RouteSpec['auth'], readonly (keyof typeof schemes)[]> = {
+  public: [],
+  provider: [],
+  account: ['account'],
+  session: ['account'],
+  endUser: ['endUser'],
+  user: ['account', 'endUser'],
+};
+
+export function registerEndpoints(
+  registry: Registry,
+  endpoints: readonly AnyEndpoint[],
+  statuses: Statuses,
+): void {
+  for (const [name, scheme] of Object.entries(schemes))
+    registry.registerComponent('securitySchemes', name, scheme);
+  const ids = new Set<string>();
+  for (const { route } of endpoints) {
+    const operation = describeRoute(route, statuses);
+    if (ids.has(operation.operationId!)) throw new TypeError(`Two routes are named ${operation.operationId}`);
+    ids.add(operation.operationId!);
+    registry.registerPath(operation);
+  }
+}
+
+export function describeRoute(route: RouteSpec, statuses: Statuses): RouteConfig {
+  const { method, path, summary, description, tags, request } = route;
+  const responses = { ...route.responses };
+  for (const [status, codes] of problemsOf(route, statuses))
+    responses[status] ??= {
+      description: codes.map(code => `\`${code}\``).join(', '),
+      content: { [problemType]: { schema: problemSchema } },
+    };
+  return {
+    method,
+    path,
+    operationId: route.operationId ?? operationIdOf(route),
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(tags === undefined ? {} : { tags: [...tags] }),
+    ...(request === undefined ? {} : { request }),
+    responses,
+    parameters: headersOf(route),
+    security: securityOf[route.auth].map(name => ({ [name]: route.scope ? [route.scope] : [] })),
+    'x-auth': route.auth,
+    ...(route.scope ? { 'x-scope': route.scope } : {}),
+  };
+}
+
+// `GET /v1/sources/{id}` is get_v1_sources_id.
+const operationIdOf = ({ method, path }: RouteSpec): string =>
+  [method, ...path.split(/[^A-Za-z0-9]+/).filter(Boolean)].join('_');
+
+function headersOf(route: RouteSpec): Parameter[] {
+  const header = (name: string, required: boolean, description: string): Parameter => ({
+    name,
+    in: 'header',
+    required,
+    description,
+    schema: { type: 'string' },
+  });
+  return [
+    ...(route.idempotent
+      ? [header('Idempotency-Key', false, 'The same key and body get the same answer, for a day.')]
+      : []),
+    ...(route.conditional
+      ? [header('If-Match', route.conditional === 'required', 'The ETag that was last read.')]
+      : []),
+  ];
+}
+
+// Most of what can go wrong follows from what a route says about itself.
+export function problemsOf(route: RouteSpec, statuses: Statuses): Map<number, string[]> {
+  const { request, auth } = route;
+  const hasCaller = auth !== 'public';
+  const rules: [applies: unknown, ...codes: string[]][] = [
+    [request?.params ?? request?.query ?? request?.headers ?? jsonSchemaOf(route), 'http.request_invalid'],
+    [jsonSchemaOf(route), 'http.json_invalid', 'http.media_type_refused'],
+    [request?.body, 'http.body_too_slow', 'http.body_too_large'],
+    [!request?.body && route.method !== 'get', 'http.body_refused'],
+    [hasCaller, 'http.unauthenticated'],
+    [hasCaller && auth !== 'provider', 'http.principal_refused', 'http.scope_missing'],
+    [request?.params, 'http.not_found'],
+    [route.idempotent, 'http.request_in_flight', 'http.idempotency_mismatch'],
+    [route.conditional, 'http.version_mismatch'],
+    [route.conditional === 'required', 'http.version_required'],
+    [route.limits?.rate !== false, 'http.rate_limited'],
+    [true, 'http.internal', ...(route.problems ?? [])],
+  ];
+  const problems = new Map<number, string[]>();
+  for (const [applies, ...codes] of rules)
+    for (const code of applies ? codes : []) {
+      const status = statuses.get(code);
+      if (status === undefined) throw new TypeError(`${route.path}: no catalogue has "${code}"`);
+      problems.set(status, [...(problems.get(status) ?? []), code]);
+    }
+  return problems;
+}

@@ -1,0 +1,100 @@
+import { refuse } from './errors.ts';
+import * as limits from './limits.ts';
+
+// Each scope holds the ones before it.
+const scopes = ['read', 'write', 'admin'] as const;
+export type Scope = (typeof scopes)[number];
+
+export type AccountPrincipal = {
+  readonly kind: 'account';
+  readonly accountId: string;
+  readonly scope: Scope;
+  readonly via: 'session' | 'api_key';
+  readonly credentialId: string; // of the session or the key, for the audit trail
+};
+
+export type EndUserPrincipal = {
+  readonly kind: 'endUser';
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly scope: Scope;
+};
+
+export type ProviderPrincipal = {
+  readonly kind: 'provider';
+  readonly provider: string;
+  readonly subject: string; // what the signature was made for: a source, a channel
+};
+
+export type Principal = AccountPrincipal | EndUserPrincipal | ProviderPrincipal;
+
+// Whom a route is for. `session` is an account that signed in: a key cannot make or revoke keys. `user` is an
+// account or an end user.
+export type Auth = 'public' | 'account' | 'session' | 'endUser' | 'user' | 'provider';
+
+export type PrincipalOf<A extends Auth> = {
+  public: undefined;
+  account: AccountPrincipal;
+  session: AccountPrincipal & { readonly via: 'session' };
+  endUser: EndUserPrincipal;
+  user: AccountPrincipal | EndUserPrincipal;
+  provider: ProviderPrincipal;
+}[A];
+
+export type AuthRequest = { token: string; requestId: string; address: string | undefined };
+
+// Undefined for a token that is unknown, expired or revoked. An AppError for one that is known and refused.
+export type Authenticate = (request: AuthRequest) => Promise<Principal | undefined>;
+
+const bearerShape = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
+
+// Two Authorization headers arrive joined by a comma, which no token contains: neither is taken.
+export function bearerToken(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || authorization.length > limits.tokenChars) return undefined;
+  return bearerShape.exec(authorization)?.[1];
+}
+
+export const unauthenticated = (hadToken: boolean) =>
+  refuse('http.unauthenticated', hadToken ? 'The token is not valid.' : 'This needs a bearer token.', {
+    headers: { 'WWW-Authenticate': `Bearer realm="stak"${hadToken ? ', error="invalid_token"' : ''}` },
+  });
+
+export function checkPrincipal(principal: Principal, auth: Auth, scope: Scope | undefined): void {
+  if (!isFor(principal, auth))
+    throw refuse('http.principal_refused', `This is not for ${describe(principal)}.`);
+  if (scope === undefined || principal.kind === 'provider') return;
+  if (scopes.indexOf(principal.scope) < scopes.indexOf(scope))
+    throw refuse('http.scope_missing', `This needs the scope "${scope}".`, {
+      headers: { 'WWW-Authenticate': `Bearer realm="stak", error="insufficient_scope", scope="${scope}"` },
+    });
+}
+
+function isFor(principal: Principal, auth: Auth): boolean {
+  if (auth === 'session') return principal.kind === 'account' && principal.via === 'session';
+  if (auth === 'user') return principal.kind !== 'provider';
+  return auth === principal.kind;
+}
+
+function describe(principal: Principal): string {
+  if (principal.kind === 'account') return principal.via === 'session' ? 'an account' : 'an API key';
+  return principal.kind === 'endUser' ? 'an end user' : 'a provider';
+}
+
+// One text for each caller: limits, idempotency keys and cursors are bound to it. Spelled as JSON, because an
+// end user's id is the tenant's and may hold any separator.
+export function principalKey(principal: Principal): string {
+  if (principal.kind === 'account') return JSON.stringify(['account', principal.accountId]);
+  if (principal.kind === 'endUser')
+    return JSON.stringify(['endUser', principal.tenantId, principal.userId]);
+  return JSON.stringify(['provider', principal.provider, principal.subject]);
+}
+
+// A resource that is missing and one that is somebody else's end in the same error.
+export function assertOwned<T>(
+  resource: T | undefined,
+  isOwned: (resource: T) => boolean,
+  notFound: () => Error = () => refuse('http.not_found', 'There is nothing here.'),
+): T {
+  if (resource === undefined || !isOwned(resource)) throw notFound();
+  return resource;
+}

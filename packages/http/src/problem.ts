@@ -1,0 +1,78 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from '@hono/zod-openapi';
+import { AppError, type ErrorCatalogue } from '@stak/kit';
+import { HTTPException } from 'hono/http-exception';
+import { type FieldError, httpErrors, type ProblemDetails } from './errors.ts';
+
+export const fieldErrorSchema = z
+  .strictObject({
+    in: z.enum(['body', 'query', 'path', 'header']),
+    pointer: z.string().openapi({ example: '#/settings/name' }),
+    code: z.string().openapi({ example: 'too_small' }),
+    detail: z.string(),
+  })
+  .openapi('FieldError');
+
+export const problemSchema = z
+  .strictObject({
+    type: z.string().openapi({ example: 'urn:stak:problem:http.request_invalid' }),
+    title: z.string().openapi({ example: 'Bad Request' }),
+    status: z.int(),
+    code: z.string().openapi({ example: 'http.request_invalid' }),
+    detail: z.string(),
+    request_id: z.string(),
+    errors: z.array(fieldErrorSchema).optional(),
+    details: z.unknown().optional(),
+  })
+  .openapi('Problem', { description: 'What went wrong, as RFC 9457 has it. `code` is for programs.' });
+
+export type Problem = z.infer<typeof problemSchema>;
+export type Answer = { problem: Problem; headers: Readonly<Record<string, string>>; isBug: boolean };
+
+export type Statuses = ReadonlyMap<string, number>;
+export const problemType = 'application/problem+json';
+
+export function joinCatalogues(catalogues: readonly Pick<ErrorCatalogue, 'statuses'>[]): Statuses {
+  const statuses = new Map<string, number>();
+  for (const catalogue of catalogues)
+    for (const [code, status] of Object.entries(catalogue.statuses)) {
+      if (statuses.has(code) && statuses.get(code) !== status)
+        throw new TypeError(`Two catalogues give "${code}" different statuses`);
+      statuses.set(code, status);
+    }
+  return statuses;
+}
+
+const opaque = 'Something went wrong on our side. Tell us the request id if it goes on.';
+
+// Whatever was thrown, as an answer. Only errors of a catalogue speak for themselves; of the rest, and of
+// everything a catalogue calls a 500, the caller learns nothing but the request id.
+export function describeError(error: unknown, requestId: string, statuses: Statuses): Answer {
+  if (error instanceof AppError) {
+    const status = statuses.get(error.code);
+    if (status !== undefined && status !== 500) return describeAppError(error, status, requestId);
+  }
+  if (error instanceof HTTPException && error.status < 500)
+    return { problem: problemOf(error.status, 'http.refused', error.message, requestId), headers: {}, isBug: false };
+  return { problem: problemOf(500, 'http.internal', opaque, requestId), headers: {}, isBug: true };
+}
+
+function describeAppError(error: AppError, status: number, requestId: string): Answer {
+  const problem = problemOf(status, error.code, error.message, requestId);
+  if (!isRecord(error.details)) return { problem, headers: {}, isBug: false };
+  const { errors, retryAfterS, headers: own, ...details } = error.details as ProblemDetails;
+  if (Array.isArray(errors)) problem.errors = errors as FieldError[];
+  if (status < 500 && Object.keys(details).length > 0) problem.details = details;
+  // Only this layer's errors set headers: the details of others may hold anything under that name.
+  const headers = { ...(httpErrors.includes(error) ? own : undefined) };
+  if (retryAfterS !== undefined) headers['Retry-After'] = String(retryAfterS);
+  return { problem, headers, isBug: false };
+}
+
+export function problemOf(status: number, code: string, detail: string, requestId: string): Problem {
+  const title = STATUS_CODES[status] ?? 'Error';
+  return { type: `urn:stak:problem:${code}`, title, status, code, detail, request_id: requestId };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,113 @@
+import type { RouteConfig, RouteHandler } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { ZodObject, ZodType } from 'zod';
+import type { ApiEnv } from './context.ts';
+import type { Auth, ProviderPrincipal, Scope } from './principal.ts';
+import type { RatePolicy } from './rate-limit.ts';
+import { checkStrict } from './strict.ts';
+
+type Content<S extends ZodType> = { 'application/json': { schema: S } };
+export type JsonBody<S extends ZodType = ZodType> = { required: true; description: string; content: Content<S> };
+export type RawBody = { required: true; description: string; content: { '*/*': { schema: ZodType } } };
+
+export type RouteLimits = {
+  bodyBytes?: number;
+  jsonDepth?: number;
+  rate?: RatePolicy | false; // besides the caller's own; false counts nothing
+};
+
+type Guard =
+  | { auth: 'public' | 'provider'; scope?: never }
+  | { auth: Exclude<Auth, 'public' | 'provider'>; scope: Scope };
+
+export type RouteSpec = Guard & {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  path: `/${string}`;
+  summary: string;
+  description?: string;
+  operationId?: string;
+  tags?: string[];
+  request?: { params?: ZodObject; query?: ZodObject; headers?: ZodObject; body?: JsonBody | RawBody };
+  responses: RouteConfig['responses'];
+  // Codes of the service's own catalogue that this route may answer, for the document.
+  problems?: readonly string[];
+  // A POST that creates: answered once for each Idempotency-Key.
+  idempotent?: true;
+  // Whether If-Match may or must be sent.
+  conditional?: 'optional' | 'required';
+  limits?: RouteLimits;
+};
+
+// The parts of a path that are parameters, `id` in `/v1/sources/{id}`.
+const parameterShape = /\{([A-Za-z0-9_]+)\}/g;
+
+export const parametersOf = (path: string): string[] =>
+  [...path.matchAll(parameterShape)].map(match => match[1]!);
+
+export const routeId = ({ method, path }: RouteSpec): string => `${method.toUpperCase()} ${path}`;
+
+// A route is data: who may call it, what it takes, what it answers. It throws while its module is loaded, so a
+// route that forgets its guard never serves a request.
+export function route<const R extends RouteSpec>(spec: R): R {
+  const complain = (what: string): never => {
+    throw new TypeError(`${routeId(spec)}: ${what}`);
+  };
+  if (spec.auth === undefined) complain('says not whom it is for');
+  const isGuarded = spec.auth !== 'public' && spec.auth !== 'provider';
+  if (isGuarded && spec.scope === undefined) complain('says not which scope it needs');
+  if (spec.idempotent && spec.method !== 'post') complain('only a POST takes an Idempotency-Key');
+  // Strangers would share their keys, and with them their answers.
+  if (spec.idempotent && spec.auth === 'public') complain('an Idempotency-Key needs a caller to belong to');
+  if (spec.conditional && (spec.method === 'get' || spec.method === 'post'))
+    complain('If-Match is for what is edited');
+  if (spec.method === 'get' && spec.request?.body) complain('a GET has no body');
+
+  const declared = Object.keys(spec.request?.params?.shape ?? {});
+  const named = parametersOf(spec.path);
+  if (named.length !== declared.length || named.some(name => !declared.includes(name)))
+    complain('the path and its parameters do not name the same');
+
+  const schema = jsonSchemaOf(spec);
+  if (schema) for (const place of checkStrict(schema)) complain(`the body lets unknown fields pass at ${place}`);
+  return spec;
+}
+
+export function jsonSchemaOf(spec: RouteSpec): ZodType | undefined {
+  const content = spec.request?.body?.content;
+  return content && 'application/json' in content ? content['application/json'].schema : undefined;
+}
+
+// For a request: `body: json(NewSource)`. For a response: `201: json(Source, 'The new source')`.
+export const json = <S extends ZodType>(schema: S, description = 'JSON'): JsonBody<S> => ({
+  required: true,
+  description,
+  content: { 'application/json': { schema } },
+});
+
+// Bytes of any type, unparsed, in `c.get('body')`.
+export const raw = (description = 'Anything'): RawBody => ({
+  required: true,
+  description,
+  content: { '*/*': { schema: z.unknown() } },
+});
+
+export const empty = (description = 'Nothing more to say') => ({ description });
+
+// `c.json(value, 200)` in a handler is checked against the route's responses.
+export type HandlerOf<R extends RouteSpec> = RouteHandler<R, ApiEnv<R['auth']>>;
+
+// Says whose signature the request carries, from its headers and `c.get('body')`; undefined for none.
+export type Prove = (c: Context<ApiEnv<'provider'>>) => Promise<ProviderPrincipal | undefined>;
+
+export type Endpoint<R extends RouteSpec = RouteSpec> = { route: R; handler: HandlerOf<R>; prove?: Prove };
+export type AnyEndpoint = { route: RouteSpec; handler: (c: never, next: never) => unknown; prove?: Prove };
+
+export function endpoint<const R extends RouteSpec>(
+  spec: R,
+  handler: HandlerOf<R>,
+  ...[prove]: R['auth'] extends 'provider' ? [prove: Prove] : []
+): Endpoint<R> {
+  if (spec.auth === 'provider' && !prove) throw new TypeError(`${routeId(spec)}: nobody proves the signature`);
+  return prove ? { route: spec, handler, prove } : { route: spec, handler };
+}

@@ -1,0 +1,18 @@
+import * as limits from './limits.ts';
+
+// For answers that are data. A browser that is made to show one as a page can load and run nothing.
+export function securityHeaders({ isHttps }: { isHttps: boolean }): readonly (readonly [string, string])[] {
+  return [
+    ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['Referrer-Policy', 'no-referrer'],
+    ['Cross-Origin-Resource-Policy', 'same-origin'],
+    ['Cache-Control', 'no-store'],
+    ...(isHttps
+      ? [['Strict-Transport-Security', `max-age=${limits.hstsMaxAgeS}; includeSubDomains`] as const]
+      : []),
+  ];
+}
+
+// For /docs: styles of its own and nothing else; the page has no script.
+export const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

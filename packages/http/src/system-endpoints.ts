@@ -1,0 +1,140 @@
+import { timingSafeEqual } from 'node:crypto';
+import { z } from '@hono/zod-openapi';
+import { renderDocument } from './docs-page.ts';
+import { hashParts } from './idempotency.ts';
+import * as limits from './limits.ts';
+import type { ApiDocument } from './openapi.ts';
+import { bearerToken, unauthenticated } from './principal.ts';
+import { type AnyEndpoint, endpoint, json, route } from './route.ts';
+import { pagePolicy } from './security-headers.ts';
+
+// Rejects while the thing it looks at is not usable.
+export type ReadyCheck = (signal: AbortSignal) => Promise<void>;
+
+export type Metrics = {
+  contentType: string;
+  read(): Promise<string>;
+  token?: string; // asked of whoever reads them; nothing is, if absent
+};
+
+export type SystemSettings = {
+  checks?: Readonly<Record<string, ReadyCheck>>;
+  metrics?: Metrics;
+  document: () => ApiDocument;
+};
+
+const uncounted = { rate: false } as const; // a probe that is refused takes the server down
+const tags = ['system'];
+const text = (description: string) => ({ description, content: { 'text/plain': { schema: z.string() } } });
+
+const health = route({
+  method: 'get',
+  path: '/healthz',
+  auth: 'public',
+  summary: 'Whether the process runs',
+  tags,
+  limits: uncounted,
+  responses: { 200: json(z.strictObject({ status: z.literal('ok') })) },
+});
+
+const readiness = z.strictObject({
+  status: z.enum(['ready', 'not_ready', 'stopping']),
+  checks: z.record(z.string(), z.enum(['ok', 'failed'])),
+});
+
+const ready = route({
+  method: 'get',
+  path: '/readyz',
+  auth: 'public',
+  summary: 'Whether it can take requests',
+  tags,
+  limits: uncounted,
+  responses: { 200: json(readiness), 503: json(readiness, 'Not now') },
+});
+
+const openapi = route({
+  method: 'get',
+  path: '/openapi.json',
+  auth: 'public',
+  summary: 'This document',
+  tags,
+  responses: { 200: json(z.looseObject({ openapi: z.string() })) },
+});
+
+const docs = route({
+  method: 'get',
+  path: '/docs',
+  auth: 'public',
+  summary: 'This document, to be read',
+  tags,
+  responses: { 200: { description: 'A page', content: { 'text/html': { schema: z.string() } } } },
+});
+
+const metricsRoute = route({
+  method: 'get',
+  path: '/metrics',
+  auth: 'public',
+  summary: 'Counters, for Prometheus',
+  tags,
+  limits: uncounted,
+  problems: ['http.unauthenticated'],
+  responses: { 200: text('Counters') },
+});
+
+export function systemEndpoints({ checks = {}, metrics, document }: SystemSettings): AnyEndpoint[] {
+  let documentText: string | undefined;
+  let page: string | undefined;
+  const endpoints: AnyEndpoint[] = [
+    endpoint(health, c => c.json({ status: 'ok' as const }, 200)),
+    endpoint(ready, async c => {
+      const { clock, log, stopping } = c.get('server');
+      if (stopping.aborted) return c.json({ status: 'stopping' as const, checks: {} }, 503);
+      const ran = await Promise.all(
+        Object.entries(checks).map(async ([name, check]) => {
+          const late = new AbortController();
+          const deadline = clock
+            .sleep(limits.readyMs, late.signal)
+            .then(() => Promise.reject(new Error('The check took too long')));
+          try {
+            await Promise.race([check(late.signal), deadline]);
+            return [name, 'ok'] as const;
+          } catch (error) {
+            log.warn({ check: name, err: error }, 'not ready');
+            return [name, 'failed'] as const;
+          } finally {
+            deadline.catch(() => {});
+            late.abort();
+          }
+        }),
+      );
+      const isReady = ran.every(([, result]) => result === 'ok');
+      const results = Object.fromEntries(ran);
+      return isReady
+        ? c.json({ status: 'ready' as const, checks: results }, 200)
+        : c.json({ status: 'not_ready' as const, checks: results }, 503);
+    }),
+    endpoint(openapi, c => {
+      documentText ??= JSON.stringify(document());
+      return c.body(documentText, 200, { 'Content-Type': 'application/json' }) as never;
+    }),
+    endpoint(docs, c => {
+      page ??= renderDocument(document());
+      c.header('Content-Security-Policy', pagePolicy);
+      return c.html(page, 200);
+    }),
+  ];
+  if (metrics)
+    endpoints.push(
+      endpoint(metricsRoute, async c => {
+        const header = c.req.header('authorization');
+        if (metrics.token !== undefined && !isSame(bearerToken(header) ?? '', metrics.token))
+          throw unauthenticated(header !== undefined);
+        return c.text(await metrics.read(), 200, { 'Content-Type': metrics.contentType });
+      }),
+    );
+  return endpoints;
+}
+
+// Hashed first: the comparison needs equal lengths, and must not tell them.
+const isSame = (a: string, b: string): boolean =>
+  timingSafeEqual(Buffer.from(hashParts(a)), Buffer.from(hashParts(b)));

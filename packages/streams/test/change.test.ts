@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, expect, expectTypeOf, test } from 'vitest';
+import { type Change, type ChangeOf, subscribe, type UnknownChange } from '../src/index.ts';
+import { comment, type House, note, notesTable, openHouse, startConsumer, until } from './stream-fixture.ts';
+
+let house: House;
+
+beforeEach(async () => {
+  house = await openHouse();
+});
+afterEach(() => house.engine.close());
+
+type Both = typeof note | typeof comment;
+
+async function changesOf(work: () => Promise<unknown>, count: number): Promise<Change<Both>[]> {
+  const seen: Change<Both>[] = [];
+  const subscription = subscribe({
+    name: 'typed',
+    table: notesTable,
+    entities: [note, comment],
+    handle: change => void seen.push(change),
+    handleOther: change => void seen.push(change),
+  });
+  await work();
+  const consumer = startConsumer(house, { subscription });
+  await until(house.clock, () => seen.length === count);
+  await consumer.stop();
+  return seen;
+}
+
+test('changes carry the entity, both images, and what identifies them', async () => {
+  const { store, clock } = house;
+  const writtenAt = new Date(clock.now());
+  const seen = await changesOf(async () => {
+    await store.put(note, { id: 'a', version: 1 });
+    await store.put(comment, { id: 'a', author: 'x', text: 'first' });
+    await store.update(comment, { id: 'a', author: 'x' }, { set: { text: 'second' } });
+    await store.delete(comment, { id: 'a', author: 'x' });
+  }, 4);
+  const keys = { pk: 'note#a', sk: 'comment#x' };
+  const first = { id: 'a', author: 'x', text: 'first' };
+  const second = { id: 'a', author: 'x', text: 'second' };
+  expect(seen).toMatchObject([
+    { entity: 'Note', kind: 'insert', new: { id: 'a', version: 1 }, at: writtenAt },
+    { entity: 'Comment', kind: 'insert', new: first, keys },
+    { entity: 'Comment', kind: 'modify', old: first, new: second, keys },
+    { entity: 'Comment', kind: 'remove', old: second, keys },
+  ]);
+  expect(seen[1]).toMatchObject({ old: undefined });
+  expect(seen[3]).toMatchObject({ new: undefined });
+  const sequences = seen.map(change => change.sequence);
+  expect(sequences).toEqual([...sequences].sort());
+  expect(new Set(seen.map(change => change.eventId)).size).toBe(4);
+});
+
+test('a removal by time to live is told from others', async () => {
+  const { store, clock, engine } = house;
+  const seen = await changesOf(async () => {
+    await store.put(note, { id: 'a', version: 1, expires_at: clock.now() / 1000 + 60 });
+    await clock.advance(2 * 60_000);
+    await engine.sweep();
+  }, 2);
+  expect(seen[1]).toMatchObject({ entity: 'Note', kind: 'expire', old: { id: 'a' }, new: undefined });
+});
+
+test('what is no entity comes as it is stored', async () => {
+  const Item = {
+    pk: 'else',
+    sk: 'else',
+    bytes: new Uint8Array([1]),
+    tags: new Set(['x']),
+    list: [1, { a: null }],
+  };
+  const [change] = await changesOf(() => house.client.put({ TableName: 'notes', Item }), 1);
+  expect(change).toMatchObject({
+    entity: undefined,
+    kind: 'insert',
+    new: Item,
+    keys: { pk: 'else', sk: 'else' },
+  });
+});
+
+test('entities that were not asked for are passed over', async () => {
+  const seen: ChangeOf<typeof note>[] = [];
+  await house.store.put(comment, { id: 'a', author: 'x', text: 'hello' });
+  await house.store.put(note, { id: 'a', version: 1 });
+  const subscription = subscribe({
+    name: 'notes-only',
+    table: notesTable,
+    entities: [note],
+    handle: change => void seen.push(change),
+  });
+  const consumer = startConsumer(house, { subscription });
+  await until(house.clock, () => consumer.counters().records === 2);
+  await consumer.stop();
+  expect(seen.map(({ entity }) => entity)).toEqual(['Note']);
+});
+
+test('the entity and the kind narrow the images', () => {
+  const narrow = (change: Change<Both>) => {
+    if (change.entity === undefined) return expectTypeOf(change).toEqualTypeOf<UnknownChange>();
+    if (change.entity === 'Comment') expectTypeOf(change.keys).toExtend<object>();
+    if (change.entity === 'Note' && change.kind === 'insert') {
+      expectTypeOf(change.new.version).toEqualTypeOf<number>();
+      expectTypeOf(change.old).toEqualTypeOf<undefined>();
+    }
+    if (change.entity === 'Comment' && change.kind === 'expire')
+      expectTypeOf(change.old.text).toEqualTypeOf<string>();
+  };
+  expect(narrow).toBeTypeOf('function');
+});
+
+test.each([
+  ['a name with a space', { name: 'a b' }],
+  ['no handler', { handle: undefined }],
+  ['two ways of handling', { handleBatch: () => {} }],
+  ['no attempt', { attempts: 0 }],
+  ['a page larger than a page', { batchRecords: 1001 }],
+  ['an entity of another table', { table: { name: 'other' } }],
+  ['a stream without images', { table: { name: 'notes', stream: 'KEYS_ONLY' } }],
+])('a subscription with %s is refused', (_, wrong) => {
+  const right = { name: 'right', table: notesTable, entities: [note], handle: () => {} };
+  expect(() => subscribe(right)).not.toThrow();
+  expect(() => subscribe({ ...right, ...wrong })).toThrow();
+});

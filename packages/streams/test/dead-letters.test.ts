@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createDeadLetters, HopelessError, requestRedrive } from '../src/index.ts';
+import {
+  comment,
+  type House,
+  type NoteChange,
+  note,
+  notesTable,
+  openHouse,
+  startConsumer,
+  until,
+  writeNotes,
+} from './stream-fixture.ts';
+
+let house: House;
+
+beforeEach(async () => {
+  house = await openHouse();
+});
+afterEach(() => house.engine.close());
+
+const lettersOf = async (consumer: string) => {
+  const letters = createDeadLetters({ store: house.store, clock: house.clock, consumer });
+  const found = [];
+  for await (const letter of letters.list()) found.push(letter);
+  return found;
+};
+
+// Handles notes, except for those whose version is poison.
+function picky(poison: Set<number>, error: () => Error = () => new Error('indigestible')) {
+  const seen: number[] = [];
+  const attempts: number[] = [];
+  const subscription = {
+    name: 'picky',
+    table: notesTable,
+    entities: [note],
+    attempts: 3,
+    handle(change: NoteChange, context: { attempt: number }) {
+      const { version } = change.new!;
+      attempts.push(context.attempt);
+      if (poison.has(version)) throw error();
+      seen.push(version);
+    },
+  };
+  return { seen, attempts, subscription };
+}
+
+describe('a poison record', () => {
+  test('is tried a few times with growing delays, set aside, and the rest goes on', async () => {
+    const { seen, attempts, subscription } = picky(new Set([2]));
+    const startedAt = house.clock.now();
+    await writeNotes(house, ['a'], 4);
+    const consumer = startConsumer(house, { subscription });
+    await until(house.clock, () => seen.length === 3);
+    await consumer.stop();
+    expect(seen).toEqual([1, 3, 4]);
+    expect(attempts).toEqual([1, 1, 2, 3, 1, 1]);
+    expect(house.clock.now() - startedAt).toBeGreaterThan(300);
+    expect(consumer.counters()).toMatchObject({ retries: 2, deadLetters: 1, records: 4 });
+    const [letter, ...others] = await lettersOf('picky');
+    expect(others).toEqual([]);
+    expect(letter).toMatchObject({ attempts: 3, error: expect.stringContaining('indigestible') });
+    expect(letter?.record).toContain('"eventName":"MODIFY"');
+    expect((await consumer.status()).deadLetters).toBe(1);
+  });
+
+  test('is set aside at once if its handler sees no hope', async () => {
+    const { seen, attempts, subscription } = picky(new Set([1]), () => new HopelessError('never'));
+    await writeNotes(house, ['a'], 2);
+    const consumer = startConsumer(house, { subscription });
+    await until(house.clock, () => seen.length === 1);
+    await consumer.stop();
+    expect(attempts).toEqual([1, 1]);
+    expect(consumer.counters()).toMatchObject({ retries: 0, deadLetters: 1 });
+  });
+
+  test('does not hold up other items of its page while it is retried', async () => {
+    const { seen, subscription } = picky(new Set([1]));
+    await house.store.put(note, { id: 'bad', version: 1 });
+    await house.store.put(note, { id: 'good', version: 5 });
+    const consumer = startConsumer(house, { subscription });
+    await until(house.clock, () => seen.length === 1, { stepMs: 0 });
+    expect(consumer.counters().deadLetters).toBe(0);
+    await until(house.clock, () => consumer.counters().deadLetters === 1);
+    await consumer.stop();
+  });
+
+  test('in a batch is found, and the others of the batch are handled', async () => {
+    const batches: number[][] = [];
+    const subscription = {
+      name: 'batches',
+      table: notesTable,
+      entities: [note],
+      attempts: 2,
+      handleBatch(changes: readonly { new?: unknown }[]) {
+        const versions = changes.map(change => (change.new as { version: number }).version);
+        if (versions.includes(2)) throw new Error('indigestible');
+        batches.push(versions);
+      },
+    };
+    await writeNotes(house, ['a'], 3);
+    const consumer = startConsumer(house, { subscription });
+    await until(house.clock, () => consumer.counters().records === 3);
+    await writeNotes(house, ['a'], 1);
+    await until(house.clock, () => batches.length === 3);
+    await consumer.stop();
+    expect(batches).toEqual([[1], [3], [4]]);
+    expect(await lettersOf('batches')).toHaveLength(1);
+  });
+
+  test('larger than an item is kept whole, bytes and all', async () => {
+    const text = 'ü€😀'.repeat(38_000);
+    const put = (extra: string) =>
+      house.client.put({
+        TableName: 'notes',
+        Item: {
+          pk: 'note#a',
+          sk: 'comment#x',
+          id: 'a',
+          author: 'x',
+          text,
+          extra,
+          bytes: new Uint8Array([0, 255]),
+        },
+      });
+    await put('1');
+    await put('2');
+    let isPoison = true;
+    const seen: unknown[] = [];
+    const subscription = {
+      name: 'large',
+      table: notesTable,
+      entities: [comment],
+      attempts: 1,
+      handle(change: { old?: unknown; new?: unknown }) {
+        if (isPoison) throw new Error('too much');
+        seen.push(change.old, change.new);
+      },
+    };
+    const consumer = startConsumer(house, { subscription });
+    await until(house.clock, () => consumer.counters().deadLetters === 2);
+    expect((await lettersOf('large')).map(letter => letter.more_parts)).toEqual([1, 2]);
+    isPoison = false;
+    await consumer.redrive();
+    await until(house.clock, () => consumer.counters().redriven === 2);
+    await consumer.stop();
+    const whole = { id: 'a', author: 'x', text, bytes: new Uint8Array([0, 255]) };
+    expect(seen).toEqual([
+      undefined,
+      { ...whole, extra: '1' },
+      { ...whole, extra: '1' },
+      { ...whole, extra: '2' },
+    ]);
+    const left = await house.client.scan({ TableName: 'stak-streams' });
+    expect(left.Items?.filter(({ pk }) => /^(letters|parts)#/.test(pk))).toEqual([]);
+  });
+});
+
+describe('redrive', () => {
+  test('handles dead letters again and keeps those that fail again', async () => {
+    const poison = new Set([1, 2]);
+    const { seen, subscription } = picky(poison);
+    await writeNotes(house, ['a'], 3);
+    const consumer = startConsumer(house, { subscription });
+    await until(house.clock, () => consumer.counters().records === 3);
+    poison.delete(1);
+    await consumer.redrive();
+    await until(house.clock, async () => !(await consumer.status()).redriving);
+    expect(seen).toEqual([3, 1]);
+    expect(await lettersOf('picky')).toMatchObject([{ attempts: 4 }]);
+    poison.clear();
+    // As another process asks for it.
+    await requestRedrive(house.store, house.clock, 'picky');
+    await until(house.clock, () => seen.length === 3);
+    await until(house.clock, async () => (await lettersOf('picky')).length === 0);
+    await consumer.stop();
+    expect(seen).toEqual([3, 1, 2]);
+  });
+
+  test('waits for the consumer to run', async () => {
+    const poison = new Set([1]);
+    const { seen, subscription } = picky(poison);
+    await writeNotes(house, ['a']);
+    const first = startConsumer(house, { subscription });
+    await until(house.clock, () => first.counters().deadLetters === 1);
+    await first.stop();
+    poison.clear();
+    await requestRedrive(house.store, house.clock, 'picky');
+    expect((await first.status()).redriving).toBe(true);
+    const second = startConsumer(house, { subscription });
+    await until(house.clock, () => seen.length === 1);
+    await second.stop();
+  });
+});

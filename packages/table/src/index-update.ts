@@ -1,0 +1,110 @@
+import type { Attributes } from './client.ts';
+import type { AnyEntity, IndexKeys } from './entity.ts';
+import { itemRefused } from './errors.ts';
+import { type Expression, nameIn, valueIn } from './expression.ts';
+import { indexKeysOf } from './item.ts';
+import { isMissing } from './key-template.ts';
+import type { Change, Clauses, UpdateOptions } from './update.ts';
+
+// Moves the item in every index whose key is built from something that changes. Returns the condition that what
+// was borrowed from `current` is still so.
+export function writeIndexKeys(
+  expression: Expression,
+  clauses: Clauses,
+  entity: AnyEntity,
+  key: object,
+  set: Attributes,
+  change: Change<never>,
+  options: UpdateOptions<never>,
+): string | undefined {
+  const removed: readonly string[] = change.remove ?? none;
+  const current: Attributes | undefined = options.current;
+  const borrowed = new Set<string>();
+  for (const index of entity.indexes) {
+    refuseUnknowable(entity, index, change);
+    if (!isMoved(index, key, set, removed, options.upsert)) continue;
+    const keys = newKeysOf(entity, index, key, set, removed, current, borrowed);
+    writeKey(expression, clauses, index.partition, keys);
+    if (index.sort !== undefined) writeKey(expression, clauses, index.sort, keys);
+  }
+  let condition: string | undefined;
+  for (const name of borrowed) {
+    const text = unchangedText(expression, name, current![name]);
+    condition = condition === undefined ? text : `${condition} AND ${text}`;
+  }
+  return condition;
+}
+
+const none: readonly string[] = [];
+
+// An item that an update makes enters the indexes whose keys are known.
+function isMoved(
+  { params }: IndexKeys,
+  key: object,
+  set: Attributes,
+  removed: readonly string[],
+  upsert: boolean | undefined,
+): boolean {
+  for (const name of params) if (name in set || removed.includes(name)) return true;
+  return upsert === true && params.every(name => name in key);
+}
+
+// Undefined takes the item out of the index: one source cleared is enough, whatever the others are.
+function newKeysOf(
+  entity: AnyEntity,
+  index: IndexKeys,
+  key: object,
+  set: Attributes,
+  removed: readonly string[],
+  current: Attributes | undefined,
+  borrowed: Set<string>,
+): Attributes | undefined {
+  const values: Attributes = {};
+  const unknown: string[] = [];
+  for (const name of index.params) {
+    if (removed.includes(name)) return undefined;
+    if (name in set) {
+      if (isMissing(set[name])) return undefined;
+      values[name] = set[name];
+    } else if (name in key) values[name] = (key as Attributes)[name];
+    else unknown.push(name);
+  }
+  for (const name of unknown) {
+    if (current === undefined)
+      throw itemRefused(
+        `this update of ${entity.name} moves it in ${index.name}, whose key also needs ${name}: ` +
+          'set it as well, or pass the item as `current`',
+      );
+    values[name] = current[name];
+    borrowed.add(name);
+  }
+  return indexKeysOf(index, values);
+}
+
+function writeKey(
+  expression: Expression,
+  clauses: Clauses,
+  name: string,
+  keys: Attributes | undefined,
+): void {
+  if (keys) clauses.set.push(`${nameIn(expression, name)} = ${valueIn(expression, keys[name])}`);
+  else clauses.remove.push(nameIn(expression, name));
+}
+
+const computed = ['setOnce', 'add', 'append', 'deleteFrom'] as const;
+
+function refuseUnknowable(entity: AnyEntity, index: IndexKeys, change: Change<never>): void {
+  for (const clause of computed) {
+    const values = change[clause] as Attributes | undefined;
+    const name = values && index.params.find(param => values[param] !== undefined);
+    if (name)
+      throw itemRefused(
+        `${name} of ${entity.name} is part of the key of ${index.name}, which ${clause} cannot compute: use set`,
+      );
+  }
+}
+
+const unchangedText = (expression: Expression, name: string, value: unknown): string =>
+  value === undefined
+    ? `attribute_not_exists(${nameIn(expression, name)})`
+    : `${nameIn(expression, name)} = ${valueIn(expression, value)}`;
