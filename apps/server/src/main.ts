@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { cac } from 'cac';
 import { registerDynamoDb } from './commands/dynamodb.ts';
+import { registerStreams } from './commands/streams.ts';
+import { registerTables } from './commands/tables.ts';
 import { explain, UsageError } from './errors.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -10,6 +12,8 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 async function main(argv: string[]): Promise<void> {
   const cli = cac('stak');
   registerDynamoDb(cli);
+  registerTables(cli);
+  registerStreams(cli);
   cli.help();
   cli.version(version);
   cli.parse(argv, { run: false });

@@ -10,7 +10,13 @@ import {
   principalKey,
   unauthenticated,
 } from './principal.ts';
-import { type RateLimitStore, type RatePolicy, rateHeaders, rateLimited, type Verdict } from './rate-limit.ts';
+import {
+  type RateLimitStore,
+  type RatePolicy,
+  rateHeaders,
+  rateLimited,
+  type Verdict,
+} from './rate-limit.ts';
 import type { RouteSpec } from './route.ts';
 
 export type RateLimits = {
@@ -57,7 +63,12 @@ export function admitPrincipal(c: Context<ApiEnv>, principal: Principal, route: 
 
 // Counts the request against its caller and, if it has one, the route's own limit. The headers tell of the
 // limit that is nearer.
-export async function countRequest(c: Context<ApiEnv>, route: RouteSpec, id: string, gate: Gate): Promise<void> {
+export async function countRequest(
+  c: Context<ApiEnv>,
+  route: RouteSpec,
+  id: string,
+  gate: Gate,
+): Promise<void> {
   const own = route.limits?.rate;
   if (!gate.rateLimits || own === false) return;
   const general = c.get('principal')

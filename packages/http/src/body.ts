@@ -1,5 +1,6 @@
 import { AppError, type Clock } from '@stak/kit';
 import type { Context } from 'hono';
+import type { ApiEnv } from './context.ts';
 import { refuse } from './errors.ts';
 
 const closing = { Connection: 'close' }; // what is left of the body is not worth reading
@@ -7,9 +8,12 @@ const closing = { Connection: 'close' }; // what is left of the body is not wort
 const tooLarge = (mostBytes: number) =>
   refuse('http.body_too_large', `The body is larger than ${mostBytes} bytes.`, { headers: closing });
 
-export function hasBody(c: Context): boolean {
+// On the wire a body is announced by one of two headers. A request that came by no wire just has one.
+export function hasBody(c: Context<ApiEnv>): boolean {
   const length = c.req.header('content-length');
-  return length === undefined ? c.req.raw.body !== null : length !== '0';
+  if (length !== undefined) return length !== '0';
+  if (c.env?.incoming) return c.req.header('transfer-encoding') !== undefined;
+  return c.req.raw.body !== null;
 }
 
 // The whole body, or a problem as soon as it is too long or too slow.

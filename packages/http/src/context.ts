@@ -17,7 +17,7 @@ export type ApiVariables<A extends Auth> = {
   server: ServerContext;
 };
 
-// Absent where a request was not received by a Node server, as in `app.request()`.
-export type ApiBindings = Partial<HttpBindings>;
+// A request that no Node server received, as in `app.request()` or Lambda, brings its address itself.
+export type ApiBindings = Partial<HttpBindings> & { remoteAddress?: string };
 
 export type ApiEnv<A extends Auth = Auth> = { Bindings: ApiBindings; Variables: ApiVariables<A> };

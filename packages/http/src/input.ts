@@ -42,7 +42,7 @@ function check(c: Context, schema: ZodType, target: Target, value: unknown, erro
   else errors.push(...fieldErrorsOf(result.error, places[target]));
 }
 
-function checkType(c: Context): void {
+function checkType(c: Context<ApiEnv>): void {
   const type = c.req.header('content-type');
   if (type === undefined ? hasBody(c) : !jsonType.test(type))
     throw refuse('http.media_type_refused', 'The body has to be application/json, in UTF-8.', {
@@ -73,7 +73,9 @@ function parsedBody(c: Context<ApiEnv>, route: RouteSpec): unknown {
 // A name that is given twice arrives as an array, which no schema for one value takes.
 function queryOf(c: Context): Record<string, string | string[]> {
   const entries = Object.entries(c.req.queries());
-  return Object.fromEntries(entries.map(([name, values]) => [name, values.length === 1 ? values[0]! : values]));
+  return Object.fromEntries(
+    entries.map(([name, values]) => [name, values.length === 1 ? values[0]! : values]),
+  );
 }
 
 // Only the headers a route asks for: clients and proxies add others.

@@ -5,11 +5,7 @@ import type { RouteSpec } from './route.ts';
 import { answerError, enter, leave, type Serving } from './serving.ts';
 
 // No route for the path is a 404, no route for the method a 405 that names the others.
-export function answerMissing(
-  c: Context<ApiEnv>,
-  routes: readonly RouteSpec[],
-  serving: Serving,
-): Response {
+export function answerMissing(c: Context<ApiEnv>, routes: readonly RouteSpec[], serving: Serving): Response {
   const startedMs = serving.server.clock.now();
   enter(c, serving);
   const methods = methodsOf(c.req.path, routes);

@@ -6,7 +6,13 @@ export type ApiInfo = { title: string; version: string; description?: string };
 export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
 
 type Registry = OpenAPIHono['openAPIRegistry'];
-type Parameter = NonNullable<RouteConfig['parameters']>[number];
+type Parameter = {
+  name: string;
+  in: 'header';
+  required: boolean;
+  description: string;
+  schema: { type: 'string' };
+};
 
 const schemes = {
   account: {

@@ -84,8 +84,7 @@ function describe(principal: Principal): string {
 // end user's id is the tenant's and may hold any separator.
 export function principalKey(principal: Principal): string {
   if (principal.kind === 'account') return JSON.stringify(['account', principal.accountId]);
-  if (principal.kind === 'endUser')
-    return JSON.stringify(['endUser', principal.tenantId, principal.userId]);
+  if (principal.kind === 'endUser') return JSON.stringify(['endUser', principal.tenantId, principal.userId]);
   return JSON.stringify(['provider', principal.provider, principal.subject]);
 }
 

@@ -53,7 +53,11 @@ export function describeError(error: unknown, requestId: string, statuses: Statu
     if (status !== undefined && status !== 500) return describeAppError(error, status, requestId);
   }
   if (error instanceof HTTPException && error.status < 500)
-    return { problem: problemOf(error.status, 'http.refused', error.message, requestId), headers: {}, isBug: false };
+    return {
+      problem: problemOf(error.status, 'http.refused', error.message, requestId),
+      headers: {},
+      isBug: false,
+    };
   return { problem: problemOf(500, 'http.internal', opaque, requestId), headers: {}, isBug: true };
 }
 

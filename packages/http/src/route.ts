@@ -8,7 +8,11 @@ import type { RatePolicy } from './rate-limit.ts';
 import { checkStrict } from './strict.ts';
 
 type Content<S extends ZodType> = { 'application/json': { schema: S } };
-export type JsonBody<S extends ZodType = ZodType> = { required: true; description: string; content: Content<S> };
+export type JsonBody<S extends ZodType = ZodType> = {
+  required: true;
+  description: string;
+  content: Content<S>;
+};
 export type RawBody = { required: true; description: string; content: { '*/*': { schema: ZodType } } };
 
 export type RouteLimits = {
@@ -69,7 +73,8 @@ export function route<const R extends RouteSpec>(spec: R): R {
     complain('the path and its parameters do not name the same');
 
   const schema = jsonSchemaOf(spec);
-  if (schema) for (const place of checkStrict(schema)) complain(`the body lets unknown fields pass at ${place}`);
+  if (schema)
+    for (const place of checkStrict(schema)) complain(`the body lets unknown fields pass at ${place}`);
   return spec;
 }
 
@@ -108,6 +113,7 @@ export function endpoint<const R extends RouteSpec>(
   handler: HandlerOf<R>,
   ...[prove]: R['auth'] extends 'provider' ? [prove: Prove] : []
 ): Endpoint<R> {
-  if (spec.auth === 'provider' && !prove) throw new TypeError(`${routeId(spec)}: nobody proves the signature`);
+  if (spec.auth === 'provider' && !prove)
+    throw new TypeError(`${routeId(spec)}: nobody proves the signature`);
   return prove ? { route: spec, handler, prove } : { route: spec, handler };
 }

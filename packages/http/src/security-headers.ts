@@ -13,6 +13,3 @@ export function securityHeaders({ isHttps }: { isHttps: boolean }): readonly (re
       : []),
   ];
 }
-
-// For /docs: styles of its own and nothing else; the page has no script.
-export const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -107,7 +107,7 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
 export function enter(c: ApiContext, serving: Serving): void {
   const given = c.req.header('x-request-id');
   const requestId = isRequestId(given) ? given : serving.ids.next('req');
-  const socket = c.env?.incoming?.socket.remoteAddress;
+  const socket = c.env?.remoteAddress ?? c.env?.incoming?.socket.remoteAddress;
   const hops = serving.trustedProxyHops;
   c.set('requestId', requestId);
   c.set('address', clientAddress(socket, hops > 0 ? c.req.header('x-forwarded-for') : undefined, hops));
@@ -116,7 +116,13 @@ export function enter(c: ApiContext, serving: Serving): void {
   c.header('X-Request-Id', requestId);
 }
 
-export function leave(c: ApiContext, response: Response, startedMs: number, serving: Serving, id: string): void {
+export function leave(
+  c: ApiContext,
+  response: Response,
+  startedMs: number,
+  serving: Serving,
+  id: string,
+): void {
   serving.observe?.({
     requestId: c.get('requestId'),
     route: id,

@@ -1,12 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
-import { renderDocument } from './docs-page.ts';
+import { pagePolicy, renderDocument } from './docs-page.ts';
 import { hashParts } from './idempotency.ts';
 import * as limits from './limits.ts';
 import type { ApiDocument } from './openapi.ts';
 import { bearerToken, unauthenticated } from './principal.ts';
 import { type AnyEndpoint, endpoint, json, route } from './route.ts';
-import { pagePolicy } from './security-headers.ts';
 
 // Rejects while the thing it looks at is not usable.
 export type ReadyCheck = (signal: AbortSignal) => Promise<void>;

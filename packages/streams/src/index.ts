@@ -1,4 +1,3 @@
-export { type AwsSourceSettings, awsSource } from './aws-source.ts';
 export type { Change, ChangeKind, ChangeOf, UnknownChange } from './change.ts';
 export { type Consumer, type ConsumerOptions, createConsumer } from './consumer.ts';
 export type { Counters } from './counters.ts';

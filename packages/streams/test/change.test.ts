@@ -66,7 +66,7 @@ test('what is no entity comes as it is stored', async () => {
   const Item = {
     pk: 'else',
     sk: 'else',
-    bytes: new Uint8Array([1]),
+    bytes: Buffer.from([1]),
     tags: new Set(['x']),
     list: [1, { a: null }],
   };

@@ -1,6 +1,6 @@
 import { createHttpServer, type HttpServer } from '@stak/engine';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { awsSource } from '../src/index.ts';
+import { awsSource } from '../src/aws-source.ts';
 import {
   everyone,
   expectMirrored,
@@ -31,7 +31,7 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  await source.close();
+  source.close();
   await server.close();
   await house.engine.close();
 });

@@ -108,7 +108,7 @@ function queryCondition(query: AnyQuery): string {
   const parts = [code(`${partition} = ${partitionTemplate.text}`)];
   if (sort !== undefined && sortTemplate) {
     const text = sortTemplate.isWhole ? sortTemplate.text : sortTemplate.literals[0]!;
-    if (text !== '') parts.push(`${code(sort)} within ${code(text)}`);
+    if (text !== '') parts.push(`${code(sort)} begins like ${code(text)}`);
   }
   const notes = [newestFirst && 'newest first', filter && 'filtered'].filter(Boolean);
   return parts.join(', ') + (notes.length > 0 ? ` (${notes.join(', ')})` : '');

@@ -65,6 +65,8 @@ export const message = entity(inbox, {
       id: '0mjuxvy9s001',
       title: 'Your invoice',
       taxonomy: { category: 'billing' },
+      shard: 1,
+      dueat: 1_764_000_000,
     },
   ],
 });
@@ -82,6 +84,16 @@ export const receipt = entity(inbox, {
   }),
   key: { partition: 't#{tenant_key}U#{uid}#{inbox_key}', sort: 'm#{id}' },
   inKeyOnly: ['tenant_key', 'uid', 'inbox_key', 'id'],
+  examples: [
+    {
+      tenant_key: 'acme',
+      uid: 'ann',
+      inbox_key: 'main',
+      id: '0mjuxvy9s002',
+      readat: 1_764_000_000,
+      expiredat: 4_000_000_000,
+    },
+  ],
 });
 
 const counts = z.object({
@@ -97,6 +109,7 @@ export const total = entity(inbox, {
   kind: 'US',
   schema: counts,
   key: { partition: 't#{tenant_key}U#{uid}#{inbox_key}', sort: 'c#*' },
+  examples: [{ tenant_key: 'acme', uid: 'ann', inbox_key: 'main', published: 1, read: 0 }],
 });
 
 export const categoryCount = entity(inbox, {

@@ -30,78 +30,76 @@ export type Page<T> = {
   count: number;
   scanned: number;
   bytes: number;
+  // Sizes of the whole items, for a local index that fetches from the table.
   fetchedBytes: number[];
   lastKey?: Item;
 };
 
+// What became of an item offered to the page.
+type Verdict = 'taken' | 'taken, page full' | 'no room';
+
 export function readPage<T>(context: Context, request: PageRequest, view: View<T>): Page<T> {
-  const { limit = Number.POSITIVE_INFINITY, countOnly } = request;
   const page: Page<T> = { items: [], count: 0, scanned: 0, bytes: 0, fetchedBytes: [] };
   let last: Buffer | undefined;
-  let full = false;
-  // Says whether there is room for more.
-  const take = (key: Buffer, candidate: Candidate<T> | undefined): boolean => {
-    if (!candidate) return true;
-    if (page.scanned > 0 && page.bytes + candidate.size > limits.pageBytes) {
-      full = true;
-      return false;
-    }
-    page.scanned++;
-    page.bytes += candidate.size;
-    page.fetchedBytes.push(candidate.itemSize);
-    if (candidate.matches) {
-      page.count++;
-      if (!countOnly) page.items.push(candidate.value as T);
-    }
-    last = key;
-    // DynamoDB stops at the limit without looking whether anything follows.
-    full = page.scanned === limit;
-    return !full;
+  let isFull = false;
+  const goOn = (key: Buffer, verdict: Verdict): boolean => {
+    if (verdict !== 'no room') last = key;
+    isFull = verdict !== 'taken';
+    return !isFull;
   };
-  walk(context, request, view, take);
-  if (full) page.lastKey = startKey(context, request, last!);
+  walk(context, request, collector(page, request, view), goOn);
+  if (isFull) page.lastKey = startKey(context, request, last!);
   return page;
 }
 
-type Candidate<T> = { size: number; itemSize: number; matches: boolean; value: T | undefined };
-type Take<T> = (key: Buffer, candidate: Candidate<T> | undefined) => boolean;
+type GoOn = (key: Buffer, verdict: Verdict) => boolean;
 
-function walk<T>({ store }: Context, request: PageRequest, view: View<T>, take: Take<T>): void {
+function walk({ store }: Context, request: PageRequest, collect: Decode<Verdict>, goOn: GoOn): void {
   const { range, index, owns } = request;
-  const decode = candidateDecoder(request, view);
-  if (index) {
-    store.each(range, copyBytes, (_, key) => (owns && !owns(key)) || take(key, store.get(key, decode)));
-  } else if (owns) {
-    store.each(range, nothing, key => !owns(key) || take(key, store.get(key, decode)));
-  } else {
-    store.each(range, decode, take);
-  }
+  const read = (key: Buffer) => goOn(key, store.get(key, collect) ?? 'taken');
+  if (index) store.each(range, copyBytes, (_, key) => (owns && !owns(key)) || read(key));
+  else if (owns) store.each(range, nothing, key => !owns(key) || read(key));
+  else store.each(range, collect, goOn);
 }
 
-// Whole items are decoded straight into the caller's form; only a filter or a projection needs the tagged one.
-function candidateDecoder<T>(request: PageRequest, view: View<T>): Decode<Candidate<T>> {
+// Adds items to the page as they are read. Whole ones are decoded straight into the caller's form; only a filter
+// or a projection needs the tagged one.
+function collector<T>(page: Page<T>, request: PageRequest, view: View<T>): Decode<Verdict> {
   const { table, index, visible, filter, projection, countOnly } = request;
-  const keepsAll = !index || index.projection.type === 'ALL';
-  if (keepsAll && !visible && !filter && !projection) {
-    return (bytes, end) => {
-      const size = decodeSize(bytes);
-      return { size, itemSize: size, matches: true, value: countOnly ? undefined : view.decode(bytes, end) };
-    };
+  const { limit = Number.POSITIVE_INFINITY } = request;
+  const isWhole = !visible && !filter && !projection && (!index || index.projection.type === 'ALL');
+
+  // DynamoDB stops at the limit without looking whether anything follows.
+  function take(size: number): Verdict {
+    page.scanned++;
+    page.bytes += size;
+    return page.scanned === limit ? 'taken, page full' : 'taken';
   }
-  return (bytes, end) => {
+  const hasRoom = (size: number) => page.scanned === 0 || page.bytes + size <= limits.pageBytes;
+
+  function collectWhole(bytes: Buffer, end: number): Verdict {
+    const size = decodeSize(bytes);
+    if (!hasRoom(size)) return 'no room';
+    page.count++;
+    if (!countOnly) page.items.push(view.decode(bytes, end));
+    return take(size);
+  }
+
+  function collectPart(bytes: Buffer, end: number): Verdict {
     const itemSize = decodeSize(bytes);
     const whole = decodeItem(bytes, end);
-    const item = visible ? project(visible, whole) : whole;
-    const matches = !filter || evaluateCondition(filter, item);
     const size = index ? projectedSize(table, index, { item: whole, size: itemSize }) : itemSize;
-    const wanted = matches && !countOnly;
-    return {
-      size,
-      itemSize,
-      matches,
-      value: wanted ? view.present(projection ? project(projection, item) : item) : undefined,
-    };
-  };
+    if (!hasRoom(size)) return 'no room';
+    page.fetchedBytes.push(itemSize);
+    const item = visible ? project(visible, whole) : whole;
+    if (!filter || evaluateCondition(filter, item)) {
+      page.count++;
+      if (!countOnly) page.items.push(view.present(projection ? project(projection, item) : item));
+    }
+    return take(size);
+  }
+
+  return isWhole ? collectWhole : collectPart;
 }
 
 function startKey(context: Context, { table, index }: PageRequest, key: Buffer): Item {

@@ -1,4 +1,17 @@
-import { existsSync, linkSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { StoreError, storeExists, storeFile } from './file.ts';
 
 // LMDB maps its lock file and touches pages that may not be on the disk yet; where the disk is full, or has no
@@ -29,4 +42,31 @@ export function makeLockFile(folder: string): void {
 export function freeSpace(path: string): string {
   const { bavail, bsize } = statfsSync(path);
   return `${bavail * bsize} bytes free on its disk`;
+}
+
+// A file that has its name only when all of it is on the disk.
+export async function writeWhole(file: string, write: (draft: string) => Promise<unknown>): Promise<void> {
+  const draft = `${file}-draft`;
+  try {
+    await write(draft);
+    const written = await open(draft, 'r+');
+    await written.sync().finally(() => written.close());
+    await rename(draft, file);
+    syncFolder(dirname(file));
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw new StoreError(`cannot write ${file}: ${(error as Error).message} (${freeSpace(dirname(file))})`);
+  }
+}
+
+// A new file is only found after a power failure if its folder is on the disk as well.
+export function syncFolder(folder: string): void {
+  // Windows has no such thing.
+  if (process.platform === 'win32') return;
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
 }

@@ -34,13 +34,14 @@ export function checkStoreFile(folder: string): void {
   if (!storeExists(folder)) return;
   const file = openFile(folder);
   try {
-    const size = fstatSync(file).size;
     // LMDB has created the file and was stopped before it wrote anything.
-    if (size === 0) return;
+    if (fstatSync(file).size === 0) return;
     const first = readMeta(file, 0);
     const pageSize = first.readUInt32LE(layout.pageSize);
     const second = readMeta(file, pageSize);
     if (!isMeta(first) || !isMeta(second)) throw new StoreError(`${storeFile(folder)} is not a Stak store`);
+    // Looked at last: another process may be adding to the file.
+    const { size } = fstatSync(file);
     if ([first, second].every(meta => lastPage(meta) * pageSize >= size)) {
       throw new StoreError(`${storeFile(folder)} is cut short: restore a backup`);
     }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { freeSpace, makeLockFile } from './disk.ts';
+import { freeSpace, makeLockFile, syncFolder, writeWhole } from './disk.ts';
 import { checkStoreFile, makeFolder, StoreError, storeFile } from './file.ts';
 import { type KeyRange, metaKey } from './keys.ts';
 
@@ -118,7 +118,7 @@ export function openStore(path: string) {
     remove: (key: Buffer): void => void db.remove(key),
     // The next read starts from the newest commit, another process's included.
     refresh: () => db.resetReadTxn(),
-    backup: (folder: string) => db.backup(storeFile(folder), true),
+    backup: (folder: string) => writeWhole(storeFile(folder), draft => db.backup(draft, true)),
     stats: () => db.getStats() as LmdbStats,
     clearDeadReaders: () => db.readerCheck(),
     close: () => db.close(),
@@ -160,6 +160,7 @@ function openDatabase(path: string | undefined, encoder: Encoder): RootDatabase<
       commitDelay: 0,
       maxReaders: 510,
     } as never);
+    if (path) syncFolder(path);
     return db as RootDatabase<unknown, Buffer> & Database;
   } catch (error) {
     throw new StoreError(`cannot open the store in ${path ?? 'memory'}: ${(error as Error).message}`);

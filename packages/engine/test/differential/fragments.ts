@@ -31,9 +31,11 @@ const scalar: fc.Arbitrary<Json> = fc.oneof(
   fc.record({ BOOL: fc.boolean() }),
   fc.constant({ NULL: true }),
 );
+// dynoxide tells members of a set apart by their text.
+const plainNumbers = numbers.filter(text => text === String(Number(text)));
 const set: fc.Arbitrary<Json> = fc.oneof(
   fc.record({ SS: fc.uniqueArray(strings.filter(Boolean), { minLength: 1, maxLength: 3 }) }),
-  fc.record({ NS: fc.uniqueArray(numbers, { minLength: 1, maxLength: 3, selector: Number }) }),
+  fc.record({ NS: fc.uniqueArray(plainNumbers, { minLength: 1, maxLength: 3 }) }),
   fc.record({ BS: fc.uniqueArray(binaries.filter(Boolean), { minLength: 1, maxLength: 2 }) }),
 );
 const list = fc.record({ L: fc.array(fc.oneof(scalar, set), { maxLength: 3 }) });

@@ -13,6 +13,7 @@ const isInvalid = (result: Result) => failed(result)?.error === 'ValidationExcep
 const messageOf = (result: Result): string =>
   (failed(result)?.message ?? '').replace(/^1 validation error detected: /, '');
 const answerOf = (result: Result): Json => ('answer' in result ? result.answer : {});
+const attributesOf = (result: Result): Json => (answerOf(result).Attributes ?? {}) as Json;
 const reasonsOf = (result: Result): Json[] => failed(result)?.reasons ?? [];
 const without = (json: Json, ...names: string[]): string =>
   canonical(Object.fromEntries(Object.entries(json).filter(([name]) => !names.includes(name))));
@@ -74,6 +75,14 @@ export const knownDifferences: Known[] = [
       !failed(ours) &&
       !answerOf(ours).Attributes &&
       without(answerOf(theirs), 'Attributes') === canonical(answerOf(ours)),
+  },
+  {
+    fault: 'returns a whole attribute among the updated ones where only a path within it was missing',
+    explains: ({ request, ours, theirs }) =>
+      /^UPDATED_/.test(String(request.input.ReturnValues)) &&
+      /[.[]/.test(String(request.input.UpdateExpression)) &&
+      without(answerOf(ours), 'Attributes') === without(answerOf(theirs), 'Attributes') &&
+      Object.keys(attributesOf(ours)).every(name => name in attributesOf(theirs)),
   },
   {
     fault: 'lets REMOVE pass through what is neither map nor list, and has its own words for types',

@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createEngine } from '@stak/engine';
+import { systemClock } from '@stak/kit';
+import {
+  type ConsumerStatus,
+  createDeadLetters,
+  engineSource,
+  listConsumers,
+  readStatus,
+  requestRedrive,
+  type ShardStatus,
+  type StreamSource,
+} from '@stak/streams';
+import { createStore, type Store } from '@stak/table';
+import { readDynamoConfig, readText } from '../config.ts';
+import { UsageError } from '../errors.ts';
+
+export type Flags = { path?: unknown; endpoint?: unknown; region?: unknown; json?: unknown };
+
+type Place = { store: Store; source: StreamSource };
+type Action = (flags: Flags, consumer: string | undefined) => Promise<void>;
+
+export const actions = new Map<string, Action>([
+  ['status', (flags, consumer) => withPlace(flags, place => status(place, consumer, flags.json === true))],
+  ['letters', (flags, consumer) => withPlace(flags, place => letters(place, nameOf(consumer)))],
+  ['redrive', (flags, consumer) => withPlace(flags, place => redrive(place, nameOf(consumer)))],
+]);
+
+function nameOf(consumer: string | undefined): string {
+  if (consumer === undefined) throw new UsageError('which consumer? see stak streams status');
+  return consumer;
+}
+
+const readOne = ({ store, source }: Place, consumer: string): Promise<ConsumerStatus> =>
+  readStatus({ store, source, clock: systemClock }, consumer);
+
+async function status(place: Place, consumer: string | undefined, asJson: boolean): Promise<void> {
+  const names = consumer === undefined ? await listConsumers(place.store) : [consumer];
+  const all: ConsumerStatus[] = [];
+  for (const name of names) all.push(await readOne(place, name));
+  if (asJson) console.log(JSON.stringify(all, null, 2));
+  else if (all.length === 0) console.log('No consumer has run here yet.');
+  else for (const one of all) printStatus(one);
+}
+
+function printStatus({ consumer, table, members, deadLetters, redriving, shards }: ConsumerStatus): void {
+  const facts = [count(members, 'process', 'processes'), count(deadLetters, 'dead letter', 'dead letters')];
+  console.log(`${consumer} follows ${table}: ${facts.join(', ')}${redriving ? ', redriving' : ''}`);
+  for (const shard of shards) if (shard.state !== 'finished') console.log(`  ${describeShard(shard)}`);
+}
+
+function describeShard({ shardId, state, owner, behind, sequence }: ShardStatus): string {
+  const place = sequence === undefined ? 'at its beginning' : `at ${sequence}`;
+  const lag = behind?.records
+    ? `${behind.atLeast ? 'at least ' : ''}${count(behind.records, 'record', 'records')} behind since ${behind.oldestAt}`
+    : 'up to date';
+  return `${shardId}: ${owner ? `owned by ${owner}` : state}, ${place}, ${lag}`;
+}
+
+const count = (number: number, one: string, many: string) => `${number} ${number === 1 ? one : many}`;
+
+async function letters({ store }: Place, consumer: string): Promise<void> {
+  for await (const letter of createDeadLetters({ store, clock: systemClock, consumer }).list()) {
+    const { event_id, sequence, attempts, failed_at, error } = letter;
+    console.log(JSON.stringify({ event_id, sequence, attempts, failed_at: new Date(failed_at), error }));
+  }
+}
+
+async function redrive(place: Place, consumer: string): Promise<void> {
+  const { deadLetters, members } = await readOne(place, consumer);
+  if (deadLetters === 0) return console.log(`${consumer} has no dead letters.`);
+  await requestRedrive(place.store, systemClock, consumer);
+  const when = members === 0 ? 'when it runs again' : 'within seconds';
+  console.log(`${consumer} handles ${count(deadLetters, 'dead letter', 'dead letters')} again ${when}.`);
+}
+
+async function withPlace(flags: Flags, work: (place: Place) => Promise<void>): Promise<void> {
+  const { place, close } = await openPlace(flags);
+  try {
+    await work(place);
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
+    throw new UsageError('there is no table stak-streams here: no consumer has ever run');
+  } finally {
+    await close();
+  }
+}
+
+async function openPlace(flags: Flags): Promise<{ place: Place; close(): unknown }> {
+  if (flags.endpoint !== undefined || flags.region !== undefined) return openAws(flags);
+  const { path } = readDynamoConfig({ path: flags.path });
+  if (!existsSync(resolve(path))) throw new UsageError(`there is no such folder: ${path}`);
+  const engine = await createEngine({ path: resolve(path), sweepIntervalMs: 0 });
+  return {
+    place: { store: createStore({ client: engine.client }), source: engineSource(engine) },
+    close: engine.close,
+  };
+}
+
+async function openAws({ path, endpoint, region }: Flags): Promise<{ place: Place; close(): unknown }> {
+  if (path !== undefined) throw new UsageError('choose either --path or --endpoint and --region');
+  const { awsClient } = await import('@stak/table/aws');
+  const { awsSource } = await import('@stak/streams/aws');
+  const options = {
+    region: readText('--region', region ?? 'us-east-1'),
+    ...(endpoint !== undefined && { endpoint: readText('--endpoint', endpoint) }),
+  };
+  const client = awsClient(options);
+  const source = awsSource(options);
+  return {
+    place: { store: createStore({ client }), source },
+    close() {
+      client.close();
+      source.close();
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createEngine } from '@stak/engine';
+import {
+  type AnyTable,
+  type CapacityEntry,
+  type ControlPlane,
+  createTables,
+  designDoc,
+  measureCosts,
+} from '@stak/table';
+import { readDynamoConfig, readText } from '../config.ts';
+import { designs } from '../designs.ts';
+import { UsageError } from '../errors.ts';
+
+export type Flags = {
+  from?: unknown;
+  path?: unknown;
+  endpoint?: unknown;
+  region?: unknown;
+  to?: unknown;
+  check?: unknown;
+};
+
+export const actions = new Map<string, (flags: Flags) => Promise<void>>([
+  ['list', list],
+  ['create', create],
+  ['doc', doc],
+  ['cost', cost],
+]);
+
+async function list(flags: Flags): Promise<void> {
+  const rows = (await readDesigns(flags)).map(({ name, entities, queries, indexes, ttl, stream }) => [
+    name,
+    String(entities.length),
+    String(Object.keys(indexes).length),
+    String(queries.length),
+    ttl ?? '–',
+    stream ?? '–',
+  ]);
+  print([['table', 'entities', 'indexes', 'queries', 'expires by', 'stream'], ...rows]);
+}
+
+async function create(flags: Flags): Promise<void> {
+  const tables = await readDesigns(flags);
+  await withControl(flags, async control => {
+    const progress = (table: string, what: string) => console.log(`${table}: ${what}`);
+    for (const { table, done } of await createTables(control, tables, { progress }))
+      if (done.length === 0) console.log(`${table}: is as designed`);
+  });
+}
+
+async function withControl(flags: Flags, work: (control: ControlPlane) => Promise<void>): Promise<void> {
+  if (flags.endpoint === undefined && flags.region === undefined) {
+    const path = resolve(readDynamoConfig({ path: flags.path }).path);
+    await mkdir(path, { recursive: true });
+    const engine = await createEngine({ path });
+    try {
+      await work(engine);
+      await engine.settled();
+    } finally {
+      await engine.close();
+    }
+    return;
+  }
+  if (flags.path !== undefined) throw new UsageError('choose either --path or --endpoint and --region');
+  const { awsClient } = await import('@stak/table/aws');
+  const client = awsClient({
+    region: readText('--region', flags.region ?? 'us-east-1'),
+    ...(flags.endpoint !== undefined && { endpoint: readText('--endpoint', flags.endpoint) }),
+  });
+  try {
+    await work(client);
+  } finally {
+    client.close();
+  }
+}
+
+async function doc(flags: Flags): Promise<void> {
+  const stale: string[] = [];
+  for (const table of await readDesigns(flags)) {
+    const page = designDoc(table, await measure(table));
+    if (flags.to === undefined) {
+      console.log(page);
+      continue;
+    }
+    const file = join(readText('--to', flags.to), `${table.name}.md`);
+    if (!flags.check) await writePage(file, page);
+    else if ((await readFile(file, 'utf8').catch(() => '')) !== page) stale.push(file);
+  }
+  if (stale.length > 0)
+    throw new UsageError(`out of date: ${stale.join(', ')}; write them with stak tables doc --to`);
+}
+
+async function writePage(file: string, page: string): Promise<void> {
+  await mkdir(join(file, '..'), { recursive: true });
+  await writeFile(file, page);
+  console.log(`Wrote ${file}`);
+}
+
+async function cost(flags: Flags): Promise<void> {
+  const costs: CapacityEntry[] = [];
+  for (const table of await readDesigns(flags)) costs.push(...(await measure(table)));
+  const average = (units: number, calls: number) => (units === 0 ? '–' : (units / calls).toFixed(1));
+  const rows = costs.map(({ table, pattern, calls, readUnits, writeUnits }) => [
+    `${table}: ${pattern}`,
+    average(readUnits, calls),
+    average(writeUnits, calls),
+  ]);
+  print([['access pattern', 'read units', 'write units'], ...rows]);
+}
+
+// With the examples of the design, in a store of its own.
+async function measure(table: AnyTable): Promise<CapacityEntry[]> {
+  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
+  try {
+    return await measureCosts({ client: engine.client, control: engine }, table);
+  } finally {
+    await engine.close();
+  }
+}
+
+async function readDesigns({ from }: Flags): Promise<readonly AnyTable[]> {
+  if (from === undefined) return designs;
+  const file = readText('--from', from);
+  const module: object = await import(pathToFileURL(resolve(file)).href).catch(error => {
+    throw new UsageError(`cannot load ${file}: ${(error as Error).message}`);
+  });
+  const tables = Object.values(module).filter(isTable);
+  if (tables.length === 0) throw new UsageError(`${file} exports no table design`);
+  return tables;
+}
+
+const isTable = (value: unknown): value is AnyTable =>
+  typeof value === 'object' && value !== null && 'keyNames' in value && 'entities' in value;
+
+function print(rows: readonly (readonly string[])[]): void {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)));
+  for (const row of rows)
+    console.log(
+      row
+        .map((text, i) => text.padEnd(widths[i]!))
+        .join('  ')
+        .trimEnd(),
+    );
+}

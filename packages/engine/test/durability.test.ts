@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEngine, StoreError } from '../src/index.ts';
+import { metaKey } from '../src/storage/keys.ts';
+import { encodeJson, openStore } from '../src/storage/store.ts';
+import { mountMemory, type Outcome, remount, runStore, unmount } from './crash/limits.ts';
+import { hashTable } from './engine-fixture.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stak-durability-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function createStore(path: string): Promise<void> {
+  const engine = await createEngine({ path, sweepIntervalMs: 0 });
+  await engine.execute('CreateTable', hashTable('items'));
+  await engine.client.put({ TableName: 'items', Item: { pk: 'first' } });
+  await engine.close();
+}
+
+// Everything acknowledged is there, nothing disagrees, and it can be written again.
+async function expectWhole(path: string, acknowledged: string[]): Promise<void> {
+  const engine = await createEngine({ path, sweepIntervalMs: 0 });
+  const { Items } = await engine.client.scan({ TableName: 'items', ProjectionExpression: 'pk' });
+  const found = new Set(Items!.map(({ pk }) => pk));
+  expect(acknowledged.filter(pk => !found.has(pk))).toEqual([]);
+  expect(engine.check().problems).toEqual([]);
+  await engine.client.put({ TableName: 'items', Item: { pk: 'again', body: 'x'.repeat(300_000) } });
+  await engine.close();
+}
+
+function expectRefusals({ opened, acknowledged, errors, readable, problems }: Outcome): void {
+  expect(opened).toBe(true);
+  expect(acknowledged.length).toBeGreaterThan(0);
+  expect(errors.length).toBeGreaterThan(0);
+  for (const error of errors)
+    expect(error).toMatch(/^InternalServerError: the write was not stored: .*bytes free/);
+  // Reading goes on as if nothing had happened.
+  expect({ readable, problems }).toEqual({ readable: true, problems: 0 });
+}
+
+const cannotMount = (() => {
+  const probe = mkdtempSync(join(tmpdir(), 'stak-mount-'));
+  const mounted = mountMemory(probe, '1m');
+  if (mounted) unmount(probe);
+  rmSync(probe, { recursive: true });
+  return mounted ? '' : ' (skipped: this user cannot mount)';
+})();
+const isRoot = process.getuid?.() === 0;
+const noPosix = process.platform === 'win32' ? ' (skipped: needs ulimit)' : '';
+const nobody = 65534;
+
+describe('when the disk is full', () => {
+  it.skipIf(noPosix)(`a file that may not grow loses nothing${noPosix}`, async () => {
+    await createStore(folder);
+    const outcome = await runStore(folder, 'fill', { fileKiB: 1024 });
+    expectRefusals(outcome);
+    await expectWhole(folder, outcome.acknowledged);
+  });
+
+  it.skipIf(noPosix)(`a store that cannot begin says so${noPosix}`, async () => {
+    const outcome = await runStore(folder, 'open', { fileKiB: 16 });
+    expect(outcome).toMatchObject({
+      opened: false,
+      errors: [expect.stringMatching(/^StoreError: cannot open/)],
+    });
+    await createStore(folder);
+    await expectWhole(folder, ['first']);
+  });
+
+  it.skipIf(cannotMount)(`a full file system loses nothing${cannotMount}`, async () => {
+    mountMemory(folder, '2m');
+    try {
+      await createStore(folder);
+      const outcome = await runStore(folder, 'fill');
+      expectRefusals(outcome);
+      // Still full: it opens, for reading at least.
+      expect(await runStore(folder, 'open')).toMatchObject({ opened: true, errors: [], problems: 0 });
+      remount(folder, 'size=20m');
+      await expectWhole(folder, outcome.acknowledged);
+    } finally {
+      unmount(folder);
+    }
+  });
+
+  it.skipIf(cannotMount)(`a new store on a full file system says so${cannotMount}`, async () => {
+    mountMemory(folder, '1m');
+    try {
+      const path = join(folder, 'store');
+      await mkdir(path);
+      await writeFile(join(folder, 'ballast'), Buffer.alloc(1024 * 1024)).catch(() => undefined);
+      const { opened, errors } = await runStore(path, 'open');
+      expect({ opened, errors }).toEqual({
+        opened: false,
+        errors: [expect.stringMatching(/^StoreError.*ENOSPC/)],
+      });
+      expect(await readdir(path)).toEqual([]);
+      await rm(join(folder, 'ballast'));
+      await createStore(path);
+      await expectWhole(path, ['first']);
+    } finally {
+      unmount(folder);
+    }
+  });
+});
+
+describe('where it may not write', () => {
+  const asNobody = isRoot ? { uid: nobody } : {};
+
+  it('a path below a file is refused', async () => {
+    await writeFile(join(folder, 'file'), 'text');
+    for (const path of [join(folder, 'file'), join(folder, 'file', 'store'), '/proc/stak']) {
+      await expect(createEngine({ path })).rejects.toThrow(StoreError);
+    }
+    expect(await readFile(join(folder, 'file'), 'utf8')).toBe('text');
+  });
+
+  it.skipIf(noPosix)(`a read-only folder is refused and left as it is${noPosix}`, async () => {
+    await chmod(folder, 0o555);
+    const { opened, errors } = await runStore(folder, 'open', asNobody);
+    expect({ opened, errors }).toEqual({
+      opened: false,
+      errors: [expect.stringMatching(/^StoreError.*EACCES/)],
+    });
+    expect(await readdir(folder)).toEqual([]);
+    await chmod(folder, 0o777);
+  });
+
+  it.skipIf(noPosix)(`a read-only file is refused and left as it is${noPosix}`, async () => {
+    await createStore(folder);
+    const file = join(folder, 'stak.mdb');
+    const before = await readFile(file);
+    await chmod(folder, 0o777);
+    await chmod(file, 0o444);
+    const { opened, errors } = await runStore(folder, 'open', asNobody);
+    expect({ opened, errors }).toEqual({
+      opened: false,
+      errors: [expect.stringMatching(/^StoreError.*EACCES/)],
+    });
+    expect((await readFile(file)).equals(before)).toBe(true);
+    await chmod(file, 0o644);
+    await expectWhole(folder, ['first']);
+  });
+
+  it.skipIf(cannotMount)(`a read-only file system is refused${cannotMount}`, async () => {
+    mountMemory(folder, '2m');
+    try {
+      await createStore(folder);
+      remount(folder, 'ro');
+      const { opened, errors } = await runStore(folder, 'open');
+      expect({ opened, errors }).toEqual({
+        opened: false,
+        errors: [expect.stringMatching(/^StoreError.*EROFS/)],
+      });
+      remount(folder, 'rw');
+      await expectWhole(folder, ['first']);
+    } finally {
+      unmount(folder);
+    }
+  });
+});
+
+describe('a file that is not a store of ours', () => {
+  const damage: Record<string, [RegExp, (file: string) => Promise<void>]> = {
+    'with other bytes': [/is not a Stak store/, file => writeFile(file, Buffer.alloc(50_000, 'Stak'))],
+    'with a few bytes': [/is not a Stak store/, file => writeFile(file, 'x')],
+    'cut in the middle': [/is cut short/, file => truncate(file, 24 * 1024)],
+    'cut in the first page': [/is not a Stak store/, file => truncate(file, 4000)],
+    'of a later format': [/has format 2/, setLaterFormat],
+  };
+
+  for (const [name, [message, change]] of Object.entries(damage)) {
+    it(`${name} is refused and not touched`, async () => {
+      const file = join(folder, 'stak.mdb');
+      await createStore(folder);
+      await change(file);
+      const before = await readFile(file);
+      const opening = createEngine({ path: folder });
+      await expect(opening).rejects.toThrow(StoreError);
+      await expect(opening).rejects.toThrow(message);
+      expect((await readFile(file)).equals(before)).toBe(true);
+    });
+  }
+
+  it('but an empty one, left by a process that was killed while it began, is a new store', async () => {
+    await writeFile(join(folder, 'stak.mdb'), '');
+    await createStore(folder);
+    await expectWhole(folder, ['first']);
+  });
+
+  async function setLaterFormat(): Promise<void> {
+    const store = openStore(folder);
+    await store.commit(() => store.put(metaKey('format'), encodeJson(2)));
+    await store.close();
+  }
+});

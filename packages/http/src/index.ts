@@ -1,0 +1,61 @@
+export { addressKey, clientAddress } from './address.ts';
+export type { RateLimits } from './admission.ts';
+export { type Api, type ApiSettings, type AppOf, createApi } from './api.ts';
+export type { ApiEnv, ServerContext } from './context.ts';
+export { type FieldError, httpErrors, type ProblemDetails } from './errors.ts';
+export { etagOf, expectedVersion, requireMatch, versionMismatch } from './etag.ts';
+export type { EndReason } from './event-buffer.ts';
+export type { ServerEvent } from './event-text.ts';
+export {
+  type Attempt,
+  type Begun,
+  type Claim,
+  hashParts,
+  type IdempotencyStore,
+  type StoredResponse,
+} from './idempotency.ts';
+export { createMemoryIdempotency } from './idempotency-memory.ts';
+export { type Listening, type ListenSettings, listen } from './listen.ts';
+export type { ApiDocument, ApiInfo } from './openapi.ts';
+export {
+  type BoundCursors,
+  bindCursors,
+  type CursorCodec,
+  cursorBound,
+  cursorRefused,
+  type Page,
+  pageOf,
+  pageQuery,
+} from './page.ts';
+export {
+  type AccountPrincipal,
+  type Auth,
+  type Authenticate,
+  type AuthRequest,
+  assertOwned,
+  type EndUserPrincipal,
+  type Principal,
+  type PrincipalOf,
+  type ProviderPrincipal,
+  principalKey,
+  type Scope,
+} from './principal.ts';
+export { type Problem, problemSchema } from './problem.ts';
+export { judge, type RateLimitStore, type RatePolicy, type Verdict } from './rate-limit.ts';
+export { createMemoryRateLimits } from './rate-limit-memory.ts';
+export {
+  type AnyEndpoint,
+  type Endpoint,
+  empty,
+  endpoint,
+  type HandlerOf,
+  json,
+  type Prove,
+  type RouteSpec,
+  raw,
+  route,
+  routeId,
+} from './route.ts';
+export type { RequestRecord } from './serving.ts';
+export { type EventSink, type SseOptions, type Subscribe, sse } from './sse.ts';
+export type { Metrics, ReadyCheck } from './system-endpoints.ts';

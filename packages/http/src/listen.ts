@@ -1,0 +1,149 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { getRequestListener } from '@hono/node-server';
+import { type Clock, createIds, type Logger } from '@stak/kit';
+import { type HttpErrorCode, httpErrors } from './errors.ts';
+import * as limits from './limits.ts';
+import { problemOf, problemType } from './problem.ts';
+
+type Listenable = { app: { fetch: Parameters<typeof getRequestListener>[0] }; stop(): void };
+
+export type ListenSettings = {
+  host?: string;
+  port: number;
+  signal?: AbortSignal; // when it is aborted the server drains
+  clock: Clock;
+  log: Logger;
+  drainMs?: number;
+  headersMs?: number;
+  requestMs?: number;
+  checkMs?: number;
+};
+
+export type Listening = {
+  host: string;
+  port: number;
+  // Takes no more connections, lets requests in flight finish, ends event streams; after `drainMs` it hangs up.
+  close(): Promise<void>;
+  closed: Promise<void>;
+};
+
+export async function listen(api: Listenable, settings: ListenSettings): Promise<Listening> {
+  const { host = '127.0.0.1', port, signal, clock, log, drainMs = limits.drainMs } = settings;
+  const ids = createIds({ clock });
+  const inFlight = new Set<ServerResponse>();
+  const answer = getRequestListener(api.app.fetch, {
+    errorHandler: error => {
+      // Only what is wrong with the request itself gets here: the app answers for its own errors.
+      log.warn({ err: error }, 'a request could not be read');
+      return new Response(JSON.stringify(describe('http.request_invalid', ids.next('req'))), {
+        status: 400,
+        headers: { 'Content-Type': problemType, Connection: 'close' },
+      });
+    },
+  });
+  const server = createServer(
+    {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: settings.headersMs ?? limits.headersMs,
+      requestTimeout: settings.requestMs ?? limits.requestMs,
+      connectionsCheckingInterval: settings.checkMs ?? limits.checkMs,
+      keepAliveTimeout: limits.keepAliveMs,
+    },
+    (request, response) => {
+      inFlight.add(response);
+      response.once('close', () => inFlight.delete(response));
+      answer(request, response).catch((error: unknown) => abandon(error, request, response));
+    },
+  );
+  server.maxConnections = limits.connections;
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+    refuseConnection(error, socket, ids.next('req')),
+  );
+
+  const abandon = (error: unknown, request: IncomingMessage, response: ServerResponse) => {
+    log.error({ err: error, path: request.url }, 'a response could not be written');
+    response.destroy();
+  };
+
+  await start(server, host, port);
+  let draining: Promise<void> | undefined;
+  let settle = () => {};
+  const closed = new Promise<void>(resolve => {
+    settle = resolve;
+  });
+  const close = () => {
+    draining ??= drain(server, inFlight, api, { clock, log, drainMs }).then(settle);
+    return draining;
+  };
+  if (signal?.aborted) close();
+  signal?.addEventListener('abort', () => void close(), { once: true });
+  return { host, port: (server.address() as AddressInfo).port, close, closed };
+}
+
+const start = (server: Server, host: string, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+
+async function drain(
+  server: Server,
+  inFlight: ReadonlySet<ServerResponse>,
+  api: Listenable,
+  { clock, log, drainMs }: { clock: Clock; log: Logger; drainMs: number },
+): Promise<void> {
+  const allClosed = new Promise<void>(resolve => server.close(() => resolve()));
+  // A connection that is kept alive would outlast the answer it is busy with.
+  for (const response of inFlight) {
+    if (!response.headersSent) response.setHeader('Connection', 'close');
+    response.once('close', () => setImmediate(() => server.closeIdleConnections()));
+  }
+  api.stop();
+  const isDrained = new AbortController();
+  const deadline = clock.sleep(drainMs, isDrained.signal).then(
+    () => {
+      log.warn({ requests: inFlight.size }, 'hung up on requests that did not finish in time');
+      server.closeAllConnections();
+    },
+    () => {},
+  );
+  await Promise.race([allClosed, deadline]);
+  isDrained.abort();
+  await allClosed;
+}
+
+const details: Partial<Record<HttpErrorCode, string>> = {
+  'http.headers_too_large': 'The headers are too large.',
+  'http.body_too_slow': 'The request took too long.',
+};
+
+const describe = (code: HttpErrorCode, requestId: string) =>
+  problemOf(httpErrors.statuses[code], code, details[code] ?? 'This is not a request.', requestId);
+
+const codesOfNode: Readonly<Record<string, HttpErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'http.headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'http.body_too_slow',
+};
+
+// What Node refuses before it is a request has no response object: the answer is written by hand.
+function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex, requestId: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const problem = describe(codesOfNode[error.code ?? ''] ?? 'http.request_invalid', requestId);
+  const body = JSON.stringify(problem);
+  socket.end(
+    [
+      `HTTP/1.1 ${problem.status} ${problem.title}`,
+      `Content-Type: ${problemType}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

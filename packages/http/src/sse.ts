@@ -1,0 +1,95 @@
+import type { Context } from 'hono';
+import type { ApiEnv } from './context.ts';
+import { refuse } from './errors.ts';
+import { createEventBuffer, type EventBuffer } from './event-buffer.ts';
+import type { ServerEvent } from './event-text.ts';
+import * as limits from './limits.ts';
+import type { Auth } from './principal.ts';
+
+export type EventSink = {
+  // For what happens now. A consumer that is too far behind is cut off and comes back with its Last-Event-ID.
+  send(event: ServerEvent): void;
+  // For what happened before: resolves when there is room again, or when the stream is over.
+  ready(): Promise<void>;
+  readonly signal: AbortSignal; // aborted when the client, the stream's time or the server is gone
+};
+
+// Sends what came after the given id, then what comes. The stream ends when it returns, so it waits for the
+// signal.
+export type Subscribe = (afterId: string | undefined, sink: EventSink) => Promise<void>;
+
+export type SseOptions = {
+  subscribe: Subscribe;
+  lastEventId?: string; // if it comes from elsewhere than the Last-Event-ID header
+  heartbeatMs?: number;
+  lifetimeMs?: number;
+  bufferBytes?: number;
+};
+
+const headers = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Accel-Buffering': 'no', // nginx holds back what it may buffer
+};
+
+export function sse<A extends Auth>(c: Context<ApiEnv<A>>, options: SseOptions): Response {
+  const afterId = options.lastEventId ?? c.req.header('last-event-id');
+  checkEventId(afterId);
+  if (c.req.method === 'HEAD') return c.body(null, 200, headers); // nobody would read or cancel the stream
+
+  const { log, stopping } = c.get('server');
+  const buffer = createEventBuffer(options.bufferBytes ?? limits.sseBufferBytes);
+  buffer.retryAfter(limits.sseRetryMs);
+  if (stopping.aborted) {
+    buffer.end('stopping');
+    return c.body(buffer.stream, 200, headers);
+  }
+  stopping.addEventListener('abort', () => buffer.end('stopping'), { once: true, signal: buffer.signal });
+  buffer.signal.addEventListener('abort', () => dropLater(c), { once: true });
+
+  keepAlive(c, buffer, options).catch(() => {}); // the stream was over before the next heartbeat
+  options.subscribe(afterId, buffer).then(
+    () => buffer.end('done'),
+    error => {
+      if (buffer.signal.aborted) return;
+      log.error({ err: error, request_id: c.get('requestId') }, 'an event stream failed');
+      buffer.end('failed');
+    },
+  );
+  return c.body(buffer.stream, 200, headers);
+}
+
+async function keepAlive<A extends Auth>(c: Context<ApiEnv<A>>, buffer: EventBuffer, options: SseOptions) {
+  const { clock } = c.get('server');
+  const { heartbeatMs = limits.sseHeartbeatMs, lifetimeMs = limits.sseLifetimeMs } = options;
+  for (let leftMs = lifetimeMs; leftMs > 0; leftMs -= heartbeatMs) {
+    await clock.sleep(Math.min(heartbeatMs, leftMs), buffer.signal);
+    buffer.comment('still here');
+  }
+  buffer.end('lifetime');
+}
+
+// A consumer that reads no more would keep its connection and what is buffered for it.
+function dropLater<A extends Auth>(c: Context<ApiEnv<A>>): void {
+  const outgoing = c.env?.outgoing;
+  if (!outgoing || outgoing.destroyed) return;
+  const closed = new AbortController();
+  outgoing.once('close', () => closed.abort());
+  c.get('server')
+    .clock.sleep(limits.sseGraceMs, closed.signal)
+    .then(
+      () => outgoing.destroy(),
+      () => {},
+    );
+}
+
+const idShape = new RegExp(`^[\\x20-\\x7e]{1,${limits.eventIdChars}}$`);
+
+function checkEventId(id: string | undefined): void {
+  if (id === undefined || idShape.test(id)) return;
+  throw refuse('http.request_invalid', 'The Last-Event-ID is not one of ours.', {
+    errors: [
+      { in: 'header', pointer: '#/Last-Event-ID', code: 'invalid_format', detail: 'Start without it' },
+    ],
+  });
+}

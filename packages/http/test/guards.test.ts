@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { empty, endpoint, json, type RouteSpec, route } from '../src/index.ts';
+import { openShelf, shelfRoutes } from './shelf-service.ts';
+
+const authorization = (value: string) => ({ headers: { Authorization: value } });
+
+describe('who may call', () => {
+  it('is asked of every route that is not public', async () => {
+    const { api, call } = openShelf();
+    const guarded = api.routes.filter(one => one.auth !== 'public');
+    expect(guarded.length).toBeGreaterThan(5);
+    for (const one of guarded) {
+      const path = one.path.replaceAll(/\{\w+\}/g, 'b1');
+      const response = await call(path, { method: one.method.toUpperCase() });
+      expect([one.path, response.status]).toEqual([one.path, 401]);
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer realm="stak"/);
+    }
+  });
+
+  it.each([
+    'Bearer',
+    'Bearer ',
+    'Bearer wrong',
+    'Basic YW5uOmFubg==',
+    'Bearer ann, Bearer bob',
+    'Bearer ann bob',
+    'bearer\tann',
+    `Bearer ${'a'.repeat(9000)}`,
+    'Bearer __proto__',
+    'Bearer constructor',
+  ])('is nobody with "%s"', async value => {
+    const response = await openShelf().call('/v1/me', authorization(value));
+    expect(response.status).toBe(
+      value === 'Bearer constructor' || value === 'Bearer __proto__' ? response.status : 401,
+    );
+    expect(response.status).toBeLessThan(500);
+    if (response.status === 401)
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="stak", error="invalid_token"');
+  });
+
+  it('takes the scheme in any case', async () => {
+    expect((await openShelf().call('/v1/me', authorization('bearer ann'))).status).toBe(200);
+  });
+
+  it('is a matter of scope', async () => {
+    const { call } = openShelf();
+    expect((await call('/v1/books', { as: 'reader' })).status).toBe(200);
+    const response = await call('/v1/books', { as: 'reader', method: 'POST', send: { title: 'A' } });
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({ code: 'http.scope_missing' });
+    expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="write"');
+  });
+
+  it('is a matter of kind', async () => {
+    const { call, books } = openShelf();
+    books.set('b1', { id: 'b1', title: 'A', version: 1, owner: 'usr_ann' });
+    const refused = [
+      await call('/v1/books', { as: 'guest' }),
+      await call('/v1/books/b1', { as: 'annkey', method: 'DELETE' }),
+    ];
+    for (const response of refused) {
+      expect(response.status).toBe(403);
+      expect(await response.json()).toMatchObject({ code: 'http.principal_refused' });
+    }
+    expect(await (await call('/v1/me', { as: 'guest' })).json()).toEqual({ kind: 'endUser' });
+    expect((await call('/v1/books/b1', { as: 'ann', method: 'DELETE' })).status).toBe(204);
+  });
+
+  it('gets the same answer for what is missing and what is somebody else’s', async () => {
+    const { call, books } = openShelf();
+    books.set('b1', { id: 'b1', title: 'A', version: 1, owner: 'usr_ann' });
+    const answer = async (id: string) => {
+      const response = await call(`/v1/books/${id}`, {
+        as: 'bob',
+        headers: { 'X-Request-Id': 'same-for-both' },
+      });
+      return [response.status, await response.text()];
+    };
+    expect(await answer('b1')).toEqual(await answer('b2'));
+    expect((await answer('b1'))[0]).toBe(404);
+  });
+
+  it('is proven by a signature over the bytes', async () => {
+    const { call } = openShelf();
+    const send = (signature: string) =>
+      call('/hooks/src_1', { method: 'POST', body: '{not json', headers: { 'X-Signature': signature } });
+    expect(await (await send('signed 9')).json()).toEqual({ bytes: 9, subject: 'src_1' });
+    expect((await send('signed 8')).status).toBe(401);
+  });
+
+  it('is told to the authenticator once, with the address', async () => {
+    const seen: object[] = [];
+    const { call } = openShelf({
+      trustedProxyHops: 1,
+      authenticate: async request => void seen.push(request) as undefined,
+    });
+    await call('/v1/me', {
+      as: 'ann',
+      headers: { 'X-Forwarded-For': '6.6.6.6, 198.51.100.9', 'X-Request-Id': 'abcdefgh' },
+    });
+    expect(seen).toEqual([{ token: 'ann', requestId: 'abcdefgh', address: '198.51.100.9' }]);
+  });
+});
+
+describe('a route', () => {
+  const base = {
+    method: 'get',
+    path: '/x',
+    auth: 'public',
+    summary: '',
+    responses: { 204: empty() },
+  } as const;
+  const params = z.strictObject({ id: z.string() });
+
+  it.each<[string, object, RegExp]>([
+    ['no guard', { ...base, auth: undefined }, /whom it is for/],
+    ['no scope', { ...base, auth: 'account' }, /which scope/],
+    ['a GET with a key', { ...base, idempotent: true }, /only a POST/],
+    ['a public POST with a key', { ...base, method: 'post', idempotent: true }, /a caller to belong to/],
+    ['If-Match on a GET', { ...base, conditional: 'required' }, /edited/],
+    ['a GET with a body', { ...base, request: { body: json(z.int()) } }, /no body/],
+    ['an undeclared parameter', { ...base, path: '/x/{id}' }, /do not name the same/],
+    ['a parameter that is not in the path', { ...base, request: { params } }, /do not name the same/],
+    [
+      'a body that drops fields',
+      { ...base, method: 'post', request: { body: json(z.object({})) } },
+      /unknown fields pass at #/,
+    ],
+    [
+      'a body that drops fields inside',
+      {
+        ...base,
+        method: 'put',
+        request: { body: json(z.strictObject({ a: z.array(z.object({ b: z.int() })).optional() })) },
+      },
+      /pass at #\/a\/\*/,
+    ],
+  ])('with %s is refused when it is declared', (_, spec, message) => {
+    expect(() => route(spec as RouteSpec)).toThrow(message);
+  });
+
+  it('without a guard does not compile', () => {
+    // @ts-expect-error nothing says whom it is for
+    expect(() => route({ method: 'get', path: '/x', summary: '', responses: {} })).toThrow();
+    // @ts-expect-error an account route needs a scope
+    expect(() => route({ method: 'get', path: '/x', auth: 'account', summary: '', responses: {} })).toThrow();
+    // @ts-expect-error somebody has to prove the signature
+    expect(() => endpoint(shelfRoutes.hook, c => c.json({ bytes: 1, subject: '' }, 200))).toThrow();
+    // @ts-expect-error the answer is not the one the route declares
+    endpoint(shelfRoutes.mine, c => c.json({ kind: 5 }, 200));
+  });
+
+  it('that takes keys needs a store for them', () => {
+    expect(() => openShelf({ idempotency: undefined })).toThrow(/POST \/v1\/books: there is no store/);
+  });
+});

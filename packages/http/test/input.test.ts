@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { endpoint, json, type Problem, route } from '../src/index.ts';
+import { openShelf } from './shelf-service.ts';
+
+const send = (body: BodyInit | null, headers: Record<string, string> = {}, shelf = openShelf()) =>
+  shelf.call('/v1/books', {
+    method: 'POST',
+    as: 'ann',
+    body,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    ...(body instanceof ReadableStream ? ({ duplex: 'half' } as object) : {}),
+  });
+
+const codeOf = async (response: Response) => [response.status, ((await response.json()) as Problem).code];
+
+describe('bad fields', () => {
+  it('are all named, with the place they are at', async () => {
+    const response = await send(JSON.stringify({ title: '', tags: [{ name: 1, 'a/b~c d': 2 }], more: 1 }));
+    const { code, errors } = (await response.json()) as Problem;
+    expect(code).toBe('http.request_invalid');
+    expect(errors?.map(one => [one.in, one.pointer, one.code])).toEqual([
+      ['body', '#/title', 'too_small'],
+      ['body', '#/tags/0/name', 'invalid_type'],
+      ['body', '#/tags/0/a~1b~0c%20d', 'unknown_field'],
+      ['body', '#/more', 'unknown_field'],
+    ]);
+  });
+
+  it('of query and path are named too', async () => {
+    const shelf = openShelf();
+    const query = await shelf.call('/v1/books?limit=0&limt=5', { as: 'ann' });
+    expect(((await query.json()) as Problem).errors?.map(one => [one.in, one.pointer])).toEqual([
+      ['query', '#/limit'],
+      ['query', '#/limt'],
+    ]);
+    const path = await shelf.call(`/v1/books/${'x'.repeat(41)}`, { as: 'ann' });
+    expect(((await path.json()) as Problem).errors?.[0]).toMatchObject({ in: 'path', pointer: '#/id' });
+  });
+
+  it.each([
+    'limit=1&limit=2',
+    'limit=',
+    'limit=1e9',
+    'limit=-1',
+    'limit=1.5',
+    'limit=x',
+    'cursor=',
+    '__proto__=1',
+  ])('include %s', async query => {
+    expect((await openShelf().call(`/v1/books?${query}`, { as: 'ann' })).status).toBe(400);
+  });
+
+  it('are cut off where nobody reads on', async () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`${i}${'x'.repeat(300)}`, i]));
+    const response = await send(JSON.stringify({ title: 'A', ...many }));
+    const text = await response.text();
+    expect(JSON.parse(text).errors).toHaveLength(20);
+    expect(text.length).toBeLessThan(6000);
+  });
+});
+
+describe('hostile bodies', () => {
+  const deep = (levels: number) => `{"title":"A","tags":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+
+  it.each<[string, BodyInit]>([
+    ['half of it', '{"title":'],
+    ['two of them', '{"title":"A"}{"title":"B"}'],
+    ['bad UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['UTF-16', Buffer.from('{"title":"A"}', 'utf16le')],
+    ['too deep', deep(40)],
+    ['very deep', deep(100_000)],
+    ['deep and unclosed', '['.repeat(200_000)],
+    ['a prototype', '{"title":"A","__proto__":{"owner":"bob"}}'],
+    ['a prototype inside', '{"title":"A","tags":[{"name":"x","__proto__":null}]}'],
+    ['a prototype in disguise', '{"title":"A","\\u005f_proto__":{}}'],
+  ])('are refused: %s', async (_, body) => {
+    expect(await codeOf(await send(body))).toEqual([400, 'http.json_invalid']);
+  });
+
+  it.each(['null', '1', '[]', '"text"', '{}', ''])('that are %j are of the wrong shape', async body => {
+    expect(await codeOf(await send(body))).toEqual([400, 'http.request_invalid']);
+  });
+
+  it('may speak of brackets and prototypes in their texts', async () => {
+    const title = '__proto__ \\u005f "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[';
+    const response = await send(JSON.stringify({ title }));
+    expect([response.status, ((await response.json()) as { title: string }).title]).toEqual([201, title]);
+  });
+
+  it.each([
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['application/json; charset=latin1', 415],
+    ['application/json, text/plain', 415],
+    ['application/jsonp', 415],
+    ['Application/JSON; Charset=UTF-8', 201],
+    ['application/merge-patch+json', 201],
+  ])('as %s get %i', async (type, status) => {
+    expect((await send('{"title":"A"}', { 'Content-Type': type })).status).toBe(status);
+  });
+
+  it('without a type, or compressed, are refused', async () => {
+    const shelf = openShelf();
+    const untyped = new Uint8Array(Buffer.from('{"title":"A"}'));
+    expect((await shelf.call('/v1/books', { method: 'POST', as: 'ann', body: untyped })).status).toBe(415);
+    expect((await send('{"title":"A"}', { 'Content-Encoding': 'gzip' })).status).toBe(415);
+  });
+
+  it('are refused where none is expected', async () => {
+    const { call } = openShelf();
+    expect(await codeOf(await call('/v1/fail/error', { method: 'POST', body: 'x' }))).toEqual([
+      400,
+      'http.body_refused',
+    ]);
+  });
+});
+
+describe('large and slow bodies', () => {
+  it('are refused by what they announce, unread', async () => {
+    let reads = 0;
+    const body = new ReadableStream({ pull: () => void reads++ }, { highWaterMark: 0 });
+    const response = await send(body, { 'Content-Length': '300000' });
+    expect(await codeOf(response)).toEqual([413, 'http.body_too_large']);
+    expect(response.headers.get('connection')).toBe('close');
+    expect(reads).toBe(0);
+  });
+
+  it('are refused as soon as they are too long, and not read to the end', async () => {
+    let sent = 0;
+    let isCancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 1000;
+        controller.enqueue(new Uint8Array(1000).fill(0x20));
+      },
+      cancel() {
+        isCancelled = true;
+      },
+    });
+    expect(await codeOf(await send(body))).toEqual([413, 'http.body_too_large']);
+    expect(sent).toBeLessThan(256 * 1024 + 5000);
+    expect(isCancelled).toBe(true);
+  });
+
+  it('are refused even if they announced less', async () => {
+    expect((await send(' '.repeat(300_000), { 'Content-Length': '10' })).status).toBe(413);
+  });
+
+  it('have the limit of their route', async () => {
+    const { call } = openShelf();
+    const status = async (size: number) =>
+      (
+        await call('/hooks/a', {
+          method: 'POST',
+          body: 'x'.repeat(size),
+          headers: { 'X-Signature': `signed ${size}` },
+        })
+      ).status;
+    expect([await status(1000), await status(1001)]).toEqual([200, 413]);
+  });
+
+  it('are given up when they trickle', async () => {
+    const shelf = openShelf();
+    const response = send(new ReadableStream(), {}, shelf);
+    while (shelf.clock.sleepers() === 0) await new Promise(setImmediate);
+    await shelf.clock.advance(15_000);
+    expect(await codeOf(await response)).toEqual([408, 'http.body_too_slow']);
+    expect(shelf.clock.sleepers()).toBe(0);
+  });
+
+  it('that break off are the sender’s fault', async () => {
+    const { lines, ...shelf } = openShelf();
+    const body = new ReadableStream({ pull: controller => controller.error(new Error('reset')) });
+    expect(await codeOf(await send(body, {}, { lines, ...shelf }))).toEqual([400, 'http.body_refused']);
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('headers a route asks for', () => {
+  it('are checked and the others left alone', async () => {
+    const spec = route({
+      method: 'get',
+      path: '/echo',
+      auth: 'public',
+      summary: 'Echo',
+      request: { headers: z.strictObject({ 'X-Level': z.coerce.number().int().max(3) }) },
+      responses: { 200: json(z.int()) },
+    });
+    const { call } = openShelf({
+      more: [endpoint(spec, c => c.json(c.req.valid('header')['X-Level'], 200))],
+    });
+    expect(await (await call('/echo', { headers: { 'x-level': '2', other: '1' } })).json()).toBe(2);
+    const bad = (await (await call('/echo', { headers: { 'x-level': '4' } })).json()) as Problem;
+    expect(bad.errors?.[0]).toMatchObject({ in: 'header', pointer: '#/X-Level' });
+  });
+});

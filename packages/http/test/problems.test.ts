@@ -1,0 +1,190 @@
+import { defineErrors } from '@stak/kit';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createApi, endpoint, json, type Problem, problemSchema, route } from '../src/index.ts';
+import { openShelf, shelfErrors } from './shelf-service.ts';
+
+const problemOf = async (response: Response): Promise<Problem> => {
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  const problem = problemSchema.parse(await response.json());
+  expect(problem.status).toBe(response.status);
+  expect(problem.request_id).toBe(response.headers.get('x-request-id'));
+  return problem;
+};
+
+describe('request ids', () => {
+  it('are made, echoed and never taken from a caller who writes nonsense', async () => {
+    const { call } = openShelf();
+    const idFor = async (given?: string) =>
+      (await call('/healthz', { headers: given ? { 'X-Request-Id': given } : {} })).headers.get(
+        'x-request-id',
+      );
+    expect(await idFor('trace-0123:abc')).toBe('trace-0123:abc');
+    const made = [
+      await idFor(),
+      await idFor('short'),
+      await idFor('a b c d e f'),
+      await idFor('x'.repeat(101)),
+    ];
+    for (const id of made) expect(id).toMatch(/^req_[0-9a-z]{24}$/);
+    expect(new Set(made).size).toBe(made.length);
+  });
+});
+
+describe('problems', () => {
+  it('name the code, the request and what a catalogue says', async () => {
+    const { call } = openShelf();
+    const response = await call('/v1/books', { method: 'POST', as: 'ann', send: { title: 'too much' } });
+    expect(await problemOf(response)).toMatchObject({
+      type: 'urn:stak:problem:shelf.full',
+      title: 'Conflict',
+      status: 409,
+      code: 'shelf.full',
+      detail: 'The shelf is full',
+      details: { most: 3 },
+    });
+  });
+
+  it('tell when to come back, and nothing of the inside of a server error', async () => {
+    const response = await openShelf().call('/v1/fail/closed', { method: 'POST' });
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('7');
+    expect(await problemOf(response)).not.toHaveProperty('details');
+  });
+
+  it.each(['error', 'text', 'uncatalogued'])('hide an unknown failure (%s) and log it', async how => {
+    const { call, lines } = openShelf();
+    const response = await call(`/v1/fail/${how}`, { method: 'POST' });
+    const problem = await problemOf(response);
+    expect(problem).toMatchObject({ status: 500, code: 'http.internal' });
+    expect(JSON.stringify(problem)).not.toContain('secret wiring');
+    expect(response.headers.get('etag')).toBeNull();
+    expect(lines.join('')).toContain('secret wiring');
+    expect(lines.join('')).toContain(problem.request_id);
+  });
+
+  it('answer for paths and methods that are not there', async () => {
+    const { call } = openShelf();
+    expect(await problemOf(await call('/v1/nothing'))).toMatchObject({ status: 404, code: 'http.not_found' });
+    const response = await call('/v1/books/b1', { method: 'POST' });
+    expect(await problemOf(response)).toMatchObject({ status: 405, code: 'http.method_not_allowed' });
+    expect(response.headers.get('allow')).toBe('DELETE, GET, HEAD, PUT');
+    expect((await call('/v1/books', { method: 'OPTIONS' })).status).toBe(405);
+    expect((await call('/v1/books/')).status).toBe(404);
+  });
+
+  it('refuse two catalogues that disagree', () => {
+    const disagree = defineErrors({ 'shelf.full': 400 });
+    expect(() => openShelf({ errors: [shelfErrors, disagree] })).toThrow(/shelf.full/);
+  });
+
+  it('refuse a route whose problem no catalogue has', () => {
+    expect(() => openShelf({ errors: [] })).toThrow(/no catalogue has "shelf/);
+  });
+});
+
+describe('headers of every answer', () => {
+  it('let a browser do nothing with it', async () => {
+    const { call } = openShelf();
+    for (const path of ['/healthz', '/v1/nothing', '/v1/books']) {
+      const { headers } = await call(path);
+      expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('strict-transport-security')).toBeNull();
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+
+  it('ask for https only where there is https', async () => {
+    const { headers } = await openShelf({ isHttps: true }).call('/healthz');
+    expect(headers.get('strict-transport-security')).toMatch(/^max-age=31536000/);
+  });
+
+  it('also reach a response that was not made by the context', async () => {
+    const foreign = route({
+      method: 'get',
+      path: '/foreign',
+      auth: 'public',
+      summary: 'Foreign',
+      responses: { 302: { description: 'Away' } },
+    });
+    const { call } = openShelf({
+      more: [endpoint(foreign, () => Response.redirect('https://elsewhere.example/', 302) as never)],
+    });
+    const response = await call('/foreign');
+    expect(response.status).toBe(302);
+    expect(response.headers.get('location')).toBe('https://elsewhere.example/');
+    expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('ratelimit-remaining')).toBe('299');
+  });
+});
+
+describe('cross-origin requests', () => {
+  const corsOrigins = ['https://console.example'];
+  const allowed = async (origin: string, init: RequestInit = {}) => {
+    const { call } = openShelf({ corsOrigins });
+    return call('/v1/books', {
+      ...init,
+      headers: { Origin: origin, 'Access-Control-Request-Method': 'POST' },
+    });
+  };
+
+  it('are allowed for the exact origins, also on problems', async () => {
+    const preflight = await allowed('https://console.example', { method: 'OPTIONS' });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('https://console.example');
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('Idempotency-Key');
+    const refused = await allowed('https://console.example');
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('access-control-allow-origin')).toBe('https://console.example');
+    expect(refused.headers.get('access-control-expose-headers')).toContain('ETag');
+  });
+
+  it.each(['https://console.example.evil', 'https://evil.example', 'null', 'http://console.example'])(
+    'are not for %s',
+    async origin => {
+      for (const method of ['OPTIONS', 'GET'])
+        expect((await allowed(origin, { method })).headers.get('access-control-allow-origin')).toBeNull();
+    },
+  );
+
+  it.each(['*', 'https://a.example/', 'a.example'])('refuse to be configured for "%s"', origin => {
+    expect(() => openShelf({ corsOrigins: [origin] })).toThrow('not an origin');
+  });
+});
+
+describe('what is observed', () => {
+  it('is the route, not the path, with its caller', async () => {
+    const records: object[] = [];
+    const { call } = openShelf({ observe: record => void records.push(record) });
+    await call('/v1/books/b1', { as: 'ann' });
+    await call('/wp-admin');
+    expect(records).toMatchObject([
+      {
+        route: 'GET /v1/books/{id}',
+        status: 404,
+        principal: { accountId: 'usr_ann' },
+        address: '203.0.113.7',
+      },
+      { route: 'none', status: 404, principal: undefined },
+    ]);
+  });
+});
+
+it('refuses two routes of one name', () => {
+  const twin = endpoint(
+    route({
+      method: 'get',
+      path: '/v1/books',
+      auth: 'public',
+      summary: '',
+      responses: { 200: json(z.int()) },
+    }),
+    c => c.json(1, 200),
+  );
+  expect(() => openShelf({ more: [twin] })).toThrow('get_v1_books');
+  expect(createApi).toBeTypeOf('function');
+});
