@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -37,8 +37,7 @@ async function fetchJars(): Promise<boolean> {
   const args = ['-q', '-B', 'dependency:copy-dependencies', `-DoutputDirectory=${target}`];
   const { status } = spawnSync('mvn', args, { cwd: scratch, stdio: ['ignore', 'inherit', 'inherit'] });
   if (status === 0 && existsSync(target)) {
-    await mkdir(folder, { recursive: true });
-    spawnSync('cp', ['-r', target, folder]);
+    await cp(target, join(folder, 'lib'), { recursive: true });
   }
   await rm(scratch, { recursive: true, force: true });
   return status === 0;

@@ -50,7 +50,7 @@ export async function authenticateCaller(c: Context<ApiEnv>, route: RouteSpec, g
       : await gate.authenticate({ token, requestId: c.get('requestId'), address });
   if (principal === undefined) {
     // Guessing costs the address, but never a caller behind the same address who has a good token.
-    await take(c, gate.rateLimits, gate.rateLimits?.perAddress ?? perAddress, 'refused');
+    if (gate.rateLimits) await take(c, gate.rateLimits, gate.rateLimits.perAddress ?? perAddress, 'refused');
     throw unauthenticated(header !== undefined);
   }
   admitPrincipal(c, principal, route);
@@ -61,7 +61,7 @@ export function admitPrincipal(c: Context<ApiEnv>, principal: Principal, route: 
   c.set('principal', principal);
 }
 
-// Counts the request against its caller and, if it has one, the route's own limit. The headers tell of the
+// Counts the request against its caller and against the route's own limit, if it has one. The headers tell of the
 // limit that is nearer.
 export async function countRequest(
   c: Context<ApiEnv>,
@@ -69,34 +69,38 @@ export async function countRequest(
   id: string,
   gate: Gate,
 ): Promise<void> {
+  const { rateLimits } = gate;
   const own = route.limits?.rate;
-  if (!gate.rateLimits || own === false) return;
-  const general = c.get('principal')
-    ? (gate.rateLimits.perPrincipal ?? perPrincipal)
-    : (gate.rateLimits.perAddress ?? perAddress);
-  let nearest = await take(c, gate.rateLimits, general, '');
-  let policy = general;
-  if (own) {
-    const verdict = await take(c, gate.rateLimits, own, id);
-    if (verdict && nearest && verdict.remaining < nearest.remaining) {
-      nearest = verdict;
-      policy = own;
-    }
-  }
-  if (nearest) c.set('rateHeaders', rateHeaders(policy, nearest));
+  if (!rateLimits || own === false) return;
+  const general = generalPolicy(c, route, rateLimits);
+  const counts: [RatePolicy, Verdict][] = [];
+  if (general) counts.push([general, await take(c, rateLimits, general, '')]);
+  if (own) counts.push([own, await take(c, rateLimits, own, id)]);
+  const nearest = counts.sort(([, a], [, b]) => a.remaining - b.remaining)[0];
+  if (nearest) c.set('rateHeaders', rateHeaders(...nearest));
+}
+
+// A provider calls for thousands of accounts from a handful of addresses: only its route can say what is much.
+function generalPolicy(c: Context<ApiEnv>, route: RouteSpec, rateLimits: RateLimits): RatePolicy | undefined {
+  if (c.get('principal')) return rateLimits.perPrincipal ?? perPrincipal;
+  return route.auth === 'provider' ? undefined : (rateLimits.perAddress ?? perAddress);
 }
 
 async function take(
   c: Context<ApiEnv>,
-  rateLimits: RateLimits | undefined,
+  rateLimits: RateLimits,
   policy: RatePolicy,
   what: string,
-): Promise<Verdict | undefined> {
-  if (!rateLimits) return undefined;
-  const principal = policy.by === 'address' ? undefined : c.get('principal');
-  const caller = principal ? principalKey(principal) : addressKey(c.get('address'));
+): Promise<Verdict> {
   const nowMs = c.get('server').clock.now();
-  const verdict = await rateLimits.store.take(`${policy.name} ${what} ${caller}`, policy, nowMs);
+  const key = `${policy.name} ${what} ${countedKey(c, policy)}`;
+  const verdict = await rateLimits.store.take(key, policy, nowMs);
   if (!verdict.isAllowed) throw rateLimited(policy, verdict);
   return verdict;
+}
+
+function countedKey(c: Context<ApiEnv>, { by }: RatePolicy): string {
+  if (by === 'path') return c.req.path;
+  const principal = by === 'address' ? undefined : c.get('principal');
+  return principal ? principalKey(principal) : addressKey(c.get('address'));
 }

@@ -46,6 +46,7 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytes,
+      requireHostHeader: false, // Node's own answer is no problem; the listener refuses it with one
       headersTimeout: settings.headersMs ?? limits.headersMs,
       requestTimeout: settings.requestMs ?? limits.requestMs,
       connectionsCheckingInterval: settings.checkMs ?? limits.checkMs,

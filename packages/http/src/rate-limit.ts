@@ -5,7 +5,9 @@ export type RatePolicy = {
   readonly name: string;
   readonly limit: number;
   readonly windowMs: number;
-  readonly by?: 'principal' | 'address'; // the principal if there is one, unless told otherwise
+  // Whom it counts: the principal if there is one, else the address. `path` counts what is called: a source that
+  // takes webhooks from whatever addresses its provider has.
+  readonly by?: 'principal' | 'address' | 'path';
 };
 
 export type Verdict = {
@@ -26,7 +28,8 @@ export function judge(
   nowMs: number,
 ): Verdict & { fullAtMs: number } {
   const stepMs = windowMs / limit;
-  const startMs = Math.max(fullAtMs ?? nowMs, nowMs);
+  // A bucket is never emptier than empty: a clock that steps back must not lock its callers out.
+  const startMs = Math.min(Math.max(fullAtMs ?? nowMs, nowMs), nowMs + windowMs);
   const nextMs = startMs + stepMs;
   // Half a microsecond for what dividing a window loses, so that a full bucket always holds `limit`.
   const waitMs = nextMs - windowMs - nowMs - 0.0005;

@@ -5,10 +5,10 @@ import { clientAddress } from './address.ts';
 import { admitPrincipal, authenticateCaller, countRequest, type Gate } from './admission.ts';
 import type { ApiEnv, ServerContext } from './context.ts';
 import { isUnchanged, requireHeader } from './etag.ts';
-import { checkKey, hashParts, type IdempotencyStore, runOnce } from './idempotency.ts';
+import type { IdempotencyStore } from './idempotency.ts';
 import { takeInput } from './input.ts';
-import * as limits from './limits.ts';
-import { type Principal, principalKey, unauthenticated } from './principal.ts';
+import { runKeyed } from './keyed-request.ts';
+import { type Principal, unauthenticated } from './principal.ts';
 import { describeError, problemType, type Statuses } from './problem.ts';
 import { isRequestId } from './request-id.ts';
 import { type AnyEndpoint, type RouteSpec, routeId } from './route.ts';
@@ -58,35 +58,17 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
       if (!principal) throw unauthenticated(true);
       admitPrincipal(c, principal, route);
     }
-    const key = route.idempotent && c.req.header('idempotency-key');
-    if (!key) return unlessUnchanged(c, await handle(c));
-    return runKeyed(c, key);
+    const key = route.idempotent ? c.req.header('idempotency-key') : undefined;
+    return key === undefined ? unlessUnchanged(c, await handle(c)) : runKeyed(c, key, idempotency!, answered);
   };
 
-  const runKeyed = async (c: ApiContext, key: string): Promise<Response> => {
-    checkKey(key);
-    const claim = {
-      key: hashParts(principalKey(c.get('principal')!), id, key),
-      fingerprint: hashParts(c.req.url.slice(new URL(c.req.url).origin.length), c.get('body') ?? ''),
-      ttlMs: limits.idempotencyTtlMs,
-      leaseMs: limits.idempotencyLeaseMs,
-    };
-    c.set('idempotencyKey', claim.key);
-    // Problems below 500 are answers too, and kept like any other.
-    const answered = async () => {
-      try {
-        return await handle(c);
-      } catch (error) {
-        return answerError(c, error, serving, route);
-      }
-    };
-    const { response, isReplay } = await runOnce(idempotency!, claim, serving.server.log, answered);
-    const result = new Response(response.status === 204 ? null : Buffer.from(response.body), {
-      status: response.status,
-      headers: response.headers as [string, string][],
-    });
-    if (isReplay) result.headers.set('Idempotency-Replayed', 'true');
-    return result;
+  // Problems below 500 are answers too, and kept under their key like any other.
+  const answered = async (c: ApiContext): Promise<Response> => {
+    try {
+      return await handle(c);
+    } catch (error) {
+      return answerError(c, error, serving, route);
+    }
   };
 
   return async c => {
@@ -133,17 +115,14 @@ export function leave(
   });
 }
 
-// What `c.json()` makes has the headers that were set on the context; a Response from elsewhere has not.
+// What `c.json()` makes has the headers that were set on the context. A Response from elsewhere has not, and may
+// refuse to be changed.
 function withBaseHeaders(c: ApiContext, response: Response, serving: Serving): Response {
-  const rate = c.get('rateHeaders');
-  if (response.headers.has('x-request-id') && !rate) return response;
-  const result = isImmutable(response) ? new Response(response.body, response) : response;
-  setHeaders(c, result.headers, serving);
+  const isForeign = !response.headers.has('x-request-id');
+  const result = isForeign ? new Response(response.body, response) : response;
+  if (isForeign || c.get('rateHeaders')) setHeaders(c, result.headers, serving);
   return result;
 }
-
-// Responses of `fetch` and `Response.redirect()` refuse changes.
-const isImmutable = (response: Response): boolean => response.type !== 'default';
 
 function setHeaders(c: ApiContext, headers: Headers, serving: Serving): void {
   if (!headers.has('x-request-id')) {

@@ -37,7 +37,7 @@ export const shelfErrors = defineErrors({
 });
 
 const newBook = z.strictObject({
-  title: z.string().min(1).max(50),
+  title: z.string().min(1).max(100),
   tags: z.array(z.strictObject({ name: z.string() })).optional(),
 });
 const book = z.strictObject({ id: z.string(), title: z.string(), version: z.int() });
@@ -108,7 +108,7 @@ const routes = {
     summary: 'A signed call',
     request: { params, body: raw() },
     responses: { 200: json(z.strictObject({ bytes: z.int(), subject: z.string() })) },
-    limits: { bodyBytes: 1000 },
+    limits: { bodyBytes: 1000, rate: { name: 'hook', limit: 2, windowMs: 1000, by: 'path' } },
   }),
   fail: route({
     method: 'post',
@@ -202,13 +202,15 @@ export function createShelf({
   return { api, books };
 }
 
-const principals: Record<string, Principal> = {
-  ann: { kind: 'account', accountId: 'usr_ann', scope: 'admin', via: 'session', credentialId: 's1' },
-  bob: { kind: 'account', accountId: 'usr_bob', scope: 'admin', via: 'session', credentialId: 's2' },
-  annkey: { kind: 'account', accountId: 'usr_ann', scope: 'admin', via: 'api_key', credentialId: 'k1' },
-  reader: { kind: 'account', accountId: 'usr_ann', scope: 'read', via: 'api_key', credentialId: 'k2' },
-  guest: { kind: 'endUser', tenantId: 't1', userId: 'u1', scope: 'admin' },
-};
+const principals = new Map<string, Principal>(
+  Object.entries({
+    ann: { kind: 'account', accountId: 'usr_ann', scope: 'admin', via: 'session', credentialId: 's1' },
+    bob: { kind: 'account', accountId: 'usr_bob', scope: 'admin', via: 'session', credentialId: 's2' },
+    annkey: { kind: 'account', accountId: 'usr_ann', scope: 'admin', via: 'api_key', credentialId: 'k1' },
+    reader: { kind: 'account', accountId: 'usr_ann', scope: 'read', via: 'api_key', credentialId: 'k2' },
+    guest: { kind: 'endUser', tenantId: 't1', userId: 'u1', scope: 'admin' },
+  } satisfies Record<string, Principal>),
+);
 
 export const plainCursors: CursorCodec<number> = {
   seal: (position, bound) => Buffer.from(JSON.stringify([position, bound])).toString('base64url'),
@@ -242,7 +244,7 @@ export function openShelf({ more = [], onAdd, ...change }: Change = {}): Shelf {
     info: { title: 'Shelf', version: '1' },
     endpoints: [...shelf.api, ...more],
     errors: [shelfErrors],
-    authenticate: async ({ token }) => principals[token],
+    authenticate: async ({ token }) => principals.get(token),
     clock,
     log,
     idempotency: createMemoryIdempotency({ clock }),

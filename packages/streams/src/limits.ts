@@ -21,6 +21,8 @@ export const idleMs = 5 * 60_000; // iterators die after 15 minutes; one that wa
 export const iteratorAttempts = 3; // an iterator that expires at once, three times, is a fault and not a delay
 export const listingPages = 1000; // DescribeStream answers 100 shards a page: a listing that repeats itself ends
 
+export const clockSkewMs = 60_000; // machines with a time service differ by far less
+
 export const finishedShardMs = 7 * 24 * 60 * 60_000; // DynamoDB lists a closed shard for a day; we remember longer
 export const markerMs = 14 * 24 * 60 * 60_000; // a repeated record is told for as long as it may be redriven
 export const letterPartBytes = 300 * 1024; // an item holds 400 KB, a record with two images may have twice that

@@ -26,10 +26,9 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
 
   function startTask(lease: Lease, work: (signal: AbortSignal) => Promise<boolean>): void {
     const stop = followSignal(signal);
-    const ended = keepTrying(lease, work, stop.signal).then(isFinished => {
+    const ended = keepTrying(lease, work, stop.signal).then(() => {
       stop.unfollow();
       tasks.delete(lease.key);
-      if (isFinished) listedAtMs = undefined; // its children are to be found
       wake.ring();
     });
     tasks.set(lease.key, { lease, stop, ended });
@@ -40,12 +39,12 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
     lease: Lease,
     work: (signal: AbortSignal) => Promise<boolean>,
     stopped: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<void> {
     let failures = 0;
     let reached = lease.sequence;
     while (!stopped.aborted) {
       try {
-        if (await work(stopped)) return true;
+        if (await work(stopped)) return;
       } catch (error) {
         if (error instanceof LeaseLostError) return noteLoss(lease, error);
         failures = reached === lease.sequence ? failures + 1 : 1;
@@ -55,15 +54,13 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
         await clock.sleep(delayMs(failures, settings.random), stopped).catch(() => {});
       }
     }
-    if (stopped.reason instanceof LeaseLostError) return noteLoss(lease, stopped.reason);
-    await giveBack(lease);
-    return false;
+    if (stopped.reason instanceof LeaseLostError) noteLoss(lease, stopped.reason);
+    else await giveBack(lease);
   }
 
-  function noteLoss(lease: Lease, error: LeaseLostError): false {
+  function noteLoss(lease: Lease, error: LeaseLostError): void {
     counters.leasesLost += 1;
     log.warn({ err: error, work: lease.key }, 'work lost');
-    return false;
   }
 
   async function giveBack(lease: Lease): Promise<void> {
@@ -90,7 +87,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
 
   async function refreshShards(state: State): Promise<void> {
     const isOld = listedAtMs === undefined || clock.now() - listedAtMs >= limits.discoverMs;
-    // Another process has come to the end of a shard that was open when we looked.
+    // A shard that was open when we looked has come to its end, here or in another process: it has children.
     const isOutdated = shards.some(
       ({ key, isOpen }) => isOpen && state.works.get(key)?.finishedAt !== undefined,
     );

@@ -1,15 +1,16 @@
 import { secondsOf } from './change.ts';
-import { iteratorAttempts } from './limits.ts';
+import { clockSkewMs, iteratorAttempts } from './limits.ts';
 import type { Shard } from './shards.ts';
 import { isExpiredIterator, isGone, isTrimmed, type StreamRecord, type StreamSource } from './source.ts';
 
 export type Start = {
   // The last record that was handled. Without one: the oldest there is.
   after?: string;
-  // Records older than this are passed over: how a consumer that began with the newest finds its place again.
-  notBeforeMs?: number;
   // An iterator made beforehand, good for one use.
   iterator?: string;
+  // Without either of them, records older than this are passed over: how a consumer that began with the newest
+  // finds its place again.
+  notBeforeMs?: number;
 };
 
 export type Page = {
@@ -31,9 +32,12 @@ export function createShardReader(
   onMishap: (mishap: Mishap, after: string | undefined) => void,
 ) {
   let { after, iterator } = start;
-  const notBefore = Math.floor((start.notBeforeMs ?? 0) / 1000);
+  // Times of records are DynamoDB's, and the clock here may be ahead: rather some records too many than one lost.
+  const notBefore = ((start.notBeforeMs ?? 0) - clockSkewMs) / 1000;
+  let isSearching = false;
 
   async function openIterator(): Promise<string> {
+    isSearching = after === undefined && start.notBeforeMs !== undefined;
     const { ShardIterator } = await source.getShardIterator({
       StreamArn: streamArn,
       ShardId: shardId,
@@ -58,8 +62,10 @@ export function createShardReader(
     return { records: Records.filter(isWanted), last, isFull, ended: iterator === undefined };
   }
 
-  const isWanted = ({ dynamodb }: StreamRecord) =>
-    notBefore === 0 || secondsOf(dynamodb?.ApproximateCreationDateTime) >= notBefore;
+  function isWanted({ dynamodb }: StreamRecord): boolean {
+    isSearching &&= secondsOf(dynamodb?.ApproximateCreationDateTime) < notBefore;
+    return !isSearching;
+  }
 
   async function read(limit: number): Promise<Page> {
     for (let attempt = 1; ; attempt++) {

@@ -8,6 +8,7 @@ import {
   note,
   notesTable,
   openHouse,
+  pass,
   startConsumer,
   until,
   writeNote,
@@ -23,6 +24,7 @@ afterEach(() => house.engine.close());
 
 // A handler that remembers, and may be held up.
 function watching(more: object = {}) {
+  const begun: string[] = [];
   const seen: string[] = [];
   let gate: Promise<void> | undefined;
   let open = () => {};
@@ -31,8 +33,10 @@ function watching(more: object = {}) {
     table: notesTable,
     entities: [note],
     async handle(change: NoteChange) {
+      const name = `${change.new?.id}${change.new?.version}`;
+      begun.push(name);
       await gate;
-      seen.push(`${change.new?.id}${change.new?.version}`);
+      seen.push(name);
     },
     ...more,
   };
@@ -41,7 +45,7 @@ function watching(more: object = {}) {
       open = resolve;
     });
   };
-  return { seen, subscription, hold, open: () => open() };
+  return { begun, seen, subscription, hold, open: () => open() };
 }
 
 const setStream = (StreamEnabled: boolean) =>
@@ -99,7 +103,6 @@ test('stopped in the middle of a page, it checkpoints what is done', async () =>
 });
 
 test('handles several items at a time, and one of them in order', async () => {
-  house.clock.set(house.clock.now());
   let active = 0;
   let most = 0;
   const seen = new Map<string, number[]>();
@@ -110,14 +113,14 @@ test('handles several items at a time, and one of them in order', async () => {
     concurrency: 3,
     async handle(change: NoteChange) {
       most = Math.max(most, ++active);
-      await house.clock.sleep(10);
       const { id, version } = change.new!;
+      await house.clock.sleep(100 - 20 * version); // a later one would overtake an earlier one, if it could
       seen.set(id, [...(seen.get(id) ?? []), version]);
       active -= 1;
     },
   };
   const names = ['a', 'b', 'c', 'd', 'e'];
-  await writeNotes(house, names, 4);
+  for (const name of names) await writeNotes(house, [name], 4);
   const consumer = startConsumer(house, { subscription });
   await until(house.clock, () => consumer.counters().records === 20);
   await consumer.stop();
@@ -130,16 +133,17 @@ describe('shards', () => {
     await house.engine.close();
     house = await openHouse({ shards: 4 });
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-    const { seen, subscription, hold, open } = watching({ batchRecords: 2 });
+    const { begun, seen, subscription, hold, open } = watching({ batchRecords: 2 });
     await writeNotes(house, names, 2);
     hold();
     const consumer = startConsumer(house, { subscription });
-    await house.clock.advance(1000);
+    await until(house.clock, () => begun.length > 0);
     await house.engine.rollShards('notes');
     await writeNotes(house, names);
     await house.engine.rollShards('notes');
     await writeNotes(house, names);
-    await house.clock.advance(1000);
+    await pass(house.clock, 6000);
+    expect(begun.every(name => name.endsWith('1') || name.endsWith('2'))).toBe(true);
     expect(seen).toEqual([]);
     open();
     await until(house.clock, () => seen.length === 24);
@@ -151,14 +155,19 @@ describe('shards', () => {
   });
 
   test('of a stream that is switched off and on again are read to the end first', async () => {
-    const { seen, subscription } = watching();
+    const { begun, seen, subscription, hold, open } = watching();
     await writeNote(house, 'a');
     await setStream(false);
     await writeNote(house, 'a');
     await house.clock.advance(10);
     await setStream(true);
     await writeNote(house, 'a');
+    hold();
     const consumer = startConsumer(house, { subscription });
+    await until(house.clock, () => begun.length > 0);
+    await pass(house.clock, 6000);
+    expect(begun).toEqual(['a1']);
+    open();
     await until(house.clock, () => seen.length === 2);
     await setStream(false);
     await house.clock.advance(10);
@@ -208,7 +217,7 @@ describe('a consumer that begins with the newest', () => {
   test('keeps its place without a checkpoint, whoever goes on', async () => {
     const { seen, subscription } = watching(latest);
     await writeNote(house, 'a');
-    await house.clock.advance(2000);
+    await house.clock.advance(2 * 60_000);
     const first = startConsumer(house, { subscription });
     await until(house.clock, () =>
       first.status().then(

@@ -2,7 +2,7 @@ import { createEngine } from '@stak/engine';
 import { systemClock } from '@stak/kit';
 import { createStore, createTables } from '@stak/table';
 import { expect, test } from 'vitest';
-import { createConsumer, engineSource, streamsTable } from '../src/index.ts';
+import { createConsumer, engineSource, type StreamSource, streamsTable } from '../src/index.ts';
 import { type NoteChange, note, notesTable, silent } from './stream-fixture.ts';
 
 test('in process, a change reaches its handler within 5 ms', async () => {
@@ -11,6 +11,7 @@ test('in process, a change reaches its handler within 5 ms', async () => {
   const store = createStore({ client: engine.client });
   const handled = new Map<number, number>();
   let wake = () => {};
+  let fallAsleep = () => {};
   const subscription = {
     name: 'fast',
     table: notesTable,
@@ -20,9 +21,22 @@ test('in process, a change reaches its handler within 5 ms', async () => {
       wake();
     },
   };
+  const awake = engineSource(engine);
+  const source: StreamSource = {
+    ...awake,
+    waitForChange(...args) {
+      fallAsleep();
+      return awake.waitForChange!(...args);
+    },
+  };
+  const nextSleep = () =>
+    new Promise<void>(resolve => {
+      fallAsleep = resolve;
+    });
+  let asleep = nextSleep();
   const consumer = createConsumer({
     subscription,
-    source: engineSource(engine),
+    source,
     client: engine.client,
     log: silent,
     clock: systemClock,
@@ -32,6 +46,8 @@ test('in process, a change reaches its handler within 5 ms', async () => {
 
   const delays: number[] = [];
   for (let version = 1; version <= 200; version++) {
+    await asleep; // or it would be measured how fast it reads on
+    asleep = nextSleep();
     const arrived = new Promise<void>(resolve => {
       wake = resolve;
     });

@@ -164,5 +164,10 @@ export async function until(
   throw new Error('this never came to hold');
 }
 
+// As much time as this, in steps so small that everything due in it is also done in it.
+export async function pass(clock: ManualClock, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 20) await clock.advance(20);
+}
+
 export const everyone = async (consumers: readonly Running[]): Promise<void> =>
   void (await Promise.all(consumers.map(consumer => consumer.stop())));

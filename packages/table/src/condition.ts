@@ -43,14 +43,16 @@ export function conditionText(expression: Expression, condition: Condition<never
 }
 
 function comparisonsText(expression: Expression, condition: object): string {
-  const texts: string[] = [];
-  for (const [path, value] of Object.entries(condition)) {
+  let text = '';
+  for (const path of Object.keys(condition)) {
+    const value = (condition as Record<string, unknown>)[path];
     if (value === undefined) continue;
-    texts.push(comparisonText(expression, path, value));
+    const comparison = comparisonText(expression, path, value);
+    text = text === '' ? comparison : `${text} AND ${comparison}`;
   }
   // An empty condition would hold for everything: more likely a mistake than a wish.
-  if (texts.length === 0) throw itemRefused('a condition compares nothing');
-  return texts.join(' AND ');
+  if (text === '') throw itemRefused('a condition compares nothing');
+  return text;
 }
 
 function comparisonText(expression: Expression, path: string, value: unknown): string {

@@ -20,37 +20,40 @@ export function guardText(
   guards: Guards<never>,
   nowMs: number,
 ): string | undefined {
-  const texts = presenceTexts(expression, entity, presence, nowMs);
+  let text = presenceText(expression, entity, presence, nowMs);
   if (guards.ifVersion !== undefined) {
     if (entity.version === undefined) throw itemRefused(`${entity.name} has no version to compare`);
-    texts.push(`${nameIn(expression, entity.version)} = ${valueIn(expression, guards.ifVersion)}`);
+    const version = `${nameIn(expression, entity.version)} = ${valueIn(expression, guards.ifVersion)}`;
+    text = text === undefined ? version : `${text} AND ${version}`;
   }
-  if (guards.if) texts.push(`(${conditionText(expression, guards.if)})`);
-  return texts.length === 0 ? undefined : texts.join(' AND ');
+  if (guards.if) {
+    const condition = `(${conditionText(expression, guards.if)})`;
+    text = text === undefined ? condition : `${text} AND ${condition}`;
+  }
+  return text;
 }
 
-function presenceTexts(
+function presenceText(
   expression: Expression,
   { key, table, hasTtl, kind, sharesKeys }: AnyEntity,
   presence: Presence,
   nowMs: number,
-): string[] {
-  if (presence === 'any' || (presence === 'own' && !sharesKeys)) return [];
+): string | undefined {
+  if (presence === 'any' || (presence === 'own' && !sharesKeys)) return undefined;
   const partition = nameIn(expression, key.partition);
   const ttl = hasTtl ? table.ttl : undefined;
   if (presence === 'absent') {
     const absent = `attribute_not_exists(${partition})`;
-    return [ttl === undefined ? absent : `(${absent} OR ${expiryText(expression, ttl, '<=', nowMs)})`];
+    return ttl === undefined ? absent : `(${absent} OR ${expiryText(expression, ttl, '<=', nowMs)})`;
   }
-  const own = sharesKeys ? kindText(expression, kind) : undefined;
-  if (presence === 'own') return [`(attribute_not_exists(${partition}) OR ${own})`];
-  const texts = [`attribute_exists(${partition})`];
-  if (own !== undefined) texts.push(own);
-  if (ttl !== undefined)
-    texts.push(
-      `(attribute_not_exists(${nameIn(expression, ttl)}) OR ${expiryText(expression, ttl, '>', nowMs)})`,
-    );
-  return texts;
+  if (presence === 'own') return `(attribute_not_exists(${partition}) OR ${kindText(expression, kind)})`;
+  let text = `attribute_exists(${partition})`;
+  if (sharesKeys) text += ` AND ${kindText(expression, kind)}`;
+  if (ttl !== undefined) {
+    const endless = `attribute_not_exists(${nameIn(expression, ttl)})`;
+    text += ` AND (${endless} OR ${expiryText(expression, ttl, '>', nowMs)})`;
+  }
+  return text;
 }
 
 // Expired items are as good as gone for writes, too.

@@ -4,7 +4,7 @@ import { itemRefused } from './errors.ts';
 import { type Expression, nameIn, valueIn } from './expression.ts';
 import { indexKeysOf } from './item.ts';
 import { isMissing } from './key-template.ts';
-import type { Change, Clauses, UpdateOptions } from './update.ts';
+import { addTo, type Change, type Clauses, type UpdateOptions } from './update.ts';
 
 // Moves the item in every index whose key is built from something that changes. Returns the condition that what
 // was borrowed from `current` is still so.
@@ -19,7 +19,7 @@ export function writeIndexKeys(
 ): string | undefined {
   const removed: readonly string[] = change.remove ?? none;
   const current: Attributes | undefined = options.current;
-  const borrowed = new Set<string>();
+  const borrowed: string[] = [];
   for (const index of entity.indexes) {
     refuseUnknowable(entity, index, change);
     if (!isMoved(index, key, set, removed, options.upsert)) continue;
@@ -57,26 +57,25 @@ function newKeysOf(
   set: Attributes,
   removed: readonly string[],
   current: Attributes | undefined,
-  borrowed: Set<string>,
+  borrowed: string[],
 ): Attributes | undefined {
   const values: Attributes = {};
-  const unknown: string[] = [];
   for (const name of index.params) {
     if (removed.includes(name)) return undefined;
     if (name in set) {
       if (isMissing(set[name])) return undefined;
       values[name] = set[name];
     } else if (name in key) values[name] = (key as Attributes)[name];
-    else unknown.push(name);
   }
-  for (const name of unknown) {
+  for (const name of index.params) {
+    if (name in values) continue;
     if (current === undefined)
       throw itemRefused(
         `this update of ${entity.name} moves it in ${index.name}, whose key also needs ${name}: ` +
           'set it as well, or pass the item as `current`',
       );
     values[name] = current[name];
-    borrowed.add(name);
+    if (!borrowed.includes(name)) borrowed.push(name);
   }
   return indexKeysOf(index, values);
 }
@@ -87,8 +86,8 @@ function writeKey(
   name: string,
   keys: Attributes | undefined,
 ): void {
-  if (keys) clauses.set.push(`${nameIn(expression, name)} = ${valueIn(expression, keys[name])}`);
-  else clauses.remove.push(nameIn(expression, name));
+  if (keys) addTo(clauses, 'set', `${nameIn(expression, name)} = ${valueIn(expression, keys[name])}`);
+  else addTo(clauses, 'remove', nameIn(expression, name));
 }
 
 const computed = ['setOnce', 'add', 'append', 'deleteFrom'] as const;

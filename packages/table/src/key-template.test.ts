@@ -75,6 +75,22 @@ describe('building keys', () => {
     },
   );
 
+  it('never builds one key from two different sets of parts', () => {
+    const parts = ['U', '#', 'a', '%', '*'].flatMap(x => ['', 'U', '#', 'a'].map(y => x + y));
+    for (const one of [...partitions, ...sorts]) {
+      const seen = new Map<string, string>();
+      for (const a of parts)
+        for (const b of parts)
+          for (const c of parts) {
+            const key = build(one, { a, b, c });
+            if (key === undefined) continue;
+            const from = JSON.stringify(pick(one, { a, b, c }));
+            expect(seen.get(key) ?? from).toBe(from);
+            seen.set(key, from);
+          }
+    }
+  });
+
   it('can be undone', () => {
     fc.assert(
       fc.property(fc.constantFrom(...partitions, ...sorts), values, (one, parts) => {

@@ -16,4 +16,4 @@ export const pageItemsMost = 1000; // one call never collects more than this
 export const readAhead = 1000; // items one request may read while a filter throws most of them away
 export const readBudget = 10_000; // items one call reads for a page before it answers with a short one
 
-export const cursorBytes = 4096; // keys of an item and of one index, encrypted and in base64url, with room
+export const cursorBytes = 16_384; // the longest keys of an item and of an index, encrypted and in base64url

@@ -42,6 +42,13 @@ describe('requests', () => {
     expect(texts[0]).toEqual(texts[1]);
   });
 
+  it('keep what was borrowed apart from the caller’s condition', () => {
+    const options = { upsert: true, current: { shard: 1 }, if: or({ title: 'a' }, { title: 'b' }) };
+    expect(update(message, { set: { dueat: 1 } }, options).ConditionExpression).toMatch(
+      / AND \(\(#n\d+ = :v\d+\) OR \(#n\d+ = :v\d+\)\) AND #n\d+ = :v\d+$/,
+    );
+  });
+
   it('put without conditions where there are none', () => {
     const params = putParams(total, { ...ann, published: 1 }, {}, nowMs);
     expect(params).toEqual({

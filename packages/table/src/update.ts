@@ -50,7 +50,7 @@ export function updateParams(
   nowMs: number,
 ): Omit<UpdateInput, 'ReturnValues'> {
   const expression = createExpression();
-  const clauses: Clauses = { set: [], remove: [], add: [], delete: [] };
+  const clauses: Clauses = { set: '', remove: '', add: '', delete: '' };
   const set = checkValues(entity, change.set);
   writeAttributes(expression, clauses, entity, set, change);
   if (options.upsert) writeIdentity(expression, clauses, entity, key);
@@ -69,14 +69,18 @@ export function updateParams(
   return bindPlaceholders(request, expression);
 }
 
-export type Clauses = { set: string[]; remove: string[]; add: string[]; delete: string[] };
+// Each clause as far as it is written.
+export type Clauses = { set: string; remove: string; add: string; delete: string };
+
+export function addTo(clauses: Clauses, clause: keyof Clauses, text: string): void {
+  clauses[clause] = clauses[clause] === '' ? text : `${clauses[clause]}, ${text}`;
+}
 
 function clausesText({ set, remove, add, delete: deleted }: Clauses): string {
-  let text = '';
-  if (set.length > 0) text = `SET ${set.join(', ')}`;
-  if (remove.length > 0) text += `${text && ' '}REMOVE ${remove.join(', ')}`;
-  if (add.length > 0) text += `${text && ' '}ADD ${add.join(', ')}`;
-  if (deleted.length > 0) text += `${text && ' '}DELETE ${deleted.join(', ')}`;
+  let text = set === '' ? '' : `SET ${set}`;
+  if (remove !== '') text += `${text && ' '}REMOVE ${remove}`;
+  if (add !== '') text += `${text && ' '}ADD ${add}`;
+  if (deleted !== '') text += `${text && ' '}DELETE ${deleted}`;
   return text;
 }
 
@@ -111,22 +115,26 @@ function writeAttributes(
   change: Change<never>,
 ): void {
   for (const name in set)
-    clauses.set.push(`${target(expression, entity, name)} = ${valueIn(expression, set[name])}`);
+    addTo(clauses, 'set', `${target(expression, entity, name)} = ${valueIn(expression, set[name])}`);
   const once = checkValues(entity, change.setOnce);
   for (const name in once) {
     const path = target(expression, entity, name);
-    clauses.set.push(`${path} = if_not_exists(${path}, ${valueIn(expression, once[name])})`);
+    addTo(clauses, 'set', `${path} = if_not_exists(${path}, ${valueIn(expression, once[name])})`);
   }
   for (const [name, list] of given(change.append)) {
     const path = target(expression, entity, name);
     const empty = valueIn(expression, []);
-    clauses.set.push(`${path} = list_append(if_not_exists(${path}, ${empty}), ${valueIn(expression, list)})`);
+    addTo(
+      clauses,
+      'set',
+      `${path} = list_append(if_not_exists(${path}, ${empty}), ${valueIn(expression, list)})`,
+    );
   }
-  for (const name of change.remove ?? []) clauses.remove.push(target(expression, entity, name));
+  for (const name of change.remove ?? []) addTo(clauses, 'remove', target(expression, entity, name));
   for (const [name, value] of given(change.add))
-    clauses.add.push(`${target(expression, entity, name)} ${valueIn(expression, value)}`);
+    addTo(clauses, 'add', `${target(expression, entity, name)} ${valueIn(expression, value)}`);
   for (const [name, value] of given(change.deleteFrom))
-    clauses.delete.push(`${target(expression, entity, name)} ${valueIn(expression, value)}`);
+    addTo(clauses, 'delete', `${target(expression, entity, name)} ${valueIn(expression, value)}`);
 }
 
 const nothing: [string, unknown][] = [];
@@ -144,15 +152,19 @@ function target(expression: Expression, entity: AnyEntity, name: string): string
 // An item made by an update has to be recognised and found like any other.
 function writeIdentity(expression: Expression, clauses: Clauses, entity: AnyEntity, key: object): void {
   if (entity.kind !== undefined)
-    clauses.set.push(`${nameIn(expression, 'kind')} = ${valueIn(expression, entity.kind)}`);
+    addTo(clauses, 'set', `${nameIn(expression, 'kind')} = ${valueIn(expression, entity.kind)}`);
   for (const name of entity.key.params) {
     if (entity.inKeyOnly.includes(name)) continue;
-    clauses.set.push(`${nameIn(expression, name)} = ${valueIn(expression, (key as Attributes)[name])}`);
+    addTo(clauses, 'set', `${nameIn(expression, name)} = ${valueIn(expression, (key as Attributes)[name])}`);
   }
 }
 
 function countVersion(expression: Expression, clauses: Clauses, version: string): string {
   const name = nameIn(expression, version);
-  clauses.set.push(`${name} = if_not_exists(${name}, ${valueIn(expression, 0)}) + ${valueIn(expression, 1)}`);
+  addTo(
+    clauses,
+    'set',
+    `${name} = if_not_exists(${name}, ${valueIn(expression, 0)}) + ${valueIn(expression, 1)}`,
+  );
   return clausesText(clauses);
 }

@@ -1,5 +1,5 @@
 import { type AttributeValue, type Item, newItem } from '../values/attribute-value.ts';
-import { type NativeItem, nativeNumber, setOwn } from '../values/marshal.ts';
+import { type NativeItem, nativeNumber, plainBytes, setOwn } from '../values/marshal.ts';
 
 // An item at rest: one byte of flags, its DynamoDB size, then JSON. What JSON can say is said plainly, so that
 // reading an ordinary item back as JavaScript values is a single JSON.parse; the rest carries a tag, an object
@@ -138,13 +138,13 @@ function nativeTagged(type: string, value: Stored): unknown {
     case 'N':
       return nativeNumber(value as string);
     case 'B':
-      return Uint8Array.from(Buffer.from(value as string, 'base64'));
+      return plainBytes(Buffer.from(value as string, 'base64'));
     case 'SS':
       return new Set(value as string[]);
     case 'NS':
       return new Set((value as string[]).map(nativeNumber));
     case 'BS':
-      return new Set((value as string[]).map(text => Uint8Array.from(Buffer.from(text, 'base64'))));
+      return new Set((value as string[]).map(text => plainBytes(Buffer.from(text, 'base64'))));
   }
   const out: NativeItem = {};
   for (const [name, member] of value as [string, Stored][]) setOwn(out, name, native(member));

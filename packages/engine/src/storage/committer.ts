@@ -22,8 +22,9 @@ type Job = { work(tx: Tx): unknown; resolve(value: never): void; reject(error: u
 
 export type Committer = ReturnType<typeof createCommitter>;
 
-// Bounds how long one transaction keeps this thread and other processes waiting.
+// Bound how long one transaction keeps this thread and other processes waiting, and how much memory it takes.
 const jobsPerTransaction = 512;
+const bytesPerTransaction = 8 * 1024 * 1024;
 
 const sequenceKey = metaKey('sequence');
 const decodeSequence = (bytes: Buffer): number => bytes.readDoubleBE(0);
@@ -57,19 +58,24 @@ export function createCommitter(store: Store, listener: CommitListener) {
   }
 
   async function commitBatch(): Promise<void> {
-    let settle: (() => void)[] = [];
-    let batch: Job[] = [];
+    const settle: (() => void)[] = [];
+    const batch: Job[] = [];
     try {
       await store.commit(() => {
-        batch = queue.splice(0, jobsPerTransaction);
-        settle = runJobs(store, batch);
+        const tx = createTx(store);
+        while (queue.length > 0 && batch.length < jobsPerTransaction && tx.bytes() < bytesPerTransaction) {
+          const job = queue.shift()!;
+          batch.push(job);
+          settle.push(runJob(tx, job));
+        }
+        tx.finish();
       });
     } catch (error) {
       // Nothing of this transaction was kept, so nobody in it may be told otherwise.
       listener.aborted();
       const failure = error instanceof DynamoError ? error : internalError(storeFailure(error));
-      if (batch.length === 0) batch = queue.splice(0);
-      for (const job of batch) job.reject(failure);
+      // A transaction that could not even begin fails everyone who waits for one.
+      for (const job of batch.length > 0 ? batch : queue.splice(0)) job.reject(failure);
       return;
     }
     for (const answer of settle) answer();
@@ -84,31 +90,27 @@ export function createCommitter(store: Store, listener: CommitListener) {
   return { submit, close };
 }
 
-function runJobs(store: Store, batch: Job[]): (() => void)[] {
-  const tx = createTx(store);
-  const settle: (() => void)[] = [];
-  for (const job of batch) {
-    const before = tx.writes();
-    try {
-      const value = job.work(tx);
-      settle.push(() => job.resolve(value as never));
-    } catch (error) {
-      if (tx.writes() !== before) throw error;
-      settle.push(() => job.reject(error));
-    }
+function runJob(tx: ReturnType<typeof createTx>, job: Job): () => void {
+  const before = tx.writes();
+  try {
+    const value = job.work(tx);
+    return () => job.resolve(value as never);
+  } catch (error) {
+    if (tx.writes() !== before) throw error;
+    return () => job.reject(error);
   }
-  tx.finish();
-  return settle;
 }
 
 function createTx(store: Store) {
   let writes = 0;
+  let bytes = 0;
   let sequence = -1;
   const sizes = new Map<number, Size>();
 
   return {
     put(key: Buffer, value: Buffer) {
       writes++;
+      bytes += key.length + value.length;
       store.put(key, value);
     },
     remove(key: Buffer) {
@@ -129,6 +131,7 @@ function createTx(store: Store) {
       }
     },
     writes: () => writes,
+    bytes: () => bytes,
     finish() {
       if (sequence >= 0) store.put(sequenceKey, doubles(sequence));
       for (const [id, delta] of sizes) {

@@ -136,11 +136,15 @@ export function unmarshalValue(value: AttributeValue): NativeValue {
   if ('M' in value) return unmarshalItem(value.M);
   if ('L' in value) return value.L.map(unmarshalValue);
   if ('NULL' in value) return null;
-  if ('B' in value) return value.B;
+  if ('B' in value) return plainBytes(value.B);
   if ('SS' in value) return new Set(value.SS);
   if ('NS' in value) return new Set(value.NS.map(nativeNumber));
-  return new Set(value.BS);
+  return new Set(value.BS.map(plainBytes));
 }
+
+// Callers get the type the SDK gives, never Node's subclass of it.
+export const plainBytes = (bytes: Uint8Array): Uint8Array =>
+  bytes instanceof Buffer ? Uint8Array.from(bytes) : bytes;
 
 // As the document client without wrapNumbers: integers beyond a double's exact range become BigInt, decimals
 // are rounded to the nearest double.

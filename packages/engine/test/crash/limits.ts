@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
@@ -34,6 +34,12 @@ export async function runStore(path: string, mode: 'open' | 'fill', { fileKiB, u
   const [code, signal] = await once(child, 'close');
   if (code !== 0) throw new Error(`the process ended with ${signal ?? code}: ${stderr}`);
   return JSON.parse(stdout) as Outcome;
+}
+
+// Whether that user may read this repository at all.
+export function canRun({ uid }: Limits): boolean {
+  const read = `fs.readFileSync(${JSON.stringify(program)})`;
+  return spawnSync(process.execPath, ['-e', read], { ...(uid && { uid, gid: uid }) }).status === 0;
 }
 
 // Only root may mount, and not in every container.

@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createEngine, createHttpServer } from '@stak/engine';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
+let folder: string;
+let design: string;
+
+const module = (sort: string) => `
+import { defineQuery, defineTable, entity } from '@stak/table';
+import { z } from 'zod';
+export const notes = defineTable({ name: 'notes', keys: { partition: 'pk', sort: '${sort}' }, ttl: 'ttl' });
+export const note = entity(notes, {
+  name: 'note',
+  schema: z.object({ user: z.string(), id: z.string(), text: z.string() }),
+  key: { partition: 'USER#{user}', sort: 'NOTE#{id}' },
+  examples: [{ user: 'ann', id: '1', text: 'x'.repeat(3000) }],
+});
+export const ofUser = defineQuery('notes of a user', { of: note });
+`;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stak-tables-'));
+  // A design finds its packages from where it is: next to this test.
+  design = join(fileURLToPath(new URL('.', import.meta.url)), `.design-${process.pid}.ts`);
+  await writeFile(design, module('sk'));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await rm(design, { force: true });
+});
+
+const stak = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
+  new Promise(resolve => {
+    const env = { ...process.env, AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY: 'any' };
+    execFile(process.execPath, [bin, 'tables', ...args], { env }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+  });
+
+test('creates tables in a folder once, and refuses one that is not as designed', async () => {
+  const create = () => stak('create', '--from', design, '--path', join(folder, 'data'));
+  expect((await create()).stdout).toBe('notes: create the table\nnotes: enable expiry by ttl\n');
+  expect((await create()).stdout).toBe('notes: is as designed\n');
+  await writeFile(design, module('other'));
+  const refused = await create();
+  await writeFile(design, module('sk'));
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toBe(
+    'stak: notes is not the table of its design: its key is pk, sk, designed as pk, other\n',
+  );
+});
+
+test('creates tables behind an endpoint', async () => {
+  const engine = await createEngine({ path: ':memory:' });
+  const server = createHttpServer(engine, { port: 0 });
+  const { url } = await server.listen();
+  try {
+    const { stdout } = await stak('create', '--from', design, '--endpoint', url);
+    expect(stdout).toContain('notes: create the table');
+    expect(await engine.execute('ListTables', {})).toEqual({ TableNames: ['notes'] });
+  } finally {
+    await server.close();
+    await engine.close();
+  }
+});
+
+test('lists designs, and says what they cost', async () => {
+  expect((await stak('list', '--from', design)).stdout).toMatch(/^notes +1 +0 +1 +ttl +–$/m);
+  const { stdout } = await stak('cost', '--from', design);
+  expect(stdout).toMatch(/^notes: put note +– +3\.0$/m);
+  expect(stdout).toMatch(/^notes: notes of a user +0\.5 +–$/m);
+});
+
+test('writes pages, and notices when they are out of date', async () => {
+  const args = ['doc', '--from', design, '--to', folder];
+  expect((await stak(...args, '--check')).stderr).toContain('out of date');
+  await stak(...args);
+  expect(await readFile(join(folder, 'notes.md'), 'utf8')).toContain('| put note |  | `pk = USER#{user}`');
+  expect(await stak(...args, '--check')).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('tells mistakes in one line', async () => {
+  expect((await stak('drop')).stderr).toBe(
+    'stak: stak tables knows list, create, doc and cost, not "drop"\n',
+  );
+  expect(
+    (await stak('list', '--from', fileURLToPath(new URL('../src/signals.ts', import.meta.url)))).stderr,
+  ).toContain('exports no table design');
+  expect((await stak('list', '--from', join(folder, 'none.ts'))).stderr).toMatch(/^stak: cannot load .*\n$/);
+});

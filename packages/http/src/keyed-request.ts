@@ -1,0 +1,35 @@
+import type { Context } from 'hono';
+import type { ApiEnv } from './context.ts';
+import { type Claim, checkKey, hashParts, type IdempotencyStore, runOnce } from './idempotency.ts';
+import * as limits from './limits.ts';
+import { principalKey } from './principal.ts';
+
+// A request with an Idempotency-Key: answered by the handler, or as it was answered before.
+export async function runKeyed(
+  c: Context<ApiEnv>,
+  key: string,
+  store: IdempotencyStore,
+  answer: (c: Context<ApiEnv>) => Promise<Response>,
+): Promise<Response> {
+  checkKey(key);
+  const claim = claimOf(c, key);
+  c.set('idempotencyKey', claim.key);
+  const { response, isReplay } = await runOnce(store, claim, c.get('server').log, () => answer(c));
+  const result = new Response(response.body.length === 0 ? null : Buffer.from(response.body), {
+    status: response.status,
+    headers: response.headers.map(([name, value]): [string, string] => [name, value]),
+  });
+  if (isReplay) result.headers.set('Idempotency-Replayed', 'true');
+  return result;
+}
+
+// The key is the caller's and the route's; whatever else makes up the request has to stay the same.
+function claimOf(c: Context<ApiEnv>, key: string): Claim {
+  const { pathname, search } = new URL(c.req.url);
+  return {
+    key: hashParts(principalKey(c.get('principal')!), c.get('routeId'), key),
+    fingerprint: hashParts(pathname, search, c.get('body') ?? ''),
+    ttlMs: limits.idempotencyTtlMs,
+    leaseMs: limits.idempotencyLeaseMs,
+  };
+}

@@ -1,0 +1,163 @@
+import { hc } from 'hono/client';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { AppOf } from '../src/index.ts';
+import { type createShelf, openShelf } from './shelf-service.ts';
+
+type Operation = {
+  operationId: string;
+  security: object[];
+  parameters?: { name: string; in: string; required?: boolean }[];
+  responses: Record<string, { description: string; content?: object }>;
+};
+
+const readDocument = async (shelf = openShelf()) => {
+  const response = await shelf.call('/openapi.json');
+  expect(response.headers.get('content-type')).toBe('application/json');
+  return (await response.json()) as {
+    openapi: string;
+    paths: Record<string, Record<string, Operation>>;
+    components: { securitySchemes: object; schemas: Record<string, unknown> };
+  };
+};
+
+describe('the document', () => {
+  it('has every route of the table, with its guard', async () => {
+    const shelf = openShelf();
+    const { openapi, paths, components } = await readDocument(shelf);
+    expect(openapi).toBe('3.1.0');
+    for (const { method, path, auth } of shelf.api.routes)
+      expect([path, paths[path]?.[method]]).toMatchObject([path, { 'x-auth': auth }]);
+    expect(paths['/v1/books']?.post?.security).toEqual([{ account: ['write'] }]);
+    expect(paths['/v1/me']?.get?.security).toEqual([{ account: ['read'] }, { endUser: ['read'] }]);
+    expect(paths['/healthz']?.get?.security).toEqual([]);
+    expect(components.securitySchemes).toMatchObject({
+      account: { scheme: 'bearer' },
+      endUser: { scheme: 'bearer' },
+    });
+  });
+
+  it('says what can go wrong, by what the route says of itself', async () => {
+    const { paths, components } = await readDocument();
+    const statuses = (path: string, method: string) =>
+      Object.keys(paths[path]?.[method]?.responses ?? {}).map(Number);
+    expect(statuses('/v1/books', 'post')).toEqual([201, 400, 401, 403, 408, 409, 413, 415, 422, 429, 500]);
+    expect(statuses('/v1/books/{id}', 'put')).toEqual([
+      200, 400, 401, 403, 404, 408, 412, 413, 415, 428, 429, 500,
+    ]);
+    expect(statuses('/healthz', 'get')).toEqual([200, 500]);
+    expect(paths['/v1/books']?.post?.responses[409]).toEqual({
+      description: '`http.request_in_flight`, `shelf.full`',
+      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    });
+    expect(components.schemas).toMatchObject({ Problem: { type: 'object', additionalProperties: false } });
+  });
+
+  it('names the headers of the conventions and forbids unknown fields', async () => {
+    const { paths } = await readDocument();
+    expect(paths['/v1/books']?.post?.parameters).toMatchObject([{ name: 'Idempotency-Key', in: 'header' }]);
+    expect(paths['/v1/books/{id}']?.put?.parameters).toContainEqual(
+      expect.objectContaining({ name: 'If-Match', in: 'header', required: true }),
+    );
+    expect(JSON.stringify(paths['/v1/books']?.post)).toContain('"additionalProperties":false');
+  });
+
+  it('answers only with statuses it has documented', async () => {
+    const shelf = openShelf();
+    const { paths } = await readDocument(shelf);
+    for (const as of [undefined, 'ann', 'reader', 'guest'])
+      for (const { method, path } of shelf.api.routes) {
+        const response = await shelf.call(path.replaceAll(/\{\w+\}/g, 'closed'), {
+          method: method.toUpperCase(),
+          ...(as ? { as } : {}),
+        });
+        if (path !== '/v1/fail/{how}')
+          expect([path, Object.keys(paths[path]?.[method]?.responses ?? {})]).toEqual([
+            path,
+            expect.arrayContaining([String(response.status)]),
+          ]);
+      }
+  });
+});
+
+describe('/docs', () => {
+  it('is a page that loads and runs nothing', async () => {
+    const response = await openShelf().call('/docs');
+    const page = await response.text();
+    expect(response.headers.get('content-type')).toBe('text/html; charset=UTF-8');
+    expect(response.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-/,
+    );
+    expect(page).toContain('/v1/books/{id}');
+    expect(page).toContain('shelf.book_not_found');
+    expect(page).not.toMatch(/<script|<link|https?:\/\/|src=/);
+  });
+
+  it('escapes what it shows', async () => {
+    const shelf = openShelf({ info: { title: '<script>alert(1)</script>', version: '"><b>' } });
+    const page = await (await shelf.call('/docs')).text();
+    expect(page).not.toContain('<script');
+    expect(page).not.toContain('<b>');
+  });
+});
+
+describe('the probes', () => {
+  it('tell alive from ready', async () => {
+    let isDown = false;
+    const { call, api, clock, lines } = openShelf({
+      checks: {
+        engine: async () => {
+          if (isDown) throw new Error('secret wiring');
+        },
+      },
+    });
+    expect(await (await call('/readyz')).json()).toEqual({ status: 'ready', checks: { engine: 'ok' } });
+    isDown = true;
+    const notReady = await call('/readyz');
+    expect([notReady.status, await notReady.json()]).toEqual([
+      503,
+      { status: 'not_ready', checks: { engine: 'failed' } },
+    ]);
+    expect(lines.join('')).toContain('secret wiring');
+    api.stop();
+    expect([(await call('/readyz')).status, (await call('/healthz')).status]).toEqual([503, 200]);
+    expect(clock.sleepers()).toBe(0);
+  });
+
+  it('do not wait for a check that hangs', async () => {
+    const { call, clock } = openShelf({ checks: { engine: () => new Promise(() => {}) } });
+    const response = call('/readyz');
+    while (clock.sleepers() === 0) await new Promise(setImmediate);
+    await clock.advance(2000);
+    expect((await response).status).toBe(503);
+  });
+
+  it('show metrics where there are some, to whom they are for', async () => {
+    expect((await openShelf().call('/metrics')).status).toBe(404);
+    const metrics = { contentType: 'text/plain; version=0.0.4', read: async () => 'up 1\n', token: 'scrape' };
+    const { call } = openShelf({ metrics });
+    expect([(await call('/metrics')).status, (await call('/metrics', { as: 'ann' })).status]).toEqual([
+      401, 401,
+    ]);
+    const response = await call('/metrics', { as: 'scrape' });
+    expect([response.headers.get('content-type'), await response.text()]).toEqual([
+      metrics.contentType,
+      'up 1\n',
+    ]);
+  });
+});
+
+it('gives its types to a client', async () => {
+  const shelf = openShelf();
+  const client = hc<AppOf<ReturnType<typeof createShelf>['api']>>('http://localhost', {
+    fetch: shelf.api.app.request,
+    headers: { Authorization: 'Bearer ann' },
+  });
+  const added = await client.v1.books.$post({ json: { title: 'A' } });
+  const book = await added.json();
+  expectTypeOf(book).toEqualTypeOf<{ id: string; title: string; version: number }>();
+  expect(book).toEqual({ id: 'b1', title: 'A', version: 1 });
+  expect((await client.v1.books[':id'].$get({ param: { id: 'b1' } })).status).toBe(200);
+  const list = await (await client.v1.books.$get({ query: {} })).json();
+  expectTypeOf(list.next_cursor).toEqualTypeOf<string | null>();
+  expect(list.data).toHaveLength(1);
+});

@@ -1,0 +1,233 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { type EventSink, endpoint, type Problem, route, sse } from '../src/index.ts';
+import { exchange, openSocket, serve } from './loopback.ts';
+import { openShelf } from './shelf-service.ts';
+
+const bodyOf = (text: string) => JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as Problem;
+const host = 'Host: localhost';
+const close = 'Connection: close';
+const ann = { Authorization: 'Bearer ann' };
+
+describe('over the wire', () => {
+  it('the conventions hold', async () => {
+    const { url } = await serve(openShelf());
+    const headers = { ...ann, 'Content-Type': 'application/json', 'Idempotency-Key': 'k1' };
+    const add = () => fetch(`${url}/v1/books`, { method: 'POST', headers, body: '{"title":"Ä"}' });
+    const first = await add();
+    const second = await add();
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.headers.get('idempotency-replayed')).toBe('true');
+    expect(await second.text()).toBe(await first.text());
+    expect(second.headers.get('x-request-id')).toMatch(/^req_/);
+    const missing = await fetch(`${url}/v1/books/none`, { headers: ann });
+    expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+    expect((await fetch(`${url}/v1/books`, { method: 'HEAD', headers: ann })).status).toBe(200);
+  });
+
+  it('a POST may have no body at all', async () => {
+    const { port } = await serve(openShelf());
+    const answer = await exchange(port, 'POST /v1/fail/closed HTTP/1.1', host, close);
+    expect(answer).toMatch(/^HTTP\/1.1 503 /);
+  });
+
+  it.each<[string, string[], number]>([
+    ['garbage', ['\0\x01 hello'], 400],
+    ['no host', ['GET /healthz HTTP/1.1', close], 400],
+    ['a host that is none', ['GET /healthz HTTP/1.1', 'Host: a b', close], 400],
+    ['two lengths', ['POST /v1/books HTTP/1.1', host, 'Content-Length: 1', 'Content-Length: 2'], 400],
+    [
+      'length and chunks',
+      ['POST /v1/books HTTP/1.1', host, 'Content-Length: 5', 'Transfer-Encoding: chunked'],
+      400,
+    ],
+    ['a backslash', ['GET /v1\\books HTTP/1.1', host, close], 400],
+    ['a huge header', ['GET /healthz HTTP/1.1', host, `X-Big: ${'x'.repeat(20_000)}`], 431],
+    ['a huge address', [`GET /${'x'.repeat(20_000)} HTTP/1.1`, host], 431],
+    [
+      'many headers',
+      ['GET /healthz HTTP/1.1', host, ...Array.from({ length: 3000 }, (_, i) => `X-${i}: 1`)],
+      431,
+    ],
+    [
+      'two tokens',
+      ['GET /v1/me HTTP/1.1', host, 'Authorization: Bearer ann', 'Authorization: Bearer bob', close],
+      401,
+    ],
+    ['a broken escape', ['GET /v1/books/%E0%A4%A HTTP/1.1', host, 'Authorization: Bearer ann', close], 404],
+    ['a null in the path', ['GET /v1/books/%00 HTTP/1.1', host, 'Authorization: Bearer ann', close], 404],
+    ['dots in the path', ['GET /v1/../../etc/passwd HTTP/1.1', host, close], 404],
+  ])('%s gets a problem', async (_, lines, status) => {
+    const { port } = await serve(openShelf());
+    const answer = await exchange(port, ...lines);
+    expect(answer.slice(0, answer.indexOf('\r\n'))).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer.toLowerCase()).toContain('content-type: application/problem+json');
+    expect(bodyOf(answer)).toMatchObject({ status });
+    expect(answer).not.toContain('    at ');
+  });
+
+  it('a body that is too large is refused before it is sent', async () => {
+    const { port } = await serve(openShelf());
+    const { socket, closed } = openSocket(port);
+    socket.write(
+      `POST /v1/books HTTP/1.1\r\n${host}\r\nAuthorization: Bearer ann\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n{`,
+    );
+    expect(bodyOf(await closed)).toMatchObject({ status: 413, code: 'http.body_too_large' });
+  });
+
+  it('a body in endless chunks is refused on the way', async () => {
+    const { port } = await serve(openShelf());
+    const { socket, closed } = openSocket(port);
+    socket.write(
+      `POST /v1/books HTTP/1.1\r\n${host}\r\nAuthorization: Bearer ann\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    );
+    const chunk = `8000\r\n${' '.repeat(0x8000)}\r\n`;
+    const pump = () => {
+      while (socket.writable && socket.write(chunk));
+    };
+    socket.on('drain', pump);
+    pump();
+    expect(await closed).toMatch(/^HTTP\/1.1 413 /);
+  });
+
+  it('a trickle of headers or body is given up', async () => {
+    const { port } = await serve(openShelf(), { headersMs: 50, requestMs: 100, checkMs: 10 });
+    const slowHeaders = openSocket(port);
+    slowHeaders.socket.write('GET /healthz HTTP/1.1\r\nHost: ');
+    const slowBody = openSocket(port);
+    slowBody.socket.write(
+      `POST /v1/books HTTP/1.1\r\n${host}\r\nAuthorization: Bearer ann\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{`,
+    );
+    for (const { closed } of [slowHeaders, slowBody])
+      expect(bodyOf(await closed)).toMatchObject({ status: 408, code: 'http.body_too_slow' });
+  });
+});
+
+const feedRoute = route({
+  method: 'get',
+  path: '/feed',
+  auth: 'public',
+  summary: 'Follow',
+  responses: { 200: { description: 'Events' } },
+});
+
+function openFeed() {
+  const sinks: EventSink[] = [];
+  const feed = endpoint(feedRoute, c =>
+    sse(c, { bufferBytes: 100_000, subscribe: (_, sink) => new Promise(() => void sinks.push(sink)) }),
+  );
+  return { ...openShelf({ more: [feed] }), sinks };
+}
+
+describe('an event stream over the wire', () => {
+  it('arrives as it happens and ends when the client leaves', async () => {
+    const shelf = openFeed();
+    const { port } = await serve(shelf);
+    const { socket, until } = openSocket(port);
+    socket.write(`GET /feed HTTP/1.1\r\n${host}\r\n\r\n`);
+    await until('retry: 2000');
+    shelf.sinks[0]!.send({ id: '1', data: 'now' });
+    await until('id: 1\ndata: now\n\n');
+    const gone = once(shelf.sinks[0]!.signal, 'abort');
+    socket.destroy();
+    await gone;
+  });
+
+  it('hangs up on a consumer that does not read', async () => {
+    const shelf = openFeed();
+    const { port } = await serve(shelf);
+    const { socket, until, closed } = openSocket(port);
+    socket.write(`GET /feed HTTP/1.1\r\n${host}\r\n\r\n`);
+    await until('retry: 2000');
+    socket.pause();
+    const { signal, send } = shelf.sinks[0]!;
+    while (!signal.aborted) {
+      send({ data: 'x'.repeat(50_000) });
+      await new Promise(setImmediate);
+    }
+    expect(signal.reason).toBe('slow_consumer');
+    await shelf.clock.advance(5000);
+    socket.resume();
+    await closed;
+    expect(shelf.clock.sleepers()).toBe(0);
+  });
+});
+
+describe('closing', () => {
+  it('finishes what is in flight, ends streams and idle connections, and takes no more', async () => {
+    let release = () => {};
+    const begun = new Promise<void>(resolve => {
+      release = resolve;
+    });
+    let isAdding = () => {};
+    const adding = new Promise<void>(resolve => {
+      isAdding = resolve;
+    });
+    const feed = openFeed();
+    const shelf = openShelf({
+      onAdd: () => {
+        isAdding();
+        return begun;
+      },
+      more: [
+        endpoint(feedRoute, c =>
+          sse(c, { subscribe: (_, sink) => new Promise(() => void feed.sinks.push(sink)) }),
+        ),
+      ],
+    });
+    const stop = new AbortController();
+    const server = await serve(shelf, { signal: stop.signal });
+    const idle = openSocket(server.port);
+    idle.socket.write(`GET /healthz HTTP/1.1\r\n${host}\r\n\r\n`);
+    await idle.until('"ok"');
+    const stream = openSocket(server.port);
+    stream.socket.write(`GET /feed HTTP/1.1\r\n${host}\r\n\r\n`);
+    await stream.until('retry: 2000');
+    const headers = { ...ann, 'Content-Type': 'application/json' };
+    const slow = request(`${server.url}/v1/books`, { method: 'POST', headers, agent: false });
+    slow.end('{"title":"A"}');
+    await adding;
+
+    stop.abort();
+    expect(await stream.closed).toContain('data: {"reason":"stopping"}');
+    await idle.closed;
+    await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
+    release();
+    const [answer] = await once(slow, 'response');
+    expect([answer.statusCode, answer.headers.connection]).toEqual([201, 'close']);
+    answer.resume();
+    await server.closed;
+    expect(shelf.clock.sleepers()).toBe(0);
+  });
+
+  it('hangs up when its time is over', async () => {
+    let isAdding = () => {};
+    const adding = new Promise<void>(resolve => {
+      isAdding = resolve;
+    });
+    const shelf = openShelf({
+      onAdd: () => {
+        isAdding();
+        return new Promise(() => {});
+      },
+    });
+    const server = await serve(shelf, { drainMs: 1000 });
+    const answer = fetch(`${server.url}/v1/books`, {
+      method: 'POST',
+      headers: { ...ann, 'Content-Type': 'application/json' },
+      body: '{"title":"A"}',
+    }).catch(() => 'hung up');
+    await adding;
+    const closed = server.close();
+    await shelf.clock.advance(1000);
+    expect(await answer).toBe('hung up');
+    await closed;
+  });
+
+  it('tells why it cannot listen', async () => {
+    const shelf = openShelf();
+    const { port } = await serve(shelf);
+    await expect(serve(openShelf(), { port })).rejects.toThrow('EADDRINUSE');
+  });
+});

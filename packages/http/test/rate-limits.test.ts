@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createMemoryRateLimits, judge, type RatePolicy } from '../src/index.ts';
+import { openShelf } from './shelf-service.ts';
+
+const policy = (limit: number, windowMs: number): RatePolicy => ({ name: 'test', limit, windowMs });
+
+// A bucket of tokens in whole numbers: `windowMs` units make one token, and every millisecond adds `limit` units.
+function naiveBucket({ limit, windowMs }: RatePolicy, startMs: number) {
+  let units = limit * windowMs;
+  let lastMs = startMs;
+  return (nowMs: number) => {
+    units = Math.min(limit * windowMs, units + (nowMs - lastMs) * limit);
+    lastMs = nowMs;
+    const isAllowed = units >= windowMs;
+    if (isAllowed) units -= windowMs;
+    return { isAllowed, remaining: isAllowed ? Math.floor(units / windowMs) : 0, missing: windowMs - units };
+  };
+}
+
+describe('the rate algorithm', () => {
+  it('agrees with a bucket that is counted out', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 50 }),
+        fc.integer({ min: 1, max: 100_000 }),
+        fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 200 }),
+        (limit, windowMs, waits) => {
+          const rate = policy(limit, windowMs);
+          const startMs = Date.UTC(2026, 0, 1);
+          const bucket = naiveBucket(rate, startMs);
+          let fullAtMs: number | undefined;
+          let nowMs = startMs;
+          for (const waitMs of [0, ...waits]) {
+            nowMs += waitMs;
+            const verdict = judge(fullAtMs, rate, nowMs);
+            const expected = bucket(nowMs);
+            fullAtMs = verdict.fullAtMs;
+            expect([verdict.isAllowed, verdict.remaining]).toEqual([expected.isAllowed, expected.remaining]);
+            if (!verdict.isAllowed) expect(verdict.retryMs).toBeCloseTo(expected.missing / limit, 1);
+          }
+        },
+      ),
+    );
+  });
+
+  it('does not punish a clock that steps back for longer than a window', () => {
+    const rate = policy(10, 1000);
+    let fullAtMs: number | undefined;
+    for (let i = 0; i < 10; i++) fullAtMs = judge(fullAtMs, rate, 1_000_000).fullAtMs;
+    expect(judge(fullAtMs, rate, 1_000_000).isAllowed).toBe(false);
+    expect(judge(fullAtMs, rate, 500_000).resetMs).toBeLessThanOrEqual(1000);
+  });
+
+  it('keeps no more callers than it may, the recent ones', () => {
+    const store = createMemoryRateLimits(3);
+    const rate = policy(2, 1000);
+    const remaining = (key: string) => {
+      const verdict = store.take(key, rate, 0);
+      return 'remaining' in verdict ? verdict.remaining : -1;
+    };
+    expect(['a', 'b', 'c', 'a', 'd'].map(remaining)).toEqual([1, 1, 1, 0, 1]);
+    expect(store.size()).toBe(3);
+    expect(remaining('a')).toBe(0);
+    expect(remaining('b')).toBe(1);
+  });
+});
+
+describe('rate limits', () => {
+  it('are told in every answer, and end in 429', async () => {
+    const { call, clock } = openShelf({
+      rateLimits: { store: createMemoryRateLimits(), perPrincipal: policy(2, 10_000) },
+    });
+    const first = await call('/v1/me', { as: 'ann' });
+    expect(first.headers.get('ratelimit-limit')).toBe('2');
+    expect(first.headers.get('ratelimit-remaining')).toBe('1');
+    expect(first.headers.get('ratelimit-reset')).toBe('5');
+    expect((await call('/v1/books/none', { as: 'ann' })).headers.get('ratelimit-remaining')).toBe('0');
+    const refused = await call('/v1/me', { as: 'annkey' });
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('5');
+    expect(refused.headers.get('ratelimit-remaining')).toBe('0');
+    expect(await refused.json()).toMatchObject({ code: 'http.rate_limited' });
+    expect((await call('/v1/me', { as: 'bob' })).status).toBe(200);
+    await clock.advance(5000);
+    expect((await call('/v1/me', { as: 'ann' })).status).toBe(200);
+  });
+
+  it('of a route count beside the caller’s, by address where there is no caller', async () => {
+    const { call } = openShelf();
+    const fail = (address: string) => call('/v1/fail/closed', { method: 'POST', address });
+    const statuses: number[] = [];
+    for (let i = 0; i < 6; i++) statuses.push((await fail('192.0.2.1')).status);
+    expect(statuses).toEqual([503, 503, 503, 503, 503, 429]);
+    expect((await fail('192.0.2.2')).headers.get('ratelimit-limit')).toBe('5');
+  });
+
+  it('of what is called hold for all who call it', async () => {
+    const { call } = openShelf({
+      rateLimits: { store: createMemoryRateLimits(), perAddress: policy(1, 1000) },
+    });
+    const send = async (id: string, address: string) =>
+      (
+        await call(`/hooks/${id}`, {
+          method: 'POST',
+          body: '',
+          address,
+          headers: { 'X-Signature': 'signed 0' },
+        })
+      ).status;
+    expect([await send('a', '192.0.2.1'), await send('a', '192.0.2.1')]).toEqual([200, 200]);
+    expect([await send('a', '192.0.2.2'), await send('b', '192.0.2.2')]).toEqual([429, 200]);
+  });
+
+  it('count bad tokens against the address, and good ones never', async () => {
+    const { call } = openShelf({
+      rateLimits: { store: createMemoryRateLimits(), perAddress: { ...policy(3, 60_000), by: 'address' } },
+    });
+    const statuses: number[] = [];
+    for (let i = 0; i < 5; i++) statuses.push((await call('/v1/me', { as: `guess${i}` })).status);
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    expect((await call('/v1/me', { as: 'ann' })).status).toBe(200);
+    expect((await call('/v1/me', { as: 'guess', address: '192.0.2.9' })).status).toBe(401);
+  });
+
+  it('cannot be escaped by a forged header', async () => {
+    const statusesWith = async (trustedProxyHops: number) => {
+      const { call } = openShelf({ trustedProxyHops });
+      const statuses: number[] = [];
+      for (let i = 0; i < 6; i++)
+        statuses.push(
+          (
+            await call('/v1/fail/closed', {
+              method: 'POST',
+              headers: { 'X-Forwarded-For': `10.0.0.${i}, 192.0.2.${i}` },
+            })
+          ).status,
+        );
+      return statuses;
+    };
+    expect((await statusesWith(0)).at(-1)).toBe(429);
+    expect((await statusesWith(1)).at(-1)).toBe(503);
+  });
+
+  it('never stop a probe', async () => {
+    const { call } = openShelf({
+      rateLimits: { store: createMemoryRateLimits(), perAddress: { ...policy(1, 60_000), by: 'address' } },
+    });
+    for (let i = 0; i < 5; i++) expect((await call('/healthz')).status).toBe(200);
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { type EventSink, endpoint, route, type SseOptions, sse } from '../src/index.ts';
+import { openShelf } from './shelf-service.ts';
+
+const feedRoute = route({
+  method: 'get',
+  path: '/v1/feed',
+  auth: 'account',
+  scope: 'read',
+  summary: 'Follow',
+  responses: { 200: { description: 'Events' } },
+});
+
+// A feed whose subscription the test holds in its hands.
+function openFeed(options: Partial<SseOptions> = {}) {
+  const sinks: { after: string | undefined; sink: EventSink; finish(): void; fail(error: Error): void }[] =
+    [];
+  const subscribe: SseOptions['subscribe'] = (after, sink) =>
+    new Promise<void>((finish, fail) => void sinks.push({ after, sink, finish, fail }));
+  const shelf = openShelf({ more: [endpoint(feedRoute, c => sse(c, { subscribe, ...options }))] });
+  const follow = async (headers: Record<string, string> = {}, method = 'GET') =>
+    shelf.call('/v1/feed', { as: 'ann', headers, method });
+  return { ...shelf, follow, sinks };
+}
+
+function reader(response: Response) {
+  const source = response.body!.getReader();
+  const decoder = new TextDecoder();
+  const next = async () => {
+    const { done, value } = await source.read();
+    return done ? undefined : decoder.decode(value);
+  };
+  const rest = async () => {
+    let text = '';
+    for (let chunk = await next(); chunk !== undefined; chunk = await next()) text += chunk;
+    return text;
+  };
+  return { next, rest, cancel: () => source.cancel() };
+}
+
+const ended = (reason: string) => `event: end\ndata: {"reason":"${reason}"}\n\n`;
+
+describe('an event stream', () => {
+  it('sends events with ids, and every line of their data', async () => {
+    const { follow, sinks } = openFeed();
+    const response = await follow();
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(response.headers.get('x-accel-buffering')).toBe('no');
+    expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+    const { sink, finish } = sinks[0]!;
+    sink.send({ id: '1', data: { text: 'a\nb' } });
+    sink.send({ id: '2', event: 'note', data: 'one\r\ntwo\rthree\nid: 9' });
+    finish();
+    expect(await reader(response).rest()).toBe(
+      'retry: 2000\n\n' +
+        'id: 1\ndata: {"text":"a\\nb"}\n\n' +
+        'id: 2\nevent: note\ndata: one\ndata: two\ndata: three\ndata: id: 9\n\n' +
+        ended('done'),
+    );
+    expect(sink.signal.aborted).toBe(true);
+  });
+
+  it('resumes after the id the client saw last', async () => {
+    const { follow, sinks } = openFeed();
+    await follow({ 'Last-Event-ID': 'evt_41' });
+    await follow();
+    expect(sinks.map(one => one.after)).toEqual(['evt_41', undefined]);
+  });
+
+  it.each(['é', 'x'.repeat(257)])('refuses a Last-Event-ID like %j', async id => {
+    const { follow, sinks } = openFeed();
+    expect((await follow({ 'Last-Event-ID': id })).status).toBe(400);
+    expect(sinks).toEqual([]);
+  });
+
+  it('refuses an event that would break its frame', async () => {
+    const { follow, sinks } = openFeed();
+    await follow();
+    expect(() => sinks[0]!.sink.send({ id: '1\ndata: forged', data: '' })).toThrow(TypeError);
+    expect(() => sinks[0]!.sink.send({ event: 'a\rb', data: '' })).toThrow(TypeError);
+  });
+
+  it('beats while nothing happens, and ends with its time', async () => {
+    const { follow, clock } = openFeed({ heartbeatMs: 1000, lifetimeMs: 2500 });
+    const { next, rest } = reader(await follow());
+    expect(await next()).toBe('retry: 2000\n\n');
+    await clock.advance(999);
+    const beat = next();
+    await clock.advance(1);
+    expect(await beat).toBe(': still here\n\n');
+    await clock.advance(1500);
+    expect(await rest()).toBe(`: still here\n\n: still here\n\n${ended('lifetime')}`);
+    expect(clock.sleepers()).toBe(0);
+  });
+
+  it('cuts off a consumer that is too far behind, and tells it why', async () => {
+    const { follow, sinks, clock } = openFeed({ bufferBytes: 1000 });
+    const response = await follow();
+    const { sink } = sinks[0]!;
+    const event = { data: 'x'.repeat(100) };
+    let sent = 0;
+    while (!sink.signal.aborted) {
+      sink.send(event);
+      sent++;
+    }
+    expect(sink.signal.reason).toBe('slow_consumer');
+    expect(sent).toBeLessThan(12);
+    sink.send(event);
+    expect(clock.sleepers()).toBe(0);
+    const text = await reader(response).rest();
+    expect(text.length).toBeLessThan(1200);
+    expect(text.endsWith(ended('slow_consumer'))).toBe(true);
+  });
+
+  it('lets a long history wait for its consumer instead', async () => {
+    const { follow, sinks } = openFeed({ bufferBytes: 1000 });
+    const response = await follow();
+    const { sink, finish } = sinks[0]!;
+    let sent = 0;
+    const history = (async () => {
+      for (; sent < 200; sent++) {
+        await sink.ready();
+        sink.send({ id: String(sent), data: 'x'.repeat(50) });
+      }
+      finish();
+    })();
+    for (let i = 0; i < 20; i++) await new Promise(setImmediate);
+    expect(sent).toBeLessThan(20);
+    const text = await reader(response).rest();
+    await history;
+    expect(text.match(/^id: /gm)).toHaveLength(200);
+    expect(text.endsWith(ended('done'))).toBe(true);
+  });
+
+  it('ends for a client that leaves, also one that waits', async () => {
+    const { follow, sinks, clock } = openFeed({ bufferBytes: 100 });
+    const { cancel } = reader(await follow());
+    const { sink } = sinks[0]!;
+    sink.send({ data: 'x'.repeat(200) });
+    const waiting = sink.ready();
+    await cancel();
+    await waiting;
+    expect([sink.signal.aborted, sink.signal.reason]).toEqual([true, 'gone']);
+    sink.send({ data: 'nobody reads this' });
+    await new Promise(setImmediate);
+    expect(clock.sleepers()).toBe(0);
+  });
+
+  it('ends when the server stops, and begins no more', async () => {
+    const { follow, api, clock } = openFeed();
+    const response = await follow();
+    api.stop();
+    expect(await reader(response).rest()).toBe(`retry: 2000\n\n${ended('stopping')}`);
+    expect(await reader(await follow()).rest()).toContain(ended('stopping'));
+    await new Promise(setImmediate);
+    expect(clock.sleepers()).toBe(0);
+  });
+
+  it('ends without a word about a failure, which is logged', async () => {
+    const { follow, sinks, lines } = openFeed();
+    const response = await follow();
+    sinks[0]!.fail(new Error('secret wiring'));
+    expect(await reader(response).rest()).toBe(`retry: 2000\n\n${ended('failed')}`);
+    expect(lines.join('')).toContain('secret wiring');
+  });
+
+  it('subscribes nobody for a HEAD', async () => {
+    const { follow, sinks } = openFeed();
+    const response = await follow({}, 'HEAD');
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ]);
+    expect(sinks).toEqual([]);
+  });
+});

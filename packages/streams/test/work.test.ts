@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createDeadLetters } from '../src/dead-letters.ts';
+import { LeaseLostError } from '../src/errors.ts';
+import { createWorkStore } from '../src/work.ts';
+import { type House, openHouse } from './stream-fixture.ts';
+
+// Leases, without a consumer around them.
+
+let house: House;
+
+beforeEach(async () => {
+  house = await openHouse();
+});
+afterEach(() => house.engine.close());
+
+const workStore = (owner: string) =>
+  createWorkStore({ store: house.store, clock: house.clock, consumer: 'c', owner, leaseMs: 1000 });
+const shard = { key: 'label/s1', streamArn: 'arn/label', shardId: 's1', parents: [], isOpen: true };
+
+test('of many who want a lease, one gets it', async () => {
+  const wanting = Array.from({ length: 20 }, (_, i) => workStore(`o${i}`).acquire(shard.key, shard));
+  const leases = (await Promise.all(wanting)).filter(lease => lease !== undefined);
+  expect(leases).toMatchObject([{ fence: 1, sequence: undefined }]);
+});
+
+test('a lease is taken over after its end and not before, together with the checkpoint', async () => {
+  const [first, second] = [workStore('first'), workStore('second')];
+  const lease = (await first.acquire(shard.key, shard))!;
+  await first.checkpoint(lease, '100', 5);
+  house.clock.set(house.clock.now() + 999);
+  expect(await second.acquire(shard.key, shard)).toBeUndefined();
+  await first.renew(lease);
+  house.clock.set(house.clock.now() + 999);
+  expect(await second.acquire(shard.key, shard)).toBeUndefined();
+  house.clock.set(house.clock.now() + 1);
+  expect(await second.acquire(shard.key, shard)).toMatchObject({ fence: 2, sequence: '100' });
+});
+
+test('whoever has lost a lease writes nothing more about the shard', async () => {
+  const [first, second] = [workStore('first'), workStore('second')];
+  const old = Object.assign((await first.acquire(shard.key, shard))!, { shardId: 's1' });
+  house.clock.set(house.clock.now() + 1000);
+  const current = (await second.acquire(shard.key, shard))!;
+  await second.checkpoint(current, '200', 5);
+
+  const letters = createDeadLetters({ store: house.store, clock: house.clock, consumer: 'c' });
+  const record = { eventID: 'e', dynamodb: { SequenceNumber: '1' } };
+  for (const attempt of [
+    () => first.renew(old),
+    () => first.checkpoint(old, '100', 5),
+    () => first.finish(old),
+    () => first.release(old),
+    () => letters.keep(first, old, record, new Error('late'), 1),
+  ])
+    await expect(attempt()).rejects.toBeInstanceOf(LeaseLostError);
+
+  expect((await second.read()).works.get(shard.key)).toMatchObject({
+    owner: 'second',
+    fence: 2,
+    sequence: '200',
+  });
+  for await (const letter of letters.list()) expect(letter).toBeUndefined();
+});
+
+test('not even its own earlier lease serves a process', async () => {
+  const store = workStore('same');
+  const old = (await store.acquire(shard.key, shard))!;
+  await store.release(old);
+  await expect(store.checkpoint(old, '100', 5)).rejects.toBeInstanceOf(LeaseLostError);
+  await store.acquire(shard.key, shard);
+  await expect(store.checkpoint(old, '100', 5)).rejects.toBeInstanceOf(LeaseLostError);
+});
+
+test('a finished shard is never taken again', async () => {
+  const store = workStore('one');
+  await store.finish((await store.acquire(shard.key, shard))!, '300');
+  house.clock.set(house.clock.now() + 60_000);
+  expect(await store.acquire(shard.key, shard)).toBeUndefined();
+  expect((await store.read()).works.get(shard.key)).toMatchObject({ sequence: '300', owner: undefined });
+});
+
+test('only one beginning counts', async () => {
+  const begun = await Promise.all(
+    [1, 2, 3].map(i =>
+      workStore(`o${i}`).begin({ position: 'LATEST', table: 'notes', startedAt: i }, [`label/closed${i}`]),
+    ),
+  );
+  expect(begun.filter(Boolean)).toHaveLength(1);
+  const winner = begun.indexOf(true) + 1;
+  expect(await workStore('x').readBeginning()).toMatchObject({ started_at: winner });
+});
