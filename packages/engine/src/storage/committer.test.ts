@@ -100,14 +100,15 @@ describe('the committer', () => {
       }),
       submit(put('behind')),
     ]);
-    for (const result of results) {
+    for (const result of results.slice(0, 2)) {
       expect(result).toMatchObject({
         status: 'rejected',
         reason: { name: 'InternalServerError', message: expect.stringContaining('disk on fire') },
       });
     }
     expect(aborted).toHaveBeenCalledTimes(1);
-    expect(['before', 'half', 'behind'].filter(stored)).toEqual([]);
+    expect(results[2]).toEqual({ status: 'fulfilled', value: 'behind' });
+    expect(['before', 'half', 'behind'].filter(stored)).toEqual(['behind']);
     expect(stored('first')).toBe(true);
     expect(readSequence(store)).toBe(1);
     expect(readSize(store, 1)).toEqual({ items: 1, bytes: 10 });
