@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { addressKey } from './address.ts';
+import { callerKey } from './caller.ts';
 import type { ApiEnv } from './context.ts';
 import * as limits from './limits.ts';
 import {
@@ -7,7 +8,6 @@ import {
   bearerToken,
   checkPrincipal,
   type Principal,
-  principalKey,
   unauthenticated,
 } from './principal.ts';
 import {
@@ -101,6 +101,5 @@ async function take(
 
 function countedKey(c: Context<ApiEnv>, { by }: RatePolicy): string {
   if (by === 'path') return c.req.path;
-  const principal = by === 'address' ? undefined : c.get('principal');
-  return principal ? principalKey(principal) : addressKey(c.get('address'));
+  return by === 'address' ? addressKey(c.get('address')) : callerKey(c);
 }

@@ -12,6 +12,7 @@ import { joinCatalogues } from './problem.ts';
 import type { AnyEndpoint, RouteSpec } from './route.ts';
 import { securityHeaders } from './security-headers.ts';
 import { answerError, enter, type RequestRecord, type Serving, serveEndpoint } from './serving.ts';
+import { createStreamCount } from './stream-count.ts';
 import { type Metrics, type ReadyCheck, systemEndpoints } from './system-endpoints.ts';
 
 export type ApiSettings<E extends readonly AnyEndpoint[]> = Gate & {
@@ -51,7 +52,7 @@ export function createApi<const E extends readonly AnyEndpoint[]>(settings: ApiS
   const serving: Serving = {
     authenticate: settings.authenticate,
     rateLimits: settings.rateLimits,
-    server: { clock, log, stopping: stopping.signal },
+    server: { clock, log, stopping: stopping.signal, streams: createStreamCount() },
     ids: settings.ids ?? createIds({ clock }),
     statuses,
     baseHeaders: securityHeaders({ isHttps: settings.isHttps ?? false }),

@@ -1,9 +1,15 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock, Logger } from '@stak/kit';
 import type { Auth, PrincipalOf } from './principal.ts';
+import type { StreamCount } from './stream-count.ts';
 
 // What every handler may reach, besides its validated input.
-export type ServerContext = { clock: Clock; log: Logger; stopping: AbortSignal };
+export type ServerContext = {
+  clock: Clock;
+  log: Logger;
+  stopping: AbortSignal;
+  streams: StreamCount;
+};
 
 export type ApiVariables<A extends Auth> = {
   requestId: string;

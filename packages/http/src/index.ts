@@ -26,6 +26,7 @@ export {
   type Page,
   pageOf,
   pageQuery,
+  toPage,
 } from './page.ts';
 export {
   type AccountPrincipal,

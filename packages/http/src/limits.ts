@@ -30,6 +30,7 @@ export const sseBufferBytes = 256 * 1024; // for one consumer; one that is furth
 export const sseHeartbeatMs = 15_000; // proxies close what is silent for 30 to 60 seconds
 export const sseLifetimeMs = 15 * 60_000; // a revoked caller is gone by then; the client resumes where it was
 export const sseRetryMs = 2_000; // what EventSource waits before it comes back
+export const streamsPerCaller = 20; // a browser with a few tabs; HTTP/1.1 allows it six anyway
 export const sseGraceMs = 5_000; // for a consumer that was cut off to read why
 
 export const headerBytes = 16 * 1024; // Node's own default; the address line is part of it

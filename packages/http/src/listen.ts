@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, RequestError } from '@hono/node-server';
 import { type Clock, createIds, type Logger } from '@stak/kit';
 import { type HttpErrorCode, httpErrors } from './errors.ts';
 import * as limits from './limits.ts';
@@ -34,12 +34,15 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
   const ids = createIds({ clock });
   const inFlight = new Set<ServerResponse>();
   const answer = getRequestListener(api.app.fetch, {
+    // The app answers for its own errors: what gets here is an address or a host that makes no request.
     errorHandler: error => {
-      // Only what is wrong with the request itself gets here: the app answers for its own errors.
-      log.warn({ err: error }, 'a request could not be read');
-      return new Response(JSON.stringify(describe('http.request_invalid', ids.next('req'))), {
-        status: 400,
-        headers: { 'Content-Type': problemType, Connection: 'close' },
+      const requestId = ids.next('req');
+      const code = error instanceof RequestError ? 'http.request_invalid' : 'http.internal';
+      log[code === 'http.internal' ? 'error' : 'debug']({ err: error, request_id: requestId }, 'no request');
+      const problem = describe(code, requestId);
+      return new Response(JSON.stringify(problem), {
+        status: problem.status,
+        headers: { 'Content-Type': problemType, 'X-Request-Id': requestId, Connection: 'close' },
       });
     },
   });
@@ -121,6 +124,7 @@ async function drain(
 const details: Partial<Record<HttpErrorCode, string>> = {
   'http.headers_too_large': 'The headers are too large.',
   'http.body_too_slow': 'The request took too long.',
+  'http.internal': 'Something went wrong on our side.',
 };
 
 const describe = (code: HttpErrorCode, requestId: string) =>

@@ -35,6 +35,12 @@ export const pageOf = <S extends ZodType>(schema: S) =>
 
 export type Page<T> = { data: T[]; next_cursor: string | null };
 
+// A page as `packages/table` reads it, as it goes over the wire.
+export const toPage = <T>({ items, cursor }: { items: T[]; cursor?: string }): Page<T> => ({
+  data: items,
+  next_cursor: cursor ?? null,
+});
+
 export type BoundCursors<Position> = {
   open(cursor: string | undefined): Position | undefined;
   seal(position: Position | undefined): string | null;

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { AppError, type ErrorCatalogue } from '@stak/kit';
-import { HTTPException } from 'hono/http-exception';
 import { type FieldError, httpErrors, type ProblemDetails } from './errors.ts';
 
 export const fieldErrorSchema = z
@@ -52,12 +51,6 @@ export function describeError(error: unknown, requestId: string, statuses: Statu
     const status = statuses.get(error.code);
     if (status !== undefined && status !== 500) return describeAppError(error, status, requestId);
   }
-  if (error instanceof HTTPException && error.status < 500)
-    return {
-      problem: problemOf(error.status, 'http.refused', error.message, requestId),
-      headers: {},
-      isBug: false,
-    };
   return { problem: problemOf(500, 'http.internal', opaque, requestId), headers: {}, isBug: true };
 }
 

@@ -8,8 +8,6 @@ export function securityHeaders({ isHttps }: { isHttps: boolean }): readonly (re
     ['Referrer-Policy', 'no-referrer'],
     ['Cross-Origin-Resource-Policy', 'same-origin'],
     ['Cache-Control', 'no-store'],
-    ...(isHttps
-      ? [['Strict-Transport-Security', `max-age=${limits.hstsMaxAgeS}; includeSubDomains`] as const]
-      : []),
+    ...(isHttps ? [['Strict-Transport-Security', `max-age=${limits.hstsMaxAgeS}`] as const] : []),
   ];
 }

@@ -136,11 +136,9 @@ function setHeaders(c: ApiContext, headers: Headers, serving: Serving): void {
 export function answerError(c: ApiContext, error: unknown, serving: Serving, route?: RouteSpec): Response {
   const requestId = c.get('requestId');
   const { problem, headers, isBug } = describeError(error, requestId, serving.statuses);
-  if (isBug)
-    serving.server.log.error(
-      { err: error, request_id: requestId, route: route && routeId(route) },
-      'a request failed',
-    );
+  const line = { err: error, request_id: requestId, route: route && routeId(route) };
+  if (isBug) serving.server.log.error(line, 'a request failed');
+  else if (problem.status >= 500) serving.server.log.warn(line, 'a request could not be served');
   const response = new Response(JSON.stringify(problem), {
     status: problem.status as ContentfulStatusCode,
     headers: { 'Content-Type': problemType },

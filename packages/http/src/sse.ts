@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { callerKey } from './caller.ts';
 import type { ApiEnv } from './context.ts';
 import { refuse } from './errors.ts';
 import { createEventBuffer, type EventBuffer } from './event-buffer.ts';
@@ -37,13 +38,14 @@ export function sse<A extends Auth>(c: Context<ApiEnv<A>>, options: SseOptions):
   checkEventId(afterId);
   if (c.req.method === 'HEAD') return c.body(null, 200, headers); // nobody would read or cancel the stream
 
-  const { log, stopping } = c.get('server');
+  const { log, stopping, streams } = c.get('server');
   const buffer = createEventBuffer(options.bufferBytes ?? limits.sseBufferBytes);
   buffer.retryAfter(limits.sseRetryMs);
   if (stopping.aborted) {
     buffer.end('stopping');
     return c.body(buffer.stream, 200, headers);
   }
+  streams.add(callerKey(c), buffer.signal);
   stopping.addEventListener('abort', () => buffer.end('stopping'), { once: true, signal: buffer.signal });
   buffer.signal.addEventListener('abort', () => dropLater(c), { once: true });
 

@@ -29,7 +29,8 @@ export function checkStrict(schema: ZodType): string[] {
       case 'intersection':
         return [...visit(def.left, place), ...visit(def.right, place)];
       case 'pipe':
-        return visit(def.in, place);
+        // What is sent meets the first schema; of `z.preprocess` that is the second part.
+        return visit(isSchema(def.in) && def.in._zod.def.type === 'transform' ? def.out : def.in, place);
       case 'lazy':
         return visit((def.getter as () => unknown)(), place);
       default:

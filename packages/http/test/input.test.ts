@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { endpoint, json, type Problem, route } from '../src/index.ts';
@@ -176,6 +177,45 @@ describe('large and slow bodies', () => {
     const body = new ReadableStream({ pull: controller => controller.error(new Error('reset')) });
     expect(await codeOf(await send(body, {}, { lines, ...shelf }))).toEqual([400, 'http.body_refused']);
     expect(lines).toEqual([]);
+  });
+});
+
+describe('whatever is sent', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 30 }),
+    fc.constantFrom('__proto__', 'constructor', '..', '%', '\\0'),
+  );
+
+  it('as a body is an answer, never a failure', async () => {
+    const shelf = openShelf({ rateLimits: undefined });
+    const fields = fc.dictionary(
+      fc.oneof(text, fc.constantFrom('title', 'tags', 'name')),
+      fc.jsonValue({ depthSize: 'medium' }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fields, fc.jsonValue()), async body => {
+        expect((await send(JSON.stringify(body), {}, shelf)).status).toBeLessThan(500);
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 50 }), async bytes => {
+        expect((await send(new Uint8Array(bytes), {}, shelf)).status).toBe(400);
+      }),
+    );
+    expect(shelf.lines).toEqual([]);
+  });
+
+  it('as a path or a query is an answer, never a failure', async () => {
+    const shelf = openShelf({ rateLimits: undefined });
+    await fc.assert(
+      fc.asyncProperty(text, text, text, async (id, name, value) => {
+        const [path, ...query] = [id, name, value].map(part => encodeURIComponent(part.toWellFormed()));
+        const response = await shelf.call(`/v1/books/${path}?${query.join('=')}`, { as: 'ann' });
+        expect([400, 401, 404]).toContain(response.status === 200 ? 404 : response.status);
+        expect((await shelf.call(`/v1/books?${query.join('=')}`, { as: 'ann' })).status).toBeLessThan(500);
+      }),
+    );
+    expect(shelf.lines).toEqual([]);
   });
 });
 

@@ -164,6 +164,16 @@ describe('an event stream', () => {
     expect(lines.join('')).toContain('secret wiring');
   });
 
+  it('is one of a few that a caller may have', async () => {
+    const { follow, sinks } = openFeed();
+    const responses = await Promise.all(Array.from({ length: 20 }, () => follow()));
+    expect(responses.every(one => one.status === 200)).toBe(true);
+    const refused = await follow();
+    expect([refused.status, refused.headers.get('retry-after'), sinks.length]).toEqual([429, '15', 20]);
+    await reader(responses[0]!).cancel();
+    expect((await follow()).status).toBe(200);
+  });
+
   it('subscribes nobody for a HEAD', async () => {
     const { follow, sinks } = openFeed();
     const response = await follow({}, 'HEAD');

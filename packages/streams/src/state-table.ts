@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 export const streamsTable = defineTable({
   name: 'stak-streams',
-  description: 'Checkpoints, leases, dead letters and once-only markers of stream consumers',
+  description: 'Checkpoints, leases, dead letters and once-only markers of stream consumers.',
   keys: { partition: 'pk', sort: 'sk' },
   ttl: 'expires_at',
 });
@@ -14,8 +14,8 @@ const time = z.number().int();
 const expiry = z.number().int().optional();
 
 export const beginning = entity(streamsTable, {
-  name: 'Beginning',
-  description: 'Where a consumer began when it ran for the first time',
+  name: 'beginning',
+  description: 'Where a consumer began when it ran for the first time.',
   schema: z.object({
     consumer: z.string(),
     table: z.string(),
@@ -23,18 +23,22 @@ export const beginning = entity(streamsTable, {
     started_at: time,
   }),
   key: { partition: 'consumers', sort: '{consumer}' },
+  examples: [
+    { consumer: 'inbox-realtime', table: 'stak-inbox', position: 'TRIM_HORIZON', started_at: 1767225600000 },
+  ],
 });
 
 export const member = entity(streamsTable, {
-  name: 'Member',
-  description: 'A process that runs the consumer; shards are shared among those alive',
+  name: 'member',
+  description: 'A process that runs the consumer; shards are shared among those alive.',
   schema: z.object({ consumer: z.string(), owner: z.string(), alive_until: time, expires_at: expiry }),
   key: { partition: 'consumer#{consumer}', sort: 'member#{owner}' },
+  examples: [{ consumer: 'inbox-realtime', owner: 'own_1', alive_until: 1767225615000 }],
 });
 
 export const work = entity(streamsTable, {
-  name: 'Work',
-  description: 'A shard, or the redrive of dead letters: who works on it and how far it is done',
+  name: 'work',
+  description: 'A shard, or the redrive of dead letters: who works on it and how far it is done.',
   schema: z.object({
     consumer: z.string(),
     work: z.string(),
@@ -51,11 +55,14 @@ export const work = entity(streamsTable, {
     expires_at: expiry,
   }),
   key: { partition: 'consumer#{consumer}', sort: 'work#{work}' },
+  examples: [
+    { consumer: 'inbox-realtime', work: 'label/shard-1', fence: 1, owner: 'own_1', sequence: '100' },
+  ],
 });
 
 export const letter = entity(streamsTable, {
-  name: 'DeadLetter',
-  description: 'A record that could not be handled, whole, with the reason',
+  name: 'dead letter',
+  description: 'A record that could not be handled, whole, with the reason.',
   schema: z.object({
     consumer: z.string(),
     work: z.string(),
@@ -70,11 +77,25 @@ export const letter = entity(streamsTable, {
     more_parts: z.number().int(),
   }),
   key: { partition: 'letters#{consumer}', sort: '{work}#{sequence}' },
+  examples: [
+    {
+      consumer: 'inbox-realtime',
+      work: 'label/shard-1',
+      sequence: '100',
+      event_id: 'e1',
+      shard_id: 'shard-1',
+      error: 'Error: no route to host',
+      attempts: 5,
+      failed_at: 1767225600000,
+      record: '{}',
+      more_parts: 1,
+    },
+  ],
 });
 
 export const letterPart = entity(streamsTable, {
-  name: 'DeadLetterPart',
-  description: 'What of a dead letter did not fit into one item',
+  name: 'dead letter part',
+  description: 'What of a dead letter did not fit into one item.',
   schema: z.object({
     consumer: z.string(),
     work: z.string(),
@@ -83,13 +104,15 @@ export const letterPart = entity(streamsTable, {
     record: z.string(),
   }),
   key: { partition: 'parts#{consumer}', sort: '{work}#{sequence}#{part:3}' },
+  examples: [{ consumer: 'inbox-realtime', work: 'label/shard-1', sequence: '100', part: 1, record: '{}' }],
 });
 
 export const marker = entity(streamsTable, {
-  name: 'Marker',
-  description: 'Written together with the effect of an event, so that there is only one',
+  name: 'marker',
+  description: 'Written together with the effect of an event, so that there is only one.',
   schema: z.object({ consumer: z.string(), event_id: z.string(), done_at: time, expires_at: expiry }),
   key: { partition: 'once#{consumer}#{event_id}', sort: 'done' },
+  examples: [{ consumer: 'inbox-realtime', event_id: 'e1', done_at: 1767225600000, expires_at: 1768435200 }],
 });
 
 export const allConsumers = defineQuery('all consumers', { of: beginning });

@@ -133,7 +133,7 @@ export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Sett
 export async function readState(store: Store, consumer: string, nowMs: number): Promise<State> {
   const state: State = { members: new Set(), works: new Map() };
   for await (const found of store.all(stateOfConsumer, { consumer })) {
-    if (found.entity === 'Work') state.works.set(found.item.work, workOf(found.item));
+    if (found.entity === 'work') state.works.set(found.item.work, workOf(found.item));
     else if (found.item.alive_until > nowMs) state.members.add(found.item.owner);
   }
   return state;

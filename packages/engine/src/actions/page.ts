@@ -4,7 +4,7 @@ import { evaluateCondition } from '../expressions/evaluation.ts';
 import { type Projection, project } from '../expressions/projection.ts';
 import * as limits from '../limits.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
-import { copyBytes, type Decode, nothing, type RangeOptions } from '../storage/store.ts';
+import { copyBytes, type Decode, type RangeOptions } from '../storage/store.ts';
 import type { Index, Table } from '../storage/table.ts';
 import { keyAttributes, projectedSize } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
@@ -35,75 +35,74 @@ export type Page<T> = {
   lastKey?: Item;
 };
 
-// What became of an item offered to the page.
-type Verdict = 'taken' | 'taken, page full' | 'no room';
-
 export function readPage<T>(context: Context, request: PageRequest, view: View<T>): Page<T> {
   const page: Page<T> = { items: [], count: 0, scanned: 0, bytes: 0, fetchedBytes: [] };
-  let last: Buffer | undefined;
-  let isFull = false;
-  const goOn = (key: Buffer, verdict: Verdict): boolean => {
-    if (verdict !== 'no room') last = key;
-    isFull = verdict !== 'taken';
-    return !isFull;
-  };
-  walk(context, request, collector(page, request, view), goOn);
-  if (isFull) page.lastKey = startKey(context, request, last!);
+  walk(context, request, collector(page, request, view));
   return page;
 }
 
-type GoOn = (key: Buffer, verdict: Verdict) => boolean;
+// Reads an item into the page and says whether there is room for more.
+type Collect = Decode<boolean>;
 
-function walk({ store }: Context, request: PageRequest, collect: Decode<Verdict>, goOn: GoOn): void {
-  const { range, index, owns } = request;
-  const read = (key: Buffer) => goOn(key, store.get(key, collect) ?? 'taken');
-  if (index) store.each(range, copyBytes, (_, key) => (owns && !owns(key)) || read(key));
-  else if (owns) store.each(range, nothing, key => !owns(key) || read(key));
-  else store.each(range, collect, goOn);
+function walk({ store }: Context, { range, index, owns }: PageRequest, collect: Collect): void {
+  const read = (key: Buffer) => (owns && !owns(key)) || (store.get(key, collect) ?? true);
+  if (index) store.each(range, copyBytes, read);
+  else if (!owns) store.each(range, collect, hasRoom => hasRoom);
+  else for (const { key } of store.keys(range)) if (!read(key)) break;
 }
 
-// Adds items to the page as they are read. Whole ones are decoded straight into the caller's form; only a filter
-// or a projection needs the tagged one.
-function collector<T>(page: Page<T>, request: PageRequest, view: View<T>): Decode<Verdict> {
+// Whole items are decoded straight into the caller's form; only a filter or a projection needs the tagged one.
+function collector<T>(page: Page<T>, request: PageRequest, view: View<T>): Collect {
   const { table, index, visible, filter, projection, countOnly } = request;
   const { limit = Number.POSITIVE_INFINITY } = request;
   const isWhole = !visible && !filter && !projection && (!index || index.projection.type === 'ALL');
+  let last: Buffer | undefined;
 
-  // DynamoDB stops at the limit without looking whether anything follows.
-  function take(size: number): Verdict {
+  // The page ends with the item before the one that does not fit.
+  function isTooMuch(size: number): boolean {
+    if (page.scanned === 0 || page.bytes + size <= limits.pageBytes) return false;
+    page.lastKey = startKey(request, decodeItem(last!));
+    return true;
+  }
+
+  function count(size: number, bytes: Buffer, end: number): boolean {
     page.scanned++;
     page.bytes += size;
-    return page.scanned === limit ? 'taken, page full' : 'taken';
+    // DynamoDB stops at the limit without looking whether anything follows.
+    if (page.scanned === limit) {
+      page.lastKey = startKey(request, decodeItem(bytes, end));
+      return false;
+    }
+    if (page.bytes + limits.itemBytes > limits.pageBytes) last = copyBytes(bytes, end);
+    return true;
   }
-  const hasRoom = (size: number) => page.scanned === 0 || page.bytes + size <= limits.pageBytes;
 
-  function collectWhole(bytes: Buffer, end: number): Verdict {
+  function collectWhole(bytes: Buffer, end: number): boolean {
     const size = decodeSize(bytes);
-    if (!hasRoom(size)) return 'no room';
+    if (isTooMuch(size)) return false;
     page.count++;
     if (!countOnly) page.items.push(view.decode(bytes, end));
-    return take(size);
+    return count(size, bytes, end);
   }
 
-  function collectPart(bytes: Buffer, end: number): Verdict {
+  function collectPart(bytes: Buffer, end: number): boolean {
     const itemSize = decodeSize(bytes);
     const whole = decodeItem(bytes, end);
     const size = index ? projectedSize(table, index, { item: whole, size: itemSize }) : itemSize;
-    if (!hasRoom(size)) return 'no room';
+    if (isTooMuch(size)) return false;
     page.fetchedBytes.push(itemSize);
     const item = visible ? project(visible, whole) : whole;
     if (!filter || evaluateCondition(filter, item)) {
       page.count++;
       if (!countOnly) page.items.push(view.present(projection ? project(projection, item) : item));
     }
-    return take(size);
+    return count(size, bytes, end);
   }
 
   return isWhole ? collectWhole : collectPart;
 }
 
-function startKey(context: Context, { table, index }: PageRequest, key: Buffer): Item {
-  const item = context.store.get(key, decodeItem)!;
+function startKey({ table, index }: PageRequest, item: Item): Item {
   const start = keyAttributes(table, item);
   if (index) {
     start[index.keys.hash.name] = item[index.keys.hash.name]!;

@@ -19,7 +19,7 @@ export type Store = ReturnType<typeof openStore>;
 
 export const copyBytes: Decode<Buffer> = (bytes, end) => Buffer.from(bytes.subarray(0, end));
 // For callers who want only the key.
-export const nothing: Decode<true> = () => true;
+const nothing: Decode<true> = () => true;
 
 // 8 KiB pages allow keys of 4026 bytes; the longest DynamoDB key needs about 3100.
 const pageSize = 8192;
@@ -34,6 +34,14 @@ export function openStore(path: string) {
     encode: (value: Buffer) => value,
     decode: (bytes: Buffer, end?: unknown) => decode(bytes, typeof end === 'number' ? end : bytes.length),
   });
+
+  // LMDB copies out the key of every entry it passes, through this method.
+  let wantsKeys = true;
+  const ranges = db as unknown as {
+    readKey(bytes: Uint8Array, start: number, end: number): Buffer | undefined;
+  };
+  const { readKey } = ranges;
+  ranges.readKey = (bytes, start, end) => (wantsKeys ? readKey(bytes, start, end) : undefined);
 
   function get<T>(key: Buffer, as: Decode<T>): T | undefined {
     decode = as;
@@ -64,16 +72,18 @@ export function openStore(path: string) {
     }
   }
 
-  // The same without a generator, for Query and Scan: goes on while `visit` says true.
-  function each<T>(options: RangeOptions, as: Decode<T>, visit: (key: Buffer, value: T) => boolean): void {
+  // The same without a generator and without the keys, for Query and Scan: goes on while `visit` says true.
+  function each<T>(options: RangeOptions, as: Decode<T>, visit: (value: T) => boolean): void {
+    wantsKeys = false;
     const entries = iterate(options);
     try {
       while (true) {
         decode = as;
         const next = entries.next();
-        if (next.done || !visit(next.value.key, next.value.value as T)) return;
+        if (next.done || !visit(next.value.value as T)) return;
       }
     } finally {
+      wantsKeys = true;
       entries.return?.();
     }
   }

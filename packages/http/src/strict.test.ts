@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { type ZodType, z } from 'zod';
+import { checkStrict } from './strict.ts';
+
+const loose = z.object({ a: z.int() });
+type Tree = { children: Tree[] };
+const tree: ZodType<Tree> = z.lazy(() => z.strictObject({ children: z.array(tree) }));
+
+describe('a schema', () => {
+  it.each<[string, ZodType, string[]]>([
+    ['an object', loose, ['#']],
+    ['a field', z.strictObject({ b: loose.optional() }), ['#/b']],
+    ['an item', z.array(loose.nullable()), ['#/*']],
+    ['a value', z.record(z.string(), loose.default({ a: 1 })), ['#/*']],
+    ['a choice', z.union([z.string(), loose]), ['#']],
+    ['a tuple', z.tuple([z.int(), loose], loose), ['#/*']],
+    ['both sides', z.intersection(loose, z.object({})), ['#', '#']],
+    ['what is transformed', loose.transform(String), ['#']],
+    ['what is prepared', z.preprocess(value => value, loose), ['#']],
+    ['what is deferred', z.strictObject({ c: z.lazy(() => loose) }), ['#/c']],
+  ])('drops fields in %s', (_, schema, places) => {
+    expect(checkStrict(schema)).toEqual(places);
+  });
+
+  it.each<[string, ZodType]>([
+    ['is strict', z.strictObject({ a: z.array(z.strictObject({})) })],
+    ['wants unknown fields', z.looseObject({})],
+    ['says what they are', z.object({}).catchall(z.string())],
+    ['contains itself', tree],
+    ['is no object', z.union([z.string(), z.array(z.int())])],
+  ])('that %s drops none', (_, schema) => {
+    expect(checkStrict(schema)).toEqual([]);
+  });
+});
