@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,9 +10,10 @@ const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
 let folder: string;
 let design: string;
 
-const module = (sort: string) => `
-import { defineQuery, defineTable, entity } from '@stak/table';
-import { z } from 'zod';
+const module = (
+  sort: string,
+) => `/* a design */ import { defineQuery, defineTable, entity } from '@stak/table';
+/* and its schema */ import { z } from 'zod';
 export const notes = defineTable({ name: 'notes', keys: { partition: 'pk', sort: '${sort}' }, ttl: 'ttl' });
 export const note = entity(notes, {
   name: 'note',
@@ -25,8 +26,10 @@ export const ofUser = defineQuery('notes of a user', { of: note });
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stak-tables-'));
-  // A design finds its packages from where it is: next to this test.
-  design = join(fileURLToPath(new URL('.', import.meta.url)), `.design-${process.pid}.ts`);
+  // A design finds its packages from where it is; inside node_modules nobody else looks at it.
+  const parent = fileURLToPath(new URL('../../../node_modules/.stak/', import.meta.url));
+  await mkdir(parent, { recursive: true });
+  design = join(parent, `design-${process.pid}.mts`);
   await writeFile(design, module('sk'));
 });
 

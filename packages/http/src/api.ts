@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { type Clock, createIds, type ErrorCatalogue, type Ids, type Logger } from '@stak/kit';
 import { cors } from 'hono/cors';
@@ -45,6 +46,7 @@ export type Api<E extends readonly AnyEndpoint[] = readonly AnyEndpoint[]> = {
 export function createApi<const E extends readonly AnyEndpoint[]>(settings: ApiSettings<E>): Api<E> {
   const { clock, log, info, trustedProxyHops = 0 } = settings;
   const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal); // every open stream listens
   const statuses = joinCatalogues([httpErrors, ...(settings.errors ?? [])]);
   const app = new OpenAPIHono<ApiEnv>();
   const document = () => app.getOpenAPI31Document({ openapi: '3.1.0', info });

@@ -56,9 +56,9 @@ export async function runOnce(
   claim: Claim,
   log: Logger,
   run: () => Promise<Response>,
-): Promise<{ response: StoredResponse; isReplay: boolean }> {
+): Promise<Response> {
   const begun = await store.begin(claim);
-  if (begun.kind === 'replay') return { response: begun.response, isReplay: true };
+  if (begun.kind === 'replay') return replay(begun.response);
   if (begun.kind === 'mismatch')
     throw refuse('http.idempotency_mismatch', 'This Idempotency-Key was used for another request.');
   if (begun.kind === 'in_flight')
@@ -67,26 +67,40 @@ export async function runOnce(
     });
 
   const { attempt } = begun;
-  let response: StoredResponse;
+  let response: Response;
+  let body: Uint8Array<ArrayBuffer>;
   try {
-    response = await storable(await run());
+    response = await run();
+    body = new Uint8Array(await response.arrayBuffer());
   } catch (error) {
     await settle(attempt.abandon(), log);
     throw error;
   }
-  const isKept = response.status < 500 && response.body.length <= limits.idempotencyBodyBytes;
-  if (response.body.length > limits.idempotencyBodyBytes)
-    log.error({ bytes: response.body.length }, 'a response is too large to be kept for its idempotency key');
-  await settle(isKept ? attempt.finish(response) : attempt.abandon(), log);
-  return { response, isReplay: false };
+  const isTooLarge = body.length > limits.idempotencyBodyBytes;
+  if (isTooLarge)
+    log.error({ bytes: body.length }, 'a response is too large to be kept for its idempotency key');
+  const isKept = response.status < 500 && !isTooLarge;
+  await settle(isKept ? attempt.finish(storable(response, body)) : attempt.abandon(), log);
+  return new Response(orNull(body), response);
 }
 
 // The change has happened: a store that fails now must not turn the answer into an error.
 const settle = (work: Promise<void>, log: Logger): Promise<void> =>
   work.catch((error: unknown) => log.error({ err: error }, 'an idempotency record was not settled'));
 
-async function storable(response: Response): Promise<StoredResponse> {
-  const body = new Uint8Array(await response.arrayBuffer());
+// What belongs to the resource is kept; cookies, waiting times and the like were for the first caller only.
+function storable(response: Response, body: Uint8Array): StoredResponse {
   const headers = [...response.headers].filter(([name]) => keptHeaders.has(name));
   return { status: response.status, headers, body };
 }
+
+function replay({ status, headers, body }: StoredResponse): Response {
+  const response = new Response(orNull(Buffer.from(body)), { status });
+  for (const [name, value] of headers) response.headers.set(name, value);
+  response.headers.set('Idempotency-Replayed', 'true');
+  return response;
+}
+
+// A 204 must have no body, not even an empty one.
+const orNull = (body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | null =>
+  body.length === 0 ? null : body;

@@ -42,7 +42,7 @@ export {
   type Scope,
 } from './principal.ts';
 export { type Problem, problemSchema } from './problem.ts';
-export { judge, type RateLimitStore, type RatePolicy, type Verdict } from './rate-limit.ts';
+export { type Bucket, judge, type RateLimitStore, type RatePolicy, type Verdict } from './rate-limit.ts';
 export { createMemoryRateLimits } from './rate-limit-memory.ts';
 export {
   type AnyEndpoint,

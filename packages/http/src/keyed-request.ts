@@ -14,13 +14,7 @@ export async function runKeyed(
   checkKey(key);
   const claim = claimOf(c, key);
   c.set('idempotencyKey', claim.key);
-  const { response, isReplay } = await runOnce(store, claim, c.get('server').log, () => answer(c));
-  const result = new Response(response.body.length === 0 ? null : Buffer.from(response.body), {
-    status: response.status,
-    headers: response.headers.map(([name, value]): [string, string] => [name, value]),
-  });
-  if (isReplay) result.headers.set('Idempotency-Replayed', 'true');
-  return result;
+  return runOnce(store, claim, c.get('server').log, () => answer(c));
 }
 
 // The key is the caller's and the route's; whatever else makes up the request has to stay the same.

@@ -57,11 +57,15 @@ export function describeError(error: unknown, requestId: string, statuses: Statu
 function describeAppError(error: AppError, status: number, requestId: string): Answer {
   const problem = problemOf(status, error.code, error.message, requestId);
   if (!isRecord(error.details)) return { problem, headers: {}, isBug: false };
-  const { errors, retryAfterS, headers: own, ...details } = error.details as ProblemDetails;
+  const { errors, retryAfterS, ...details } = error.details as ProblemDetails;
+  const headers: Record<string, string> = {};
+  // Only this layer's errors set headers: the details of others may hold anything under that name.
+  if (httpErrors.includes(error)) {
+    Object.assign(headers, details.headers);
+    delete details.headers;
+  }
   if (Array.isArray(errors)) problem.errors = errors as FieldError[];
   if (status < 500 && Object.keys(details).length > 0) problem.details = details;
-  // Only this layer's errors set headers: the details of others may hold anything under that name.
-  const headers = { ...(httpErrors.includes(error) ? own : undefined) };
   if (retryAfterS !== undefined) headers['Retry-After'] = String(retryAfterS);
   return { problem, headers, isBug: false };
 }

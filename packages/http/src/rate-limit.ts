@@ -21,22 +21,31 @@ export type RateLimitStore = {
   take(key: string, policy: RatePolicy, nowMs: number): Verdict | Promise<Verdict>;
 };
 
-// The generic cell rate algorithm: a caller is one number, the moment at which its bucket is full again.
+// A leaky bucket: what a caller has used up, in milliseconds times `limit`, when it was last looked at. So
+// counted, all of it is whole numbers, and a full bucket never holds one request too few.
+export type Bucket = { readonly used: number; readonly atMs: number };
+
 export function judge(
-  fullAtMs: number | undefined,
+  bucket: Bucket | undefined,
   { limit, windowMs }: RatePolicy,
   nowMs: number,
-): Verdict & { fullAtMs: number } {
-  const stepMs = windowMs / limit;
-  // A bucket is never emptier than empty: a clock that steps back must not lock its callers out.
-  const startMs = Math.min(Math.max(fullAtMs ?? nowMs, nowMs), nowMs + windowMs);
-  const nextMs = startMs + stepMs;
-  // Half a microsecond for what dividing a window loses, so that a full bucket always holds `limit`.
-  const waitMs = nextMs - windowMs - nowMs - 0.0005;
-  if (waitMs > 0)
-    return { isAllowed: false, remaining: 0, retryMs: waitMs, resetMs: startMs - nowMs, fullAtMs: startMs };
-  const remaining = Math.floor((windowMs - (nextMs - nowMs) + 0.0005) / stepMs);
-  return { isAllowed: true, remaining, retryMs: 0, resetMs: nextMs - nowMs, fullAtMs: nextMs };
+): Verdict & { bucket: Bucket } {
+  const size = limit * windowMs;
+  // A clock that steps back refills nothing, and no bucket is emptier than empty.
+  const refilled = bucket ? Math.max(0, nowMs - bucket.atMs) * limit : 0;
+  const used = Math.max(0, (bucket?.used ?? 0) - refilled);
+  const wanted = used + windowMs;
+  if (wanted > size) {
+    const retryMs = (wanted - size) / limit;
+    return { isAllowed: false, remaining: 0, retryMs, resetMs: used / limit, bucket: { used, atMs: nowMs } };
+  }
+  return {
+    isAllowed: true,
+    remaining: Math.floor((size - wanted) / windowMs),
+    retryMs: 0,
+    resetMs: wanted / limit,
+    bucket: { used: wanted, atMs: nowMs },
+  };
 }
 
 const inSeconds = (ms: number): number => Math.ceil(ms / 1000);

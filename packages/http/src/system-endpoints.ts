@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
+import type { ServerContext } from './context.ts';
 import { pagePolicy, renderDocument } from './docs-page.ts';
 import { hashParts } from './idempotency.ts';
 import * as limits from './limits.ts';
@@ -86,31 +87,12 @@ export function systemEndpoints({ checks = {}, metrics, document }: SystemSettin
   const endpoints: AnyEndpoint[] = [
     endpoint(health, c => c.json({ status: 'ok' as const }, 200)),
     endpoint(ready, async c => {
-      const { clock, log, stopping } = c.get('server');
-      if (stopping.aborted) return c.json({ status: 'stopping' as const, checks: {} }, 503);
-      const ran = await Promise.all(
-        Object.entries(checks).map(async ([name, check]) => {
-          const late = new AbortController();
-          const deadline = clock
-            .sleep(limits.readyMs, late.signal)
-            .then(() => Promise.reject(new Error('The check took too long')));
-          try {
-            await Promise.race([check(late.signal), deadline]);
-            return [name, 'ok'] as const;
-          } catch (error) {
-            log.warn({ check: name, err: error }, 'not ready');
-            return [name, 'failed'] as const;
-          } finally {
-            deadline.catch(() => {});
-            late.abort();
-          }
-        }),
-      );
-      const isReady = ran.every(([, result]) => result === 'ok');
-      const results = Object.fromEntries(ran);
-      return isReady
-        ? c.json({ status: 'ready' as const, checks: results }, 200)
-        : c.json({ status: 'not_ready' as const, checks: results }, 503);
+      const server = c.get('server');
+      if (server.stopping.aborted) return c.json({ status: 'stopping' as const, checks: {} }, 503);
+      const results = await runChecks(checks, server);
+      return Object.values(results).includes('failed')
+        ? c.json({ status: 'not_ready' as const, checks: results }, 503)
+        : c.json({ status: 'ready' as const, checks: results }, 200);
     }),
     endpoint(openapi, c => {
       documentText ??= JSON.stringify(document());
@@ -132,6 +114,30 @@ export function systemEndpoints({ checks = {}, metrics, document }: SystemSettin
       }),
     );
   return endpoints;
+}
+
+type CheckResult = 'ok' | 'failed';
+
+async function runChecks(
+  checks: Readonly<Record<string, ReadyCheck>>,
+  { clock, log }: ServerContext,
+): Promise<Record<string, CheckResult>> {
+  const runOne = async (name: string, check: ReadyCheck): Promise<[string, CheckResult]> => {
+    const isOver = new AbortController();
+    const tooLate = clock
+      .sleep(limits.readyMs, isOver.signal)
+      .then(() => Promise.reject(new Error('The check took too long')));
+    try {
+      await Promise.race([check(isOver.signal), tooLate]);
+      return [name, 'ok'];
+    } catch (error) {
+      log.warn({ check: name, err: error }, 'not ready');
+      return [name, 'failed'];
+    } finally {
+      isOver.abort();
+    }
+  };
+  return Object.fromEntries(await Promise.all(Object.entries(checks).map(one => runOne(...one))));
 }
 
 // Hashed first: the comparison needs equal lengths, and must not tell them.

@@ -54,6 +54,7 @@ describe('an Idempotency-Key', () => {
     const crashed = [await add(shelf, 'crash', 'k2'), await add(shelf, 'crash', 'k2')];
     expect(crashed.map(one => one.status)).toEqual([500, 500]);
     expect(crashed[1]?.headers.get('idempotency-replayed')).toBeNull();
+    expect((await add(shelf, 'closed', 'k2')).headers.get('retry-after')).toBe('7');
     expect((await add(shelf, '', 'k3')).status).toBe(400);
     expect((await add(shelf, 'A', 'k3')).status).toBe(201);
   });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { Agent, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type EventSink, endpoint, type Problem, route, sse } from '../src/index.ts';
 import { exchange, openSocket, serve } from './loopback.ts';
@@ -185,7 +185,11 @@ describe('closing', () => {
     stream.socket.write(`GET /feed HTTP/1.1\r\n${host}\r\n\r\n`);
     await stream.until('retry: 2000');
     const headers = { ...ann, 'Content-Type': 'application/json' };
-    const slow = request(`${server.url}/v1/books`, { method: 'POST', headers, agent: false });
+    const slow = request(`${server.url}/v1/books`, {
+      method: 'POST',
+      headers,
+      agent: new Agent({ keepAlive: true }),
+    });
     slow.end('{"title":"A"}');
     await adding;
 

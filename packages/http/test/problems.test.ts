@@ -52,6 +52,12 @@ describe('problems', () => {
     expect(await problemOf(response)).not.toHaveProperty('details');
   });
 
+  it('take no headers from the details of a service', async () => {
+    const response = await openShelf().call('/v1/fail/cookie', { method: 'POST' });
+    expect([response.status, response.headers.get('set-cookie')]).toEqual([409, null]);
+    expect((await problemOf(response)).details).toEqual({ headers: { 'Set-Cookie': 'a=b' } });
+  });
+
   it.each(['error', 'text', 'uncatalogued'])('hide an unknown failure (%s) and log it', async how => {
     const { call, lines } = openShelf();
     const response = await call(`/v1/fail/${how}`, { method: 'POST' });

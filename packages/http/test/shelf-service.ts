@@ -155,6 +155,7 @@ export function createShelf({
       await onAdd?.();
       const { title } = c.req.valid('json');
       if (title === 'too much') throw shelfErrors.create('shelf.full', 'The shelf is full', { most: 3 });
+      if (title === 'closed') throw shelfErrors.create('shelf.closed', 'Later', { retryAfterS: 7 });
       if (title === 'crash') throw new Error('secret wiring');
       const added = { id: `b${books.size + 1}`, title, version: 1, owner: c.get('principal').accountId };
       books.set(added.id, added);
@@ -193,6 +194,8 @@ export function createShelf({
       const { how } = c.req.valid('param');
       if (how === 'closed')
         throw shelfErrors.create('shelf.closed', 'Come back later', { retryAfterS: 7, wire: 'x' });
+      if (how === 'cookie')
+        throw shelfErrors.create('shelf.full', 'Full', { headers: { 'Set-Cookie': 'a=b' } });
       if (how === 'uncatalogued')
         throw defineErrors({ 'other.thing': 400 }).create('other.thing', 'secret wiring');
       if (how === 'text') throw 'secret wiring';

@@ -24,11 +24,8 @@ beforeEach(async () => {
   house = await openHouse({ shards: 2 });
   server = createHttpServer(house.engine, { port: 0 });
   const { url } = await server.listen();
-  source = awsSource({
-    region: 'us-east-1',
-    endpoint: url,
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  });
+  const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+  source = house.paced(awsSource({ region: 'us-east-1', endpoint: url, credentials }));
 });
 afterEach(async () => {
   source.close();

@@ -12,6 +12,7 @@ import {
   note,
   notesTable,
   openHouse,
+  pass,
   type Running,
   startConsumer,
   until,
@@ -152,7 +153,7 @@ test('order is kept for each item while shards move from process to process', as
     if (round === 3) await house.engine.rollShards('notes');
     if (round % 2 === 0) consumers.push(startConsumer(house, { subscription }));
     else await consumers.shift()!.stop();
-    await house.clock.advance(6000);
+    await pass(house.clock, 6000);
   }
   const isComplete = () => names.every(name => seen.get(name)?.includes(12));
   await until(house.clock, isComplete);
