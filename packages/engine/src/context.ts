@@ -1,4 +1,5 @@
 import type { Catalog } from './storage/catalog.ts';
+import type { Gathering } from './storage/codec.ts';
 import type { Tx } from './storage/committer.ts';
 import type { Decode, Store } from './storage/store.ts';
 import type { Table } from './storage/table.ts';
@@ -22,7 +23,7 @@ export type Context = {
 
 // In which form items leave an action: tagged values for the wire, plain values for JavaScript callers. Whole
 // items go straight from the stored bytes; computed ones are presented.
-export type View<T> = { decode: Decode<T>; present(item: Item): T };
+export type View<T> = { decode: Decode<T>; gather(): Gathering<T>; present(item: Item): T };
 
 // Reads see the newest commit of this process, and another process's within a moment. A consistent read is
 // promised every commit acknowledged anywhere before it.

@@ -3,7 +3,7 @@ import type { Condition } from '../expressions/condition.ts';
 import { evaluateCondition } from '../expressions/evaluation.ts';
 import { type Projection, project } from '../expressions/projection.ts';
 import * as limits from '../limits.ts';
-import { decodeItem, decodeSize } from '../storage/codec.ts';
+import { decodeItem, decodeSize, type Gathering } from '../storage/codec.ts';
 import { copyBytes, type Decode, type RangeOptions } from '../storage/store.ts';
 import type { Index, Table } from '../storage/table.ts';
 import { keyAttributes, projectedSize } from '../storage/writer.ts';
@@ -37,7 +37,13 @@ export type Page<T> = {
 
 export function readPage<T>(context: Context, request: PageRequest, view: View<T>): Page<T> {
   const page: Page<T> = { items: [], count: 0, scanned: 0, bytes: 0, fetchedBytes: [] };
-  walk(context, request, collector(page, request, view));
+  if (!isWhole(request)) {
+    walk(context, request, partCollector(page, request, view));
+    return page;
+  }
+  const whole = view.gather();
+  walk(context, request, wholeCollector(page, request, whole));
+  page.items = whole.finish();
   return page;
 }
 
@@ -51,55 +57,62 @@ function walk({ store }: Context, { range, index, owns }: PageRequest, collect: 
   else for (const { key } of store.keys(range)) if (!read(key)) break;
 }
 
-// Whole items are decoded straight into the caller's form; only a filter or a projection needs the tagged one.
-function collector<T>(page: Page<T>, request: PageRequest, view: View<T>): Collect {
-  const { table, index, visible, filter, projection, countOnly } = request;
-  const { limit = Number.POSITIVE_INFINITY } = request;
-  const isWhole = !visible && !filter && !projection && (!index || index.projection.type === 'ALL');
-  let last: Buffer | undefined;
+// Nothing of the item has to be looked at: it goes straight into the caller's form.
+const isWhole = ({ index, visible, filter, projection }: PageRequest): boolean =>
+  !visible && !filter && !projection && (!index || index.projection.type === 'ALL');
 
-  // The page ends with the item before the one that does not fit.
-  function isTooMuch(size: number): boolean {
-    if (page.scanned === 0 || page.bytes + size <= limits.pageBytes) return false;
-    page.lastKey = startKey(request, decodeItem(last!));
-    return true;
-  }
-
-  function count(size: number, bytes: Buffer, end: number): boolean {
-    page.scanned++;
-    page.bytes += size;
-    // DynamoDB stops at the limit without looking whether anything follows.
-    if (page.scanned === limit) {
-      page.lastKey = startKey(request, decodeItem(bytes, end));
-      return false;
-    }
-    if (page.bytes + limits.itemBytes > limits.pageBytes) last = copyBytes(bytes, end);
-    return true;
-  }
-
-  function collectWhole(bytes: Buffer, end: number): boolean {
+function wholeCollector<T>(page: Page<T>, request: PageRequest, { add }: Gathering<T>): Collect {
+  const tally = createTally(page, request);
+  return (bytes, end) => {
     const size = decodeSize(bytes);
-    if (isTooMuch(size)) return false;
+    if (tally.isTooMuch(size)) return false;
     page.count++;
-    if (!countOnly) page.items.push(view.decode(bytes, end));
-    return count(size, bytes, end);
-  }
+    if (!request.countOnly) add(bytes, end);
+    return tally.count(size, bytes, end);
+  };
+}
 
-  function collectPart(bytes: Buffer, end: number): boolean {
+function partCollector<T>(page: Page<T>, request: PageRequest, view: View<T>): Collect {
+  const { table, index, visible, filter, projection, countOnly } = request;
+  const tally = createTally(page, request);
+  return (bytes, end) => {
     const itemSize = decodeSize(bytes);
     const whole = decodeItem(bytes, end);
     const size = index ? projectedSize(table, index, { item: whole, size: itemSize }) : itemSize;
-    if (isTooMuch(size)) return false;
+    if (tally.isTooMuch(size)) return false;
     page.fetchedBytes.push(itemSize);
     const item = visible ? project(visible, whole) : whole;
     if (!filter || evaluateCondition(filter, item)) {
       page.count++;
       if (!countOnly) page.items.push(view.present(projection ? project(projection, item) : item));
     }
-    return count(size, bytes, end);
-  }
+    return tally.count(size, bytes, end);
+  };
+}
 
-  return isWhole ? collectWhole : collectPart;
+// Counts what a page holds, and finds out where it ends.
+function createTally(page: Page<unknown>, request: PageRequest) {
+  const { limit = Number.POSITIVE_INFINITY } = request;
+  let last: Buffer | undefined;
+  return {
+    // The page ends with the item before the one that does not fit.
+    isTooMuch(size: number): boolean {
+      if (page.scanned === 0 || page.bytes + size <= limits.pageBytes) return false;
+      page.lastKey = startKey(request, decodeItem(last!));
+      return true;
+    },
+    count(size: number, bytes: Buffer, end: number): boolean {
+      page.scanned++;
+      page.bytes += size;
+      // DynamoDB stops at the limit without looking whether anything follows.
+      if (page.scanned === limit) {
+        page.lastKey = startKey(request, decodeItem(bytes, end));
+        return false;
+      }
+      if (page.bytes + limits.itemBytes > limits.pageBytes) last = copyBytes(bytes, end);
+      return true;
+    },
+  };
 }
 
 function startKey({ table, index }: PageRequest, item: Item): Item {

