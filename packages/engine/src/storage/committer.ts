@@ -52,7 +52,11 @@ export function createCommitter(store: Store, listener: CommitListener) {
   }
 
   async function drain(): Promise<void> {
-    while (queue.length > 0) await commitBatch();
+    while (queue.length > 0) {
+      // Whoever was just answered, or is read from a socket in this turn, may come along.
+      await new Promise(setImmediate);
+      await commitBatch();
+    }
     // In the same turn as the look at the queue, or work that arrives in between would wait for nobody.
     running = undefined;
   }
