@@ -1,4 +1,4 @@
-import { addUsage, consumedCapacity, noUsage, type Usage, writeUsage } from '../capacity.ts';
+import { addUsage, consumedCapacity, noUsage, writeUsage } from '../capacity.ts';
 import type { Context, View } from '../context.ts';
 import type { Tx } from '../storage/committer.ts';
 import {
@@ -10,7 +10,7 @@ import { checkBatchDuplicates } from '../validation/duplicates.ts';
 import { checkBatchItemKeys } from '../validation/keys.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { type ItemCollectionMetrics, itemCollectionMetrics } from './item-collection.ts';
-import { applyDecision, decide, type Plan, planDelete, planPut } from './write-plan.ts';
+import { applyDecision, decide, type Outcome, type Plan, planDelete, planPut } from './write-plan.ts';
 
 // The requests of one call share a transaction, so all of them are stored or none. DynamoDB promises less, and
 // callers must not count on more.
@@ -18,13 +18,13 @@ export async function batchWriteItem<T>(context: Context, input: BatchWriteItemI
   validateBatchWriteItem(input);
   const names = Object.keys(input.RequestItems);
   const prepare = () => names.map(name => planRequests(context, name, input.RequestItems[name]!));
-  prepare();
+  const prepared = prepare();
   return context.submit(tx => {
-    const plans = prepare();
-    const usages = plans.map(group => writeAll(context, tx, group));
-    const capacity = names.flatMap(
-      (name, i) => consumedCapacity(input.ReturnConsumedCapacity, name, usages[i]!) ?? [],
-    );
+    // A table that has changed since wants its requests checked again.
+    const isCurrent = names.every((name, i) => context.catalog.get(name) === prepared[i]![0]!.table);
+    const plans = isCurrent ? prepared : prepare();
+    const written = plans.map(group => writeAll(context, tx, group));
+    const capacity = names.flatMap((name, i) => capacityOf(input, name, written[i]!) ?? []);
     return {
       UnprocessedItems: {},
       ...(capacity.length > 0 && { ConsumedCapacity: capacity }),
@@ -47,14 +47,23 @@ function planRequests(context: Context, name: string, requests: WriteRequest[]):
 const targetOf = ({ PutRequest, DeleteRequest }: WriteRequest): Item =>
   PutRequest ? PutRequest.Item : DeleteRequest!.Key;
 
-function writeAll(context: Context, tx: Tx, plans: Plan[]): Usage {
-  const usage = noUsage('write');
-  for (const plan of plans) {
+type Written = { plan: Plan; outcome: Outcome };
+
+function writeAll(context: Context, tx: Tx, plans: Plan[]): Written[] {
+  return plans.map(plan => {
     const outcome = decide(context, plan);
     applyDecision(context, tx, plan, outcome);
+    return { plan, outcome };
+  });
+}
+
+function capacityOf({ ReturnConsumedCapacity: mode }: BatchWriteItemInput, name: string, written: Written[]) {
+  if (mode !== 'TOTAL' && mode !== 'INDEXES') return undefined;
+  const usage = noUsage('write');
+  for (const { plan, outcome } of written) {
     addUsage(usage, writeUsage(plan.table, outcome.before, outcome.after));
   }
-  return usage;
+  return consumedCapacity(mode, name, usage);
 }
 
 function collectionMetrics<T>(input: BatchWriteItemInput, names: string[], plans: Plan[][], view: View<T>) {

@@ -1,12 +1,4 @@
-import {
-  addUsage,
-  consumedCapacity,
-  doubled,
-  noUsage,
-  readUnits,
-  readUsage,
-  type Usage,
-} from '../capacity.ts';
+import { addUsage, consumedCapacity, noUsage, readUnits, readUsage, type Usage } from '../capacity.ts';
 import type { Context, View } from '../context.ts';
 import { DynamoError, validationError } from '../errors.ts';
 import { type Bound, type BoundSelect, type BoundWrite, bindStatement } from '../partiql/binding.ts';
@@ -20,7 +12,11 @@ import { checkKey } from '../validation/keys.ts';
 import { type ExecuteTransactionInput, validateExecuteTransaction } from '../validation/statements.ts';
 import { type Item, newItem } from '../values/attribute-value.ts';
 import { answerOnce } from './client-token.ts';
-import { type BoundWrite as TransactWrite, writeTogether } from './transact-write-items.ts';
+import {
+  type BoundWrite as TransactWrite,
+  transactionCapacity,
+  writeTogether,
+} from './transact-write-items.ts';
 import { assertAllSucceeded, attempt } from './transaction.ts';
 
 type Statement = ExecuteTransactionInput['TransactStatements'][number];
@@ -119,11 +115,10 @@ async function writeStatements(context: Context, input: ExecuteTransactionInput,
   const bound = writes.map((write, i) => transactWrite(write, statements[i]!));
   return context.submit(tx =>
     answerOnce(context, tx, token, statements, () => {
-      const { usages } = writeTogether(context, tx, bound);
-      const doubledUsages = new Map([...usages].map(([name, usage]) => [name, doubled(usage)]));
+      const decisions = writeTogether(context, tx, bound);
       return {
         Responses: writes.map(() => ({})),
-        ...capacityOf(input.ReturnConsumedCapacity, doubledUsages),
+        ...transactionCapacity(input.ReturnConsumedCapacity, decisions),
       };
     }),
   );

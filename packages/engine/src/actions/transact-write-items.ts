@@ -1,4 +1,13 @@
-import { addUsage, consumedCapacity, doubled, noUsage, type Usage, writeUsage } from '../capacity.ts';
+import {
+  addUsage,
+  type CapacityMode,
+  type ConsumedCapacity,
+  consumedCapacity,
+  doubled,
+  noUsage,
+  type Usage,
+  writeUsage,
+} from '../capacity.ts';
 import type { Context, View } from '../context.ts';
 import { assertAllUsed, createScope } from '../expressions/scope.ts';
 import { bindUpdate, type Update } from '../expressions/update.ts';
@@ -17,6 +26,7 @@ import {
   applyDecision,
   decide,
   type Guard,
+  type Outcome,
   type Plan,
   planCheck,
   planDelete,
@@ -24,6 +34,7 @@ import {
   planUpdate,
 } from './write-plan.ts';
 
+type Decision = { plan: Plan; outcome: Outcome };
 export type BoundWrite = { tableName: string; target: Item; plan(table: Plan['table']): Plan };
 
 export async function transactWriteItems<T>(context: Context, input: TransactWriteItemsInput, view: View<T>) {
@@ -32,12 +43,9 @@ export async function transactWriteItems<T>(context: Context, input: TransactWri
   for (const write of writes) context.catalog.get(write.tableName);
   return context.submit(tx =>
     answerOnce(context, tx, input.ClientRequestToken, input.TransactItems, () => {
-      const { usages } = writeTogether(context, tx, writes);
-      const capacity = [...usages].flatMap(
-        ([name, usage]) => consumedCapacity(input.ReturnConsumedCapacity, name, doubled(usage), true) ?? [],
-      );
+      const decisions = writeTogether(context, tx, writes);
       return {
-        ...(capacity.length > 0 && { ConsumedCapacity: capacity }),
+        ...transactionCapacity(input.ReturnConsumedCapacity, decisions),
         ...collectionMetrics(context, input, writes, view),
       };
     }),
@@ -76,7 +84,7 @@ export function writeTogether(
   context: Context,
   tx: Parameters<typeof applyDecision>[1],
   writes: BoundWrite[],
-) {
+): Decision[] {
   const tables = writes.map(write => context.catalog.get(write.tableName));
   const planned = writes.map((write, i) => attempt(() => write.plan(tables[i]!)));
   checkTransactionDuplicates(
@@ -88,13 +96,24 @@ export function writeTogether(
       : attempt(() => ({ plan: result.value, outcome: decide(context, result.value) })),
   );
   const decisions = assertAllSucceeded(decided);
+  for (const { plan, outcome } of decisions) applyDecision(context, tx, plan, outcome);
+  return decisions;
+}
+
+// Worked out only for those who ask.
+export function transactionCapacity(
+  mode: CapacityMode,
+  decisions: Decision[],
+): { ConsumedCapacity: ConsumedCapacity[] } | undefined {
+  if (mode !== 'TOTAL' && mode !== 'INDEXES') return undefined;
   const usages = new Map<string, Usage>();
   for (const { plan, outcome } of decisions) {
-    applyDecision(context, tx, plan, outcome);
     const usage = usages.get(plan.table.name) ?? noUsage('write');
     usages.set(plan.table.name, addUsage(usage, writeUsage(plan.table, outcome.before, outcome.after)));
   }
-  return { decisions, usages };
+  return {
+    ConsumedCapacity: [...usages].map(([name, usage]) => consumedCapacity(mode, name, doubled(usage), true)!),
+  };
 }
 
 function collectionMetrics<T>(

@@ -23,7 +23,7 @@ const nothing: Decode<true> = () => true;
 
 // When a commit may keep this thread waiting: an average over about ten, in which one hiccup counts little, and
 // which a few hundred commits elsewhere bring back to be tried again.
-const patienceMs = 2;
+const patienceMs = 3;
 const sampleWeight = 0.1;
 const longestSampleMs = 20;
 const forgetting = 0.99;
