@@ -18,12 +18,19 @@ import { printResults, readmeSection } from './report.ts';
 import type { Memory, Results } from './results.ts';
 import { type Chosen, judgeResults, partNames } from './targets.ts';
 
-type Extent = { messages: number; sizes: readonly [number, number, number]; plan: Plan; openings: number };
+type Extent = {
+  messages: number;
+  sizes: readonly [number, number, number];
+  plan: Plan;
+  steadyMs: number;
+  openings: number;
+};
 
 const full: Extent = {
   messages: 20_000,
   sizes: [10_000, 100_000, 1_000_000],
-  plan: { rounds: 5, roundMs: 400, warmUpMs: 400 },
+  plan: { rounds: 5, roundMs: 400, warmUpMs: 200 },
+  steadyMs: 1500,
   openings: 9,
 };
 // Shows that everything runs; its figures mean little, so they are not kept.
@@ -31,6 +38,7 @@ const quick: Extent = {
   messages: 2000,
   sizes: [2000, 4000, 8000],
   plan: { rounds: 1, roundMs: 50, warmUpMs: 50 },
+  steadyMs: 50,
   openings: 1,
 };
 
@@ -80,7 +88,15 @@ async function measure(chosen: Chosen, extent: Extent, folder: string): Promise<
     const contestants = attending(chosen.contestants);
     const shape = shapeOf(extent.messages, epochMs);
     const { operations } = chosen;
-    results.operations = await measureOperations({ contestants, operations, shape, plan, folder, progress });
+    results.operations = await measureOperations({
+      contestants,
+      operations,
+      shape,
+      plan,
+      steadyMs: extent.steadyMs,
+      folder,
+      progress,
+    });
   }
   if (!wants('growth') && !wants('opening') && !wants('memory')) return results;
 

@@ -12,6 +12,9 @@ export type OperationRounds = {
   operations: readonly OperationName[];
   shape: Shape;
   plan: Plan;
+  // How long each operation runs before anything is measured: servers and clients in JavaScript are compiled as
+  // they run, and a few hundred calls do not get them there.
+  steadyMs: number;
   folder: string;
   progress(line: string): void;
 };
@@ -24,6 +27,12 @@ export async function measureOperations(rounds: OperationRounds): Promise<Cell[]
       progress(`loading ${shape.messages} messages: ${name}`);
       const settings: Settings = { folder: join(folder, name), shape };
       runners.push(await startContestant(name, moduleOf(name), settings));
+    }
+    progress('warming up');
+    for (const runner of runners) {
+      for (const operation of operations.filter(name => supports(runner.name, name))) {
+        await runner.run({ operation, inFlight: Math.max(...inFlights), durationMs: rounds.steadyMs });
+      }
     }
     const cells: Cell[] = [];
     for (const operation of operations) {
