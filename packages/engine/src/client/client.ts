@@ -7,13 +7,16 @@ import type { Operation } from '../validation/operations.ts';
 import type { putItemShape } from '../validation/put-item.ts';
 import type { queryShape } from '../validation/query.ts';
 import type { scanShape } from '../validation/scan.ts';
+import type { TypeOf } from '../validation/shape.ts';
 import type { transactGetItemsShape } from '../validation/transact-get-items.ts';
 import type { transactWriteItemsShape } from '../validation/transact-write-items.ts';
 import type { updateItemShape } from '../validation/update-item.ts';
 import type { NativeItem } from '../values/marshal.ts';
-import type { NativeOf } from './native-shape.ts';
 
 // The operations of the AWS document client as plain functions: its inputs and outputs, no commands, no SDK.
+
+// An operation's input with plain values where the wire has tagged ones.
+type NativeOf<S> = TypeOf<S, unknown, NativeItem>;
 
 type Billed = { ConsumedCapacity?: ConsumedCapacity };
 type BilledTables = { ConsumedCapacity?: ConsumedCapacity[] };

@@ -76,7 +76,8 @@ export const required = <S extends Shape>(shape: S): S & { required: true } => (
 // Messages name members in Java's case: `TableName` is `tableName`.
 const toLabel = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1);
 
-export type TypeOf<S> =
+// What a shape describes: with tagged values, as on the wire, unless told what stands in their place.
+export type TypeOf<S, Value = AttributeValue, Attributes = Item> =
   S extends StringShape<infer T>
     ? T
     : S extends NumberShape
@@ -84,20 +85,22 @@ export type TypeOf<S> =
       : S extends BooleanShape
         ? boolean
         : S extends ValueShape
-          ? AttributeValue
+          ? Value
           : S extends AttributesShape
-            ? Item
+            ? Attributes
             : S extends { kind: 'list'; of: infer E }
-              ? TypeOf<E>[]
+              ? TypeOf<E, Value, Attributes>[]
               : S extends { kind: 'map'; of: infer E }
-                ? { [name: string]: TypeOf<E> }
+                ? { [name: string]: TypeOf<E, Value, Attributes> }
                 : S extends { kind: 'structure'; members: infer M }
-                  ? InputOf<M>
+                  ? InputOf<M, Value, Attributes>
                   : never;
 
 type RequiredNames<M> = { [K in keyof M]: M[K] extends { required: true } ? K : never }[keyof M];
-type InputOf<M> = { -readonly [K in RequiredNames<M>]: TypeOf<M[K]> } & {
-  -readonly [K in Exclude<keyof M, RequiredNames<M>>]?: TypeOf<M[K]> | undefined;
+type InputOf<M, Value, Attributes> = {
+  -readonly [K in RequiredNames<M>]: TypeOf<M[K], Value, Attributes>;
+} & {
+  -readonly [K in Exclude<keyof M, RequiredNames<M>>]?: TypeOf<M[K], Value, Attributes> | undefined;
 } extends infer I
   ? { [K in keyof I]: I[K] }
   : never;
