@@ -1,4 +1,6 @@
 import { type CapacityMode, type ConsumedCapacity, consumedCapacity, type Usage } from '../capacity.ts';
+import type { View } from '../context.ts';
+import type { Page } from './page.ts';
 
 type CapacityInput = { TableName: string; ReturnConsumedCapacity?: CapacityMode };
 
@@ -10,3 +12,14 @@ export function capacityOf(
   if (mode !== 'TOTAL' && mode !== 'INDEXES') return undefined;
   return { ConsumedCapacity: consumedCapacity(mode, TableName, usage())! };
 }
+
+type PageInput = CapacityInput & { Select?: string };
+
+// How Query and Scan answer.
+export const pageAnswer = <T>(input: PageInput, page: Page<T>, view: View<T>, usage: () => Usage) => ({
+  ...(input.Select !== 'COUNT' && { Items: page.items }),
+  Count: page.count,
+  ScannedCount: page.scanned,
+  ...(page.lastKey && { LastEvaluatedKey: view.present(page.lastKey) }),
+  ...capacityOf(input, usage),
+});

@@ -9,7 +9,7 @@ import type { KeySchema } from '../storage/table.ts';
 import { checkKeyBounds, checkQueriedKey } from '../validation/keys.ts';
 import { type QueryInput, validateQuery } from '../validation/query.ts';
 import { checkStartKey } from '../validation/start-key.ts';
-import { capacityOf } from './answer.ts';
+import { pageAnswer } from './answer.ts';
 import { readPage } from './page.ts';
 import { bindReadExpressions } from './read-expressions.ts';
 import { findIndex, pageUsage, resumeAfter, visibleThrough } from './read-request.ts';
@@ -44,13 +44,7 @@ export function query<T>(context: Context, input: QueryInput, view: View<T>) {
     },
     view,
   );
-  return {
-    ...(input.Select !== 'COUNT' && { Items: page.items }),
-    Count: page.count,
-    ScannedCount: page.scanned,
-    ...(page.lastKey && { LastEvaluatedKey: view.present(page.lastKey) }),
-    ...capacityOf(input, () => pageUsage(index, input, visibility, page)),
-  };
+  return pageAnswer(input, page, view, () => pageUsage(index, input, visibility, page));
 }
 
 function bindQuery(input: QueryInput) {

@@ -6,7 +6,7 @@ import type { Table } from '../storage/table.ts';
 import { type ScanInput, validateScan } from '../validation/scan.ts';
 import { checkStartKey } from '../validation/start-key.ts';
 import type { Item } from '../values/attribute-value.ts';
-import { capacityOf } from './answer.ts';
+import { pageAnswer } from './answer.ts';
 import { readPage } from './page.ts';
 import { bindReadExpressions } from './read-expressions.ts';
 import { findIndex, pageUsage, resumeAfter, visibleThrough } from './read-request.ts';
@@ -38,13 +38,7 @@ export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
     },
     view,
   );
-  return {
-    ...(input.Select !== 'COUNT' && { Items: page.items }),
-    Count: page.count,
-    ScannedCount: page.scanned,
-    ...(page.lastKey && { LastEvaluatedKey: view.present(page.lastKey) }),
-    ...capacityOf(input, () => pageUsage(index, input, visibility, page)),
-  };
+  return pageAnswer(input, page, view, () => pageUsage(index, input, visibility, page));
 }
 
 function segmentOf({ Segment, TotalSegments }: ScanInput): ((key: Buffer) => boolean) | undefined {
