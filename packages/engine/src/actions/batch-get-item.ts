@@ -7,11 +7,9 @@ import {
   readUsage,
 } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
-import { type Projection, project } from '../expressions/projection.ts';
+import type { Projection } from '../expressions/projection.ts';
 import * as limits from '../limits.ts';
-import { decodeItem, decodeSize } from '../storage/codec.ts';
 import { itemKey } from '../storage/keys.ts';
-import type { Decode } from '../storage/store.ts';
 import type { Table } from '../storage/table.ts';
 import {
   type BatchGetItemInput,
@@ -22,6 +20,7 @@ import { checkBatchDuplicates } from '../validation/duplicates.ts';
 import { checkKey } from '../validation/keys.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { bindProjectionOf } from './projection.ts';
+import { readItem } from './read-item.ts';
 
 type TableRequest = {
   table: Table;
@@ -51,18 +50,12 @@ export function batchGetItem<T>(context: Context, input: BatchGetItemInput, view
     const usage = noUsage('read');
     const items: T[] = [];
     const rest: Item[] = [];
-    let size = 0;
-    const decode: Decode<T> = (value, end) => {
-      size = decodeSize(value);
-      return projection ? view.present(project(projection, decodeItem(value, end))) : view.decode(value, end);
-    };
     keys.forEach((key, i) => {
       if (bytes >= limits.batchGetBytes) {
         rest.push(request.Keys[i]!);
         return;
       }
-      size = 0;
-      const item = context.store.get(key, decode);
+      const { item, size } = readItem(context, key, view, { projection });
       bytes += size;
       if (item !== undefined) items.push(item);
       addUsage(usage, readUsage(readUnits(size, request.ConsistentRead)));

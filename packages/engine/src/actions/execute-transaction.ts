@@ -3,7 +3,7 @@ import type { Context, View } from '../context.ts';
 import { DynamoError, validationError } from '../errors.ts';
 import { type Bound, type BoundSelect, type BoundWrite, bindStatement } from '../partiql/binding.ts';
 import { pinKey, pinSingleRead } from '../partiql/key-tests.ts';
-import { columnView, readItem } from '../partiql/select.ts';
+import { columnView } from '../partiql/select.ts';
 import { planWrite, transactionFaults } from '../partiql/write.ts';
 import { itemKey } from '../storage/keys.ts';
 import type { Table } from '../storage/table.ts';
@@ -12,6 +12,7 @@ import { checkKey } from '../validation/keys.ts';
 import { type ExecuteTransactionInput, validateExecuteTransaction } from '../validation/statements.ts';
 import { type Item, newItem } from '../values/attribute-value.ts';
 import { answerOnce } from './client-token.ts';
+import { readItem } from './read-item.ts';
 import {
   type BoundWrite as TransactWrite,
   transactionCapacity,
@@ -98,12 +99,8 @@ function readTogether<T>(
   assertAllSucceeded(targets.map(({ table, key }) => attempt(() => checkKey(table, key))));
   checkTransactionDuplicates(targets);
   const responses = targets.map(({ select, table, key }) => {
-    const { item, size } = readItem(
-      context,
-      itemKey(table, key),
-      undefined,
-      columnView(view, select.columns),
-    );
+    const columns = columnView(view, select.columns);
+    const { item, size } = readItem(context, itemKey(table, key), columns, {});
     addTo(usages, table.name, 'read', readUsage(2 * readUnits(size, true)));
     return item === undefined ? {} : { Item: item };
   });

@@ -1,13 +1,11 @@
 import { addUsage, consumedCapacity, noUsage, readUnits, readUsage, type Usage } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
-import { project } from '../expressions/projection.ts';
-import { decodeItem, decodeSize } from '../storage/codec.ts';
 import { itemKey } from '../storage/keys.ts';
-import type { Decode } from '../storage/store.ts';
 import { checkTransactionDuplicates } from '../validation/duplicates.ts';
 import { checkKey } from '../validation/keys.ts';
 import { type TransactGetItemsInput, validateTransactGetItems } from '../validation/transact-get-items.ts';
 import { bindProjectionOf } from './projection.ts';
+import { readItem } from './read-item.ts';
 import { assertAllSucceeded, attempt } from './transaction.ts';
 
 // All reads happen in one turn of the event loop, from one snapshot.
@@ -20,14 +18,7 @@ export function transactGetItems<T>(context: Context, input: TransactGetItemsInp
   const attempts = gets.map(({ Get, projection, table }) =>
     attempt(() => {
       checkKey(table, Get.Key);
-      let size = 0;
-      const decode: Decode<T> = (bytes, end) => {
-        size = decodeSize(bytes);
-        return projection
-          ? view.present(project(projection, decodeItem(bytes, end)))
-          : view.decode(bytes, end);
-      };
-      const item = context.store.get(itemKey(table, Get.Key), decode);
+      const { item, size } = readItem(context, itemKey(table, Get.Key), view, { projection });
       const usage = usages.get(table.name) ?? noUsage('read');
       usages.set(table.name, addUsage(usage, readUsage(2 * readUnits(size, true))));
       return item === undefined ? {} : { Item: item };

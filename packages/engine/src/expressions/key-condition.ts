@@ -1,14 +1,10 @@
 import { validationError } from '../errors.ts';
+import type { RangeCondition } from '../storage/keys.ts';
 import type { KeyAttribute, KeySchema } from '../storage/table.ts';
 import { type AttributeValue, typeOf } from '../values/attribute-value.ts';
 import type { Comparator } from './ast.ts';
 import { bindCondition, type Operand, type Test } from './condition.ts';
 import type { Scope } from './scope.ts';
-
-export type RangeCondition =
-  | { op: '=' | '<' | '<=' | '>' | '>='; value: AttributeValue }
-  | { op: 'BETWEEN'; from: AttributeValue; to: AttributeValue }
-  | { op: 'begins_with'; value: AttributeValue };
 
 // One test of one attribute; `op` is undefined where a legacy operator has no place in an index.
 export type KeyTest = { op: RangeCondition['op'] | undefined; values: AttributeValue[] };

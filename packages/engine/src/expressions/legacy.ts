@@ -1,7 +1,8 @@
 import { validationError } from '../errors.ts';
+import type { RangeCondition } from '../storage/keys.ts';
 import type { AttributeValue } from '../values/attribute-value.ts';
 import type { Condition, Operand, Test } from './condition.ts';
-import type { KeyCondition, KeyTest, RangeCondition } from './key-condition.ts';
+import type { KeyCondition, KeyTest } from './key-condition.ts';
 import type { Action, Update } from './update.ts';
 
 // The parameters that expressions replaced, turned into what expressions are turned into. Their arguments have

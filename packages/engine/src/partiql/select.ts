@@ -1,4 +1,5 @@
 import { type Page, type PageRequest, readPage } from '../actions/page.ts';
+import { readItem } from '../actions/read-item.ts';
 import {
   findIndex,
   pageUsage,
@@ -10,11 +11,10 @@ import { addUsage, noUsage, readUnits, readUsage, type Usage } from '../capacity
 import type { Context, View } from '../context.ts';
 import { validationError } from '../errors.ts';
 import type { Condition } from '../expressions/condition.ts';
-import { evaluateCondition } from '../expressions/evaluation.ts';
 import { type Path, valueAt } from '../expressions/path.ts';
 import { createProjection } from '../expressions/projection.ts';
 import * as limits from '../limits.ts';
-import { decodeItem, decodeSize, gatherEach } from '../storage/codec.ts';
+import { decodeItem, gatherEach } from '../storage/codec.ts';
 import type { Decode } from '../storage/store.ts';
 import type { Index, Table } from '../storage/table.ts';
 import { projectedNames } from '../storage/writer.ts';
@@ -58,23 +58,8 @@ function readSingle<T>(
   { ConsistentRead }: ReadOptions,
   view: View<T>,
 ): Selection<T> {
-  const { item, size } = readItem(context, ranges[0]!.start, filter, view);
+  const { item, size } = readItem(context, ranges[0]!.start, view, { filter });
   return { items: item === undefined ? [] : [item], usage: readUsage(readUnits(size, ConsistentRead)) };
-}
-
-export function readItem<T>(
-  context: Context,
-  key: Buffer,
-  filter: Condition | undefined,
-  view: View<T>,
-): { item?: T; size: number } {
-  const decode: Decode<{ item?: T; size: number }> = (bytes, end) => {
-    const size = decodeSize(bytes);
-    if (!filter) return { item: view.decode(bytes, end), size };
-    const item = decodeItem(bytes, end);
-    return evaluateCondition(filter, item) ? { item: view.present(item), size } : { size };
-  };
-  return context.store.get(key, decode) ?? { size: 0 };
 }
 
 type RangeRead = { request: Omit<PageRequest, 'range'>; visibility: Visibility; options: ReadOptions };

@@ -129,13 +129,6 @@ export function itemKey(table: Pick<Table, 'id' | 'keys'>, key: Item): Buffer {
   return bytes.subarray(0, prefix.length + bytes.write(range.S, prefix.length, 'utf8'));
 }
 
-// The hash key's own bytes inside an item key: what parallel scans divide by.
-export const partitionBytes = (key: Buffer): Buffer =>
-  key.subarray(headBytes + 2, headBytes + 2 + key.readUInt16BE(headBytes));
-
-export const partitionOf = (key: Buffer): Buffer =>
-  key.subarray(0, headBytes + 2 + key.readUInt16BE(headBytes));
-
 // ---- index entries
 
 export const indexPrefix = (indexId: number, hash: AttributeValue): Buffer =>

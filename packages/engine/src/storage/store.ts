@@ -164,7 +164,6 @@ export function openStore(path: string) {
     stats: () => db.getStats() as LmdbStats,
     clearDeadReaders: () => db.readerCheck(),
     close: () => db.close(),
-    inMemory,
   };
 }
 
