@@ -1,19 +1,204 @@
+import { z } from 'zod';
 import { UsageError } from './errors.ts';
 
-export type DynamoConfig = { host: string; port: number; path: string };
-
 type Environment = Record<string, string | undefined>;
-type Flags = { host?: unknown; port?: unknown; path?: unknown; memory?: unknown };
+
+// `process.env` is read in this file and nowhere else. A flag wins over its variable, a variable over the default.
+
+const list = z
+  .string()
+  .transform(text => text.split(',').map(part => part.trim()))
+  .transform(parts => parts.filter(part => part !== ''));
+const whole = (most: number) => z.coerce.number().int().min(0).max(most);
+const secret = z.string().min(1);
+const origin = z
+  .url({ protocol: /^https?$/ })
+  .refine(text => new URL(text).origin === text.replace(/\/$/, ''), {
+    message: 'must be an origin, like https://stak.example.com',
+  });
+
+// Every variable the server reads. `.env.example` explains each of them; a test keeps the two alike.
+export const serverVariables = {
+  STAK_ENV: z.enum(['development', 'production']).default('development'),
+  STAK_HOST: z.string().min(1).default('127.0.0.1'),
+  STAK_PORT: whole(65_535).default(8787),
+  STAK_PUBLIC_URL: origin.optional(),
+  STAK_STORE: z.enum(['embedded', 'aws']).default('embedded'),
+  STAK_DATA: z.string().min(1).default('./data'),
+  STAK_AWS_REGION: z.string().min(1).optional(),
+  STAK_AWS_ENDPOINT: z.url().optional(),
+  STAK_SECRET_KEYS: list.optional(),
+  STAK_CORS_ORIGINS: list.default([]),
+  STAK_TRUSTED_PROXY_HOPS: whole(10).default(0),
+  STAK_METRICS_TOKEN: secret.optional(),
+  STAK_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
+  STAK_DEMO: z.stringbool().optional(),
+  STAK_OUTBOUND_ALLOW: list.optional(),
+  STAK_GITHUB_CLIENT_ID: secret.optional(),
+  STAK_GITHUB_CLIENT_SECRET: secret.optional(),
+  STAK_GOOGLE_CLIENT_ID: secret.optional(),
+  STAK_GOOGLE_CLIENT_SECRET: secret.optional(),
+  STAK_STRIPE_SECRET_KEY: secret.optional(),
+  STAK_STRIPE_WEBHOOK_SECRET: secret.optional(),
+  STAK_STRIPE_PRICE_STARTER: secret.optional(),
+  STAK_STRIPE_PRICE_PRO: secret.optional(),
+  STAK_STRIPE_PRICE_TEAM: secret.optional(),
+} as const;
+
+const serverSchema = z.object(serverVariables);
+
+export type StoreConfig =
+  | { kind: 'embedded'; path: string }
+  | { kind: 'aws'; region: string; endpoint: string | undefined };
+export type OAuthClient = { clientId: string; clientSecret: string };
+export type StripeConfig = {
+  secretKey: string;
+  webhookSecret: string;
+  prices: { starter: string; pro: string; team: string };
+};
+
+export type ServerConfig = {
+  isProduction: boolean;
+  host: string;
+  port: number;
+  publicUrl: string | undefined; // where browsers and providers reach us, if it is not host and port
+  store: StoreConfig;
+  secretKeys: readonly string[] | undefined; // newest first
+  corsOrigins: readonly string[];
+  trustedProxyHops: number;
+  metricsToken: string | undefined;
+  logLevel: z.output<(typeof serverVariables)['STAK_LOG_LEVEL']>;
+  demo: boolean;
+  outboundAllow: readonly string[];
+  github: OAuthClient | undefined;
+  google: OAuthClient | undefined;
+  stripe: StripeConfig | undefined;
+};
+
+export type ServerFlags = {
+  host?: unknown;
+  port?: unknown;
+  path?: unknown;
+  memory?: unknown;
+  demo?: unknown;
+};
 
 const inMemory = ':memory:';
+// Where a developer's own machine is. In production the operator names what may be reached besides the internet.
+const loopback = ['127.0.0.0/8', '::1/128'];
 
-// A flag wins over its variable, a variable over the default. `process.env` is read nowhere else.
-export function readDynamoConfig(flags: Flags, env: Environment = process.env): DynamoConfig {
+export function readServerConfig(flags: ServerFlags = {}, env: Environment = process.env): ServerConfig {
+  const parsed = serverSchema.safeParse(withoutEmpty(env));
+  if (!parsed.success) {
+    const { path, message } = parsed.error.issues[0]!;
+    throw new UsageError(`${path.join('.')}: ${message}`);
+  }
+  const { data } = parsed;
+  const isProduction = data.STAK_ENV === 'production';
+  const store = readStore(data, flags);
+  if (isProduction && !data.STAK_SECRET_KEYS)
+    throw new UsageError(
+      'in production STAK_SECRET_KEYS must be set; make one with: openssl rand -base64 32',
+    );
+  return {
+    isProduction,
+    host: flags.host === undefined ? data.STAK_HOST : readText('--host', flags.host),
+    port: flags.port === undefined ? data.STAK_PORT : readPort(flags.port),
+    publicUrl: data.STAK_PUBLIC_URL?.replace(/\/$/, ''),
+    store,
+    secretKeys: data.STAK_SECRET_KEYS,
+    corsOrigins: data.STAK_CORS_ORIGINS,
+    trustedProxyHops: data.STAK_TRUSTED_PROXY_HOPS,
+    metricsToken: data.STAK_METRICS_TOKEN,
+    logLevel: data.STAK_LOG_LEVEL ?? (isProduction ? 'info' : 'warn'),
+    demo: typeof flags.demo === 'boolean' ? flags.demo : (data.STAK_DEMO ?? !isProduction),
+    outboundAllow: data.STAK_OUTBOUND_ALLOW ?? (isProduction ? [] : loopback),
+    ...readIntegrations(data),
+  };
+}
+
+type Variables = z.output<typeof serverSchema>;
+
+function readStore(data: Variables, flags: ServerFlags): StoreConfig {
+  if (flags.memory && flags.path !== undefined) throw new UsageError('choose either --path or --memory');
+  if (data.STAK_STORE === 'embedded') {
+    const path = flags.memory ? inMemory : readText('--path', flags.path ?? data.STAK_DATA);
+    return { kind: 'embedded', path };
+  }
+  if (flags.memory || flags.path !== undefined)
+    throw new UsageError('STAK_STORE=aws keeps nothing on this machine: leave out --path and --memory');
+  if (!data.STAK_AWS_REGION) throw new UsageError('STAK_STORE=aws needs STAK_AWS_REGION');
+  return { kind: 'aws', region: data.STAK_AWS_REGION, endpoint: data.STAK_AWS_ENDPOINT };
+}
+
+function readIntegrations(data: Variables): Pick<ServerConfig, 'github' | 'google' | 'stripe'> {
+  const github = allOrNone(data, ['STAK_GITHUB_CLIENT_ID', 'STAK_GITHUB_CLIENT_SECRET']);
+  const google = allOrNone(data, ['STAK_GOOGLE_CLIENT_ID', 'STAK_GOOGLE_CLIENT_SECRET']);
+  const stripe = allOrNone(data, [
+    'STAK_STRIPE_SECRET_KEY',
+    'STAK_STRIPE_WEBHOOK_SECRET',
+    'STAK_STRIPE_PRICE_STARTER',
+    'STAK_STRIPE_PRICE_PRO',
+    'STAK_STRIPE_PRICE_TEAM',
+  ]);
+  return {
+    github: github && { clientId: github[0]!, clientSecret: github[1]! },
+    google: google && { clientId: google[0]!, clientSecret: google[1]! },
+    stripe: stripe && {
+      secretKey: stripe[0]!,
+      webhookSecret: stripe[1]!,
+      prices: { starter: stripe[2]!, pro: stripe[3]!, team: stripe[4]! },
+    },
+  };
+}
+
+// Half a set of credentials is a mistake that would show itself at the first customer.
+function allOrNone(data: Variables, names: readonly (keyof Variables)[]): string[] | undefined {
+  const missing = names.filter(name => data[name] === undefined);
+  if (missing.length === names.length) return undefined;
+  if (missing.length > 0) throw new UsageError(`${missing.join(', ')} must be set too`);
+  return names.map(name => String(data[name]));
+}
+
+// `NAME=` in a file of variables means that it is not set.
+const withoutEmpty = (env: Environment): Environment =>
+  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+
+export type StoreFlags = { path?: unknown; endpoint?: unknown; region?: unknown };
+
+// For the commands that look into a store by themselves.
+export function readStoreConfig({ path, endpoint, region }: StoreFlags): StoreConfig {
+  if (endpoint === undefined && region === undefined)
+    return { kind: 'embedded', path: readDynamoConfig({ path }).path };
+  if (path !== undefined) throw new UsageError('choose either --path or --endpoint and --region');
+  return {
+    kind: 'aws',
+    region: readText('--region', region ?? 'us-east-1'),
+    endpoint: endpoint === undefined ? undefined : readText('--endpoint', endpoint),
+  };
+}
+
+export type DynamoConfig = { host: string; port: number; path: string };
+type DynamoFlags = Pick<ServerFlags, 'host' | 'port' | 'path' | 'memory'>;
+
+export function readDynamoConfig(flags: DynamoFlags, env: Environment = process.env): DynamoConfig {
   if (flags.memory && flags.path !== undefined) throw new UsageError('choose either --path or --memory');
   return {
     host: readText('--host', flags.host ?? env.STAK_DYNAMODB_HOST ?? '127.0.0.1'),
     port: readPort(flags.port ?? env.STAK_DYNAMODB_PORT ?? 8000),
     path: flags.memory ? inMemory : readText('--path', flags.path ?? env.STAK_DYNAMODB_PATH ?? './data'),
+  };
+}
+
+export type ClientConfig = { url: string | undefined; token: string | undefined; home: string };
+
+// For the commands that talk to a server.
+export function readClientConfig(flags: { url?: unknown }, env: Environment = process.env): ClientConfig {
+  const url = flags.url ?? env.STAK_URL;
+  return {
+    url: url === undefined ? undefined : readText('--url', url).replace(/\/+$/, ''),
+    token: env.STAK_TOKEN || undefined,
+    home: env.XDG_CONFIG_HOME || `${env.HOME ?? env.USERPROFILE ?? '.'}/.config`,
   };
 }
 

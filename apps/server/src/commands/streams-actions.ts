@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createEngine } from '@stak/engine';
 import { systemClock } from '@stak/kit';
 import {
   type ConsumerStatus,
   createDeadLetters,
-  engineSource,
   listConsumers,
   readStatus,
   requestRedrive,
@@ -13,7 +11,8 @@ import {
   type StreamSource,
 } from '@stak/streams';
 import { createStore, type Store } from '@stak/table';
-import { readDynamoConfig, readText } from '../config.ts';
+import { readStoreConfig } from '../config.ts';
+import { openDatabase } from '../database.ts';
 import { UsageError } from '../errors.ts';
 
 export type Flags = { path?: unknown; endpoint?: unknown; region?: unknown; json?: unknown };
@@ -87,32 +86,11 @@ async function withPlace(flags: Flags, work: (place: Place) => Promise<void>): P
   }
 }
 
-async function openPlace(flags: Flags): Promise<{ place: Place; close(): unknown }> {
-  if (flags.endpoint !== undefined || flags.region !== undefined) return openAws(flags);
-  const { path } = readDynamoConfig({ path: flags.path });
-  if (!existsSync(resolve(path))) throw new UsageError(`there is no such folder: ${path}`);
-  const engine = await createEngine({ path: resolve(path), sweepIntervalMs: 0 });
-  return {
-    place: { store: createStore({ client: engine.client }), source: engineSource(engine) },
-    close: engine.close,
-  };
-}
-
-async function openAws({ path, endpoint, region }: Flags): Promise<{ place: Place; close(): unknown }> {
-  if (path !== undefined) throw new UsageError('choose either --path or --endpoint and --region');
-  const { awsClient } = await import('@stak/table/aws');
-  const { awsSource } = await import('@stak/streams/aws');
-  const options = {
-    region: readText('--region', region ?? 'us-east-1'),
-    ...(endpoint !== undefined && { endpoint: readText('--endpoint', endpoint) }),
-  };
-  const client = awsClient(options);
-  const source = awsSource(options);
-  return {
-    place: { store: createStore({ client }), source },
-    close() {
-      client.close();
-      source.close();
-    },
-  };
+async function openPlace(flags: Flags): Promise<{ place: Place; close(): Promise<void> }> {
+  const config = readStoreConfig(flags);
+  // A command that only reads does not begin a store in a mistyped folder.
+  if (config.kind === 'embedded' && !existsSync(resolve(config.path)))
+    throw new UsageError(`there is no such folder: ${config.path}`);
+  const { client, source, close } = await openDatabase(config, { isGuest: true });
+  return { place: { store: createStore({ client }), source }, close };
 }

@@ -10,7 +10,8 @@ import {
   designDoc,
   measureCosts,
 } from '@stak/table';
-import { readDynamoConfig, readText } from '../config.ts';
+import { readStoreConfig, readText } from '../config.ts';
+import { openDatabase } from '../database.ts';
 import { designs } from '../designs.ts';
 import { UsageError } from '../errors.ts';
 
@@ -52,28 +53,12 @@ async function create(flags: Flags): Promise<void> {
 }
 
 async function withControl(flags: Flags, work: (control: ControlPlane) => Promise<void>): Promise<void> {
-  if (flags.endpoint === undefined && flags.region === undefined) {
-    const path = resolve(readDynamoConfig({ path: flags.path }).path);
-    await mkdir(path, { recursive: true });
-    const engine = await createEngine({ path });
-    try {
-      await work(engine);
-      await engine.settled();
-    } finally {
-      await engine.close();
-    }
-    return;
-  }
-  if (flags.path !== undefined) throw new UsageError('choose either --path or --endpoint and --region');
-  const { awsClient } = await import('@stak/table/aws');
-  const client = awsClient({
-    region: readText('--region', flags.region ?? 'us-east-1'),
-    ...(flags.endpoint !== undefined && { endpoint: readText('--endpoint', flags.endpoint) }),
-  });
+  const database = await openDatabase(readStoreConfig(flags));
   try {
-    await work(client);
+    await work(database.control);
+    await database.settled();
   } finally {
-    client.close();
+    await database.close();
   }
 }
 

@@ -1,0 +1,63 @@
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type Clock, systemClock } from '@stak/kit';
+import { engineSource, type StreamSource } from '@stak/streams';
+import type { ControlPlane, DynamoClient } from '@stak/table';
+import type { StoreConfig } from './config.ts';
+
+export type Database = {
+  client: DynamoClient;
+  control: ControlPlane;
+  source: StreamSource;
+  settled(): Promise<void>; // when indexes that were added are filled
+  close(): Promise<void>;
+};
+
+export type DatabaseOptions = {
+  clock?: Clock;
+  isGuest?: boolean; // looks and leaves: expired items stay where they are
+  onError?(error: Error, work: string): void;
+};
+
+// The embedded engine or AWS: whatever is composed above it does not know which.
+export function openDatabase(config: StoreConfig, options: DatabaseOptions = {}): Promise<Database> {
+  return config.kind === 'aws' ? openAws(config) : openEmbedded(config.path, options);
+}
+
+async function openEmbedded(path: string, options: DatabaseOptions): Promise<Database> {
+  const { clock = systemClock, isGuest = false, onError } = options;
+  const { createEngine } = await import('@stak/engine');
+  if (path !== ':memory:') await mkdir(resolve(path), { recursive: true });
+  const engine = await createEngine({
+    path: path === ':memory:' ? path : resolve(path),
+    clock,
+    ...(isGuest && { sweepIntervalMs: 0 }),
+    ...(onError && { onError }),
+  });
+  return {
+    client: engine.client,
+    control: engine,
+    source: engineSource(engine),
+    settled: () => engine.settled(),
+    close: () => engine.close(),
+  };
+}
+
+// Loaded late: the embedded server never pays for the SDK.
+async function openAws({ region, endpoint }: StoreConfig & { kind: 'aws' }): Promise<Database> {
+  const { awsClient } = await import('@stak/table/aws');
+  const { awsSource } = await import('@stak/streams/aws');
+  const options = { region, ...(endpoint !== undefined && { endpoint }) };
+  const client = awsClient(options);
+  const source = awsSource(options);
+  return {
+    client,
+    control: client,
+    source,
+    settled: async () => {},
+    async close() {
+      client.close();
+      source.close();
+    },
+  };
+}

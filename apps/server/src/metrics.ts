@@ -1,0 +1,105 @@
+import type { Metrics, RequestRecord } from '@stak/http';
+import type { WorkerState } from '@stak/kit';
+import type { Counters } from '@stak/streams';
+import type { Ledger } from '@stak/table';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+export type Measured = {
+  ledger: Ledger;
+  workers(): readonly WorkerState[];
+  consumers(): readonly { name: string; counters: Counters }[];
+  token: string | undefined;
+};
+
+const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
+// What Prometheus reads at /metrics. Names of routes and patterns come from the source, never from a caller, so
+// there are only so many series.
+export function createMetrics(): {
+  observe(record: RequestRecord): void;
+  expose(measured: Measured): Metrics;
+} {
+  const registers = [new Registry()];
+  const [registry] = registers as [Registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'stak_http_request_seconds',
+    help: 'Time to answer a request, by route and status',
+    labelNames: ['route', 'status'],
+    buckets: secondsBuckets,
+    registers,
+  });
+  return {
+    observe: ({ route, status, durationMs }) => requests.observe({ route, status }, durationMs / 1000),
+    expose(measured) {
+      exposeCapacity(registers, measured.ledger);
+      exposeWorkers(registers, measured);
+      return {
+        contentType: registry.contentType,
+        read: () => registry.metrics(),
+        ...(measured.token !== undefined && { token: measured.token }),
+      };
+    },
+  };
+}
+
+function exposeCapacity(registers: Registry[], ledger: Ledger): void {
+  const labelNames = ['table', 'pattern'];
+  new Counter({
+    name: 'stak_capacity_units_total',
+    help: 'Capacity units that DynamoDB bills, by access pattern',
+    labelNames: [...labelNames, 'kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { table, pattern, readUnits, writeUnits } of ledger.entries()) {
+        this.inc({ table, pattern, kind: 'read' }, readUnits);
+        this.inc({ table, pattern, kind: 'write' }, writeUnits);
+      }
+    },
+  });
+  new Counter({
+    name: 'stak_store_calls_total',
+    help: 'Calls to the store, by access pattern',
+    labelNames,
+    registers,
+    collect() {
+      this.reset();
+      for (const { table, pattern, calls } of ledger.entries()) this.inc({ table, pattern }, calls);
+    },
+  });
+}
+
+function exposeWorkers(registers: Registry[], { workers, consumers }: Measured): void {
+  new Gauge({
+    name: 'stak_worker_running',
+    help: 'Whether a worker runs (1) or waits to be restarted (0)',
+    labelNames: ['worker'],
+    registers,
+    collect() {
+      for (const { name, status } of workers()) this.set({ worker: name }, status === 'running' ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: 'stak_worker_restarts_total',
+    help: 'How often a worker failed and was restarted',
+    labelNames: ['worker'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { name, restarts } of workers()) this.inc({ worker: name }, restarts);
+    },
+  });
+  new Counter({
+    name: 'stak_stream_records_total',
+    help: 'Records of streams, by consumer and what became of them',
+    labelNames: ['consumer', 'outcome'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { name, counters } of consumers())
+        for (const [outcome, count] of Object.entries(counters))
+          if (typeof count === 'number') this.inc({ consumer: name, outcome }, count);
+    },
+  });
+}

@@ -1,0 +1,52 @@
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ServerConfig } from './config.ts';
+import { UsageError } from './errors.ts';
+
+export type SecretKey = { id: string; secret: Uint8Array };
+
+const keyBytes = 32;
+const shape = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]{43,}={0,2})$/;
+
+// What is sealed at rest is sealed under the first key; the others still open what they have sealed.
+export async function readSecretKeys(config: ServerConfig): Promise<readonly SecretKey[]> {
+  if (config.secretKeys) return config.secretKeys.map(parseSecretKey);
+  return [parseSecretKey(await developmentKey(config))];
+}
+
+export function parseSecretKey(text: string): SecretKey {
+  const found = shape.exec(text);
+  if (!found)
+    throw new UsageError('STAK_SECRET_KEYS needs id:secret, where secret is 32 random bytes in base64');
+  const secret = Buffer.from(found[2]!, 'base64');
+  if (secret.length < keyBytes || new Set(secret).size < keyBytes / 4)
+    throw new UsageError(
+      `the secret key "${found[1]}" is not random; make one with: openssl rand -base64 32`,
+    );
+  return { id: found[1]!, secret };
+}
+
+// There is no secret in the source that a server could be left with: each folder of data gets its own.
+async function developmentKey({ store }: ServerConfig): Promise<string> {
+  const fresh = `local:${randomBytes(keyBytes).toString('base64')}`;
+  if (store.kind !== 'embedded')
+    throw new UsageError('STAK_STORE=aws needs STAK_SECRET_KEYS: several servers must share them');
+  if (store.path === ':memory:') return fresh;
+  const file = join(store.path, 'secret-key');
+  if (!existsSync(file)) {
+    await mkdir(store.path, { recursive: true });
+    // Two servers that start at once agree on the one that was first.
+    await writeFile(file, fresh, { flag: 'wx', mode: 0o600 }).catch(ignoreExisting);
+  }
+  return (await readFile(file, 'utf8')).trim();
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
+// A key for one purpose: who learns it learns nothing about the others.
+export const deriveSecret = ({ secret }: SecretKey, purpose: string): Uint8Array =>
+  new Uint8Array(hkdfSync('sha256', secret, new Uint8Array(), `stak ${purpose}`, keyBytes));
