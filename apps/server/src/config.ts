@@ -30,6 +30,7 @@ export const serverVariables = {
   STAK_SECRET_KEYS: list.optional(),
   STAK_CORS_ORIGINS: list.default([]),
   STAK_TRUSTED_PROXY_HOPS: whole(10).default(0),
+  STAK_REQUESTS_PER_MINUTE: whole(1_000_000_000).min(1).default(600),
   STAK_METRICS_TOKEN: secret.optional(),
   STAK_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
   STAK_DEMO: z.stringbool().optional(),
@@ -40,9 +41,9 @@ export const serverVariables = {
   STAK_GOOGLE_CLIENT_SECRET: secret.optional(),
   STAK_STRIPE_SECRET_KEY: secret.optional(),
   STAK_STRIPE_WEBHOOK_SECRET: secret.optional(),
-  STAK_STRIPE_PRICE_STARTER: secret.optional(),
-  STAK_STRIPE_PRICE_PRO: secret.optional(),
-  STAK_STRIPE_PRICE_TEAM: secret.optional(),
+  STAK_STRIPE_PRICE_STARTER: list.optional(),
+  STAK_STRIPE_PRICE_PRO: list.optional(),
+  STAK_STRIPE_PRICE_TEAM: list.optional(),
 } as const;
 
 const serverSchema = z.object(serverVariables);
@@ -54,7 +55,7 @@ export type OAuthClient = { clientId: string; clientSecret: string };
 export type StripeConfig = {
   secretKey: string;
   webhookSecret: string;
-  prices: { starter: string; pro: string; team: string };
+  prices: Record<'starter' | 'pro' | 'team', readonly string[]>; // the first is sold, the others are still paid
 };
 
 export type ServerConfig = {
@@ -66,6 +67,7 @@ export type ServerConfig = {
   secretKeys: readonly string[] | undefined; // newest first
   corsOrigins: readonly string[];
   trustedProxyHops: number;
+  requestsPerMinute: number;
   metricsToken: string | undefined;
   logLevel: z.output<(typeof serverVariables)['STAK_LOG_LEVEL']>;
   demo: boolean;
@@ -109,6 +111,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     secretKeys: data.STAK_SECRET_KEYS,
     corsOrigins: data.STAK_CORS_ORIGINS,
     trustedProxyHops: data.STAK_TRUSTED_PROXY_HOPS,
+    requestsPerMinute: data.STAK_REQUESTS_PER_MINUTE,
     metricsToken: data.STAK_METRICS_TOKEN,
     logLevel: data.STAK_LOG_LEVEL ?? (isProduction ? 'info' : 'warn'),
     demo: typeof flags.demo === 'boolean' ? flags.demo : (data.STAK_DEMO ?? !isProduction),
@@ -142,22 +145,35 @@ function readIntegrations(data: Variables): Pick<ServerConfig, 'github' | 'googl
     'STAK_STRIPE_PRICE_TEAM',
   ]);
   return {
-    github: github && { clientId: github[0]!, clientSecret: github[1]! },
-    google: google && { clientId: google[0]!, clientSecret: google[1]! },
+    github: github && {
+      clientId: github.STAK_GITHUB_CLIENT_ID,
+      clientSecret: github.STAK_GITHUB_CLIENT_SECRET,
+    },
+    google: google && {
+      clientId: google.STAK_GOOGLE_CLIENT_ID,
+      clientSecret: google.STAK_GOOGLE_CLIENT_SECRET,
+    },
     stripe: stripe && {
-      secretKey: stripe[0]!,
-      webhookSecret: stripe[1]!,
-      prices: { starter: stripe[2]!, pro: stripe[3]!, team: stripe[4]! },
+      secretKey: stripe.STAK_STRIPE_SECRET_KEY,
+      webhookSecret: stripe.STAK_STRIPE_WEBHOOK_SECRET,
+      prices: {
+        starter: stripe.STAK_STRIPE_PRICE_STARTER,
+        pro: stripe.STAK_STRIPE_PRICE_PRO,
+        team: stripe.STAK_STRIPE_PRICE_TEAM,
+      },
     },
   };
 }
 
 // Half a set of credentials is a mistake that would show itself at the first customer.
-function allOrNone(data: Variables, names: readonly (keyof Variables)[]): string[] | undefined {
+function allOrNone<N extends keyof Variables>(
+  data: Variables,
+  names: readonly N[],
+): { [K in N]: NonNullable<Variables[K]> } | undefined {
   const missing = names.filter(name => data[name] === undefined);
   if (missing.length === names.length) return undefined;
   if (missing.length > 0) throw new UsageError(`${missing.join(', ')} must be set too`);
-  return names.map(name => String(data[name]));
+  return data as { [K in N]: NonNullable<Variables[K]> };
 }
 
 // `NAME=` in a file of variables means that it is not set.

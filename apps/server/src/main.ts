@@ -1,21 +1,19 @@
-import { readFileSync } from 'node:fs';
 import { cac } from 'cac';
+import manifest from '../package.json' with { type: 'json' };
 import { registerDynamoDb } from './commands/dynamodb.ts';
+import { registerStart } from './commands/start.ts';
 import { registerStreams } from './commands/streams.ts';
 import { registerTables } from './commands/tables.ts';
 import { explain, UsageError } from './errors.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
-
 async function main(argv: string[]): Promise<void> {
   const cli = cac('stak');
+  registerStart(cli);
   registerDynamoDb(cli);
   registerTables(cli);
   registerStreams(cli);
   cli.help();
-  cli.version(version);
+  cli.version(manifest.version);
   cli.parse(argv, { run: false });
   if (cli.options.help || cli.options.version) return;
   if (cli.matchedCommand) await cli.runMatchedCommand();

@@ -1,6 +1,6 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServerConfig } from './config.ts';
 import { UsageError } from './errors.ts';
@@ -37,8 +37,11 @@ async function developmentKey({ store }: ServerConfig): Promise<string> {
   const file = join(store.path, 'secret-key');
   if (!existsSync(file)) {
     await mkdir(store.path, { recursive: true });
-    // Two servers that start at once agree on the one that was first.
-    await writeFile(file, fresh, { flag: 'wx', mode: 0o600 }).catch(ignoreExisting);
+    const draft = `${file}.${randomBytes(6).toString('hex')}`;
+    await writeFile(draft, fresh, { mode: 0o600 });
+    // A link is there with all of its content or not at all: two servers that start at once agree on the first.
+    await link(draft, file).catch(ignoreExisting);
+    await rm(draft);
   }
   return (await readFile(file, 'utf8')).trim();
 }

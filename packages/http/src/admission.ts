@@ -73,11 +73,11 @@ export async function countRequest(
   const own = route.limits?.rate;
   if (!rateLimits || own === false) return;
   const general = generalPolicy(c, route, rateLimits);
-  const counts: [RatePolicy, Verdict][] = [];
-  if (general) counts.push([general, await take(c, rateLimits, general, '')]);
-  if (own) counts.push([own, await take(c, rateLimits, own, id)]);
-  const nearest = counts.sort(([, a], [, b]) => a.remaining - b.remaining)[0];
-  if (nearest) c.set('rateHeaders', rateHeaders(...nearest));
+  const counted = general && (await take(c, rateLimits, general, ''));
+  const countedByRoute = own && (await take(c, rateLimits, own, id));
+  if (own && countedByRoute && !(counted && counted.remaining < countedByRoute.remaining))
+    c.set('rateHeaders', rateHeaders(own, countedByRoute));
+  else if (general && counted) c.set('rateHeaders', rateHeaders(general, counted));
 }
 
 // A provider calls for thousands of accounts from a handful of addresses: only its route can say what is much.

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { type Clock, createIds, type ErrorCatalogue, type Ids, type Logger } from '@stak/kit';
+import type { Context, Next } from 'hono';
 import { cors } from 'hono/cors';
 import type { Gate } from './admission.ts';
 import type { ApiEnv } from './context.ts';
@@ -10,15 +11,15 @@ import * as limits from './limits.ts';
 import { answerMissing } from './missing.ts';
 import { type ApiDocument, type ApiInfo, registerEndpoints } from './openapi.ts';
 import { joinCatalogues } from './problem.ts';
-import type { AnyEndpoint, RouteSpec } from './route.ts';
+import { type AnyEndpoint, methodsOf, type RouteSpec } from './route.ts';
 import { securityHeaders } from './security-headers.ts';
-import { answerError, enter, type RequestRecord, type Serving, serveEndpoint } from './serving.ts';
+import { answerError, enter, leave, type RequestRecord, type Serving, serveEndpoint } from './serving.ts';
 import { createStreamCount } from './stream-count.ts';
 import { type Metrics, type ReadyCheck, systemEndpoints } from './system-endpoints.ts';
 
-export type ApiSettings<E extends readonly AnyEndpoint[]> = Gate & {
+export type ApiSettings = Gate & {
   info: ApiInfo;
-  endpoints: E; // of every service: `[...accounts.api, ...tenants.api]`
+  endpoints: readonly AnyEndpoint[]; // of every service: `[...accounts.api, ...tenants.api]`
   errors?: readonly Pick<ErrorCatalogue, 'statuses'>[];
   clock: Clock;
   log: Logger;
@@ -32,18 +33,14 @@ export type ApiSettings<E extends readonly AnyEndpoint[]> = Gate & {
   observe?: (record: RequestRecord) => void;
 };
 
-// The app with the types of its routes, for `hc<typeof api.app>` and whatever is generated from it.
-export type AppOf<E extends readonly AnyEndpoint[]> = ReturnType<typeof untyped.openapiRoutes<E>>;
-declare const untyped: OpenAPIHono<ApiEnv>;
-
-export type Api<E extends readonly AnyEndpoint[] = readonly AnyEndpoint[]> = {
-  app: AppOf<E>;
+export type Api = {
+  app: OpenAPIHono<ApiEnv>;
   routes: readonly RouteSpec[]; // the services' and the system's, in the order they are matched
   document(): ApiDocument;
   stop(): void; // ends what would go on forever: event streams; /readyz says no from now on
 };
 
-export function createApi<const E extends readonly AnyEndpoint[]>(settings: ApiSettings<E>): Api<E> {
+export function createApi(settings: ApiSettings): Api {
   const { clock, log, info, trustedProxyHops = 0 } = settings;
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every open stream listens
@@ -69,14 +66,18 @@ export function createApi<const E extends readonly AnyEndpoint[]>(settings: ApiS
 
   if (settings.corsOrigins?.length) app.use('*', allowOrigins(settings.corsOrigins));
   for (const one of endpoints)
-    app.on([one.route.method], [one.route.path.replaceAll(/\{(\w+)\}/g, ':$1')], serveEndpoint(one, serving));
+    app.on(
+      methodsOf(one.route),
+      [one.route.path.replaceAll(/\{(\w+)\}/g, ':$1')],
+      serveEndpoint(one, serving),
+    );
   app.notFound(c => answerMissing(c, routes, serving));
   app.onError((error, c) => {
     if (!c.get('requestId')) enter(c, serving);
-    return answerError(c, error, serving);
+    return leave(c, answerError(c, error, serving), clock.now(), serving);
   });
 
-  return { app: app as unknown as AppOf<E>, routes, document, stop: () => stopping.abort() };
+  return { app, routes, document, stop: () => stopping.abort() };
 }
 
 const exposedHeaders = [
@@ -94,7 +95,7 @@ function allowOrigins(origins: readonly string[]) {
   for (const origin of origins)
     if (!URL.canParse(origin) || new URL(origin).origin !== origin)
       throw new TypeError(`"${origin}" is not an origin`);
-  return cors({
+  const answer = cors({
     origin: [...origins],
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowHeaders: [
@@ -109,4 +110,9 @@ function allowOrigins(origins: readonly string[]) {
     exposeHeaders: exposedHeaders,
     maxAge: limits.corsMaxAgeS,
   });
+  // An OPTIONS that asks for no method is no preflight: a route for any method may want it.
+  return (c: Context<ApiEnv>, next: Next) =>
+    c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') === undefined
+      ? next()
+      : answer(c, next);
 }

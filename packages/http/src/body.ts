@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { AppError, type Clock } from '@stak/kit';
 import type { Context } from 'hono';
 import type { ApiEnv } from './context.ts';
@@ -18,19 +19,27 @@ export function hasBody(c: Context<ApiEnv>): boolean {
 
 // The whole body, or a problem as soon as it is too long or too slow.
 export async function readBody(
-  c: Context,
+  c: Context<ApiEnv>,
   { mostBytes, mostMs, clock }: { mostBytes: number; mostMs: number; clock: Clock },
 ): Promise<Uint8Array> {
   const length = c.req.header('content-length');
   if (length !== undefined && Number(length) > mostBytes) throw tooLarge(mostBytes);
-  // The transport holds the sender to the announced length and has a way to read it that avoids streams.
-  const reading =
-    length === undefined
-      ? readStream(c.req.raw.body, mostBytes)
-      : c.req.raw.arrayBuffer().then(buffer => new Uint8Array(buffer));
+  const reading = startReading(c, length !== undefined, mostBytes);
   const bytes = await within(reading.catch(brokenOff), mostMs, clock);
   if (bytes.length > mostBytes) throw tooLarge(mostBytes);
   return bytes;
+}
+
+function startReading(c: Context<ApiEnv>, isAnnounced: boolean, mostBytes: number): Promise<Uint8Array> {
+  const { incoming } = c.env ?? {};
+  // A Request has no body for these methods, whatever came over the wire.
+  if (incoming && (c.req.method === 'GET' || c.req.method === 'HEAD'))
+    return hasBody(c)
+      ? readStream(Readable.toWeb(incoming) as ReadableStream, mostBytes)
+      : Promise.resolve(new Uint8Array());
+  // The transport holds the sender to the announced length and has a way to read it that avoids streams.
+  if (isAnnounced) return c.req.raw.arrayBuffer().then(buffer => new Uint8Array(buffer));
+  return readStream(c.req.raw.body, mostBytes);
 }
 
 const brokenOff = (error: unknown): never => {

@@ -20,6 +20,7 @@ export type ApiVariables<A extends Auth> = {
   // The caller's Idempotency-Key, bound to caller and route: for the record a service writes with its change.
   idempotencyKey: string | undefined;
   rateHeaders: Readonly<Record<string, string>> | undefined;
+  problemCode: string | undefined; // of the answer, if it is a problem
   server: ServerContext;
 };
 

@@ -13,6 +13,7 @@ export const httpErrors = defineErrors({
   'http.method_not_allowed': 405,
   'http.body_too_slow': 408,
   'http.request_in_flight': 409,
+  'http.answer_not_kept': 409,
   'http.version_mismatch': 412,
   'http.body_too_large': 413,
   'http.media_type_refused': 415,

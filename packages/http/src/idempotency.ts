@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from '@stak/kit';
-import { refuse } from './errors.ts';
+import { httpErrors, refuse } from './errors.ts';
 import * as limits from './limits.ts';
+import { problemOf, problemType } from './problem.ts';
 
 export type StoredResponse = {
   readonly status: number;
@@ -54,7 +55,7 @@ export function hashParts(...parts: readonly (string | Uint8Array)[]): string {
 export async function runOnce(
   store: IdempotencyStore,
   claim: Claim,
-  log: Logger,
+  { log, requestId }: { log: Logger; requestId: string },
   run: () => Promise<Response>,
 ): Promise<Response> {
   const begun = await store.begin(claim);
@@ -78,9 +79,12 @@ export async function runOnce(
   }
   const isTooLarge = body.length > limits.idempotencyBodyBytes;
   if (isTooLarge)
-    log.error({ bytes: body.length }, 'a response is too large to be kept for its idempotency key');
-  const isKept = response.status < 500 && !isTooLarge;
-  await settle(isKept ? attempt.finish(storable(response, body)) : attempt.abandon(), log);
+    log.error(
+      { bytes: body.length, request_id: requestId },
+      'a response is too large to be kept for its idempotency key',
+    );
+  const kept = isTooLarge ? notKept(requestId) : storable(response, body);
+  await settle(response.status < 500 ? attempt.finish(kept) : attempt.abandon(), log);
   return new Response(orNull(body), response);
 }
 
@@ -92,6 +96,15 @@ const settle = (work: Promise<void>, log: Logger): Promise<void> =>
 function storable(response: Response, body: Uint8Array): StoredResponse {
   const headers = [...response.headers].filter(([name]) => keptHeaders.has(name));
   return { status: response.status, headers, body };
+}
+
+// The change was made: whoever tries again may not make it twice, even though we cannot say how it went.
+function notKept(requestId: string): StoredResponse {
+  const code = 'http.answer_not_kept';
+  const detail = 'This was done, but the answer was too large to be kept. Read what it made.';
+  const problem = problemOf(httpErrors.statuses[code], code, detail, requestId);
+  const body = Buffer.from(JSON.stringify(problem));
+  return { status: problem.status, headers: [['content-type', problemType]], body };
 }
 
 function replay({ status, headers, body }: StoredResponse): Response {

@@ -1,6 +1,7 @@
+export { accessLog } from './access-log.ts';
 export { addressKey, clientAddress } from './address.ts';
 export type { RateLimits } from './admission.ts';
-export { type Api, type ApiSettings, type AppOf, createApi } from './api.ts';
+export { type Api, type ApiSettings, createApi } from './api.ts';
 export type { ApiEnv, ServerContext } from './context.ts';
 export { type FieldError, httpErrors, type ProblemDetails } from './errors.ts';
 export { etagOf, expectedVersion, requireMatch, versionMismatch } from './etag.ts';

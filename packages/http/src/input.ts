@@ -19,11 +19,15 @@ const places: Record<Target, FieldError['in']> = {
 
 const jsonType = /^application\/(?:[a-z0-9.-]+\+)?json *(?:; *charset="?utf-8"? *)?$/i;
 
+// Most requests that read send nothing to be checked.
+export const takesInput = (c: Context<ApiEnv>, { request }: RouteSpec): boolean =>
+  request !== undefined || (c.req.method !== 'GET' && c.req.method !== 'HEAD');
+
 // Reads and checks what a route takes. Every bad field is named at once, wherever it is.
 export async function takeInput(c: Context<ApiEnv>, route: RouteSpec): Promise<void> {
   const schema = jsonSchemaOf(route);
   if (schema) checkType(c);
-  if (route.request?.body) c.set('body', await takeBytes(c, route));
+  if (route.request?.body) c.set('body', await takeBytes(c, route, schema === undefined));
   else if (c.req.method !== 'GET' && c.req.method !== 'HEAD' && hasBody(c))
     throw refuse('http.body_refused', 'This takes no body.', { headers: { Connection: 'close' } });
 
@@ -50,9 +54,9 @@ function checkType(c: Context<ApiEnv>): void {
     });
 }
 
-function takeBytes(c: Context<ApiEnv>, route: RouteSpec): Promise<Uint8Array> {
-  // A compressed body would have to be expanded before its size is known.
-  const encoding = c.req.header('content-encoding');
+function takeBytes(c: Context<ApiEnv>, route: RouteSpec, isRaw: boolean): Promise<Uint8Array> {
+  // A compressed body would have to be expanded before its size is known. A raw one is handed on as it is.
+  const encoding = isRaw ? undefined : c.req.header('content-encoding');
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw refuse('http.media_type_refused', 'The body must not be compressed.', {
       headers: { 'Accept-Encoding': 'identity', Connection: 'close' },

@@ -14,7 +14,8 @@ export async function runKeyed(
   checkKey(key);
   const claim = claimOf(c, key);
   c.set('idempotencyKey', claim.key);
-  return runOnce(store, claim, c.get('server').log, () => answer(c));
+  const { log } = c.get('server');
+  return runOnce(store, claim, { log, requestId: c.get('requestId') }, () => answer(c));
 }
 
 // The key is the caller's and the route's; whatever else makes up the request has to stay the same.

@@ -14,7 +14,8 @@ export const idempotencyKeyChars = 255; // what Stripe and the IETF draft's exam
 export const idempotencyTtlMs = 24 * 60 * 60 * 1000; // a client that retries after a day has to look first
 export const idempotencyLeaseMs = 60_000; // longer than any handler may run; a crash blocks a key this long
 export const idempotencyRetryS = 1; // most requests in flight are over by then
-export const idempotencyBodyBytes = 128 * 1024; // a stored response is one item beside its key
+export const idempotencyGraceMs = 60_000; // how late a stored record may be finished, clocks being what they are
+export const idempotencyBodyBytes = 320 * 1024; // a created thing of bodyBytes fits; with its key it is one item of 400 KB
 export const idempotencyEntries = 10_000; // of the in-memory store
 
 export const pageItems = 25;
@@ -22,6 +23,8 @@ export const pageItemsMost = 100; // a page of 4 KB items stays under DynamoDB's
 export const cursorChars = 4096; // a sealed key of 2 KB, in base64
 
 export const rateKeys = 100_000; // about 10 MB of in-memory counters; the least recently used one is dropped
+export const sharedRateKeys = 10_000; // remembered to save a retry; one that is forgotten costs a second write
+export const sharedRateAttempts = 20; // each lost one is a request that was counted elsewhere: a low limit ends first
 export const windowMs = 60_000;
 export const requestsPerPrincipal = 600; // a window: ten a second, kept up
 export const requestsPerAddress = 300; // a window, without a principal or with a refused one

@@ -1,32 +1,30 @@
 import type { Context } from 'hono';
 import type { ApiEnv } from './context.ts';
 import { refuse } from './errors.ts';
-import type { RouteSpec } from './route.ts';
+import { methodsOf, type RouteSpec } from './route.ts';
 import { answerError, enter, leave, type Serving } from './serving.ts';
 
 // No route for the path is a 404, no route for the method a 405 that names the others.
 export function answerMissing(c: Context<ApiEnv>, routes: readonly RouteSpec[], serving: Serving): Response {
   const startedMs = serving.server.clock.now();
   enter(c, serving);
-  const methods = methodsOf(c.req.path, routes);
+  const methods = allowedAt(c.req.path, routes);
   const error =
     methods.length === 0
       ? refuse('http.not_found', 'There is nothing here.')
       : refuse('http.method_not_allowed', `This takes ${methods.join(', ')}.`, {
           headers: { Allow: methods.join(', ') },
         });
-  const response = answerError(c, error, serving);
-  leave(c, response, startedMs, serving, 'none');
-  return response;
+  return leave(c, answerError(c, error, serving), startedMs, serving);
 }
 
-export function methodsOf(path: string, routes: readonly RouteSpec[]): string[] {
+function allowedAt(path: string, routes: readonly RouteSpec[]): string[] {
   const parts = path.split('/');
   const methods = new Set<string>();
   for (const route of routes) {
     if (!matches(parts, route.path.split('/'))) continue;
-    methods.add(route.method.toUpperCase());
-    if (route.method === 'get') methods.add('HEAD');
+    for (const method of methodsOf(route)) methods.add(method);
+    if (methods.has('GET')) methods.add('HEAD');
   }
   return [...methods].sort();
 }

@@ -54,15 +54,22 @@ export function registerEndpoints(
 }
 
 export function describeRoute(route: RouteSpec, statuses: Statuses): RouteConfig {
-  const { method, path, summary, description, tags, request } = route;
-  const responses = { ...route.responses };
+  const { path, summary, tags, request } = route;
+  const description =
+    route.method === 'any' ? `${route.description ?? ''}\n\nTakes any method.`.trim() : route.description;
+  const responses: RouteConfig['responses'] = {};
+  for (const [status, response] of Object.entries(route.responses)) {
+    const { required: _, ...rest } = response as typeof response & { required?: true };
+    responses[status] = rest; // `json()` is for bodies too, and only those can be required
+  }
   for (const [status, codes] of problemsOf(route, statuses))
     responses[status] ??= {
       description: codes.map(code => `\`${code}\``).join(', '),
       content: { [problemType]: { schema: problemSchema } },
     };
   return {
-    method,
+    // The document has no word for any method, and a client that has to choose one posts.
+    method: route.method === 'any' ? 'post' : route.method,
     path,
     operationId: route.operationId ?? operationIdOf(route),
     summary,
@@ -72,6 +79,7 @@ export function describeRoute(route: RouteSpec, statuses: Statuses): RouteConfig
     responses,
     parameters: headersOf(route),
     security: securityOf[route.auth].map(name => ({ [name]: route.scope ? [route.scope] : [] })),
+    ...(route.method === 'any' ? { 'x-any-method': true } : {}),
     'x-auth': route.auth,
     ...(route.scope ? { 'x-scope': route.scope } : {}),
   };
@@ -111,7 +119,7 @@ export function problemsOf(route: RouteSpec, statuses: Statuses): Map<number, st
     [hasCaller, 'http.unauthenticated'],
     [hasCaller && auth !== 'provider', 'http.principal_refused', 'http.scope_missing'],
     [request?.params, 'http.not_found'],
-    [route.idempotent, 'http.request_in_flight', 'http.idempotency_mismatch'],
+    [route.idempotent, 'http.request_in_flight', 'http.answer_not_kept', 'http.idempotency_mismatch'],
     [route.conditional, 'http.version_mismatch'],
     [route.conditional === 'required', 'http.version_required'],
     [route.limits?.rate !== false, 'http.rate_limited'],

@@ -80,10 +80,10 @@ function describe(principal: Principal): string {
   return principal.kind === 'endUser' ? 'an end user' : 'a provider';
 }
 
-// One text for each caller: limits, idempotency keys and cursors are bound to it. Spelled as JSON, because an
-// end user's id is the tenant's and may hold any separator.
+// One text for each caller: limits, idempotency keys and cursors are bound to it. Two parts are spelled as JSON,
+// because an end user's id is the tenant's and may hold any separator.
 export function principalKey(principal: Principal): string {
-  if (principal.kind === 'account') return JSON.stringify(['account', principal.accountId]);
+  if (principal.kind === 'account') return `account ${principal.accountId}`;
   if (principal.kind === 'endUser') return JSON.stringify(['endUser', principal.tenantId, principal.userId]);
   return JSON.stringify(['provider', principal.provider, principal.subject]);
 }

@@ -1,17 +1,22 @@
 import * as limits from './limits.ts';
-import { type Bucket, judge, type RateLimitStore } from './rate-limit.ts';
+import { type Bucket, judge, type RateLimitStore, type RatePolicy, type Verdict } from './rate-limit.ts';
+import { createRecentMap } from './recent-map.ts';
+
+// Answers at once: whoever serves many requests need not wait for a promise.
+export type MemoryRateLimits = RateLimitStore & {
+  take(key: string, policy: RatePolicy, nowMs: number): Verdict;
+  size(): number;
+};
 
 // Limits for one process. The least recently used caller is forgotten when there are too many: it was the one
 // most likely to have a full bucket again.
-export function createMemoryRateLimits(mostKeys = limits.rateKeys): RateLimitStore & { size(): number } {
-  const buckets = new Map<string, Bucket>();
+export function createMemoryRateLimits(mostKeys = limits.rateKeys): MemoryRateLimits {
+  const buckets = createRecentMap<Bucket>(mostKeys);
   return {
-    size: () => buckets.size,
+    size: buckets.size,
     take(key, policy, nowMs) {
       const verdict = judge(buckets.get(key), policy, nowMs);
-      buckets.delete(key); // a map keeps the order of insertion: whoever is set last is the most recent
       buckets.set(key, verdict.bucket);
-      if (buckets.size > mostKeys) buckets.delete(buckets.keys().next().value!);
       return verdict;
     },
   };

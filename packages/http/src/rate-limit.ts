@@ -8,6 +8,8 @@ export type RatePolicy = {
   // Whom it counts: the principal if there is one, else the address. `path` counts what is called: a source that
   // takes webhooks from whatever addresses its provider has.
   readonly by?: 'principal' | 'address' | 'path';
+  // Counted over all processes where the store can, at the price of a write: for what guards a password, say.
+  readonly shared?: true;
 };
 
 export type Verdict = {

@@ -21,12 +21,21 @@ export type RouteLimits = {
   rate?: RatePolicy | false; // besides the caller's own; false counts nothing
 };
 
+// `any` is for what a stranger decides how to call: a webhook's address. It takes its body unparsed.
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'any';
+
+// HEAD is answered wherever GET is.
+const anyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+export const methodsOf = ({ method }: RouteSpec): string[] =>
+  method === 'any' ? anyMethod : [method.toUpperCase()];
+
 type Guard =
   | { auth: 'public' | 'provider'; scope?: never }
   | { auth: Exclude<Auth, 'public' | 'provider'>; scope: Scope };
 
 export type RouteSpec = Guard & {
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  method: Method;
   path: `/${string}`;
   summary: string;
   description?: string;
@@ -63,7 +72,7 @@ export function route<const R extends RouteSpec>(spec: R): R {
   if (spec.idempotent && spec.method !== 'post') complain('only a POST takes an Idempotency-Key');
   // Strangers would share their keys, and with them their answers.
   if (spec.idempotent && spec.auth === 'public') complain('an Idempotency-Key needs a caller to belong to');
-  if (spec.conditional && (spec.method === 'get' || spec.method === 'post'))
+  if (spec.conditional && ['get', 'post', 'any'].includes(spec.method))
     complain('If-Match is for what is edited');
   if (spec.method === 'get' && spec.request?.body) complain('a GET has no body');
 
@@ -73,6 +82,7 @@ export function route<const R extends RouteSpec>(spec: R): R {
     complain('the path and its parameters do not name the same');
 
   const schema = jsonSchemaOf(spec);
+  if (schema && spec.method === 'any') complain('what takes any method takes any body');
   if (schema)
     for (const place of checkStrict(schema)) complain(`the body lets unknown fields pass at ${place}`);
   return spec;
@@ -100,7 +110,8 @@ export const raw = (description = 'Anything'): RawBody => ({
 export const empty = (description = 'Nothing more to say') => ({ description });
 
 // `c.json(value, 200)` in a handler is checked against the route's responses.
-export type HandlerOf<R extends RouteSpec> = RouteHandler<R, ApiEnv<R['auth']>>;
+export type HandlerOf<R extends RouteSpec> = RouteHandler<Documented<R>, ApiEnv<R['auth']>>;
+type Documented<R extends RouteSpec> = Omit<R, 'method'> & { method: 'get' };
 
 // Says whose signature the request carries, from its headers and `c.get('body')`; undefined for none.
 export type Prove = (c: Context<ApiEnv<'provider'>>) => Promise<ProviderPrincipal | undefined>;

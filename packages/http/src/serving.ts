@@ -1,12 +1,11 @@
 import type { Ids } from '@stak/kit';
 import type { Context, Handler } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { clientAddress } from './address.ts';
 import { admitPrincipal, authenticateCaller, countRequest, type Gate } from './admission.ts';
 import type { ApiEnv, ServerContext } from './context.ts';
 import { isUnchanged, requireHeader } from './etag.ts';
 import type { IdempotencyStore } from './idempotency.ts';
-import { takeInput } from './input.ts';
+import { takeInput, takesInput } from './input.ts';
 import { runKeyed } from './keyed-request.ts';
 import { type Principal, unauthenticated } from './principal.ts';
 import { describeError, problemType, type Statuses } from './problem.ts';
@@ -16,8 +15,10 @@ import { type AnyEndpoint, type RouteSpec, routeId } from './route.ts';
 // One for each request that a route has answered, for metrics and access logs.
 export type RequestRecord = {
   requestId: string;
+  method: string;
   route: string; // `GET /v1/sources/{id}`, or `none`
   status: number;
+  code: string | undefined; // of the problem, if it is one
   durationMs: number;
   principal: Principal | undefined;
   address: string | undefined;
@@ -39,20 +40,16 @@ type ApiContext = Context<ApiEnv>;
 // middleware would cost more than most of these steps.
 export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: Serving): Handler<ApiEnv> {
   const id = routeId(route);
+  const isGuarded = route.auth !== 'public' && route.auth !== 'provider';
   const handle = handler as (c: ApiContext) => Response | Promise<Response>;
   const { idempotency } = serving;
   if (route.idempotent && !idempotency) throw new TypeError(`${id}: there is no store for idempotency keys`);
 
-  const admit = async (c: ApiContext): Promise<void> => {
-    if (route.auth === 'public' || route.auth === 'provider') return countRequest(c, route, id, serving);
-    await authenticateCaller(c, route, serving);
-    await countRequest(c, route, id, serving);
-  };
-
   const run = async (c: ApiContext): Promise<Response> => {
-    await admit(c);
+    if (isGuarded) await authenticateCaller(c, route, serving);
+    await countRequest(c, route, id, serving);
     if (route.conditional === 'required' && c.req.header('if-match') === undefined) throw requireHeader();
-    await takeInput(c, route);
+    if (takesInput(c, route)) await takeInput(c, route);
     if (prove) {
       const principal = await prove(c as Context<ApiEnv<'provider'>>);
       if (!principal) throw unauthenticated(true);
@@ -77,59 +74,60 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
     c.set('routeId', id);
     let response: Response;
     try {
-      response = withBaseHeaders(c, await run(c), serving);
+      response = await run(c);
     } catch (error) {
       response = answerError(c, error, serving, route);
     }
-    leave(c, response, startedMs, serving, id);
-    return response;
+    return leave(c, response, startedMs, serving);
   };
 }
 
 export function enter(c: ApiContext, serving: Serving): void {
   const given = c.req.header('x-request-id');
-  const requestId = isRequestId(given) ? given : serving.ids.next('req');
   const socket = c.env?.remoteAddress ?? c.env?.incoming?.socket.remoteAddress;
   const hops = serving.trustedProxyHops;
-  c.set('requestId', requestId);
+  c.set('requestId', isRequestId(given) ? given : serving.ids.next('req'));
   c.set('address', clientAddress(socket, hops > 0 ? c.req.header('x-forwarded-for') : undefined, hops));
   c.set('server', serving.server);
-  for (const [name, value] of serving.baseHeaders) c.header(name, value);
-  c.header('X-Request-Id', requestId);
 }
 
-export function leave(
-  c: ApiContext,
-  response: Response,
-  startedMs: number,
-  serving: Serving,
-  id: string,
-): void {
+export function leave(c: ApiContext, response: Response, startedMs: number, serving: Serving): Response {
   serving.observe?.({
     requestId: c.get('requestId'),
-    route: id,
+    method: c.req.method,
+    route: c.get('routeId') ?? 'none',
     status: response.status,
+    code: c.get('problemCode'),
     durationMs: serving.server.clock.now() - startedMs,
     principal: c.get('principal'),
     address: c.get('address'),
   });
+  return withHeaders(c, response, serving);
 }
 
-// What `c.json()` makes has the headers that were set on the context. A Response from elsewhere has not, and may
-// refuse to be changed.
-function withBaseHeaders(c: ApiContext, response: Response, serving: Serving): Response {
-  const isForeign = !response.headers.has('x-request-id');
-  const result = isForeign ? new Response(response.body, response) : response;
-  if (isForeign || c.get('rateHeaders')) setHeaders(c, result.headers, serving);
-  return result;
+// The headers that every answer has, unless the handler has set them itself. On a real server they are set on the
+// outgoing message, which prefers what the Response brings: a Headers object costs more than all the rest of this
+// layer.
+function withHeaders(c: ApiContext, response: Response, { baseHeaders }: Serving): Response {
+  const outgoing = c.env?.outgoing;
+  const rateHeaders = c.get('rateHeaders');
+  if (!outgoing)
+    return withCopiedHeaders(response, [
+      ...baseHeaders,
+      ['X-Request-Id', c.get('requestId')],
+      ...Object.entries(rateHeaders ?? {}),
+    ]);
+  for (const [name, value] of baseHeaders) outgoing.setHeader(name, value);
+  outgoing.setHeader('X-Request-Id', c.get('requestId'));
+  if (rateHeaders) for (const name in rateHeaders) outgoing.setHeader(name, rateHeaders[name]!);
+  return response;
 }
 
-function setHeaders(c: ApiContext, headers: Headers, serving: Serving): void {
-  if (!headers.has('x-request-id')) {
-    for (const [name, value] of serving.baseHeaders) if (!headers.has(name)) headers.set(name, value);
-    headers.set('X-Request-Id', c.get('requestId'));
-  }
-  for (const [name, value] of Object.entries(c.get('rateHeaders') ?? {})) headers.set(name, value);
+// Without a server. A Response from elsewhere may refuse to be changed, so a copy is.
+function withCopiedHeaders(response: Response, headers: readonly (readonly [string, string])[]): Response {
+  const copy = new Response(response.body, response);
+  for (const [name, value] of headers) if (!copy.headers.has(name)) copy.headers.set(name, value);
+  return copy;
 }
 
 // A fresh response: what the handler had set before it failed is of no use.
@@ -139,13 +137,11 @@ export function answerError(c: ApiContext, error: unknown, serving: Serving, rou
   const line = { err: error, request_id: requestId, route: route && routeId(route) };
   if (isBug) serving.server.log.error(line, 'a request failed');
   else if (problem.status >= 500) serving.server.log.warn(line, 'a request could not be served');
-  const response = new Response(JSON.stringify(problem), {
-    status: problem.status as ContentfulStatusCode,
-    headers: { 'Content-Type': problemType },
+  c.set('problemCode', problem.code);
+  return new Response(JSON.stringify(problem), {
+    status: problem.status,
+    headers: { 'Content-Type': problemType, ...headers },
   });
-  setHeaders(c, response.headers, serving);
-  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
-  return response;
 }
 
 function unlessUnchanged(c: ApiContext, response: Response): Response {

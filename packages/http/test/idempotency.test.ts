@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createMemoryIdempotency, type Problem } from '../src/index.ts';
+import { z } from 'zod';
+import { createMemoryIdempotency, endpoint, json, type Problem, route } from '../src/index.ts';
 import { testIdempotencyStore } from './idempotency-store-suite.ts';
 import { openShelf, type Shelf } from './shelf-service.ts';
 
@@ -57,6 +58,29 @@ describe('an Idempotency-Key', () => {
     expect((await add(shelf, 'closed', 'k2')).headers.get('retry-after')).toBe('7');
     expect((await add(shelf, '', 'k3')).status).toBe(400);
     expect((await add(shelf, 'A', 'k3')).status).toBe(201);
+  });
+
+  it('runs once, even if its answer is too large to be kept', async () => {
+    let runs = 0;
+    const report = route({
+      method: 'post',
+      path: '/v1/reports',
+      auth: 'account',
+      scope: 'write',
+      idempotent: true,
+      summary: 'Make a report',
+      responses: { 201: json(z.string()) },
+    });
+    const make = endpoint(report, c => c.json('x'.repeat(400_000 + runs++), 201));
+    const shelf = openShelf({ more: [make] });
+    const call = () =>
+      shelf.call('/v1/reports', { method: 'POST', as: 'ann', headers: { 'Idempotency-Key': 'k1' } });
+    const first = await call();
+    expect([first.status, (await first.text()).length]).toEqual([201, 400_002]);
+    const second = await call();
+    expect(second.headers.get('content-type')).toBe('application/problem+json');
+    expect(await codeOf(second)).toEqual([409, 'http.answer_not_kept']);
+    expect(runs).toBe(1);
   });
 
   it('tells the second request to wait for the first', async () => {

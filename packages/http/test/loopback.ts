@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { type Api, type Listening, type ListenSettings, listen } from '../src/index.ts';
+import { type Listening, type ListenSettings, listen } from '../src/index.ts';
 import { recordingLog, type Shelf } from './shelf-service.ts';
 
 // A real server for one test, closed with it.
@@ -9,7 +9,7 @@ export async function serve(
   settings: Partial<ListenSettings> = {},
 ): Promise<Listening & { url: string }> {
   const { log } = recordingLog(shelf.clock);
-  const listening = await listen(shelf.api as Api, { port: 0, clock: shelf.clock, log, ...settings });
+  const listening = await listen(shelf.api, { port: 0, clock: shelf.clock, log, ...settings });
   onTestFinished(async () => {
     const closing = listening.close();
     for (let isClosed = false; !isClosed; ) {

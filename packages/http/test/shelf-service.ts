@@ -233,7 +233,7 @@ export type Shelf = {
 };
 export type CallInit = RequestInit & { as?: string; send?: unknown; address?: string };
 
-type Change = Partial<ApiSettings<readonly AnyEndpoint[]>> & {
+type Change = Partial<ApiSettings> & {
   more?: readonly AnyEndpoint[];
   onAdd?: () => Promise<void>;
 };
@@ -261,7 +261,7 @@ export function openShelf({ more = [], onAdd, ...change }: Change = {}): Shelf {
     const request = { ...init, headers, ...(send === undefined ? {} : { body: JSON.stringify(send) }) };
     return api.app.request(path, request, { remoteAddress: address });
   };
-  return { api: api as unknown as Api, clock, lines, books: shelf.books, call };
+  return { api, clock, lines, books: shelf.books, call };
 }
 
 export function recordingLog(clock: Clock): { log: Logger; lines: string[] } {

@@ -7,9 +7,12 @@ export const idCountDigits = 2; // 1,296 ids a millisecond before one is borrowe
 export const idRandomDigits = 13; // 67 bits: two processes in the same millisecond do not meet
 
 export const logDepth = 16; // deeper values are cut, so that nothing unread by the redactor is printed
+export const logNames = 1000; // remembered as secret or not; a map's keys may be anything
 export const logEntries = 1000; // a log line is no place for a table
 
 export const backoffFirstMs = 200; // a blip costs little
 export const backoffMostMs = 30_000; // a dependency that comes back is noticed within half a minute
 export const healthyMs = 60_000; // a run this long ends the streak of failures before it
 export const stopMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after asking
+
+export const sealKeyIdChars = 32; // a date or a name; it stands in every sealed value

@@ -3,10 +3,10 @@ import { randomFillSync } from 'node:crypto';
 // A number in [0, 1), like Math.random.
 export type Random = () => number;
 
-const pool = new Uint32Array(256);
+const pool = new Uint32Array(1024);
 let next = pool.length;
 
-// Unpredictable, and cheap because the operating system is asked for 256 numbers at a time.
+// Unpredictable, and cheap because the operating system is asked for 1024 numbers at a time.
 export const systemRandom: Random = () => {
   if (next === pool.length) {
     randomFillSync(pool);

@@ -1,4 +1,4 @@
-import { logDepth, logEntries } from './limits.ts';
+import { logDepth, logEntries, logNames } from './limits.ts';
 
 export const redacted = '[redacted]';
 
@@ -12,7 +12,14 @@ export type Redact = (value: unknown) => unknown;
 // Written for log lines because pino's own redaction takes paths, and a path reaches one depth only.
 export function createRedact(moreNames: readonly string[] = []): Redact {
   const names = new Set(moreNames.map(name => name.toLowerCase()));
-  const isSecret = (name: string) => secretName.test(name) || names.has(name.toLowerCase());
+  const verdicts = new Map<string, boolean>(); // lines name the same things again and again
+  const isSecret = (name: string): boolean => {
+    const known = verdicts.get(name);
+    if (known !== undefined) return known;
+    const verdict = secretName.test(name) || names.has(name.toLowerCase());
+    if (verdicts.size < logNames) verdicts.set(name, verdict);
+    return verdict;
+  };
 
   const copy = (value: unknown, parents: readonly object[]): unknown => {
     if (typeof value === 'bigint') return String(value); // JSON has none, and one would lose the whole line
@@ -30,16 +37,20 @@ export function createRedact(moreNames: readonly string[] = []): Redact {
   };
 
   const copyEntries = (entries: Iterable<[unknown, unknown]>, inside: readonly object[]) => {
-    const copies: [string, unknown][] = [];
+    const copies: Record<string, unknown> = {};
+    let count = 0;
     for (const [key, value] of entries) {
-      if (copies.length === logEntries) {
-        copies.push(['…', '[cut]']);
+      if (count++ === logEntries) {
+        copies['…'] = '[cut]';
         break;
       }
       const name = String(key);
-      copies.push([name, isSecret(name) ? redacted : copy(value, inside)]);
+      const shown = isSecret(name) ? redacted : copy(value, inside);
+      // Assigned, this one would become a prototype instead of a name.
+      if (name === '__proto__') Object.defineProperty(copies, name, { value: shown, enumerable: true });
+      else copies[name] = shown;
     }
-    return Object.fromEntries(copies); // unlike assignment, keeps a name like __proto__ an ordinary one
+    return copies;
   };
 
   return value => {

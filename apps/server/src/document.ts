@@ -1,0 +1,45 @@
+import { type ApiDocument, type ApiInfo, createApi, createMemoryIdempotency } from '@stak/http';
+import { createIds, createLogger, createSealer, type ErrorCatalogue, systemClock } from '@stak/kit';
+import { createStore, type DynamoClient } from '@stak/table';
+import manifest from '../package.json' with { type: 'json' };
+import { composeServices, type Services } from './compose.ts';
+import { readServerConfig } from './config.ts';
+
+export const apiInfo: ApiInfo = {
+  title: 'Stak',
+  version: manifest.version,
+  description:
+    'Webhooks, inboxes, tasks and agents of a multi-tenant SaaS. Sign in, make an API key, and send it as `Authorization: Bearer …`.',
+};
+
+// The services without a store: for what is generated from them. Nothing is opened, nothing can be called.
+export function describeServices(): Services {
+  const unopened = new Proxy({} as DynamoClient, {
+    get: () => () => Promise.reject(new Error('There is no store behind a description')),
+  });
+  return composeServices({
+    store: createStore({ client: unopened }),
+    clock: systemClock,
+    ids: createIds({ clock: systemClock }),
+    log: createLogger({ level: 'silent' }),
+    sealer: createSealer({ keys: [{ id: 'none', secret: 'nothing is sealed with this' }] }),
+    publicUrl: 'http://127.0.0.1:8787',
+    config: readServerConfig({}, {}),
+  });
+}
+
+export function describeApi(): ApiDocument {
+  const { all } = describeServices();
+  const api = createApi({
+    info: apiInfo,
+    endpoints: all.flatMap(service => service.api),
+    errors: all.map(service => service.errors),
+    authenticate: async () => undefined,
+    clock: systemClock,
+    log: createLogger({ level: 'silent' }),
+    idempotency: createMemoryIdempotency({ clock: systemClock }),
+  });
+  return api.document();
+}
+
+export const serviceErrors = (): ErrorCatalogue[] => describeServices().all.map(service => service.errors);

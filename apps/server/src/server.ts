@@ -1,0 +1,127 @@
+import { accessLog, createApi, createMemoryRateLimits, listen, type RouteSpec } from '@stak/http';
+import { createTableStores, httpTable } from '@stak/http/table';
+import { type Clock, createIds, createSealer, type Logger, superviseWorkers, systemClock } from '@stak/kit';
+import { createConsumer, streamsTable } from '@stak/streams';
+import { createCursors, createLedger, createStore, createTables } from '@stak/table';
+import { composeServices, type Services } from './compose.ts';
+import type { ServerConfig } from './config.ts';
+import { type Database, openDatabase } from './database.ts';
+import { apiInfo } from './document.ts';
+import { createMetrics } from './metrics.ts';
+import { deriveSecret, readSecretKeys } from './secrets.ts';
+
+export type RunningServer = {
+  url: string;
+  routes: readonly RouteSpec[];
+  services: Services;
+  // Takes no more requests, finishes those in flight, lets workers put down what they hold, closes the store.
+  stop(): Promise<void>;
+};
+
+export type ServerOptions = { log: Logger; clock?: Clock };
+
+export async function startServer(config: ServerConfig, options: ServerOptions): Promise<RunningServer> {
+  const { log, clock = systemClock } = options;
+  const database = await openDatabase(config.store, {
+    clock,
+    onError: (error, work) => log.error({ err: error, work }, 'the engine failed at its own work'),
+  });
+  try {
+    return await startOn(database, config, log, clock);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function startOn(
+  database: Database,
+  config: ServerConfig,
+  log: Logger,
+  clock: Clock,
+): Promise<RunningServer> {
+  const keys = await readSecretKeys(config);
+  const ledger = createLedger();
+  const cursors = createCursors(deriveSecret(keys[0]!, 'cursors'));
+  const store = createStore({ client: database.client, clock, ledger, cursors });
+  const ids = createIds({ clock });
+  const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+  const services = composeServices({
+    store,
+    clock,
+    ids,
+    log,
+    sealer: createSealer({ keys }),
+    publicUrl,
+    config,
+  });
+  const { all } = services;
+  await createTables(database.control, [streamsTable, httpTable, ...all.flatMap(service => service.tables)]);
+
+  const subscriptions = all.flatMap(service => service.subscriptions);
+  const consumers = subscriptions.map(subscription =>
+    createConsumer({ subscription, source: database.source, client: database.client, log, clock }),
+  );
+  const metrics = createMetrics();
+  const record = accessLog(log);
+  const workers = superviseWorkers([...consumers, ...all.flatMap(service => service.workers)], {
+    clock,
+    log,
+  });
+  const api = createApi({
+    info: apiInfo,
+    endpoints: all.flatMap(service => service.api),
+    errors: all.map(service => service.errors),
+    authenticate: services.authenticate,
+    clock,
+    log,
+    ids,
+    idempotency: createTableStores({ store, clock }).idempotency,
+    rateLimits: {
+      store: createMemoryRateLimits(),
+      perPrincipal: { name: 'principal', limit: config.requestsPerMinute, windowMs: 60_000 },
+      // Whoever has no token yet needs fewer.
+      perAddress: {
+        name: 'address',
+        limit: Math.ceil(config.requestsPerMinute / 2),
+        windowMs: 60_000,
+        by: 'address',
+      },
+    },
+    isHttps: publicUrl.startsWith('https:'),
+    trustedProxyHops: config.trustedProxyHops,
+    corsOrigins: config.corsOrigins,
+    checks: { store: async () => void (await database.control.execute('ListTables', { Limit: 1 })) },
+    metrics: metrics.expose({
+      ledger,
+      workers: workers.states,
+      consumers: () => consumers.map(({ name, counters }) => ({ name, counters: counters() })),
+      token: config.metricsToken,
+    }),
+    observe: request => {
+      metrics.observe(request);
+      record(request);
+    },
+  });
+  const listening = await listen(api, { host: config.host, port: config.port, clock, log }).catch(
+    async error => {
+      await workers.stop();
+      throw error;
+    },
+  );
+
+  return {
+    url: config.publicUrl ?? `http://${hostOf(listening.host)}:${listening.port}`,
+    routes: api.routes,
+    services,
+    async stop() {
+      await listening.close();
+      await workers.stop();
+      await services.settle();
+      await database.close();
+    },
+  };
+}
+
+// IPv6 addresses stand in brackets in a URL.
+const hostOf = (host: string): string => (host.includes(':') ? `[${host}]` : host);

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readServerConfig, serverVariables } from '../src/config.ts';
+import { parseSecretKey, readSecretKeys } from '../src/secrets.ts';
+
+const goodKey = `k1:${Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64')}`;
+
+describe('the configuration of the server', () => {
+  it('needs nothing on a developer’s machine', () => {
+    expect(readServerConfig({}, {})).toMatchObject({
+      isProduction: false,
+      host: '127.0.0.1',
+      port: 8787,
+      store: { kind: 'embedded', path: './data' },
+      demo: true,
+      outboundAllow: ['127.0.0.0/8', '::1/128'],
+    });
+  });
+
+  it('prefers flags to variables, and takes an empty variable for none', () => {
+    const env = { STAK_PORT: '9000', STAK_HOST: '', STAK_DATA: '/srv/stak' };
+    expect(readServerConfig({ port: 9001 }, env)).toMatchObject({ port: 9001, host: '127.0.0.1' });
+    expect(readServerConfig({ path: 'here' }, env).store).toEqual({ kind: 'embedded', path: 'here' });
+    expect(readServerConfig({ memory: true }, {}).store).toEqual({ kind: 'embedded', path: ':memory:' });
+  });
+
+  it('is strict in production', () => {
+    expect(() => readServerConfig({}, { STAK_ENV: 'production' })).toThrow('STAK_SECRET_KEYS must be set');
+    const config = readServerConfig({}, { STAK_ENV: 'production', STAK_SECRET_KEYS: goodKey });
+    expect(config).toMatchObject({ demo: false, outboundAllow: [], logLevel: 'info' });
+  });
+
+  it.each([
+    [{ STAK_PORT: '70000' }, 'STAK_PORT'],
+    [{ STAK_PUBLIC_URL: 'https://stak.example.com/path' }, 'origin'],
+    [{ STAK_STORE: 'aws' }, 'STAK_AWS_REGION'],
+    [{ STAK_GITHUB_CLIENT_ID: 'abc' }, 'STAK_GITHUB_CLIENT_SECRET must be set too'],
+    [{ STAK_STRIPE_SECRET_KEY: 'sk' }, 'STAK_STRIPE_WEBHOOK_SECRET'],
+    [{ STAK_LOG_LEVEL: 'loud' }, 'STAK_LOG_LEVEL'],
+  ])('refuses %j', (env, why) => {
+    expect(() => readServerConfig({}, env)).toThrow(why);
+  });
+
+  it('is explained in .env.example, variable by variable', () => {
+    const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
+    const named = [...text.matchAll(/^([A-Z_]+)=/gm)].map(found => found[1]);
+    expect(named).toEqual(Object.keys(serverVariables));
+    const values = Object.fromEntries([...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(found => found.slice(1)));
+    expect(readServerConfig({}, values), 'the example shows the defaults').toEqual(readServerConfig({}, {}));
+  });
+});
+
+describe('the secret keys', () => {
+  const folders: string[] = [];
+  afterEach(() => Promise.all(folders.splice(0).map(folder => rm(folder, { recursive: true }))));
+
+  it('keeps their order, the newest first', async () => {
+    const env = { STAK_SECRET_KEYS: `${goodKey.replace('k1', 'k2')},${goodKey}` };
+    expect((await readSecretKeys(readServerConfig({}, env))).map(key => key.id)).toEqual(['k2', 'k1']);
+  });
+
+  it.each([
+    ['change-me', 'needs id:secret'],
+    [`k1:${'A'.repeat(43)}=`, 'is not random'],
+    [`k1:${Buffer.from('x'.repeat(20)).toString('base64')}`, 'needs id:secret'],
+  ])('refuses %s', (text, why) => {
+    expect(() => parseSecretKey(text)).toThrow(why);
+  });
+
+  it('is made once for a folder of data, and readable by its owner only', async () => {
+    const path = await mkdtemp(join(tmpdir(), 'stak-secrets-'));
+    folders.push(path);
+    const config = readServerConfig({ path }, {});
+    const [first, second] = await Promise.all([readSecretKeys(config), readSecretKeys(config)]);
+    expect(first).toEqual(second);
+    expect((await stat(join(path, 'secret-key'))).mode & 0o077).toBe(0);
+  });
+});

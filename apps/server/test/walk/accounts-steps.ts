@@ -1,0 +1,95 @@
+import type { Step } from './step.ts';
+
+const mine = 'own' as const;
+const everybody = { anything: 'it is the same for everybody' };
+// Neither provider nor Stripe is configured in the walk: who may ask is decided before that is known.
+const unconfigured = { status: 501, stranger: { anything: 'it answers nobody' } };
+
+export const accountsSteps: readonly Step[] = [
+  { operation: 'accounts.listPlans', as: 'nobody', stranger: everybody },
+  { operation: 'accounts.jwks', as: 'nobody', stranger: everybody },
+  { operation: 'accounts.listProviders', as: 'nobody', stranger: everybody },
+  {
+    operation: 'accounts.signUp',
+    as: 'nobody',
+    body: { email: 'third@example.com', password: 'correct horse battery', name: 'Third', cookie: false },
+    status: 201,
+    stranger: { anything: 'the address is taken by then' },
+  },
+  {
+    operation: 'accounts.logIn',
+    as: 'nobody',
+    body: { email: 'owner@example.com', password: 'correct horse battery owner', cookie: false },
+    stranger: { anything: 'whoever knows the password is the owner' },
+    keep: (world, answer) => {
+      const tokens = answer.json as { refresh_token: string; session_id: string };
+      world.known.set('refresh_token', tokens.refresh_token).set('sessionId', tokens.session_id);
+    },
+  },
+  {
+    operation: 'accounts.refresh',
+    as: 'nobody',
+    body: { refresh_token: '{refresh_token}' },
+    stranger: { anything: 'whoever has the token is the owner' },
+  },
+  { operation: 'accounts.getMe', stranger: mine },
+  { operation: 'accounts.updateMe', body: { name: 'Owner again' }, stranger: mine },
+  { operation: 'accounts.getUsage', stranger: mine },
+  { operation: 'accounts.readBilling', ...unconfigured },
+  { operation: 'accounts.startCheckout', body: { plan: 'pro' }, ...unconfigured },
+  { operation: 'accounts.openBillingPortal', body: {}, ...unconfigured },
+  { operation: 'accounts.takeStripeEvent', as: 'nobody', body: {}, ...unconfigured },
+  { operation: 'accounts.startProviderSignIn', as: 'nobody', path: { provider: 'github' }, ...unconfigured },
+  { operation: 'accounts.finishProviderSignIn', as: 'nobody', path: { provider: 'github' }, ...unconfigured },
+  { operation: 'accounts.linkProvider', path: { provider: 'github' }, body: {}, ...unconfigured },
+  {
+    operation: 'accounts.unlinkProvider',
+    path: { provider: 'github' },
+    status: 404,
+    stranger: { anything: 'nobody has linked anything' },
+  },
+  {
+    operation: 'accounts.createKey',
+    body: { name: 'walk', permissions: 'read' },
+    status: 201,
+    stranger: mine,
+    keep: (world, answer) => void world.known.set('keyId', (answer.json as { keyId: string }).keyId),
+  },
+  { operation: 'accounts.listKeys', stranger: mine },
+  { operation: 'accounts.deleteKey' },
+  { operation: 'accounts.listSessions', stranger: mine },
+  { operation: 'accounts.endSession' },
+  { operation: 'accounts.listAudit', stranger: mine },
+];
+
+// They end what the other steps need: they come last, and no stranger tries them with the owner's credentials.
+const ending = { anything: 'it ends what is the caller’s own, which others have shown to be theirs' };
+
+export const lastSteps: readonly Step[] = [
+  {
+    operation: 'accounts.changePassword',
+    body: { currentPassword: 'correct horse battery owner', newPassword: 'another horse battery' },
+    stranger: ending,
+  },
+  { operation: 'accounts.logOut', as: 'session', stranger: ending },
+  {
+    operation: 'accounts.logIn',
+    as: 'nobody',
+    body: { email: 'owner@example.com', password: 'another horse battery', cookie: false },
+    stranger: ending,
+    keep: (world, answer) => {
+      world.owner.session = (answer.json as { access_token: string }).access_token;
+    },
+  },
+  { operation: 'accounts.endSessions', stranger: ending },
+  {
+    operation: 'accounts.logIn',
+    as: 'nobody',
+    body: { email: 'owner@example.com', password: 'another horse battery', cookie: false },
+    stranger: ending,
+    keep: (world, answer) => {
+      world.owner.session = (answer.json as { access_token: string }).access_token;
+    },
+  },
+  { operation: 'accounts.deleteMe', body: { password: 'another horse battery' }, stranger: ending },
+];

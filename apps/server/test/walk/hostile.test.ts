@@ -1,0 +1,176 @@
+import { manualClock } from '@stak/kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { steps } from './steps.ts';
+import { type Answer, type Operation, openWorld, type Request, send, type World } from './world.ts';
+
+// What nobody should send, to every operation there is. The answer is the documented problem, never a 500.
+
+const clock = manualClock(Date.parse('2026-03-01T12:00:00Z'));
+let world: World;
+let expired: string;
+beforeAll(async () => {
+  world = await openWorld(clock);
+  expired = world.owner.session;
+  clock.advance(16 * 60_000);
+  world.owner.session = await logInAgain(world);
+}, 60_000);
+afterAll(() => world?.server.stop());
+
+const isGuarded = ({ auth }: Operation) => auth !== 'public' && auth !== 'provider';
+
+const hostileTexts = [
+  '..%2F..%2Fetc%2Fpasswd',
+  '%00',
+  '%23',
+  '%F0%28',
+  '__proto__',
+  'constructor',
+  "'%20OR%201=1--",
+  '%7B%7B7*7%7D%7D',
+  'x'.repeat(3000),
+  encodeURIComponent('💥\u202e\ufeff'),
+];
+
+const hostileValues: unknown[] = [
+  '',
+  '\u0000',
+  'x#y',
+  '\ud800',
+  '💥'.repeat(5000),
+  'x'.repeat(100_000),
+  -1,
+  1e308,
+  null,
+  true,
+  [],
+  {},
+  { $ne: null },
+  ['__proto__'],
+];
+
+describe.each([
+  ['no token', () => undefined],
+  ['a token that is none', () => 'fh_live_nobody-has-this-key'],
+  ['an expired token', () => expired],
+])('%s', (_name, tokenOf) => {
+  it('is 401 wherever somebody has to call', async () => {
+    for (const operation of world.operations.filter(isGuarded)) {
+      const token = tokenOf();
+      const answer = await ask({ ...plainRequest(operation), ...(token && { token }) });
+      expectProblem(answer, [401], operation);
+    }
+  });
+});
+
+it('is 403 with too small a scope, or as the wrong kind of caller', async () => {
+  for (const operation of world.operations.filter(isGuarded)) {
+    const isForRead = operation.scope === 'read' && operation.auth !== 'session';
+    if (isForRead || operation.auth === 'endUser') continue;
+    const answer = await ask({ ...plainRequest(operation), token: world.owner.keys.read });
+    expectProblem(answer, [403], operation);
+  }
+});
+
+it('is 400 for a field that no route knows', async () => {
+  for (const operation of jsonOperations()) {
+    const { body } = sampleOf(operation);
+    const answer = await asOwner(operation, { body: { ...(body as object), surprise: 1 } });
+    // Where any field may come, there is none that is unknown.
+    if (!keepsUnknownFields.has(operation.id)) expectProblem(answer, [400], operation);
+  }
+});
+
+// Settings keep what a newer version wrote; a JSON Schema has the vocabulary of its writer.
+const keepsUnknownFields = new Set([
+  'tenants.replaceSettings',
+  'tenants.updateSettings',
+  'tenants.putPropertiesSchema',
+]);
+
+it('is 413 for a body beyond the limit', async () => {
+  const body = { surprise: 'x'.repeat(12 * 1024 * 1024) };
+  for (const operation of jsonOperations())
+    expectProblem(await asOwner(operation, { body }), [413], operation);
+});
+
+it('is a problem for a body that is no JSON', async () => {
+  for (const operation of jsonOperations())
+    for (const text of ['{', '[1,', '{"__proto__":{}}', '"'.repeat(10_000)]) {
+      const body = new TextEncoder().encode(text);
+      const headers = { 'content-type': 'application/json' };
+      expectProblem(await asOwner(operation, { body, headers }), [400], operation);
+    }
+});
+
+it('survives hostile texts in every part of a path and in every query', async () => {
+  for (const operation of world.operations.filter(one => one.path.startsWith('/v1/')))
+    for (const text of hostileTexts) {
+      const path = operation.path.replaceAll(/\{\w+\}/g, text);
+      const isQueried = operation.method === 'GET';
+      const answer = await asOwner(operation, {
+        path: isQueried ? `${path}?limit=${text}&cursor=${text}` : path,
+      });
+      expectNoFailure(answer, operation);
+    }
+}, 120_000);
+
+it('survives hostile values in every field', async () => {
+  for (const operation of jsonOperations()) {
+    const { body } = sampleOf(operation);
+    for (const name of Object.keys((body as object | undefined) ?? {}))
+      for (const value of hostileValues)
+        expectNoFailure(
+          await asOwner(operation, { body: { ...(body as object), [name]: value } }),
+          operation,
+        );
+  }
+}, 120_000);
+
+// Signing out or deleting the account would end the test; they have tests of their own.
+const endings = new Set([
+  'accounts.deleteMe',
+  'accounts.logOut',
+  'accounts.endSessions',
+  'accounts.changePassword',
+]);
+const jsonOperations = () =>
+  world.operations.filter(({ hasJsonBody, id }) => hasJsonBody && !endings.has(id));
+
+const sampleOf = ({ id }: Operation) => steps.find(step => step.operation === id) ?? { body: {} };
+
+const plainRequest = ({ method, path }: Operation): Request => ({
+  method: method === 'ANY' ? 'POST' : method,
+  path: path.replaceAll(/\{\w+\}/g, 'something'),
+});
+
+function asOwner(operation: Operation, request: Partial<Request>): Promise<Answer> {
+  const { owner } = world;
+  const token = operation.auth === 'session' ? owner.session : owner.keys.admin;
+  const isEnding = endings.has(operation.id);
+  return ask({
+    ...plainRequest(operation),
+    ...request,
+    headers: { 'if-match': '"1"', ...request.headers },
+    ...(isGuarded(operation) && { token: isEnding ? 'nobody' : token }),
+  });
+}
+
+const ask = (request: Request) => send(world.server.url, request);
+
+function expectProblem(answer: Answer, statuses: readonly number[], { id }: Operation): void {
+  expect(statuses, `${id}: ${answer.status} ${answer.text.slice(0, 300)}`).toContain(answer.status);
+  expect(answer.headers.get('content-type'), id).toContain('application/problem+json');
+  expect(answer.json, id).toMatchObject({ status: answer.status, code: expect.any(String) });
+}
+
+// 501 is an integration that is not configured, 503 a place that is busy: both are documented problems.
+function expectNoFailure(answer: Answer, operation: Operation): void {
+  if (answer.status >= 500) expectProblem(answer, [501, 503], operation);
+}
+
+async function logInAgain({ server, owner }: World): Promise<string> {
+  const { email, password } = owner;
+  const body = { email, password, cookie: false };
+  const answer = await send(server.url, { method: 'POST', path: '/v1/auth/login', body });
+  return (answer.json as { access_token: string }).access_token;
+}

@@ -1,0 +1,94 @@
+import type { Step } from './step.ts';
+import type { Answer, World } from './world.ts';
+
+const keep =
+  (...names: string[]) =>
+  (world: World, answer: Answer) => {
+    for (const name of names) world.known.set(name, (answer.json as Record<string, string>)[name]!);
+  };
+const keepEtag = (world: World, answer: Answer) => void world.known.set('etag', answer.headers.get('etag')!);
+const ifMatch = { 'if-match': '{etag}' };
+
+export const tenantsSteps: readonly Step[] = [
+  {
+    operation: 'tenants.create',
+    body: { tenant_id: 'walked', name: 'Walked', status: 'active' },
+    status: 201,
+    // The stranger's attempt comes first, and would take the name: it asks for one of its own.
+    stranger: { anything: 'a tenant belongs to whoever creates it' },
+    keep: keep('tenant_id'),
+  },
+  { operation: 'tenants.list', stranger: 'own' },
+  { operation: 'tenants.get' },
+  { operation: 'tenants.update', body: { name: 'Walked on' } },
+  { operation: 'tenants.getSettings', keep: keepEtag },
+  { operation: 'tenants.replaceSettings', headers: ifMatch, body: { messages_per_day: 10 }, keep: keepEtag },
+  { operation: 'tenants.updateSettings', headers: ifMatch, body: { messages_per_day: 20 } },
+  {
+    operation: 'tenants.putPropertiesSchema',
+    body: { type: 'object', properties: { team: { type: 'string' } } },
+  },
+  { operation: 'tenants.getPropertiesSchema' },
+  {
+    operation: 'tenants.createUser',
+    body: { user_id: 'ann', display_name: 'Ann', email: 'ann@example.com', role: 'admin' },
+    status: 201,
+    keep: (world, answer) => {
+      keep('user_id')(world, answer);
+      keepEtag(world, answer);
+    },
+  },
+  { operation: 'tenants.listUsers' },
+  { operation: 'tenants.getUser', keep: keepEtag },
+  { operation: 'tenants.updateUser', headers: ifMatch, body: { display_name: 'Ann B.' } },
+  { operation: 'tenants.exportUser' },
+  {
+    operation: 'tenants.mintToken',
+    body: { sub: 'ann', scope: 'write' },
+    status: 201,
+    keep: (world, answer) => void world.known.set('end_user_token', (answer.json as { token: string }).token),
+  },
+  { operation: 'tenants.getUser', as: 'endUser' },
+  {
+    operation: 'tenants.claimChannel',
+    body: { type: 'slack', channel_id: 'T01' },
+    status: 201,
+    keep: keep('type', 'channel_id'),
+  },
+  { operation: 'tenants.listChannels' },
+  { operation: 'tenants.releaseChannel' },
+  {
+    operation: 'tenants.createInvitation',
+    body: { email: 'bob@example.com', user_id: 'bob' },
+    status: 201,
+    keep: (world, answer) => {
+      keep('invitation_id')(world, answer);
+      world.known.set('invitation_token', (answer.json as { token: string }).token);
+    },
+  },
+  { operation: 'tenants.listInvitations' },
+  {
+    operation: 'tenants.acceptInvitation',
+    as: 'nobody',
+    body: { token: '{invitation_token}', display_name: 'Bob' },
+    status: 201,
+    stranger: { anything: 'the token is the invitation' },
+  },
+  {
+    operation: 'tenants.createInvitation',
+    body: { email: 'carl@example.com', user_id: 'carl' },
+    status: 201,
+    keep: keep('invitation_id'),
+  },
+  { operation: 'tenants.revokeInvitation' },
+  { operation: 'tenants.deletePropertiesSchema' },
+];
+
+// What takes the tenant apart, after every service has had its turn.
+export const closingTenantsSteps: readonly Step[] = [
+  { operation: 'tenants.revokeTokens', body: { sub: 'bob' } },
+  { operation: 'tenants.eraseUser', path: { user_id: 'bob' }, status: 202, keep: keep('erasure_id') },
+  { operation: 'tenants.getErasure' },
+  { operation: 'tenants.deleteUser', path: { user_id: 'ann' } },
+  { operation: 'tenants.delete', status: 202 },
+];

@@ -1,0 +1,112 @@
+import { type Clock, createLogger } from '@stak/kit';
+import { readServerConfig } from '../../src/config.ts';
+import { type RunningServer, startServer } from '../../src/server.ts';
+
+// Two customers of one server. The owner has one of everything; the stranger would like to have it.
+export type Customer = {
+  email: string;
+  password: string;
+  session: string;
+  keys: { read: string; write: string; admin: string };
+};
+
+export type World = {
+  server: RunningServer;
+  operations: readonly Operation[];
+  owner: Customer;
+  stranger: Customer;
+  known: Map<string, string>; // what earlier steps have made: ids, versions, tokens
+};
+
+export type Operation = {
+  id: string;
+  method: string;
+  path: string;
+  auth: string;
+  scope?: string;
+  hasJsonBody: boolean;
+};
+
+export type Answer = { status: number; headers: Headers; text: string; json: never };
+
+export type Request = {
+  method: string;
+  path: string;
+  token?: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+};
+
+export async function openWorld(clock?: Clock): Promise<World> {
+  const config = readServerConfig(
+    { port: 0, memory: true, demo: false },
+    { STAK_REQUESTS_PER_MINUTE: '100000' },
+  );
+  const server = await startServer(config, {
+    log: createLogger({ level: 'silent' }),
+    ...(clock && { clock }),
+  });
+  const operations = server.routes.map(route => ({
+    id: route.operationId ?? `${route.method} ${route.path}`,
+    method: route.method.toUpperCase(),
+    path: route.path,
+    auth: route.auth,
+    ...(route.scope && { scope: route.scope }),
+    hasJsonBody: 'application/json' in (route.request?.body?.content ?? {}),
+  }));
+  const owner = await signUp(server.url, 'owner');
+  const stranger = await signUp(server.url, 'stranger');
+  return { server, operations, owner, stranger, known: new Map() };
+}
+
+async function signUp(url: string, name: string): Promise<Customer> {
+  const email = `${name}@example.com`;
+  const password = `correct horse battery ${name}`;
+  const signedUp = await send(url, {
+    method: 'POST',
+    path: '/v1/auth/signup',
+    body: { email, password, name, cookie: false },
+  });
+  const session = (signedUp.json as { access_token: string }).access_token;
+  const makeKey = async (permissions: string): Promise<string> => {
+    const made = await send(url, {
+      method: 'POST',
+      path: '/v1/api-keys',
+      token: session,
+      body: { name, permissions },
+    });
+    return (made.json as { key: string }).key;
+  };
+  return {
+    email,
+    password,
+    session,
+    keys: { read: await makeKey('read'), write: await makeKey('write'), admin: await makeKey('admin') },
+  };
+}
+
+export async function send(url: string, request: Request): Promise<Answer> {
+  const { method, path, token, headers = {}, body } = request;
+  const response = await fetch(`${url}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && !(body instanceof Uint8Array) && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: body instanceof Uint8Array ? body : JSON.stringify(body) }),
+  });
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (isStream) await response.body?.cancel();
+  const text = isStream ? '' : await response.text();
+  return { status: response.status, headers: response.headers, text, json: parse(text) };
+}
+
+function parse(text: string): never {
+  try {
+    return JSON.parse(text) as never;
+  } catch {
+    return undefined as never;
+  }
+}

@@ -1,0 +1,62 @@
+import { defineTable, entity } from '@stak/table';
+import { z } from 'zod';
+
+// What the processes that serve one API share. Times are milliseconds, but for `expires_at`, which DynamoDB wants
+// in seconds.
+export const httpTable = defineTable({
+  name: 'stak-http',
+  description: 'Idempotency keys with their answers, and the limits that hold over all processes.',
+  keys: { partition: 'pk' },
+  ttl: 'expires_at',
+});
+
+const time = z.number().int();
+const bytes = z.custom<Uint8Array>(value => value instanceof Uint8Array);
+
+export const keyedRequest = entity(httpTable, {
+  name: 'keyed request',
+  description: 'A request with an Idempotency-Key: in flight while it has no status.',
+  schema: z.object({
+    key: z.string(),
+    fingerprint: z.string().describe('hash of the request'),
+    attempt: z.string().describe('who holds the key: a write of anybody else is refused'),
+    until: time.describe('end of the lease, or of the answer'),
+    status: z.number().int().optional(),
+    headers: z.array(z.tuple([z.string(), z.string()])).optional(),
+    body: bytes.optional().describe('bytes'),
+    expires_at: time,
+  }),
+  key: { partition: 'key#{key}' },
+  examples: [
+    {
+      key: 'EXu0cf5zdzZ2hsCzcYFL0t3lFHoVWRbC8BfFJ1Z3mS8',
+      fingerprint: 'wPsqvHMzl4qUDhnZlqvqmBqAvc8MrN5cqyBuSoAlVeo',
+      attempt: '0mjuxvy9s00k1g5xq0d8w3ut',
+      until: 1767312000000,
+      status: 201,
+      headers: [['content-type', 'application/json']],
+      body: new Uint8Array(400),
+      expires_at: 1767312001,
+    },
+  ],
+});
+
+export const sharedBucket = entity(httpTable, {
+  name: 'shared bucket',
+  description: 'How much of a limit that all processes share is used up.',
+  schema: z.object({
+    counted: z.string().describe('hash of the policy and of whom it counts'),
+    used: z.number().int().describe('in milliseconds times the limit'),
+    at: time,
+    expires_at: time.describe('when it is full again, and so as good as gone'),
+  }),
+  key: { partition: 'rate#{counted}' },
+  examples: [
+    {
+      counted: 'Jp2fUPl7rC1gTgZzTQ5LQ2rBv0G1cKQ2d7dF3hV7QyY',
+      used: 60000,
+      at: 1767225600000,
+      expires_at: 1767225606,
+    },
+  ],
+});

@@ -1,0 +1,73 @@
+import { type Clock, createIds, type Ids } from '@stak/kit';
+import { type ItemOf, is, or, type Store, tableErrors } from '@stak/table';
+import { keyedRequest } from './http-table.ts';
+import type { Attempt, Begun, Claim, IdempotencyStore } from './idempotency.ts';
+import * as limits from './limits.ts';
+
+type KeyedRequest = ItemOf<typeof keyedRequest>;
+
+// Keys that any number of processes share. To begin is one conditional write: if it is refused, what stands in
+// the way comes back with the refusal, so that a replay costs no read. To finish is one more.
+export function createTableIdempotency({
+  store,
+  clock,
+  ids = createIds({ clock }),
+}: {
+  store: Store;
+  clock: Clock;
+  ids?: Ids;
+}): IdempotencyStore {
+  return {
+    async begin(claim): Promise<Begun> {
+      const { key, fingerprint } = claim;
+      const attempt = ids.next();
+      const nowMs = clock.now();
+      const until = nowMs + claim.leaseMs;
+      const isFree = or({ attempt: is.absent }, { until: is.atMost(nowMs) });
+      try {
+        await store.put(
+          keyedRequest,
+          { key, fingerprint, attempt, until, expires_at: expiryOf(until) },
+          { if: isFree, pattern: 'begin keyed request' },
+        );
+      } catch (error) {
+        return describeHolder(inTheWay(error), fingerprint);
+      }
+      return { kind: 'started', attempt: attemptOf(store, clock, claim, attempt) };
+    },
+  };
+}
+
+function attemptOf(store: Store, clock: Clock, { key, ttlMs }: Claim, attempt: string): Attempt {
+  return {
+    async finish({ status, headers, body }) {
+      const until = clock.now() + ttlMs;
+      const set = { status, headers: headers.map(toPair), body, until, expires_at: expiryOf(until) };
+      const options = { if: { attempt }, pattern: 'finish keyed request' };
+      await store.update(keyedRequest, { key }, { set }, options).catch(inTheWay);
+    },
+    async abandon() {
+      const options = { if: { attempt }, pattern: 'abandon keyed request' };
+      await store.delete(keyedRequest, { key }, options).catch(inTheWay);
+    },
+  };
+}
+
+const toPair = ([name, value]: readonly [string, string]): [string, string] => [name, value];
+
+// Who holds the key instead of us. Any other error is one.
+function inTheWay(error: unknown): KeyedRequest | undefined {
+  if (!tableErrors.includes(error) || error.code !== 'table.condition_failed') throw error;
+  return (error.details as { current?: KeyedRequest }).current;
+}
+
+function describeHolder(holder: KeyedRequest | undefined, fingerprint: string): Begun {
+  if (holder === undefined) return { kind: 'in_flight' }; // it was let go of in this very moment
+  if (holder.fingerprint !== fingerprint) return { kind: 'mismatch' };
+  const { status, headers = [], body = new Uint8Array() } = holder;
+  if (status === undefined) return { kind: 'in_flight' };
+  return { kind: 'replay', response: { status, headers, body: new Uint8Array(body) } };
+}
+
+// Rounded up and given grace: `until` decides, and an attempt that is a little late may still finish.
+const expiryOf = (untilMs: number): number => Math.ceil((untilMs + limits.idempotencyGraceMs) / 1000);

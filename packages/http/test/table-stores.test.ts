@@ -1,0 +1,89 @@
+import { createEngine, createHttpServer } from '@stak/engine';
+import { type Clock, systemClock } from '@stak/kit';
+import { createLedger, createStore, createTables, type DynamoClient } from '@stak/table';
+import { awsClient } from '@stak/table/aws';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTableStores, httpTable } from '../src/table.ts';
+import { testIdempotencyStore } from './idempotency-store-suite.ts';
+import { testRateLimitStore } from './rate-limit-store-suite.ts';
+
+type Target = { client: DynamoClient; close(): Promise<void> };
+
+async function openEngine(): Promise<Target> {
+  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
+  await createTables(engine, [httpTable]);
+  return { client: engine.client, close: () => engine.close() };
+}
+
+async function openDoor(): Promise<Target> {
+  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
+  const server = createHttpServer(engine, { port: 0 });
+  const { url } = await server.listen();
+  const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
+  const client = awsClient({ region: 'us-east-1', endpoint: url, credentials });
+  await createTables(client, [httpTable]);
+  return {
+    client,
+    async close() {
+      client.close();
+      await server.close();
+      await engine.close();
+    },
+  };
+}
+
+describe.each([
+  ['the embedded engine', openEngine],
+  ['the AWS SDK', openDoor],
+])('over %s', (_, open) => {
+  let target: Target;
+  let made = 0;
+  beforeAll(async () => {
+    target = await open();
+  });
+  afterAll(() => target.close());
+
+  const openStores = (clock: Clock) =>
+    createTableStores({ store: createStore({ client: target.client, clock }), clock });
+
+  // Every store of a suite begins empty: in one table, that is keys of its own.
+  testIdempotencyStore(async clock => {
+    const { idempotency } = openStores(clock);
+    const prefix = `${made++}-`;
+    return { begin: claim => idempotency.begin({ ...claim, key: prefix + claim.key }) };
+  });
+
+  testRateLimitStore(async processes => {
+    const prefix = `${made++} `;
+    return Array.from({ length: processes }, () => {
+      const { rateLimits } = openStores(systemClock);
+      return { take: (key, policy, nowMs) => rateLimits.take(prefix + key, policy, nowMs) };
+    });
+  });
+
+  it('keeps an answer as large as one may be', async () => {
+    const { idempotency } = openStores(systemClock);
+    const claim = { key: 'large', fingerprint: 'f', ttlMs: 10_000, leaseMs: 10_000 };
+    const begun = await idempotency.begin(claim);
+    if (begun.kind !== 'started') throw new Error(begun.kind);
+    const body = Uint8Array.from({ length: 320 * 1024 }, (_, i) => i * 31);
+    const headers = [['location', `/${'x'.repeat(8000)}`]] as const;
+    await begun.attempt.finish({ status: 201, headers, body });
+    expect(await idempotency.begin(claim)).toEqual({
+      kind: 'replay',
+      response: { status: 201, headers, body },
+    });
+  });
+
+  it('costs one write for what passes, and nothing for what is refused or not shared', async () => {
+    const ledger = createLedger();
+    const store = createStore({ client: target.client, ledger });
+    const { rateLimits } = createTableStores({ store, clock: systemClock });
+    const policy = { name: 'login', limit: 5, windowMs: 60_000 };
+    for (let i = 0; i < 20; i++) await rateLimits.take('cost', { ...policy, shared: true }, 1_000_000);
+    for (let i = 0; i < 20; i++) await rateLimits.take('cost', policy, 1_000_000);
+    expect(ledger.entries().map(entry => [entry.pattern, entry.calls])).toEqual([
+      ['take from shared bucket', 5],
+    ]);
+  });
+});

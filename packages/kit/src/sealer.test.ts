@@ -1,0 +1,119 @@
+import { webcrypto } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createSealer, SealError } from './sealer.ts';
+
+const first = { id: '2026-01', secret: 'a secret of the first year, long enough' };
+const second = { id: '2026-02', secret: 'a secret of the second year, long enough' };
+const place = 'ferryhook-main/SRC#src_1/META/signing_secret';
+const vector = 's1.2026-01.AAECAwQFBgcICQoLCYXZcFiYxk1DY3vFeN2Xn-FVUmxKTtEkzwsRqWFAShE';
+
+const reasonOf = (open: () => unknown): string => {
+  try {
+    open();
+  } catch (error) {
+    if (error instanceof SealError) return error.reason;
+  }
+  return 'opened';
+};
+
+describe('createSealer', () => {
+  it('gives back every byte and every character, at its place', () => {
+    const sealer = createSealer({ keys: [first] });
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: 'binary' }), (bytes, where) => {
+        expect(sealer.open(sealer.seal(bytes, where), where)).toEqual(Buffer.from(bytes));
+      }),
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), text => {
+        expect(sealer.openText(sealer.seal(text, place), place)).toBe(text);
+      }),
+    );
+  });
+
+  it('keeps its format: what was stored years ago opens', () => {
+    const random = (size: number) => Uint8Array.from({ length: size }, (_, i) => i);
+    expect(createSealer({ keys: [first], random }).seal('whsec_0123456789', place)).toBe(vector);
+    expect(createSealer({ keys: [first] }).openText(vector, place)).toBe('whsec_0123456789');
+  });
+
+  it('is HKDF and AES-256-GCM as another implementation has them', async () => {
+    const { subtle } = webcrypto;
+    const encode = (text: string) => new TextEncoder().encode(text);
+    const base = await subtle.importKey('raw', encode(first.secret), 'HKDF', false, ['deriveKey']);
+    const info = encode('stak sealed values, version 1');
+    const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info };
+    const key = await subtle.deriveKey(hkdf, base, { name: 'AES-GCM', length: 256 }, false, ['decrypt']);
+    const content = Buffer.from(vector.split('.')[2]!, 'base64url');
+    const additionalData = encode(`s1.${first.id}.${place}`);
+    const gcm = { name: 'AES-GCM', iv: content.subarray(0, 12), additionalData };
+    expect(Buffer.from(await subtle.decrypt(gcm, key, content.subarray(12))).toString()).toBe(
+      'whsec_0123456789',
+    );
+  });
+
+  it('opens nowhere else', () => {
+    const sealer = createSealer({ keys: [first] });
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (where, elsewhere) => {
+        fc.pre(where !== elsewhere);
+        const sealed = sealer.seal('secret', where);
+        expect(reasonOf(() => sealer.open(sealed, elsewhere))).toBe('refused');
+      }),
+    );
+  });
+
+  it('does not open when any character was changed, dropped or added', () => {
+    const sealer = createSealer({ keys: [first, second] });
+    const sealed = sealer.seal('secret', place);
+    const characters = 'ABCabc012-_.= ';
+    for (let i = 0; i < sealed.length; i++) {
+      const [before, after] = [sealed.slice(0, i), sealed.slice(i + 1)];
+      for (const changed of [before + after, ...[...characters].map(one => before + one + after)])
+        if (changed !== sealed) expect(reasonOf(() => sealer.open(changed, place))).not.toBe('opened');
+    }
+    for (const one of characters) expect(reasonOf(() => sealer.open(sealed + one, place))).not.toBe('opened');
+  });
+
+  it('does not open under the name of another key', () => {
+    const sealer = createSealer({ keys: [first, { ...second, secret: first.secret }] });
+    const renamed = sealer.seal('secret', place).replace(first.id, second.id);
+    expect(reasonOf(() => sealer.open(renamed, place))).toBe('refused');
+  });
+
+  it('seals with the first key and opens with the older ones', () => {
+    const old = createSealer({ keys: [first] });
+    const rotated = createSealer({ keys: [second, first] });
+    const sealed = old.seal('secret', place);
+    expect([old.isStale(sealed), rotated.isStale(sealed)]).toEqual([false, true]);
+    const again = rotated.seal(rotated.open(sealed, place), place);
+    expect(rotated.isStale(again)).toBe(false);
+    expect(createSealer({ keys: [second] }).openText(again, place)).toBe('secret');
+    expect(reasonOf(() => old.open(again, place))).toBe('unknown_key');
+  });
+
+  it('never seals the same way twice', () => {
+    const sealer = createSealer({ keys: [first] });
+    expect(new Set(Array.from({ length: 500 }, () => sealer.seal('secret', place))).size).toBe(500);
+  });
+
+  it.each(['', 'secret', 's2.2026-01.AAAA', 's1.2026-01', 's1.2026-01.AAAA', 's1..AAAA'])(
+    'knows that %j is nothing sealed',
+    text => {
+      const sealer = createSealer({ keys: [first] });
+      expect(reasonOf(() => sealer.open(text, place))).toBe('malformed');
+      expect(reasonOf(() => sealer.isStale(text))).toBe('malformed');
+    },
+  );
+
+  it.each([
+    [[]],
+    [[first, first]],
+    [[{ id: 'a.b', secret: 'x' }]],
+    [[{ id: '', secret: 'x' }]],
+    [[{ id: 'a', secret: '' }]],
+  ])('refuses the keys %j', keys => {
+    expect(() => createSealer({ keys })).toThrow(TypeError);
+  });
+});

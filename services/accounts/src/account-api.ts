@@ -1,0 +1,200 @@
+import {
+  empty,
+  endpoint,
+  etagOf,
+  expectedVersion,
+  json,
+  pageOf,
+  pageQuery,
+  route,
+  toPage,
+  versionMismatch,
+} from '@stak/http';
+import { z } from 'zod';
+import { type Browser, originOf } from './browser.ts';
+import type { Deletions } from './deletion.ts';
+import { accountsErrors, userNotFound } from './errors.ts';
+import { plans } from './plans.ts';
+import {
+  auditSchema,
+  meSchema,
+  nameSchema,
+  passwordSchema,
+  planDetailsSchema,
+  triedPasswordSchema,
+  usageSchema,
+} from './schema.ts';
+import { changePassword, type SignInDeps } from './sign-in.ts';
+import type { AuditEntry } from './table.ts';
+import type { User } from './users.ts';
+
+const tags = ['accounts'];
+const proof = triedPasswordSchema
+  .optional()
+  .describe('Not needed if the account has none and you signed in just now');
+
+const routes = {
+  getMe: route({
+    method: 'get',
+    path: '/v1/me',
+    operationId: 'accounts.getMe',
+    tags,
+    auth: 'account',
+    scope: 'read',
+    summary: 'Read your account',
+    responses: { 200: json(meSchema) },
+  }),
+  updateMe: route({
+    method: 'patch',
+    path: '/v1/me',
+    operationId: 'accounts.updateMe',
+    tags,
+    auth: 'account',
+    scope: 'admin',
+    conditional: 'optional',
+    summary: 'Change your account',
+    request: { body: json(z.strictObject({ name: nameSchema })) },
+    responses: { 200: json(meSchema) },
+    problems: ['accounts.being_deleted'],
+  }),
+  changePassword: route({
+    method: 'post',
+    path: '/v1/me/password',
+    operationId: 'accounts.changePassword',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Change or set your password',
+    description: 'Ends all your other sessions.',
+    request: { body: json(z.strictObject({ currentPassword: proof, newPassword: passwordSchema })) },
+    responses: { 204: empty() },
+    problems: [
+      'accounts.password_wrong',
+      'accounts.sign_in_again',
+      'accounts.changed',
+      'accounts.too_many_attempts',
+      'accounts.busy',
+    ],
+  }),
+  deleteMe: route({
+    method: 'post',
+    path: '/v1/me/deletion',
+    operationId: 'accounts.deleteMe',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Delete your account and everything in it',
+    description:
+      'You are signed out everywhere at once, and your keys are refused. The rest goes in a while.',
+    request: { body: json(z.strictObject({ password: proof })) },
+    responses: { 202: empty('It has begun') },
+    problems: [
+      'accounts.password_wrong',
+      'accounts.sign_in_again',
+      'accounts.changed',
+      'accounts.too_many_attempts',
+      'accounts.busy',
+    ],
+  }),
+  listAudit: route({
+    method: 'get',
+    path: '/v1/audit',
+    operationId: 'accounts.listAudit',
+    tags,
+    auth: 'account',
+    scope: 'admin',
+    summary: 'List who did what to your account, newest first',
+    request: { query: pageQuery() },
+    responses: { 200: json(pageOf(auditSchema)) },
+  }),
+  getUsage: route({
+    method: 'get',
+    path: '/v1/usage',
+    operationId: 'accounts.getUsage',
+    tags,
+    auth: 'account',
+    scope: 'read',
+    summary: 'Read what you used this month',
+    responses: { 200: json(usageSchema) },
+  }),
+  listPlans: route({
+    method: 'get',
+    path: '/v1/plans',
+    operationId: 'accounts.listPlans',
+    tags,
+    auth: 'public',
+    summary: 'List the plans',
+    responses: { 200: json(z.strictObject({ data: z.array(planDetailsSchema), next_cursor: z.null() })) },
+  }),
+};
+
+export function createAccountApi(deps: SignInDeps & { browser: Browser; deletions: Deletions }) {
+  const { users, audit, browser, deletions } = deps;
+  const readUser = async (userId: string): Promise<User> => {
+    const user = await users.getById(userId);
+    if (!user) throw userNotFound();
+    return user;
+  };
+
+  return [
+    endpoint(routes.getMe, async c => {
+      const user = await readUser(c.get('principal').accountId);
+      c.header('ETag', etagOf(user.version));
+      return c.json(showMe(user), 200);
+    }),
+    endpoint(routes.updateMe, async c => {
+      const { accountId, via, credentialId } = c.get('principal');
+      const expected = expectedVersion(c);
+      const ifVersion = expected === undefined ? undefined : Number(expected);
+      if (ifVersion !== undefined && !Number.isSafeInteger(ifVersion)) throw versionMismatch();
+      const { address, requestId } = originOf(c);
+      const deed = { action: 'account.changed', via, credentialId, address, requestId, detail: 'name' };
+      const also = { audit: audit.step(accountId, deed) };
+      const user = await users.update(accountId, c.req.valid('json'), { ifVersion, also }).catch(error => {
+        throw accountsErrors.includes(error) && error.code === 'accounts.changed' ? versionMismatch() : error;
+      });
+      c.header('ETag', etagOf(user.version));
+      return c.json(showMe(user), 200);
+    }),
+    endpoint(routes.changePassword, async c => {
+      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      await changePassword(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json'));
+      return c.body(null, 204);
+    }),
+    endpoint(routes.deleteMe, async c => {
+      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      await deletions.request({ userId, sessionId, ...originOf(c) }, c.req.valid('json').password);
+      browser.clearCookie(c);
+      return c.body(null, 202);
+    }),
+    endpoint(routes.listAudit, async c => {
+      const { items, cursor } = await audit.list(c.get('principal').accountId, c.req.valid('query'));
+      return c.json(toPage({ items: items.map(showEntry), cursor }), 200);
+    }),
+    endpoint(routes.getUsage, async c => {
+      const { plan, usageThisMonth, usagePeriodStart } = await readUser(c.get('principal').accountId);
+      const { eventsPerMonth } = plans[plan];
+      return c.json({ usagePeriodStart, usageThisMonth, plan, eventsPerMonth }, 200);
+    }),
+    endpoint(routes.listPlans, c => c.json({ data: Object.values(plans), next_cursor: null }, 200)),
+  ] as const;
+}
+
+const showMe = (user: User) => ({
+  userId: user.userId,
+  email: user.email,
+  emailVerified: user.emailVerified ?? false,
+  name: user.name,
+  plan: user.plan,
+  hasPassword: user.passwordHash !== undefined,
+  githubId: user.githubId,
+  googleId: user.googleId,
+  usageThisMonth: user.usageThisMonth,
+  usagePeriodStart: user.usagePeriodStart,
+  createdAt: user.createdAt,
+  updatedAt: user.updatedAt,
+});
+
+function showEntry({ userId: _, expiresAt: __, ...shown }: AuditEntry) {
+  return shown;
+}

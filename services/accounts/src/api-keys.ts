@@ -1,0 +1,124 @@
+import { randomInt } from 'node:crypto';
+import { failedStep, is, or, tableErrors, type WriteStep, write } from '@stak/table';
+import { type Base, isoTime, sha256 } from './deps.ts';
+import { accountsErrors } from './errors.ts';
+import * as limits from './limits.ts';
+import type { Recent } from './recent.ts';
+import type { Permission } from './schema.ts';
+import { type ApiKey, apiKey, apiKeyHash, keysOfUser, profile } from './table.ts';
+
+export const keyStart = 'fh_live_';
+const secretChars = 40; // of 62: 238 bits
+const shownChars = keyStart.length + 6; // the document's eight characters are the same for every key
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+export type NewApiKey = { name: string; permissions: Permission };
+export type KeyOwner = { keyId: string; userId: string; permissions: Permission };
+type Also = Readonly<Record<string, WriteStep>>;
+
+export type ApiKeys = {
+  // The key itself is here and nowhere else: it is not kept.
+  create(
+    userId: string,
+    input: NewApiKey,
+    also?: (keyId: string) => Also,
+  ): Promise<{ key: string; apiKey: ApiKey }>;
+  getByHash(keyHash: string): Promise<ApiKey | null>;
+  listByUser(userId: string): Promise<ApiKey[]>;
+  delete(keyId: string, userId: string, also?: Also): Promise<void>;
+  updateLastUsed(keyId: string, userId: string): Promise<void>;
+  // For a caller who shows a key: its owner, as of now or a moment ago.
+  findOwner(keyHash: string): Promise<KeyOwner | undefined>;
+};
+
+export const isApiKey = (token: string): boolean => token.startsWith(keyStart);
+
+export function createApiKeys({ store, clock, ids, owners }: Base & { owners: Recent<KeyOwner> }): ApiKeys {
+  const listByUser = async (userId: string): Promise<ApiKey[]> => {
+    const found: ApiKey[] = [];
+    for await (const one of store.all(keysOfUser, { userId })) found.push(one);
+    return found;
+  };
+  const readOwner = (keyHash: string) => store.get(apiKeyHash, { keyHash }, { consistent: true });
+
+  return {
+    listByUser,
+    findOwner: keyHash => owners.get(keyHash, () => readOwner(keyHash)),
+
+    async create(userId, { name, permissions }, also = () => ({})) {
+      if ((await listByUser(userId)).length >= limits.apiKeysPerUser)
+        throw accountsErrors.create('accounts.too_many_keys', 'Delete a key before you make another one.', {
+          most: limits.apiKeysPerUser,
+        });
+      const key = keyStart + randomText(secretChars);
+      const keyHash = sha256(key);
+      const keyId = ids.next('key');
+      const made: ApiKey = {
+        keyId,
+        userId,
+        name,
+        keyHash,
+        keyPrefix: key.slice(0, shownChars),
+        permissions,
+        createdAt: isoTime(clock.now()),
+      };
+      const steps = {
+        'the user': write.check(profile, { userId }, { present: true, if: { deletingAt: is.absent } }),
+        'the key': write.put(apiKey, made, { ifAbsent: true }),
+        'its hash': write.put(apiKeyHash, { keyHash, keyId, userId, permissions }, { ifAbsent: true }),
+        ...also(keyId),
+      };
+      await store.transact(steps, { pattern: 'create API key' }).catch(error => {
+        if (failedStep(error)?.step !== 'the user') throw error;
+        throw accountsErrors.create('accounts.being_deleted', 'This account is being deleted.');
+      });
+      return { key, apiKey: made };
+    },
+
+    async getByHash(keyHash) {
+      const owner = await readOwner(keyHash);
+      if (!owner) return null;
+      const { keyId, userId } = owner;
+      return (await store.get(apiKey, { keyId, userId }, { consistent: true })) ?? null;
+    },
+
+    async delete(keyId, userId, also = {}) {
+      const found = await store.get(apiKey, { keyId, userId }, { consistent: true });
+      if (!found) throw keyNotFound();
+      const { keyHash } = found;
+      const steps = {
+        'the key': write.delete(apiKey, { keyId, userId }, { ifPresent: true }),
+        'its hash': write.delete(apiKeyHash, { keyHash }),
+        ...also,
+      };
+      try {
+        await store.transact(steps, { pattern: 'delete API key' });
+      } catch (error) {
+        throw failedStep(error)?.step === 'the key' ? keyNotFound() : error;
+      } finally {
+        owners.forget(keyHash);
+      }
+    },
+
+    async updateLastUsed(keyId, userId) {
+      const nowMs = clock.now();
+      const before = isoTime(nowMs - limits.lastUsedMs);
+      try {
+        await store.update(
+          apiKey,
+          { keyId, userId },
+          { set: { lastUsedAt: isoTime(nowMs) } },
+          { if: or({ lastUsedAt: is.absent }, { lastUsedAt: is.atMost(before) }) },
+        );
+      } catch (error) {
+        // Somebody else has just written it, or the key is gone.
+        if (!tableErrors.includes(error) || error.code !== 'table.condition_failed') throw error;
+      }
+    },
+  };
+}
+
+const keyNotFound = () => accountsErrors.create('accounts.key_not_found', 'There is no such key.');
+
+const randomText = (length: number): string =>
+  Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');

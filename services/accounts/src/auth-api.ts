@@ -1,0 +1,194 @@
+import { empty, endpoint, json, route } from '@stak/http';
+import { z } from 'zod';
+import { type Browser, originOf } from './browser.ts';
+import { accountsErrors } from './errors.ts';
+import {
+  emailSchema,
+  nameSchema,
+  passwordSchema,
+  sessionSchema,
+  tokensSchema,
+  triedPasswordSchema,
+} from './schema.ts';
+import { logIn, type SignInDeps, signUp } from './sign-in.ts';
+import type { Session } from './table.ts';
+
+const tags = ['accounts'];
+const cookie = z
+  .boolean()
+  .default(true)
+  .describe('Whether the refresh token comes as a cookie. Programs say false and find it in the answer.');
+const credentials = { email: emailSchema, cookie };
+const noStore = 'The access token is good for fifteen minutes; refresh it before.';
+
+const routes = {
+  signUp: route({
+    method: 'post',
+    path: '/v1/auth/signup',
+    operationId: 'accounts.signUp',
+    tags,
+    auth: 'public',
+    summary: 'Make an account and sign in',
+    description: noStore,
+    request: { body: json(z.strictObject({ ...credentials, password: passwordSchema, name: nameSchema })) },
+    responses: { 201: json(tokensSchema) },
+    problems: [
+      'accounts.email_taken',
+      'accounts.origin_refused',
+      'accounts.too_many_attempts',
+      'accounts.busy',
+    ],
+  }),
+  logIn: route({
+    method: 'post',
+    path: '/v1/auth/login',
+    operationId: 'accounts.logIn',
+    tags,
+    auth: 'public',
+    summary: 'Sign in with a password',
+    description: noStore,
+    request: { body: json(z.strictObject({ ...credentials, password: triedPasswordSchema })) },
+    responses: { 200: json(tokensSchema) },
+    problems: [
+      'accounts.credentials_wrong',
+      'accounts.origin_refused',
+      'accounts.too_many_attempts',
+      'accounts.busy',
+    ],
+  }),
+  refresh: route({
+    method: 'post',
+    path: '/v1/auth/refresh',
+    operationId: 'accounts.refresh',
+    tags,
+    auth: 'public',
+    summary: 'Exchange a refresh token for new tokens',
+    description: 'Each refresh token is good once. Using one again ends its session.',
+    request: { body: json(z.strictObject({ refresh_token: z.string().max(300).optional() })) },
+    responses: { 200: json(tokensSchema) },
+    problems: ['accounts.refresh_refused', 'accounts.origin_refused'],
+  }),
+  logOut: route({
+    method: 'post',
+    path: '/v1/auth/logout',
+    operationId: 'accounts.logOut',
+    tags,
+    auth: 'session',
+    scope: 'read',
+    summary: 'End this session',
+    responses: { 204: empty() },
+  }),
+  listSessions: route({
+    method: 'get',
+    path: '/v1/sessions',
+    operationId: 'accounts.listSessions',
+    tags,
+    auth: 'session',
+    scope: 'read',
+    summary: 'List where you are signed in',
+    responses: { 200: json(z.strictObject({ data: z.array(sessionSchema), next_cursor: z.null() })) },
+  }),
+  endSession: route({
+    method: 'delete',
+    path: '/v1/sessions/{sessionId}',
+    operationId: 'accounts.endSession',
+    tags,
+    auth: 'session',
+    scope: 'write',
+    summary: 'End one of your sessions',
+    request: { params: z.strictObject({ sessionId: z.string().regex(/^ses_[a-z0-9]{1,40}$/) }) },
+    responses: { 204: empty() },
+    problems: ['accounts.session_not_found'],
+  }),
+  endSessions: route({
+    method: 'delete',
+    path: '/v1/sessions',
+    operationId: 'accounts.endSessions',
+    tags,
+    auth: 'session',
+    scope: 'write',
+    summary: 'Sign out everywhere, also here',
+    responses: { 204: empty() },
+  }),
+};
+
+export function createAuthApi(deps: SignInDeps & { browser: Browser }) {
+  const { sessions, browser, audit } = deps;
+  const show = (
+    { sessionId, signedInWith, address, userAgent, createdAt, lastUsedAt }: Session,
+    own: string,
+  ) => ({
+    sessionId,
+    isCurrent: sessionId === own,
+    signedInWith,
+    address,
+    userAgent,
+    createdAt,
+    lastUsedAt,
+  });
+  const ended = (
+    userId: string,
+    by: string,
+    target: string,
+    requestId: string,
+    address: string | undefined,
+  ) => ({
+    audit: audit.step(userId, {
+      action: 'session.ended',
+      via: 'session',
+      credentialId: by,
+      target,
+      requestId,
+      address,
+    }),
+  });
+
+  return [
+    endpoint(routes.signUp, async c => {
+      browser.checkOrigin(c);
+      const { cookie: wantsCookie, ...input } = c.req.valid('json');
+      return c.json(browser.answer(c, await signUp(deps, input, originOf(c)), wantsCookie), 201);
+    }),
+    endpoint(routes.logIn, async c => {
+      browser.checkOrigin(c);
+      const { cookie: wantsCookie, ...input } = c.req.valid('json');
+      return c.json(browser.answer(c, await logIn(deps, input, originOf(c)), wantsCookie), 200);
+    }),
+    endpoint(routes.refresh, async c => {
+      browser.checkOrigin(c);
+      const given = c.req.valid('json').refresh_token;
+      const token = given ?? browser.refreshCookie(c);
+      if (token === undefined)
+        throw accountsErrors.create('accounts.refresh_refused', 'There is no refresh token.');
+      // The new token goes back the way the old one came.
+      return c.json(browser.answer(c, await sessions.refresh(token, originOf(c)), given === undefined), 200);
+    }),
+    endpoint(routes.logOut, async c => {
+      const { accountId, credentialId } = c.get('principal');
+      const also = ended(accountId, credentialId, credentialId, c.get('requestId'), c.get('address'));
+      await sessions.revoke(accountId, credentialId, also);
+      browser.clearCookie(c);
+      return c.body(null, 204);
+    }),
+    endpoint(routes.listSessions, async c => {
+      const { accountId, credentialId } = c.get('principal');
+      const found = await sessions.list(accountId);
+      return c.json({ data: found.map(one => show(one, credentialId)), next_cursor: null }, 200);
+    }),
+    endpoint(routes.endSession, async c => {
+      const { accountId, credentialId } = c.get('principal');
+      const { sessionId } = c.req.valid('param');
+      const also = ended(accountId, credentialId, sessionId, c.get('requestId'), c.get('address'));
+      if (!(await sessions.revoke(accountId, sessionId, also)))
+        throw accountsErrors.create('accounts.session_not_found', 'There is no such session.');
+      return c.body(null, 204);
+    }),
+    endpoint(routes.endSessions, async c => {
+      const { accountId, credentialId } = c.get('principal');
+      const also = ended(accountId, credentialId, 'all', c.get('requestId'), c.get('address'));
+      await sessions.revokeAll(accountId, also);
+      browser.clearCookie(c);
+      return c.body(null, 204);
+    }),
+  ] as const;
+}

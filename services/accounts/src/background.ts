@@ -1,0 +1,26 @@
+import type { Logger } from '@stak/kit';
+import * as limits from './limits.ts';
+
+// Writes that no answer waits for: when a key was last used, that a sign-in failed. Losing one is no harm;
+// keeping a caller waiting is, and would tell a stranger which accounts exist.
+export type Background = {
+  run(what: string, job: () => Promise<unknown>): void;
+  settle(): Promise<void>; // when all that is under way has ended
+};
+
+export function createBackground({ log }: { log: Logger }): Background {
+  const running = new Set<Promise<unknown>>();
+  return {
+    run(what, job) {
+      if (running.size >= limits.backgroundJobs)
+        return log.warn({ what }, 'too much to do in the background');
+      const work = job()
+        .catch((error: unknown) => log.warn({ err: error, what }, 'a background write failed'))
+        .finally(() => running.delete(work));
+      running.add(work);
+    },
+    async settle() {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { endpoint, type Prove } from '@stak/http';
+import type { Audit } from '../audit.ts';
+import type { AccountEraser } from '../deletion.ts';
+import type { Base } from '../deps.ts';
+import type { ReturnSettings } from '../oauth/return-to.ts';
+import type { Users } from '../users.ts';
+import { openPortal, readUser, startCheckout } from './checkout.ts';
+import { endSubscriptions } from './customers.ts';
+import { refuse } from './errors.ts';
+import { paidPlans } from './plans.ts';
+import { billingRoutes as routes } from './routes.ts';
+import { openStripe, type StripeSettings } from './stripe.ts';
+import { applyNotice, type Notice, noticeSchema } from './sync.ts';
+import { subscription } from './table.ts';
+
+export type BillingDeps = Pick<Base, 'store' | 'clock' | 'log'> & {
+  users: Users;
+  audit: Audit;
+  pages: ReturnSettings;
+  stripe?: StripeSettings; // without it, every route says that there is no billing
+};
+
+export function createBilling(deps: BillingDeps) {
+  const { store, users, clock, log } = deps;
+  const door = openStripe(deps.stripe);
+
+  const proveStripe: Prove = async c => {
+    const { settings, load } = door();
+    const { webhooks } = await load();
+    const signature = c.req.header('stripe-signature') ?? '';
+    try {
+      const event = await webhooks.constructEventAsync(
+        c.get('body'),
+        signature,
+        settings.webhookSecret,
+        undefined,
+        undefined,
+        clock.now(),
+      );
+      return { kind: 'provider', provider: 'stripe', subject: event.id };
+    } catch (error) {
+      const reason = String(error).split('\n', 1)[0];
+      log.warn({ reason, request_id: c.get('requestId') }, 'the signature of a Stripe event is not good');
+      return undefined;
+    }
+  };
+
+  const api = [
+    endpoint(routes.read, async c => {
+      const { settings } = door();
+      const { accountId: userId } = c.get('principal');
+      const [user, billed] = await Promise.all([
+        readUser(users, userId),
+        store.get(subscription, { userId }, { consistent: true }),
+      ]);
+      const { status, currentPeriodEnd, cancelAtPeriodEnd } = billed ?? {};
+      const plansSold = paidPlans.filter(plan => settings.prices[plan]?.length);
+      return c.json({ plan: user.plan, status, currentPeriodEnd, cancelAtPeriodEnd, plansSold }, 200);
+    }),
+    endpoint(routes.checkout, async c => {
+      const { plan, return_to: returnTo } = c.req.valid('json');
+      const userId = c.get('principal').accountId;
+      return c.json({ url: await startCheckout(deps, door(), { userId, plan, returnTo }) }, 201);
+    }),
+    endpoint(routes.portal, async c => {
+      const { return_to: returnTo } = c.req.valid('json');
+      const userId = c.get('principal').accountId;
+      return c.json({ url: await openPortal(deps, door(), { userId, returnTo }) }, 200);
+    }),
+    endpoint(
+      routes.webhook,
+      async c => c.json({ outcome: await applyNotice(deps, door(), readNotice(c.get('body'))) }, 200),
+      proveStripe,
+    ),
+  ] as const;
+
+  // For when an account goes. It throws while Stripe cannot be told: an account must not leave and go on paying.
+  const eraser: AccountEraser = {
+    name: 'billing',
+    async eraseAccount(userId) {
+      const customer = (await users.readProfile(userId))?.stripeCustomerId;
+      if (customer !== undefined) await endSubscriptions(door(), customer);
+      await store.delete(subscription, { userId });
+      return 'done';
+    },
+  };
+
+  return { api, eraser };
+}
+
+function readNotice(body: Uint8Array): Notice {
+  const notice = noticeSchema.safeParse(JSON.parse(Buffer.from(body).toString()));
+  if (!notice.success)
+    throw refuse('accounts.event_unreadable', 'This is not an event as Stripe sends them.');
+  return notice.data;
+}

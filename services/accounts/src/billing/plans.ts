@@ -1,0 +1,43 @@
+import type Stripe from 'stripe';
+import { type PlanName, planNames } from '../plans.ts';
+
+export type PaidPlan = Exclude<PlanName, 'free'>;
+export const paidPlans = ['starter', 'pro', 'team'] as const satisfies readonly PaidPlan[];
+
+// Which prices buy a plan. The first is sold; the others are what earlier customers still pay.
+export type Prices = { readonly [Plan in PaidPlan]?: readonly string[] };
+
+export type Billed = {
+  plan: PlanName;
+  stripeSubId?: string;
+  status?: Stripe.Subscription.Status;
+  currentPeriodEnd?: string;
+  cancelAtPeriodEnd?: boolean;
+};
+
+// A payment that failed is tried again by Stripe for days, and so long the plan holds; `unpaid` is the end of it.
+const holding: ReadonlySet<Stripe.Subscription.Status> = new Set(['active', 'trialing', 'past_due']);
+
+// What a customer has bought, from all their subscriptions that are not over. The largest plan counts, should
+// somebody have managed to buy two.
+export function billedOf(subscriptions: readonly Stripe.Subscription[], prices: Prices): Billed {
+  let best: Billed = { plan: 'free' };
+  for (const subscription of subscriptions) {
+    if (!holding.has(subscription.status)) continue;
+    for (const item of subscription.items.data) {
+      const plan = planOfPrice(item.price.id, prices);
+      if (plan === undefined || planNames.indexOf(plan) <= planNames.indexOf(best.plan)) continue;
+      best = {
+        plan,
+        stripeSubId: subscription.id,
+        status: subscription.status,
+        currentPeriodEnd: new Date(item.current_period_end * 1000).toISOString(),
+        cancelAtPeriodEnd: subscription.cancel_at_period_end || subscription.cancel_at !== null,
+      };
+    }
+  }
+  return best;
+}
+
+export const planOfPrice = (price: string, prices: Prices): PaidPlan | undefined =>
+  paidPlans.find(plan => prices[plan]?.includes(price));

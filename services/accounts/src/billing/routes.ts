@@ -1,0 +1,86 @@
+import { json, raw, route } from '@stak/http';
+import { z } from 'zod';
+import { returnToChars } from '../oauth/limits.ts';
+import { planSchema } from '../schema.ts';
+import * as limits from './limits.ts';
+import { paidPlans } from './plans.ts';
+import { outcomes } from './sync.ts';
+
+const tags = ['accounts'];
+const off = 'accounts.billing_not_configured';
+const returnTo = z
+  .string()
+  .max(returnToChars)
+  .optional()
+  .describe('Where the browser goes afterwards: a path of this server, or an address of a configured origin');
+const page = z.strictObject({ url: z.string().describe('Send the browser there') });
+
+export const billingRoutes = {
+  read: route({
+    method: 'get',
+    path: '/v1/billing',
+    operationId: 'accounts.readBilling',
+    tags,
+    auth: 'account',
+    scope: 'read',
+    summary: 'What the account pays for',
+    responses: {
+      200: json(
+        z.strictObject({
+          plan: planSchema,
+          status: z.string().optional().describe("Stripe's status of the subscription, like past_due"),
+          currentPeriodEnd: z.string().optional(),
+          cancelAtPeriodEnd: z.boolean().optional(),
+          plansSold: z.array(z.enum(paidPlans)),
+        }),
+      ),
+    },
+    problems: [off],
+  }),
+  checkout: route({
+    method: 'post',
+    path: '/v1/billing/checkout',
+    operationId: 'accounts.startCheckout',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    idempotent: true,
+    summary: 'Buy a plan',
+    request: { body: json(z.strictObject({ plan: z.enum(paidPlans), return_to: returnTo })) },
+    responses: { 201: json(page) },
+    problems: [
+      off,
+      'accounts.plan_not_sold',
+      'accounts.already_subscribed',
+      'accounts.return_to_refused',
+      'accounts.billing_failed',
+    ],
+  }),
+  portal: route({
+    method: 'post',
+    path: '/v1/billing/portal',
+    operationId: 'accounts.openBillingPortal',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Change or cancel what is paid for, see invoices',
+    request: { body: json(z.strictObject({ return_to: returnTo })) },
+    responses: { 200: json(page) },
+    problems: [off, 'accounts.nothing_billed', 'accounts.return_to_refused', 'accounts.billing_failed'],
+  }),
+  webhook: route({
+    method: 'post',
+    path: '/v1/billing/webhook',
+    operationId: 'accounts.takeStripeEvent',
+    tags,
+    auth: 'provider',
+    summary: "Stripe's events, signed by Stripe",
+    request: { body: raw('An event of Stripe, with its Stripe-Signature') },
+    responses: { 200: json(z.strictObject({ outcome: z.enum(outcomes) })) },
+    limits: {
+      bodyBytes: limits.webhookBytes,
+      rate: { name: 'stripe', limit: limits.webhooksPerMinute, windowMs: 60_000, by: 'address' },
+    },
+    problems: [off, 'accounts.event_unreadable', 'accounts.billing_failed', 'accounts.billing_busy'],
+  }),
+} as const;

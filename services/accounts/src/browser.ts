@@ -1,0 +1,80 @@
+import type { Origin } from './deps.ts';
+import { accountsErrors } from './errors.ts';
+import type { SignedIn } from './sessions.ts';
+
+// The part of a request's context that cookies and origins need.
+type RequestPart = {
+  req: { header(name: string): string | undefined };
+  get(name: 'address' | 'requestId'): string | undefined;
+};
+type ResponsePart = { header(name: string, value: string, options?: { append?: boolean }): void };
+
+export type BrowserRules = {
+  publicUrl: string;
+  isHttps: boolean;
+  // Besides our own: where a console is served from elsewhere.
+  allowedOrigins?: readonly string[];
+};
+
+export type Browser = {
+  // Refuses what another site's page sends. A browser names the page's origin with every POST; a program names none.
+  checkOrigin(c: RequestPart): void;
+  refreshCookie(c: RequestPart): string | undefined;
+  // The answer to a sign-in: the refresh token as a cookie no script can read, or for programs in the body.
+  answer(c: ResponsePart, signedIn: SignedIn, wantsCookie: boolean): TokenAnswer;
+  clearCookie(c: ResponsePart): void;
+};
+
+export type TokenAnswer = {
+  access_token: string;
+  token_type: 'Bearer';
+  expires_in: number;
+  session_id: string;
+  refresh_token?: string;
+};
+
+export const originOf = (c: RequestPart): Origin => ({
+  address: c.get('address'),
+  userAgent: c.req.header('user-agent'),
+  requestId: c.get('requestId'),
+});
+
+// Three locks, each enough alone: SameSite=Strict keeps the cookie at home, a JSON body needs a preflight that
+// other origins do not get, and a foreign Origin is refused.
+export function createBrowser({ publicUrl, isHttps, allowedOrigins = [] }: BrowserRules): Browser {
+  const origins = new Set([new URL(publicUrl).origin, ...allowedOrigins]);
+  // With this prefix a browser takes the cookie only over https.
+  const name = isHttps ? '__Secure-stak_refresh' : 'stak_refresh';
+  const attributes = `Path=/v1/auth; HttpOnly; SameSite=Strict${isHttps ? '; Secure' : ''}`;
+  const setCookie = (c: ResponsePart, value: string, maxAgeS: number) =>
+    c.header('Set-Cookie', `${name}=${value}; Max-Age=${maxAgeS}; ${attributes}`, { append: true });
+
+  return {
+    checkOrigin(c) {
+      const origin = c.req.header('origin');
+      if (origin === undefined || origins.has(origin)) return;
+      const host = c.req.header('host');
+      // A server is reached by many names; the one it was called by is its own.
+      if (host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()) return;
+      throw accountsErrors.create('accounts.origin_refused', 'This cannot be done from another site.');
+    },
+    refreshCookie(c) {
+      for (const pair of c.req.header('cookie')?.split(';') ?? []) {
+        const [key, value] = pair.trim().split('=', 2);
+        if (key === name) return value;
+      }
+      return undefined;
+    },
+    answer(c, signedIn, wantsCookie) {
+      if (wantsCookie) setCookie(c, signedIn.refreshToken, signedIn.refreshExpiresIn);
+      return {
+        access_token: signedIn.accessToken,
+        token_type: 'Bearer',
+        expires_in: signedIn.expiresIn,
+        session_id: signedIn.sessionId,
+        ...(!wantsCookie && { refresh_token: signedIn.refreshToken }),
+      };
+    },
+    clearCookie: c => setCookie(c, '', 0),
+  };
+}

@@ -1,0 +1,13 @@
+import { hash } from 'node:crypto';
+import type { Clock, Ids, Logger } from '@stak/kit';
+import type { Store } from '@stak/table';
+
+// What every part of accounts works with.
+export type Base = { store: Store; clock: Clock; ids: Ids; log: Logger };
+
+// Where a request came from, as far as we know.
+export type Origin = { address?: string; userAgent?: string; requestId?: string };
+
+export const isoTime = (nowMs: number): string => new Date(nowMs).toISOString();
+export const inSeconds = (ms: number): number => Math.floor(ms / 1000);
+export const sha256 = (text: string): string => hash('sha256', text);

@@ -1,0 +1,21 @@
+import { defineErrors } from '@stak/kit';
+
+export const accountsErrors = defineErrors({
+  'accounts.credentials_wrong': 401,
+  'accounts.refresh_refused': 401,
+  'accounts.origin_refused': 403,
+  'accounts.password_wrong': 403,
+  'accounts.sign_in_again': 403,
+  'accounts.user_not_found': 404,
+  'accounts.key_not_found': 404,
+  'accounts.session_not_found': 404,
+  'accounts.email_taken': 409,
+  'accounts.identity_taken': 409,
+  'accounts.too_many_keys': 409,
+  'accounts.being_deleted': 409,
+  'accounts.changed': 409,
+  'accounts.too_many_attempts': 429,
+  'accounts.busy': 503,
+});
+
+export const userNotFound = () => accountsErrors.create('accounts.user_not_found', 'There is no such user.');

@@ -1,0 +1,134 @@
+import type { AnyEndpoint } from '@stak/http';
+import { defineErrors, type Random, type Sealer, type Worker } from '@stak/kit';
+import { createAccountApi } from './account-api.ts';
+import { createApiKeys, type KeyOwner } from './api-keys.ts';
+import { createAudit } from './audit.ts';
+import { createAuthApi } from './auth-api.ts';
+import { type CheckEndUser, createAuthenticate } from './authenticate.ts';
+import { createBackground } from './background.ts';
+import { createBilling } from './billing/billing.ts';
+import { billingErrors } from './billing/errors.ts';
+import type { StripeSettings } from './billing/stripe.ts';
+import { createBrowser } from './browser.ts';
+import { type AccountEraser, createDeletions } from './deletion.ts';
+import type { Base } from './deps.ts';
+import { accountsErrors } from './errors.ts';
+import { createKeysApi } from './keys-api.ts';
+import * as limits from './limits.ts';
+import { socialErrors } from './oauth/errors.ts';
+import type { GithubSettings } from './oauth/github.ts';
+import type { GoogleSettings } from './oauth/google.ts';
+import { createSocialSignIn } from './oauth/social-sign-in.ts';
+import { createPasswords, type PasswordCost } from './passwords.ts';
+import { createRecent } from './recent.ts';
+import { createSessions } from './sessions.ts';
+import { proveOwner } from './sign-in.ts';
+import { createSigningKeys } from './signing-keys.ts';
+import { ferryhookMain } from './table.ts';
+import { createThrottle, type ThrottlePolicies } from './throttle.ts';
+import { createTokens } from './tokens.ts';
+import { createUsage } from './usage.ts';
+import { createUsers } from './users.ts';
+
+export type { ApiKeys, NewApiKey } from './api-keys.ts';
+export type { Audit, Deed } from './audit.ts';
+export type { CheckEndUser } from './authenticate.ts';
+export type { AccountEraser } from './deletion.ts';
+export { accountsErrors } from './errors.ts';
+export type { PasswordCost } from './passwords.ts';
+export { type Plan, type PlanName, planNames, plans } from './plans.ts';
+export { type ApiKey, ferryhookMain } from './table.ts';
+export type { ThrottlePolicies } from './throttle.ts';
+export type { EndUserClaims, EndUserGrant, Minted } from './tokens.ts';
+export type { Usage } from './usage.ts';
+export type { NewUser, User, UserChange, Users } from './users.ts';
+
+export type AccountsDeps = Base & {
+  sealer: Sealer;
+  publicUrl: string; // where browsers reach us, and who signs our tokens
+  isHttps?: boolean; // whether browsers reach us by https; read from `publicUrl` unless told
+  allowedOrigins?: readonly string[]; // where else a console may be, like https://console.example
+  erasers?: () => readonly AccountEraser[]; // of the other services, asked when an account goes
+  checkEndUser?: CheckEndUser;
+  github?: GithubSettings;
+  google?: GoogleSettings;
+  stripe?: StripeSettings;
+  passwordCost?: PasswordCost;
+  throttles?: Partial<ThrottlePolicies>;
+  authCacheMs?: number; // 0 asks the table for every request
+  random?: Random;
+};
+
+const allErrors = defineErrors({
+  ...accountsErrors.statuses,
+  ...socialErrors.statuses,
+  ...billingErrors.statuses,
+});
+
+export function createAccounts(given: AccountsDeps) {
+  const { clock, log, publicUrl, sealer, authCacheMs: mostMs = limits.authCacheMs, allowedOrigins } = given;
+  const isHttps = given.isHttps ?? new URL(publicUrl).protocol === 'https:';
+  const pages = { publicUrl, allowedOrigins };
+  const base: Base = { store: given.store, clock, ids: given.ids, log };
+
+  const usage = createUsage({ ...base, random: given.random });
+  const users = createUsers({ ...base, usage });
+  const apiKeys = createApiKeys({ ...base, owners: createRecent<KeyOwner>({ clock, mostMs }) });
+  const audit = createAudit(base);
+  const background = createBackground({ log });
+  const passwords = createPasswords({ cost: given.passwordCost });
+  const throttle = createThrottle({ ...base, policies: given.throttles });
+  const keys = createSigningKeys({ ...base, sealer });
+  const tokens = createTokens({ clock, issuer: publicUrl, keys });
+  const live = createRecent<true>({ clock, mostMs });
+  const sessions = createSessions({ ...base, sealer, tokens, audit, live });
+  const signing = { ...base, users, sessions, passwords, throttle, audit, background };
+  const browser = createBrowser({ publicUrl, isHttps, allowedOrigins });
+
+  const { github, google, stripe } = given;
+  const social = createSocialSignIn({
+    ...signing,
+    browser,
+    pages,
+    github,
+    google,
+    proveOwner: (signed, password) => proveOwner(signing, signed, password),
+  });
+  const billing = createBilling({ ...base, users, audit, pages, stripe });
+  const erasers = () => [billing.eraser, ...(given.erasers?.() ?? [])];
+  const deletions = createDeletions({ ...signing, apiKeys, usage, erasers });
+
+  const api = [
+    ...createAuthApi({ ...signing, browser }),
+    ...createAccountApi({ ...signing, browser, deletions }),
+    ...createKeysApi({ apiKeys, audit, keys }),
+    ...social.api,
+    ...billing.api,
+  ] as const satisfies readonly AnyEndpoint[];
+
+  return {
+    api,
+    errors: allErrors,
+    tables: [ferryhookMain],
+    subscriptions: [],
+    workers: [keys.worker, deletions.worker] as readonly Worker[],
+    authenticate: createAuthenticate({
+      clock,
+      tokens,
+      sessions,
+      apiKeys,
+      background,
+      checkEndUser: given.checkEndUser,
+    }),
+    mintEndUserToken: tokens.mintEndUser,
+    users,
+    apiKeys,
+    usage,
+    audit,
+    sessions,
+    rotateSigningKeys: keys.rotate,
+    finishDeletions: deletions.finishAll,
+    // Resolves when the writes nobody waits for have been made: call it before the store is closed.
+    settle: background.settle,
+  };
+}

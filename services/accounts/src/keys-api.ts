@@ -1,0 +1,109 @@
+import { empty, endpoint, json, route } from '@stak/http';
+import { z } from 'zod';
+import type { ApiKeys } from './api-keys.ts';
+import type { Audit } from './audit.ts';
+import { originOf } from './browser.ts';
+import * as limits from './limits.ts';
+import { apiKeySchema, nameSchema, permissionSchema } from './schema.ts';
+import type { SigningKeys } from './signing-keys.ts';
+import type { ApiKey } from './table.ts';
+
+const tags = ['accounts'];
+
+const routes = {
+  // Takes no Idempotency-Key: the answer would be kept, and with it the key, which is shown once and kept nowhere.
+  createKey: route({
+    method: 'post',
+    path: '/v1/api-keys',
+    operationId: 'accounts.createKey',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Make an API key',
+    description:
+      'The key is in this answer and nowhere else. If it gets lost, delete the key and make another.',
+    request: { body: json(z.strictObject({ name: nameSchema, permissions: permissionSchema })) },
+    responses: { 201: json(apiKeySchema.extend({ key: z.string() })) },
+    problems: ['accounts.too_many_keys', 'accounts.being_deleted'],
+  }),
+  listKeys: route({
+    method: 'get',
+    path: '/v1/api-keys',
+    operationId: 'accounts.listKeys',
+    tags,
+    auth: 'account',
+    scope: 'read',
+    summary: 'List your API keys',
+    responses: { 200: json(z.strictObject({ data: z.array(apiKeySchema), next_cursor: z.null() })) },
+  }),
+  deleteKey: route({
+    method: 'delete',
+    path: '/v1/api-keys/{keyId}',
+    operationId: 'accounts.deleteKey',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Revoke an API key',
+    request: { params: z.strictObject({ keyId: z.string().regex(/^key_[a-z0-9]{1,40}$/) }) },
+    responses: { 204: empty() },
+    problems: ['accounts.key_not_found'],
+  }),
+  jwks: route({
+    method: 'get',
+    path: '/.well-known/jwks.json',
+    operationId: 'accounts.jwks',
+    tags,
+    auth: 'public',
+    summary: 'The public keys that tokens are verified with',
+    responses: { 200: json(z.strictObject({ keys: z.array(z.record(z.string(), z.unknown())) })) },
+  }),
+};
+
+export function createKeysApi({
+  apiKeys,
+  audit,
+  keys,
+}: {
+  apiKeys: ApiKeys;
+  audit: Audit;
+  keys: SigningKeys;
+}) {
+  return [
+    endpoint(routes.createKey, async c => {
+      const { accountId, credentialId, via } = c.get('principal');
+      const input = c.req.valid('json');
+      const { address, requestId } = originOf(c);
+      const deed = { via, credentialId, address, requestId, detail: `${input.name} (${input.permissions})` };
+      const { key, apiKey } = await apiKeys.create(accountId, input, keyId => ({
+        audit: audit.step(accountId, { ...deed, action: 'key.created', target: keyId }),
+      }));
+      return c.json({ ...show(apiKey), key }, 201);
+    }),
+    endpoint(routes.listKeys, async c => {
+      const found = await apiKeys.listByUser(c.get('principal').accountId);
+      return c.json({ data: found.map(show), next_cursor: null }, 200);
+    }),
+    endpoint(routes.deleteKey, async c => {
+      const { accountId, credentialId, via } = c.get('principal');
+      const { keyId } = c.req.valid('param');
+      const { address, requestId } = originOf(c);
+      const deed = { action: 'key.deleted', via, credentialId, address, requestId, target: keyId };
+      await apiKeys.delete(keyId, accountId, { audit: audit.step(accountId, deed) });
+      return c.body(null, 204);
+    }),
+    endpoint(routes.jwks, async c => {
+      // Nobody misses a key by keeping them so long: each is published far ahead of its first token.
+      c.header('Cache-Control', `public, max-age=${limits.signingMarginS / 2}`);
+      return c.json(await keys.jwks(), 200);
+    }),
+  ] as const;
+}
+
+const show = ({ keyId, name, keyPrefix, permissions, lastUsedAt, createdAt }: ApiKey) => ({
+  keyId,
+  name,
+  keyPrefix,
+  permissions,
+  lastUsedAt,
+  createdAt,
+});

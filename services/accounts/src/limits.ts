@@ -1,0 +1,56 @@
+// Everything in accounts that grows, waits or can be guessed, and why it stops where it stops.
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+export const emailChars = 254; // what SMTP can deliver to (RFC 5321, 4.5.3.1.3 less the brackets)
+export const nameChars = 100;
+export const passwordCharsLeast = 10; // above NIST's 8, because there is no second factor yet
+export const passwordCharsMost = 256; // a long passphrase; more would be work for the hash, not for a thief
+export const userAgentChars = 256; // for recognising a session in a list; browsers send about 120
+
+export const scryptLogN = 17; // OWASP: N=2^17, r=8, p=1, which takes 128 MB and about a third of a second
+export const scryptLogNMost = 20; // of a stored hash: more would let one doctored item take a gigabyte
+export const hashesAtOnce = 2; // 256 MB at most; libuv has four threads and files need some, too
+export const hashesWaiting = 40; // about seven seconds of queue; whoever comes later is told to
+
+export const accessTokenS = 15 * minute; // how long a stolen one lasts where nobody can ask about its session
+export const refreshIdleS = 30 * day; // a session nobody used for a month is over
+export const sessionS = 90 * day; // however busy it is, a person signs in once a quarter
+export const refreshGraceMs = 10_000; // for an answer that got lost and for tabs that refresh together
+export const freshSessionMs = 10 * 60_000; // what someone without a password shows instead: a recent sign-in
+export const sessionsPerUser = 50; // the oldest makes room; nobody has more devices
+export const apiKeysPerUser = 100; // one list page; nobody keeps track of more
+
+export const endUserTokenS = hour; // unless the tenant asks for another time
+export const endUserTokenMostS = day; // these are revoked by tenant only, so they must end by themselves
+export const endUserIdChars = 256; // a tenant's own ids: UUIDs, e-mail addresses, URNs
+
+export const signingKeyS = 30 * day; // how long one key signs
+export const signingMarginS = 10 * minute; // how long a process may not have noticed that a key was replaced
+export const signingReloadMs = 60_000; // how old a process's list of keys may be
+export const unknownKeyReloadMs = 1_000; // a stranger's invented key ids cost one read a second, not one each
+
+export const authCacheMs = 2_000; // how long another process may accept what this one revoked; here it is at once
+export const verifiedTokens = 10_000; // about 5 MB; the least recently used is verified again
+export const lastUsedMs = 60_000; // `lastUsedAt` is written at most this often
+
+export const attemptWindowS = 15 * minute;
+export const attemptsPerAccount = 20; // a window; 2,000 guesses a day get nowhere in ten random characters
+export const attemptsPerAddress = 60; // a window; an office behind one address mistypes less than this
+export const signUpWindowS = hour;
+export const signUpsPerAddress = 20; // a window; also what slows down asking which e-mails are taken
+
+export const auditS = 365 * day; // a year, as auditors ask for
+export const auditDetailChars = 500;
+export const usageShards = 8; // a busy account adds 170 times a second in transactions that must not collide
+export const usageMonthsS = 400 * day; // a year of months, for comparison
+export const backgroundJobs = 200; // writes nobody waits for; past this they are dropped, and it is logged
+
+export const deletionPollMs = 60_000; // how soon an interrupted deletion goes on elsewhere
+export const erasedAtOnce = 100; // items held in memory while a long trail goes
+export const deletionSteps = 10_000; // rounds of one deletion in one go before the others get a turn
+
+export const oauthStateS = 10 * minute; // from leaving for the provider to coming back
+export const stripeEventS = 40 * day; // Stripe retries for three days and lets one resend for thirty

@@ -1,0 +1,67 @@
+import { failedStep, is, or, type Store, type WriteStep, write } from '@stak/table';
+import { accountsErrors } from './errors.ts';
+import { emailLock, githubLock, googleLock, stripeLock } from './table.ts';
+
+// What belongs to one user only. Each has its lock item, written and removed with the user's own item.
+export const uniques = ['email', 'githubId', 'googleId', 'stripeCustomerId'] as const;
+export type Unique = (typeof uniques)[number];
+
+type Lock = {
+  take(value: string, userId: string): WriteStep;
+  free(value: string, userId: string): WriteStep;
+  owner(store: Store, value: string): Promise<string | undefined>;
+};
+
+const absent = { ifAbsent: true };
+// One that is already gone is as good as freed; somebody else's is not ours to free.
+const ownedBy = (userId: string) => ({ if: or({ userId }, { userId: is.absent }) });
+
+export const locks: Readonly<Record<Unique, Lock>> = {
+  email: {
+    take: (email, userId) => write.put(emailLock, { email, userId }, absent),
+    free: (email, userId) => write.delete(emailLock, { email }, ownedBy(userId)),
+    owner: async (store, email) => (await store.get(emailLock, { email }, { consistent: true }))?.userId,
+  },
+  githubId: {
+    take: (githubId, userId) => write.put(githubLock, { githubId, userId }, absent),
+    free: (githubId, userId) => write.delete(githubLock, { githubId }, ownedBy(userId)),
+    owner: async (store, githubId) =>
+      (await store.get(githubLock, { githubId }, { consistent: true }))?.userId,
+  },
+  googleId: {
+    take: (googleId, userId) => write.put(googleLock, { googleId, userId }, absent),
+    free: (googleId, userId) => write.delete(googleLock, { googleId }, ownedBy(userId)),
+    owner: async (store, googleId) =>
+      (await store.get(googleLock, { googleId }, { consistent: true }))?.userId,
+  },
+  stripeCustomerId: {
+    take: (stripeCustomerId, userId) => write.put(stripeLock, { stripeCustomerId, userId }, absent),
+    free: (stripeCustomerId, userId) => write.delete(stripeLock, { stripeCustomerId }, ownedBy(userId)),
+    owner: async (store, stripeCustomerId) =>
+      (await store.get(stripeLock, { stripeCustomerId }, { consistent: true }))?.userId,
+  },
+};
+
+type Values = { readonly [U in Unique]?: string };
+
+// The steps that move a user's locks from what was theirs to what shall be.
+export function lockSteps(userId: string, before: Values, after: Values): [string, WriteStep][] {
+  const steps: [string, WriteStep][] = [];
+  for (const unique of uniques) {
+    const [old, wanted] = [before[unique], after[unique]];
+    if (old === wanted) continue;
+    if (wanted !== undefined) steps.push([`take ${unique}`, locks[unique].take(wanted, userId)]);
+    if (old !== undefined) steps.push([`free ${unique}`, locks[unique].free(old, userId)]);
+  }
+  return steps;
+}
+
+// A lock that somebody else has, as an error for the caller; anything else as it is.
+export function explainLock(error: unknown): unknown {
+  const step = failedStep(error)?.step;
+  if (step === 'take email')
+    return accountsErrors.create('accounts.email_taken', 'There is an account with this e-mail address.');
+  if (step?.startsWith('take '))
+    return accountsErrors.create('accounts.identity_taken', 'Another account is linked to this identity.');
+  return error;
+}

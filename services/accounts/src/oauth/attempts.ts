@@ -1,0 +1,59 @@
+import { tableErrors } from '@stak/table';
+import { type Base, inSeconds } from '../deps.ts';
+import { oauthStateS } from '../limits.ts';
+import { oauthState } from '../table.ts';
+import { isSameText, newAttemptSecret, secretsOf, stateHashOf } from './attempt-secrets.ts';
+import { refuse } from './errors.ts';
+import type { Provider, ProviderName, Secrets } from './provider.ts';
+
+export type Started = { secret: string; url: URL };
+// The signed-in person who links an identity, if that is what the attempt is for.
+export type Linker = { userId: string; sessionId: string };
+export type Returned = { secrets: Secrets; returnTo: string; linker?: Linker };
+
+// A browser leaves for the provider: it takes the secret along in a cookie, we remember that it left.
+export async function startAttempt(
+  { store, clock }: Pick<Base, 'store' | 'clock'>,
+  provider: Provider,
+  given: { name: ProviderName; redirectUri: string; returnTo: string; linker?: Linker },
+): Promise<Started> {
+  const secret = newAttemptSecret();
+  const secrets = secretsOf(secret);
+  const url = await provider.authorizationUrl(secrets, given.redirectUri);
+  await store.put(oauthState, {
+    stateHash: stateHashOf(secrets.state),
+    provider: given.name,
+    returnTo: given.returnTo,
+    linkUserId: given.linker?.userId,
+    linkSessionId: given.linker?.sessionId,
+    expiresAt: inSeconds(clock.now()) + oauthStateS,
+  });
+  return { secret, url };
+}
+
+// A browser comes back. The attempt is taken before anything else is done with it, so it works once, whatever
+// comes of it.
+export async function takeAttempt(
+  { store }: Pick<Base, 'store'>,
+  { secret, state, name }: { secret: string | undefined; state: string | undefined; name: ProviderName },
+): Promise<Returned> {
+  if (secret === undefined || state === undefined) throw attemptOver();
+  const secrets = secretsOf(secret);
+  if (!isSameText(secrets.state, state)) throw attemptOver();
+  try {
+    const key = { stateHash: stateHashOf(state) };
+    const taken = await store.delete(oauthState, key, { ifPresent: true, if: { provider: name } });
+    if (!taken) throw attemptOver();
+    const { returnTo, linkUserId: userId, linkSessionId: sessionId } = taken;
+    const linker = userId !== undefined && sessionId !== undefined ? { userId, sessionId } : undefined;
+    return { secrets, returnTo, linker };
+  } catch (error) {
+    throw tableErrors.includes(error) && error.code === 'table.condition_failed' ? attemptOver() : error;
+  }
+}
+
+export const attemptOver = () =>
+  refuse(
+    'accounts.sign_in_expired',
+    'This sign-in did not begin in this browser, was used already, or took too long. Start again.',
+  );

@@ -1,0 +1,173 @@
+import type { Ids } from '@stak/kit';
+import type { Audit } from '../audit.ts';
+import type { Origin } from '../deps.ts';
+import { accountsErrors, userNotFound } from '../errors.ts';
+import { nameChars } from '../limits.ts';
+import { emailSchema, nameSchema } from '../schema.ts';
+import type { Profile } from '../table.ts';
+import type { Users } from '../users.ts';
+import { refuse } from './errors.ts';
+import * as limits from './limits.ts';
+import { type Identity, type ProviderName, providerNames, providerTitles } from './provider.ts';
+
+export type IdentityDeps = { users: Users; audit: Audit; ids: Ids };
+export type Known = { provider: ProviderName; identity: Identity };
+
+export const idOf = { github: 'githubId', google: 'googleId' } as const;
+
+// Whose account it is: the one the identity is linked to, else the one with its verified address, else a new one.
+export function findAccount(deps: IdentityDeps, known: Known, origin: Origin): Promise<Profile> {
+  const { users } = deps;
+  const races = ['accounts.changed', 'accounts.email_taken', 'accounts.identity_taken'];
+  return untilSettled(races, async () => {
+    const linked = await users.findProfile(idOf[known.provider], known.identity.id);
+    if (linked) return linked;
+    const email = verifiedEmail(known);
+    const owner = await users.findProfile('email', email);
+    return owner ? joinAccount(deps, owner, known, origin) : createAccount(deps, email, known, origin);
+  });
+}
+
+// Someone may have signed up with an address that is not theirs and wait for its owner to come: only an account
+// whose address was proven is joined. To any other its owner signs in as before, and links.
+async function joinAccount(
+  deps: IdentityDeps,
+  owner: Profile,
+  known: Known,
+  origin: Origin,
+): Promise<Profile> {
+  const { provider } = known;
+  if (!owner.emailVerified)
+    throw refuse(
+      'accounts.link_refused',
+      `There is an account with this e-mail address. Sign in to it as before and link ${providerTitles[provider]} there.`,
+    );
+  return link(deps, owner, known, { via: provider, ...origin });
+}
+
+function createAccount(
+  { users, audit, ids }: IdentityDeps,
+  email: string,
+  { provider, identity }: Known,
+  origin: Origin,
+): Promise<Profile> {
+  const userId = ids.next('usr');
+  const deed = { action: 'account.created', via: provider, target: userId, ...origin };
+  return users.create(
+    { email, emailVerified: true, name: displayName(identity, email), [idOf[provider]]: identity.id },
+    { audit: audit.step(userId, deed) },
+    userId,
+  );
+}
+
+// For someone who is signed in and has shown both sides: no address has to agree.
+export function linkIdentity(
+  deps: IdentityDeps,
+  { userId, credentialId, ...known }: Known & { userId: string; credentialId: string },
+  origin: Origin,
+): Promise<Profile> {
+  return untilSettled(['accounts.changed'], async () => {
+    const user = await readUser(deps.users, userId);
+    if (user[idOf[known.provider]] === known.identity.id) return user;
+    return link(deps, user, known, { via: 'session', credentialId, ...origin });
+  });
+}
+
+async function link(
+  { users, audit }: IdentityDeps,
+  user: Profile,
+  { provider, identity }: Known,
+  by: Origin & { via: string; credentialId?: string },
+): Promise<Profile> {
+  const title = providerTitles[provider];
+  if (user[idOf[provider]] !== undefined)
+    throw refuse(
+      'accounts.link_refused',
+      `The account is linked to another account at ${title}. Unlink it first.`,
+    );
+  const isProven = identity.isEmailVerified && emailSchema.safeParse(identity.email).data === user.email;
+  const step = audit.step(user.userId, {
+    action: 'identity.linked',
+    target: `${provider}:${identity.id}`,
+    ...by,
+  });
+  return users.update(
+    user.userId,
+    { [idOf[provider]]: identity.id, ...(isProven && { emailVerified: true }) },
+    { ifVersion: user.version, also: { audit: step } },
+  );
+}
+
+// The last way to sign in stays. A provider that is not configured is none.
+export function unlinkIdentity(
+  { users, audit }: IdentityDeps,
+  given: {
+    userId: string;
+    credentialId: string;
+    provider: ProviderName;
+    configured: readonly ProviderName[];
+  },
+  origin: Origin,
+): Promise<Profile> {
+  const { userId, provider } = given;
+  return untilSettled(['accounts.changed'], async () => {
+    const user = await readUser(users, userId);
+    const id = user[idOf[provider]];
+    if (id === undefined)
+      throw refuse(
+        'accounts.provider_not_linked',
+        `The account is not linked to ${providerTitles[provider]}.`,
+      );
+    const others = providerNames.filter(name => name !== provider && given.configured.includes(name));
+    if (user.passwordHash === undefined && !others.some(name => user[idOf[name]] !== undefined))
+      throw refuse(
+        'accounts.last_sign_in',
+        'This is the only way to sign in to the account. Set a password or link another one first.',
+      );
+    const by = { via: 'session', credentialId: given.credentialId, ...origin };
+    const step = audit.step(userId, { action: 'identity.unlinked', target: `${provider}:${id}`, ...by });
+    return users.update(
+      userId,
+      { [idOf[provider]]: null },
+      { ifVersion: user.version, also: { audit: step } },
+    );
+  });
+}
+
+async function readUser(users: Users, userId: string): Promise<Profile> {
+  const user = await users.readProfile(userId);
+  if (!user) throw userNotFound();
+  return user;
+}
+
+function verifiedEmail({ provider, identity }: Known): string {
+  const email = emailSchema.safeParse(identity.email);
+  if (identity.isEmailVerified && email.success) return email.data;
+  const title = providerTitles[provider];
+  throw refuse(
+    'accounts.provider_email_unverified',
+    `${title} knows no verified e-mail address of yours. Verify the primary one there and try again.`,
+  );
+}
+
+export function displayName({ name }: Identity, email: string): string {
+  const printable = name
+    ?.replaceAll(/\p{Cc}/gu, '')
+    .slice(0, nameChars)
+    .toWellFormed();
+  const shown = nameSchema.safeParse(printable);
+  return shown.success ? shown.data : email.slice(0, email.indexOf('@')).slice(0, nameChars);
+}
+
+// What was read may have changed when it is written, by someone with the same identity or address, or by the same
+// person in another tab. Then all of it is looked at again.
+async function untilSettled<T>(races: readonly string[], attempt: () => Promise<T>): Promise<T> {
+  for (let left = limits.settleAttempts; ; left--) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isRace = accountsErrors.includes(error) && races.includes(error.code);
+      if (!isRace || left === 1) throw error;
+    }
+  }
+}

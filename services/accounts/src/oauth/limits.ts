@@ -1,0 +1,9 @@
+// What a sign-in through a provider may hold, read or wait for, and why it stops where it stops.
+
+export const startsPerMinute = 30; // from one address: each writes an item, and a person needs one
+export const returnToChars = 1024; // a path of the console with a few parameters
+export const callbackChars = 2048; // a code or a state; Google's codes have about 100 characters, Azure's 1,500
+export const providerMs = 5_000; // for one request to a provider; a sign-in makes three at most
+export const providerBytes = 512 * 1024; // for one answer; a person at GitHub with 100 addresses has 15 KB
+export const discoveryMs = 60 * 60_000; // Google's metadata says that it may be kept for an hour
+export const settleAttempts = 5; // two callbacks may race for one account; the loser looks again

@@ -1,0 +1,106 @@
+import { empty, json, route } from '@stak/http';
+import { z } from 'zod';
+import { triedPasswordSchema } from '../schema.ts';
+import * as limits from './limits.ts';
+import { providerNames } from './provider.ts';
+
+const tags = ['accounts'];
+const params = z.strictObject({ provider: z.enum(providerNames) });
+const returnTo = z
+  .string()
+  .max(limits.returnToChars)
+  .optional()
+  .describe('Where the browser goes afterwards: a path of this server, or an address of a configured origin');
+const parameter = z.string().max(limits.callbackChars).optional();
+const rate = {
+  name: 'provider sign-in',
+  limit: limits.startsPerMinute,
+  windowMs: 60_000,
+  by: 'address',
+} as const;
+
+export const socialRoutes = {
+  providers: route({
+    method: 'get',
+    path: '/v1/auth/providers',
+    operationId: 'accounts.listProviders',
+    tags,
+    auth: 'public',
+    summary: 'Which providers one can sign in with',
+    responses: { 200: json(z.strictObject({ data: z.array(z.enum(providerNames)) })) },
+  }),
+  start: route({
+    method: 'get',
+    path: '/v1/auth/{provider}/start',
+    operationId: 'accounts.startProviderSignIn',
+    tags,
+    auth: 'public',
+    summary: 'Sign in with GitHub or Google',
+    description: 'For browsers: sends them to the provider, which sends them to the callback.',
+    request: { params, query: z.strictObject({ return_to: returnTo }) },
+    responses: { 302: empty('To the provider') },
+    limits: { rate },
+    problems: ['accounts.provider_not_configured', 'accounts.return_to_refused', 'accounts.provider_failed'],
+  }),
+  callback: route({
+    method: 'get',
+    path: '/v1/auth/{provider}/callback',
+    operationId: 'accounts.finishProviderSignIn',
+    tags,
+    auth: 'public',
+    summary: 'Back from the provider',
+    description:
+      'Signs in with the refresh cookie, or links the identity, and sends the browser to `return_to`.',
+    request: {
+      params,
+      // Providers add parameters of their own: scope, authuser, hd, iss.
+      query: z.looseObject({ code: parameter, state: parameter, error: parameter, iss: parameter }),
+    },
+    responses: { 302: empty('To `return_to`') },
+    limits: { rate },
+    problems: [
+      'accounts.provider_not_configured',
+      'accounts.sign_in_expired',
+      'accounts.sign_in_denied',
+      'accounts.provider_email_unverified',
+      'accounts.link_refused',
+      'accounts.identity_taken',
+      'accounts.provider_failed',
+    ],
+  }),
+  link: route({
+    method: 'post',
+    path: '/v1/auth/{provider}/link',
+    operationId: 'accounts.linkProvider',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Link an identity at a provider to the account',
+    description:
+      'Needs the password or, of those who have none, a recent sign-in. Send the browser to the `url`: it comes back to `return_to`, linked.',
+    request: {
+      params,
+      body: json(z.strictObject({ return_to: returnTo, password: triedPasswordSchema.optional() })),
+    },
+    responses: { 200: json(z.strictObject({ url: z.string() })) },
+    problems: [
+      'accounts.provider_not_configured',
+      'accounts.return_to_refused',
+      'accounts.password_wrong',
+      'accounts.sign_in_again',
+      'accounts.provider_failed',
+    ],
+  }),
+  unlink: route({
+    method: 'delete',
+    path: '/v1/auth/{provider}/link',
+    operationId: 'accounts.unlinkProvider',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Unlink the identity at a provider',
+    request: { params },
+    responses: { 204: empty() },
+    problems: ['accounts.provider_not_linked', 'accounts.last_sign_in'],
+  }),
+} as const;

@@ -1,0 +1,39 @@
+import { failedStep, is, write } from '@stak/table';
+import type { Origin } from '../deps.ts';
+import { accountsErrors } from '../errors.ts';
+import type { Sessions, SignedIn } from '../sessions.ts';
+import { profile } from '../table.ts';
+import { attemptOver, type Linker } from './attempts.ts';
+import { findAccount, type IdentityDeps, idOf, type Known, linkIdentity } from './identities.ts';
+
+export type ProviderSignInDeps = IdentityDeps & { sessions: Sessions };
+
+// The session starts only if the identity is the account's at that very moment.
+export async function signIn(deps: ProviderSignInDeps, known: Known, origin: Origin): Promise<SignedIn> {
+  const { provider, identity } = known;
+  const { userId } = await findAccount(deps, known, origin);
+  const isTheirs = { deletingAt: is.absent, [idOf[provider]]: identity.id };
+  const userIsGood = write.check(profile, { userId }, { present: true, if: isTheirs });
+  try {
+    return await deps.sessions.start({ userId, signedInWith: provider, origin, userIsGood });
+  } catch (error) {
+    if (failedStep(error)?.step !== 'the user') throw error;
+    throw accountsErrors.create(
+      'accounts.being_deleted',
+      'This account is being deleted, or was just unlinked.',
+    );
+  }
+}
+
+// Whoever adds a way to sign in keeps the account for good, so they have shown before they left that it is theirs.
+export async function link(
+  deps: ProviderSignInDeps,
+  known: Known,
+  linker: Linker,
+  origin: Origin,
+): Promise<void> {
+  const { userId, sessionId } = linker;
+  // They may have signed out, or been signed out, while they were at the provider.
+  if (!(await deps.sessions.isLive(userId, sessionId))) throw attemptOver();
+  await linkIdentity(deps, { ...known, userId, credentialId: sessionId }, origin);
+}

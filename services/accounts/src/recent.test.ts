@@ -1,0 +1,69 @@
+import { manualClock } from '@stak/kit';
+import { describe, expect, it } from 'vitest';
+import { createLru } from './lru.ts';
+import { createRecent } from './recent.ts';
+
+describe('what was read a moment ago', () => {
+  const open = () => {
+    const clock = manualClock();
+    const recent = createRecent<string>({ clock, mostMs: 2000 });
+    let reads = 0;
+    const read = async (value: string | undefined = 'value') => {
+      reads += 1;
+      return value;
+    };
+    return { clock, recent, read, reads: () => reads };
+  };
+
+  it('is not read again until the moment is over', async () => {
+    const { clock, recent, read, reads } = open();
+    expect(await recent.get('k', read)).toBe('value');
+    await clock.advance(1999);
+    await recent.get('k', read);
+    expect(reads()).toBe(1);
+    await clock.advance(1);
+    await recent.get('k', read);
+    expect(reads()).toBe(2);
+    // A clock that steps back makes nothing young again.
+    clock.set(clock.now() - 60_000);
+    await recent.get('k', read);
+    expect(reads()).toBe(3);
+  });
+
+  it('is forgotten at once, also by a read that had begun before', async () => {
+    const { recent, read, reads } = open();
+    let finish = (_: string) => {};
+    const slow = recent.get(
+      'k',
+      () =>
+        new Promise<string>(resolve => {
+          finish = resolve;
+        }),
+    );
+    recent.forget('k');
+    finish('revoked meanwhile');
+    await slow;
+    expect(await recent.get('k', read)).toBe('value');
+    recent.forget('k');
+    await recent.get('k', read);
+    expect(reads()).toBe(2);
+  });
+
+  it('is not remembered if there was nothing', async () => {
+    const { recent, reads } = open();
+    expect(await recent.get('k', async () => undefined)).toBeUndefined();
+    expect(await recent.get('k', async () => 'now there is')).toBe('now there is');
+    expect(reads()).toBe(0);
+  });
+});
+
+describe('a map of bounded size', () => {
+  it('forgets what was not asked for longest', () => {
+    const lru = createLru<number>(2);
+    lru.set('a', 1);
+    lru.set('b', 2);
+    lru.get('a');
+    lru.set('c', 3);
+    expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual([1, undefined, 3]);
+  });
+});

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import * as limits from './limits.ts';
+import { planNames } from './plans.ts';
+
+// Zod's address pattern is ASCII without `#` or spaces, so an address can be part of a key as it is.
+export const emailSchema = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(limits.emailChars)
+  .pipe(z.email())
+  .describe('An e-mail address; case does not matter');
+export const nameSchema = z.string().trim().min(1).max(limits.nameChars).refine(isPrintable, 'Not printable');
+export const passwordSchema = z.string().min(limits.passwordCharsLeast).max(limits.passwordCharsMost);
+// A password as it is tried: one that is too short to be one is simply wrong.
+export const triedPasswordSchema = z.string().min(1).max(limits.passwordCharsMost);
+export const planSchema = z.enum(planNames);
+export const permissionSchema = z.enum(['read', 'write', 'admin']);
+export type Permission = z.infer<typeof permissionSchema>;
+
+function isPrintable(text: string): boolean {
+  return text.isWellFormed() && !/\p{Cc}/u.test(text);
+}
+
+// What a person sees of their own account. The hash of the password and Stripe's ids stay here.
+export const meSchema = z.strictObject({
+  userId: z.string(),
+  email: z.string(),
+  emailVerified: z.boolean(),
+  name: z.string(),
+  plan: planSchema,
+  hasPassword: z.boolean(),
+  githubId: z.string().optional(),
+  googleId: z.string().optional(),
+  usageThisMonth: z.int(),
+  usagePeriodStart: z.string(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});
+
+export const apiKeySchema = z.strictObject({
+  keyId: z.string(),
+  name: z.string(),
+  keyPrefix: z.string(),
+  permissions: permissionSchema,
+  lastUsedAt: z.string().optional(),
+  createdAt: z.string(),
+});
+
+export const sessionSchema = z.strictObject({
+  sessionId: z.string(),
+  isCurrent: z.boolean(),
+  signedInWith: z.string(),
+  address: z.string().optional(),
+  userAgent: z.string().optional(),
+  createdAt: z.string(),
+  lastUsedAt: z.string(),
+});
+
+export const auditSchema = z.strictObject({
+  auditId: z.string(),
+  action: z.string(),
+  at: z.string(),
+  via: z.string(),
+  credentialId: z.string().optional(),
+  address: z.string().optional(),
+  requestId: z.string().optional(),
+  target: z.string().optional(),
+  detail: z.string().optional(),
+});
+
+export const planDetailsSchema = z.strictObject({
+  plan: planSchema,
+  eventsPerMonth: z.int(),
+  eventsPerMinute: z.int(),
+  retentionSeconds: z.int(),
+});
+
+export const usageSchema = z.strictObject({
+  usagePeriodStart: z.string(),
+  usageThisMonth: z.int(),
+  plan: planSchema,
+  eventsPerMonth: z.int(),
+});
+
+// The names are OAuth's. The refresh token is here only for those who asked for no cookie.
+export const tokensSchema = z.strictObject({
+  access_token: z.string(),
+  token_type: z.literal('Bearer'),
+  expires_in: z.int(),
+  session_id: z.string(),
+  refresh_token: z.string().optional(),
+});

@@ -1,0 +1,130 @@
+import { failedStep, is, type WriteStep, write } from '@stak/table';
+import type { Audit } from './audit.ts';
+import type { Background } from './background.ts';
+import { type Base, isoTime, type Origin } from './deps.ts';
+import { accountsErrors, userNotFound } from './errors.ts';
+import * as limits from './limits.ts';
+import type { Passwords } from './passwords.ts';
+import type { Sessions, SignedIn } from './sessions.ts';
+import { type Profile, profile } from './table.ts';
+import type { Throttle } from './throttle.ts';
+import type { Users } from './users.ts';
+
+export type SignInDeps = Base & {
+  users: Users;
+  sessions: Sessions;
+  passwords: Passwords;
+  throttle: Throttle;
+  audit: Audit;
+  background: Background;
+};
+
+// Who is doing something with their session, and from where.
+export type Signed = Origin & { userId: string; sessionId: string };
+
+const wrongCredentials = () =>
+  accountsErrors.create('accounts.credentials_wrong', 'The e-mail address or the password is wrong.');
+
+// A taken address is told: without sending mail there is no other way to say that nothing was made. It takes as
+// long as a free one, and an address may ask only so often.
+export async function signUp(
+  deps: SignInDeps,
+  input: { email: string; password: string; name: string },
+  origin: Origin,
+): Promise<SignedIn> {
+  const { users, sessions, passwords, throttle, audit, ids } = deps;
+  await throttle.trySignUp(origin.address);
+  const passwordHash = await passwords.hash(input.password);
+  const { email, name } = input;
+  const { address, requestId } = origin;
+  const userId = ids.next('usr');
+  const deed = { action: 'account.created', via: 'password', address, requestId };
+  await users.create({ email, name, passwordHash }, { audit: audit.step(userId, deed) }, userId);
+  return sessions.start({ userId, signedInWith: 'password', origin });
+}
+
+// Every way to fail looks the same and takes the same time: there is always a hash to compare with.
+export async function logIn(
+  deps: SignInDeps,
+  { email, password }: { email: string; password: string },
+  origin: Origin,
+): Promise<SignedIn> {
+  const { users, sessions, passwords, throttle, audit, background } = deps;
+  const attempt = await throttle.tryPassword({ account: email, address: origin.address });
+  const user = await users.findProfile('email', email);
+  const isRight = await passwords.verify(password, user?.passwordHash);
+  if (!user || !isRight) {
+    const { address, requestId } = origin;
+    const deed = { action: 'session.refused', via: 'password', address, requestId };
+    if (user && user.deletingAt === undefined)
+      background.run('note a failed sign-in', () => audit.record(user.userId, deed));
+    throw wrongCredentials();
+  }
+  const userIsGood = await stillThisPassword(deps, user, password);
+  const started = await sessions
+    .start({ userId: user.userId, signedInWith: 'password', origin, userIsGood })
+    .catch(error => {
+      throw failedStep(error)?.step === 'the user' ? wrongCredentials() : error;
+    });
+  background.run('refund an attempt', () => attempt.refund());
+  return started;
+}
+
+// Part of the sign-in's transaction: a password that was changed while it was being checked opens nothing. A hash
+// of an older cost is replaced on the way.
+async function stillThisPassword(
+  { passwords, clock }: SignInDeps,
+  { userId, passwordHash }: Profile,
+  password: string,
+): Promise<WriteStep> {
+  const unchanged = { passwordHash, deletingAt: is.absent };
+  if (!passwords.isOutdated(passwordHash!))
+    return write.check(profile, { userId }, { present: true, if: unchanged });
+  const set = { passwordHash: await passwords.hash(password), updatedAt: isoTime(clock.now()) };
+  return write.update(profile, { userId }, { set }, { if: unchanged });
+}
+
+// Someone with a session shows that they are its owner: by the password or, if there is none, by having signed in
+// a moment ago.
+export async function proveOwner(
+  deps: SignInDeps,
+  { userId, sessionId, address }: Signed,
+  password: string | undefined,
+): Promise<Profile> {
+  const { users, sessions, passwords, throttle, clock, background } = deps;
+  const user = await users.readProfile(userId);
+  if (!user) throw userNotFound();
+  if (user.passwordHash === undefined) {
+    const session = await sessions.read(userId, sessionId);
+    const isFresh = session && clock.now() - Date.parse(session.createdAt) < limits.freshSessionMs;
+    if (!isFresh) throw accountsErrors.create('accounts.sign_in_again', 'Sign in again, then repeat this.');
+    return user;
+  }
+  const attempt = await throttle.tryPassword({ account: user.email, address });
+  if (password === undefined || !(await passwords.verify(password, user.passwordHash)))
+    throw accountsErrors.create('accounts.password_wrong', 'The password is wrong.');
+  background.run('refund an attempt', () => attempt.refund());
+  return user;
+}
+
+// The password and the end of all other sessions are one transaction: whoever had the old one is out.
+export async function changePassword(
+  deps: SignInDeps,
+  signed: Signed,
+  { currentPassword, newPassword }: { currentPassword?: string; newPassword: string },
+): Promise<void> {
+  const { users, sessions, passwords, audit } = deps;
+  const { userId, sessionId, address, requestId } = signed;
+  const user = await proveOwner(deps, signed, currentPassword);
+  const passwordHash = await passwords.hash(newPassword);
+  const { steps, forget } = await sessions.stepsToEndOthers(userId, sessionId);
+  const deed = { action: 'password.changed', via: 'session', credentialId: sessionId, address, requestId };
+  await users.update(
+    userId,
+    { passwordHash },
+    { ifVersion: user.version, also: { audit: audit.step(userId, deed), ...Object.fromEntries(steps) } },
+  );
+  forget();
+  // Whoever got in with the old password while we were looking is in the table by now, and nobody comes after.
+  await sessions.endOthers(userId, sessionId);
+}

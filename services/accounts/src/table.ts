@@ -1,0 +1,224 @@
+import { defineQuery, defineTable, entity, type ItemOf } from '@stak/table';
+import { z } from 'zod';
+import { permissionSchema, planSchema } from './schema.ts';
+
+const time = z.string().describe('ISO timestamp');
+const expiresAt = z.int().describe('The second after which it is gone');
+
+export const ferryhookMain = defineTable({
+  name: 'ferryhook-main',
+  description: 'Developers, their keys and sessions, and the sources and connections of their webhooks.',
+  keys: { partition: 'PK', sort: 'SK' },
+  indexes: {
+    GSI1: { partition: 'GSI1PK', sort: 'GSI1SK' },
+    GSI2: { partition: 'GSI2PK', sort: 'GSI2SK' },
+    GSI3: { partition: 'GSI3PK', sort: 'GSI3SK' },
+  },
+  ttl: 'expiresAt',
+  stream: 'NEW_AND_OLD_IMAGES',
+});
+
+export const profile = entity(ferryhookMain, {
+  name: 'user',
+  description: 'A developer. What is used in a month is counted elsewhere, so that this item stays cool.',
+  schema: z.object({
+    userId: z.string(),
+    email: z.string(),
+    emailVerified: z.boolean().optional().describe('Whether someone proved to own the address'),
+    name: z.string(),
+    passwordHash: z.string().optional().describe('scrypt, with its parameters; absent if OAuth only'),
+    plan: planSchema,
+    stripeCustomerId: z.string().optional(),
+    stripeSubId: z.string().optional(),
+    githubId: z.string().optional(),
+    googleId: z.string().optional(),
+    createdAt: time,
+    updatedAt: time,
+    deletingAt: time.optional().describe('Since when it is being deleted: nothing new may be made for it'),
+    version: z.int(),
+  }),
+  key: { partition: 'USER#{userId}', sort: 'PROFILE' },
+  indexes: { GSI1: { partition: 'EMAIL#{email}', sort: 'USER' } },
+  version: 'version',
+});
+export type Profile = ItemOf<typeof profile>;
+
+// One item for each thing that may belong to one user only, written in the user's own transaction. An index
+// could not do this: it is written after the fact and cannot refuse.
+const lockItem = { userId: z.string() };
+export const emailLock = entity(ferryhookMain, {
+  name: 'e-mail lock',
+  schema: z.object({ email: z.string(), ...lockItem }),
+  key: { partition: 'EMAIL#{email}', sort: 'LOCK' },
+});
+export const githubLock = entity(ferryhookMain, {
+  name: 'GitHub lock',
+  schema: z.object({ githubId: z.string(), ...lockItem }),
+  key: { partition: 'GITHUB#{githubId:text}', sort: 'LOCK' },
+});
+export const googleLock = entity(ferryhookMain, {
+  name: 'Google lock',
+  schema: z.object({ googleId: z.string(), ...lockItem }),
+  key: { partition: 'GOOGLE#{googleId:text}', sort: 'LOCK' },
+});
+export const stripeLock = entity(ferryhookMain, {
+  name: 'Stripe customer lock',
+  schema: z.object({ stripeCustomerId: z.string(), ...lockItem }),
+  key: { partition: 'STRIPE#{stripeCustomerId:text}', sort: 'LOCK' },
+});
+
+export const apiKey = entity(ferryhookMain, {
+  name: 'API key',
+  description: 'As it is listed. GSI2 is for old readers: callers are recognised by the item below.',
+  schema: z.object({
+    keyId: z.string(),
+    userId: z.string(),
+    name: z.string(),
+    keyHash: z.string().describe('SHA-256, hexadecimal'),
+    keyPrefix: z.string().describe('`fh_live_` and six more characters'),
+    permissions: permissionSchema,
+    lastUsedAt: time.optional(),
+    createdAt: time,
+  }),
+  key: { partition: 'USER#{userId}', sort: 'KEY#{keyId}' },
+  indexes: { GSI2: { partition: 'KEYHASH#{keyHash}', sort: 'KEY' } },
+});
+export type ApiKey = ItemOf<typeof apiKey>;
+
+export const apiKeyHash = entity(ferryhookMain, {
+  name: 'API key by hash',
+  description: 'Read consistently for every call with a key, so that a deleted one is refused at once.',
+  schema: z.object({
+    keyHash: z.string(),
+    keyId: z.string(),
+    userId: z.string(),
+    permissions: permissionSchema,
+  }),
+  key: { partition: 'KEYHASH#{keyHash}', sort: 'KEY' },
+});
+
+export const session = entity(ferryhookMain, {
+  name: 'session',
+  description:
+    'A signed-in person and the family of their refresh tokens: one item, rotated by its generation.',
+  schema: z.object({
+    userId: z.string(),
+    sessionId: z.string(),
+    familyKey: z.string().describe('Sealed; what the refresh tokens are made from'),
+    generation: z.int().describe('Of the refresh token that is good now'),
+    rotatedAtMs: z.int(),
+    signedInWith: z.string().describe('password, github or google'),
+    address: z.string().optional(),
+    userAgent: z.string().optional(),
+    createdAt: time,
+    lastUsedAt: time,
+    endsAt: z.int().describe('The second no refreshing gets past'),
+    expiresAt,
+  }),
+  key: { partition: 'USER#{userId}', sort: 'SESSION#{sessionId}' },
+});
+export type Session = ItemOf<typeof session>;
+
+export const auditEntry = entity(ferryhookMain, {
+  name: 'audit entry',
+  schema: z.object({
+    userId: z.string(),
+    auditId: z.string(),
+    action: z.string().describe('Like key.created'),
+    at: time,
+    via: z.string().describe('session, api_key, password, github, google, stripe or system'),
+    credentialId: z.string().optional(),
+    address: z.string().optional(),
+    requestId: z.string().optional(),
+    target: z.string().optional(),
+    detail: z.string().optional(),
+    expiresAt,
+  }),
+  key: { partition: 'USER#{userId}', sort: 'AUDIT#{auditId}' },
+});
+export type AuditEntry = ItemOf<typeof auditEntry>;
+
+export const usageCount = entity(ferryhookMain, {
+  name: 'usage of a month',
+  description: 'One of several counters whose sum is the usage; each in a partition of its own.',
+  schema: z.object({
+    userId: z.string(),
+    shard: z.int(),
+    month: z.string().describe('Like 2026-03, in UTC'),
+    events: z.int(),
+    expiresAt,
+  }),
+  key: { partition: 'USAGE#{userId}#{shard:2}', sort: 'MONTH#{month}' },
+});
+
+export const attemptCount = entity(ferryhookMain, {
+  name: 'attempts in a window',
+  schema: z.object({
+    what: z.string(),
+    whom: z.string().describe('SHA-256 of an address or an account: strangers choose no keys'),
+    window: z.int(),
+    attempts: z.int(),
+    expiresAt,
+  }),
+  key: { partition: 'ATTEMPT#{what}#{whom}', sort: 'WINDOW#{window:12}' },
+});
+
+export const signingKey = entity(ferryhookMain, {
+  name: 'signing key',
+  description:
+    'One signs, the next is published ahead of its time, the last ones until their tokens are over.',
+  schema: z.object({
+    sequence: z.int(),
+    kid: z.string(),
+    publicJwk: z.string().describe('JSON'),
+    privateJwk: z.string().describe('JSON, sealed'),
+    signsFrom: z.int().describe('Unix timestamp (ms)'),
+    createdAt: time,
+    expiresAt: expiresAt.optional(),
+  }),
+  key: { partition: 'SIGNING', sort: 'KEY#{sequence:8}' },
+});
+export type StoredSigningKey = ItemOf<typeof signingKey>;
+
+export const accountDeletion = entity(ferryhookMain, {
+  name: 'account deletion',
+  description: 'An account on its way out, for whoever resumes the work.',
+  schema: z.object({ userId: z.string(), requestedAt: time }),
+  key: { partition: 'DELETION', sort: 'USER#{userId}' },
+});
+
+export const oauthState = entity(ferryhookMain, {
+  name: 'OAuth state',
+  description: 'A sign-in that has left for its provider. Taken by the first who comes back with it.',
+  schema: z.object({
+    stateHash: z.string(),
+    provider: z.enum(['github', 'google']),
+    linkUserId: z.string().optional().describe('The signed-in user who links an identity'),
+    linkSessionId: z.string().optional().describe('Their session, which has to last until then'),
+    returnTo: z.string().describe('Where the browser goes afterwards; checked before it left'),
+    expiresAt,
+  }),
+  key: { partition: 'OAUTH#{stateHash}', sort: 'STATE' },
+});
+
+export const stripeEvent = entity(ferryhookMain, {
+  name: 'Stripe event',
+  description: 'One that has been applied, so that a redelivery changes nothing.',
+  schema: z.object({ stripeEventId: z.string(), type: z.string(), appliedAt: time, expiresAt }),
+  key: { partition: 'STRIPEEVT#{stripeEventId:text}', sort: 'EVENT' },
+});
+
+export const userByEmailIndex = defineQuery('user by e-mail, for old readers', {
+  of: profile,
+  index: 'GSI1',
+});
+export const keyByHashIndex = defineQuery('key by hash, for old readers', { of: apiKey, index: 'GSI2' });
+export const keysOfUser = defineQuery('keys of a user', { of: apiKey, consistent: true });
+export const sessionsOfUser = defineQuery('sessions of a user', { of: session, consistent: true });
+export const auditOfUser = defineQuery('audit trail of a user', { of: auditEntry, newestFirst: true });
+export const usageOfShard = defineQuery('months of a usage counter', { of: usageCount, consistent: true });
+export const signingKeys = defineQuery('signing keys', { of: signingKey, consistent: true });
+export const accountDeletions = defineQuery('accounts being deleted', {
+  of: accountDeletion,
+  consistent: true,
+});

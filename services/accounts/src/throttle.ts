@@ -1,0 +1,76 @@
+import { addressKey } from '@stak/http';
+import { is, tableErrors } from '@stak/table';
+import { type Base, inSeconds, sha256 } from './deps.ts';
+import { accountsErrors } from './errors.ts';
+import * as limits from './limits.ts';
+import { attemptCount } from './table.ts';
+
+export type ThrottlePolicy = { attempts: number; windowS: number };
+export type ThrottlePolicies = { account: ThrottlePolicy; address: ThrottlePolicy; signUp: ThrottlePolicy };
+
+export const throttlePolicies: ThrottlePolicies = {
+  account: { attempts: limits.attemptsPerAccount, windowS: limits.attemptWindowS },
+  address: { attempts: limits.attemptsPerAddress, windowS: limits.attemptWindowS },
+  signUp: { attempts: limits.signUpsPerAddress, windowS: limits.signUpWindowS },
+};
+
+export type Attempt = { refund(): Promise<void> };
+
+export type Throttle = {
+  // Someone tries a password. Counted before it is looked at, so that a hundred at once are a hundred.
+  tryPassword(who: { account: string; address: string | undefined }): Promise<Attempt>;
+  trySignUp(address: string | undefined): Promise<Attempt>;
+};
+
+type Place = { what: keyof ThrottlePolicies; whom: string };
+
+// Counted in the table: several processes share the counts, and a restart forgets none.
+export function createThrottle(base: Base & { policies?: Partial<ThrottlePolicies> }): Throttle {
+  const { store, clock } = base;
+  const policies = { ...throttlePolicies, ...base.policies };
+
+  const take = async (places: readonly Place[]): Promise<Attempt> => {
+    const keys = places.map(({ what, whom }) => ({
+      what,
+      whom: sha256(whom),
+      window: Math.floor(inSeconds(clock.now()) / policies[what].windowS),
+    }));
+    for (const key of keys) {
+      const { attempts, windowS } = policies[key.what];
+      const endsAt = (key.window + 1) * windowS;
+      // A window late, so that a clock that is behind does not find its count gone.
+      const change = { add: { attempts: 1 }, set: { expiresAt: endsAt + windowS } };
+      const counted = await store.update(attemptCount, key, change, {
+        upsert: true,
+        pattern: 'count attempt',
+      });
+      if (counted.attempts > attempts) throw tooMany(endsAt - inSeconds(clock.now()));
+    }
+    return {
+      async refund() {
+        for (const key of keys)
+          await store
+            .update(attemptCount, key, { add: { attempts: -1 } }, { if: { attempts: is.above(0) } })
+            .catch(ignoreGone);
+      },
+    };
+  };
+
+  return {
+    tryPassword: ({ account, address }) =>
+      take([
+        { what: 'address', whom: addressKey(address) },
+        { what: 'account', whom: account },
+      ]),
+    trySignUp: address => take([{ what: 'signUp', whom: addressKey(address) }]),
+  };
+}
+
+const tooMany = (retryAfterS: number) =>
+  accountsErrors.create('accounts.too_many_attempts', 'Too many attempts. Wait before you try again.', {
+    retryAfterS: Math.max(1, retryAfterS),
+  });
+
+function ignoreGone(error: unknown): void {
+  if (!tableErrors.includes(error) || error.code !== 'table.condition_failed') throw error;
+}

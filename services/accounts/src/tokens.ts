@@ -1,0 +1,136 @@
+import type { Scope } from '@stak/http';
+import type { Clock } from '@stak/kit';
+import { errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import { inSeconds } from './deps.ts';
+import * as limits from './limits.ts';
+import { createLru } from './lru.ts';
+import { permissionSchema } from './schema.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+export type EndUserGrant = {
+  tenant: string;
+  sub: string;
+  scope: Scope;
+  ttlSeconds?: number;
+  // The tenant's count of revocations when this was minted, for whoever checks it.
+  epoch?: number;
+};
+
+export type AccessClaims = { kind: 'account'; userId: string; sessionId: string };
+export type EndUserClaims = {
+  kind: 'endUser';
+  tenant: string;
+  sub: string;
+  scope: Scope;
+  epoch: number | undefined;
+  issuedAt: number;
+};
+export type Claims = AccessClaims | EndUserClaims;
+
+export type Minted = { token: string; expiresIn: number };
+
+export type Tokens = {
+  mintAccess(whose: { userId: string; sessionId: string }): Promise<Minted>;
+  mintEndUser(grant: EndUserGrant): Promise<Minted>;
+  // `digest` is any hash of the token: what was verified once is known by it until it expires.
+  verify(token: string, digest: string): Promise<Claims | undefined>;
+};
+
+const accountAudience = 'stak:account';
+const endUserAudience = 'stak:end-user';
+
+// The audience says what a token is for, so neither passes for the other.
+const payloadSchema = z.discriminatedUnion('aud', [
+  z.object({ aud: z.literal(accountAudience), sub: z.string(), sid: z.string(), exp: z.int() }),
+  z.object({
+    aud: z.literal(endUserAudience),
+    sub: z.string(),
+    tenant: z.string(),
+    scope: permissionSchema,
+    epoch: z.int().optional(),
+    iat: z.int(),
+    exp: z.int(),
+  }),
+]);
+
+const grantSchema = z.object({
+  tenant: z.string().min(1).max(limits.endUserIdChars),
+  sub: z.string().min(1).max(limits.endUserIdChars),
+  scope: permissionSchema,
+  ttlSeconds: z.int().min(1).max(limits.endUserTokenMostS).default(limits.endUserTokenS),
+  epoch: z.int().min(0).optional(),
+});
+
+type Verified = { claims: Claims; kid: string; expiresMs: number };
+
+export function createTokens(deps: { clock: Clock; issuer: string; keys: SigningKeys }): Tokens {
+  const { clock, issuer, keys } = deps;
+  const verified = createLru<Verified>(limits.verifiedTokens);
+
+  const sign = async (payload: Record<string, unknown>, aud: string, sub: string, expiresIn: number) => {
+    const { kid, key } = await keys.current();
+    const iat = inSeconds(clock.now());
+    const token = await new SignJWT(payload)
+      .setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' })
+      .setIssuer(issuer)
+      .setAudience(aud)
+      .setSubject(sub)
+      .setIssuedAt(iat)
+      .setExpirationTime(iat + expiresIn)
+      .sign(key);
+    return { token, expiresIn };
+  };
+
+  const keyFor: JWTVerifyGetKey = async ({ kid }) => {
+    const found = kid === undefined ? undefined : await keys.find(kid);
+    if (!found) throw new errors.JWKSNoMatchingKey();
+    return found;
+  };
+
+  const verifyNew = async (token: string): Promise<Verified | undefined> => {
+    const currentDate = new Date(clock.now());
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, keyFor, {
+        issuer,
+        algorithms: ['ES256'],
+        currentDate,
+      });
+      const parsed = payloadSchema.safeParse(payload);
+      if (!parsed.success) return undefined;
+      return { claims: claimsOf(parsed.data), kid: protectedHeader.kid!, expiresMs: parsed.data.exp * 1000 };
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    mintAccess: ({ userId, sessionId }) =>
+      sign({ sid: sessionId }, accountAudience, userId, limits.accessTokenS),
+    mintEndUser(grant) {
+      const { tenant, sub, scope, ttlSeconds, epoch } = grantSchema.parse(grant);
+      const claims = { tenant, scope, ...(epoch !== undefined && { epoch }) };
+      return sign(claims, endUserAudience, sub, ttlSeconds);
+    },
+    async verify(token, digest) {
+      const known = verified.get(digest);
+      if (known && keys.isPublished(known.kid)) {
+        if (known.expiresMs > clock.now()) return known.claims;
+        verified.delete(digest);
+        return undefined;
+      }
+      const fresh = await verifyNew(token);
+      if (!fresh) return undefined;
+      verified.set(digest, fresh);
+      return fresh.claims;
+    },
+  };
+}
+
+function claimsOf(payload: z.infer<typeof payloadSchema>): Claims {
+  if (payload.aud === accountAudience)
+    return { kind: 'account', userId: payload.sub, sessionId: payload.sid };
+  const { tenant, sub, scope, epoch, iat } = payload;
+  return { kind: 'endUser', tenant, sub, scope, epoch, issuedAt: iat };
+}

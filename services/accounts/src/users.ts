@@ -1,0 +1,154 @@
+import { failedStep, is, type WriteStep, write } from '@stak/table';
+import { type Base, isoTime } from './deps.ts';
+import { accountsErrors, userNotFound } from './errors.ts';
+import { explainLock, lockSteps, locks, type Unique, uniques } from './locks.ts';
+import type { PlanName } from './plans.ts';
+import { emailSchema } from './schema.ts';
+import { type Profile, profile } from './table.ts';
+import type { Usage } from './usage.ts';
+
+// A user as the document has it: with the usage of the month, which is counted in items of its own.
+export type User = Profile & { usageThisMonth: number; usagePeriodStart: string };
+
+export type NewUser = {
+  email: string;
+  name: string;
+  emailVerified?: boolean;
+  passwordHash?: string;
+  plan?: PlanName;
+  githubId?: string;
+  googleId?: string;
+};
+
+type Editable = Omit<Profile, 'userId' | 'createdAt' | 'updatedAt' | 'version' | 'deletingAt'>;
+type Required = 'email' | 'name' | 'plan';
+// Null takes an attribute away.
+export type UserChange = { [A in keyof Editable]?: Editable[A] | (A extends Required ? never : null) };
+
+export type UpdateOptions = {
+  ifVersion?: number;
+  // Written in the same transaction: an audit entry, the mark of an event that was applied.
+  also?: Readonly<Record<string, WriteStep>>;
+};
+
+export type Users = {
+  create(input: NewUser, also?: Readonly<Record<string, WriteStep>>, userId?: string): Promise<User>;
+  getById(userId: string): Promise<User | null>;
+  getByEmail(email: string): Promise<User | null>;
+  // By whatever belongs to one user only.
+  getByUnique(unique: Unique, value: string): Promise<User | null>;
+  update(userId: string, change: UserChange, options?: UpdateOptions): Promise<User>;
+  incrementUsage(userId: string, count?: number): Promise<void>;
+  // The stored item alone, without its usage: one read.
+  readProfile(userId: string): Promise<Profile | undefined>;
+  findProfile(unique: Unique, value: string): Promise<Profile | undefined>;
+};
+
+export function createUsers({ store, clock, ids, usage }: Base & { usage: Usage }): Users {
+  const readProfile = (userId: string) => store.get(profile, { userId }, { consistent: true });
+
+  const findProfile = async (unique: Unique, value: string): Promise<Profile | undefined> => {
+    const userId = await locks[unique].owner(store, value);
+    // Whether somebody has it must not show in how long it takes, so there are always two reads.
+    const found = await readProfile(userId ?? 'nobody');
+    // Between them the value may have moved to another user.
+    return found?.[unique] === value ? found : undefined;
+  };
+
+  const withUsage = async (stored: Profile): Promise<User> => ({
+    ...stored,
+    ...(await usage.read(stored.userId)),
+  });
+  const orNull = async (stored: Profile | undefined) => (stored ? withUsage(stored) : null);
+
+  return {
+    readProfile,
+    findProfile,
+
+    async create(input, also = {}, userId = ids.next('usr')) {
+      const now = isoTime(clock.now());
+      const made = {
+        plan: 'free' as const,
+        ...input,
+        email: emailSchema.parse(input.email),
+        userId,
+        createdAt: now,
+        updatedAt: now,
+        version: 1,
+      };
+      const steps: [string, WriteStep][] = [
+        ['the user', write.put(profile, made, { ifAbsent: true })],
+        ...lockSteps(userId, {}, made),
+        ...Object.entries(also),
+      ];
+      await store.transact(steps, { pattern: 'create user' }).catch(error => {
+        throw explainLock(error);
+      });
+      return { ...made, ...usage.none() };
+    },
+
+    getById: async userId => orNull(await readProfile(userId)),
+    getByEmail: async email => {
+      const parsed = emailSchema.safeParse(email);
+      return parsed.success ? orNull(await findProfile('email', parsed.data)) : null;
+    },
+    getByUnique: async (unique, value) => orNull(await findProfile(unique, value)),
+
+    async update(userId, change, { ifVersion, also = {} } = {}) {
+      const current = await readProfile(userId);
+      if (!current) throw userNotFound();
+      const wanted = { ...change };
+      if (wanted.email !== undefined) wanted.email = emailSchema.parse(wanted.email);
+      const { set, remove } = clausesOf(wanted);
+      const steps: [string, WriteStep][] = [
+        [
+          'the user',
+          write.update(
+            profile,
+            { userId },
+            { set: { ...set, updatedAt: isoTime(clock.now()) }, remove },
+            { ifVersion, if: { deletingAt: is.absent, ...unchangedUniques(current, wanted) } },
+          ),
+        ],
+        ...lockSteps(userId, current, { ...current, ...set, ...removedUniques(remove) }),
+        ...Object.entries(also),
+      ];
+      await store.transact(steps, { pattern: 'update user' }).catch(error => {
+        throw explainUpdate(error, ifVersion);
+      });
+      const updated = await readProfile(userId);
+      if (!updated) throw userNotFound();
+      return withUsage(updated);
+    },
+
+    incrementUsage: (userId, count = 1) => usage.add(userId, count),
+  };
+}
+
+function clausesOf(change: UserChange): { set: Partial<Editable>; remove: (keyof Editable)[] } {
+  const set: Record<string, unknown> = {};
+  const remove: (keyof Editable)[] = [];
+  for (const [name, value] of Object.entries(change))
+    if (value === null) remove.push(name as keyof Editable);
+    else if (value !== undefined) set[name] = value;
+  return { set: set as Partial<Editable>, remove };
+}
+
+const removedUniques = (removed: readonly string[]) =>
+  Object.fromEntries(uniques.filter(one => removed.includes(one)).map(one => [one, undefined]));
+
+// Locks are moved from what was read: it has to be so still.
+function unchangedUniques(current: Profile, change: UserChange) {
+  const touched = uniques.filter(unique => change[unique] !== undefined);
+  return Object.fromEntries(touched.map(unique => [unique, current[unique] ?? is.absent]));
+}
+
+function explainUpdate(error: unknown, ifVersion: number | undefined): unknown {
+  const failed = failedStep(error);
+  if (failed?.step !== 'the user' || failed.reason !== 'condition_failed') return explainLock(error);
+  const current = failed.current as Profile | undefined;
+  if (!current) return userNotFound();
+  if (current.deletingAt !== undefined)
+    return accountsErrors.create('accounts.being_deleted', 'This account is being deleted.');
+  return accountsErrors.create('accounts.changed', 'The account was changed meanwhile.', { ifVersion });
+}

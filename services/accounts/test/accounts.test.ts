@@ -1,0 +1,14 @@
+import { testAccess } from './access-suite.ts';
+import { openEmbedded, openOverHttp } from './open-accounts.ts';
+import { testRaces } from './races-suite.ts';
+import { testSessions } from './sessions-suite.ts';
+
+// The same contract on both engines: nothing in accounts may lean on the table being in this process.
+for (const [name, open] of [
+  ['the embedded engine', openEmbedded],
+  ['the AWS SDK', openOverHttp],
+] as const) {
+  testAccess(name, open);
+  testSessions(name, open);
+  testRaces(name, open);
+}

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Billing, openBilling } from './billing-stub.ts';
+import { engines, problemOf } from './service-stub.ts';
+
+describe.each(engines)('the events of Stripe, %s', (_, open) => {
+  let billing: Billing;
+  beforeAll(async () => {
+    billing = await openBilling(open);
+  });
+  afterAll(() => billing.close());
+
+  const updated = 'customer.subscription.updated';
+
+  describe('the signature of an event', () => {
+    const event = '{"id":"evt_sig","type":"ping","data":{"object":{}}}';
+
+    it('is taken when it is good, over the very bytes', async () => {
+      expect((await billing.post(event, billing.sign(event))).status).toBe(200);
+      const spaced = JSON.stringify(JSON.parse(event), null, 2);
+      expect((await billing.post(spaced, billing.sign(event))).status).toBe(401);
+    });
+
+    it.each([
+      ['absent', () => undefined],
+      ['of another secret', () => billing.sign(event, 'whsec_other')],
+      ['of another body', () => billing.sign(`${event} `)],
+      ['six minutes old', () => billing.sign(event, undefined, 360)],
+      ['not a signature', () => 't=1,v1=0'],
+      ['empty', () => ' '],
+      ['without a time', () => billing.sign(event).replace(/t=\d+,/, '')],
+    ])('is refused when it is %s', async (_, make) => {
+      expect(await problemOf(await billing.post(event, make()))).toEqual([401, 'http.unauthenticated']);
+    });
+
+    it('covers bytes that are no JSON, and no event', async () => {
+      for (const body of ['', 'null', '[]', '{"id":1}', '{'])
+        expect([400, 401]).toContain((await billing.post(body, billing.sign(body))).status);
+      const bytes = new Uint8Array([0xff, 0xfe, 0x00]);
+      expect((await billing.post(bytes, billing.sign('\ufffd'))).status).toBe(401);
+    });
+  });
+
+  describe('an event', () => {
+    it.each([
+      'checkout.session.completed',
+      'customer.subscription.created',
+      'customer.subscription.updated',
+      'invoice.payment_failed',
+    ])('%s brings the plan that was bought', async type => {
+      const { userId, token, customer } = await billing.addCustomer(`${type}@example.com`);
+      const { id } = billing.stripe.subscribe(customer, 'price_pro');
+      expect(await billing.deliver(billing.eventOf(type, customer))).toBe('applied');
+      expect(await billing.users.readProfile(userId)).toMatchObject({ plan: 'pro', stripeSubId: id });
+      const shown = await (await billing.call(token, 'GET', '/v1/billing')).json();
+      expect(shown).toEqual({
+        plan: 'pro',
+        status: 'active',
+        currentPeriodEnd: '2027-01-15T08:00:00.000Z',
+        cancelAtPeriodEnd: false,
+        plansSold: ['starter', 'pro'],
+      });
+      const { items } = await billing.audit.list(userId, {});
+      expect(items[0]).toMatchObject({ action: 'plan.changed', via: 'stripe', detail: 'free to pro' });
+    });
+
+    it('takes the plan down, and away', async () => {
+      const { userId, customer } = await billing.addCustomer('down@example.com');
+      const subscription = billing.stripe.subscribe(customer, 'price_pro_2024');
+      await billing.deliver(billing.eventOf('customer.subscription.created', customer));
+      expect(await billing.planOf(userId)).toBe('pro');
+      subscription.items.data[0]!.price.id = 'price_starter';
+      await billing.deliver(billing.eventOf(updated, customer));
+      expect(await billing.planOf(userId)).toBe('starter');
+      subscription.status = 'canceled';
+      expect(await billing.deliver(billing.eventOf('customer.subscription.deleted', { id: customer }))).toBe(
+        'applied',
+      );
+      const user = await billing.users.readProfile(userId);
+      expect(user?.plan).toBe('free');
+      expect(user?.stripeSubId).toBeUndefined();
+    });
+
+    it('leaves the plan while Stripe tries to collect, and no longer', async () => {
+      const { userId, token, customer } = await billing.addCustomer('unpaid@example.com');
+      const subscription = billing.stripe.subscribe(customer, 'price_starter');
+      await billing.deliver(billing.eventOf(updated, customer));
+      subscription.status = 'past_due';
+      await billing.deliver(billing.eventOf('invoice.payment_failed', customer));
+      expect(await billing.planOf(userId)).toBe('starter');
+      expect(await (await billing.call(token, 'GET', '/v1/billing')).json()).toMatchObject({
+        status: 'past_due',
+      });
+      subscription.status = 'unpaid';
+      await billing.deliver(billing.eventOf(updated, customer));
+      expect(await billing.planOf(userId)).toBe('free');
+    });
+
+    it('is applied once, however often it comes', async () => {
+      const { userId, customer } = await billing.addCustomer('again@example.com');
+      const subscription = billing.stripe.subscribe(customer, 'price_pro');
+      const event = billing.eventOf(updated, customer);
+      expect(await billing.deliver(event)).toBe('applied');
+      const after = await billing.users.readProfile(userId);
+      subscription.status = 'canceled';
+      const asked = billing.stripe.calls.length;
+      expect(await billing.deliver(event)).toBe('repeated');
+      expect(await billing.users.readProfile(userId)).toEqual(after);
+      expect(billing.stripe.calls.length).toBe(asked);
+    });
+
+    it('is applied once when it comes several times at once', async () => {
+      const { userId, customer } = await billing.addCustomer('at-once@example.com');
+      billing.stripe.subscribe(customer, 'price_pro');
+      const { version } = (await billing.users.readProfile(userId))!;
+      const event = billing.eventOf(updated, customer);
+      const outcomes = await Promise.all(Array.from({ length: 6 }, () => billing.deliver(event)));
+      expect(outcomes.sort()).toEqual(['applied', ...Array(5).fill('repeated')]);
+      expect((await billing.users.readProfile(userId))?.version).toBe(version + 1);
+    });
+
+    it('may come in any order: Stripe is asked what holds now', async () => {
+      const { userId, customer } = await billing.addCustomer('order@example.com');
+      const subscription = billing.stripe.subscribe(customer, 'price_pro', { status: 'canceled' });
+      expect(await billing.deliver(billing.eventOf('customer.subscription.deleted', customer))).toBe(
+        'applied',
+      );
+      expect(await billing.deliver(billing.eventOf('customer.subscription.created', customer))).toBe(
+        'applied',
+      );
+      expect(await billing.planOf(userId)).toBe('free');
+      subscription.status = 'active';
+      await billing.deliver(billing.eventOf('customer.subscription.created', customer));
+      expect(await billing.planOf(userId)).toBe('pro');
+    });
+
+    it('does not write an answer of Stripe that was overtaken', async () => {
+      const { userId, customer } = await billing.addCustomer('overtaken@example.com');
+      const subscription = billing.stripe.subscribe(customer, 'price_pro');
+      let release = () => {};
+      const held = new Promise<void>(resolve => {
+        release = resolve;
+      });
+      const asked = new Promise<void>(resolve => {
+        billing.stripe.gate.wait = () => {
+          billing.stripe.gate.wait = undefined;
+          resolve();
+          return held;
+        };
+      });
+      const slow = billing.deliver(billing.eventOf(updated, customer));
+      await asked; // Stripe has said "active"; the answer is on its way
+      subscription.status = 'canceled';
+      expect(await billing.deliver(billing.eventOf('customer.subscription.deleted', customer))).toBe(
+        'applied',
+      );
+      release();
+      expect(await slow).toBe('applied');
+      expect(await billing.planOf(userId)).toBe('free');
+    });
+
+    it('is ignored if nobody here is meant, or nothing we know', async () => {
+      const { userId, customer } = await billing.addCustomer('leaving@example.com');
+      expect(await billing.deliver(billing.eventOf(updated, 'cus_unknown'))).toBe('ignored');
+      expect(await billing.deliver(billing.eventOf(updated, null))).toBe('ignored');
+      expect(await billing.deliver(billing.eventOf('customer.tax_id.created', customer))).toBe('ignored');
+      await billing.markDeleting(userId);
+      expect(await billing.deliver(billing.eventOf(updated, customer))).toBe('ignored');
+    });
+
+    it('is answered with a problem while Stripe is away, and comes again', async () => {
+      const { userId, customer } = await billing.addCustomer('outage@example.com');
+      billing.stripe.subscribe(customer, 'price_pro');
+      const event = billing.eventOf(updated, customer);
+      billing.stripe.mood = 'garbage';
+      expect(await problemOf(await billing.post(event, billing.sign(event)))).toEqual([
+        502,
+        'accounts.billing_failed',
+      ]);
+      billing.stripe.mood = 'well';
+      expect(await billing.deliver(event)).toBe('applied');
+      expect(await billing.planOf(userId)).toBe('pro');
+    });
+  });
+});

@@ -1,0 +1,51 @@
+import { exportJWK, generateKeyPair } from 'jose';
+import Provider from 'oidc-provider';
+import { openLoopback } from './loopback-stub.ts';
+
+export type GooglePerson = { email?: string; email_verified?: boolean; name?: string };
+
+// A real OpenID provider in Google's place. Whom the browser is signed in as there, its `x-person` header says.
+export async function openGoogle({ redirectUri }: { redirectUri: string }) {
+  const people = new Map<string, GooglePerson>();
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const key = { ...(await exportJWK(privateKey)), kid: 'test', use: 'sig', alg: 'RS256' };
+  const client = { clientId: 'google-client', clientSecret: 'google-secret' };
+
+  const loopback = await openLoopback(url => {
+    const provider = new Provider(url, {
+      clients: [
+        {
+          client_id: client.clientId,
+          client_secret: client.clientSecret,
+          redirect_uris: [redirectUri],
+          token_endpoint_auth_method: 'client_secret_post',
+        },
+      ],
+      jwks: { keys: [key] },
+      cookies: { keys: ['for tests only'] },
+      claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+      conformIdTokenClaims: false, // Google's ID tokens have the address in them, too
+      features: { devInteractions: { enabled: false } },
+      pkce: { required: () => true },
+      ttl: { Interaction: 60, Grant: 60, Session: 60, AuthorizationCode: 60, AccessToken: 60, IdToken: 60 },
+      interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+      findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...people.get(id) }) }),
+      async loadExistingGrant({ oidc }) {
+        const { accountId } = oidc.session;
+        const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId });
+        grant.addOIDCScope('openid email profile');
+        await grant.save();
+        return grant;
+      },
+    });
+    const serve = provider.callback();
+    return (request, response) => {
+      if (!request.url?.startsWith('/interaction/')) return serve(request, response);
+      const person = request.headers['x-person'];
+      const result =
+        typeof person === 'string' ? { login: { accountId: person } } : { error: 'access_denied' };
+      return provider.interactionFinished(request, response, result);
+    };
+  });
+  return Object.assign(loopback, { people, client });
+}

@@ -1,0 +1,229 @@
+import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Engine, openEmbedded, publicUrl, type Serving, serve } from './open-accounts.ts';
+
+let engine: Engine;
+let house: Serving;
+beforeEach(async () => {
+  engine = await openEmbedded();
+  house = serve(engine);
+});
+afterEach(async () => {
+  await house.settle();
+  await engine.close();
+});
+
+const statusOf = async (as: string, path = '/v1/me') => (await house.call('GET', path, { as })).status;
+const authenticate = (token: string) =>
+  house.authenticate({ token, requestId: 'req_12345678', address: undefined });
+const kidsOf = async (server = house) => {
+  const answer = await server.call('GET', '/.well-known/jwks.json');
+  return ((await answer.json()) as { keys: { kid: string; d?: string }[] }).keys;
+};
+
+describe('API keys', () => {
+  const create = async (as: string, permissions = 'read') => {
+    const answer = await house.call('POST', '/v1/api-keys', { as, send: { name: 'k', permissions } });
+    return (await answer.json()) as { key: string; keyId: string };
+  };
+
+  it('are shown once, have scopes, and are refused as soon as they are deleted', async () => {
+    const { access_token: as } = await house.signUp('ann@example.com');
+    const { key, keyId } = await create(as);
+    expect(await statusOf(key)).toBe(200);
+    const list = await (await house.call('GET', '/v1/api-keys', { as: key })).text();
+    expect(list).toContain(keyId);
+    expect(list).not.toContain(key);
+    expect(list).not.toContain('keyHash');
+    // A reader edits nothing, and no key of whatever scope makes keys.
+    expect(await house.codeOf(await house.call('PATCH', '/v1/me', { as: key, send: { name: 'x' } }))).toBe(
+      'http.scope_missing',
+    );
+    const admin = await create(as, 'admin');
+    const send = { name: 'more', permissions: 'admin' };
+    expect(await house.codeOf(await house.call('POST', '/v1/api-keys', { as: admin.key, send }))).toBe(
+      'http.principal_refused',
+    );
+    expect(await statusOf(key)).toBe(200);
+    expect((await house.call('DELETE', `/v1/api-keys/${keyId}`, { as })).status).toBe(204);
+    expect(await statusOf(key)).toBe(401);
+    expect((await house.call('DELETE', `/v1/api-keys/${keyId}`, { as })).status).toBe(404);
+  });
+
+  it('never stay accepted because they were being read while they were deleted', async () => {
+    const { access_token: as } = await house.signUp('ann@example.com');
+    for (let i = 0; i < 10; i++) {
+      const { key, keyId } = await create(as);
+      await Promise.all([
+        ...Array.from({ length: 5 }, () => authenticate(key)),
+        house.call('DELETE', `/v1/api-keys/${keyId}`, { as }),
+        ...Array.from({ length: 5 }, () => authenticate(key)),
+      ]);
+      expect(await authenticate(key)).toBeUndefined();
+    }
+  });
+
+  it('say when they were last used', async () => {
+    const { access_token: as } = await house.signUp('ann@example.com');
+    const { key } = await create(as);
+    for (let i = 0; i < 5; i++) await statusOf(key);
+    await house.settle();
+    const list = await (await house.call('GET', '/v1/api-keys', { as })).json();
+    expect(list).toMatchObject({ data: [{ lastUsedAt: new Date(house.clock.now()).toISOString() }] });
+  });
+
+  it('are at most a hundred', async () => {
+    const { access_token: as } = await house.signUp('ann@example.com');
+    for (let i = 0; i < 100; i++) await create(as);
+    const send = { name: 'k', permissions: 'read' };
+    expect(await house.codeOf(await house.call('POST', '/v1/api-keys', { as, send }))).toBe(
+      'accounts.too_many_keys',
+    );
+  });
+});
+
+describe('tokens', () => {
+  it('of end users are for end users only, and end by themselves', async () => {
+    const grant = { tenant: 't1', sub: 'user|42', scope: 'write', ttlSeconds: 60 } as const;
+    const { token, expiresIn } = await house.mintEndUserToken(grant);
+    expect(expiresIn).toBe(60);
+    expect(await authenticate(token)).toEqual({
+      kind: 'endUser',
+      tenantId: 't1',
+      userId: 'user|42',
+      scope: 'write',
+    });
+    expect(await house.codeOf(await house.call('GET', '/v1/me', { as: token }))).toBe(
+      'http.principal_refused',
+    );
+    await house.clock.advance(60_000);
+    expect(await authenticate(token)).toBeUndefined();
+    for (const bad of [
+      { ttlSeconds: 0 },
+      { ttlSeconds: 86_401 },
+      { tenant: '' },
+      { scope: 'root' as 'read' },
+    ])
+      await expect(async () => house.mintEndUserToken({ ...grant, ...bad })).rejects.toThrow();
+  });
+
+  it('of end users are asked about, so that a tenant can revoke them', async () => {
+    let epoch = 3;
+    const asking = serve(engine, {
+      checkEndUser: claims => claims.tenant === 't1' && claims.epoch === epoch,
+    });
+    const { token } = await asking.mintEndUserToken({ tenant: 't1', sub: 'u', scope: 'read', epoch });
+    const ask = () => asking.authenticate({ token, requestId: 'req_12345678', address: undefined });
+    expect(await ask()).toMatchObject({ kind: 'endUser' });
+    epoch += 1;
+    expect(await ask()).toBeUndefined();
+  });
+
+  it('of a session end after fifteen minutes, also those that were just verified', async () => {
+    const { access_token } = await house.signUp('ann@example.com');
+    await house.clock.advance(899_000);
+    expect(await statusOf(access_token)).toBe(200);
+    await house.clock.advance(1_000);
+    expect(await statusOf(access_token)).toBe(401);
+  });
+
+  it('are refused when they were changed, or signed by somebody else', async () => {
+    const { access_token } = await house.signUp('ann@example.com');
+    const claims = decodeJwt(access_token);
+    const { kid } = decodeProtectedHeader(access_token);
+    const { privateKey } = await generateKeyPair('ES256');
+    const signed = (header: { alg: string; kid?: string }, payload: object = claims) =>
+      new SignJWT({ ...payload }).setProtectedHeader(header).sign(privateKey);
+    const [head, body, signature] = access_token.split('.');
+    const none = Buffer.from('{"alg":"none"}').toString('base64url');
+    const hs256 = new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: 'HS256', kid })
+      .sign(new TextEncoder().encode('x'.repeat(32)));
+    for (const forged of [
+      await signed({ alg: 'ES256', kid }),
+      await signed({ alg: 'ES256', kid: 'unknown' }),
+      await signed({ alg: 'ES256' }),
+      await hs256,
+      `${none}.${body}.`,
+      `${head}.${body}.${signature?.slice(0, -4)}AAAA`,
+      `${head}.${Buffer.from(JSON.stringify({ ...claims, sub: 'usr_other' })).toString('base64url')}.${signature}`,
+      'a.b.c',
+      'fh_live_',
+      'fh_live_0000000000000000000000000000000000000000',
+    ])
+      expect(await authenticate(forged)).toBeUndefined();
+    expect(await authenticate(access_token)).toMatchObject({ kind: 'account' });
+  });
+
+  it('of another issuer are refused, even under the same keys', async () => {
+    const elsewhere = serve(engine, { publicUrl: 'https://other.example' });
+    const { token } = await elsewhere.mintEndUserToken({ tenant: 't1', sub: 'u', scope: 'read' });
+    expect(decodeJwt(token).iss).not.toBe(publicUrl);
+    expect(await authenticate(token)).toBeUndefined();
+  });
+});
+
+describe('signing keys', () => {
+  const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+  const grant = { tenant: 't1', sub: 'u', scope: 'read', ttlSeconds: 86_400 } as const;
+  const day = 24 * 60 * 60 * 1000;
+
+  it('are two, of which only the public half is shown', async () => {
+    const keys = await kidsOf();
+    expect(keys).toHaveLength(2);
+    for (const key of keys) expect(key).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' });
+    expect(JSON.stringify(keys)).not.toContain('"d"');
+    const { headers } = await house.call('GET', '/.well-known/jwks.json');
+    expect(headers.get('cache-control')).toBe('public, max-age=300');
+  });
+
+  it('take over from each other, each published before and after it signs', async () => {
+    const [first, second] = await kidsOf();
+    const { token } = await house.mintEndUserToken(grant);
+    expect(kidOf(token)).toBe(first?.kid);
+    await house.clock.advance(30 * day - 1000);
+    const last = await house.mintEndUserToken(grant);
+    expect(kidOf(last.token)).toBe(first?.kid);
+    await house.clock.advance(1000);
+    const next = await house.mintEndUserToken(grant);
+    expect(kidOf(next.token)).toBe(second?.kid);
+    await house.clock.advance(day - 2000);
+    expect(await authenticate(last.token)).toMatchObject({ kind: 'endUser' });
+    await house.clock.advance(15 * 60 * 1000);
+    const kids = (await kidsOf()).map(one => one.kid);
+    expect(kids).not.toContain(first?.kid);
+    expect(kids).toHaveLength(2);
+    expect(kids[0]).toBe(second?.kid);
+  });
+
+  it('are rotated on demand without refusing anybody', async () => {
+    const other = serve(engine);
+    const before = await house.mintEndUserToken(grant);
+    await kidsOf(other);
+    await house.rotateSigningKeys();
+    const after = await house.mintEndUserToken(grant);
+    expect(kidOf(after.token)).not.toBe(kidOf(before.token));
+    for (const { token } of [before, after]) expect(await authenticate(token)).toBeDefined();
+    expect(await kidsOf()).toHaveLength(3);
+    // The other server has not noticed yet; it knew this key as the next one.
+    const request = { token: after.token, requestId: 'req_12345678', address: undefined };
+    expect(await other.authenticate(request)).toBeDefined();
+  });
+
+  it('can be revoked with everything they signed', async () => {
+    const before = await house.mintEndUserToken(grant);
+    expect(await authenticate(before.token)).toBeDefined();
+    await house.rotateSigningKeys({ revoke: true });
+    expect(await authenticate(before.token)).toBeUndefined();
+    expect(await authenticate((await house.mintEndUserToken(grant)).token)).toBeDefined();
+  });
+
+  it('survive rotations that happen at the same time', async () => {
+    const servers = [house, serve(engine), serve(engine)];
+    await Promise.all(servers.map(server => server.rotateSigningKeys()));
+    for (const server of servers) {
+      const { token } = await server.mintEndUserToken(grant);
+      expect(await authenticate(token)).toBeDefined();
+    }
+  });
+});

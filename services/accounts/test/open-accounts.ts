@@ -1,0 +1,101 @@
+import { createEngine, createHttpServer } from '@stak/engine';
+import { createApi, createMemoryIdempotency } from '@stak/http';
+import { createIds, createLogger, createSealer, type ManualClock, manualClock, systemClock } from '@stak/kit';
+import { createStore, createTables, type DynamoClient, type Store, tableErrors } from '@stak/table';
+import { awsClient } from '@stak/table/aws';
+import { type AccountsDeps, createAccounts } from '../src/index.ts';
+
+// Cheap enough for hundreds of sign-ins; everything else about the hash is as it is in production.
+export const cheapCost = { logN: 4, r: 8, p: 1 };
+export const publicUrl = 'http://stak.example:8080';
+export const password = 'correct horse battery';
+
+export type Engine = { client: DynamoClient; clock: ManualClock; close(): Promise<void> };
+
+export async function openEmbedded(): Promise<Engine> {
+  const clock = manualClock();
+  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0, clock });
+  const { tables } = describeAccounts(engine.client, clock);
+  await createTables(engine, tables);
+  return { client: engine.client, clock, close: () => engine.close() };
+}
+
+export async function openOverHttp(): Promise<Engine> {
+  const clock = manualClock();
+  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0, clock });
+  const server = createHttpServer(engine, { port: 0 });
+  const { url: endpoint } = await server.listen();
+  const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
+  const client = awsClient({ region: 'us-east-1', endpoint, credentials });
+  await createTables(client, describeAccounts(client, clock).tables);
+  return {
+    client,
+    clock,
+    async close() {
+      client.close();
+      await server.close();
+      await engine.close();
+    },
+  };
+}
+
+const describeAccounts = (client: DynamoClient, clock: ManualClock) => serve({ client, clock });
+
+export type Call = RequestInit & { as?: string; send?: unknown; address?: string };
+export type Tokens = { access_token: string; refresh_token: string; session_id: string; expires_in: number };
+
+// One process that serves accounts. Several may share an engine, as several servers share a table.
+export function serve(
+  { client, clock }: Pick<Engine, 'client' | 'clock'>,
+  change: Partial<AccountsDeps> = {},
+) {
+  const lines: string[] = [];
+  const log = createLogger({ clock, level: 'warn', destination: { write: line => void lines.push(line) } });
+  // The store waits before it tries again, and nobody moves the hands of a manual clock meanwhile.
+  const store: Store = createStore({ client, clock: { now: clock.now, sleep: systemClock.sleep } });
+  const accounts = createAccounts({
+    store,
+    clock,
+    log,
+    ids: createIds({ clock }),
+    sealer: createSealer({ keys: [{ id: 'test', secret: 'a secret for tests, long enough to be one' }] }),
+    publicUrl,
+    passwordCost: cheapCost,
+    ...change,
+  });
+  const { app, routes } = createApi({
+    info: { title: 'Accounts', version: '1' },
+    endpoints: accounts.api,
+    errors: [accounts.errors, tableErrors],
+    authenticate: accounts.authenticate,
+    clock,
+    log,
+    idempotency: createMemoryIdempotency({ clock }),
+  });
+
+  const call = async (
+    method: string,
+    path: string,
+    { as, send, address = '203.0.113.7', ...init }: Call = {},
+  ) => {
+    const headers = new Headers(init.headers);
+    if (as) headers.set('Authorization', `Bearer ${as}`);
+    if (send !== undefined) headers.set('Content-Type', 'application/json');
+    const body = send === undefined ? init.body : JSON.stringify(send);
+    return app.request(path, { ...init, method, headers, body }, { remoteAddress: address });
+  };
+  const signUp = async (email: string, more: object = {}): Promise<Tokens> => {
+    const send = { email, password, name: 'Ann', cookie: false, ...more };
+    const answer = await call('POST', '/v1/auth/signup', { send, address: `198.51.100.${email.length}` });
+    if (answer.status !== 201) throw new Error(`sign-up answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as Tokens;
+  };
+  const logIn = (email: string, tried = password, more: Call = {}) =>
+    call('POST', '/v1/auth/login', { send: { email, password: tried, cookie: false }, ...more });
+  const refresh = (refresh_token: string) => call('POST', '/v1/auth/refresh', { send: { refresh_token } });
+  const codeOf = async (answer: Response): Promise<string> =>
+    ((await answer.json()) as { code: string }).code;
+  return { ...accounts, store, clock, log, routes, lines, call, signUp, logIn, refresh, codeOf };
+}
+
+export type Serving = ReturnType<typeof serve>;

@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Engine, type Serving, serve, type Tokens } from './open-accounts.ts';
+
+const times = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+// Two servers on one table, doing the same thing at the same time.
+export function testRaces(name: string, open: () => Promise<Engine>): void {
+  describe(`races over ${name}`, () => {
+    let engine: Engine;
+    let servers: [Serving, Serving];
+    const pick = (i: number): Serving => servers[i % 2]!;
+    beforeEach(async () => {
+      engine = await open();
+      servers = [serve(engine), serve(engine)];
+    });
+    afterEach(async () => {
+      for (const one of servers) await one.settle();
+      await engine.close();
+    });
+
+    it('gives one e-mail to one of fifty who sign up with it', async () => {
+      const results = await Promise.allSettled(
+        times(50).map(i =>
+          pick(i).users.create({ email: i % 2 ? 'ann@example.com' : 'ANN@example.com', name: `${i}` }),
+        ),
+      );
+      const won = results.filter(one => one.status === 'fulfilled');
+      expect(won).toHaveLength(1);
+      for (const one of results)
+        if (one.status === 'rejected') expect(one.reason.code).toMatch(/accounts\.email_taken|table\.busy/);
+      expect(await pick(0).users.getByEmail('ann@example.com')).toMatchObject({
+        userId: won[0]!.value.userId,
+      });
+    });
+
+    it('gives one identity to one of twenty who link it', async () => {
+      const users = await Promise.all(
+        times(20).map(i => pick(i).users.create({ email: `u${i}@example.com`, name: 'U' })),
+      );
+      const results = await Promise.allSettled(
+        users.map(({ userId }, i) => pick(i).users.update(userId, { githubId: 'gh7' })),
+      );
+      expect(results.filter(one => one.status === 'fulfilled')).toHaveLength(1);
+    });
+
+    it('counts two hundred increments as two hundred', async () => {
+      const { userId } = await pick(0).users.create({ email: 'ann@example.com', name: 'Ann' });
+      await Promise.all(times(200).map(i => pick(i).users.incrementUsage(userId, (i % 3) + 1)));
+      const expected = times(200).reduce((sum, i) => sum + (i % 3) + 1, 0);
+      expect(await pick(1).users.getById(userId)).toMatchObject({ usageThisMonth: expected });
+    });
+
+    it('gives everyone who refreshes with one token at once the same next token', async () => {
+      const { refresh_token } = await pick(0).signUp('ann@example.com');
+      const answers = await Promise.all(times(10).map(i => pick(i).refresh(refresh_token)));
+      expect(answers.map(answer => answer.status)).toEqual(times(10).map(() => 200));
+      const tokens = (await Promise.all(answers.map(answer => answer.json()))) as Tokens[];
+      expect(new Set(tokens.map(one => one.refresh_token)).size).toBe(1);
+      expect((await pick(0).refresh(tokens[0]!.refresh_token)).status).toBe(200);
+    });
+
+    it('makes one pair of signing keys, whoever is first', async () => {
+      const more = [...servers, serve(engine), serve(engine), serve(engine)];
+      const sets = await Promise.all(
+        more.map(
+          async one =>
+            (await (await one.call('GET', '/.well-known/jwks.json')).json()) as { keys: { kid: string }[] },
+        ),
+      );
+      const kids = sets.map(({ keys }) => keys.map(key => key.kid));
+      expect(kids[0]).toHaveLength(2);
+      for (const others of kids) expect(others).toEqual(kids[0]);
+    });
+
+    it('lets nobody in with a password that is being changed', async () => {
+      const house = pick(0);
+      const { access_token } = await house.signUp('ann@example.com');
+      const send = { currentPassword: 'correct horse battery', newPassword: 'another horse battery' };
+      const [changed] = await Promise.all([
+        house.call('POST', '/v1/me/password', { as: access_token, send }),
+        ...times(8).map(i => pick(i).logIn('ann@example.com')),
+      ]);
+      expect(changed.status).toBe(204);
+      const sessions = await house.call('GET', '/v1/sessions', { as: access_token });
+      expect(((await sessions.json()) as { data: unknown[] }).data).toHaveLength(1);
+    });
+  });
+}

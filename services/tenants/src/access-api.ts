@@ -1,0 +1,232 @@
+import { empty, endpoint, json, pageOf, pageQuery, route } from '@stak/http';
+import { z } from 'zod';
+import { record } from './audit.ts';
+import { claimChannel, listChannels, releaseChannel } from './channels.ts';
+import type { Service } from './deps.ts';
+import { getErasure } from './erasures.ts';
+import { enterTenant } from './gate.ts';
+import { acceptInvitation, createInvitation, listInvitations, revokeInvitation } from './invitations.ts';
+import * as limits from './limits.ts';
+import { answerPage } from './list-page.ts';
+import {
+  acceptance,
+  channelId,
+  channelShape,
+  channelType,
+  erasureShape,
+  invitationShape,
+  newChannel,
+  newInvitation,
+  newToken,
+  tenantId,
+  tokenShape,
+  userId,
+  userShape,
+} from './schema.ts';
+import { mintToken, revokeTokens } from './tokens.ts';
+
+const account = { auth: 'account', tags: ['tenants'] as string[] } as const;
+const params = z.strictObject({ tenant_id: tenantId });
+const gate = ['tenants.not_found', 'tenants.suspended'];
+const onePath = '/v1/tenants/{tenant_id}';
+const ownId = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{24}$`));
+
+const routes = {
+  claimChannel: route({
+    ...account,
+    method: 'post',
+    path: `${onePath}/channels`,
+    operationId: 'tenants.claimChannel',
+    scope: 'write',
+    idempotent: true,
+    summary: 'Claim a channel',
+    description: 'A channel belongs to one tenant. Claiming what the tenant has already answers 200.',
+    request: { params, body: json(newChannel) },
+    responses: { 200: json(channelShape, 'It was yours already'), 201: json(channelShape, 'It is yours') },
+    problems: [...gate, 'tenants.channel_taken'],
+  }),
+  listChannels: route({
+    ...account,
+    method: 'get',
+    path: `${onePath}/channels`,
+    operationId: 'tenants.listChannels',
+    scope: 'read',
+    summary: 'List channels',
+    request: { params, query: pageQuery() },
+    responses: { 200: json(pageOf(channelShape)) },
+    problems: [...gate, 'http.cursor_refused'],
+  }),
+  releaseChannel: route({
+    ...account,
+    method: 'delete',
+    path: `${onePath}/channels/{type}/{channel_id}`,
+    operationId: 'tenants.releaseChannel',
+    scope: 'write',
+    summary: 'Let go of a channel',
+    request: { params: params.extend({ type: channelType, channel_id: channelId }) },
+    responses: { 204: empty() },
+    problems: [...gate, 'tenants.channel_not_found'],
+  }),
+  // Not idempotent by key: the stored answer would keep the token readable for a day.
+  invite: route({
+    ...account,
+    method: 'post',
+    path: `${onePath}/invitations`,
+    operationId: 'tenants.createInvitation',
+    scope: 'write',
+    summary: 'Invite somebody',
+    description:
+      'The token is shown this once. Send it to the address yourself. A new one replaces the one before.',
+    request: { params, body: json(newInvitation) },
+    responses: { 201: json(invitationShape.extend({ token: z.string() }), 'The invitation and its token') },
+    problems: [...gate, 'tenants.email_taken'],
+  }),
+  listInvitations: route({
+    ...account,
+    method: 'get',
+    path: `${onePath}/invitations`,
+    operationId: 'tenants.listInvitations',
+    scope: 'read',
+    summary: 'List open invitations',
+    request: { params, query: pageQuery() },
+    responses: { 200: json(pageOf(invitationShape)) },
+    problems: [...gate, 'http.cursor_refused'],
+  }),
+  revokeInvitation: route({
+    ...account,
+    method: 'delete',
+    path: `${onePath}/invitations/{invitation_id}`,
+    operationId: 'tenants.revokeInvitation',
+    scope: 'write',
+    summary: 'Revoke an invitation',
+    request: { params: params.extend({ invitation_id: ownId('inv') }) },
+    responses: { 204: empty() },
+    problems: [...gate, 'tenants.invitation_not_found'],
+  }),
+  accept: route({
+    auth: 'public',
+    tags: ['tenants'],
+    method: 'post',
+    path: '/v1/invitations/accept',
+    operationId: 'tenants.acceptInvitation',
+    summary: 'Accept an invitation',
+    request: { body: json(acceptance) },
+    responses: { 201: json(userShape, 'The user you are now') },
+    problems: [
+      'tenants.invitation_not_found',
+      'tenants.suspended',
+      'tenants.email_taken',
+      'tenants.user_exists',
+    ],
+    limits: {
+      bodyBytes: 4096,
+      rate: { name: 'accept', limit: limits.acceptsPerMinute, windowMs: 60_000, by: 'address' },
+    },
+  }),
+  mintToken: route({
+    ...account,
+    method: 'post',
+    path: `${onePath}/tokens`,
+    operationId: 'tenants.mintToken',
+    scope: 'write',
+    summary: 'Mint a token for an end user',
+    description: 'For any uid of yours, user here or not. `admin` is for users with that role.',
+    request: { params, body: json(newToken) },
+    responses: { 201: json(tokenShape, 'The token, shown this once') },
+    problems: [...gate, 'tenants.scope_refused', 'tenants.just_revoked'],
+  }),
+  revokeTokens: route({
+    ...account,
+    method: 'post',
+    path: `${onePath}/tokens/revoke`,
+    operationId: 'tenants.revokeTokens',
+    scope: 'write',
+    summary: 'Revoke the tokens of a user, or of all',
+    description: 'All that were issued until now. Here at once, in other processes within seconds.',
+    request: { params, body: json(z.strictObject({ sub: userId.optional() })) },
+    responses: { 200: json(z.strictObject({ revoked_until: z.iso.datetime() })) },
+    problems: ['tenants.not_found'],
+  }),
+  getErasure: route({
+    ...account,
+    method: 'get',
+    path: `${onePath}/erasures/{erasure_id}`,
+    operationId: 'tenants.getErasure',
+    scope: 'read',
+    summary: 'See how far an erasure is',
+    request: { params: params.extend({ erasure_id: ownId('era') }) },
+    responses: { 200: json(erasureShape) },
+    problems: ['tenants.erasure_not_found'],
+  }),
+};
+
+const asItIs = <T>(item: T): T => item;
+
+export const accessEndpoints = (deps: Service) =>
+  [
+    endpoint(routes.claimChannel, async c => {
+      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const { channel, isNew } = await claimChannel(deps, tenant_id, c.req.valid('json'));
+      c.header(
+        'Location',
+        `/v1/tenants/${tenant_id}/channels/${channel.type}/${encodeURIComponent(channel.channel_id)}`,
+      );
+      return isNew ? c.json(channel, 201) : c.json(channel, 200);
+    }),
+    endpoint(routes.listChannels, async c => {
+      const principal = c.get('principal');
+      const { tenant_id } = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const read = listChannels.bind(null, deps, tenant_id);
+      return c.json(await answerPage(principal, c.req.valid('query'), read, asItIs), 200);
+    }),
+    endpoint(routes.releaseChannel, async c => {
+      const { tenant_id, ...channel } = c.req.valid('param');
+      await enterTenant(deps, c.get('principal'), tenant_id);
+      await releaseChannel(deps, tenant_id, channel);
+      return c.body(null, 204);
+    }),
+    endpoint(routes.invite, async c => {
+      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const made = await createInvitation(deps, tenant_id, c.req.valid('json'));
+      c.header('Location', `/v1/tenants/${tenant_id}/invitations/${made.invitation_id}`);
+      return c.json(made, 201);
+    }),
+    endpoint(routes.listInvitations, async c => {
+      const principal = c.get('principal');
+      const { tenant_id } = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const read = listInvitations.bind(null, deps, tenant_id);
+      return c.json(await answerPage(principal, c.req.valid('query'), read, asItIs), 200);
+    }),
+    endpoint(routes.revokeInvitation, async c => {
+      const { tenant_id, invitation_id } = c.req.valid('param');
+      await enterTenant(deps, c.get('principal'), tenant_id);
+      await revokeInvitation(deps, tenant_id, invitation_id);
+      return c.body(null, 204);
+    }),
+    endpoint(routes.accept, async c => {
+      const { user, invitation, account_id } = await acceptInvitation(deps, c.req.valid('json'));
+      const location = `/v1/tenants/${user.tenant_id}/users/${encodeURIComponent(user.user_id)}`;
+      await record(deps, c, {
+        account_id,
+        actor: `invitation:${invitation.invitation_id}`,
+        action: routes.accept.operationId,
+        target: location,
+      });
+      c.header('Location', location);
+      return c.json(user, 201);
+    }),
+    endpoint(routes.mintToken, async c => {
+      const principal = c.get('principal');
+      const { tenant_id } = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      return c.json(await mintToken(deps, tenant_id, c.req.valid('json'), principal.scope), 201);
+    }),
+    endpoint(routes.revokeTokens, async c => {
+      const { tenant_id } = c.req.valid('param');
+      await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
+      return c.json(await revokeTokens(deps, tenant_id, c.req.valid('json').sub), 200);
+    }),
+    endpoint(routes.getErasure, async c => {
+      const { tenant_id, erasure_id } = c.req.valid('param');
+      return c.json(await getErasure(deps, tenant_id, erasure_id, c.get('principal').accountId), 200);
+    }),
+  ] as const;

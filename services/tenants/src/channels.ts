@@ -1,0 +1,100 @@
+import { type ItemOf, type KeyOf, write } from '@stak/table';
+import { type Service, timestampOf } from './deps.ts';
+import { noTenant, tenantErrors } from './errors.ts';
+import { type EnteredTenant, readOpenTenant, suspended } from './gate.ts';
+import type { PageRequest } from './list-page.ts';
+import { newChannel } from './schema.ts';
+import {
+  channelClaim,
+  channelMapping,
+  channelsOfTenant,
+  isRefused,
+  notDeleted,
+  refusedStep,
+  tenant,
+  tenantOfChannel,
+} from './table.ts';
+
+export type ChannelItem = ItemOf<typeof channelMapping>;
+export type Channel = KeyOf<typeof channelClaim>;
+
+// The claim is what makes a channel one tenant's; of two tenants at once one is refused. Claiming what one has
+// already changes nothing.
+export async function claimChannel(
+  { store, clock }: Service,
+  tenant_id: string,
+  { type, channel_id }: Channel,
+): Promise<{ channel: ChannelItem; isNew: boolean }> {
+  const channel = { tenant_id, type, channel_id, created_at: timestampOf(clock.now()) };
+  try {
+    await store.transact(
+      {
+        'the tenant is there': write.check(tenant, { tenant_id }, { present: true, if: notDeleted }),
+        'claim it': write.put(channelClaim, { type, channel_id, tenant_id }, { ifAbsent: true }),
+        'map it': write.put(channelMapping, channel),
+      },
+      { pattern: 'claim a channel' },
+    );
+    return { channel, isNew: true };
+  } catch (error) {
+    const refused = refusedStep(error);
+    if (!refused) throw error;
+    if (refused.step === 'the tenant is there') throw noTenant();
+    const own = await store.get(channelMapping, { tenant_id, type, channel_id }, { consistent: true });
+    if (own) return { channel: own, isNew: false };
+    throw tenantErrors.create('tenants.channel_taken', 'This channel belongs to a tenant already.');
+  }
+}
+
+export async function releaseChannel(
+  { store }: Pick<Service, 'store'>,
+  tenant_id: string,
+  { type, channel_id }: Channel,
+): Promise<void> {
+  try {
+    await store.transact(
+      {
+        'the mapping': write.delete(channelMapping, { tenant_id, type, channel_id }, { ifPresent: true }),
+        'the claim': write.delete(channelClaim, { type, channel_id }, { if: { tenant_id } }),
+      },
+      { pattern: 'release a channel' },
+    );
+  } catch (error) {
+    throw isRefused(error) ? noChannel() : error;
+  }
+}
+
+export const listChannels = (
+  { store }: Service,
+  tenant_id: string,
+  page: PageRequest,
+): Promise<{ items: ChannelItem[]; cursor?: string }> => store.query(channelsOfTenant, { tenant_id }, page);
+
+const noChannel = () => tenantErrors.create('tenants.channel_not_found', 'No tenant has this channel.');
+
+export type ResolveChannel = (type: string, channelId: string) => Promise<EnteredTenant>;
+
+// The gate for what comes in by a channel. Only a claim that is there now, of a tenant that is active now.
+export async function resolveChannel(
+  deps: Pick<Service, 'store'>,
+  type: string,
+  channel_id: string,
+): Promise<EnteredTenant> {
+  const key = { type, channel_id };
+  if (!newChannel.safeParse(key).success) throw noChannel();
+  const claim = await deps.store.get(channelClaim, key, { consistent: true, pattern: 'resolve a channel' });
+  const found = claim && (await readOpenTenant(deps, claim.tenant_id));
+  if (!found) throw noChannel();
+  if (found.status === 'suspended') throw suspended();
+  if (found.status === 'onboarding')
+    throw tenantErrors.create('tenants.onboarding', 'The tenant is not active yet.');
+  return found;
+}
+
+// As the document has it, by the index: stale, and for reports only. Nothing is let in because of it.
+export async function findChannelMappings(
+  { store }: Pick<Service, 'store'>,
+  channel: Channel,
+): Promise<ChannelItem[]> {
+  return (await store.query(tenantOfChannel, channel)).items;
+}

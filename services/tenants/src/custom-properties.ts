@@ -1,0 +1,66 @@
+import { versionMismatch } from '@stak/http';
+import { type Service, timestampOf } from './deps.ts';
+import { tenantErrors } from './errors.ts';
+import { checkSchema, type JsonSchema } from './json-schema.ts';
+import { parseObject } from './settings.ts';
+import { isRefused, propertiesSchema } from './table.ts';
+
+export type VersionedSchema = { schema: JsonSchema; version: number };
+
+export async function getSchema({ store }: Service, tenant_id: string): Promise<VersionedSchema> {
+  const item = await store.get(propertiesSchema, { tenant_id }, { consistent: true });
+  if (!item) throw tenantErrors.create('tenants.schema_not_found', 'The tenant has no schema.');
+  return { schema: parseObject(item.schema), version: item.version };
+}
+
+// Users that exist are not checked again until their properties are written.
+export async function putSchema(
+  deps: Service,
+  tenant_id: string,
+  schema: JsonSchema,
+  expected: string | undefined,
+): Promise<VersionedSchema> {
+  // Versions are numbers: any other tag is of something else.
+  if (expected !== undefined && !/^\d{1,15}$/.test(expected)) throw versionMismatch();
+  checkSchema(schema, deps.schemas);
+  try {
+    const { version } = await deps.store.update(
+      propertiesSchema,
+      { tenant_id },
+      { set: { schema: JSON.stringify(schema), updated_at: timestampOf(deps.clock.now()) } },
+      { upsert: true, ifVersion: expected === undefined ? undefined : Number(expected) },
+    );
+    return { schema, version };
+  } catch (error) {
+    throw isRefused(error) ? versionMismatch() : error;
+  }
+}
+
+export async function deleteSchema({ store }: Service, tenant_id: string): Promise<void> {
+  await store.delete(propertiesSchema, { tenant_id });
+}
+
+// Without a schema, everything goes. An object without properties is taken even where some are required: a user
+// exists before all is known about it.
+export async function checkProperties(
+  { store, schemas }: Service,
+  tenant_id: string,
+  properties: Record<string, unknown>,
+): Promise<void> {
+  if (Object.keys(properties).length === 0) return;
+  const item = await store.get(propertiesSchema, { tenant_id }, { consistent: true });
+  if (!item) return;
+  const validate = schemas.compile(item.schema);
+  if (validate(properties)) return;
+  const { instancePath = '', message = 'is not valid' } = validate.errors?.[0] ?? {};
+  throw tenantErrors.create('tenants.properties_refused', 'The custom properties do not fit the schema.', {
+    errors: [
+      {
+        in: 'body',
+        pointer: `#/custom_properties${encodeURI(instancePath.toWellFormed())}`,
+        code: 'schema',
+        detail: message,
+      },
+    ],
+  });
+}

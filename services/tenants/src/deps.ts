@@ -1,0 +1,39 @@
+import type { Scope } from '@stak/http';
+import type { Clock, Ids, Logger } from '@stak/kit';
+import type { Store } from '@stak/table';
+import type { Eraser } from './erasers.ts';
+import type { CompiledSchemas } from './json-schema.ts';
+import type { TokenEpochs } from './token-epochs.ts';
+
+export type MintEndUserToken = (claims: {
+  tenant: string;
+  sub: string;
+  scope: Scope;
+  ttlSeconds: number;
+}) => Promise<{ token: string; expires_at: string }>;
+
+export type AuditEntry = {
+  account_id: string;
+  actor: string; // the credential: `session:…`, `api_key:…`, `invitation:…`
+  action: string; // the operation: `tenants.create_user`
+  target: string; // the path of what was changed
+  address?: string;
+  request_id?: string;
+};
+export type Audit = (entry: AuditEntry) => Promise<void>;
+
+export type TenantsDeps = {
+  store: Store;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  mintEndUserToken: MintEndUserToken;
+  // Of the other services. Asked for at every use, because they may be made after this one.
+  erasers: () => readonly Eraser[];
+  audit: Audit;
+};
+
+// What the operations get: the ports, and what this process remembers.
+export type Service = TenantsDeps & { epochs: TokenEpochs; schemas: CompiledSchemas };
+
+export const timestampOf = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,142 @@
+import type { Worker } from '@stak/kit';
+import { is, type WriteStep, write } from '@stak/table';
+import { type Service, timestampOf } from './deps.ts';
+import type { Erased, Eraser } from './erasers.ts';
+import { type ErasureItem, ownStep } from './erasures.ts';
+import * as limits from './limits.ts';
+import { erasure, isRefused, openErasure, openErasures, tenant } from './table.ts';
+
+type Deps = Service & { ownEraser: Eraser };
+
+export const createErasureWorker = (deps: Deps): Worker => ({
+  name: 'tenants-erasures',
+  async run(signal) {
+    while (!signal.aborted)
+      if ((await workOnErasures(deps, signal)) === 'done')
+        await deps.clock.sleep(limits.erasurePollMs, signal);
+  },
+});
+
+// Gives every job that is due one turn. `done` means that nothing is due any more.
+export async function workOnErasures(deps: Deps, signal?: AbortSignal): Promise<Erased> {
+  let answer: Erased = 'done';
+  for await (const pointer of deps.store.all(openErasures, {})) {
+    if (signal?.aborted) break;
+    const job = await claim(deps, pointer);
+    if (job && (await takeTurn(deps, job, signal)) === 'more') answer = 'more';
+  }
+  return answer;
+}
+
+// Whoever moves `due_at` first has the job until then. A process that dies just lets the time pass.
+async function claim(
+  { store, clock }: Deps,
+  pointer: { tenant_id: string; erasure_id: string },
+): Promise<ErasureItem | undefined> {
+  const nowMs = clock.now();
+  const found = await store.get(erasure, pointer, { consistent: true });
+  // The deletion of the whole tenant took the job of one of its users along.
+  if (!found) await store.delete(openErasure, pointer);
+  if (!found || found.due_at > nowMs) return undefined;
+  return unlessLost(() =>
+    store.update(
+      erasure,
+      pointer,
+      { set: { status: 'running', due_at: nowMs + limits.erasureLeaseMs } },
+      { ifVersion: found.version, if: { due_at: is.atMost(nowMs) } },
+    ),
+  );
+}
+
+// Undefined if another process has the job by now: what it erases is erased, and what we do is done twice.
+async function unlessLost<T>(step: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await step();
+  } catch (error) {
+    if (isRefused(error)) return undefined;
+    throw error;
+  }
+}
+
+async function takeTurn(deps: Deps, claimed: ErasureItem, signal?: AbortSignal): Promise<Erased> {
+  let job: ErasureItem | undefined = claimed;
+  try {
+    for (let calls = 0; job; calls++) {
+      const step = nextStep(deps, job);
+      if (step === undefined) {
+        await finish(deps, job);
+        return 'done';
+      }
+      if (calls === limits.erasureCalls || signal?.aborted) {
+        await save(deps, job, { due_at: deps.clock.now() });
+        return 'more';
+      }
+      const erased = await callEraser(deps, job, step);
+      job = await save(deps, job, {
+        steps: job.steps.includes(step) ? job.steps : [step, ...job.steps],
+        steps_done: erased === 'done' ? [...job.steps_done, step] : job.steps_done,
+        due_at: deps.clock.now() + limits.erasureLeaseMs,
+        failures: 0,
+      });
+    }
+    return 'done';
+  } catch (error) {
+    await postpone(deps, job!, error);
+    return 'done';
+  }
+}
+
+const save = (
+  { store }: Deps,
+  job: ErasureItem,
+  set: Partial<Pick<ErasureItem, 'steps' | 'steps_done' | 'due_at' | 'failures'>>,
+): Promise<ErasureItem | undefined> =>
+  unlessLost(() =>
+    store.update(erasure, job, { set }, { ifVersion: job.version, pattern: 'erasure progress' }),
+  );
+
+const isConcerned = ({ subject }: ErasureItem, one: Eraser): boolean =>
+  (subject === 'tenant' ? one.eraseTenant : one.eraseUser) !== undefined;
+
+// Services that came since the job was made erase as well; those that were there then have to be there again.
+function nextStep({ erasers }: Deps, job: ErasureItem): string | undefined {
+  const came = erasers().filter(one => isConcerned(job, one));
+  const names = [...came.map(({ name }) => name), ...job.steps].filter(name => name !== ownStep);
+  return [...names, ownStep].find(name => !job.steps_done.includes(name));
+}
+
+async function callEraser(deps: Deps, job: ErasureItem, step: string): Promise<Erased> {
+  const eraser = step === ownStep ? deps.ownEraser : deps.erasers().find(({ name }) => name === step);
+  const { tenant_id, user_id } = job;
+  if (user_id === undefined && eraser?.eraseTenant) return eraser.eraseTenant(tenant_id);
+  if (user_id !== undefined && eraser?.eraseUser) return eraser.eraseUser(tenant_id, user_id);
+  throw new Error(`The service "${step}" is not here to erase what it has`);
+}
+
+// Of a tenant nothing stays but that there was one.
+async function finish({ store, clock, log }: Deps, job: ErasureItem): Promise<void> {
+  const nowMs = clock.now();
+  const { tenant_id, erasure_id, version } = job;
+  const ttl = Math.floor(nowMs / 1000) + limits.erasureRecordDays * 24 * 60 * 60;
+  const done = { status: 'done' as const, finished_at: timestampOf(nowMs), ttl };
+  const steps: Record<string, WriteStep> = {
+    'the job is done': write.update(erasure, job, { set: done }, { ifVersion: version }),
+    'no longer open': write.delete(openErasure, { erasure_id }),
+  };
+  if (job.subject === 'tenant')
+    steps['leave a tombstone'] = write.update(
+      tenant,
+      { tenant_id },
+      { set: { name: '', settings: '{}' }, remove: ['tokens_revoked_at', 'request_key'] },
+    );
+  await unlessLost(() => store.transact(steps, { pattern: 'finish an erasure' }));
+  log.info({ tenant_id, erasure_id, subject: job.subject }, 'erased');
+}
+
+async function postpone(deps: Deps, job: ErasureItem, error: unknown): Promise<void> {
+  const { tenant_id, erasure_id } = job;
+  const failures = job.failures + 1;
+  const delayMs = Math.min(limits.erasureBackoffMostMs, limits.erasureBackoffMs * failures);
+  deps.log.error({ err: error, tenant_id, erasure_id, failures, delayMs }, 'an erasure failed, trying later');
+  await save(deps, job, { failures, due_at: deps.clock.now() + delayMs });
+}

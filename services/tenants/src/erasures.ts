@@ -1,0 +1,109 @@
+import { type ItemOf, type WriteStep, write } from '@stak/table';
+import { type Service, timestampOf } from './deps.ts';
+import { noTenant, tenantErrors } from './errors.ts';
+import * as limits from './limits.ts';
+import { accountTenant, erasure, isRefused, notDeleted, openErasure, tenant, tokenEpoch } from './table.ts';
+import { epochItem } from './token-epochs.ts';
+
+export type ErasureItem = ItemOf<typeof erasure>;
+export type Erasure = Omit<ErasureItem, 'account_id' | 'due_at' | 'ttl' | 'version'>;
+
+export const showErasure = (item: ErasureItem): Erasure => {
+  const { account_id: _, due_at: __, ttl: ___, version: ____, ...shown } = item;
+  return shown;
+};
+
+// This service erases last: as long as there is anything of the tenant, there is something to find it by.
+export const ownStep = 'tenants';
+
+type Subject = { tenant_id: string; account_id: string; user_id?: string };
+
+function newErasure({ ids, clock, erasers }: Service, { tenant_id, account_id, user_id }: Subject) {
+  const subject: ErasureItem['subject'] = user_id === undefined ? 'tenant' : 'user';
+  const others = erasers().filter(one => (user_id === undefined ? one.eraseTenant : one.eraseUser));
+  const nowMs = clock.now();
+  return {
+    tenant_id,
+    erasure_id: ids.next('era'),
+    account_id,
+    subject,
+    ...(user_id !== undefined && { user_id }),
+    status: 'waiting' as const,
+    steps: [...others.map(({ name }) => name).filter(name => name !== ownStep), ownStep],
+    steps_done: [],
+    due_at: nowMs + limits.erasureGraceMs,
+    failures: 0,
+    created_at: timestampOf(nowMs),
+    version: 1,
+  };
+}
+
+const jobSteps = (item: ErasureItem): Record<string, WriteStep> => ({
+  'the job': write.put(erasure, item, { ifAbsent: true }),
+  'find it again': write.put(openErasure, { erasure_id: item.erasure_id, tenant_id: item.tenant_id }),
+});
+
+// One write, and the gate is shut, the tenant is off its account's list, and the job cannot be lost.
+export async function deleteTenant(deps: Service, tenant_id: string, account_id: string): Promise<Erasure> {
+  const { store, clock, epochs } = deps;
+  const job = newErasure(deps, { tenant_id, account_id });
+  const change = {
+    status: 'deleted' as const,
+    deleted_at: timestampOf(clock.now()),
+    erasure_id: job.erasure_id,
+  };
+  try {
+    await store.transact(
+      {
+        'shut the gate': write.update(
+          tenant,
+          { tenant_id },
+          { set: change },
+          { if: { account_id, ...notDeleted } },
+        ),
+        'off the list': write.delete(accountTenant, { account_id, tenant_id }),
+        ...jobSteps(job),
+      },
+      { pattern: 'delete a tenant' },
+    );
+  } catch (error) {
+    if (isRefused(error)) return await deletionUnderWay(deps, tenant_id, account_id);
+    throw error;
+  }
+  epochs.forgetTenant(tenant_id);
+  return showErasure(job);
+}
+
+// Deleting what is being deleted answers with the job that does it.
+async function deletionUnderWay(deps: Service, tenant_id: string, account_id: string): Promise<Erasure> {
+  const found = await deps.store.get(tenant, { tenant_id }, { consistent: true });
+  if (found?.account_id !== account_id || !found.erasure_id) throw noTenant();
+  return getErasure(deps, tenant_id, found.erasure_id, account_id);
+}
+
+export async function eraseUser(deps: Service, subject: Required<Subject>): Promise<Erasure> {
+  const { tenant_id, user_id } = subject;
+  const job = newErasure(deps, subject);
+  await deps.store.transact(
+    {
+      'revoke its tokens': write.put(tokenEpoch, epochItem(deps, tenant_id, user_id)),
+      ...jobSteps(job),
+    },
+    { pattern: 'erase a user' },
+  );
+  deps.epochs.forgetUser(tenant_id, user_id);
+  return showErasure(job);
+}
+
+// The record itself says whose it is: it outlives the tenant, so no gate can.
+export async function getErasure(
+  { store }: Pick<Service, 'store'>,
+  tenant_id: string,
+  erasure_id: string,
+  account_id: string,
+): Promise<Erasure> {
+  const found = await store.get(erasure, { tenant_id, erasure_id }, { consistent: true });
+  if (found?.account_id !== account_id)
+    throw tenantErrors.create('tenants.erasure_not_found', 'There is no such erasure.');
+  return showErasure(found);
+}

@@ -1,0 +1,33 @@
+import { defineErrors } from '@stak/kit';
+
+export const tenantErrors = defineErrors({
+  'tenants.not_found': 404,
+  'tenants.suspended': 403,
+  'tenants.onboarding': 403,
+  'tenants.id_taken': 409,
+  'tenants.status_refused': 409,
+  'tenants.channel_not_found': 404,
+  'tenants.channel_taken': 409,
+  'tenants.user_not_found': 404,
+  'tenants.user_exists': 409,
+  'tenants.email_taken': 409,
+  'tenants.identity_taken': 409,
+  'tenants.schema_not_found': 404,
+  'tenants.schema_refused': 422,
+  'tenants.properties_refused': 422,
+  'tenants.invitation_not_found': 404,
+  'tenants.scope_refused': 403,
+  'tenants.just_revoked': 503,
+  'tenants.erasure_not_found': 404,
+  'tenants.too_large': 413,
+});
+
+export type TenantErrorCode = keyof typeof tenantErrors.statuses;
+
+// A tenant that is missing, deleted or somebody else's: one answer, so that nobody learns which.
+export const noTenant = () => tenantErrors.create('tenants.not_found', 'There is no such tenant.');
+export const noUser = () => tenantErrors.create('tenants.user_not_found', 'There is no such user.');
+
+// For what is within bounds piece by piece, and too much once it is merged.
+export const tooLarge = (what: string, mostBytes: number) =>
+  tenantErrors.create('tenants.too_large', `The ${what} would be more than ${mostBytes} bytes of JSON.`);

@@ -1,0 +1,80 @@
+import { assertOwned, type Principal } from '@stak/http';
+import type { ItemOf } from '@stak/table';
+import type { Service } from './deps.ts';
+import { noTenant, tenantErrors } from './errors.ts';
+import { tenantId } from './schema.ts';
+import { readSettings, type TenantSettings } from './settings.ts';
+import { tenant } from './table.ts';
+
+export type TenantItem = ItemOf<typeof tenant>;
+export type OpenStatus = 'onboarding' | 'active' | 'suspended';
+export type EnteredTenant = {
+  tenant_id: string;
+  account_id: string;
+  name: string;
+  status: OpenStatus;
+  settings: TenantSettings;
+  settings_version: number;
+  created_at: string;
+  updated_at: string;
+  version: number;
+};
+
+// What may be done to a suspended tenant as well: look at it, open it again, export, revoke and erase.
+export type Entrance = { evenSuspended?: boolean };
+
+export type EnterTenant = (
+  principal: Principal,
+  tenantId: string,
+  entrance?: Entrance,
+) => Promise<EnteredTenant>;
+
+// The one gate. Every operation of a tenant passes it first, here and in every other service. It reads the
+// tenant itself each time: from the moment one is suspended or deleted, nobody enters.
+export async function enterTenant(
+  deps: Pick<Service, 'store'>,
+  principal: Principal,
+  id: string,
+  { evenSuspended = false }: Entrance = {},
+): Promise<EnteredTenant> {
+  const found = assertOwned(await readOpenTenant(deps, id), one => isOf(principal, one), noTenant);
+  if (found.status === 'suspended' && !evenSuspended) throw suspended();
+  return found;
+}
+
+export const suspended = () => tenantErrors.create('tenants.suspended', 'The tenant is suspended.');
+
+// Providers prove a channel, not a tenant: they come through `resolveChannel`.
+function isOf(principal: Principal, { tenant_id, account_id }: EnteredTenant): boolean {
+  if (principal.kind === 'account') return principal.accountId === account_id;
+  return principal.kind === 'endUser' && principal.tenantId === tenant_id;
+}
+
+export async function readOpenTenant(
+  { store }: Pick<Service, 'store'>,
+  tenant_id: string,
+): Promise<EnteredTenant | undefined> {
+  // What cannot be an id is no tenant either, wherever it came from.
+  if (!tenantId.safeParse(tenant_id).success) return undefined;
+  const item = await store.get(tenant, { tenant_id }, { consistent: true, pattern: 'enter a tenant' });
+  return item && openTenant(item);
+}
+
+export function openTenant(item: TenantItem): EnteredTenant | undefined {
+  const { status } = item;
+  if (status === 'deleted') return undefined;
+  return {
+    tenant_id: item.tenant_id,
+    account_id: item.account_id,
+    name: item.name,
+    status,
+    // Most who enter never look at them.
+    get settings() {
+      return readSettings(item.settings);
+    },
+    settings_version: item.settings_version,
+    created_at: item.created_at,
+    updated_at: item.updated_at,
+    version: item.version,
+  };
+}

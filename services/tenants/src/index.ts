@@ -1,0 +1,57 @@
+import type { Principal } from '@stak/http';
+import type { AnyTable } from '@stak/table';
+import { accessEndpoints } from './access-api.ts';
+import { auditChanges } from './audit.ts';
+import { type Channel, findChannelMappings, type ResolveChannel, resolveChannel } from './channels.ts';
+import type { Service, TenantsDeps } from './deps.ts';
+import { createErasureWorker } from './erasure-worker.ts';
+import { tenantErrors } from './errors.ts';
+import { type EnterTenant, type Entrance, enterTenant } from './gate.ts';
+import { createCompiledSchemas } from './json-schema.ts';
+import { createOwnEraser } from './own-eraser.ts';
+import { tenants } from './table.ts';
+import { tenantEndpoints } from './tenant-api.ts';
+import { createTokenEpochs } from './token-epochs.ts';
+import { userEndpoints } from './user-api.ts';
+
+export type { ResolveChannel } from './channels.ts';
+export type { Audit, AuditEntry, MintEndUserToken, TenantsDeps } from './deps.ts';
+export type { Erased, Eraser, ExportedItem } from './erasers.ts';
+export { tenantErrors } from './errors.ts';
+export type { EnteredTenant, EnterTenant, Entrance } from './gate.ts';
+export { defaultSettings, type TenantSettings } from './settings.ts';
+export { tenants as tenantsTable, user as tenantUser } from './table.ts';
+export type { IsTokenRevoked } from './token-epochs.ts';
+
+export function createTenants(deps: TenantsDeps) {
+  const service: Service = {
+    ...deps,
+    epochs: createTokenEpochs(deps),
+    schemas: createCompiledSchemas(),
+  };
+  const eraser = createOwnEraser(service);
+  const withEraser = { ...service, ownEraser: eraser };
+  const enter: EnterTenant = (principal: Principal, tenantId: string, entrance?: Entrance) =>
+    enterTenant(service, principal, tenantId, entrance);
+  const resolve: ResolveChannel = (type, channelId) => resolveChannel(service, type, channelId);
+
+  return {
+    api: auditChanges(service, [
+      ...tenantEndpoints(service),
+      ...userEndpoints(withEraser),
+      ...accessEndpoints(service),
+    ] as const),
+    errors: tenantErrors,
+    tables: [tenants] as AnyTable[],
+    subscriptions: [],
+    workers: [createErasureWorker(withEraser)],
+    // What other services and the authenticator need of this one.
+    enterTenant: enter,
+    resolveChannel: resolve,
+    findChannelMappings: (channel: Channel) => findChannelMappings(service, channel),
+    isTokenRevoked: service.epochs.isRevoked,
+    eraser,
+  };
+}
+
+export type Tenants = ReturnType<typeof createTenants>;

@@ -1,0 +1,108 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type ItemOf, write } from '@stak/table';
+import { type Service, timestampOf } from './deps.ts';
+import { tenantErrors } from './errors.ts';
+import { readOpenTenant, suspended } from './gate.ts';
+import * as limits from './limits.ts';
+import type { PageRequest } from './list-page.ts';
+import type { NewInvitation } from './schema.ts';
+import { emailLock, invitation, invitationsOfTenant, refusedStep } from './table.ts';
+import { creationSteps, newUserItem, refusalOf, type User, userOf } from './users.ts';
+
+type InvitationItem = ItemOf<typeof invitation>;
+export type Invitation = Omit<InvitationItem, 'token_hash' | 'ttl'>;
+
+const dayMs = 24 * 60 * 60 * 1000;
+const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+const show = ({ token_hash: _, ttl: __, ...shown }: InvitationItem): Invitation => shown;
+
+// One open invitation for each address: its id is made from it, so that it is found when its person is erased.
+export const invitationIdOf = (tenant_id: string, email: string): string =>
+  `inv_${hashOf(`${tenant_id} ${email.toLowerCase()}`).slice(0, 24)}`;
+
+// The token says where its invitation lies, so that it is found by one read. None of the parts has a dot.
+const tokenOf = ({ tenant_id, invitation_id }: Invitation, secret: string): string =>
+  `${tenant_id}.${invitation_id}.${secret}`;
+const tokenShape = /^([a-z0-9-]{3,63})\.(inv_[0-9a-z]{24})\.([A-Za-z0-9_-]{43})$/;
+
+export async function createInvitation(
+  { store, clock, ids }: Service,
+  tenant_id: string,
+  body: NewInvitation,
+): Promise<Invitation & { token: string }> {
+  const email = body.email.toLowerCase();
+  if (await store.get(emailLock, { tenant_id, email }, { consistent: true }))
+    throw tenantErrors.create('tenants.email_taken', 'A user has this e-mail address already.');
+  const secret = randomBytes(limits.invitationSecretBytes).toString('base64url');
+  const expiresMs = clock.now() + body.ttl_days * dayMs;
+  const item = {
+    tenant_id,
+    invitation_id: invitationIdOf(tenant_id, email),
+    email: body.email,
+    role: body.role,
+    user_id: body.user_id ?? ids.next('u'),
+    token_hash: hashOf(secret),
+    created_at: timestampOf(clock.now()),
+    expires_at: timestampOf(expiresMs),
+    ttl: Math.floor(expiresMs / 1000),
+  };
+  await store.put(invitation, item);
+  return { ...show(item), token: tokenOf(item, secret) };
+}
+
+export async function listInvitations(
+  { store }: Service,
+  tenant_id: string,
+  page: PageRequest,
+): Promise<{ items: Invitation[]; cursor?: string }> {
+  const { items, cursor } = await store.query(invitationsOfTenant, { tenant_id }, page);
+  return { items: items.map(show), cursor };
+}
+
+// Unknown, used, revoked, expired, of a tenant that is gone: one answer.
+const noInvitation = () =>
+  tenantErrors.create('tenants.invitation_not_found', 'There is no such invitation, or not any more.');
+
+export async function revokeInvitation(
+  { store }: Service,
+  tenant_id: string,
+  invitation_id: string,
+): Promise<void> {
+  const gone = await store.delete(invitation, { tenant_id, invitation_id });
+  if (!gone) throw noInvitation();
+}
+
+export type Accepted = { user: User; invitation: Invitation; account_id: string };
+
+// Whoever brings the token becomes the user. The invitation goes in the same transaction, so it is used once.
+export async function acceptInvitation(
+  deps: Service,
+  { token, display_name }: { token: string; display_name: string },
+): Promise<Accepted> {
+  const [, tenant_id, invitation_id, secret] = tokenShape.exec(token) ?? [];
+  if (!tenant_id || !invitation_id || !secret) throw noInvitation();
+  const found = await deps.store.get(invitation, { tenant_id, invitation_id }, { consistent: true });
+  if (!found || !isHashOf(found.token_hash, secret)) throw noInvitation();
+  const entered = await readOpenTenant(deps, tenant_id);
+  if (!entered) throw noInvitation();
+  if (entered.status === 'suspended') throw suspended();
+
+  const { user_id, email, role } = found;
+  const rest = { display_name, channel_identities: {}, preferences: {}, custom_properties: {} };
+  const item = newUserItem(deps, { ...rest, tenant_id, user_id, email, role });
+  const use = write.delete(
+    invitation,
+    { tenant_id, invitation_id },
+    { ifPresent: true, if: { token_hash: found.token_hash } },
+  );
+  try {
+    const steps = [['use the invitation', use] as const, ...creationSteps(item)];
+    await deps.store.transact(steps, { pattern: 'accept an invitation' });
+  } catch (error) {
+    throw refusedStep(error)?.step === 'use the invitation' ? noInvitation() : refusalOf(error);
+  }
+  return { user: userOf(item), invitation: show(found), account_id: entered.account_id };
+}
+
+const isHashOf = (hash: string, secret: string): boolean =>
+  timingSafeEqual(Buffer.from(hash, 'hex'), Buffer.from(hashOf(secret), 'hex'));

@@ -1,0 +1,46 @@
+// Everything in this service that grows, waits or repeats, and why it stops where it stops.
+
+export const slugChars = 63; // a tenant's id may become a host name, whose labels are no longer
+export const nameChars = 200; // display names of tenants and users
+export const userIdChars = 128; // the host's own ids: a UUID, an e-mail address, an `auth0|…`
+export const emailChars = 254; // what SMTP can deliver to (RFC 5321)
+export const channelTypeChars = 32;
+export const channelIdChars = 200; // a Teams id has about 100
+
+export const identitiesPerUser = 20; // each is a lock in the user's transaction, old and new: 43 steps of 100
+export const settingsBytes = 64 * 1024; // with the rest of the tenant far below an item's 400 KB
+export const promptChars = 20_000; // is sent to the model with every message
+export const tokensPerMessage = 200_000; // no model answers at greater length
+export const conversationHistory = 1000; // messages that are read for every turn
+export const messagesPerDay = 10_000_000;
+export const listedNames = 100; // channels or skills of a tenant's settings
+
+export const preferencesBytes = 16 * 1024; // read with every read of the user
+export const propertiesBytes = 16 * 1024;
+
+export const schemaBytes = 16 * 1024; // compiled to code: every node costs time and memory
+export const schemaNodes = 500;
+export const schemaDepth = 16; // compiling recurses
+export const compiledSchemas = 200; // about 10 MB; the least recently used one is compiled again
+
+export const invitationTtlDays = 14;
+export const invitationTtlDaysDefault = 7; // over a holiday, but not in a forgotten mailbox for good
+export const invitationSecretBytes = 32; // 256 bits: nobody guesses one
+export const acceptsPerMinute = 20; // per address; a person accepts once
+
+export const tokenTtlS = 24 * 60 * 60; // a token that leaked is of no use the day after
+export const tokenTtlLeastS = 60; // shorter, and clocks that differ make it useless
+export const tokenTtlDefaultS = 60 * 60;
+export const revocationWaitMs = 2_000; // a token of the second of a revocation waits for the next one
+export const epochFreshMs = 3_000; // how long another process may honour a token that was revoked here
+export const epochsKept = 20_000; // end users of a busy process; the least recently used one is read again
+
+export const erasureGraceMs = 60_000; // longer than a request may run: whoever entered before is out by then
+export const erasureLeaseMs = 60_000; // longer than one call of an eraser; a crash delays a job this long
+export const erasurePollMs = 5_000; // one read of a list that is almost always empty
+export const erasureBackoffMs = 30_000; // after a failure, times the failures in a row
+export const erasureBackoffMostMs = 60 * 60_000; // a service that is down for a day costs 24 attempts
+export const erasureTenants = 25; // of an account that one call of our own eraser starts to delete
+export const erasureCalls = 100; // of erasers, before the next job has its turn
+export const erasureRecordDays = 90; // long enough to show that it was done
+export const erasureItems = 100; // that one call of our own eraser removes

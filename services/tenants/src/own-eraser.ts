@@ -1,0 +1,109 @@
+import { type ResultOf, type WriteStep, write } from '@stak/table';
+import { releaseChannel } from './channels.ts';
+import type { Service } from './deps.ts';
+import type { Erased, Eraser, ExportedItem } from './erasers.ts';
+import { deleteTenant, ownStep } from './erasures.ts';
+import { tenantErrors } from './errors.ts';
+import { invitationIdOf } from './invitations.ts';
+import * as limits from './limits.ts';
+import {
+  emailLock,
+  erasure,
+  everythingOfTenant,
+  identityLock,
+  invitation,
+  propertiesSchema,
+  tenantsOfAccount,
+  tokenEpoch,
+  user,
+} from './table.ts';
+import { deleteUser, userOf } from './users.ts';
+
+// What this service itself keeps. For an account, that is its tenants: each gets a job of its own.
+export function createOwnEraser(deps: Service): Required<Eraser> {
+  return {
+    name: ownStep,
+    eraseUser: (tenantId, userId) => eraseOwnUser(deps, tenantId, userId),
+    eraseTenant: tenantId => eraseOwnTenant(deps, tenantId),
+    eraseAccount: accountId => eraseAccountsTenants(deps, accountId),
+    exportUser: (tenantId, userId) => exportOwnUser(deps, tenantId, userId),
+  };
+}
+
+// The invitation first: once the user is gone, nobody knows the address.
+async function eraseOwnUser(deps: Service, tenant_id: string, user_id: string): Promise<Erased> {
+  const found = await deps.store.get(user, { tenant_id, user_id }, { consistent: true });
+  if (!found) return 'done';
+  if (found.email !== undefined)
+    await deps.store.delete(invitation, {
+      tenant_id,
+      invitation_id: invitationIdOf(tenant_id, found.email),
+    });
+  await deleteUser(deps, tenant_id, user_id);
+  return 'done';
+}
+
+async function eraseOwnTenant(deps: Service, tenant_id: string): Promise<Erased> {
+  const { store } = deps;
+  const page = await store.query(everythingOfTenant, { tenant_id }, { limit: limits.erasureItems });
+  const deletions: WriteStep[] = [];
+  for (const found of page.items) {
+    if (found.entity === 'channel mapping') await freeChannel(deps, found.item);
+    else if (found.entity !== 'erasure') deletions.push(deletionOf(found));
+    // The job that is at work here is needed to the end, and then for its record.
+    else if (found.item.subject === 'user') deletions.push(write.delete(erasure, found.item));
+  }
+  if (deletions.length > 0) await store.batchWrite(deletions, { pattern: 'erase a tenant' });
+  return page.cursor === undefined ? 'done' : 'more';
+}
+
+type Found = ResultOf<typeof everythingOfTenant>;
+
+function deletionOf(found: Exclude<Found, { entity: 'channel mapping' | 'erasure' }>): WriteStep {
+  switch (found.entity) {
+    case 'user':
+      return write.delete(user, found.item);
+    case 'e-mail of a user':
+      return write.delete(emailLock, found.item);
+    case 'channel identity of a user':
+      return write.delete(identityLock, found.item);
+    case 'schema of custom properties':
+      return write.delete(propertiesSchema, found.item);
+    case 'invitation':
+      return write.delete(invitation, found.item);
+    case 'token epoch of a user':
+      return write.delete(tokenEpoch, found.item);
+  }
+}
+
+// With the mapping goes the claim, so that another tenant can have the channel. Another process may be faster.
+async function freeChannel(
+  deps: Service,
+  channel: { tenant_id: string; type: string; channel_id: string },
+): Promise<void> {
+  try {
+    await releaseChannel(deps, channel.tenant_id, channel);
+  } catch (error) {
+    if (!tenantErrors.includes(error) || error.code !== 'tenants.channel_not_found') throw error;
+  }
+}
+
+async function eraseAccountsTenants(deps: Service, account_id: string): Promise<Erased> {
+  const { items } = await deps.store.query(
+    tenantsOfAccount,
+    { account_id },
+    { limit: limits.erasureTenants },
+  );
+  for (const { tenant_id } of items) await deleteTenant(deps, tenant_id, account_id);
+  return items.length < limits.erasureTenants ? 'done' : 'more';
+}
+
+async function* exportOwnUser(
+  { store }: Service,
+  tenant_id: string,
+  user_id: string,
+): AsyncGenerator<ExportedItem> {
+  const item = await store.get(user, { tenant_id, user_id }, { consistent: true });
+  if (!item) return;
+  yield { kind: 'user', item: userOf(item) };
+}

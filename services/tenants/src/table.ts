@@ -1,0 +1,253 @@
+import {
+  type Condition,
+  defineQuery,
+  defineTable,
+  entity,
+  type ItemOf,
+  is,
+  type StepFailure,
+  tableErrors,
+} from '@stak/table';
+import { z } from 'zod';
+
+// `settings`, `channel_identities`, `preferences` and `custom_properties` are JSON in a string, as documented: a
+// reader of the document still reads them. On the wire they are objects.
+
+export const tenants = defineTable({
+  name: 'tenants',
+  description: 'Tenants, their users and the channels they are reached by.',
+  keys: { partition: 'pk', sort: 'sk' },
+  indexes: { 'channel-mapping': { partition: 'gsi1pk', sort: 'gsi1sk' } },
+  ttl: 'ttl',
+  stream: 'NEW_AND_OLD_IMAGES',
+});
+
+export const tenant = entity(tenants, {
+  name: 'tenant',
+  description:
+    'A tenant and its settings. A deleted one stays as a tombstone, so that its id is never used again.',
+  schema: z.object({
+    tenant_id: z.string(),
+    account_id: z.string().describe('whose it is'),
+    name: z.string(),
+    status: z.enum(['onboarding', 'active', 'suspended', 'deleted']),
+    created_at: z.string(),
+    updated_at: z.string(),
+    settings: z.string().describe('JSON'),
+    settings_version: z.number().int(),
+    tokens_revoked_at: z.number().optional().describe('second; end-user tokens issued until then are void'),
+    deleted_at: z.string().optional(),
+    erasure_id: z.string().optional().describe('the job that deletes it'),
+    request_key: z.string().optional().describe('of the request that created it'),
+    version: z.number().int(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'META' },
+  version: 'version',
+  examples: [
+    {
+      tenant_id: 'outlocks',
+      account_id: 'usr_0mjuxvy9s00abcdefghijklm',
+      name: 'Outlocks',
+      status: 'active',
+      created_at: '2026-02-21T14:30:00.000Z',
+      updated_at: '2026-02-21T14:30:00.000Z',
+      settings: '{"ai_provider":"bedrock"}',
+      settings_version: 1,
+    },
+  ],
+});
+
+export const accountTenant = entity(tenants, {
+  name: 'tenant of an account',
+  description: 'Lists the tenants of an account, which would otherwise take a Scan.',
+  schema: z.object({ account_id: z.string(), tenant_id: z.string(), created_at: z.string() }),
+  key: { partition: 'ACCOUNT#{account_id}', sort: 'TENANT#{tenant_id}' },
+});
+
+export const user = entity(tenants, {
+  name: 'user',
+  schema: z.object({
+    tenant_id: z.string(),
+    user_id: z.string(),
+    email: z.string().optional(),
+    display_name: z.string(),
+    role: z.enum(['admin', 'member']),
+    channel_identities: z.string().describe('JSON: {"slack": "U12345"}'),
+    preferences: z.string().describe('JSON'),
+    custom_properties: z.string().describe("JSON, of the tenant's own schema"),
+    memory_summary: z.string().optional(),
+    memory_updated_at: z.string().optional(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    request_key: z.string().optional().describe('of the request that created it'),
+    version: z.number().int(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'USER#{user_id}' },
+  version: 'version',
+  examples: [
+    {
+      tenant_id: 'outlocks',
+      user_id: 'admin',
+      email: 'ann@example.com',
+      display_name: 'Ann',
+      role: 'admin',
+      channel_identities: '{"slack":"U12345"}',
+      preferences: '{}',
+      custom_properties: '{}',
+      created_at: '2026-02-21T14:30:00.000Z',
+      updated_at: '2026-02-21T14:30:00.000Z',
+    },
+  ],
+});
+
+export const emailLock = entity(tenants, {
+  name: 'e-mail of a user',
+  description: 'Makes an address unique in its tenant, and finds its user. In lower case.',
+  schema: z.object({ tenant_id: z.string(), email: z.string(), user_id: z.string() }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'EMAIL#{email}' },
+});
+
+export const identityLock = entity(tenants, {
+  name: 'channel identity of a user',
+  description: 'Makes an identity unique in its tenant, and finds its user.',
+  schema: z.object({
+    tenant_id: z.string(),
+    channel: z.string(),
+    identity: z.string(),
+    user_id: z.string(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'IDENT#{channel}#{identity}' },
+});
+
+export const channelMapping = entity(tenants, {
+  name: 'channel mapping',
+  schema: z.object({
+    tenant_id: z.string(),
+    type: z.string(),
+    channel_id: z.string(),
+    created_at: z.string(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'CHANNEL#{type}#{channel_id}' },
+  indexes: {
+    'channel-mapping': { partition: 'CHANNEL#{type}#{channel_id}', sort: 'TENANT#{tenant_id}' },
+  },
+  examples: [
+    {
+      tenant_id: 'outlocks',
+      type: 'teams',
+      channel_id: 'azure-bot-app-id',
+      created_at: '2026-02-21T14:30:00.000Z',
+    },
+  ],
+});
+
+export const channelClaim = entity(tenants, {
+  name: 'channel claim',
+  description: 'Says which tenant a channel belongs to. The index cannot: it is stale, and may hold two.',
+  schema: z.object({ type: z.string(), channel_id: z.string(), tenant_id: z.string() }),
+  key: { partition: 'CHANNEL#{type}#{channel_id}', sort: 'CLAIM' },
+});
+
+export const propertiesSchema = entity(tenants, {
+  name: 'schema of custom properties',
+  schema: z.object({
+    tenant_id: z.string(),
+    schema: z.string().describe('JSON Schema, as JSON'),
+    updated_at: z.string(),
+    version: z.number().int(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'SCHEMA' },
+  version: 'version',
+});
+
+export const invitation = entity(tenants, {
+  name: 'invitation',
+  description: 'One for each address; a new one replaces it.',
+  schema: z.object({
+    tenant_id: z.string(),
+    invitation_id: z.string(),
+    email: z.string(),
+    role: z.enum(['admin', 'member']),
+    user_id: z.string().describe('whom it will make'),
+    token_hash: z.string().describe('SHA-256; the token itself was shown once'),
+    created_at: z.string(),
+    expires_at: z.string(),
+    ttl: z.number().int(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'INVITE#{invitation_id}' },
+});
+
+export const tokenEpoch = entity(tenants, {
+  name: 'token epoch of a user',
+  description: 'Tokens issued until then are void. Gone when the last of them has expired anyway.',
+  schema: z.object({
+    tenant_id: z.string(),
+    user_id: z.string(),
+    tokens_revoked_at: z.number(),
+    ttl: z.number().int(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'TOKENS#{user_id}' },
+});
+
+export const erasure = entity(tenants, {
+  name: 'erasure',
+  description: 'A job that erases a tenant or one of its users in every service, and how far it is.',
+  schema: z.object({
+    tenant_id: z.string(),
+    erasure_id: z.string(),
+    account_id: z.string(),
+    subject: z.enum(['tenant', 'user']),
+    user_id: z.string().optional(),
+    status: z.enum(['waiting', 'running', 'done']),
+    steps: z.array(z.string()).describe('services that have to erase'),
+    steps_done: z.array(z.string()),
+    due_at: z.number().describe('millisecond before which no process takes it: grace, lease or backoff'),
+    failures: z.number().int().describe('in a row'),
+    created_at: z.string(),
+    finished_at: z.string().optional(),
+    ttl: z.number().int().optional(),
+    version: z.number().int(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'ERASURE#{erasure_id}' },
+  version: 'version',
+});
+
+export const openErasure = entity(tenants, {
+  name: 'open erasure',
+  description: 'Finds the jobs that are not done, however long ago the process that had them died.',
+  schema: z.object({ erasure_id: z.string(), tenant_id: z.string() }),
+  key: { partition: 'ERASURES', sort: 'ERASURE#{erasure_id}' },
+});
+
+export const tenantsOfAccount = defineQuery('tenants of an account', { of: accountTenant, consistent: true });
+export const usersOfTenant = defineQuery('users of a tenant', { of: user, consistent: true });
+export const channelsOfTenant = defineQuery('channels of a tenant', { of: channelMapping, consistent: true });
+export const invitationsOfTenant = defineQuery('invitations of a tenant', {
+  of: invitation,
+  consistent: true,
+});
+export const tenantOfChannel = defineQuery('tenant of a channel', {
+  of: channelMapping,
+  index: 'channel-mapping',
+});
+export const openErasures = defineQuery('open erasures', { of: openErasure, consistent: true });
+// All but the tombstone. An erasure that is still open is left for whoever works on it.
+export const everythingOfTenant = defineQuery('everything of a tenant', {
+  of: [user, emailLock, identityLock, channelMapping, propertiesSchema, invitation, tokenEpoch, erasure],
+  consistent: true,
+});
+
+// For whatever must not bring a deleted tenant back to life.
+export const notDeleted: Condition<ItemOf<typeof tenant>> = { status: is.not('deleted') };
+
+// A condition that did not hold, rather than an outage.
+export const isRefused = (error: unknown): boolean =>
+  (tableErrors.includes(error) && error.code === 'table.condition_failed') ||
+  refusedStep(error) !== undefined;
+
+// The first step of a transaction whose condition did not hold. Steps that conflicted besides say nothing.
+export function refusedStep(error: unknown): StepFailure | undefined {
+  if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') return undefined;
+  const { failures } = error.details as { failures: readonly StepFailure[] };
+  return failures.find(({ reason }) => reason === 'condition_failed');
+}

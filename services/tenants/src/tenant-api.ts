@@ -1,0 +1,232 @@
+import { empty, endpoint, etagOf, expectedVersion, json, pageOf, pageQuery, route } from '@stak/http';
+import { z } from 'zod';
+import { deleteSchema, getSchema, putSchema } from './custom-properties.ts';
+import type { Service } from './deps.ts';
+import { deleteTenant } from './erasures.ts';
+import { type EnteredTenant, enterTenant } from './gate.ts';
+import { answerPage } from './list-page.ts';
+import { erasureShape, jsonSchema, newTenant, tenantId, tenantPatch, tenantShape } from './schema.ts';
+import { patchSettings, replaceSettings, settingsBody, settingsPatch, settingsShape } from './settings.ts';
+import { createTenant, listTenants, patchTenant } from './tenants.ts';
+
+const account = { auth: 'account', tags: ['tenants'] as string[] } as const;
+const params = z.strictObject({ tenant_id: tenantId });
+const gate = ['tenants.not_found', 'tenants.suspended'];
+const onePath = '/v1/tenants/{tenant_id}';
+
+const routes = {
+  create: route({
+    ...account,
+    method: 'post',
+    path: '/v1/tenants',
+    operationId: 'tenants.create',
+    scope: 'write',
+    idempotent: true,
+    summary: 'Create a tenant',
+    description: 'Its id is yours to choose, and nobody gets it again once the tenant is deleted.',
+    request: { body: json(newTenant) },
+    responses: { 201: json(tenantShape, 'The new tenant') },
+    problems: ['tenants.id_taken'],
+  }),
+  list: route({
+    ...account,
+    method: 'get',
+    path: '/v1/tenants',
+    operationId: 'tenants.list',
+    scope: 'read',
+    summary: 'List your tenants',
+    request: { query: pageQuery() },
+    responses: { 200: json(pageOf(tenantShape)) },
+    problems: ['http.cursor_refused'],
+  }),
+  get: route({
+    ...account,
+    method: 'get',
+    path: onePath,
+    operationId: 'tenants.get',
+    scope: 'read',
+    summary: 'Read a tenant',
+    request: { params },
+    responses: { 200: json(tenantShape) },
+    problems: ['tenants.not_found'],
+  }),
+  patch: route({
+    ...account,
+    method: 'patch',
+    path: onePath,
+    operationId: 'tenants.update',
+    scope: 'admin',
+    conditional: 'optional',
+    summary: 'Rename, activate or suspend a tenant',
+    request: { params, body: json(tenantPatch) },
+    responses: { 200: json(tenantShape) },
+    problems: ['tenants.not_found', 'tenants.status_refused'],
+  }),
+  delete: route({
+    ...account,
+    method: 'delete',
+    path: onePath,
+    operationId: 'tenants.delete',
+    scope: 'admin',
+    summary: 'Delete a tenant with everything it has',
+    description: 'It is closed at once; the erasure tells how far the rest is. Doing it twice is the same.',
+    request: { params },
+    responses: { 202: json(erasureShape, 'The job that erases it') },
+    problems: ['tenants.not_found', 'tenants.erasure_not_found'],
+  }),
+  getSettings: route({
+    ...account,
+    method: 'get',
+    path: `${onePath}/settings`,
+    operationId: 'tenants.getSettings',
+    scope: 'read',
+    summary: 'Read the settings',
+    request: { params },
+    responses: { 200: json(settingsShape) },
+    problems: ['tenants.not_found'],
+  }),
+  putSettings: route({
+    ...account,
+    method: 'put',
+    path: `${onePath}/settings`,
+    operationId: 'tenants.replaceSettings',
+    scope: 'write',
+    conditional: 'required',
+    summary: 'Replace the settings',
+    description: 'What is left out becomes its default. Fields that are not documented are kept as they are.',
+    request: { params, body: json(settingsBody) },
+    responses: { 200: json(settingsShape) },
+    problems: [...gate, 'tenants.too_large'],
+  }),
+  patchSettings: route({
+    ...account,
+    method: 'patch',
+    path: `${onePath}/settings`,
+    operationId: 'tenants.updateSettings',
+    scope: 'write',
+    conditional: 'required',
+    summary: 'Change some settings',
+    description: 'A merge patch (RFC 7396): what is null goes back to its default.',
+    request: { params, body: json(settingsPatch) },
+    responses: { 200: json(settingsShape) },
+    problems: [...gate, 'tenants.too_large'],
+  }),
+  getSchema: route({
+    ...account,
+    method: 'get',
+    path: `${onePath}/properties-schema`,
+    operationId: 'tenants.getPropertiesSchema',
+    scope: 'read',
+    summary: "Read the schema of users' custom properties",
+    request: { params },
+    responses: { 200: json(jsonSchema) },
+    problems: [...gate, 'tenants.schema_not_found'],
+  }),
+  putSchema: route({
+    ...account,
+    method: 'put',
+    path: `${onePath}/properties-schema`,
+    operationId: 'tenants.putPropertiesSchema',
+    scope: 'admin',
+    conditional: 'optional',
+    summary: "Define users' custom properties",
+    description:
+      'JSON Schema 2020-12 without `pattern`, references and `uniqueItems`. Users are checked when written.',
+    request: { params, body: json(jsonSchema) },
+    responses: { 200: json(jsonSchema) },
+    problems: [...gate, 'tenants.schema_refused'],
+  }),
+  deleteSchema: route({
+    ...account,
+    method: 'delete',
+    path: `${onePath}/properties-schema`,
+    operationId: 'tenants.deletePropertiesSchema',
+    scope: 'admin',
+    summary: 'Let custom properties be anything',
+    request: { params },
+    responses: { 204: empty() },
+    problems: gate,
+  }),
+};
+
+const show = ({ tenant_id, name, status, created_at, updated_at, version }: EnteredTenant) => ({
+  tenant_id,
+  name,
+  status,
+  created_at,
+  updated_at,
+  version,
+});
+
+export const tenantEndpoints = (deps: Service) =>
+  [
+    endpoint(routes.create, async c => {
+      const { accountId } = c.get('principal');
+      const made = await createTenant(deps, accountId, c.req.valid('json'), c.get('idempotencyKey'));
+      c.header('Location', `/v1/tenants/${made.tenant_id}`);
+      c.header('ETag', etagOf(made.version));
+      return c.json(show(made), 201);
+    }),
+    endpoint(routes.list, async c => {
+      const principal = c.get('principal');
+      const read = listTenants.bind(null, deps, principal.accountId);
+      return c.json(await answerPage(principal, c.req.valid('query'), read, show), 200);
+    }),
+    endpoint(routes.get, async c => {
+      const { tenant_id } = c.req.valid('param');
+      const entered = await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
+      c.header('ETag', etagOf(entered.version));
+      return c.json(show(entered), 200);
+    }),
+    endpoint(routes.patch, async c => {
+      const { tenant_id } = c.req.valid('param');
+      const entered = await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
+      const changed = await patchTenant(deps, entered, c.req.valid('json'), expectedVersion(c));
+      c.header('ETag', etagOf(changed.version));
+      return c.json(show(changed), 200);
+    }),
+    // The write itself is the gate: a tenant that is deleted already answers with its job.
+    endpoint(routes.delete, async c => {
+      const { tenant_id } = c.req.valid('param');
+      const job = await deleteTenant(deps, tenant_id, c.get('principal').accountId);
+      c.header('Location', `/v1/tenants/${tenant_id}/erasures/${job.erasure_id}`);
+      return c.json(job, 202);
+    }),
+    endpoint(routes.getSettings, async c => {
+      const { tenant_id } = c.req.valid('param');
+      const entered = await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
+      c.header('ETag', etagOf(entered.settings_version));
+      return c.json(entered.settings, 200);
+    }),
+    endpoint(routes.putSettings, async c => {
+      const entered = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const body = c.req.valid('json');
+      const { settings, version } = await replaceSettings(deps, entered, body, expectedVersion(c));
+      c.header('ETag', etagOf(version));
+      return c.json(settings, 200);
+    }),
+    endpoint(routes.patchSettings, async c => {
+      const entered = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const body = c.req.valid('json');
+      const { settings, version } = await patchSettings(deps, entered, body, expectedVersion(c));
+      c.header('ETag', etagOf(version));
+      return c.json(settings, 200);
+    }),
+    endpoint(routes.getSchema, async c => {
+      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const { schema, version } = await getSchema(deps, tenant_id);
+      c.header('ETag', etagOf(version));
+      return c.json(schema, 200);
+    }),
+    endpoint(routes.putSchema, async c => {
+      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const { schema, version } = await putSchema(deps, tenant_id, c.req.valid('json'), expectedVersion(c));
+      c.header('ETag', etagOf(version));
+      return c.json(schema, 200);
+    }),
+    endpoint(routes.deleteSchema, async c => {
+      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      await deleteSchema(deps, tenant_id);
+      return c.body(null, 204);
+    }),
+  ] as const;

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { versionMismatch } from '@stak/http';
+import { ref, write } from '@stak/table';
+import { type Service, timestampOf } from './deps.ts';
+import { noTenant, tenantErrors } from './errors.ts';
+import { type EnteredTenant, type OpenStatus, openTenant, type TenantItem } from './gate.ts';
+import type { PageRequest } from './list-page.ts';
+import type { NewTenant, TenantPatch } from './schema.ts';
+import { defaultSettings } from './settings.ts';
+import { accountTenant, isRefused, refusedStep, tenant, tenantsOfAccount } from './table.ts';
+
+// A key that is repeated finds what it made before: the id is made from it, and the item remembers it.
+export const idFromKey = (prefix: string, requestKey: string): string =>
+  prefix + createHash('sha256').update(requestKey).digest('hex').slice(0, 32);
+
+export async function createTenant(
+  deps: Service,
+  account_id: string,
+  body: NewTenant,
+  request_key?: string,
+): Promise<EnteredTenant> {
+  const generated = request_key === undefined ? `t-${deps.ids.next()}` : idFromKey('t-', request_key);
+  const tenant_id = body.tenant_id ?? generated;
+  const created_at = timestampOf(deps.clock.now());
+  const item = {
+    tenant_id,
+    account_id,
+    name: body.name,
+    status: body.status,
+    created_at,
+    updated_at: created_at,
+    settings: JSON.stringify(defaultSettings),
+    settings_version: 1,
+    request_key,
+    version: 1,
+  };
+  try {
+    await deps.store.transact(
+      {
+        'claim the id': write.put(tenant, item, { ifAbsent: true }),
+        'list it': write.put(accountTenant, { account_id, tenant_id, created_at }),
+      },
+      { pattern: 'create a tenant' },
+    );
+    return openTenant(item)!;
+  } catch (error) {
+    const refused = refusedStep(error);
+    if (!refused) throw error;
+    const made = refused.current as TenantItem | undefined;
+    const isOurs =
+      request_key !== undefined && made?.request_key === request_key && made.account_id === account_id;
+    const before = isOurs ? openTenant(made) : undefined;
+    if (before) return before;
+    throw tenantErrors.create('tenants.id_taken', 'This tenant id is taken, or was once.');
+  }
+}
+
+// The index says which they are; what they are is read from the tenants themselves, so it is never stale.
+export async function listTenants(
+  { store }: Service,
+  account_id: string,
+  page: PageRequest,
+): Promise<{ items: EnteredTenant[]; cursor?: string }> {
+  const { items, cursor } = await store.query(tenantsOfAccount, { account_id }, page);
+  const refs = items.map(({ tenant_id }) => ref(tenant, { tenant_id }));
+  const found = await store.batchGet(refs, { consistent: true, pattern: 'tenants of a page' });
+  const open = found.flatMap(item => (item && openTenant(item)) ?? []);
+  return { items: open, cursor };
+}
+
+const reachableFrom: Record<'active' | 'suspended', readonly OpenStatus[]> = {
+  active: ['onboarding', 'active', 'suspended'],
+  suspended: ['active', 'suspended'],
+};
+
+export async function patchTenant(
+  { store, clock }: Service,
+  read: EnteredTenant,
+  patch: TenantPatch,
+  expected: string | undefined,
+): Promise<EnteredTenant> {
+  const { tenant_id, version, status } = read;
+  if (expected !== undefined && expected !== String(version)) throw versionMismatch();
+  if (patch.status && !reachableFrom[patch.status].includes(status))
+    throw tenantErrors.create(
+      'tenants.status_refused',
+      `A tenant cannot go from ${status} to ${patch.status}.`,
+    );
+  try {
+    const item = await store.update(
+      tenant,
+      { tenant_id },
+      { set: { ...patch, updated_at: timestampOf(clock.now()) } },
+      // The transition was judged by what was read, so it holds only for that.
+      { if: { status }, ifVersion: expected === undefined ? undefined : version },
+    );
+    return openTenant(item) ?? noTenantLeft();
+  } catch (error) {
+    throw isRefused(error) ? versionMismatch() : error;
+  }
+}
+
+const noTenantLeft = (): never => {
+  throw noTenant();
+};

@@ -1,0 +1,82 @@
+import type { Clock } from '@stak/kit';
+import type { InputOf, Store } from '@stak/table';
+import * as limits from './limits.ts';
+import { createRecent } from './recent.ts';
+import { tenant, tokenEpoch } from './table.ts';
+
+// Tokens are not kept, so one cannot be crossed out. An epoch voids all that were issued until then, of a tenant
+// or of one user. It counts whole seconds, as the tokens' own `iat` does.
+
+type Deps = { store: Store; clock: Clock };
+type Issued = { tenant: string; sub: string; issuedAt: number };
+
+export type IsTokenRevoked = (token: Issued) => Promise<boolean>;
+
+export type TokenEpochs = {
+  isRevoked: IsTokenRevoked;
+  // The second of the last revocation that concerns this user; -1 if there was none.
+  lastOf(tenantId: string, userId: string): Promise<number>;
+  // After a write of this process, which then holds at once. Other processes notice within seconds.
+  forgetTenant(tenantId: string): void;
+  forgetUser(tenantId: string, userId: string): void;
+};
+
+const never = -1;
+const always = Number.POSITIVE_INFINITY;
+
+export const secondOf = (clock: Clock): number => Math.floor(clock.now() / 1000);
+
+export function epochItem({ clock }: Deps, tenant_id: string, user_id: string): InputOf<typeof tokenEpoch> {
+  const tokens_revoked_at = secondOf(clock);
+  return { tenant_id, user_id, tokens_revoked_at, ttl: tokens_revoked_at + limits.tokenTtlS + 3600 };
+}
+
+export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
+  // A tenant that is gone has no good tokens.
+  const readTenant = async (tenant_id: string): Promise<number> => {
+    const item = await store.get(tenant, { tenant_id }, { consistent: true, pattern: 'token epoch' });
+    return !item || item.status === 'deleted' ? always : (item.tokens_revoked_at ?? never);
+  };
+  const readUser = async (tenant_id: string, user_id: string): Promise<number> => {
+    const key = { tenant_id, user_id };
+    const item = await store.get(tokenEpoch, key, { consistent: true, pattern: 'token epoch' });
+    return item?.tokens_revoked_at ?? never;
+  };
+  const ofTenants = createFresh(clock);
+  const ofUsers = createFresh(clock);
+  const userKey = (tenantId: string, userId: string) => `${tenantId}#${userId}`;
+
+  const latest = async (tenantId: string, userId: string): Promise<number> => {
+    const [ofTenant, ofUser] = await Promise.all([
+      ofTenants.read(tenantId, () => readTenant(tenantId)),
+      ofUsers.read(userKey(tenantId, userId), () => readUser(tenantId, userId)),
+    ]);
+    return Math.max(ofTenant, ofUser);
+  };
+  return {
+    isRevoked: async ({ tenant: tenantId, sub, issuedAt }) => !(issuedAt > (await latest(tenantId, sub))),
+    lastOf: async (tenantId, userId) =>
+      Math.max(await readTenant(tenantId), await readUser(tenantId, userId)),
+    forgetTenant: tenantId => ofTenants.delete(tenantId),
+    forgetUser: (tenantId, userId) => ofUsers.delete(userKey(tenantId, userId)),
+  };
+}
+
+// The promise is kept rather than the value: what is read while somebody forgets is forgotten with it.
+function createFresh(clock: Clock) {
+  const entries = createRecent<string, { sinceMs: number; value: Promise<number> }>(limits.epochsKept);
+  return {
+    delete: entries.delete,
+    read(key: string, load: () => Promise<number>): Promise<number> {
+      const known = entries.get(key);
+      const ageMs = known && clock.now() - known.sinceMs;
+      if (known && ageMs! >= 0 && ageMs! < limits.epochFreshMs) return known.value;
+      const entry = { sinceMs: clock.now(), value: load() };
+      entries.set(key, entry);
+      entry.value.catch(() => {
+        if (entries.get(key) === entry) entries.delete(key);
+      });
+      return entry.value;
+    },
+  };
+}

@@ -1,0 +1,215 @@
+import {
+  assertOwned,
+  empty,
+  endpoint,
+  etagOf,
+  expectedVersion,
+  json,
+  type Principal,
+  pageOf,
+  pageQuery,
+  route,
+} from '@stak/http';
+import { z } from 'zod';
+import type { Service } from './deps.ts';
+import type { Eraser } from './erasers.ts';
+import { eraseUser } from './erasures.ts';
+import { noUser } from './errors.ts';
+import { enterTenant } from './gate.ts';
+import { answerPage, type PageRequest } from './list-page.ts';
+import {
+  channelId,
+  channelType,
+  email,
+  erasureShape,
+  newUser,
+  tenantId,
+  userId,
+  userPatch,
+  userShape,
+} from './schema.ts';
+import { exportUser } from './user-export.ts';
+import {
+  createUser,
+  deleteUser,
+  findByEmail,
+  findByIdentity,
+  getUser,
+  listUsers,
+  patchUser,
+} from './users.ts';
+
+const account = { auth: 'account', tags: ['tenants'] as string[] } as const;
+const params = z.strictObject({ tenant_id: tenantId });
+const userParams = params.extend({ user_id: userId });
+const gate = ['tenants.not_found', 'tenants.suspended'];
+const listPath = '/v1/tenants/{tenant_id}/users';
+const onePath = `${listPath}/{user_id}` as const;
+const uniqueness = ['tenants.email_taken', 'tenants.identity_taken', 'tenants.properties_refused'];
+
+const usersQuery = pageQuery()
+  .extend({ email: email.optional(), channel: channelType.optional(), identity: channelId.optional() })
+  .refine(({ channel, identity }) => (channel === undefined) === (identity === undefined), {
+    message: 'A channel and the identity there belong together',
+    path: ['identity'],
+  })
+  .refine(({ email: address, channel }) => address === undefined || channel === undefined, {
+    message: 'Look for an e-mail address or for an identity, not for both',
+    path: ['email'],
+  });
+
+const routes = {
+  create: route({
+    ...account,
+    method: 'post',
+    path: listPath,
+    operationId: 'tenants.createUser',
+    scope: 'write',
+    idempotent: true,
+    summary: 'Create a user',
+    request: { params, body: json(newUser) },
+    responses: { 201: json(userShape, 'The new user') },
+    problems: [...gate, ...uniqueness, 'tenants.user_exists'],
+  }),
+  list: route({
+    ...account,
+    method: 'get',
+    path: listPath,
+    operationId: 'tenants.listUsers',
+    scope: 'read',
+    summary: 'List users, or find one',
+    description:
+      'By `email`, or by `channel` and `identity`, it is one user or none, without reading others.',
+    request: { params, query: usersQuery },
+    responses: { 200: json(pageOf(userShape)) },
+    problems: [...gate, 'http.cursor_refused'],
+  }),
+  get: route({
+    ...account,
+    auth: 'user',
+    method: 'get',
+    path: onePath,
+    operationId: 'tenants.getUser',
+    scope: 'read',
+    summary: 'Read a user',
+    description: 'An end user reads only itself.',
+    request: { params: userParams },
+    responses: { 200: json(userShape) },
+    problems: [...gate, 'tenants.user_not_found'],
+  }),
+  patch: route({
+    ...account,
+    method: 'patch',
+    path: onePath,
+    operationId: 'tenants.updateUser',
+    scope: 'write',
+    conditional: 'required',
+    summary: 'Change a user',
+    description: 'A merge patch (RFC 7396): what is null goes away.',
+    request: { params: userParams, body: json(userPatch) },
+    responses: { 200: json(userShape) },
+    problems: [...gate, ...uniqueness, 'tenants.user_not_found', 'tenants.too_large'],
+  }),
+  delete: route({
+    ...account,
+    method: 'delete',
+    path: onePath,
+    operationId: 'tenants.deleteUser',
+    scope: 'write',
+    conditional: 'optional',
+    summary: 'Remove a user',
+    description: 'Its tokens are revoked. What other services have of it stays: see the erasure for that.',
+    request: { params: userParams },
+    responses: { 204: empty() },
+    problems: [...gate, 'tenants.user_not_found'],
+  }),
+  export: route({
+    ...account,
+    method: 'get',
+    path: `${onePath}/export`,
+    operationId: 'tenants.exportUser',
+    scope: 'read',
+    summary: 'Export everything there is about a user',
+    description:
+      'Lines of JSON, of every service. The last one is `{"kind":"end"}`; without it, it broke off.',
+    request: { params: userParams },
+    responses: { 200: { description: 'Lines, as `application/x-ndjson`' } },
+    problems: ['tenants.not_found'],
+  }),
+  erase: route({
+    ...account,
+    method: 'post',
+    path: `${onePath}/erasure`,
+    operationId: 'tenants.eraseUser',
+    scope: 'admin',
+    idempotent: true,
+    summary: 'Erase a user in every service',
+    description:
+      'Its tokens are revoked at once. The uid need not be a user here: other services may know it.',
+    request: { params: userParams },
+    responses: { 202: json(erasureShape, 'The job that erases it') },
+    problems: ['tenants.not_found'],
+  }),
+};
+
+// An end user has no business with the others.
+const isWithin = (principal: Principal, user_id: string): boolean =>
+  principal.kind !== 'endUser' || principal.userId === user_id;
+
+export const userEndpoints = (deps: Service & { ownEraser: Eraser }) =>
+  [
+    endpoint(routes.create, async c => {
+      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const made = await createUser(deps, tenant_id, c.req.valid('json'), c.get('idempotencyKey'));
+      c.header('Location', `/v1/tenants/${tenant_id}/users/${encodeURIComponent(made.user_id)}`);
+      c.header('ETag', etagOf(made.version));
+      return c.json(made, 201);
+    }),
+    endpoint(routes.list, async c => {
+      const principal = c.get('principal');
+      const { tenant_id } = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const query = c.req.valid('query');
+      const read = (page: PageRequest) => {
+        if (query.email !== undefined) return findByEmail(deps, tenant_id, query.email);
+        if (query.channel === undefined) return listUsers(deps, tenant_id, page);
+        return findByIdentity(deps, tenant_id, query.channel, query.identity!);
+      };
+      return c.json(await answerPage(principal, query, read, one => one), 200);
+    }),
+    endpoint(routes.get, async c => {
+      const principal = c.get('principal');
+      const { tenant_id, user_id } = c.req.valid('param');
+      await enterTenant(deps, principal, tenant_id);
+      const asked = assertOwned(user_id, id => isWithin(principal, id), noUser);
+      const found = await getUser(deps, tenant_id, asked);
+      c.header('ETag', etagOf(found.version));
+      return c.json(found, 200);
+    }),
+    endpoint(routes.patch, async c => {
+      const { tenant_id, user_id } = c.req.valid('param');
+      await enterTenant(deps, c.get('principal'), tenant_id);
+      const changed = await patchUser(deps, tenant_id, user_id, c.req.valid('json'), expectedVersion(c));
+      c.header('ETag', etagOf(changed.version));
+      return c.json(changed, 200);
+    }),
+    endpoint(routes.delete, async c => {
+      const { tenant_id, user_id } = c.req.valid('param');
+      await enterTenant(deps, c.get('principal'), tenant_id);
+      await deleteUser(deps, tenant_id, user_id, expectedVersion(c));
+      return c.body(null, 204);
+    }),
+    endpoint(routes.export, async c => {
+      const { tenant_id, user_id } = c.req.valid('param');
+      await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
+      return new Response(exportUser(deps, tenant_id, user_id), {
+        headers: { 'Content-Type': 'application/x-ndjson' },
+      });
+    }),
+    endpoint(routes.erase, async c => {
+      const { tenant_id, user_id } = c.req.valid('param');
+      const { account_id } = await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
+      const job = await eraseUser(deps, { tenant_id, account_id, user_id });
+      c.header('Location', `/v1/tenants/${tenant_id}/erasures/${job.erasure_id}`);
+      return c.json(job, 202);
+    }),
+  ] as const;

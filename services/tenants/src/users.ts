@@ -1,0 +1,212 @@
+import { versionMismatch } from '@stak/http';
+import { type ItemOf, type WriteStep, write } from '@stak/table';
+import { checkProperties } from './custom-properties.ts';
+import { type Service, timestampOf } from './deps.ts';
+import { noUser, tenantErrors, tooLarge } from './errors.ts';
+import * as limits from './limits.ts';
+import type { PageRequest } from './list-page.ts';
+import { mergePatch } from './merge-patch.ts';
+import { type NewUser, type UserPatch, withinBytes } from './schema.ts';
+import { parseObject } from './settings.ts';
+import { emailLock, identityLock, isRefused, refusedStep, tokenEpoch, user, usersOfTenant } from './table.ts';
+import { idFromKey } from './tenants.ts';
+import { epochItem } from './token-epochs.ts';
+import { lockSteps, nothingHeld } from './user-locks.ts';
+
+type UserItem = ItemOf<typeof user>;
+export type User = Omit<
+  UserItem,
+  'channel_identities' | 'preferences' | 'custom_properties' | 'request_key'
+> & {
+  channel_identities: Record<string, string>;
+  preferences: Record<string, unknown>;
+  custom_properties: Record<string, unknown>;
+};
+
+// JSON in strings becomes objects.
+export function userOf(item: UserItem): User {
+  const { request_key: _, ...shown } = item;
+  return {
+    ...shown,
+    channel_identities: parseObject(item.channel_identities) as Record<string, string>,
+    preferences: parseObject(item.preferences),
+    custom_properties: parseObject(item.custom_properties),
+  };
+}
+
+export async function createUser(
+  deps: Service,
+  tenant_id: string,
+  body: NewUser,
+  request_key?: string,
+): Promise<User> {
+  await checkProperties(deps, tenant_id, body.custom_properties);
+  const generated = request_key === undefined ? deps.ids.next('u') : idFromKey('u_', request_key);
+  const item = newUserItem(deps, { ...body, tenant_id, user_id: body.user_id ?? generated, request_key });
+  try {
+    await deps.store.transact(creationSteps(item), { pattern: 'create a user' });
+    return userOf(item);
+  } catch (error) {
+    const { step, current } = refusedStep(error) ?? {};
+    const made = step === 'the user' ? (current as UserItem | undefined) : undefined;
+    if (made && request_key !== undefined && made.request_key === request_key) return userOf(made);
+    throw refusalOf(error);
+  }
+}
+
+export function newUserItem(
+  { clock }: Service,
+  body: NewUser & { tenant_id: string; user_id: string; request_key?: string },
+): UserItem {
+  const created_at = timestampOf(clock.now());
+  return {
+    ...body,
+    channel_identities: JSON.stringify(body.channel_identities),
+    preferences: JSON.stringify(body.preferences),
+    custom_properties: JSON.stringify(body.custom_properties),
+    created_at,
+    updated_at: created_at,
+    version: 1,
+  };
+}
+
+export const creationSteps = (item: UserItem): (readonly [string, WriteStep])[] => [
+  ['the user', write.put(user, item, { ifAbsent: true })],
+  ...lockSteps(item, nothingHeld, userOf(item)),
+];
+
+// Which of a user's transactions failed, for the caller. Anything else stays what it is.
+export function refusalOf(error: unknown): unknown {
+  const failed = refusedStep(error);
+  if (!failed) return error;
+  if (failed.step === 'the user') return tenantErrors.create('tenants.user_exists', 'This user id is taken.');
+  if (failed.step === 'hold the e-mail')
+    return tenantErrors.create('tenants.email_taken', 'Another user has this e-mail address.');
+  const channel = /^hold the identity on (.+)$/.exec(failed.step)?.[1];
+  return channel === undefined
+    ? error
+    : tenantErrors.create('tenants.identity_taken', `Another user has this identity on ${channel}.`, {
+        channel,
+      });
+}
+
+export async function getUser({ store }: Service, tenant_id: string, user_id: string): Promise<User> {
+  const item = await store.get(user, { tenant_id, user_id }, { consistent: true });
+  if (!item) throw noUser();
+  return userOf(item);
+}
+
+type Page = { items: User[]; cursor?: string };
+
+export async function listUsers({ store }: Service, tenant_id: string, page: PageRequest): Promise<Page> {
+  const { items, cursor } = await store.query(usersOfTenant, { tenant_id }, page);
+  return { items: items.map(userOf), cursor };
+}
+
+// The lock says whose it is; nobody else is read. Between the two reads the user may have let go of it.
+export async function findByEmail({ store }: Service, tenant_id: string, given: string): Promise<Page> {
+  const email = given.toLowerCase();
+  const lock = await store.get(emailLock, { tenant_id, email }, { consistent: true });
+  return findLocked({ store }, lock, found => found.email?.toLowerCase() === email);
+}
+
+export async function findByIdentity(
+  { store }: Service,
+  tenant_id: string,
+  channel: string,
+  identity: string,
+): Promise<Page> {
+  const lock = await store.get(identityLock, { tenant_id, channel, identity }, { consistent: true });
+  return findLocked({ store }, lock, found => found.channel_identities[channel] === identity);
+}
+
+async function findLocked(
+  { store }: Pick<Service, 'store'>,
+  lock: { tenant_id: string; user_id: string } | undefined,
+  isStillSo: (found: User) => boolean,
+): Promise<Page> {
+  const item = lock && (await store.get(user, lock, { consistent: true }));
+  const found = item && userOf(item);
+  return { items: found && isStillSo(found) ? [found] : [] };
+}
+
+export async function patchUser(
+  deps: Service,
+  tenant_id: string,
+  user_id: string,
+  patch: UserPatch,
+  expected: string | undefined,
+): Promise<User> {
+  const before = await getUser(deps, tenant_id, user_id);
+  if (expected !== undefined && expected !== String(before.version)) throw versionMismatch();
+  const after = merge(before, patch);
+  if (patch.custom_properties) await checkProperties(deps, tenant_id, after.custom_properties);
+  const updated_at = timestampOf(deps.clock.now());
+  const steps: [string, WriteStep][] = [
+    [
+      'change the user',
+      write.update(
+        user,
+        { tenant_id, user_id },
+        {
+          set: {
+            display_name: after.display_name,
+            role: after.role,
+            email: after.email,
+            channel_identities: JSON.stringify(after.channel_identities),
+            preferences: JSON.stringify(after.preferences),
+            custom_properties: JSON.stringify(after.custom_properties),
+            updated_at,
+          },
+          ...(after.email === undefined && { remove: ['email' as const] }),
+        },
+        { ifVersion: before.version },
+      ),
+    ],
+  ];
+  try {
+    await deps.store.transact([...steps, ...lockSteps(before, before, after)], { pattern: 'change a user' });
+  } catch (error) {
+    throw refusedStep(error)?.step === 'change the user' ? versionMismatch() : refusalOf(error);
+  }
+  return { ...after, updated_at, version: before.version + 1 };
+}
+
+function merge(before: User, { email, ...patch }: UserPatch): User {
+  const after = mergePatch(before, patch) as User;
+  if (email === null) delete after.email;
+  else if (email !== undefined) after.email = email;
+  if (!withinBytes(limits.preferencesBytes)(after.preferences))
+    throw tooLarge('preferences', limits.preferencesBytes);
+  if (!withinBytes(limits.propertiesBytes)(after.custom_properties))
+    throw tooLarge('custom properties', limits.propertiesBytes);
+  if (Object.keys(after.channel_identities).length > limits.identitiesPerUser)
+    throw tenantErrors.create(
+      'tenants.too_large',
+      `A user has at most ${limits.identitiesPerUser} channel identities.`,
+    );
+  return after;
+}
+
+// With the user go what it held and every token it was given.
+export async function deleteUser(
+  deps: Service,
+  tenant_id: string,
+  user_id: string,
+  expected?: string,
+): Promise<void> {
+  const before = await getUser(deps, tenant_id, user_id);
+  if (expected !== undefined && expected !== String(before.version)) throw versionMismatch();
+  const steps: [string, WriteStep][] = [
+    ['remove the user', write.delete(user, { tenant_id, user_id }, { ifVersion: before.version })],
+    ['revoke its tokens', write.put(tokenEpoch, epochItem(deps, tenant_id, user_id))],
+  ];
+  try {
+    await deps.store.transact([...steps, ...lockSteps(before, before, nothingHeld)], {
+      pattern: 'delete a user',
+    });
+  } catch (error) {
+    throw isRefused(error) ? versionMismatch() : error;
+  }
+  deps.epochs.forgetUser(tenant_id, user_id);
+}

@@ -1,0 +1,158 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Call, everyItem, openPlace, openProcess, type Place, targets } from './tenants-fixture.ts';
+
+const hour = 60 * 60 * 1000;
+
+describe.each(Object.entries(targets))('access, %s', (_, make) => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await openPlace(make);
+    await place.call('POST', '/v1/tenants', { send: { tenant_id: 'acme', name: 'Acme', status: 'active' } });
+  });
+  afterAll(() => place.target.close());
+
+  const at = (path: string) => `/v1/tenants/acme/${path}`;
+
+  describe('invitations', () => {
+    const invite = (email: string, more: object = {}) =>
+      place.call('POST', at('invitations'), { send: { email, ...more } });
+    const accept = (token: string) =>
+      place.call('POST', '/v1/invitations/accept', { as: '', send: { token, display_name: 'New' } });
+
+    it('make the user they were meant for, once', async () => {
+      const { status, body } = await invite('new@example.com', { role: 'admin', user_id: 'newcomer' });
+      expect(status).toBe(201);
+      const items = JSON.stringify(await everyItem(place.target));
+      expect(items).not.toContain(body.token.split('.')[2]);
+      const listed = await place.call('GET', at('invitations'));
+      expect(listed.body.data).toHaveLength(1);
+      expect(JSON.stringify(listed.body)).not.toMatch(/token/);
+
+      const answers = await Promise.all(Array.from({ length: 6 }, () => accept(body.token)));
+      expect(answers.map(one => one.status).sort()).toEqual([201, 404, 404, 404, 404, 404]);
+      const { body: user } = await place.call('GET', at('users/newcomer'));
+      expect(user).toMatchObject({ email: 'new@example.com', role: 'admin', display_name: 'New' });
+      expect((await place.call('GET', at('invitations'))).body.data).toEqual([]);
+      expect(place.audited.at(-1)).toMatchObject({
+        account_id: 'usr_ann',
+        action: 'tenants.acceptInvitation',
+      });
+    });
+
+    it('are for addresses that nobody has', async () => {
+      const { body } = await invite('taken@example.com');
+      const send = { display_name: 'X', email: 'TAKEN@example.com' };
+      await place.call('POST', at('users'), { send });
+      expect(await accept(body.token)).toMatchObject({ status: 409, body: { code: 'tenants.email_taken' } });
+      expect((await invite('taken@example.com')).status).toBe(409);
+    });
+
+    it('can be revoked, and expire', async () => {
+      const { body: revoked } = await invite('revoked@example.com');
+      const path = at(`invitations/${revoked.invitation_id}`);
+      expect((await place.call('DELETE', path)).status).toBe(204);
+      expect((await place.call('DELETE', path)).status).toBe(404);
+      expect((await accept(revoked.token)).status).toBe(404);
+
+      const { body: late } = await invite('late@example.com', { ttl_days: 1 });
+      await place.clock.advance(24 * hour);
+      expect((await accept(late.token)).status).toBe(404);
+    });
+
+    it('are not guessed', async () => {
+      const { body } = await invite('guess@example.com');
+      const [tenant, id, secret] = body.token.split('.');
+      const wrong = `${secret.startsWith('A') ? 'B' : 'A'}${secret.slice(1)}`;
+      for (const token of [`${tenant}.${id}.${wrong}`, `other.${id}.${secret}`, 'x', '..', `${body.token}x`])
+        expect(await accept(token)).toMatchObject({
+          status: 404,
+          body: { code: 'tenants.invitation_not_found' },
+        });
+      await place.clock.advance(60_000);
+      expect((await accept(body.token)).status).toBe(201);
+    });
+  });
+
+  describe('tokens', () => {
+    const mint = async (send: object, call: Call = {}) => {
+      const answer = await place.call('POST', at('tokens'), { send, ...call });
+      return { ...answer, token: answer.body.token as string };
+    };
+    const revoke = (send: object, from = place) => from.call('POST', at('tokens/revoke'), { send });
+    const read = (as: string, uid: string) => place.call('GET', at(`users/${uid}`), { as });
+
+    beforeAll(async () => {
+      for (const [user_id, role] of [
+        ['eve', 'member'],
+        ['max', 'admin'],
+      ])
+        await place.call('POST', at('users'), { send: { user_id, display_name: 'X', role } });
+    });
+
+    it('let an end user in, to itself', async () => {
+      const { status, body, token } = await mint({ sub: 'eve', ttl_seconds: 60 });
+      expect(status).toBe(201);
+      expect(body).toMatchObject({ tenant: 'acme', sub: 'eve', scope: 'write' });
+      expect((await read(token, 'eve')).body.user_id).toBe('eve');
+      expect(await read(token, 'max')).toMatchObject({
+        status: 404,
+        body: { code: 'tenants.user_not_found' },
+      });
+      expect((await place.call('GET', at('users'), { as: token })).status).toBe(403);
+      await place.clock.advance(60_000);
+      expect((await read(token, 'eve')).status).toBe(401);
+    });
+
+    it('are for any uid, but give no more than role and caller have', async () => {
+      expect((await mint({ sub: 'not-a-user|1' })).status).toBe(201);
+      expect((await mint({ sub: 'max', scope: 'admin' })).status).toBe(201);
+      for (const answer of [
+        await mint({ sub: 'eve', scope: 'admin' }),
+        await mint({ sub: 'not-a-user', scope: 'admin' }),
+        await mint({ sub: 'max', scope: 'admin' }, { as: 'ann-write' }),
+      ])
+        expect(answer).toMatchObject({ status: 403, body: { code: 'tenants.scope_refused' } });
+      for (const send of [{ sub: 'a#b' }, { sub: 'a', ttl_seconds: 1 }, { sub: 'a', ttl_seconds: 90_000 }])
+        expect((await mint(send)).status).toBe(400);
+    });
+
+    it('are void at once when they are revoked, of one user or of all', async () => {
+      const [eve, max] = [(await mint({ sub: 'eve' })).token, (await mint({ sub: 'max' })).token];
+      expect([(await read(eve, 'eve')).status, (await read(max, 'max')).status]).toEqual([200, 200]);
+      expect((await revoke({ sub: 'eve' })).status).toBe(200);
+      expect([(await read(eve, 'eve')).status, (await read(max, 'max')).status]).toEqual([401, 200]);
+      await revoke({});
+      expect((await read(max, 'max')).status).toBe(401);
+
+      // What is minted in the second of a revocation waits for the next one.
+      const minting = mint({ sub: 'eve' });
+      while (place.clock.sleepers() === 0) await setImmediate();
+      await place.clock.advance(1000);
+      expect((await read((await minting).token, 'eve')).status).toBe(200);
+    });
+
+    it('are void within seconds when another process revokes them', async () => {
+      const { token } = await mint({ sub: 'eve' });
+      expect((await read(token, 'eve')).status).toBe(200);
+      await revoke({ sub: 'eve' }, openProcess(place.target, { clock: place.clock }));
+      await place.clock.advance(3_000);
+      expect((await read(token, 'eve')).status).toBe(401);
+    });
+
+    it('go with the user', async () => {
+      const { token } = await mint({ sub: 'eve' });
+      await place.call('DELETE', at('users/eve'));
+      expect((await read(token, 'eve')).status).toBe(401);
+    });
+
+    it('are of no use in a tenant that is suspended or gone', async () => {
+      const { token } = await mint({ sub: 'max' });
+      await place.call('PATCH', '/v1/tenants/acme', { send: { status: 'suspended' } });
+      expect(await read(token, 'max')).toMatchObject({ status: 403, body: { code: 'tenants.suspended' } });
+      expect((await mint({ sub: 'max' })).status).toBe(403);
+      await place.call('DELETE', '/v1/tenants/acme');
+      expect((await read(token, 'max')).status).toBe(401);
+    });
+  });
+});

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPlace, type Place, targets } from './tenants-fixture.ts';
+
+describe.each(Object.entries(targets))('channels, %s', (_, make) => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await openPlace(make);
+    for (const [tenant_id, as] of [
+      ['outlocks', 'ann'],
+      ['rival', 'bob'],
+    ] as const)
+      await place.call('POST', '/v1/tenants', { as, send: { tenant_id, name: 'X', status: 'active' } });
+  });
+  afterAll(() => place.target.close());
+
+  const claim = (tenant: string, channel_id: string, as = 'ann') =>
+    place.call('POST', `/v1/tenants/${tenant}/channels`, { as, send: { type: 'teams', channel_id } });
+  const resolve = async (channel_id: string) => {
+    try {
+      return (await place.tenants.resolveChannel('teams', channel_id)).tenant_id;
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+  };
+
+  it('are mapped as documented', async () => {
+    expect((await claim('outlocks', 'azure-bot-app-id')).status).toBe(201);
+    const { Items } = await place.target.client.query({
+      TableName: 'tenants',
+      IndexName: 'channel-mapping',
+      KeyConditionExpression: 'gsi1pk = :channel_key',
+      ExpressionAttributeValues: { ':channel_key': 'CHANNEL#teams#azure-bot-app-id' },
+    });
+    expect(Items).toMatchObject([
+      { pk: 'TENANT#outlocks', sk: 'CHANNEL#teams#azure-bot-app-id', gsi1sk: 'TENANT#outlocks' },
+    ]);
+    const channel = { type: 'teams', channel_id: 'azure-bot-app-id' };
+    expect(await place.tenants.findChannelMappings(channel)).toMatchObject([{ tenant_id: 'outlocks' }]);
+    expect(await resolve('azure-bot-app-id')).toBe('outlocks');
+  });
+
+  it('belong to one tenant', async () => {
+    const first = await claim('outlocks', 'mine');
+    expect(await claim('outlocks', 'mine')).toMatchObject({ status: 200, body: first.body });
+    const second = await claim('rival', 'mine', 'bob');
+    expect(second).toMatchObject({ status: 409, body: { code: 'tenants.channel_taken' } });
+    expect(JSON.stringify(second.body)).not.toContain('outlocks');
+    const path = '/v1/tenants/rival/channels/teams/mine';
+    expect((await place.call('DELETE', path, { as: 'bob' })).status).toBe(404);
+    expect(await resolve('mine')).toBe('outlocks');
+  });
+
+  it('go to one of two tenants that want them at once', async () => {
+    for (let round = 0; round < 5; round++) {
+      const id = `race-${round}`;
+      const [a, b] = await Promise.all([claim('outlocks', id), claim('rival', id, 'bob')]);
+      expect([a.status, b.status].sort()).toEqual([201, 409]);
+      expect(await resolve(id)).toBe(a.status === 201 ? 'outlocks' : 'rival');
+    }
+  });
+
+  it('can be had by the other one when they are free', async () => {
+    await claim('outlocks', 'moved');
+    const path = '/v1/tenants/outlocks/channels/teams/moved';
+    expect((await place.call('DELETE', path)).status).toBe(204);
+    expect((await place.call('DELETE', path)).status).toBe(404);
+    expect(await resolve('moved')).toBe('tenants.channel_not_found');
+    expect((await claim('rival', 'moved', 'bob')).status).toBe(201);
+    expect(await resolve('moved')).toBe('rival');
+  });
+
+  it('are not resolved by a mapping without a claim', async () => {
+    const Item = {
+      pk: 'TENANT#outlocks',
+      sk: 'CHANNEL#teams#planted',
+      gsi1pk: 'CHANNEL#teams#planted',
+      gsi1sk: 'TENANT#outlocks',
+    };
+    await place.target.client.put({ TableName: 'tenants', Item });
+    expect(await resolve('planted')).toBe('tenants.channel_not_found');
+  });
+
+  it('lead only to a tenant that is active', async () => {
+    const send = { tenant_id: 'asleep', name: 'X' };
+    await place.call('POST', '/v1/tenants', { send });
+    await claim('asleep', 'quiet');
+    expect(await resolve('quiet')).toBe('tenants.onboarding');
+    const become = (status: string) => place.call('PATCH', '/v1/tenants/asleep', { send: { status } });
+    await become('active');
+    expect(await resolve('quiet')).toBe('asleep');
+    await become('suspended');
+    expect(await resolve('quiet')).toBe('tenants.suspended');
+    await place.call('DELETE', '/v1/tenants/asleep');
+    expect(await resolve('quiet')).toBe('tenants.channel_not_found');
+  });
+
+  it('are listed', async () => {
+    const { body } = await place.call('GET', '/v1/tenants/rival/channels', { as: 'bob' });
+    expect(body.data.map((one: { channel_id: string }) => one.channel_id)).toContain('moved');
+    expect((await place.call('GET', '/v1/tenants/rival/channels')).status).toBe(404);
+  });
+});

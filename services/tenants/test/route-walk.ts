@@ -1,0 +1,58 @@
+import { fillTenant } from './erasure-fixture.ts';
+import { openPlace, type Place } from './tenants-fixture.ts';
+
+type RouteOf = Place['routes'][number];
+export type Step = { id: string; route: RouteOf; method: string; path: string; send?: object };
+
+// A request to every route that would succeed for the owner of `tenant`.
+const bodies: Readonly<Record<string, object>> = {
+  'tenants.create': { name: 'New', tenant_id: 'walked' },
+  'tenants.update': { name: 'Renamed' },
+  'tenants.replaceSettings': { messages_per_day: 1 },
+  'tenants.updateSettings': { messages_per_day: 1 },
+  'tenants.putPropertiesSchema': { type: 'object' },
+  'tenants.createUser': { user_id: 'planted', display_name: 'Planted' },
+  'tenants.updateUser': { display_name: 'Renamed' },
+  'tenants.claimChannel': { type: 'slack', channel_id: 'planted' },
+  'tenants.createInvitation': { email: 'planted@example.com' },
+  'tenants.acceptInvitation': { token: 'x', display_name: 'X' },
+  'tenants.mintToken': { sub: 'u1' },
+  'tenants.revokeTokens': {},
+};
+
+export function stepsOf({ routes }: Place, ids: Readonly<Record<string, string>>): Step[] {
+  return routes
+    .filter(route => route.path.startsWith('/v1/'))
+    .map(route => {
+      const id = route.operationId!;
+      const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name]!));
+      const send = bodies[id];
+      if ((send !== undefined) !== (route.request?.body !== undefined)) throw new Error(`${id} has no body`);
+      return { id, route, method: route.method.toUpperCase(), path, send };
+    });
+}
+
+export const walk = (place: Place, { method, path, send, route }: Step, as: string) =>
+  place.call(method, path, { as, send, ...(route.conditional && { ifMatch: '*' }) });
+
+// Two tenants of two accounts, a user of each with a token, and the names of everything ann has.
+export async function openTwo() {
+  const place = await openPlace();
+  await fillTenant(place, 'anns');
+  await fillTenant(place, 'bobs', 'bob');
+  const { call } = place;
+  const [invitation] = (await call('GET', '/v1/tenants/anns/invitations')).body.data;
+  const erasure = (await call('POST', '/v1/tenants/anns/users/u3/erasure')).body;
+  const ids = {
+    tenant_id: 'anns',
+    user_id: 'u2',
+    type: 'slack',
+    channel_id: 'anns-one',
+    invitation_id: invitation.invitation_id,
+    erasure_id: erasure.erasure_id,
+  };
+  const send = { sub: 'u2', ttl_seconds: 60 };
+  const mint = async (tenant: string, as: string): Promise<string> =>
+    (await call('POST', `/v1/tenants/${tenant}/tokens`, { as, send })).body.token;
+  return { place, ids, guest: await mint('bobs', 'bob'), own: await mint('anns', 'ann') };
+}

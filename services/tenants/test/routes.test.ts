@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openTwo, stepsOf, walk } from './route-walk.ts';
+import { everyItem } from './tenants-fixture.ts';
+
+describe('every route', () => {
+  let two: Awaited<ReturnType<typeof openTwo>>;
+  beforeAll(async () => {
+    two = await openTwo();
+  });
+  afterAll(() => two.place.target.close());
+  const steps = () => stepsOf(two.place, two.ids);
+  const scoped = () => steps().filter(({ path }) => path.includes('anns'));
+
+  it('is known to this test', () => {
+    expect(steps().map(({ id }) => id)).toHaveLength(
+      new Set(steps().map(({ path, method }) => method + path)).size,
+    );
+    expect(scoped().length).toBe(steps().length - 3);
+  });
+
+  it('gives another account nothing, and lets it change nothing', async () => {
+    const before = await everyItem(two.place.target);
+    for (const step of scoped()) {
+      const { status, body } = await walk(two.place, step, 'bob');
+      const isErasure = step.id === 'tenants.getErasure';
+      const code = isErasure ? 'tenants.erasure_not_found' : 'tenants.not_found';
+      expect([step.id, status, body.code]).toEqual([step.id, 404, code]);
+    }
+    expect(await everyItem(two.place.target)).toEqual(before);
+  });
+
+  it('says of what is missing just what it says of what is somebody else’s', async () => {
+    for (const step of scoped()) {
+      const theirs = await walk(two.place, step, 'bob');
+      const missing = await walk(two.place, { ...step, path: step.path.replace('/anns', '/nobodys') }, 'bob');
+      const plain = ({ request_id: _, ...rest }: { request_id: string }) => rest;
+      expect([step.id, plain(theirs.body)]).toEqual([step.id, plain(missing.body)]);
+    }
+  });
+
+  it('gives an end user nothing of another tenant, and nothing to manage in its own', async () => {
+    const before = await everyItem(two.place.target);
+    for (const step of steps().filter(({ route }) => route.auth !== 'public')) {
+      const guest = await walk(two.place, step, two.guest);
+      expect([step.id, guest.status]).toEqual([step.id, step.route.auth === 'user' ? 404 : 403]);
+      const own = await walk(two.place, step, two.own);
+      expect([step.id, own.status]).toEqual([step.id, step.route.auth === 'user' ? 200 : 403]);
+    }
+    expect(await everyItem(two.place.target)).toEqual(before);
+  });
+
+  it('refuses callers without a token, with an unknown or expired one, or with too small a scope', async () => {
+    const { place } = two;
+    await place.clock.advance(61_000);
+    for (const step of steps().filter(({ route }) => route.auth !== 'public')) {
+      for (const as of ['', 'unknown', two.own]) {
+        const { status, body } = await walk(place, step, as);
+        expect([step.id, as, status, body.code]).toEqual([step.id, as, 401, 'http.unauthenticated']);
+      }
+      if (step.route.scope === 'read') continue;
+      const { status, body } = await walk(place, step, 'ann-read');
+      expect([step.id, status, body.code]).toEqual([step.id, 403, 'http.scope_missing']);
+    }
+  });
+
+  it('refuses unknown fields, bodies that are too large, and bodies where none belong', async () => {
+    for (const step of steps()) {
+      // Settings keep what they do not know; a schema is refused by its own rules.
+      const isOpen = /Settings$|putPropertiesSchema/.test(step.id);
+      if (step.send && !isOpen) {
+        const unknown = await walk(two.place, { ...step, send: { ...step.send, surprise: 1 } }, 'ann');
+        expect([step.id, unknown.status]).toEqual([step.id, 400]);
+        expect(unknown.body.errors).toMatchObject([{ code: 'unknown_field', pointer: '#/surprise' }]);
+      }
+      if (step.method === 'GET') continue;
+      const large = await walk(two.place, { ...step, send: { name: 'x'.repeat(300_000) } }, 'ann');
+      expect([step.id, large.status]).toEqual([step.id, step.send ? 413 : 400]);
+    }
+  });
+
+  it('answers hostile names and values with a problem, never a 500', async () => {
+    const hostile = fc.oneof(
+      fc.constantFrom(
+        '#',
+        'a#b',
+        '..',
+        '%00',
+        '\u0000',
+        '\ud800',
+        '__proto__',
+        'constructor',
+        "';--",
+        '<script>',
+        '🦊',
+      ),
+      fc.string({ unit: 'binary', maxLength: 80 }),
+    );
+    const value = fc.oneof(
+      hostile,
+      fc.integer(),
+      fc.constant(null),
+      fc.array(hostile),
+      fc.dictionary(hostile, hostile),
+    );
+    const step = fc.constantFrom(
+      ...steps().filter(({ id }) => !['tenants.delete', 'tenants.create'].includes(id)),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        step,
+        fc.array(hostile, { minLength: 6, maxLength: 6 }),
+        fc.infiniteStream(value),
+        async (one, names, values) => {
+          const path = one.route.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+            name === 'tenant_id' ? 'anns' : encodeURIComponent(names.pop()!.toWellFormed() || '-'),
+          );
+          const send =
+            one.send &&
+            Object.fromEntries(Object.keys({ ...one.send, email: 1 }).map(key => [key, values.next().value]));
+          const { status, body } = await walk(two.place, { ...one, path, send }, 'ann');
+          expect(status).toBeLessThan(500);
+          if (status >= 400) expect(body.code).toMatch(/^(http|tenants)\./);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  it('is in the audit trail once it has changed something, and only then', async () => {
+    const { place } = two;
+    place.audited.length = 0;
+    await place.call('POST', '/v1/tenants/anns/users', { send: { user_id: 'noted', display_name: 'X' } });
+    await place.call('POST', '/v1/tenants/anns/users', { send: { user_id: 'noted', display_name: 'X' } });
+    await place.call('GET', '/v1/tenants/anns/users');
+    await place.call('DELETE', '/v1/tenants/anns/users/noted', { as: 'ann-write' });
+    const from = {
+      account_id: 'usr_ann',
+      address: '203.0.113.7',
+      request_id: expect.stringMatching(/^req_/),
+    };
+    const target = '/v1/tenants/anns/users/noted';
+    expect(place.audited).toEqual([
+      { ...from, actor: 'session:ann-admin', action: 'tenants.createUser', target },
+      { ...from, actor: 'api_key:ann-write', action: 'tenants.deleteUser', target },
+    ]);
+  });
+});

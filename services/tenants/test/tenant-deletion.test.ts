@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createNotes, fillTenant, graceMs, killedAt, leaseMs, leftOf, runWorker } from './erasure-fixture.ts';
+import { everyItem, openPlace, openProcess, type Place, targets } from './tenants-fixture.ts';
+
+const tombstoneOf = (id: string) => [`TENANT#${id} ERASURE#era`, `TENANT#${id} META`];
+
+describe.each(Object.entries(targets))('deleting a tenant, %s', (_, make) => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await openPlace(make);
+  });
+  afterAll(() => place.target.close());
+
+  it('shuts the gate at once and erases everything after the grace', async () => {
+    const notes = createNotes();
+    place.erasers.push(notes.eraser);
+    await fillTenant(place, 'whole');
+    notes.add('whole', 'u1', 5);
+    notes.add('other', 'u1', 1);
+    const { status, body, headers } = await place.call('DELETE', '/v1/tenants/whole');
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ subject: 'tenant', status: 'waiting', steps: ['notes', 'tenants'] });
+    const job = headers.get('location')!;
+
+    expect((await place.call('GET', '/v1/tenants/whole')).status).toBe(404);
+    expect((await place.call('GET', '/v1/tenants/whole/users')).status).toBe(404);
+    expect((await place.call('GET', '/v1/tenants')).body.data).toEqual([]);
+    expect(await place.call('DELETE', '/v1/tenants/whole')).toMatchObject({ status: 202, body });
+    expect((await place.call('DELETE', '/v1/tenants/whole', { as: 'bob' })).status).toBe(404);
+    await runWorker(place);
+    expect((await place.call('GET', job)).body.status).toBe('waiting');
+
+    await place.clock.advance(graceMs);
+    await runWorker(place);
+    expect((await place.call('GET', job)).body).toMatchObject({
+      status: 'done',
+      steps_done: ['notes', 'tenants'],
+      finished_at: expect.any(String),
+    });
+    expect((await place.call('GET', job, { as: 'bob' })).status).toBe(404);
+    expect([...notes.notes.keys()]).toEqual(['other/u1/0']);
+    expect(await leftOf(place.target, 'whole')).toEqual(tombstoneOf('whole'));
+    expect(JSON.stringify(await everyItem(place.target))).not.toContain('Secret name');
+  });
+
+  it('keeps its id for good, but not its channels', async () => {
+    for (const as of ['ann', 'bob']) {
+      const send = { tenant_id: 'whole', name: 'Again' };
+      expect((await place.call('POST', '/v1/tenants', { as, send })).status).toBe(409);
+    }
+    await place.call('POST', '/v1/tenants', { as: 'bob', send: { tenant_id: 'heir', name: 'Heir' } });
+    const send = { type: 'slack', channel_id: 'whole-one' };
+    expect((await place.call('POST', '/v1/tenants/heir/channels', { as: 'bob', send })).status).toBe(201);
+  });
+});
+
+describe('a deletion', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await openPlace();
+  });
+  afterAll(() => place.target.close());
+
+  it.each(['before', 'after'] as const)('survives being killed %s any of its calls', async when => {
+    let n = 0;
+    for (; ; n++) {
+      const id = `killed-${when}-${n}`;
+      const notes = createNotes();
+      await fillTenant(place, id);
+      notes.add(id, 'u1', 3);
+      const { headers } = await place.call('DELETE', `/v1/tenants/${id}`);
+      await place.clock.advance(graceMs);
+
+      const { client, wasKilled } = killedAt(place.target.client, n, when);
+      const doomed = openProcess(place.target, { clock: place.clock, client });
+      doomed.erasers.push(notes.eraser);
+      await runWorker(doomed);
+
+      const heir = openProcess(place.target, { clock: place.clock });
+      heir.erasers.push(notes.eraser);
+      await place.clock.advance(leaseMs);
+      expect(await runWorker(heir)).toBeUndefined();
+      expect((await heir.call('GET', headers.get('location')!)).body.status).toBe('done');
+      expect([n, await leftOf(place.target, id)]).toEqual([n, tombstoneOf(id)]);
+      expect(notes.notes.size).toBe(0);
+      if (!wasKilled()) break;
+    }
+    expect(n).toBeGreaterThan(8);
+    expect((await everyItem(place.target)).filter(item => item.pk === 'ERASURES')).toEqual([]);
+  });
+
+  it.each(['before', 'after'] as const)('can be asked for again when the answer was lost %s', async when => {
+    const id = `asked-${when}`;
+    await fillTenant(place, id);
+    const { client } = killedAt(place.target.client, 0, when);
+    const doomed = openProcess(place.target, { clock: place.clock, client });
+    expect((await doomed.call('DELETE', `/v1/tenants/${id}`)).status).toBe(500);
+    expect((await place.call('GET', `/v1/tenants/${id}`)).status).toBe(when === 'before' ? 200 : 404);
+    expect((await place.call('DELETE', `/v1/tenants/${id}`)).status).toBe(202);
+    const jobs = (await everyItem(place.target)).filter(one => one.pk === 'ERASURES' && one.tenant_id === id);
+    expect(jobs).toHaveLength(1);
+  });
+
+  it('is shared by processes, one at a time', async () => {
+    const notes = createNotes();
+    const processes = Array.from({ length: 3 }, () => openProcess(place.target, { clock: place.clock }));
+    for (const one of processes) one.erasers.push(notes.eraser);
+    await fillTenant(place, 'shared');
+    notes.add('shared', 'u1', 9);
+    const { headers } = await place.call('DELETE', '/v1/tenants/shared');
+    await place.clock.advance(graceMs);
+    await Promise.all(processes.map(runWorker));
+    await place.clock.advance(leaseMs);
+    await Promise.all(processes.map(runWorker));
+    expect((await place.call('GET', headers.get('location')!)).body.status).toBe('done');
+    expect([notes.notes.size, notes.mostAtOnce()]).toEqual([0, 1]);
+  });
+
+  it('is not done while a service fails or is missing', async () => {
+    const fresh = openProcess(place.target, { clock: place.clock });
+    const notes = createNotes();
+    let isDown = true;
+    fresh.erasers.push(notes.eraser, {
+      name: 'shaky',
+      async eraseTenant() {
+        if (isDown) throw new Error('down');
+        return 'done';
+      },
+    });
+    await fillTenant(fresh, 'stuck');
+    const { headers } = await fresh.call('DELETE', '/v1/tenants/stuck');
+    const job = async () => (await fresh.call('GET', headers.get('location')!)).body;
+    await place.clock.advance(graceMs);
+    await runWorker(fresh);
+    expect(await job()).toMatchObject({ status: 'running', failures: 1, steps_done: ['notes'] });
+    expect(fresh.lines.join()).toContain('an erasure failed');
+
+    const without = openProcess(place.target, { clock: place.clock });
+    await place.clock.advance(30_000);
+    await runWorker(without);
+    expect(await job()).toMatchObject({ status: 'running', failures: 2 });
+
+    isDown = false;
+    await place.clock.advance(60_000);
+    await runWorker(fresh);
+    expect(await job()).toMatchObject({
+      status: 'done',
+      failures: 0,
+      steps_done: ['notes', 'shaky', 'tenants'],
+    });
+  });
+
+  it('includes services that came after it was asked for', async () => {
+    const fresh = openProcess(place.target, { clock: place.clock });
+    await fillTenant(fresh, 'early');
+    await fresh.call('DELETE', '/v1/tenants/early');
+    const notes = createNotes();
+    notes.add('early', 'u1', 1);
+    fresh.erasers.push(notes.eraser);
+    await place.clock.advance(graceMs);
+    await runWorker(fresh);
+    expect(notes.notes.size).toBe(0);
+  });
+
+  it('is what becomes of all tenants of an account that goes', async () => {
+    const ids = Array.from({ length: 27 }, (_, i) => `of-bob-${i}`);
+    for (const tenant_id of ids)
+      await place.call('POST', '/v1/tenants', { as: 'bob', send: { tenant_id, name: 'X' } });
+    const { eraser } = place.tenants;
+    expect([await eraser.eraseAccount('usr_bob'), await eraser.eraseAccount('usr_bob')]).toEqual([
+      'more',
+      'done',
+    ]);
+    expect((await place.call('GET', '/v1/tenants', { as: 'bob' })).body.data).toEqual([]);
+    await place.clock.advance(graceMs);
+    await runWorker(openProcess(place.target, { clock: place.clock }));
+    expect(await leftOf(place.target, 'of-bob-26')).toEqual(tombstoneOf('of-bob-26'));
+  });
+});

@@ -1,0 +1,131 @@
+import { createEngine, createHttpServer } from '@stak/engine';
+import { createApi, createMemoryIdempotency, type Principal } from '@stak/http';
+import { createIds, createLogger, type ManualClock, manualClock } from '@stak/kit';
+import { type ControlPlane, createStore, createTables, type DynamoClient, tableErrors } from '@stak/table';
+import { awsClient } from '@stak/table/aws';
+import { type AuditEntry, createTenants, type Eraser, type Tenants, tenantsTable } from '../src/index.ts';
+
+export type Target = { client: DynamoClient; control: ControlPlane; close(): Promise<void> };
+
+export async function embedded(): Promise<Target> {
+  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
+  return { client: engine.client, control: engine, close: () => engine.close() };
+}
+
+export async function overTheSdk(): Promise<Target> {
+  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
+  const server = createHttpServer(engine, { port: 0 });
+  const { url } = await server.listen();
+  const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
+  const client = awsClient({ region: 'us-east-1', endpoint: url, credentials });
+  return {
+    client,
+    control: client,
+    async close() {
+      client.close();
+      await server.close();
+      await engine.close();
+    },
+  };
+}
+
+export const targets = { embedded, 'over the AWS SDK': overTheSdk };
+
+const account = (name: string, scope: 'read' | 'write' | 'admin', via: 'session' | 'api_key'): Principal => ({
+  kind: 'account',
+  accountId: `usr_${name}`,
+  scope,
+  via,
+  credentialId: `${name}-${scope}`,
+});
+const principals: Readonly<Record<string, Principal>> = {
+  ann: account('ann', 'admin', 'session'),
+  bob: account('bob', 'admin', 'session'),
+  'ann-read': account('ann', 'read', 'api_key'),
+  'ann-write': account('ann', 'write', 'api_key'),
+};
+
+export type Call = RequestInit & { as?: string; send?: unknown; ifMatch?: string; key?: string };
+// biome-ignore lint/suspicious/noExplicitAny: what a test reads from an answer, it names itself.
+export type Answer = { status: number; body: any; etag: string; headers: Headers };
+
+export type Place = {
+  tenants: Tenants;
+  clock: ManualClock;
+  target: Target;
+  audited: AuditEntry[];
+  lines: string[];
+  erasers: Eraser[];
+  routes: ReturnType<typeof createApi>['routes'];
+  call(method: string, path: string, init?: Call): Promise<Answer>;
+};
+
+// One process: its own caches and clock, over a table it may share with others.
+export function openProcess(target: Target, { clock = manualClock(), client = target.client } = {}): Place {
+  const audited: AuditEntry[] = [];
+  const lines: string[] = [];
+  const erasers: Eraser[] = [];
+  const log = createLogger({ clock, destination: { write: line => void lines.push(line) } });
+  const minted = new Map<string, Principal & { issuedAt: number; expiresAt: number }>();
+  const tenants = createTenants({
+    store: createStore({ client, clock, random: () => 0 }),
+    clock,
+    ids: createIds({ clock }),
+    log,
+    audit: async entry => void audited.push(entry),
+    erasers: () => erasers,
+    async mintEndUserToken({ tenant, sub, scope, ttlSeconds }) {
+      const token = `user-${minted.size}`;
+      const issuedAt = Math.floor(clock.now() / 1000);
+      const expiresAt = issuedAt + ttlSeconds;
+      minted.set(token, { kind: 'endUser', tenantId: tenant, userId: sub, scope, issuedAt, expiresAt });
+      return { token, expires_at: new Date(expiresAt * 1000).toISOString() };
+    },
+  });
+  const { app, routes } = createApi({
+    info: { title: 'Tenants', version: '1' },
+    endpoints: tenants.api,
+    errors: [tenants.errors, tableErrors],
+    clock,
+    log,
+    idempotency: createMemoryIdempotency({ clock }),
+    async authenticate({ token }) {
+      const user = minted.get(token);
+      if (user?.kind !== 'endUser') return principals[token];
+      if (user.expiresAt * 1000 <= clock.now()) return undefined;
+      const { tenantId, userId, issuedAt } = user;
+      return (await tenants.isTokenRevoked({ tenant: tenantId, sub: userId, issuedAt })) ? undefined : user;
+    },
+  });
+  const call = async (method: string, path: string, init: Call = {}): Promise<Answer> => {
+    const { as = 'ann', send, ifMatch, key, ...rest } = init;
+    const headers = new Headers(rest.headers);
+    if (as !== '') headers.set('Authorization', `Bearer ${as}`);
+    if (send !== undefined) headers.set('Content-Type', 'application/json');
+    if (ifMatch !== undefined) headers.set('If-Match', ifMatch);
+    if (key !== undefined) headers.set('Idempotency-Key', key);
+    const request = { ...rest, method, headers, ...(send !== undefined && { body: JSON.stringify(send) }) };
+    const response = await app.request(path, request, { remoteAddress: '203.0.113.7' });
+    const text = await response.text();
+    const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
+    return {
+      status: response.status,
+      body: isJson ? JSON.parse(text) : text,
+      etag: response.headers.get('etag') ?? '',
+      headers: response.headers,
+    };
+  };
+  return { tenants, clock, target, audited, lines, erasers, routes, call };
+}
+
+export async function openPlace(make: () => Promise<Target> = embedded): Promise<Place> {
+  const target = await make();
+  await createTables(target.control, [tenantsTable]);
+  return openProcess(target);
+}
+
+// Every item there is, for tests that ask what is left.
+export async function everyItem({ client }: Target): Promise<Record<string, unknown>[]> {
+  const { Items = [] } = await client.scan({ TableName: 'tenants' });
+  return Items;
+}

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultSettings } from '../src/index.ts';
+import { openPlace, openProcess, type Place, targets } from './tenants-fixture.ts';
+
+describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await openPlace(make);
+  });
+  afterAll(() => place.target.close());
+
+  const create = (tenant_id: string, as = 'ann') =>
+    place.call('POST', '/v1/tenants', { as, send: { tenant_id, name: 'Acme' } });
+
+  it('creates a tenant as documented', async () => {
+    const { status, body, headers } = await create('documented');
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe('/v1/tenants/documented');
+    expect(body).toMatchObject({ tenant_id: 'documented', name: 'Acme', status: 'onboarding', version: 1 });
+    const key = { pk: 'TENANT#documented', sk: 'META' };
+    const { Item } = await place.target.client.get({ TableName: 'tenants', Key: key });
+    expect(Item).toMatchObject({ ...key, tenant_id: 'documented', status: 'onboarding', name: 'Acme' });
+    expect(JSON.parse(Item!.settings)).toEqual(defaultSettings);
+  });
+
+  it('gives an id to those who choose none', async () => {
+    const { body } = await place.call('POST', '/v1/tenants', { send: { name: 'Nameless' } });
+    expect(body.tenant_id).toMatch(/^t-[0-9a-z]{24}$/);
+  });
+
+  it('takes an id once, whoever asks', async () => {
+    expect((await create('only-one')).status).toBe(201);
+    expect(await create('only-one')).toMatchObject({ status: 409, body: { code: 'tenants.id_taken' } });
+    expect(await create('only-one', 'bob')).toMatchObject({ status: 409 });
+    expect((await place.call('GET', '/v1/tenants/only-one', { as: 'bob' })).status).toBe(404);
+  });
+
+  it('finds what a lost answer was about, by the key of the request', async () => {
+    const send = { tenant_id: 'once-more', name: 'Acme' };
+    const first = await place.call('POST', '/v1/tenants', { send, key: 'k1' });
+    // Another process, or the same one after a crash, has no stored answer.
+    const later = openProcess(place.target, { clock: place.clock });
+    const second = await later.call('POST', '/v1/tenants', { send, key: 'k1' });
+    expect(second).toMatchObject({ status: 201, body: first.body });
+    expect((await later.call('POST', '/v1/tenants', { send, key: 'k2' })).status).toBe(409);
+  });
+
+  it.each(['Ab-cd', 'ab', '-abc', 'abc-', 'a_b', 'a'.repeat(64), 'admin', 'www', 'a#b', '../x', ''])(
+    'refuses the id %j',
+    async tenant_id => {
+      expect(await create(tenant_id)).toMatchObject({ status: 400, body: { code: 'http.request_invalid' } });
+    },
+  );
+
+  it('lists the tenants of an account, page by page', async () => {
+    const { call } = openProcess(place.target);
+    const ids = ['page-a', 'page-b', 'page-c'];
+    for (const tenant_id of ids)
+      await call('POST', '/v1/tenants', { as: 'bob', send: { tenant_id, name: 'x' } });
+    const first = await call('GET', '/v1/tenants?limit=2', { as: 'bob' });
+    expect(first.body.data.map((one: { tenant_id: string }) => one.tenant_id)).toEqual(['page-a', 'page-b']);
+    const path = `/v1/tenants?limit=2&cursor=${first.body.next_cursor}`;
+    const second = await call('GET', path, { as: 'bob' });
+    expect(second.body).toMatchObject({ data: [{ tenant_id: 'page-c' }], next_cursor: null });
+    expect(await call('GET', path)).toMatchObject({ status: 400, body: { code: 'http.cursor_refused' } });
+  });
+
+  it('goes from onboarding to active and back and forth to suspended', async () => {
+    await create('moody');
+    const become = (status: string, ifMatch?: string) =>
+      place.call('PATCH', '/v1/tenants/moody', { send: { status }, ifMatch });
+    expect(await become('suspended')).toMatchObject({
+      status: 409,
+      body: { code: 'tenants.status_refused' },
+    });
+    expect(await become('active')).toMatchObject({ status: 200, body: { status: 'active' }, etag: '"v2"' });
+    expect(await become('suspended', '"v1"')).toMatchObject({ status: 412 });
+    expect(await become('suspended', '"v2"')).toMatchObject({ status: 200 });
+    expect((await place.call('GET', '/v1/tenants/moody')).body.status).toBe('suspended');
+    expect(await place.call('GET', '/v1/tenants/moody/users')).toMatchObject({
+      status: 403,
+      body: { code: 'tenants.suspended' },
+    });
+    expect((await become('active')).status).toBe(200);
+    expect((await place.call('GET', '/v1/tenants/moody/users')).status).toBe(200);
+    expect((await become('deleted')).status).toBe(400);
+  });
+
+  describe('settings', () => {
+    const path = '/v1/tenants/settled/settings';
+    beforeAll(async () => void (await create('settled')));
+
+    it('are the documented defaults at first', async () => {
+      expect(await place.call('GET', path)).toMatchObject({ body: defaultSettings, etag: '"v1"' });
+    });
+
+    it('need an ETag to be changed, and the right one', async () => {
+      const send = { messages_per_day: 5 };
+      expect((await place.call('PATCH', path, { send })).status).toBe(428);
+      expect((await place.call('PUT', path, { send })).status).toBe(428);
+      expect((await place.call('PATCH', path, { send, ifMatch: '"v99"' })).status).toBe(412);
+      expect((await place.call('PATCH', path, { send, ifMatch: '"vx"' })).status).toBe(412);
+    });
+
+    it('keep what they do not know, and give defaults back', async () => {
+      const { etag } = await place.call('GET', path);
+      const send = { ai_provider: 'rules', theme: { color: 'red', size: 1 } };
+      const replaced = await place.call('PUT', path, { send, ifMatch: etag });
+      expect(replaced.body).toEqual({ ...defaultSettings, ...send });
+      const patch = { theme: { size: null }, ai_provider: null, enabled_channels: ['slack'] };
+      const patched = await place.call('PATCH', path, { send: patch, ifMatch: replaced.etag });
+      const expected = { ...defaultSettings, theme: { color: 'red' }, enabled_channels: ['slack'] };
+      expect(patched.body).toEqual(expected);
+      expect((await place.call('GET', path)).body).toEqual(expected);
+    });
+
+    it('lose no update', async () => {
+      const { etag } = await place.call('GET', path);
+      const writes = Array.from({ length: 8 }, (_, i) =>
+        place.call('PATCH', path, { send: { messages_per_day: i }, ifMatch: etag }),
+      );
+      const statuses = (await Promise.all(writes)).map(({ status }) => status).sort();
+      expect(statuses).toEqual([200, ...Array(7).fill(412)]);
+    });
+
+    it('are not changed by a new name, nor the other way round', async () => {
+      const { etag } = await place.call('GET', path);
+      await place.call('PATCH', '/v1/tenants/settled', { send: { name: 'Other' } });
+      const send = { max_conversation_history: 7 };
+      expect((await place.call('PATCH', path, { send, ifMatch: etag })).status).toBe(200);
+      expect((await place.call('GET', '/v1/tenants/settled')).body.name).toBe('Other');
+    });
+
+    it.each([
+      { max_tokens_per_message: 0 },
+      { max_tokens_per_message: '4096' },
+      { enabled_channels: 'slack' },
+      { messages_per_day: -1 },
+      { system_prompt_override: 'x'.repeat(20_001) },
+      { more: 'x'.repeat(70_000) },
+    ])('refuse %o', async send => {
+      const { etag } = await place.call('GET', path);
+      expect((await place.call('PATCH', path, { send, ifMatch: etag })).status).toBe(400);
+    });
+
+    it('stay within bounds when they are merged', async () => {
+      const { etag } = await place.call('GET', path);
+      const first = await place.call('PATCH', path, { send: { a: 'x'.repeat(40_000) }, ifMatch: etag });
+      const second = await place.call('PATCH', path, {
+        send: { b: 'x'.repeat(40_000) },
+        ifMatch: first.etag,
+      });
+      expect(second).toMatchObject({ status: 413, body: { code: 'tenants.too_large' } });
+    });
+
+    it('are read with defaults where an older writer left rubbish', async () => {
+      const settings = '{"ai_model":5,"messages_per_day":7,"own":true}';
+      await place.target.client.update({
+        TableName: 'tenants',
+        Key: { pk: 'TENANT#settled', sk: 'META' },
+        UpdateExpression: 'SET settings = :s',
+        ExpressionAttributeValues: { ':s': settings },
+      });
+      const expected = { ...defaultSettings, messages_per_day: 7, own: true };
+      expect((await place.call('GET', path)).body).toEqual(expected);
+    });
+  });
+});
