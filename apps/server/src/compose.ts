@@ -1,4 +1,4 @@
-import { createAccounts } from '@stak/accounts';
+import { createAccounts, type PasswordCost } from '@stak/accounts';
 import type { AnyEndpoint, Authenticate } from '@stak/http';
 import type { Clock, ErrorCatalogue, Ids, Logger, Sealer, Worker } from '@stak/kit';
 import type { Subscription } from '@stak/streams';
@@ -14,6 +14,7 @@ export type Surroundings = {
   sealer: Sealer;
   publicUrl: string;
   config: Pick<ServerConfig, 'corsOrigins' | 'github' | 'google' | 'stripe' | 'outboundAllow'>;
+  passwordCost?: PasswordCost;
 };
 
 // What each service brings along, for whoever serves, runs or describes it.
@@ -50,6 +51,7 @@ export function composeServices(surroundings: Surroundings): Services {
     github: config.github,
     google: config.google,
     stripe: config.stripe,
+    passwordCost: surroundings.passwordCost,
   });
   const tenants = createTenants({
     ...base,

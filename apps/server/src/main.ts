@@ -1,14 +1,20 @@
 import { cac } from 'cac';
 import manifest from '../package.json' with { type: 'json' };
 import { registerDynamoDb } from './commands/dynamodb.ts';
+import { registerKeys } from './commands/keys.ts';
+import { registerLogin } from './commands/login.ts';
 import { registerStart } from './commands/start.ts';
 import { registerStreams } from './commands/streams.ts';
 import { registerTables } from './commands/tables.ts';
+import { registerTenants } from './commands/tenants.ts';
 import { explain, UsageError } from './errors.ts';
 
 async function main(argv: string[]): Promise<void> {
   const cli = cac('stak');
   registerStart(cli);
+  registerLogin(cli);
+  registerKeys(cli);
+  registerTenants(cli);
   registerDynamoDb(cli);
   registerTables(cli);
   registerStreams(cli);

@@ -3,7 +3,7 @@ import { createTableStores, httpTable } from '@stak/http/table';
 import { type Clock, createIds, createSealer, type Logger, superviseWorkers, systemClock } from '@stak/kit';
 import { createConsumer, streamsTable } from '@stak/streams';
 import { createCursors, createLedger, createStore, createTables } from '@stak/table';
-import { composeServices, type Services } from './compose.ts';
+import { composeServices, type Services, type Surroundings } from './compose.ts';
 import type { ServerConfig } from './config.ts';
 import { type Database, openDatabase } from './database.ts';
 import { apiInfo } from './document.ts';
@@ -18,7 +18,11 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
-export type ServerOptions = { log: Logger; clock?: Clock };
+export type ServerOptions = {
+  log: Logger;
+  clock?: Clock;
+  passwordCost?: Surroundings['passwordCost']; // tests sign up by the dozen
+};
 
 export async function startServer(config: ServerConfig, options: ServerOptions): Promise<RunningServer> {
   const { log, clock = systemClock } = options;
@@ -27,7 +31,7 @@ export async function startServer(config: ServerConfig, options: ServerOptions):
     onError: (error, work) => log.error({ err: error, work }, 'the engine failed at its own work'),
   });
   try {
-    return await startOn(database, config, log, clock);
+    return await startOn(database, config, { ...options, clock });
   } catch (error) {
     await database.close();
     throw error;
@@ -37,8 +41,7 @@ export async function startServer(config: ServerConfig, options: ServerOptions):
 async function startOn(
   database: Database,
   config: ServerConfig,
-  log: Logger,
-  clock: Clock,
+  { log, clock, passwordCost }: ServerOptions & { clock: Clock },
 ): Promise<RunningServer> {
   const keys = await readSecretKeys(config);
   const ledger = createLedger();
@@ -54,6 +57,7 @@ async function startOn(
     sealer: createSealer({ keys }),
     publicUrl,
     config,
+    passwordCost,
   });
   const { all } = services;
   await createTables(database.control, [streamsTable, httpTable, ...all.flatMap(service => service.tables)]);

@@ -50,6 +50,7 @@ export {
   type Endpoint,
   empty,
   endpoint,
+  events,
   type HandlerOf,
   json,
   type Prove,

@@ -107,6 +107,12 @@ export const raw = (description = 'Anything'): RawBody => ({
   content: { '*/*': { schema: z.unknown() } },
 });
 
+// For a response of `sse()`, with what `data` of an event is.
+export const events = (schema: ZodType = z.unknown(), description = 'Events, as they happen') => ({
+  description,
+  content: { 'text/event-stream': { schema } },
+});
+
 export const empty = (description = 'Nothing more to say') => ({ description });
 
 // `c.json(value, 200)` in a handler is checked against the route's responses.

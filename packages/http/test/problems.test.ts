@@ -187,9 +187,10 @@ it('refuses two routes of one name', () => {
       path: '/v1/books',
       auth: 'public',
       summary: '',
+      operationId: 'books.list',
       responses: { 200: json(z.int()) },
     }),
     c => c.json(1, 200),
   );
-  expect(() => openShelf({ more: [twin] })).toThrow('get_v1_books');
+  expect(() => openShelf({ more: [twin] })).toThrow('books.list');
 });

@@ -140,6 +140,8 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
       });
       log.info({ kid: next.kid, was: last.kid, revoke }, 'signing keys were rotated');
     }
+    // A load that is under way may have read before the write: it would bring a revoked key back.
+    await loading?.catch(() => {});
     await reload();
   };
 

@@ -40,7 +40,9 @@ export async function claimChannel(
     const refused = refusedStep(error);
     if (!refused) throw error;
     if (refused.step === 'the tenant is there') throw noTenant();
-    const own = await store.get(channelMapping, { tenant_id, type, channel_id }, { consistent: true });
+    const holder = (refused.current as ItemOf<typeof channelClaim> | undefined)?.tenant_id;
+    const key = { tenant_id, type, channel_id };
+    const own = holder === tenant_id && (await store.get(channelMapping, key, { consistent: true }));
     if (own) return { channel: own, isNew: false };
     throw tenantErrors.create('tenants.channel_taken', 'This channel belongs to a tenant already.');
   }

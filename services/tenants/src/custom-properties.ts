@@ -1,11 +1,11 @@
 import { versionMismatch } from '@stak/http';
 import { type Service, timestampOf } from './deps.ts';
 import { tenantErrors } from './errors.ts';
-import { checkSchema, type JsonSchema } from './json-schema.ts';
-import { parseObject } from './settings.ts';
+import { type JsonObject, parseObject } from './json-object.ts';
+import { checkSchema } from './json-schema.ts';
 import { isRefused, propertiesSchema } from './table.ts';
 
-export type VersionedSchema = { schema: JsonSchema; version: number };
+export type VersionedSchema = { schema: JsonObject; version: number };
 
 export async function getSchema({ store }: Service, tenant_id: string): Promise<VersionedSchema> {
   const item = await store.get(propertiesSchema, { tenant_id }, { consistent: true });
@@ -17,7 +17,7 @@ export async function getSchema({ store }: Service, tenant_id: string): Promise<
 export async function putSchema(
   deps: Service,
   tenant_id: string,
-  schema: JsonSchema,
+  schema: JsonObject,
   expected: string | undefined,
 ): Promise<VersionedSchema> {
   // Versions are numbers: any other tag is of something else.

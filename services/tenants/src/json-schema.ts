@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats, { type FormatName } from 'ajv-formats';
 import { tenantErrors } from './errors.ts';
+import { isObject, type JsonObject } from './json-object.ts';
 import * as limits from './limits.ts';
 import { createRecent } from './recent.ts';
 
@@ -54,12 +55,10 @@ const keywords: Readonly<Record<string, Check>> = {
   not: 'schema',
 };
 
-export type JsonSchema = Record<string, unknown>;
-
 const refused = (detail: string) => tenantErrors.create('tenants.schema_refused', detail);
 
 // Throws unless it is a schema of an object, within bounds, and compiles.
-export function checkSchema(schema: JsonSchema, schemas: CompiledSchemas): void {
+export function checkSchema(schema: JsonObject, schemas: CompiledSchemas): void {
   if (Buffer.byteLength(JSON.stringify(schema)) > limits.schemaBytes)
     throw refused(`The schema has more than ${limits.schemaBytes} bytes.`);
   const { $schema = dialect, ...rest } = schema;
@@ -98,9 +97,6 @@ function schemasIn(check: Check, value: unknown): [schema: unknown, name: string
   return [];
 }
 
-const isObject = (value: unknown): value is JsonSchema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export type CompiledSchemas = { compile(text: string): ValidateFunction };
 
 // By text, so that a schema that changed is another one, in every process.
@@ -112,7 +108,7 @@ export function createCompiledSchemas(): CompiledSchemas {
     compile(text) {
       const known = compiled.get(text);
       if (known) return known;
-      const schema = JSON.parse(text) as JsonSchema;
+      const schema = JSON.parse(text) as JsonObject;
       const validate = ajv.compile(schema);
       // Ajv would keep it for good; what is used is kept above.
       ajv.removeSchema(schema);

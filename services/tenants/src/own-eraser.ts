@@ -7,6 +7,7 @@ import { tenantErrors } from './errors.ts';
 import { invitationIdOf } from './invitations.ts';
 import * as limits from './limits.ts';
 import {
+  channelMapping,
   emailLock,
   erasure,
   everythingOfTenant,
@@ -76,7 +77,8 @@ function deletionOf(found: Exclude<Found, { entity: 'channel mapping' | 'erasure
   }
 }
 
-// With the mapping goes the claim, so that another tenant can have the channel. Another process may be faster.
+// With the mapping goes the claim, so that another tenant can have the channel. A mapping that an older writer
+// left has no claim of this tenant to go with it.
 async function freeChannel(
   deps: Service,
   channel: { tenant_id: string; type: string; channel_id: string },
@@ -85,6 +87,7 @@ async function freeChannel(
     await releaseChannel(deps, channel.tenant_id, channel);
   } catch (error) {
     if (!tenantErrors.includes(error) || error.code !== 'tenants.channel_not_found') throw error;
+    await deps.store.delete(channelMapping, channel);
   }
 }
 

@@ -3,8 +3,8 @@ import { is } from '@stak/table';
 import { z } from 'zod';
 import { type Service, timestampOf } from './deps.ts';
 import { tooLarge } from './errors.ts';
+import { mergePatch, parseObject } from './json-object.ts';
 import * as limits from './limits.ts';
-import { mergePatch } from './merge-patch.ts';
 import { channelType, withinBytes } from './schema.ts';
 import { isRefused, tenant } from './table.ts';
 
@@ -59,17 +59,6 @@ export function readSettings(text: string): TenantSettings {
   for (const [key, field] of Object.entries(fields))
     if (!field.safeParse(stored[key]).success) settings[key] = defaultSettings[key];
   return settings as TenantSettings;
-}
-
-export function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : {};
-  } catch {
-    return {};
-  }
 }
 
 export type VersionedSettings = { settings: TenantSettings; version: number };

@@ -83,6 +83,7 @@ export const user = entity(tenants, {
     version: z.number().int(),
   }),
   key: { partition: 'TENANT#{tenant_id}', sort: 'USER#{user_id}' },
+  inKeyOnly: ['tenant_id'],
   version: 'version',
   examples: [
     {
@@ -131,6 +132,8 @@ export const channelMapping = entity(tenants, {
   indexes: {
     'channel-mapping': { partition: 'CHANNEL#{type}#{channel_id}', sort: 'TENANT#{tenant_id}' },
   },
+  // As documented, a mapping is its keys: one that another program wrote is read like our own.
+  inKeyOnly: ['tenant_id', 'type', 'channel_id'],
   examples: [
     {
       tenant_id: 'outlocks',

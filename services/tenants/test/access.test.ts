@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { manualClock } from '@stak/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Call, everyItem, openPlace, openProcess, type Place, targets } from './tenants-fixture.ts';
 
@@ -58,6 +59,13 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       const { body: late } = await invite('late@example.com', { ttl_days: 1 });
       await place.clock.advance(24 * hour);
       expect((await accept(late.token)).status).toBe(404);
+    });
+
+    it('are replaced by the next one to the same address', async () => {
+      const first = (await invite('twice@example.com')).body;
+      const second = (await invite('TWICE@example.com')).body;
+      expect((await accept(first.token)).status).toBe(404);
+      expect((await accept(second.token)).status).toBe(201);
     });
 
     it('are not guessed', async () => {
@@ -130,6 +138,29 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       while (place.clock.sleepers() === 0) await setImmediate();
       await place.clock.advance(1000);
       expect((await read((await minting).token, 'eve')).status).toBe(200);
+    });
+
+    it('wait for no clock that is far ahead', async () => {
+      const { clock } = place;
+      const ahead = openProcess(place.target, { clock: manualClock(clock.now() + 30_000) });
+      await revoke({ sub: 'fast' }, ahead);
+      const refused = await mint({ sub: 'fast' });
+      expect(refused).toMatchObject({ status: 503, body: { code: 'tenants.just_revoked' } });
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(25);
+    });
+
+    it('are checked without reading much', async () => {
+      let reads = 0;
+      const client = { ...place.target.client };
+      client.get = input => {
+        reads += 1;
+        return place.target.client.get(input);
+      };
+      const { tenants } = openProcess(place.target, { clock: place.clock, client });
+      const token = { tenant: 'acme', sub: 'eve', issuedAt: place.clock.now() / 1000 };
+      await Promise.all(Array.from({ length: 50 }, () => tenants.isTokenRevoked(token)));
+      for (let i = 0; i < 50; i++) expect(await tenants.isTokenRevoked({ ...token, sub: 'max' })).toBe(false);
+      expect(reads).toBe(3);
     });
 
     it('are void within seconds when another process revokes them', async () => {

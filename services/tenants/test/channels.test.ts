@@ -78,6 +78,17 @@ describe.each(Object.entries(targets))('channels, %s', (_, make) => {
     };
     await place.target.client.put({ TableName: 'tenants', Item });
     expect(await resolve('planted')).toBe('tenants.channel_not_found');
+    // Whoever claims it has it, and it is not the one who only has the mapping.
+    expect((await claim('rival', 'planted', 'bob')).status).toBe(201);
+    expect((await claim('outlocks', 'planted')).status).toBe(409);
+    expect(await resolve('planted')).toBe('rival');
+  });
+
+  it.each(['', '#', 'a#b', '\u0000', 'x'.repeat(3000), '\ud800'])('are nobody’s if named %j', async id => {
+    expect(await resolve(id)).toBe('tenants.channel_not_found');
+    await expect(place.tenants.resolveChannel(id, 'mine')).rejects.toMatchObject({
+      code: 'tenants.channel_not_found',
+    });
   });
 
   it('lead only to a tenant that is active', async () => {

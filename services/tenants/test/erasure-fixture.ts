@@ -95,7 +95,12 @@ export async function fillTenant({ call }: Place, tenant_id: string, as = 'ann')
 export async function leftOf(target: Target, tenant_id: string): Promise<string[]> {
   const items = await everyItem(target);
   return items
-    .filter(item => item.tenant_id === tenant_id || JSON.stringify(item).includes(`${tenant_id}-`))
+    .filter(
+      item =>
+        item.pk === `TENANT#${tenant_id}` ||
+        item.tenant_id === tenant_id ||
+        JSON.stringify(item).includes(`${tenant_id}-`),
+    )
     .map(item => `${item.pk} ${String(item.sk).replace(/_\w+$/, '')}`)
     .sort();
 }

@@ -25,8 +25,10 @@ async function start(flags: ServerFlags): Promise<void> {
   const server = await startServer(config, { log: createLogger({ level: config.logLevel }) });
   try {
     console.log(`Stak is at ${server.url}  (its API: ${server.url}/docs)`);
-    const demo = config.demo ? await prepareDemo(server.services) : undefined;
-    if (demo) console.log(`A demo workspace is ready: sign in as ${demo.email} with ${demo.password}`);
+    if (config.demo && config.store.kind === 'embedded' && config.store.path !== ':memory:') {
+      const { email, password } = await prepareDemo(server.url, config.store.path);
+      console.log(`A demo workspace is ready: sign in as ${email} with the password ${password}`);
+    }
     await untilStopped();
   } finally {
     await server.stop();

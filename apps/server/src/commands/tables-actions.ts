@@ -14,6 +14,7 @@ import { readStoreConfig, readText } from '../config.ts';
 import { openDatabase } from '../database.ts';
 import { designs } from '../designs.ts';
 import { UsageError } from '../errors.ts';
+import { printTable } from '../print.ts';
 
 export type Flags = {
   from?: unknown;
@@ -40,7 +41,7 @@ async function list(flags: Flags): Promise<void> {
     ttl ?? '–',
     stream ?? '–',
   ]);
-  print([['table', 'entities', 'indexes', 'queries', 'expires by', 'stream'], ...rows]);
+  printTable([['table', 'entities', 'indexes', 'queries', 'expires by', 'stream'], ...rows]);
 }
 
 async function create(flags: Flags): Promise<void> {
@@ -93,7 +94,7 @@ async function cost(flags: Flags): Promise<void> {
     average(readUnits, calls),
     average(writeUnits, calls),
   ]);
-  print([['access pattern', 'read units', 'write units'], ...rows]);
+  printTable([['access pattern', 'read units', 'write units'], ...rows]);
 }
 
 // With the examples of the design, in a store of its own.
@@ -119,14 +120,3 @@ async function readDesigns({ from }: Flags): Promise<readonly AnyTable[]> {
 
 const isTable = (value: unknown): value is AnyTable =>
   typeof value === 'object' && value !== null && 'keyNames' in value && 'entities' in value;
-
-function print(rows: readonly (readonly string[])[]): void {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)));
-  for (const row of rows)
-    console.log(
-      row
-        .map((text, i) => text.padEnd(widths[i]!))
-        .join('  ')
-        .trimEnd(),
-    );
-}

@@ -95,7 +95,7 @@ it('is 413 for a body beyond the limit', async () => {
 
 it('is a problem for a body that is no JSON', async () => {
   for (const operation of jsonOperations())
-    for (const text of ['{', '[1,', '{"__proto__":{}}', '"'.repeat(10_000)]) {
+    for (const text of ['{', '[1,', '{"__proto__":{}}', '"'.repeat(1000)]) {
       const body = new TextEncoder().encode(text);
       const headers = { 'content-type': 'application/json' };
       expectProblem(await asOwner(operation, { body, headers }), [400], operation);

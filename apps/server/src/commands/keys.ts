@@ -1,0 +1,60 @@
+import type { CAC } from 'cac';
+import { readText } from '../config.ts';
+import type { ConnectFlags } from '../connection.ts';
+import { UsageError } from '../errors.ts';
+import { runAction } from './action.ts';
+
+export type KeyFlags = ConnectFlags & { name?: unknown; scope?: unknown };
+
+export function registerKeys(cli: CAC): void {
+  cli
+    .command('keys <action> [id]', 'Your API keys: list, create, delete')
+    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--name <name>', 'create: what the key is for')
+    .option('--scope <scope>', 'create: read, write or admin (default: write)')
+    .example('stak keys create --name production --scope write')
+    .example('stak keys delete key_0mwhdlltm00iqb4e1zqzc3by')
+    .action((action: string, id: string | undefined, flags: KeyFlags) =>
+      runAction('keys', { list, create, delete: remove }, action, flags, id),
+    );
+}
+
+async function list(flags: KeyFlags): Promise<void> {
+  const { connect, printTable } = await load();
+  const { client } = await connect(flags);
+  const { data } = await client.accounts.listKeys();
+  const rows = data.data.map(key => [
+    key.keyId,
+    key.name,
+    `${key.keyPrefix}…`,
+    key.permissions,
+    key.lastUsedAt ?? 'never used',
+  ]);
+  printTable([['id', 'name', 'key', 'scope', 'last used'], ...rows]);
+}
+
+async function create(flags: KeyFlags): Promise<void> {
+  const { connect } = await load();
+  const { client } = await connect(flags);
+  const name = readText('--name', flags.name);
+  const { data } = await client.accounts.createKey({ body: { name, permissions: readScope(flags.scope) } });
+  console.error('This is the only time it is shown:');
+  console.log(data.key);
+}
+
+async function remove(flags: KeyFlags, id: string | undefined): Promise<void> {
+  if (id === undefined) throw new UsageError('which key? see stak keys list');
+  const { connect } = await load();
+  const { client } = await connect(flags);
+  await client.accounts.deleteKey({ keyId: id });
+  console.log(`${id} is refused from now on`);
+}
+
+export function readScope(value: unknown): 'read' | 'write' | 'admin' {
+  if (value === undefined) return 'write';
+  if (value === 'read' || value === 'write' || value === 'admin') return value;
+  throw new UsageError(`--scope is read, write or admin, not ${JSON.stringify(value)}`);
+}
+
+// Loaded late, so that help and mistakes are told at once.
+const load = async () => ({ ...(await import('../connection.ts')), ...(await import('../print.ts')) });

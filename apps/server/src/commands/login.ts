@@ -1,0 +1,56 @@
+import { hostname } from 'node:os';
+import type { CAC } from 'cac';
+import { readText } from '../config.ts';
+import type { ConnectFlags } from '../connection.ts';
+import { ask } from '../prompt.ts';
+
+type Flags = ConnectFlags & { email?: unknown; signup?: unknown; name?: unknown };
+
+const urlOption = ['--url <url>', 'The server (default: the last one signed in to)'] as const;
+
+export function registerLogin(cli: CAC): void {
+  cli
+    .command('login', 'Sign in to a server; the password is asked for, or read from a pipe')
+    .option('--url <url>', 'The server (default: http://127.0.0.1:8787)')
+    .option('--email <address>', 'Who signs in')
+    .option('--signup', 'Make the account first')
+    .option('--name <name>', 'signup: what to call you')
+    .example('stak login --email ann@example.com')
+    .action(login);
+  cli
+    .command('logout', 'Sign out')
+    .option(...urlOption)
+    .action(async (flags: ConnectFlags) => {
+      const { signOut } = await import('../connection.ts');
+      console.log(`Signed out from ${await signOut(flags)}`);
+    });
+  cli
+    .command('whoami', 'Who is signed in, and on which plan')
+    .option(...urlOption)
+    .action(async (flags: ConnectFlags) => {
+      const { connect } = await import('../connection.ts');
+      const { client, url } = await connect(flags);
+      const { data: me } = await client.accounts.getMe();
+      console.log(`${me.email} at ${url}: plan ${me.plan}, ${me.usageThisMonth} events this month`);
+    });
+}
+
+async function login(flags: Flags): Promise<void> {
+  const { signIn } = await import('../connection.ts');
+  const email = flags.email === undefined ? await ask('E-mail: ') : readText('--email', flags.email);
+  const password = await ask('Password: ', { isSecret: true });
+  const name = flags.name === undefined ? email.split('@')[0]! : readText('--name', flags.name);
+  const headers = { 'User-Agent': `stak on ${hostname()}` };
+  const { url } = await signIn(
+    flags,
+    async ({ accounts }) => {
+      const body = { email, password, cookie: false };
+      const answer = flags.signup
+        ? await accounts.signUp({ body: { ...body, name } }, { headers })
+        : await accounts.logIn({ body }, { headers });
+      return answer.data;
+    },
+    email,
+  );
+  console.log(`Signed in to ${url} as ${email}`);
+}

@@ -1,0 +1,123 @@
+import type { CAC } from 'cac';
+import { readText } from '../config.ts';
+import type { ConnectFlags } from '../connection.ts';
+import { UsageError } from '../errors.ts';
+import { runAction } from './action.ts';
+import { readScope } from './keys.ts';
+
+type TenantFlags = ConnectFlags & { id?: unknown; name?: unknown };
+type TokenFlags = ConnectFlags & { tenant?: unknown; user?: unknown; scope?: unknown; ttl?: unknown };
+
+const actions = {
+  list,
+  create,
+  show,
+  activate: (flags: TenantFlags, id: string | undefined) => become(flags, id, 'active'),
+  suspend: (flags: TenantFlags, id: string | undefined) => become(flags, id, 'suspended'),
+  delete: remove,
+};
+
+export function registerTenants(cli: CAC): void {
+  cli
+    .command('tenants <action> [id]', `Your tenants: ${Object.keys(actions).join(', ')}`)
+    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--id <id>', 'create: the id it is to have (default: one is made up)')
+    .option('--name <name>', 'create: its name')
+    .example('stak tenants create --id acme --name "Acme Inc."')
+    .example('stak tenants suspend acme')
+    .action((action: string, id: string | undefined, flags: TenantFlags) =>
+      runAction('tenants', actions, action, flags, id),
+    );
+  cli
+    .command('tokens <action>', 'Tokens of end users: mint')
+    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--tenant <id>', 'Whose user it is')
+    .option('--user <id>', 'Which user')
+    .option('--scope <scope>', 'read, write or admin (default: write)')
+    .option('--ttl <seconds>', 'How long it is good (default: an hour)')
+    .example('stak tokens mint --tenant acme --user ann')
+    .action((action: string, flags: TokenFlags) => runAction('tokens', { mint }, action, flags));
+}
+
+async function list(flags: TenantFlags): Promise<void> {
+  const { connect, iterate, printTable } = await load();
+  const { client } = await connect(flags);
+  const rows: string[][] = [];
+  for await (const { tenant_id, name, status, created_at } of iterate(client.tenants.list))
+    rows.push([tenant_id, name, status, created_at]);
+  printTable([['id', 'name', 'status', 'created'], ...rows]);
+}
+
+async function create(flags: TenantFlags): Promise<void> {
+  const { connect, printJson } = await load();
+  const { client } = await connect(flags);
+  const name = readText('--name', flags.name);
+  const id = flags.id === undefined ? {} : { tenant_id: readText('--id', flags.id) };
+  const { data } = await client.tenants.create({ body: { ...id, name, status: 'active' } });
+  printJson(data);
+}
+
+async function show(flags: TenantFlags, id: string | undefined): Promise<void> {
+  const tenant_id = idOf(id);
+  const { connect, printJson } = await load();
+  const { client } = await connect(flags);
+  const { data: tenant } = await client.tenants.get({ tenant_id });
+  const { data: settings } = await client.tenants.getSettings({ tenant_id });
+  printJson({ ...tenant, settings });
+}
+
+async function become(
+  flags: TenantFlags,
+  id: string | undefined,
+  status: 'active' | 'suspended',
+): Promise<void> {
+  const tenant_id = idOf(id);
+  const { connect } = await load();
+  const { client } = await connect(flags);
+  const { data } = await client.tenants.update({ tenant_id, body: { status } });
+  console.log(`${data.tenant_id} is ${data.status}`);
+}
+
+async function remove(flags: TenantFlags, id: string | undefined): Promise<void> {
+  const tenant_id = idOf(id);
+  const { connect } = await load();
+  const { client } = await connect(flags);
+  const { data: begun } = await client.tenants.delete({ tenant_id });
+  const { erasure_id } = begun;
+  console.log(`${tenant_id} is closed; erasing what it has (${erasure_id})`);
+  for (let erasure = begun; erasure.status !== 'done'; ) {
+    await new Promise(resolve => setTimeout(resolve, progressMs));
+    ({ data: erasure } = await client.tenants.getErasure({ tenant_id, erasure_id }));
+    console.log(`${erasure.steps_done.length} of ${erasure.steps.length} services are done`);
+  }
+}
+
+const progressMs = 500;
+
+async function mint(flags: TokenFlags): Promise<void> {
+  const tenant_id = readText('--tenant', flags.tenant);
+  const sub = readText('--user', flags.user);
+  const ttl_seconds = flags.ttl === undefined ? undefined : Number(flags.ttl);
+  if (ttl_seconds !== undefined && !Number.isInteger(ttl_seconds))
+    throw new UsageError('--ttl needs a number of seconds');
+  const { connect } = await load();
+  const { client } = await connect(flags);
+  const { data } = await client.tenants.mintToken({
+    tenant_id,
+    body: { sub, scope: readScope(flags.scope), ...(ttl_seconds !== undefined && { ttl_seconds }) },
+  });
+  console.error(`For ${sub} of ${tenant_id}, until ${data.expires_at}:`);
+  console.log(data.token);
+}
+
+function idOf(id: string | undefined): string {
+  if (id === undefined) throw new UsageError('which tenant? see stak tenants list');
+  return id;
+}
+
+// Loaded late, so that help and mistakes are told at once.
+const load = async () => ({
+  ...(await import('../connection.ts')),
+  ...(await import('../print.ts')),
+  ...(await import('@stak/client')),
+});

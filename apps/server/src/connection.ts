@@ -1,0 +1,72 @@
+import { type Client, createClient } from '@stak/client';
+import { readClientConfig } from './config.ts';
+import { type CredentialStore, createCredentialStore } from './credentials.ts';
+import { UsageError } from './errors.ts';
+
+export type ConnectFlags = { url?: unknown };
+export type Connection = { client: Client; url: string };
+
+const localUrl = 'http://127.0.0.1:8787';
+// Refreshed a little early: a token that ends while it is under way is refused.
+const earlyMs = 30_000;
+
+// For the commands that talk to a server: with STAK_TOKEN, or as whoever has signed in.
+export async function connect(flags: ConnectFlags): Promise<Connection> {
+  const { token, home, url: givenUrl } = readClientConfig(flags);
+  const saved = createCredentialStore(home);
+  const url = givenUrl ?? (await saved.currentUrl()) ?? localUrl;
+  if (token) return { url, client: createClient({ baseUrl: url, token }) };
+  if (!(await saved.read(url)))
+    throw new UsageError(`nobody is signed in at ${url}; use stak login, or set STAK_TOKEN to an API key`);
+  let refused = false;
+  const client = createClient({
+    baseUrl: url,
+    token: () => accessToken(saved, url, refused),
+    onUnauthorized: () => {
+      refused = true;
+      return true;
+    },
+  });
+  return { url, client };
+}
+
+export async function signIn(
+  flags: ConnectFlags,
+  send: (client: Client) => Promise<{ access_token: string; expires_in: number; refresh_token?: string }>,
+  email: string,
+): Promise<Connection> {
+  const { home, url = localUrl } = readClientConfig(flags);
+  const client = createClient({ baseUrl: url });
+  const tokens = await send(client);
+  await createCredentialStore(home).write(url, { email, ...keepable(tokens) });
+  return { url, client };
+}
+
+export async function signOut(flags: ConnectFlags): Promise<string> {
+  const { client, url } = await connect(flags);
+  await client.accounts.logOut();
+  await createCredentialStore(readClientConfig(flags).home).remove(url);
+  return url;
+}
+
+async function accessToken(saved: CredentialStore, url: string, isRefused: boolean): Promise<string> {
+  const known = await saved.read(url);
+  if (known && !isRefused && known.accessEndsMs - earlyMs > Date.now()) return known.accessToken;
+  return saved.exclusively(async () => {
+    const current = await saved.read(url);
+    if (!current) throw new UsageError(`nobody is signed in at ${url} any more; use stak login`);
+    // Another process was faster while this one waited.
+    if (current.refreshToken !== known?.refreshToken) return current.accessToken;
+    const client = createClient({ baseUrl: url });
+    const { data } = await client.accounts.refresh({ body: { refresh_token: current.refreshToken } });
+    const renewed = { ...current, ...keepable(data) };
+    await saved.write(url, renewed);
+    return renewed.accessToken;
+  });
+}
+
+const keepable = (tokens: { access_token: string; expires_in: number; refresh_token?: string }) => ({
+  accessToken: tokens.access_token,
+  accessEndsMs: Date.now() + tokens.expires_in * 1000,
+  refreshToken: tokens.refresh_token ?? '',
+});

@@ -1,0 +1,79 @@
+import { clientError, StakError } from './errors.ts';
+import * as limits from './limits.ts';
+import type { Request } from './request.ts';
+import { type ClientSettings, type Fetch, sleepFor } from './settings.ts';
+
+// What all calls of a client share.
+export type Connection = {
+  readonly settings: ClientSettings;
+  readonly random: () => number;
+  readonly uuid: () => string;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  // Sends once, or twice if the first token was refused and there is another one. `read` is part of the attempt.
+  exchange<T>(request: Request, limits: AttemptLimits, read: (response: Response) => Promise<T>): Promise<T>;
+};
+
+export type AttemptLimits = { signal?: AbortSignal; timeoutMs?: number };
+
+export function createConnection(settings: ClientSettings): Connection {
+  const send: Fetch = settings.fetch ?? ((url, init) => fetch(url, init));
+  const { token, onUnauthorized } = settings;
+  const readToken = async () => (typeof token === 'function' ? token() : token);
+  let renewing: Promise<boolean> | undefined;
+
+  // Calls that are refused together renew once: a refresh token that is used twice ends the session.
+  const mayTryAgain = async (used: string | undefined): Promise<boolean> => {
+    if (!onUnauthorized) return false;
+    if (!renewing && (await readToken()) !== used) return true; // somebody was faster
+    renewing ??= Promise.resolve(onUnauthorized()).finally(() => {
+      renewing = undefined;
+    });
+    return renewing;
+  };
+
+  const attempt = async <T>(
+    request: Request,
+    bearer: string | undefined,
+    { signal, timeoutMs = settings.timeoutMs ?? limits.timeoutMs }: AttemptLimits,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> => {
+    const timeout = timeoutMs === Number.POSITIVE_INFINITY ? undefined : AbortSignal.timeout(timeoutMs);
+    const signals = [signal, timeout].filter(one => one !== undefined);
+    const headers = { ...settings.headers, ...request.headers };
+    if (bearer !== undefined) headers.Authorization ??= `Bearer ${bearer}`;
+    try {
+      const { url, method, body } = request;
+      const init: RequestInit = {
+        method,
+        headers,
+        body,
+        signal: AbortSignal.any(signals),
+        redirect: 'manual',
+      };
+      if (settings.credentials) init.credentials = settings.credentials;
+      return await read(await send(url, init));
+    } catch (error) {
+      if (error instanceof StakError) throw error;
+      signal?.throwIfAborted(); // the caller's own wish is no error of ours
+      if (timeout?.aborted) throw clientError('client.timeout', `No answer after ${timeoutMs} ms.`, error);
+      throw clientError('client.unreachable', 'The server could not be reached.', error);
+    }
+  };
+
+  return {
+    settings,
+    random: settings.random ?? Math.random,
+    uuid: settings.uuid ?? (() => crypto.randomUUID()),
+    sleep: settings.sleep ?? sleepFor,
+    async exchange(request, attemptLimits, read) {
+      const bearer = await readToken();
+      try {
+        return await attempt(request, bearer, attemptLimits, read);
+      } catch (error) {
+        if (!(error instanceof StakError) || error.status !== 401 || !(await mayTryAgain(bearer)))
+          throw error;
+        return attempt(request, await readToken(), attemptLimits, read);
+      }
+    },
+  };
+}

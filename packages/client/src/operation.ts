@@ -1,0 +1,64 @@
+// How a call becomes a request. Arguments that the path does not name and that are no header go into the query.
+export type Operation = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly body?: 'json' | 'raw';
+  readonly headers?: readonly string[];
+  readonly isKeyed?: true; // takes an Idempotency-Key
+  readonly isStream?: true; // answers with events
+};
+export type Operations = Readonly<Record<string, Operation>>;
+
+// What an operation is to the compiler.
+export type OperationTypes = {
+  args: object;
+  data?: unknown;
+  event?: unknown; // of a stream, instead of data
+  mustMatch?: true; // it is refused without `ifMatch`
+};
+
+export type Answer<Data> = {
+  data: Data;
+  status: number;
+  etag: string | undefined; // send it as `ifMatch` with the change
+  request_id: string;
+  isReplayed: boolean; // an earlier request with the same key was answered so
+  headers: Headers;
+};
+
+export type CallOptions = {
+  signal?: AbortSignal;
+  ifMatch?: string;
+  idempotencyKey?: string; // made up for each call where one is of use
+  headers?: Readonly<Record<string, string>>;
+  timeoutMs?: number; // for each attempt
+  retries?: number; // after the first attempt
+};
+
+export type StreamOptions = { signal?: AbortSignal; lastEventId?: string };
+
+export type ServerEvent<Data = unknown> = { id: string | undefined; event: string; data: Data };
+
+type OptionsOf<O> = O extends { mustMatch: true }
+  ? [options: CallOptions & { ifMatch: string }]
+  : [options?: CallOptions];
+type ArgsOf<O extends OperationTypes, Options extends unknown[]> =
+  Record<never, never> extends O['args']
+    ? Options extends [unknown]
+      ? [args: O['args'], ...options: Options]
+      : [args?: O['args'], ...options: Options]
+    : [args: O['args'], ...options: Options];
+
+export type Call<O extends OperationTypes> = O extends { event: infer Event }
+  ? (...given: ArgsOf<O, [options?: StreamOptions]>) => AsyncGenerator<ServerEvent<Event>, void, undefined>
+  : (...given: ArgsOf<O, OptionsOf<O>>) => Promise<Answer<O['data']>>;
+
+type GroupOf<Id> = Id extends `${infer Group}.${string}` ? Group : never;
+type NameIn<Group extends string, Id> = Id extends `${Group}.${infer Name}` ? Name : never;
+
+// `tenants.create` is `client.tenants.create`.
+export type ClientOf<Types> = {
+  readonly [Group in GroupOf<keyof Types>]: {
+    readonly [Id in keyof Types as NameIn<Group, Id>]: Call<Types[Id] & OperationTypes>;
+  };
+};

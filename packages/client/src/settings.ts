@@ -1,0 +1,32 @@
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export type ClientSettings = {
+  baseUrl: string;
+  token?: string | (() => string | undefined | Promise<string | undefined>);
+  fetch?: Fetch;
+  // Called when a token is refused, once for all calls that wait: fetch a new one and say whether to try again.
+  onUnauthorized?: () => boolean | Promise<boolean>;
+  credentials?: RequestInit['credentials']; // for a browser that signs in with a cookie
+  headers?: Readonly<Record<string, string>>; // with every request
+  timeoutMs?: number;
+  retries?: number;
+  // For tests.
+  sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  random?: () => number;
+  uuid?: () => string;
+};
+
+export function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
