@@ -13,7 +13,9 @@ const packageEdges: Record<string, readonly string[]> = {
   '@stak/kit': [],
   '@stak/engine': ['@stak/kit'],
   '@stak/table': ['@stak/kit'],
-  '@stak/http': ['@stak/kit'],
+  '@stak/http': ['@stak/kit', '@stak/table'],
+  '@stak/client': [],
+  '@stak/outbound': ['@stak/kit'],
   '@stak/streams': ['@stak/kit', '@stak/table'],
 };
 const servicesForAll = ['@stak/accounts', '@stak/tenants']; // they say who is calling

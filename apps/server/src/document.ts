@@ -1,6 +1,6 @@
 import { type ApiDocument, type ApiInfo, createApi, createMemoryIdempotency } from '@stak/http';
 import { createIds, createLogger, createSealer, type ErrorCatalogue, systemClock } from '@stak/kit';
-import { createStore, type DynamoClient } from '@stak/table';
+import { createStore, type DynamoClient, tableErrors } from '@stak/table';
 import manifest from '../package.json' with { type: 'json' };
 import { composeServices, type Services } from './compose.ts';
 import { readServerConfig } from './config.ts';
@@ -33,7 +33,7 @@ export function describeApi(): ApiDocument {
   const api = createApi({
     info: apiInfo,
     endpoints: all.flatMap(service => service.api),
-    errors: all.map(service => service.errors),
+    errors: [tableErrors, ...all.map(service => service.errors)],
     authenticate: async () => undefined,
     clock: systemClock,
     log: createLogger({ level: 'silent' }),

@@ -2,7 +2,7 @@ import { accessLog, createApi, createMemoryRateLimits, listen, type RouteSpec } 
 import { createTableStores, httpTable } from '@stak/http/table';
 import { type Clock, createIds, createSealer, type Logger, superviseWorkers, systemClock } from '@stak/kit';
 import { createConsumer, streamsTable } from '@stak/streams';
-import { createCursors, createLedger, createStore, createTables } from '@stak/table';
+import { createCursors, createLedger, createStore, createTables, tableErrors } from '@stak/table';
 import { composeServices, type Services, type Surroundings } from './compose.ts';
 import type { ServerConfig } from './config.ts';
 import { type Database, openDatabase } from './database.ts';
@@ -75,7 +75,7 @@ async function startOn(
   const api = createApi({
     info: apiInfo,
     endpoints: all.flatMap(service => service.api),
-    errors: all.map(service => service.errors),
+    errors: [tableErrors, ...all.map(service => service.errors)],
     authenticate: services.authenticate,
     clock,
     log,

@@ -1,48 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { killAll, type Run, stak, start } from './command.ts';
 
-const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stak-test-'));
 });
 
-const running = new Set<ChildProcess>();
-
-afterEach(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
+afterEach(killAll);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-type Run = { child: ChildProcess; stdout: string; stderr: string; code: Promise<number | null> };
-
-function start(...args: string[]): Run {
-  const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const run: Run = { child, stdout: '', stderr: '', code: once(child, 'close').then(([code]) => code) };
-  running.add(child);
-  child.on('close', () => running.delete(child));
-  child.stdout.on('data', chunk => {
-    run.stdout += chunk;
-  });
-  child.stderr.on('data', chunk => {
-    run.stderr += chunk;
-  });
-  return run;
-}
-
-async function stak(...args: string[]): Promise<{ stdout: string; stderr: string; code: number | null }> {
-  const run = start(...args);
-  const code = await run.code;
-  return { stdout: run.stdout, stderr: run.stderr, code };
-}
 
 async function serve(...args: string[]): Promise<Run & { url: string }> {
   const run = start('dynamodb', '--port', '0', ...args);

@@ -38,7 +38,7 @@ export type Request = {
 };
 
 // The least that scrypt takes: nobody guesses here.
-const cheapPasswords = { logN: 1, r: 1, p: 1 };
+const cheapPasswords = { logN: 4, r: 8, p: 1 };
 
 export async function openWorld(clock?: Clock): Promise<World> {
   const config = readServerConfig(

@@ -1,0 +1,95 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '@stak/kit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readServerConfig } from '../src/config.ts';
+import { type RunningServer, startServer } from '../src/server.ts';
+import { type Finished, killAll, stakWith } from './command.ts';
+
+// The commands that talk to a server, as a person types them.
+
+let home: string;
+let server: RunningServer;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'stak-home-'));
+  server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, {}), {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+  });
+});
+afterAll(async () => {
+  killAll();
+  await server.stop();
+  await rm(home, { recursive: true });
+});
+
+const run = (input: string | undefined, ...args: string[]): Promise<Finished> =>
+  stakWith({ env: { XDG_CONFIG_HOME: home }, ...(input !== undefined && { input }) }, ...args);
+const good = async (...args: string[]): Promise<string> => {
+  const { stdout, stderr, code } = await run(undefined, ...args);
+  expect(code, `stak ${args.join(' ')}: ${stderr}`).toBe(0);
+  return stdout.trim();
+};
+
+test('from signing up to the token of an end user, and out again', async () => {
+  const early = await run(undefined, 'keys', 'list', '--url', server.url);
+  expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('use stak login') });
+
+  const login = ['login', '--url', server.url, '--email', 'ann@example.com'];
+  const signedUp = await run('a long enough password\n', ...login, '--signup', '--name', 'Ann');
+  expect(signedUp, signedUp.stderr).toMatchObject({ code: 0 });
+  expect(signedUp.stdout).toContain(`Signed in to ${server.url} as ann@example.com`);
+  const wrong = await run('not the password\n', ...login);
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('accounts.credentials_wrong') });
+
+  const file = join(home, 'stak', 'credentials.json');
+  expect((await stat(file)).mode & 0o077, 'nobody else may read it').toBe(0);
+  expect(await readFile(file, 'utf8')).not.toContain('a long enough password');
+
+  // As if fifteen minutes had passed, in two windows at once: one refreshes, the other waits for it.
+  await age(file);
+  const [who, keys] = await Promise.all([good('whoami'), good('keys', 'list')]);
+  expect(who).toContain('ann@example.com');
+  expect(keys).toContain('last used');
+
+  const key = await good('keys', 'create', '--name', 'ci', '--scope', 'admin');
+  expect(key).toMatch(/^fh_live_/);
+  const asKey = await stakWith(
+    { env: { XDG_CONFIG_HOME: home, STAK_TOKEN: key } },
+    ...['tenants', 'create', '--id', 'acme', '--name', 'Acme'],
+  );
+  expect(asKey, asKey.stderr).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('"status": "active"'),
+  });
+  expect(await good('tenants', 'list')).toContain('acme');
+
+  const token = await good('tokens', 'mint', '--tenant', 'acme', '--user', 'zoe', '--scope', 'read');
+  const answer = await fetch(`${server.url}/v1/tenants/acme/users/bob`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(answer.status, 'an end user sees no other').toBe(404);
+
+  const [, keyId] = /^(key_\w+) +ci /m.exec(await good('keys', 'list')) ?? [];
+  await good('keys', 'delete', keyId!);
+  expect(await good('logout')).toContain('Signed out');
+  expect(await run(undefined, 'whoami')).toMatchObject({ code: 1 });
+}, 120_000);
+
+async function age(file: string): Promise<void> {
+  const saved = JSON.parse(await readFile(file, 'utf8'));
+  for (const one of Object.values<{ accessEndsMs: number }>(saved.servers)) one.accessEndsMs = 0;
+  await writeFile(file, JSON.stringify(saved));
+}
+
+test('mistakes are told in one line', async () => {
+  expect(await run(undefined, 'keys', 'make')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('knows list, create, delete'),
+  });
+  expect(await run(undefined, 'tenants', 'show')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('which tenant?'),
+  });
+});

@@ -1,0 +1,42 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
+const running = new Set<ChildProcess>();
+
+export type Run = { child: ChildProcess; stdout: string; stderr: string; code: Promise<number | null> };
+export type Finished = { stdout: string; stderr: string; code: number | null };
+type Given = { input?: string; env?: Record<string, string> };
+
+export function killAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+export const start = (...args: string[]): Run => startWith({}, ...args);
+
+export function startWith({ input, env }: Given, ...args: string[]): Run {
+  const child = spawn(process.execPath, [bin, ...args], {
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
+  child.stdin?.end(input);
+  const run: Run = { child, stdout: '', stderr: '', code: once(child, 'close').then(([code]) => code) };
+  running.add(child);
+  child.on('close', () => running.delete(child));
+  child.stdout!.on('data', chunk => {
+    run.stdout += chunk;
+  });
+  child.stderr!.on('data', chunk => {
+    run.stderr += chunk;
+  });
+  return run;
+}
+
+export const stak = (...args: string[]): Promise<Finished> => stakWith({}, ...args);
+
+export async function stakWith(given: Given, ...args: string[]): Promise<Finished> {
+  const run = startWith(given, ...args);
+  const code = await run.code;
+  return { stdout: run.stdout, stderr: run.stderr, code };
+}

@@ -1,0 +1,15 @@
+export { maySendHeader, type Refusal } from './destination.ts';
+export {
+  createOutbound,
+  type Outbound,
+  type OutboundRequest,
+  type OutboundSettings,
+} from './outbound.ts';
+export type {
+  HeaderPair,
+  OutboundFailure,
+  OutboundFailureReason,
+  OutboundResponse,
+  OutboundResult,
+} from './outcome.ts';
+export type { Resolve } from './resolver.ts';

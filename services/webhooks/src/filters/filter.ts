@@ -1,0 +1,95 @@
+import { compileTest, quote, type Verdict } from './comparison.ts';
+import { compilePath } from './json-path.ts';
+import type { RequestView } from './request-view.ts';
+import type { FilterNode, Filters, Rule } from './schema.ts';
+
+export type FilterStep = {
+  rule: string; // in words: `body $.type equals "invoice.paid"`
+  matched: boolean;
+  why: string;
+  depth: number; // of the group that the rule is in
+};
+
+export type FilterOutcome = { matched: boolean; steps: readonly FilterStep[] };
+
+// Never throws, whatever the request holds. Without `trace` it stops at the first rule that decides and lists no
+// steps; with it, every rule is tried and listed.
+export type Filter = (view: RequestView, options?: { trace?: boolean }) => FilterOutcome;
+
+type Trace = FilterStep[] | undefined;
+type Evaluate = (view: RequestView, trace: Trace, depth: number) => boolean | undefined;
+
+// For filters that filtersSchema accepted. Compiling costs more than evaluating: keep the result.
+export function compileFilter(filters: Filters): Filter {
+  const evaluate = filters.length === 0 ? () => true : compileAll(filters, 'and');
+  return (view, { trace = false } = {}) => {
+    const steps: FilterStep[] = [];
+    // A filter that cannot be decided does not match: nothing is sent that was not asked for.
+    return { matched: evaluate(view, trace ? steps : undefined, 0) === true, steps };
+  };
+}
+
+function compileNode(node: FilterNode): Evaluate {
+  if ('and' in node) return nest(compileAll(node.and, 'and'));
+  if ('or' in node) return nest(compileAll(node.or, 'or'));
+  if (!('not' in node)) return compileRule(node);
+  const inner = nest(compileNode(node.not));
+  return (view, trace, depth) => {
+    const holds = inner(view, trace, depth);
+    return holds === undefined ? undefined : !holds;
+  };
+}
+
+const nest =
+  (inner: Evaluate): Evaluate =>
+  (view, trace, depth) =>
+    inner(view, trace, depth + 1);
+
+// A rule about a body that cannot be read is neither true nor false. A group is decided by the members that are
+// (false decides an `and`, true an `or`), and is undecided otherwise, so a `not` around it does not turn garbage
+// into a match.
+function compileAll(nodes: readonly FilterNode[], join: 'and' | 'or'): Evaluate {
+  const members = nodes.map(compileNode);
+  const decisive = join === 'or';
+  return (view, trace, depth) => {
+    let result: boolean | undefined = !decisive;
+    for (const member of members) {
+      const holds = member(view, trace, depth);
+      if (holds === decisive) {
+        if (!trace) return decisive;
+        result = decisive;
+      } else if (holds === undefined && result !== decisive) result = undefined;
+    }
+    return result;
+  };
+}
+
+function compileRule(rule: Rule): Evaluate {
+  const test = compileTest(rule.operator, rule.value);
+  const select = compileField(rule);
+  const text = describeRule(rule);
+  return (view, trace, depth) => {
+    const selected = select(view);
+    const verdict: Verdict = selected.ok ? test(selected.values) : { holds: undefined, why: selected.reason };
+    trace?.push({ rule: text, matched: verdict.holds === true, why: verdict.why, depth });
+    return verdict.holds;
+  };
+}
+
+type Selected = { ok: true; values: readonly unknown[] } | { ok: false; reason: string };
+
+function compileField({ field, name = '', path: text = '$' }: Rule): (view: RequestView) => Selected {
+  if (field === 'method') return view => ({ ok: true, values: [view.method] });
+  if (field === 'header') return view => ({ ok: true, values: view.header(name) });
+  if (field === 'query') return view => ({ ok: true, values: view.queryValues(name) });
+  const path = compilePath(text);
+  return view => {
+    const json = view.json();
+    return json.ok ? { ok: true, values: path.select(json.value) } : json;
+  };
+}
+
+function describeRule({ field, path, name, operator, value }: Rule): string {
+  const subject = [field, path ?? name].filter(Boolean).join(' ');
+  return `${subject} ${operator}${value === undefined ? '' : ` ${quote(value)}`}`;
+}

@@ -1,0 +1,88 @@
+import { JSONPathEnvironment, type JSONPathQuery, jsonpath, TokenKind } from 'json-p3';
+import * as limits from './limits.ts';
+import { compilePredicate } from './path-predicate.ts';
+import {
+  type Choose,
+  chooseChildren,
+  chooseIndex,
+  chooseName,
+  chooseSlice,
+  listDescendants,
+  PathError,
+} from './path-step.ts';
+
+const { FilterSelector, IndexSelector, NameSelector, SliceSelector, WildcardSelector } = jsonpath.selectors;
+
+export type JsonPath = {
+  text: string;
+  // May select more than one value, and visit every value to do so.
+  isWide: boolean;
+  select(document: unknown): readonly unknown[];
+};
+
+const environment = new JSONPathEnvironment();
+
+// RFC 9535 without what makes a query cost more than one pass over the document: unions (`[0,0][0,0]…` doubles
+// with every pair), a second `..`, and queries or functions inside predicates. json-p3 reads the path; the walk is
+// ours, because a generic one allocates a node with its whole location for every value that it looks at.
+export function compilePath(text: string): JsonPath {
+  const steps = parse(text).segments.map(readStep);
+  if (steps.length > limits.pathSegments) throw new PathError(`has more than ${limits.pathSegments} steps`);
+  if (steps.filter(step => step.descends).length > 1) throw new PathError('has more than one ".."');
+  return {
+    text,
+    isWide: steps.some(step => step.descends || !step.isSingular),
+    select(document) {
+      let values: unknown[] = [document];
+      for (const { descends, choose } of steps) {
+        const parents = descends ? listDescendants(values) : values;
+        values = [];
+        for (const parent of parents) choose(parent, values);
+        if (values.length === 0) break;
+      }
+      return values;
+    },
+  };
+}
+
+// Names and indexes of a path that can be written to as well as read: `$.a.b[0]`.
+export function readPlainPath(text: string): (string | number)[] {
+  return parse(text).segments.map(segment => {
+    const [selector, ...more] = segment.selectors;
+    const isPlain = more.length === 0 && segment.token.kind !== TokenKind.DDOT;
+    if (isPlain && selector instanceof NameSelector) return selector.name;
+    if (isPlain && selector instanceof IndexSelector && selector.index >= 0) return selector.index;
+    throw new PathError('may hold only names and indexes, like $.order.lines[0]');
+  });
+}
+
+function parse(text: string): JSONPathQuery {
+  if (text.length > limits.pathChars) throw new PathError(`is longer than ${limits.pathChars} characters`);
+  try {
+    return environment.compile(text);
+  } catch (error) {
+    throw new PathError(`is not a JSONPath: ${error instanceof Error ? error.message : 'unreadable'}`);
+  }
+}
+
+type Step = { descends: boolean; isSingular: boolean; choose: Choose };
+
+function readStep(segment: JSONPathQuery['segments'][number]): Step {
+  const [selector, ...more] = segment.selectors;
+  if (!selector || more.length > 0) throw new PathError('selects several things in one step');
+  const isSingular = selector instanceof NameSelector || selector instanceof IndexSelector;
+  return {
+    descends: segment.token.kind === TokenKind.DDOT,
+    isSingular,
+    choose: compileSelector(selector),
+  };
+}
+
+function compileSelector(selector: unknown): Choose {
+  if (selector instanceof NameSelector) return chooseName(selector.name);
+  if (selector instanceof IndexSelector) return chooseIndex(selector.index);
+  if (selector instanceof WildcardSelector) return chooseChildren(() => true);
+  if (selector instanceof SliceSelector) return chooseSlice(selector);
+  if (selector instanceof FilterSelector) return chooseChildren(compilePredicate(selector.expression));
+  throw new PathError('holds a step that is not supported');
+}

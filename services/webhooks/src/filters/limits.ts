@@ -1,0 +1,15 @@
+// A customer writes the rules and a stranger sends the body. Both run on everybody's event loop, so the worst of
+// both together has to stay a matter of milliseconds.
+
+export const rules = 50; // in all groups together
+export const groupDepth = 3; // an `or` of `and`s of `not`s says everything that people can still read
+export const pathChars = 256;
+export const pathSegments = 16;
+export const widePaths = 10; // with `..`, `*` or `[?…]`: each may visit every value of the body
+export const predicateTerms = 8; // in one `[?…]`, evaluated for every element
+export const valueChars = 1_024;
+export const regexRules = 5;
+export const regexChars = 256;
+export const regexProgram = 300; // instructions; time is text times program, and this leaves 20 ms for the text below
+export const regexTextChars = 16 * 1024; // over all values that one rule tests
+export const whyChars = 200; // of an explanation: it quotes the request

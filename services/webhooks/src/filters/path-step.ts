@@ -1,0 +1,71 @@
+export class PathError extends Error {
+  override readonly name = 'PathError';
+}
+
+// Adds what one step of a path selects in a value to the values found so far.
+export type Choose = (value: unknown, found: unknown[]) => void;
+
+export const chooseName =
+  (name: string): Choose =>
+  (value, found) => {
+    if (isObject(value) && Object.hasOwn(value, name)) found.push(value[name]);
+  };
+
+export const chooseIndex =
+  (index: number): Choose =>
+  (value, found) => {
+    if (!Array.isArray(value)) return;
+    const at = index < 0 ? value.length + index : index;
+    if (at >= 0 && at < value.length) found.push(value[at]);
+  };
+
+export const chooseChildren =
+  (holds: (child: unknown) => boolean): Choose =>
+  (value, found) => {
+    for (const child of childrenOf(value)) if (holds(child)) found.push(child);
+  };
+
+// RFC 9535, 2.3.4.2.2: bounds default by the step's direction, count from the end when negative, and are clamped.
+export function chooseSlice(slice: {
+  start?: number | undefined;
+  stop?: number | undefined;
+  step?: number | undefined;
+}): Choose {
+  const step = slice.step ?? 1;
+  return (value, found) => {
+    if (!Array.isArray(value) || step === 0) return;
+    const length = value.length;
+    const place = (bound: number, low: number, high: number) =>
+      Math.min(Math.max(bound < 0 ? length + bound : bound, low), high);
+    if (step > 0) {
+      const end = place(slice.stop ?? length, 0, length);
+      for (let at = place(slice.start ?? 0, 0, length); at < end; at += step) found.push(value[at]);
+    } else {
+      const end = slice.stop === undefined ? -1 : place(slice.stop, -1, length - 1);
+      const start = slice.start === undefined ? length - 1 : place(slice.start, -1, length - 1);
+      for (let at = start; at > end; at += step) found.push(value[at]);
+    }
+  };
+}
+
+// Every value with all that it contains, in document order. A stack of our own, because a body may nest deeper than
+// the call stack is.
+export function listDescendants(roots: readonly unknown[]): unknown[] {
+  const found: unknown[] = [];
+  const waiting = [...roots].reverse();
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    found.push(value);
+    const children = childrenOf(value);
+    for (let at = children.length - 1; at >= 0; at -= 1) waiting.push(children[at]);
+  }
+  return found;
+}
+
+function childrenOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  return isObject(value) ? Object.values(value) : [];
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

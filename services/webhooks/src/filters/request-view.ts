@@ -1,0 +1,95 @@
+export type HeaderPair = readonly [name: string, value: string];
+
+// A received request as it is stored: exact bytes, headers in order.
+export type HookRequest = {
+  method: string;
+  headers: readonly HeaderPair[];
+  query: string; // without the question mark
+  body: Uint8Array;
+};
+
+// `text` is the value printed, as it was received where it was received as JSON.
+export type JsonBody = { ok: true; value: unknown; text: string } | { ok: false; reason: string };
+
+// What filters and transforms of several connections read from one request. The body is decoded and parsed at
+// most once, and only when somebody asks.
+export type RequestView = {
+  method: string;
+  headers: readonly HeaderPair[];
+  // All values of that header, in order; names compare without case.
+  header(name: string): readonly string[];
+  query: string;
+  queryValues(name: string): readonly string[];
+  body: Uint8Array;
+  text(): string | undefined; // undefined when the bytes are not UTF-8
+  // The body as data: JSON, or an object of the fields when a form was sent.
+  json(): JsonBody;
+};
+
+export function viewRequest(request: HookRequest): RequestView {
+  let text: string | undefined | null = null;
+  let json: JsonBody | undefined;
+  let query: URLSearchParams | undefined;
+
+  const view: RequestView = {
+    method: request.method,
+    headers: request.headers,
+    header: name => {
+      const wanted = name.toLowerCase();
+      return request.headers.filter(([one]) => one.toLowerCase() === wanted).map(([, value]) => value);
+    },
+    query: request.query,
+    queryValues: name => {
+      query ??= new URLSearchParams(request.query);
+      return query.getAll(name);
+    },
+    body: request.body,
+    text: () => {
+      if (text === null) text = decodeUtf8(request.body);
+      return text;
+    },
+    json: () => {
+      json ??= readData(view.text(), view.header('content-type')[0] ?? '');
+      return json;
+    },
+  };
+  return view;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function readData(text: string | undefined, contentType: string): JsonBody {
+  if (text === undefined) return { ok: false, reason: 'The body is not UTF-8 text' };
+  if (text.trim() === '') return { ok: false, reason: 'The body is empty' };
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) {
+    const value = readForm(text);
+    return { ok: true, value, text: JSON.stringify(value) };
+  }
+  try {
+    return { ok: true, value: JSON.parse(text), text };
+  } catch {
+    return { ok: false, reason: 'The body is not JSON' };
+  }
+}
+
+// A field that is there several times is an array.
+function readForm(text: string): Record<string, string | string[]> {
+  const fields = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    const values = fields.get(name);
+    if (values) values.push(value);
+    else fields.set(name, [value]);
+  }
+  // fromEntries defines each field, so `__proto__` is a name like any other.
+  return Object.fromEntries(
+    [...fields].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]),
+  );
+}

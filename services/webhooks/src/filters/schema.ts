@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { compilePath } from './json-path.ts';
+import * as limits from './limits.ts';
+import { compileRegex } from './regex.ts';
+
+export const operators = [
+  'equals',
+  'not_equals',
+  'contains',
+  'not_contains',
+  'exists',
+  'not_exists',
+  'regex',
+  'gt',
+  'lt',
+  'gte',
+  'lte',
+] as const;
+export type Operator = (typeof operators)[number];
+
+const scalar = z.union([z.string().max(limits.valueChars), z.number(), z.boolean(), z.null()]);
+export type Scalar = z.infer<typeof scalar>;
+
+// One flat shape rather than one for each field: groups repeat it at every level of the API's document.
+const ruleShape = z.strictObject({
+  field: z.enum(['body', 'header', 'query', 'method']),
+  path: z.string().optional().describe('Of the body: JSONPath'),
+  name: z.string().min(1).max(100).optional().describe('Of the header or the query'),
+  operator: z.enum(operators),
+  value: scalar.optional(),
+});
+export type Rule = z.infer<typeof ruleShape>;
+
+export const ruleSchema = ruleShape.superRefine((rule, context) => {
+  for (const [path, message] of [...findMisplaced(rule), ...findProblems(rule)])
+    context.addIssue({ code: 'custom', path: [path], message });
+});
+
+function findMisplaced({ field, path, name }: Rule): [string, string][] {
+  const problems: [string, string][] = [];
+  const isNamed = field === 'header' || field === 'query';
+  if ((path !== undefined) !== (field === 'body'))
+    problems.push(['path', 'goes with the body, and only there']);
+  if ((name !== undefined) !== isNamed)
+    problems.push(['name', 'goes with a header or the query, and only there']);
+  return problems;
+}
+
+function findProblems(rule: Rule): [string, string][] {
+  const problems: [string, string][] = [];
+  const attempt = (field: string, compile: () => unknown) => {
+    try {
+      compile();
+    } catch (error) {
+      problems.push([field, error instanceof Error ? error.message : 'is not valid']);
+    }
+  };
+  const { path, operator, value } = rule;
+  if (path !== undefined) attempt('path', () => compilePath(path));
+  if (operator === 'exists' || operator === 'not_exists') {
+    if (value !== undefined) problems.push(['value', `${operator} takes none`]);
+  } else if (value === undefined) problems.push(['value', `${operator} needs one`]);
+  else if (operator === 'regex') {
+    if (typeof value === 'string') attempt('value', () => compileRegex(value));
+    else problems.push(['value', 'must be a pattern']);
+  } else if (/^[gl]te?$/.test(operator) && typeof value !== 'number' && typeof value !== 'string')
+    problems.push(['value', 'only numbers and strings have an order']);
+  return problems;
+}
+
+export type FilterNode = Rule | { and: FilterNode[] } | { or: FilterNode[] } | { not: FilterNode };
+
+// Levels are written out rather than recursive: the depth is bounded before anything walks it.
+function groupOf(inner: z.ZodType<FilterNode>): z.ZodType<FilterNode> {
+  const members = z.array(inner).min(1).max(limits.rules);
+  return z.union([
+    ruleSchema,
+    z.strictObject({ and: members }),
+    z.strictObject({ or: members }),
+    z.strictObject({ not: inner }),
+  ]);
+}
+
+let node: z.ZodType<FilterNode> = ruleSchema;
+for (let depth = 0; depth < limits.groupDepth; depth += 1) node = groupOf(node);
+
+// All of them have to match; none match everything.
+export const filtersSchema = z
+  .array(node)
+  .max(limits.rules)
+  .superRefine((filters, context) => {
+    if (context.issues.length > 0) return; // a path among them may not compile
+    const all = filters.flatMap(listRules);
+    const complain = (message: string) => context.addIssue({ code: 'custom', message });
+    if (all.length > limits.rules) complain(`has more than ${limits.rules} rules`);
+    if (all.filter(rule => rule.operator === 'regex').length > limits.regexRules)
+      complain(`has more than ${limits.regexRules} regex rules`);
+    if (all.filter(({ path }) => path !== undefined && compilePath(path).isWide).length > limits.widePaths)
+      complain(`has more than ${limits.widePaths} paths that select several values`);
+  });
+export type Filters = z.infer<typeof filtersSchema>;
+
+function listRules(one: FilterNode): Rule[] {
+  if ('and' in one) return one.and.flatMap(listRules);
+  if ('or' in one) return one.or.flatMap(listRules);
+  return 'not' in one ? listRules(one.not) : [one];
+}

@@ -1,0 +1,54 @@
+import { createMac, isStale, judge, readHeader, readTimestamp, refuse } from './hmac.ts';
+import type { HmacConfig, Verifier } from './provider.ts';
+
+// GitHub's scheme under a neutral name: what senders use who never thought about it.
+export const defaultHmac: HmacConfig = {
+  algorithm: 'sha256',
+  header: 'x-signature',
+  encoding: 'hex',
+};
+
+export const verifyCustom: Verifier = input => {
+  const { secrets, headers, rawBody, nowMs, toleranceS, config = defaultHmac } = input;
+  const { algorithm, encoding, prefix = '' } = config;
+  const header = readHeader(headers, config.header.toLowerCase());
+  const timestamp = config.timestampHeader && readHeader(headers, config.timestampHeader.toLowerCase());
+  const id = config.idHeader && readHeader(headers, config.idHeader.toLowerCase());
+  if (!header || (config.timestampHeader && !timestamp) || (config.idHeader && !id))
+    return refuse('missing_signature');
+  const timestampS = timestamp ? readTimestamp(timestamp) : undefined;
+  if (!header.startsWith(prefix) || (timestamp && timestampS === undefined))
+    return refuse('malformed_signature');
+
+  const parts = fillTemplate(config, { body: rawBody, timestamp: timestamp ?? '', id: id ?? '' });
+  const given = header.slice(prefix.length);
+  const keys = secrets.map(secret => readKey(secret, config)).filter(key => key.length > 0);
+  const expected = keys.map(key => createMac(algorithm, key, parts, encoding));
+  const verdict = judge([encoding === 'hex' ? given.toLowerCase() : given], expected, id);
+  return verdict.ok && timestampS !== undefined && isStale(timestampS, nowMs, toleranceS)
+    ? refuse('stale')
+    : verdict;
+};
+
+export function templateOf({ template, timestampHeader }: HmacConfig): string {
+  return template ?? (timestampHeader ? '{timestamp}.{body}' : '{body}');
+}
+
+// Buffer stops at the first character that does not belong, which would leave a key of a few bytes, or none.
+function readKey(secret: string, { secretEncoding = 'utf8' }: HmacConfig): Uint8Array {
+  const shapes = { utf8: /^/, hex: /^(?:[0-9a-f]{2})+$/i, base64: /^[A-Za-z0-9+/]+=*$/ };
+  return shapes[secretEncoding].test(secret) ? Buffer.from(secret, secretEncoding) : Buffer.alloc(0);
+}
+
+type Values = { body: Uint8Array; timestamp: string; id: string };
+
+// The body stays bytes: decoding it to put it into a string would change what is signed.
+function fillTemplate(config: HmacConfig, values: Values): (string | Uint8Array)[] {
+  return templateOf(config)
+    .split(/(\{body\}|\{timestamp\}|\{id\})/)
+    .map(part => {
+      if (part === '{body}') return values.body;
+      if (part === '{timestamp}') return values.timestamp;
+      return part === '{id}' ? values.id : part;
+    });
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { templateOf } from './custom.ts';
+import * as limits from './limits.ts';
+import type { HmacConfig } from './provider.ts';
+
+export const toleranceSchema = z.int().min(1).max(limits.toleranceMostS);
+
+const headerName = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not a header name');
+
+// A timestamp or id that is not signed proves nothing, so the template has to hold what the headers name.
+export const hmacConfigSchema = z
+  .strictObject({
+    algorithm: z.enum(['sha1', 'sha256', 'sha512']),
+    header: headerName,
+    encoding: z.enum(['hex', 'base64', 'base64url']),
+    prefix: z.string().max(50).optional(),
+    secretEncoding: z.enum(['utf8', 'hex', 'base64']).optional(),
+    timestampHeader: headerName.optional(),
+    idHeader: headerName.optional(),
+    template: z.string().max(200).optional(),
+  })
+  .superRefine((config: HmacConfig, context) => {
+    const template = templateOf(config);
+    const complain = (message: string) => context.addIssue({ code: 'custom', path: ['template'], message });
+    if (template.split('{body}').length !== 2) complain('must hold {body} once');
+    if (template.includes('{timestamp}') !== (config.timestampHeader !== undefined))
+      complain('must hold {timestamp} exactly when timestampHeader is set');
+    if (template.includes('{id}') && config.idHeader === undefined)
+      complain('holds {id}, but idHeader is not set');
+  });

@@ -1,0 +1,154 @@
+// The inside of a sandbox thread. Plain JavaScript, because a thread started by tsx or Vitest does not inherit
+// their loaders. The interpreter is WebAssembly: a script reaches its own heap and what is handed to it, nothing
+// of Node.
+import { parentPort, workerData } from 'node:worker_threads';
+import { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } from 'quickjs-emscripten';
+
+const { memoryBytes, stackBytes, outputChars, messageChars } = workerData;
+
+// Runs before the script and keeps its own JSON functions, so that nothing a script redefines changes how its
+// answer is read. Texts only come out: the host never walks an object of a script's making.
+const harness = `(() => {
+  'use strict';
+  const { parse, stringify } = JSON;
+  const { hasOwn } = Object;
+  const print = value => {
+    const text = stringify(value);
+    return text === undefined ? 'null' : text;
+  };
+  return {
+    open: text => parse(text),
+    close: output => {
+      if (output === null || output === undefined) return 'dropped';
+      if (typeof output !== 'object' || !(hasOwn(output, 'body') || hasOwn(output, 'bodyBase64'))) return 'invalid';
+      const { body, bodyBase64, headers } = output;
+      const isBinary = (body === null || body === undefined) && typeof bodyBase64 === 'string';
+      return {
+        kind: isBinary ? 'base64' : typeof body === 'string' ? 'text' : 'json',
+        body: isBinary ? bodyBase64 : typeof body === 'string' ? body : print(body),
+        headers: headers === undefined ? '' : print(headers),
+      };
+    },
+  };
+})()`;
+
+// The interpreter's own limit counts single allocations and forgets them, so a thousand small buffers pass it. What
+// holds is the end of the memory that it runs in.
+const wasmMemory = new WebAssembly.Memory({ initial: 256, maximum: memoryBytes / 65_536 });
+const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmMemory }));
+parentPort.on('message', ({ code, event, allowedMs }) =>
+  parentPort.postMessage({ ...run(code, event, allowedMs), spent: isSpent() }),
+);
+parentPort.postMessage({ ready: true });
+
+// This memory grows and never shrinks: a thread that met a hungry script is replaced by a fresh one.
+function isSpent() {
+  return wasmMemory.buffer.byteLength > memoryBytes / 2;
+}
+
+function run(code, event, allowedMs) {
+  const deadlineMs = Date.now() + allowedMs;
+  const runtime = quickjs.newRuntime();
+  runtime.setMemoryLimit(memoryBytes);
+  runtime.setMaxStackSize(stackBytes);
+  runtime.setInterruptHandler(() => Date.now() > deadlineMs);
+  const context = runtime.newContext();
+  const held = [];
+  const hold = handle => {
+    held.push(handle);
+    return handle;
+  };
+  const call = (owner, name, argument) =>
+    unwrap(context.callFunction(hold(context.getProp(owner, name)), context.undefined, argument));
+  const unwrap = result => {
+    if (result.error) throw new ScriptError(describe(context, hold(result.error)));
+    return hold(result.value);
+  };
+  try {
+    const tools = unwrap(context.evalCode(harness, 'harness.js'));
+    const input = call(tools, 'open', hold(context.newString(event)));
+    const script = context.evalCode(code, 'transform.js');
+    if (script.error) return classify(describe(context, hold(script.error)), 'invalid');
+    hold(script.value);
+    const transform = context.evalCode('transform', 'transform.js');
+    if (transform.error) hold(transform.error);
+    if (transform.error || context.typeof(hold(transform.value)) !== 'function')
+      return fail('invalid', 'The script defines no function named transform');
+    const returned = unwrap(context.callFunction(transform.value, context.undefined, input));
+    const settled = settle(runtime, context, returned, hold, deadlineMs);
+    if (settled === undefined) return fail('never_settles', 'The promise is never settled');
+    return read(context, call(tools, 'close', settled), hold);
+  } catch (error) {
+    if (error instanceof ScriptError) return classify(error.thrown, 'threw');
+    throw error;
+  } finally {
+    for (const handle of held.reverse()) if (handle.alive) handle.dispose();
+    context.dispose();
+    runtime.dispose();
+  }
+}
+
+class ScriptError extends Error {
+  constructor(thrown) {
+    super('The script threw');
+    this.thrown = thrown;
+  }
+}
+
+// Nothing outside can settle a promise, so when no job is left it stays as it is.
+function settle(runtime, context, returned, hold, deadlineMs) {
+  while (runtime.hasPendingJob()) {
+    const done = runtime.executePendingJobs(100);
+    if (done.error) throw new ScriptError(describe(context, hold(done.error)));
+    if (Date.now() > deadlineMs) throw new ScriptError({ name: 'InternalError', message: 'interrupted' });
+  }
+  const state = context.getPromiseState(returned);
+  if (state.type === 'pending') return undefined;
+  if (state.type === 'rejected') throw new ScriptError(describe(context, hold(state.error)));
+  return state.notAPromise ? returned : hold(state.value);
+}
+
+function read(context, answer, hold) {
+  if (context.typeof(answer) === 'string') {
+    return context.getString(answer) === 'dropped'
+      ? { dropped: true }
+      : fail('output_invalid', 'transform must return an object with a body, or null');
+  }
+  const texts = ['kind', 'body', 'headers'].map(name => hold(context.getProp(answer, name)));
+  for (const text of texts)
+    if (context.getNumber(hold(context.getProp(text, 'length'))) > outputChars)
+      return fail('output_too_large', 'The answer of the script is too large');
+  const [kind, body, headers] = texts.map(text => context.getString(text));
+  return { kind, body, headers };
+}
+
+function classify({ name, message }, otherwise) {
+  if (message === 'interrupted') return fail('time_limit', 'The script took too long');
+  // Where there is no room left to describe the failure either, what is thrown is null.
+  const isSpeechless = name === '' && message === '' && isSpent();
+  if (message === 'out of memory' || isSpeechless)
+    return fail('memory_limit', 'The script used too much memory');
+  if (/stack (?:overflow|size exceeded)/.test(message))
+    return fail('stack_limit', 'The script recursed too deep');
+  return fail(otherwise, name === '' ? message : `${name}: ${message}`);
+}
+
+// What was thrown may have getters that throw in their turn; then there is nothing to tell.
+function describe(context, thrown) {
+  const text = name => {
+    const handle = context.getProp(thrown, name);
+    const value = context.typeof(handle) === 'string' ? context.getString(handle) : '';
+    handle.dispose();
+    return value.slice(0, messageChars);
+  };
+  try {
+    if (context.typeof(thrown) === 'object') return { name: text('name'), message: text('message') };
+    return { name: '', message: String(context.dump(thrown)).slice(0, messageChars) };
+  } catch {
+    return { name: '', message: 'The script threw' };
+  }
+}
+
+function fail(reason, message) {
+  return { reason, message: message.slice(0, messageChars) };
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { HeaderPair, RequestView } from '../filters/request-view.ts';
+import * as limits from './limits.ts';
+import type { TransformFailure, TransformOutcome } from './outcome.ts';
+import type { Reply } from './sandbox-thread.ts';
+
+// What a script is called with: `{ method, headers, query, body }`. The body is data when it is JSON or a form,
+// else text, else null with its bytes in `bodyBase64`.
+export function describeEvent(view: RequestView): string {
+  const head = JSON.stringify({
+    method: view.method,
+    headers: joinPairs(view.headers.map(([name, value]) => [name.toLowerCase(), value])),
+    query: joinPairs([...new URLSearchParams(view.query)]),
+  });
+  return `${head.slice(0, -1)},${printBody(view)}}`;
+}
+
+// JSON goes in as it came: printing it again would recurse as deep as a stranger nested it.
+function printBody(view: RequestView): string {
+  const json = view.json();
+  if (json.ok) return `"body":${json.text}`;
+  const text = view.text();
+  if (text !== undefined) return `"body":${JSON.stringify(text)}`;
+  return `"body":null,"bodyBase64":"${Buffer.from(view.body).toString('base64')}"`;
+}
+
+// Repeated names are joined as HTTP joins them.
+function joinPairs(pairs: readonly HeaderPair[]): Record<string, string> {
+  const joined = new Map<string, string>();
+  for (const [name, value] of pairs) {
+    const before = joined.get(name);
+    joined.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return Object.fromEntries(joined);
+}
+
+export function readReply(reply: Reply): TransformOutcome {
+  if ('reason' in reply) return { ok: false, ...reply };
+  if ('dropped' in reply) return { ok: true, dropped: true };
+  const body = Buffer.from(reply.body, reply.kind === 'base64' ? 'base64' : 'utf8');
+  if (body.length > limits.outputBytes)
+    return { ok: false, reason: 'output_too_large', message: `The body has ${body.length} bytes` };
+  const headers = reply.headers === '' ? undefined : readHeaders(reply.headers);
+  if (headers && 'reason' in headers) return headers;
+  const contentType = chooseType(reply.kind, headers);
+  return {
+    ok: true,
+    dropped: false,
+    body,
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(headers ? { headers } : {}),
+  };
+}
+
+// What the script says, unless it passes on a type that was true of the body as received and is not of JSON.
+function chooseType(
+  kind: 'json' | 'text' | 'base64',
+  headers: readonly HeaderPair[] = [],
+): string | undefined {
+  const said = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  if (kind !== 'json') return said;
+  return said !== undefined && /\bjson\b/i.test(said) ? said : 'application/json';
+}
+
+const headersSchema = z.record(
+  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
+  z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/),
+);
+
+function readHeaders(text: string): readonly HeaderPair[] | TransformFailure {
+  const tooLarge: TransformFailure = {
+    ok: false,
+    reason: 'output_too_large',
+    message: 'The headers are too many or too large',
+  };
+  if (text.length > limits.outputHeaderChars) return tooLarge;
+  const parsed = headersSchema.safeParse(JSON.parse(text));
+  if (!parsed.success)
+    return { ok: false, reason: 'output_invalid', message: 'headers must be an object of header texts' };
+  const headers = Object.entries(parsed.data);
+  return headers.length > limits.outputHeaders ? tooLarge : headers;
+}

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { errorsPage } from '../scripts/generate-errors.ts';
+
+it('the client and the reference of errors say what the code says', async () => {
+  const run = promisify(execFile);
+  await run(process.execPath, ['--import', 'tsx', 'scripts/generate.ts', '--check'], {
+    cwd: join(import.meta.dirname, '..'),
+  });
+});
+
+it('the page of errors lists each code once, with who answers it', () => {
+  const answer = (description: string) => ({ responses: { 409: { description } } });
+  const catalogue = { statuses: { 'b.taken': 409, 'b.gone': 404, 'http.internal': 500 } };
+  const many = Array.from({ length: 8 }, (_, i) => [
+    `/${i}`,
+    { get: { operationId: `b.${i}`, ...answer('`b.gone`') } },
+  ]);
+  const paths = { '/b': { post: { operationId: 'b.add', ...answer('`http.internal`, `b.taken`') } } };
+  const page = errorsPage([catalogue, catalogue], { paths: { ...paths, ...Object.fromEntries(many) } });
+  expect(page.split('\n').filter(line => /^[|#] /.test(line) || line.startsWith('##'))).toEqual([
+    '# Errors',
+    '## http',
+    '| Code | Status |',
+    '| `http.internal` | 500 Internal Server Error |',
+    '## b',
+    '| Code | Status | Answered by |',
+    '| `b.gone` | 404 Not Found | `b.0`, `b.1`, `b.2`, `b.3` and 4 more |',
+    '| `b.taken` | 409 Conflict | `b.add` |',
+  ]);
+});
