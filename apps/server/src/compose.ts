@@ -1,20 +1,26 @@
-import { createAccounts, type PasswordCost } from '@stak/accounts';
-import type { AnyEndpoint, Authenticate } from '@stak/http';
+import { type AccountsDeps, createAccounts, plans } from '@stak/accounts';
+import type { AnyEndpoint, Authenticate, Principal } from '@stak/http';
+import { createInbox } from '@stak/inbox';
 import type { Clock, ErrorCatalogue, Ids, Logger, Sealer, Worker } from '@stak/kit';
+import { createOutbound } from '@stak/outbound';
 import type { Subscription } from '@stak/streams';
-import type { AnyTable, Store } from '@stak/table';
+import type { AnyTable, Cursors, Store } from '@stak/table';
+import { createTasks } from '@stak/tasks';
 import { createTenants, type Eraser } from '@stak/tenants';
+import { createWebhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
+import { ownInboxEndpoints, ownTenant, tellAlert, tellReminder } from './notices.ts';
 
 export type Surroundings = {
   store: Store;
+  cursors: Cursors;
   clock: Clock;
   ids: Ids;
   log: Logger;
   sealer: Sealer;
   publicUrl: string;
   config: Pick<ServerConfig, 'corsOrigins' | 'github' | 'google' | 'stripe' | 'outboundAllow'>;
-  passwordCost?: PasswordCost;
+  passwordCost?: AccountsDeps['passwordCost'];
 };
 
 // What each service brings along, for whoever serves, runs or describes it.
@@ -28,18 +34,19 @@ export type Service = {
 
 export type Services = {
   all: readonly Service[];
+  ownEndpoints: readonly AnyEndpoint[];
   authenticate: Authenticate;
-  accounts: ReturnType<typeof createAccounts>;
-  tenants: ReturnType<typeof createTenants>;
-  settle(): Promise<void>; // when the writes nobody waits for have been made
+  // Ends what they hold besides the store, when the workers have stopped.
+  close(): Promise<void>;
 };
 
 // The services know each other by the functions they are given here, and by nothing else.
 export function composeServices(surroundings: Surroundings): Services {
-  const { store, clock, ids, log, sealer, publicUrl, config } = surroundings;
+  const { store, cursors, clock, ids, log, sealer, publicUrl, config } = surroundings;
   const base = { store, clock, ids, log };
+  const outbound = createOutbound({ allow: config.outboundAllow });
   // Asked for when something is erased, when all of them are there.
-  const erasers = (): readonly Eraser[] => [tenants.eraser];
+  const erasers = (): readonly Eraser[] => [webhooks.eraser, inbox.eraser, tasks.eraser, tenants.eraser];
 
   const accounts = createAccounts({
     ...base,
@@ -47,18 +54,19 @@ export function composeServices(surroundings: Surroundings): Services {
     publicUrl,
     allowedOrigins: config.corsOrigins,
     erasers,
-    checkEndUser: async claims => !(await tenants.isTokenRevoked(claims)),
+    checkEndUser: async claims => claims.tenant === ownTenant || !(await tenants.isTokenRevoked(claims)),
     github: config.github,
     google: config.google,
     stripe: config.stripe,
     passwordCost: surroundings.passwordCost,
   });
+  const mintEndUserToken = async (grant: Parameters<typeof accounts.mintEndUserToken>[0]) => {
+    const { token, expiresIn } = await accounts.mintEndUserToken(grant);
+    return { token, expires_at: new Date(clock.now() + expiresIn * 1000).toISOString() };
+  };
   const tenants = createTenants({
     ...base,
-    mintEndUserToken: async grant => {
-      const { token, expiresIn } = await accounts.mintEndUserToken(grant);
-      return { token, expires_at: new Date(clock.now() + expiresIn * 1000).toISOString() };
-    },
+    mintEndUserToken,
     erasers: () => erasers().filter(eraser => eraser !== tenants.eraser),
     audit: ({ account_id, actor, action, target, address, request_id }) => {
       const [via, credentialId] = actor.split(':', 2);
@@ -66,12 +74,42 @@ export function composeServices(surroundings: Surroundings): Services {
       return accounts.audit.record(account_id, { action, target, via: via!, credentialId, ...origin });
     },
   });
+  // Accounts are the users of a tenant of ours, which belongs to nobody.
+  const enterTenant = async (principal: Principal, tenantId: string) =>
+    principal.kind === 'endUser' && principal.tenantId === ownTenant && tenantId === ownTenant
+      ? { tenant_id: ownTenant }
+      : tenants.enterTenant(principal, tenantId);
+
+  const inbox = createInbox({ ...base, cursors, enterTenant });
+  const webhooks = createWebhooks({
+    ...base,
+    cursors,
+    sealer,
+    outbound,
+    publicUrl,
+    planOf: async userId => plans[(await accounts.users.readProfile(userId))?.plan ?? 'free'],
+    usageOf: async userId => (await accounts.usage.read(userId)).usageThisMonth,
+    countUsage: accounts.users.incrementUsage,
+    raiseAlert: tellAlert(() => inbox.operations),
+  });
+  const tasks = createTasks({
+    ...base,
+    cursors,
+    enterTenant,
+    publicUrl,
+    remind: tellReminder(() => inbox.operations),
+  });
 
   return {
-    all: [accounts, tenants],
+    all: [accounts, tenants, inbox, webhooks, tasks],
+    ownEndpoints: ownInboxEndpoints(accountId =>
+      mintEndUserToken({ tenant: ownTenant, sub: accountId, scope: 'write', ttlSeconds: 3600 }),
+    ),
     authenticate: accounts.authenticate,
-    accounts,
-    tenants,
-    settle: accounts.settle,
+    async close() {
+      await accounts.settle();
+      await webhooks.close();
+      await outbound.close();
+    },
   };
 }

@@ -1,8 +1,19 @@
 import { ferryhookMain } from '@stak/accounts';
 import { httpTable } from '@stak/http/table';
+import { inboxTable } from '@stak/inbox';
 import { streamsTable } from '@stak/streams';
 import type { AnyTable } from '@stak/table';
+import { todoAppData } from '@stak/tasks';
 import { tenantsTable } from '@stak/tenants';
+import { ferryhookEvents } from '@stak/webhooks';
 
 // The tables of every service that is part of Stak, for `stak tables`. A service adds its designs here.
-export const designs: readonly AnyTable[] = [ferryhookMain, tenantsTable, httpTable, streamsTable];
+export const designs: readonly AnyTable[] = [
+  ferryhookMain,
+  ferryhookEvents,
+  tenantsTable,
+  inboxTable,
+  todoAppData,
+  httpTable,
+  streamsTable,
+];

@@ -1,6 +1,6 @@
 import { type ApiDocument, type ApiInfo, createApi, createMemoryIdempotency } from '@stak/http';
 import { createIds, createLogger, createSealer, type ErrorCatalogue, systemClock } from '@stak/kit';
-import { createStore, type DynamoClient, tableErrors } from '@stak/table';
+import { createCursors, createStore, type DynamoClient, tableErrors } from '@stak/table';
 import manifest from '../package.json' with { type: 'json' };
 import { composeServices, type Services } from './compose.ts';
 import { readServerConfig } from './config.ts';
@@ -19,6 +19,7 @@ export function describeServices(): Services {
   });
   return composeServices({
     store: createStore({ client: unopened }),
+    cursors: createCursors(),
     clock: systemClock,
     ids: createIds({ clock: systemClock }),
     log: createLogger({ level: 'silent' }),
@@ -29,10 +30,10 @@ export function describeServices(): Services {
 }
 
 export function describeApi(): ApiDocument {
-  const { all } = describeServices();
+  const { all, ownEndpoints } = describeServices();
   const api = createApi({
     info: apiInfo,
-    endpoints: all.flatMap(service => service.api),
+    endpoints: [...ownEndpoints, ...all.flatMap(service => service.api)],
     errors: [tableErrors, ...all.map(service => service.errors)],
     authenticate: async () => undefined,
     clock: systemClock,

@@ -1,4 +1,4 @@
-import { accessLog, createApi, createMemoryRateLimits, listen, type RouteSpec } from '@stak/http';
+import { type Api, accessLog, createApi, listen, type RouteSpec } from '@stak/http';
 import { createTableStores, httpTable } from '@stak/http/table';
 import { type Clock, createIds, createSealer, type Logger, superviseWorkers, systemClock } from '@stak/kit';
 import { createConsumer, streamsTable } from '@stak/streams';
@@ -22,6 +22,7 @@ export type ServerOptions = {
   log: Logger;
   clock?: Clock;
   passwordCost?: Surroundings['passwordCost']; // tests sign up by the dozen
+  extend?: (app: Api['app']) => void; // a bench adds what it compares us with
 };
 
 export async function startServer(config: ServerConfig, options: ServerOptions): Promise<RunningServer> {
@@ -41,7 +42,7 @@ export async function startServer(config: ServerConfig, options: ServerOptions):
 async function startOn(
   database: Database,
   config: ServerConfig,
-  { log, clock, passwordCost }: ServerOptions & { clock: Clock },
+  { log, clock, passwordCost, extend }: ServerOptions & { clock: Clock },
 ): Promise<RunningServer> {
   const keys = await readSecretKeys(config);
   const ledger = createLedger();
@@ -51,6 +52,7 @@ async function startOn(
   const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
   const services = composeServices({
     store,
+    cursors,
     clock,
     ids,
     log,
@@ -67,6 +69,7 @@ async function startOn(
     createConsumer({ subscription, source: database.source, client: database.client, log, clock }),
   );
   const metrics = createMetrics();
+  const shared = createTableStores({ store, clock });
   const record = accessLog(log);
   const workers = superviseWorkers([...consumers, ...all.flatMap(service => service.workers)], {
     clock,
@@ -74,15 +77,15 @@ async function startOn(
   });
   const api = createApi({
     info: apiInfo,
-    endpoints: all.flatMap(service => service.api),
+    endpoints: [...services.ownEndpoints, ...all.flatMap(service => service.api)],
     errors: [tableErrors, ...all.map(service => service.errors)],
     authenticate: services.authenticate,
     clock,
     log,
     ids,
-    idempotency: createTableStores({ store, clock }).idempotency,
+    idempotency: shared.idempotency,
     rateLimits: {
-      store: createMemoryRateLimits(),
+      store: shared.rateLimits,
       perPrincipal: { name: 'principal', limit: config.requestsPerMinute, windowMs: 60_000 },
       // Whoever has no token yet needs fewer.
       perAddress: {
@@ -107,6 +110,7 @@ async function startOn(
       record(request);
     },
   });
+  extend?.(api.app);
   const listening = await listen(api, { host: config.host, port: config.port, clock, log }).catch(
     async error => {
       await workers.stop();
@@ -121,7 +125,7 @@ async function startOn(
     async stop() {
       await listening.close();
       await workers.stop();
-      await services.settle();
+      await services.close();
       await database.close();
     },
   };

@@ -13,12 +13,13 @@ export async function callOperation(
 ): Promise<Answer<unknown>> {
   const { settings } = connection;
   const request = buildRequest(operation, args, settings.baseUrl);
-  const isKeyed = operation.isKeyed || options.idempotencyKey !== undefined;
   // One key for all attempts: that is what makes a second one safe.
-  if (isKeyed) request.headers['Idempotency-Key'] = options.idempotencyKey ?? connection.uuid();
+  if (operation.isKeyed) request.headers['Idempotency-Key'] = options.idempotencyKey ?? connection.newKey();
+  else if (options.idempotencyKey !== undefined)
+    throw clientError('client.argument_refused', 'This operation takes no idempotency key.');
   if (options.ifMatch !== undefined) request.headers['If-Match'] = options.ifMatch;
   Object.assign(request.headers, options.headers);
-  const isRepeatable = isKeyed || isHarmlessTwice(request);
+  const isRepeatable = operation.isKeyed || isHarmlessTwice(request);
   const retries = options.retries ?? settings.retries ?? limits.retries;
 
   for (let attempt = 0; ; attempt++) {

@@ -7,7 +7,7 @@ import { type ClientSettings, type Fetch, sleepFor } from './settings.ts';
 export type Connection = {
   readonly settings: ClientSettings;
   readonly random: () => number;
-  readonly uuid: () => string;
+  readonly newKey: () => string;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   // Sends once, or twice if the first token was refused and there is another one. `read` is part of the attempt.
   exchange<T>(request: Request, limits: AttemptLimits, read: (response: Response) => Promise<T>): Promise<T>;
@@ -63,17 +63,24 @@ export function createConnection(settings: ClientSettings): Connection {
   return {
     settings,
     random: settings.random ?? Math.random,
-    uuid: settings.uuid ?? (() => crypto.randomUUID()),
+    newKey: settings.newKey ?? randomKey,
     sleep: settings.sleep ?? sleepFor,
     async exchange(request, attemptLimits, read) {
       const bearer = await readToken();
       try {
         return await attempt(request, bearer, attemptLimits, read);
       } catch (error) {
-        if (!(error instanceof StakError) || error.status !== 401 || !(await mayTryAgain(bearer)))
-          throw error;
+        if (!isTokenRefused(error) || !(await mayTryAgain(bearer))) throw error;
         return attempt(request, await readToken(), attemptLimits, read);
       }
     },
   };
 }
+
+// A wrong password is a 401 as well, and no new token would help.
+const isTokenRefused = (error: unknown): boolean =>
+  error instanceof StakError && error.code === 'http.unauthenticated';
+
+// Browsers have no `crypto.randomUUID` on pages that came by plain http.
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('');

@@ -30,6 +30,77 @@ export type FieldError = {
   detail: string;
 };
 
+export type InboxArchiveData = {
+  id: string;
+  host_system_id: string | null;
+  sender: string;
+  audiences: { kind: 'users' | 'everyone'; label?: string };
+  received: number;
+  delivered: number;
+  expiredat: number;
+  read: boolean;
+  readat: number | null;
+  seen: boolean;
+  archived: boolean;
+  snoozed_until: number | null;
+  taxonomy?: { category: string };
+  message: { title: string; body?: unknown; cta_uri: string | null };
+};
+
+export type InboxBroadcastBodyMessage = { title: string; body?: unknown; cta_uri?: string | null };
+
+export type InboxBroadcastData = {
+  id: string;
+  host_system_id: string | null;
+  sender: string;
+  audiences: { kind: 'users' | 'everyone'; label?: string };
+  status: 'scheduled' | 'delivering' | 'sent' | 'redacting' | 'redacted' | 'cancelled';
+  title: string | null;
+  taxonomy?: { category: string };
+  received: number;
+  send_at?: number;
+  expiredat: number;
+  recipients: number | null;
+  delivered: number;
+  read: number;
+  read_rate: number;
+};
+
+export type InboxBulkBodyMessagesItem = {
+  message: InboxBroadcastBodyMessage;
+  taxonomy?: { category: string };
+  host_system_id?: string | null;
+  sender?: string;
+  label?: string;
+  ttl?: string;
+  expiredat?: number;
+  send_at?: number;
+  uids: Array<string>;
+};
+
+export type InboxListInboxesDataDataItem = {
+  title: string;
+  description?: string;
+  ttl?: { [name: string]: string };
+  schema?: { [name: string]: unknown };
+  late_joiners?: 'all' | 'none' | { last: number };
+  unique_host_system_ids?: boolean;
+  tenant_key: string;
+  inbox_key: string;
+  uid: string;
+  version: number;
+};
+
+export type InboxReadManyBody = { since?: number; as_of?: number; category?: string };
+
+export type InboxReadSettingsData = {
+  title: string;
+  ttl?: string;
+  tenant_key: string;
+  uid: string;
+  version: number;
+};
+
 export type Problem = {
   type: string;
   title: string;
@@ -39,6 +110,53 @@ export type Problem = {
   request_id: string;
   errors?: Array<FieldError>;
   details?: unknown;
+};
+
+export type TasksBulkBodyItemsItemSet = {
+  title?: string;
+  description?: string | null;
+  status?: 'pending' | 'in_progress' | 'completed' | 'cancelled';
+  priority?: 'low' | 'medium' | 'high' | 'urgent' | null;
+  category?: string | null;
+  labels?: Array<string> | null;
+  due_date?: string | null;
+  parent_id?: string | null;
+  recurrence?: string | null;
+  reminder?: { at: string } | { days_before: number; time: string } | null;
+};
+
+export type TasksBulkDataResultsItemTask = {
+  task_id: string;
+  title: string;
+  description?: string;
+  status: 'pending' | 'in_progress' | 'completed' | 'cancelled';
+  priority?: 'low' | 'medium' | 'high' | 'urgent';
+  category?: string;
+  labels?: Array<string>;
+  due_date?: string;
+  parent_id?: string;
+  subtask_ids?: Array<string>;
+  position?: string;
+  recurrence?: string;
+  series_id?: string;
+  series_start?: string;
+  reminder?: { at: string } | { days_before: number; time: string };
+  remind_at?: number;
+  created_at: number;
+  updated_at: number;
+  completed_at: number | null;
+  version: number;
+  ttl?: number;
+};
+
+export type TasksMeData = {
+  email?: string;
+  name?: string;
+  time_zone: string;
+  retention_days?: number;
+  created_at: number;
+  updated_at: number;
+  version: number;
 };
 
 export type TenantsAcceptInvitationData = {
@@ -98,6 +216,323 @@ export type TenantsGetSettingsData = {
   max_conversation_history: number;
   [name: string]: unknown;
 };
+
+export type WebhooksAnalyticsDataDaysItemStatuses = {
+  received: number;
+  processing: number;
+  filtered: number;
+  delivered: number;
+  partial: number;
+  retrying: number;
+  failed: number;
+  rejected: number;
+};
+
+export type WebhooksCancelJobData = {
+  jobId: string;
+  sourceId: string;
+  action: 'replay' | 'cancel';
+  state: 'running' | 'done' | 'failed' | 'cancelled';
+  matched: number;
+  deliveries: number;
+  createdAt: number;
+  finishedAt?: number;
+};
+
+export type WebhooksCreateConnectionData = {
+  connectionId: string;
+  sourceId: string;
+  name: string;
+  destinationUrl: string;
+  filters: Array<
+    | WebhooksCreateConnectionDataFiltersItem
+    | {
+        and: Array<
+          | WebhooksCreateConnectionDataFiltersItem
+          | {
+              and: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem }
+              >;
+            }
+          | {
+              or: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem }
+              >;
+            }
+          | {
+              not:
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem };
+            }
+        >;
+      }
+    | {
+        or: Array<
+          | WebhooksCreateConnectionDataFiltersItem
+          | {
+              and: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem }
+              >;
+            }
+          | {
+              or: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem }
+              >;
+            }
+          | {
+              not:
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem };
+            }
+        >;
+      }
+    | {
+        not:
+          | WebhooksCreateConnectionDataFiltersItem
+          | {
+              and: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem }
+              >;
+            }
+          | {
+              or: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem }
+              >;
+            }
+          | {
+              not:
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem };
+            };
+      }
+  >;
+  transform:
+    | { type: 'passthrough' }
+    | WebhooksCreateConnectionDataTransform
+    | { type: 'javascript'; code: string };
+  retryConfig: { delaysS?: Array<number>; maxAttempts?: number };
+  maxConcurrency: number;
+  ratePerSecond?: number;
+  ordered: boolean;
+  status: 'active' | 'paused' | 'disabled' | 'deleted';
+  disabledReason?: string;
+  breaker: 'closed' | 'open' | 'half';
+  deliveryCount: number;
+  failureCount: number;
+  createdAt: string;
+  updatedAt: string;
+  signingSecret: string;
+};
+
+export type WebhooksCreateConnectionDataFiltersItem = {
+  field: 'body' | 'header' | 'query' | 'method';
+  path?: string;
+  name?: string;
+  operator:
+    | 'equals'
+    | 'not_equals'
+    | 'contains'
+    | 'not_contains'
+    | 'exists'
+    | 'not_exists'
+    | 'regex'
+    | 'gt'
+    | 'lt'
+    | 'gte'
+    | 'lte';
+  value?: string | number | boolean | null;
+};
+
+export type WebhooksCreateConnectionDataTransform = {
+  type: 'field_map';
+  fields: Array<
+    | { to: string; from: string; default?: string | number | boolean | null }
+    | { to: string; value: string | number | boolean | null }
+    | { to: string; template: string }
+  >;
+  keep?: boolean;
+};
+
+export type WebhooksCreateSourceBodySigningAlgorithm = {
+  algorithm: 'sha1' | 'sha256' | 'sha512';
+  header: string;
+  encoding: 'hex' | 'base64' | 'base64url';
+  prefix?: string;
+  secretEncoding?: 'utf8' | 'hex' | 'base64';
+  timestampHeader?: string;
+  idHeader?: string;
+  template?: string;
+};
+
+export type WebhooksCreateSourceData = {
+  sourceId: string;
+  name: string;
+  provider:
+    | 'stripe'
+    | 'github'
+    | 'shopify'
+    | 'slack'
+    | 'twilio'
+    | 'sendgrid'
+    | 'standard-webhooks'
+    | 'custom';
+  status: 'active' | 'paused' | 'deleted';
+  signatures: 'off' | 'reject' | 'store';
+  hasSigningSecret: boolean;
+  signingAlgorithm?: {
+    algorithm: 'sha1' | 'sha256' | 'sha512';
+    header: string;
+    encoding: 'hex' | 'base64' | 'base64url';
+    prefix?: string;
+    secretEncoding?: 'utf8' | 'hex' | 'base64';
+    timestampHeader?: string;
+    idHeader?: string;
+    template?: string;
+  };
+  toleranceS?: number;
+  dedupeHeader?: string;
+  whilePaused: 'hold' | 'refuse';
+  alertUrl?: string;
+  ingestUrl: string;
+  eventCount: number;
+  lastEventAt?: string;
+  createdAt: string;
+  updatedAt: string;
+};
+
+export type WebhooksEditConnectionData = {
+  connectionId: string;
+  sourceId: string;
+  name: string;
+  destinationUrl: string;
+  filters: Array<
+    | WebhooksCreateConnectionDataFiltersItem
+    | {
+        and: Array<
+          | WebhooksCreateConnectionDataFiltersItem
+          | {
+              and: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem }
+              >;
+            }
+          | {
+              or: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem }
+              >;
+            }
+          | {
+              not:
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem };
+            }
+        >;
+      }
+    | {
+        or: Array<
+          | WebhooksCreateConnectionDataFiltersItem
+          | {
+              and: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem }
+              >;
+            }
+          | {
+              or: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem }
+              >;
+            }
+          | {
+              not:
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem };
+            }
+        >;
+      }
+    | {
+        not:
+          | WebhooksCreateConnectionDataFiltersItem
+          | {
+              and: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem }
+              >;
+            }
+          | {
+              or: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem }
+              >;
+            }
+          | {
+              not:
+                | WebhooksCreateConnectionDataFiltersItem
+                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                | { not: WebhooksCreateConnectionDataFiltersItem };
+            };
+      }
+  >;
+  transform:
+    | { type: 'passthrough' }
+    | WebhooksCreateConnectionDataTransform
+    | { type: 'javascript'; code: string };
+  retryConfig: { delaysS?: Array<number>; maxAttempts?: number };
+  maxConcurrency: number;
+  ratePerSecond?: number;
+  ordered: boolean;
+  status: 'active' | 'paused' | 'disabled' | 'deleted';
+  disabledReason?: string;
+  breaker: 'closed' | 'open' | 'half';
+  deliveryCount: number;
+  failureCount: number;
+  createdAt: string;
+  updatedAt: string;
+};
+
+export type WebhooksReceiveData = { eventId: string; status: string; duplicate: boolean };
 
 export type ApiTypes = {
   /** Change or set your password. For: session, scope admin. */
@@ -221,6 +656,11 @@ export type ApiTypes = {
   };
   /** End this session. For: session, scope read. */
   'accounts.logOut': { args: Record<never, never>; data: undefined };
+  /** Mint a token for your own inbox. For: account, scope read. */
+  'accounts.mintInboxToken': {
+    args: Record<never, never>;
+    data: { token: string; tenant_id: string; sub: string; expires_at: string };
+  };
   /** Change or cancel what is paid for, see invoices. For: session, scope admin. */
   'accounts.openBillingPortal': { args: { body: { return_to?: string } }; data: { url: string } };
   /** What the account pays for. For: account, scope read. */
@@ -260,6 +700,381 @@ export type ApiTypes = {
   'accounts.unlinkProvider': { args: { provider: 'github' | 'google' }; data: undefined };
   /** Change your account. For: account, scope admin. */
   'accounts.updateMe': { args: { body: { name: string } }; data: AccountsGetMeData };
+  /** Archive a message. For: user, scope write. */
+  'inbox.archive': {
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
+    data: InboxArchiveData;
+  };
+  /** Archive many. For: user, scope write. */
+  'inbox.archiveMany': {
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; body: { ids: Array<string> } };
+    data: { changed: number; not_found: Array<string> };
+  };
+  /** Publish a message to everyone. For: account, scope write. */
+  'inbox.broadcast': {
+    args: {
+      tenant_id: string;
+      inbox_key: string;
+      body: {
+        message: InboxBroadcastBodyMessage;
+        taxonomy?: { category: string };
+        host_system_id?: string | null;
+        sender?: string;
+        label?: string;
+        ttl?: string;
+        expiredat?: number;
+        send_at?: number;
+      };
+    };
+    data: InboxBroadcastData;
+  };
+  /** Publish different messages. For: account, scope write. */
+  'inbox.bulk': {
+    args: { tenant_id: string; inbox_key: string; body: { messages: Array<InboxBulkBodyMessagesItem> } };
+    data: {
+      data: Array<{ ok: true; send: InboxBroadcastData } | { ok: false; code: string; detail: string }>;
+    };
+  };
+  /** Cancel what is to be sent later. For: account, scope write. */
+  'inbox.cancel': { args: { tenant_id: string; inbox_key: string; id: string }; data: undefined };
+  /** Exact counts: all, unread, unseen, and by category. For: user, scope read. */
+  'inbox.counts': {
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string };
+    data: {
+      total: number;
+      unread: number;
+      unseen: number;
+      categories: { [name: string]: { total: number; unread: number; unseen: number } };
+    };
+  };
+  /** Messages to the user and to everyone, newest first. For: user, scope read. */
+  'inbox.feed': {
+    args: {
+      tenant_id: string;
+      inbox_key: string;
+      uid: 'me' | string;
+      limit?: number;
+      cursor?: string;
+      category?: string;
+      read?: 'true' | 'false';
+      archived?: 'true' | 'false';
+      snoozed?: 'true' | 'false';
+    };
+    data: { data: Array<InboxArchiveData>; next_cursor: string | null };
+  };
+  /** List inboxes. For: account, scope read. */
+  'inbox.listInboxes': {
+    args: { tenant_id: string };
+    data: { data: Array<InboxListInboxesDataDataItem>; next_cursor: string | null };
+  };
+  /** List what is to be sent later. For: account, scope read. */
+  'inbox.listScheduled': {
+    args: { tenant_id: string; inbox_key: string; limit?: number; cursor?: string };
+    data: { data: Array<InboxBroadcastData>; next_cursor: string | null };
+  };
+  /** List what was sent, with delivered and read numbers. For: account, scope read. */
+  'inbox.listSends': {
+    args: { tenant_id: string; inbox_key: string; limit?: number; cursor?: string };
+    data: { data: Array<InboxBroadcastData>; next_cursor: string | null };
+  };
+  /** Mark a message as read. For: user, scope write. */
+  'inbox.markRead': {
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
+    data: InboxArchiveData;
+  };
+  /** Mark a message as unread. For: user, scope write. */
+  'inbox.markUnread': {
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
+    data: InboxArchiveData;
+  };
+  /** Publish a message to users. For: account, scope write. */
+  'inbox.publish': {
+    args: { tenant_id: string; inbox_key: string; body: InboxBulkBodyMessagesItem };
+    data: InboxBroadcastData;
+  };
+  /** Read the configuration of an inbox. For: account, scope read. */
+  'inbox.readInbox': { args: { tenant_id: string; inbox_key: string }; data: InboxListInboxesDataDataItem };
+  /** Mark as read: many, or all. For: user, scope write. */
+  'inbox.readMany': {
+    args: {
+      tenant_id: string;
+      inbox_key: string;
+      uid: 'me' | string;
+      body: { ids: Array<string> } | InboxReadManyBody;
+    };
+    data: { changed: number; not_found: Array<string> };
+  };
+  /** One message. For: user, scope read. */
+  'inbox.readMessage': {
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
+    data: InboxArchiveData;
+  };
+  /** Read how far a send got. For: account, scope read. */
+  'inbox.readSend': { args: { tenant_id: string; inbox_key: string; id: string }; data: InboxBroadcastData };
+  /** Read the settings of a tenant's inboxes. For: account, scope read. */
+  'inbox.readSettings': { args: { tenant_id: string }; data: InboxReadSettingsData };
+  /** Take a message back from everyone who got it. For: account, scope write. */
+  'inbox.redact': { args: { tenant_id: string; inbox_key: string; id: string }; data: undefined };
+  /** Take a message back, by the id of the host. For: account, scope write. */
+  'inbox.redactHostId': {
+    args: { tenant_id: string; inbox_key: string; host_system_id: string };
+    data: undefined;
+  };
+  /** Mark as seen: many, or all. For: user, scope write. */
+  'inbox.seeMany': {
+    args: {
+      tenant_id: string;
+      inbox_key: string;
+      uid: 'me' | string;
+      body: { ids: Array<string> } | InboxReadManyBody;
+    };
+    data: { changed: number; not_found: Array<string> };
+  };
+  /** Hide a message until a time; then it is back, unread. For: user, scope write. */
+  'inbox.snooze': {
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string; body: { until: number } };
+    data: InboxArchiveData;
+  };
+  /** New messages, redactions and counts as they come. For: user, scope read. */
+  'inbox.stream': { args: { tenant_id: string; inbox_key: string; uid: 'me' | string }; event: unknown };
+  /** Take a message out of the archive. For: user, scope write. */
+  'inbox.unarchive': {
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
+    data: InboxArchiveData;
+  };
+  /** Mark many as unread. For: user, scope write. */
+  'inbox.unreadMany': {
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; body: { ids: Array<string> } };
+    data: { changed: number; not_found: Array<string> };
+  };
+  /** Bring a snoozed message back now. For: user, scope write. */
+  'inbox.unsnooze': {
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
+    data: InboxArchiveData;
+  };
+  /** Make or configure an inbox. For: account, scope write. */
+  'inbox.writeInbox': {
+    args: {
+      tenant_id: string;
+      inbox_key: string;
+      body: {
+        title: string;
+        description?: string;
+        ttl?: { [name: string]: string };
+        schema?: { [name: string]: unknown };
+        late_joiners?: 'all' | 'none' | { last: number };
+        unique_host_system_ids?: boolean;
+      };
+    };
+    data: InboxListInboxesDataDataItem;
+  };
+  /** Write the settings of a tenant's inboxes. For: account, scope write. */
+  'inbox.writeSettings': {
+    args: { tenant_id: string; body: { title: string; ttl?: string } };
+    data: InboxReadSettingsData;
+  };
+  /** Change, delete or restore up to 100 tasks. For: user, scope write. */
+  'tasks.bulk': {
+    args: {
+      body: {
+        items: Array<
+          | { op: 'update'; task_id: string; if_match?: string; set: TasksBulkBodyItemsItemSet }
+          | { op: 'delete'; task_id: string; if_match?: string }
+          | { op: 'restore'; task_id: string; if_match?: string }
+        >;
+      };
+    };
+    data: {
+      results: Array<
+        | { task_id: string; ok: true; task?: TasksBulkDataResultsItemTask }
+        | { task_id: string; ok: false; code: string; detail: string }
+      >;
+    };
+  };
+  /** What has changed since a token. For: user, scope read. */
+  'tasks.changes': {
+    args: { since?: string; limit?: number };
+    data: {
+      changed: Array<TasksBulkDataResultsItemTask>;
+      deleted: Array<{ task_id: string }>;
+      token: string;
+      has_more: boolean;
+    };
+  };
+  /** Move completed tasks to the trash. For: user, scope write. */
+  'tasks.clearCompleted': {
+    args: Record<never, never>;
+    data: { deleted: Array<{ task_id: string }>; has_more: boolean };
+  };
+  /** How many tasks there are, by status, priority and category. For: user, scope read. */
+  'tasks.counts': {
+    args: Record<never, never>;
+    data: {
+      total: number;
+      by_status: { pending: number; in_progress: number; completed: number; cancelled: number };
+      by_priority: { low: number; medium: number; high: number; urgent: number; none: number };
+      by_category: Array<{ category: string; tasks: number }>;
+      blocked: number;
+      overdue: number;
+    };
+  };
+  /** Create a task. For: user, scope write. */
+  'tasks.create': {
+    args: {
+      'idempotency-key'?: string;
+      body: {
+        title: string;
+        description?: string;
+        status?: 'pending' | 'in_progress' | 'completed' | 'cancelled';
+        priority?: 'low' | 'medium' | 'high' | 'urgent';
+        category?: string;
+        labels?: Array<string>;
+        due_date?: string;
+        parent_id?: string;
+        recurrence?: string;
+        reminder?: { at: string } | { days_before: number; time: string };
+      };
+    };
+    data: TasksBulkDataResultsItemTask;
+  };
+  /** Move a task and its subtasks to the trash, for 30 days. For: user, scope write. */
+  'tasks.delete': { args: { task_id: string }; data: undefined };
+  /** Empty the trash. For: user, scope write. */
+  'tasks.emptyTrash': { args: Record<never, never>; data: { has_more: boolean } };
+  /** Changes as they happen. For: user, scope read. */
+  'tasks.events': { args: Record<never, never>; event: unknown };
+  /** All tasks as a file. For: user, scope read. */
+  'tasks.export': { args: { format?: 'json' | 'csv' }; data: unknown };
+  /** Tasks with a due date, as a calendar. The address itself is the secret. For: public. */
+  'tasks.feed': { args: { file: string }; data: string };
+  /** Read a task. For: user, scope read. */
+  'tasks.get': { args: { task_id: string }; data: TasksBulkDataResultsItemTask };
+  /** List tasks. For: user, scope read. */
+  'tasks.list': {
+    args: {
+      limit?: number;
+      cursor?: string;
+      filter?: string;
+      sort?: 'created' | 'due_date' | 'priority' | 'category' | 'status' | 'position';
+      order?: 'asc' | 'desc';
+      view?: 'summary' | 'full';
+    };
+    data: {
+      data: Array<
+        | TasksBulkDataResultsItemTask
+        | {
+            task_id: string;
+            title: string;
+            status: 'pending' | 'in_progress' | 'completed' | 'cancelled';
+            priority?: 'low' | 'medium' | 'high' | 'urgent';
+            category?: string;
+            labels?: Array<string>;
+            due_date?: string;
+            parent_id?: string;
+            created_at: number;
+            completed_at: number | null;
+            ttl?: number;
+          }
+      >;
+      next_cursor: string | null;
+    };
+  };
+  /** Deleted tasks that can still be restored. For: user, scope read. */
+  'tasks.listTrash': {
+    args: { limit?: number; cursor?: string };
+    data: {
+      data: Array<{
+        task_id: string;
+        title: string;
+        description?: string;
+        status: 'pending' | 'in_progress' | 'completed' | 'cancelled';
+        priority?: 'low' | 'medium' | 'high' | 'urgent';
+        category?: string;
+        labels?: Array<string>;
+        due_date?: string;
+        parent_id?: string;
+        subtask_ids?: Array<string>;
+        position?: string;
+        recurrence?: string;
+        series_id?: string;
+        series_start?: string;
+        reminder?: { at: string } | { days_before: number; time: string };
+        remind_at?: number;
+        created_at: number;
+        updated_at: number;
+        completed_at: number | null;
+        version: number;
+        ttl?: number;
+        deleted_at: number;
+      }>;
+      next_cursor: string | null;
+    };
+  };
+  /** My profile: time zone, and how long completed tasks are kept. For: user, scope read. */
+  'tasks.me': { args: Record<never, never>; data: TasksMeData };
+  /** Move a task before or after another, or to the top or bottom. For: user, scope write. */
+  'tasks.move': {
+    args: { task_id: string; body: { before: string } | { after: string } | { to: 'top' | 'bottom' } };
+    data: TasksBulkDataResultsItemTask;
+  };
+  /** Delete a task for good. For: user, scope write. */
+  'tasks.purge': { args: { task_id: string }; data: undefined };
+  /** A new secret address for my calendar; the old one stops working. For: user, scope write. */
+  'tasks.replaceFeed': { args: Record<never, never>; data: { address: string } };
+  /** Restore a deleted task and the subtasks deleted with it. For: user, scope write. */
+  'tasks.restore': { args: { task_id: string }; data: TasksBulkDataResultsItemTask };
+  /** Revoke the address of my calendar. For: user, scope write. */
+  'tasks.revokeFeed': { args: Record<never, never>; data: undefined };
+  /** Search titles, descriptions, categories and labels. For: user, scope read. */
+  'tasks.search': {
+    args: { limit?: number; cursor?: string; q: string };
+    data: {
+      data: Array<{
+        task_id: string;
+        title: string;
+        description?: string;
+        status: 'pending' | 'in_progress' | 'completed' | 'cancelled';
+        priority?: 'low' | 'medium' | 'high' | 'urgent';
+        category?: string;
+        labels?: Array<string>;
+        due_date?: string;
+        parent_id?: string;
+        subtask_ids?: Array<string>;
+        position?: string;
+        recurrence?: string;
+        series_id?: string;
+        series_start?: string;
+        reminder?: { at: string } | { days_before: number; time: string };
+        remind_at?: number;
+        created_at: number;
+        updated_at: number;
+        completed_at: number | null;
+        version: number;
+        ttl?: number;
+        score: number;
+      }>;
+      next_cursor: string | null;
+    };
+  };
+  /** The subtasks of a task, in order. For: user, scope read. */
+  'tasks.subtasks': { args: { task_id: string }; data: { data: Array<TasksBulkDataResultsItemTask> } };
+  /** Change a task. For: user, scope write. */
+  'tasks.update': {
+    args: { task_id: string; body: TasksBulkBodyItemsItemSet };
+    data: TasksBulkDataResultsItemTask;
+  };
+  /** Change my profile. For: user, scope write. */
+  'tasks.updateMe': {
+    args: {
+      body: {
+        email?: string | null;
+        name?: string | null;
+        time_zone?: string;
+        retention_days?: number | null;
+      };
+    };
+    data: TasksMeData;
+  };
   /** Accept an invitation. For: public. */
   'tenants.acceptInvitation': {
     args: { body: { token: string; display_name: string } };
@@ -453,6 +1268,488 @@ export type ApiTypes = {
     data: TenantsAcceptInvitationData;
     mustMatch: true;
   };
+  /** Events by day and status, success rate, latency and busiest sources. For: account, scope read. */
+  'webhooks.analytics': {
+    args: { from?: string; to?: string; sourceId?: string };
+    data: {
+      days: Array<{
+        day: string;
+        received: number;
+        statuses: WebhooksAnalyticsDataDaysItemStatuses;
+        attempts: number;
+        successes: number;
+      }>;
+      received: number;
+      statuses: WebhooksAnalyticsDataDaysItemStatuses;
+      attempts: number;
+      successRate: number | null;
+      latency: { p50: number | null; p95: number | null };
+      topSources: Array<{ sourceId: string; received: number }>;
+    };
+  };
+  /** Cancel what an event has not delivered yet. For: account, scope write. */
+  'webhooks.cancelEvent': {
+    args: { eventId: string; body: { connectionIds?: Array<string> } };
+    data: { deliveries: number };
+  };
+  /** Stop a job; what it has done stays done. For: account, scope write. */
+  'webhooks.cancelJob': { args: { jobId: string }; data: WebhooksCancelJobData };
+  /** Connect a source to a destination. For: account, scope write. */
+  'webhooks.createConnection': {
+    args: {
+      sourceId: string;
+      body: {
+        name: string;
+        destinationUrl: string;
+        filters?: Array<
+          | WebhooksCreateConnectionDataFiltersItem
+          | {
+              and: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | {
+                    and: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    or: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    not:
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                  }
+              >;
+            }
+          | {
+              or: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | {
+                    and: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    or: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    not:
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                  }
+              >;
+            }
+          | {
+              not:
+                | WebhooksCreateConnectionDataFiltersItem
+                | {
+                    and: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    or: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    not:
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                  };
+            }
+        >;
+        transform?:
+          | { type: 'passthrough' }
+          | WebhooksCreateConnectionDataTransform
+          | { type: 'javascript'; code: string };
+        retryConfig?: { delaysS?: Array<number>; maxAttempts?: number };
+        maxConcurrency?: number;
+        ratePerSecond?: number;
+        ordered?: boolean;
+      };
+    };
+    data: WebhooksCreateConnectionData;
+  };
+  /** Replay or cancel many events: named ones, or all of a time and status. For: account, scope write. */
+  'webhooks.createJob': {
+    args: {
+      sourceId: string;
+      body: {
+        action?: 'replay' | 'cancel';
+        connectionIds?: Array<string>;
+        eventIds?: Array<string>;
+        status?:
+          | 'received'
+          | 'processing'
+          | 'filtered'
+          | 'delivered'
+          | 'partial'
+          | 'retrying'
+          | 'failed'
+          | 'rejected';
+        from?: string;
+        to?: string;
+      };
+    };
+    data: WebhooksCancelJobData;
+  };
+  /** Create a source: an address that takes webhooks. For: account, scope write. */
+  'webhooks.createSource': {
+    args: {
+      body: {
+        name: string;
+        provider?:
+          | 'stripe'
+          | 'github'
+          | 'shopify'
+          | 'slack'
+          | 'twilio'
+          | 'sendgrid'
+          | 'standard-webhooks'
+          | 'custom';
+        signingSecret?: string;
+        signingAlgorithm?: WebhooksCreateSourceBodySigningAlgorithm;
+        signatures?: 'off' | 'reject' | 'store';
+        toleranceS?: number;
+        verifyToken?: string;
+        dedupeHeader?: string;
+        whilePaused?: 'hold' | 'refuse';
+        alertUrl?: string;
+      };
+    };
+    data: WebhooksCreateSourceData;
+  };
+  /** Delete a connection; what it has not delivered is cancelled. For: account, scope write. */
+  'webhooks.deleteConnection': { args: { connectionId: string }; data: undefined };
+  /** Delete a source; its events stay readable until their time is over. For: account, scope write. */
+  'webhooks.deleteSource': { args: { sourceId: string }; data: undefined };
+  /** Edit, pause or resume a connection. For: account, scope write. */
+  'webhooks.editConnection': {
+    args: {
+      connectionId: string;
+      body: {
+        name?: string;
+        destinationUrl?: string;
+        filters?: Array<
+          | WebhooksCreateConnectionDataFiltersItem
+          | {
+              and: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | {
+                    and: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    or: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    not:
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                  }
+              >;
+            }
+          | {
+              or: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | {
+                    and: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    or: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    not:
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                  }
+              >;
+            }
+          | {
+              not:
+                | WebhooksCreateConnectionDataFiltersItem
+                | {
+                    and: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    or: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    not:
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                  };
+            }
+        >;
+        transform?:
+          | { type: 'passthrough' }
+          | WebhooksCreateConnectionDataTransform
+          | { type: 'javascript'; code: string };
+        retryConfig?: { delaysS?: Array<number>; maxAttempts?: number };
+        maxConcurrency?: number;
+        ordered?: boolean;
+        ratePerSecond?: number | null;
+        status?: 'active' | 'paused';
+      };
+    };
+    data: WebhooksEditConnectionData;
+  };
+  /** Edit, pause or resume a source. For: account, scope write. */
+  'webhooks.editSource': {
+    args: {
+      sourceId: string;
+      body: {
+        name?: string;
+        status?: 'active' | 'paused';
+        signatures?: 'off' | 'reject' | 'store';
+        signingAlgorithm?: WebhooksCreateSourceBodySigningAlgorithm;
+        whilePaused?: 'hold' | 'refuse';
+        signingSecret?: string | null;
+        verifyToken?: string | null;
+        dedupeHeader?: string | null;
+        alertUrl?: string | null;
+        toleranceS?: number | null;
+      };
+    };
+    data: WebhooksCreateSourceData;
+  };
+  /** What needed attention in the last 30 days. For: account, scope read. */
+  'webhooks.listAlerts': {
+    args: { limit?: number; cursor?: string };
+    data: {
+      data: Array<{
+        alertKind: 'delivery_failed' | 'breaker_opened' | 'connection_disabled';
+        sourceId: string;
+        connectionId: string;
+        eventId?: string;
+        detail: string;
+        raisedAt: string;
+      }>;
+      next_cursor: string | null;
+    };
+  };
+  /** List the connections of a source. For: account, scope read. */
+  'webhooks.listConnections': {
+    args: { sourceId: string };
+    data: { data: Array<WebhooksEditConnectionData>; next_cursor: string | null };
+  };
+  /** List the events of a source, newest first. For: account, scope read. */
+  'webhooks.listEvents': {
+    args: {
+      sourceId: string;
+      limit?: number;
+      cursor?: string;
+      status?:
+        | 'received'
+        | 'processing'
+        | 'filtered'
+        | 'delivered'
+        | 'partial'
+        | 'retrying'
+        | 'failed'
+        | 'rejected';
+      from?: string;
+      to?: string;
+      q?: string;
+    };
+    data: {
+      data: Array<{
+        eventId: string;
+        sourceId: string;
+        status:
+          | 'received'
+          | 'processing'
+          | 'filtered'
+          | 'delivered'
+          | 'partial'
+          | 'retrying'
+          | 'failed'
+          | 'rejected';
+        method: string;
+        query?: string;
+        contentType?: string;
+        sourceIp?: string;
+        size: number;
+        dedupeId?: string;
+        rejection?: string;
+        receivedAt: number;
+        processedAt?: number;
+        deliveredAt?: number;
+        expiresAt: number;
+      }>;
+      next_cursor: string | null;
+    };
+  };
+  /** List your replays and cancellations of many events. For: account, scope read. */
+  'webhooks.listJobs': {
+    args: Record<never, never>;
+    data: { data: Array<WebhooksCancelJobData>; next_cursor: string | null };
+  };
+  /** List your sources. For: account, scope read. */
+  'webhooks.listSources': {
+    args: Record<never, never>;
+    data: { data: Array<WebhooksCreateSourceData>; next_cursor: string | null };
+  };
+  /** The body of an event, byte for byte. For: account, scope read. */
+  'webhooks.readBody': { args: { eventId: string }; data: Uint8Array };
+  /** Read a connection. For: account, scope read. */
+  'webhooks.readConnection': { args: { connectionId: string }; data: WebhooksEditConnectionData };
+  /** Read an event with its deliveries and attempts. For: account, scope read. */
+  'webhooks.readEvent': {
+    args: { eventId: string };
+    data: {
+      eventId: string;
+      sourceId: string;
+      status:
+        | 'received'
+        | 'processing'
+        | 'filtered'
+        | 'delivered'
+        | 'partial'
+        | 'retrying'
+        | 'failed'
+        | 'rejected';
+      method: string;
+      query?: string;
+      contentType?: string;
+      sourceIp?: string;
+      size: number;
+      dedupeId?: string;
+      rejection?: string;
+      receivedAt: number;
+      processedAt?: number;
+      deliveredAt?: number;
+      expiresAt: number;
+      headers: Array<[string, string]>;
+      deliveries: Array<{
+        connectionId: string;
+        run: number;
+        state: 'pending' | 'retrying' | 'delivered' | 'failed' | 'filtered' | 'cancelled';
+        isHeld: boolean;
+        attempts: number;
+        nextAttemptAt?: number;
+        statusCode?: number;
+        error?: string;
+        finishedAt?: number;
+      }>;
+      attempts: Array<{
+        connectionId: string;
+        run: number;
+        attemptNumber: number;
+        destinationUrl: string;
+        statusCode: number;
+        responseBody?: string;
+        latencyMs: number;
+        error?: string;
+        attemptedAt: number;
+      }>;
+    };
+  };
+  /** How far a job is. For: account, scope read. */
+  'webhooks.readJob': { args: { jobId: string }; data: WebhooksCancelJobData };
+  /** Read a source. For: account, scope read. */
+  'webhooks.readSource': { args: { sourceId: string }; data: WebhooksCreateSourceData };
+  /** Send a webhook. For: public. */
+  'webhooks.receive': {
+    args: { source_id: string; body: string | Uint8Array<ArrayBuffer> | Blob };
+    data: WebhooksReceiveData;
+  };
+  /** Deliver an event again, to all connections or to some. For: account, scope write. */
+  'webhooks.replayEvent': {
+    args: { eventId: string; body: { connectionIds?: Array<string> } };
+    data: { deliveries: number };
+  };
+  /** Replace the signing secret. For: account, scope write. */
+  'webhooks.rotateSecret': { args: { connectionId: string }; data: WebhooksCreateConnectionData };
+  /** Follow the events of a source as they arrive. For: account, scope read. */
+  'webhooks.tailEvents': { args: { sourceId: string; payload?: 'true' | 'false' }; event: unknown };
+  /** Run a sample through a connection and see every step. For: account, scope write. */
+  'webhooks.testConnection': {
+    args: {
+      connectionId: string;
+      body: {
+        method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+        headers?: Array<[string, string]>;
+        query?: string;
+        body?: string;
+        isBase64?: boolean;
+        send?: boolean;
+      };
+    };
+    data: {
+      filter: {
+        matched: boolean;
+        steps: Array<{ rule: string; matched: boolean; why: string; depth: number }>;
+      };
+      transform?: { ok: boolean; dropped?: boolean; reason?: string; message?: string };
+      request?: { url: string; method: string; headers: Array<[string, string]>; body: string };
+      response?: { statusCode: number; latencyMs: number; responseBody?: string; error?: string };
+    };
+  };
 };
 
 export const operations = {
@@ -474,6 +1771,7 @@ export const operations = {
   'accounts.listSessions': { method: 'GET', path: '/v1/sessions' },
   'accounts.logIn': { method: 'POST', path: '/v1/auth/login', body: 'json' },
   'accounts.logOut': { method: 'POST', path: '/v1/auth/logout' },
+  'accounts.mintInboxToken': { method: 'POST', path: '/v1/me/inbox-token' },
   'accounts.openBillingPortal': { method: 'POST', path: '/v1/billing/portal', body: 'json' },
   'accounts.readBilling': { method: 'GET', path: '/v1/billing' },
   'accounts.refresh': { method: 'POST', path: '/v1/auth/refresh', body: 'json' },
@@ -483,6 +1781,117 @@ export const operations = {
   'accounts.takeStripeEvent': { method: 'POST', path: '/v1/billing/webhook', body: 'raw' },
   'accounts.unlinkProvider': { method: 'DELETE', path: '/v1/auth/{provider}/link' },
   'accounts.updateMe': { method: 'PATCH', path: '/v1/me', body: 'json' },
+  'inbox.archive': {
+    method: 'PUT',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages/{id}/archive',
+  },
+  'inbox.archiveMany': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/archive',
+    body: 'json',
+  },
+  'inbox.broadcast': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/broadcasts',
+    body: 'json',
+    isKeyed: true,
+  },
+  'inbox.bulk': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/bulk',
+    body: 'json',
+    isKeyed: true,
+  },
+  'inbox.cancel': { method: 'DELETE', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/scheduled/{id}' },
+  'inbox.counts': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/counts' },
+  'inbox.feed': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages' },
+  'inbox.listInboxes': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes' },
+  'inbox.listScheduled': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/scheduled' },
+  'inbox.listSends': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/sends' },
+  'inbox.markRead': {
+    method: 'PUT',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages/{id}/read',
+  },
+  'inbox.markUnread': {
+    method: 'DELETE',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages/{id}/read',
+  },
+  'inbox.publish': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/messages',
+    body: 'json',
+    isKeyed: true,
+  },
+  'inbox.readInbox': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}' },
+  'inbox.readMany': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/read',
+    body: 'json',
+  },
+  'inbox.readMessage': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages/{id}',
+  },
+  'inbox.readSend': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/sends/{id}' },
+  'inbox.readSettings': { method: 'GET', path: '/v1/tenants/{tenant_id}/inbox-settings' },
+  'inbox.redact': { method: 'DELETE', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/messages/{id}' },
+  'inbox.redactHostId': {
+    method: 'DELETE',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/host-messages/{host_system_id}',
+  },
+  'inbox.seeMany': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/seen',
+    body: 'json',
+  },
+  'inbox.snooze': {
+    method: 'PUT',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages/{id}/snooze',
+    body: 'json',
+  },
+  'inbox.stream': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/stream',
+    isStream: true,
+  },
+  'inbox.unarchive': {
+    method: 'DELETE',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages/{id}/archive',
+  },
+  'inbox.unreadMany': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/unread',
+    body: 'json',
+  },
+  'inbox.unsnooze': {
+    method: 'DELETE',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages/{id}/snooze',
+  },
+  'inbox.writeInbox': { method: 'PUT', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}', body: 'json' },
+  'inbox.writeSettings': { method: 'PUT', path: '/v1/tenants/{tenant_id}/inbox-settings', body: 'json' },
+  'tasks.bulk': { method: 'POST', path: '/v1/tasks/bulk', body: 'json', isKeyed: true },
+  'tasks.changes': { method: 'GET', path: '/v1/tasks/changes' },
+  'tasks.clearCompleted': { method: 'POST', path: '/v1/tasks/completed/clear' },
+  'tasks.counts': { method: 'GET', path: '/v1/tasks/counts' },
+  'tasks.create': { method: 'POST', path: '/v1/tasks', body: 'json', headers: ['idempotency-key'] },
+  'tasks.delete': { method: 'DELETE', path: '/v1/tasks/{task_id}' },
+  'tasks.emptyTrash': { method: 'DELETE', path: '/v1/tasks/trash' },
+  'tasks.events': { method: 'GET', path: '/v1/tasks/events', isStream: true },
+  'tasks.export': { method: 'GET', path: '/v1/tasks/export' },
+  'tasks.feed': { method: 'GET', path: '/v1/tasks/feeds/{file}' },
+  'tasks.get': { method: 'GET', path: '/v1/tasks/{task_id}' },
+  'tasks.list': { method: 'GET', path: '/v1/tasks' },
+  'tasks.listTrash': { method: 'GET', path: '/v1/tasks/trash' },
+  'tasks.me': { method: 'GET', path: '/v1/tasks/me' },
+  'tasks.move': { method: 'PUT', path: '/v1/tasks/{task_id}/position', body: 'json' },
+  'tasks.purge': { method: 'DELETE', path: '/v1/tasks/trash/{task_id}' },
+  'tasks.replaceFeed': { method: 'PUT', path: '/v1/tasks/feed' },
+  'tasks.restore': { method: 'POST', path: '/v1/tasks/trash/{task_id}/restore' },
+  'tasks.revokeFeed': { method: 'DELETE', path: '/v1/tasks/feed' },
+  'tasks.search': { method: 'GET', path: '/v1/tasks/search' },
+  'tasks.subtasks': { method: 'GET', path: '/v1/tasks/{task_id}/subtasks' },
+  'tasks.update': { method: 'PATCH', path: '/v1/tasks/{task_id}', body: 'json' },
+  'tasks.updateMe': { method: 'PATCH', path: '/v1/tasks/me', body: 'json' },
   'tenants.acceptInvitation': { method: 'POST', path: '/v1/invitations/accept', body: 'json' },
   'tenants.claimChannel': {
     method: 'POST',
@@ -535,4 +1944,43 @@ export const operations = {
   'tenants.update': { method: 'PATCH', path: '/v1/tenants/{tenant_id}', body: 'json' },
   'tenants.updateSettings': { method: 'PATCH', path: '/v1/tenants/{tenant_id}/settings', body: 'json' },
   'tenants.updateUser': { method: 'PATCH', path: '/v1/tenants/{tenant_id}/users/{user_id}', body: 'json' },
+  'webhooks.analytics': { method: 'GET', path: '/v1/webhook-analytics' },
+  'webhooks.cancelEvent': { method: 'POST', path: '/v1/events/{eventId}/cancel', body: 'json' },
+  'webhooks.cancelJob': { method: 'POST', path: '/v1/webhook-jobs/{jobId}/cancel' },
+  'webhooks.createConnection': {
+    method: 'POST',
+    path: '/v1/sources/{sourceId}/connections',
+    body: 'json',
+    isKeyed: true,
+  },
+  'webhooks.createJob': { method: 'POST', path: '/v1/sources/{sourceId}/jobs', body: 'json', isKeyed: true },
+  'webhooks.createSource': { method: 'POST', path: '/v1/sources', body: 'json', isKeyed: true },
+  'webhooks.deleteConnection': { method: 'DELETE', path: '/v1/connections/{connectionId}' },
+  'webhooks.deleteSource': { method: 'DELETE', path: '/v1/sources/{sourceId}' },
+  'webhooks.editConnection': { method: 'PATCH', path: '/v1/connections/{connectionId}', body: 'json' },
+  'webhooks.editSource': { method: 'PATCH', path: '/v1/sources/{sourceId}', body: 'json' },
+  'webhooks.listAlerts': { method: 'GET', path: '/v1/webhook-alerts' },
+  'webhooks.listConnections': { method: 'GET', path: '/v1/sources/{sourceId}/connections' },
+  'webhooks.listEvents': { method: 'GET', path: '/v1/sources/{sourceId}/events' },
+  'webhooks.listJobs': { method: 'GET', path: '/v1/webhook-jobs' },
+  'webhooks.listSources': { method: 'GET', path: '/v1/sources' },
+  'webhooks.readBody': { method: 'GET', path: '/v1/events/{eventId}/body' },
+  'webhooks.readConnection': { method: 'GET', path: '/v1/connections/{connectionId}' },
+  'webhooks.readEvent': { method: 'GET', path: '/v1/events/{eventId}' },
+  'webhooks.readJob': { method: 'GET', path: '/v1/webhook-jobs/{jobId}' },
+  'webhooks.readSource': { method: 'GET', path: '/v1/sources/{sourceId}' },
+  'webhooks.receive': { method: 'POST', path: '/in/{source_id}', body: 'raw' },
+  'webhooks.replayEvent': {
+    method: 'POST',
+    path: '/v1/events/{eventId}/replay',
+    body: 'json',
+    isKeyed: true,
+  },
+  'webhooks.rotateSecret': {
+    method: 'POST',
+    path: '/v1/connections/{connectionId}/rotate-secret',
+    isKeyed: true,
+  },
+  'webhooks.tailEvents': { method: 'GET', path: '/v1/sources/{sourceId}/tail', isStream: true },
+  'webhooks.testConnection': { method: 'POST', path: '/v1/connections/{connectionId}/test', body: 'json' },
 } as const;

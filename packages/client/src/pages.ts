@@ -1,18 +1,21 @@
 import type { Answer, CallOptions } from './operation.ts';
 
-type Page<Item> = { data: Item[]; next_cursor: string | null };
-type ListCall<Args, Item> = (args: Args, options?: CallOptions) => Promise<Answer<Page<Item>>>;
+type Page = { data: unknown[]; next_cursor: string | null };
+type ListCall = (args: never, options?: CallOptions) => Promise<Answer<Page>>;
+type ItemOf<C extends ListCall> = Awaited<ReturnType<C>>['data']['data'][number];
 
-// Every item of a list, page by page as they are needed: `for await (const tenant of iterate(client.tenants.list))`.
-export async function* iterate<Args extends { cursor?: string }, Item>(
-  call: ListCall<Args, Item>,
-  args: Args = {} as Args,
-  options?: CallOptions,
-): AsyncGenerator<Item, void, undefined> {
-  let cursor: string | null | undefined = args.cursor;
-  do {
-    const { data: page } = await call(cursor == null ? args : { ...args, cursor }, options);
-    yield* page.data;
-    cursor = page.next_cursor;
-  } while (cursor !== null);
+// Every item of a list, page by page as they are needed. Takes what the call takes:
+// for await (const tenant of iterate(client.tenants.list, { limit: 100 })) …
+export async function* iterate<C extends ListCall>(
+  call: C,
+  ...given: Parameters<C>
+): AsyncGenerator<ItemOf<C>, void, undefined> {
+  const [args, options] = given as [args?: { cursor?: string }, options?: CallOptions];
+  let next = args;
+  for (;;) {
+    const { data: page } = await call(next as never, options);
+    yield* page.data as Awaited<ItemOf<C>>[];
+    if (page.next_cursor === null) return;
+    next = { ...args, cursor: page.next_cursor };
+  }
 }

@@ -4,7 +4,8 @@ export type ClientSettings = {
   baseUrl: string;
   token?: string | (() => string | undefined | Promise<string | undefined>);
   fetch?: Fetch;
-  // Called when a token is refused, once for all calls that wait: fetch a new one and say whether to try again.
+  // Called when a token is refused, once for all calls that wait: get a new one, from a route that needs none, and
+  // say whether to try again.
   onUnauthorized?: () => boolean | Promise<boolean>;
   credentials?: RequestInit['credentials']; // for a browser that signs in with a cookie
   headers?: Readonly<Record<string, string>>; // with every request
@@ -13,7 +14,7 @@ export type ClientSettings = {
   // For tests.
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   random?: () => number;
-  uuid?: () => string;
+  newKey?: () => string;
 };
 
 export function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {

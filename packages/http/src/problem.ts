@@ -65,7 +65,9 @@ function describeAppError(error: AppError, status: number, requestId: string): A
     delete details.headers;
   }
   if (Array.isArray(errors)) problem.errors = errors as FieldError[];
-  if (status < 500 && Object.keys(details).length > 0) problem.details = details;
+  // What the table layer tells of a refused write holds the whole item that stood in its way.
+  const isForCallers = status < 500 && !error.code.startsWith('table.');
+  if (isForCallers && Object.keys(details).length > 0) problem.details = details;
   if (retryAfterS !== undefined) headers['Retry-After'] = String(retryAfterS);
   return { problem, headers, isBug: false };
 }

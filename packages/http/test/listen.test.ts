@@ -26,6 +26,32 @@ describe('over the wire', () => {
     expect((await fetch(`${url}/v1/books`, { method: 'HEAD', headers: ann })).status).toBe(200);
   });
 
+  it('every answer has the headers of the conventions, once, unless its handler knows better', async () => {
+    const { port } = await serve(openShelf({ corsOrigins: ['https://console.example'] }));
+    const headersOf = async (path: string) => {
+      const answer = await exchange(
+        port,
+        `GET ${path} HTTP/1.1`,
+        host,
+        close,
+        'Origin: https://console.example',
+      );
+      const lines = answer.slice(0, answer.indexOf('\r\n\r\n')).toLowerCase().split('\r\n').slice(1);
+      const names = lines.map(line => line.split(':')[0]!);
+      expect(new Set(names).size).toBe(names.length);
+      return Object.fromEntries(lines.map(line => [line.split(':')[0], line.slice(line.indexOf(':') + 2)]));
+    };
+    for (const path of ['/healthz', '/docs', '/v1/me', '/nowhere', '/openapi.json'])
+      expect(await headersOf(path)).toMatchObject({
+        'x-request-id': expect.stringMatching(/^req_/),
+        'x-content-type-options': 'nosniff',
+        'access-control-allow-origin': 'https://console.example',
+      });
+    expect((await headersOf('/healthz'))['content-security-policy']).not.toContain('sha256');
+    expect((await headersOf('/docs'))['content-security-policy']).toContain('sha256');
+    expect((await headersOf('/openapi.json'))['ratelimit-limit']).toBe('300');
+  });
+
   it('a POST may have no body at all', async () => {
     const { port } = await serve(openShelf());
     const answer = await exchange(port, 'POST /v1/fail/closed HTTP/1.1', host, close);

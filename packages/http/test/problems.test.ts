@@ -1,4 +1,5 @@
 import { defineErrors } from '@stak/kit';
+import { tableErrors } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { endpoint, json, type Problem, problemSchema, route } from '../src/index.ts';
@@ -50,6 +51,16 @@ describe('problems', () => {
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('7');
     expect(await problemOf(response)).not.toHaveProperty('details');
+  });
+
+  it('tell nothing of an item that stood in the way of a write', async () => {
+    const current = { name: 'somebody else’s' };
+    const onAdd = () => Promise.reject(tableErrors.create('table.condition_failed', 'No', { current }));
+    const { call } = openShelf({ errors: [shelfErrors, tableErrors], onAdd });
+    const response = await call('/v1/books', { method: 'POST', as: 'ann', send: { title: 'A' } });
+    const problem = await problemOf(response);
+    expect(problem).toMatchObject({ status: 409, code: 'table.condition_failed' });
+    expect(problem).not.toHaveProperty('details');
   });
 
   it('take no headers from the details of a service', async () => {

@@ -69,10 +69,10 @@ describe.each([
     const body = Uint8Array.from({ length: 320 * 1024 }, (_, i) => i * 31);
     const headers = [['location', `/${'x'.repeat(8000)}`]] as const;
     await begun.attempt.finish({ status: 201, headers, body });
-    expect(await idempotency.begin(claim)).toEqual({
-      kind: 'replay',
-      response: { status: 201, headers, body },
-    });
+    const again = await idempotency.begin(claim);
+    if (again.kind !== 'replay') throw new Error(again.kind);
+    expect(again.response).toMatchObject({ status: 201, headers });
+    expect(Buffer.compare(again.response.body, body)).toBe(0);
   });
 
   it('costs one write for what passes, and nothing for what is refused or not shared', async () => {

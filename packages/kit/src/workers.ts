@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.ts';
 import * as limits from './limits.ts';
 import type { Logger } from './log.ts';
@@ -44,6 +45,7 @@ export function superviseWorkers(workers: readonly Worker[], settings: WorkerSet
   assert(names.size === workers.length, 'two workers have the same name');
 
   const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal); // every worker listens, some at several places
   const supervised = workers.map(worker => superviseWorker(worker, settings, stopping.signal));
 
   const stopAll = async (): Promise<string[]> => {

@@ -47,8 +47,9 @@ const controlCommands = {
 export function awsClient(options: AwsClientOptions): DynamoClient & ControlPlane & { close(): void } {
   const base = new DynamoDBClient(options);
   const documents = DynamoDBDocumentClient.from(base, {
-    // Zod leaves optional attributes undefined rather than out.
-    marshallOptions: { removeUndefinedValues: true },
+    // Zod leaves optional attributes undefined rather than out. An object with a field called `constructor` is
+    // taken for an instance of some class.
+    marshallOptions: { removeUndefinedValues: true, convertClassInstanceToMap: true },
   });
   const send = documents.send.bind(documents) as unknown as Send;
   const sendControl = base.send.bind(base) as unknown as Send;

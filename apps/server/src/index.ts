@@ -1,0 +1,2 @@
+export { readServerConfig } from './config.ts';
+export { type RunningServer, type ServerOptions, startServer } from './server.ts';

@@ -1,0 +1,75 @@
+import { endpoint, json, route } from '@stak/http';
+import type { Inbox } from '@stak/inbox';
+import type { Remind } from '@stak/tasks';
+import type { Alert } from '@stak/webhooks';
+import { z } from 'zod';
+
+// What Stak itself has to tell: to an account, whose inbox is in a tenant of ours, or to a tenant's user. No account
+// can have a tenant of this name.
+export const ownTenant = 'stak';
+
+type Post = Pick<Inbox['operations'], 'publish' | 'ensureInbox'>;
+type Notice = { uid: string; title: string; body: string; category: string; key: string; cta_uri?: string };
+
+const inboxes = {
+  alerts: { title: 'Alerts', description: 'What needs your attention.' },
+  tasks: { title: 'Tasks', description: 'Reminders of tasks.' },
+} as const;
+
+// A key is told once, however often it is sent.
+async function tell(
+  post: Post,
+  tenant_key: string,
+  inbox_key: keyof typeof inboxes,
+  { uid, title, body, category, key, cta_uri }: Notice,
+): Promise<void> {
+  const place = { tenant_key, inbox_key };
+  await post.ensureInbox(place, inboxes[inbox_key]);
+  const message = { title, body, ...(cta_uri !== undefined && { cta_uri }) };
+  const draft = { uids: [uid], message, taxonomy: { category }, host_system_id: key };
+  await post.publish(place, draft, { sender: 'stak' });
+}
+
+export const tellAlert =
+  (post: () => Post) =>
+  (alert: Alert): Promise<void> => {
+    const { userId, connectionId, alertKind, hour, detail } = alert;
+    const title = `Webhooks: ${alertKind.replaceAll('_', ' ')}`;
+    const key = `${hour}.${connectionId}.${alertKind}`;
+    return tell(post(), ownTenant, 'alerts', { uid: userId, title, body: detail, category: 'webhooks', key });
+  };
+
+export const tellReminder =
+  (post: () => Post): Remind =>
+  ({ key, user, task }) => {
+    const [tenant, uid] =
+      user.kind === 'endUser' ? [user.tenantId, user.userId] : [ownTenant, user.accountId];
+    const due = task.due_date === undefined ? '' : `Due ${task.due_date}.`;
+    return tell(post(), tenant, 'tasks', { uid, title: task.title, body: due, category: 'reminder', key });
+  };
+
+type Mint = (accountId: string) => Promise<{ token: string; expires_at: string }>;
+
+const inboxToken = route({
+  method: 'post',
+  path: '/v1/me/inbox-token',
+  operationId: 'accounts.mintInboxToken',
+  tags: ['accounts'],
+  auth: 'account',
+  scope: 'read',
+  summary: 'Mint a token for your own inbox',
+  description: `What Stak tells an account is in the inboxes \`alerts\` and \`tasks\` of the tenant \`${ownTenant}\`, read like any user's, with this token.`,
+  responses: {
+    201: json(
+      z.strictObject({ token: z.string(), tenant_id: z.string(), sub: z.string(), expires_at: z.string() }),
+    ),
+  },
+});
+
+export const ownInboxEndpoints = (mint: Mint) =>
+  [
+    endpoint(inboxToken, async c => {
+      const { accountId } = c.get('principal');
+      return c.json({ ...(await mint(accountId)), tenant_id: ownTenant, sub: accountId }, 201);
+    }),
+  ] as const;

@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export const benchServer = here('./child.ts');
+export const stakCommand = here('../../../apps/server/src/main.ts');
+
+// As `npm start` does it: what the compiler adds when it runs along with the server is not measured. The folder has to
+// be within the project, where the packages are found.
+export async function bundle(entry: string, folder: string): Promise<string> {
+  const build = here('../../../apps/server/build.mjs');
+  await promisify(execFile)(process.execPath, [build, entry, folder]);
+  return join(folder, basename(entry).replace(/ts$/, 'mjs'));
+}

@@ -1,0 +1,23 @@
+import { createLogger } from '@stak/kit';
+import { readServerConfig, startServer } from '@stak/server';
+
+// The real server, with one more route: a constant, answered by Hono alone on the same socket. What a request costs
+// beyond that is ours.
+
+const constant = JSON.stringify({ status: 'ok' });
+const headers = { 'Content-Type': 'application/json' };
+
+const server = await startServer(readServerConfig({ port: 0 }), {
+  log: createLogger({ level: 'warn' }),
+  passwordCost: { logN: 10, r: 8, p: 1 }, // nobody's password: signing up is not what is measured
+  extend: app => app.all('/constant', c => c.body(constant, 200, headers)),
+});
+
+export type Usage = { cpuUs: number };
+
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  process.send!({ cpuUs: user + system } satisfies Usage);
+});
+process.once('disconnect', () => void server.stop());
+process.send!(server.url);

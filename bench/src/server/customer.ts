@@ -1,0 +1,42 @@
+import { type Client, createClient } from '@stak/client';
+
+// Somebody who uses the server: an account with a tenant, and a few of everything that names a caller.
+export type Customer = {
+  client: Client;
+  tenantId: string;
+  apiKeys: readonly string[];
+  sessions: readonly string[];
+  endUsers: readonly { userId: string; token: string }[];
+};
+
+export type Counts = { apiKeys: number; sessions: number; endUsers: number };
+
+const credentials = { email: 'bench@example.com', password: 'correct horse battery staple', cookie: false };
+const tenantId = 'bench';
+
+export async function createCustomer(baseUrl: string, counts: Counts): Promise<Customer> {
+  const { accounts } = createClient({ baseUrl });
+  const signUp = await accounts.signUp({ body: { ...credentials, name: 'Bench' } });
+  const sessions = [signUp.data.access_token];
+  while (sessions.length < counts.sessions)
+    sessions.push((await accounts.logIn({ body: credentials })).data.access_token);
+
+  const client = createClient({ baseUrl, token: sessions[0]! });
+  const apiKeys: string[] = [];
+  while (apiKeys.length < counts.apiKeys) {
+    const body = { name: `key ${apiKeys.length}`, permissions: 'write' } as const;
+    apiKeys.push((await client.accounts.createKey({ body })).data.key);
+  }
+
+  await client.tenants.create({ body: { tenant_id: tenantId, name: 'Bench', status: 'active' } });
+  const endUsers: { userId: string; token: string }[] = [];
+  while (endUsers.length < counts.endUsers) {
+    const userId = `user-${endUsers.length}`;
+    const user = { user_id: userId, display_name: userId, email: `${userId}@example.com` };
+    await client.tenants.createUser({ tenant_id: tenantId, body: { ...user, role: 'member' } });
+    const grant = { sub: userId, scope: 'read' } as const;
+    const minted = await client.tenants.mintToken({ tenant_id: tenantId, body: grant });
+    endUsers.push({ userId, token: minted.data.token });
+  }
+  return { client, tenantId, apiKeys, sessions, endUsers };
+}

@@ -1,0 +1,47 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { benchServer, bundle } from './bundle.ts';
+import type { Usage } from './child.ts';
+
+export type ServerProcess = {
+  url: string;
+  cpuUs(): Promise<number>; // what its processor time is so far
+  close(): Promise<void>;
+};
+
+// The server of `child.ts`, in a process of its own, on a store of its own.
+export async function startServerProcess(folder: string): Promise<ServerProcess> {
+  const script = await bundle(benchServer, join(folder, 'server'));
+  const child = fork(script, {
+    execArgv: process.execArgv.filter(flag => flag.startsWith('--cpu-prof')),
+    env: {
+      ...withoutSettings(process.env),
+      STAK_DATA: join(folder, 'data'),
+      STAK_REQUESTS_PER_MINUTE: '1000000000', // nobody is turned away
+    },
+  });
+  let isClosing = false;
+  child.once('exit', code => {
+    if (!isClosing) throw new Error(`the server ended with ${code ?? 'a signal'}`);
+  });
+  const [url] = (await once(child, 'message')) as [string];
+  return {
+    url,
+    async cpuUs() {
+      child.send('usage');
+      const [{ cpuUs }] = (await once(child, 'message')) as [Usage];
+      return cpuUs;
+    },
+    async close() {
+      isClosing = true;
+      const gone = once(child, 'exit');
+      child.disconnect();
+      await gone;
+    },
+  };
+}
+
+// What is measured is the server as it comes, not as somebody's shell has set it up.
+export const withoutSettings = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('STAK_')));

@@ -1,0 +1,47 @@
+import { startContestant } from '../contestant-process.ts';
+import { type Measure, measureInterleaved, type Plan } from '../harness.ts';
+import { median } from '../statistics.ts';
+import type { LoadSettings, Operation } from './load.ts';
+import type { ServerProcess } from './process.ts';
+
+// `cpuUs` is what the server's processor did for one request, in all its threads.
+export type ServerMeasure = Measure & { cpuUs: number };
+
+export type Rounds<Name extends string> = {
+  server: ServerProcess;
+  operations: Readonly<Record<Name, Operation>>;
+  names: readonly Name[];
+  inFlight: number;
+  plan: Plan;
+};
+
+// A round of each operation in turn, sent by a process that does nothing else.
+export async function measureServer<Name extends string>(
+  rounds: Rounds<Name>,
+): Promise<Record<Name, ServerMeasure>> {
+  const { server, operations, names, inFlight, plan } = rounds;
+  const settings: LoadSettings = { url: server.url, operations };
+  const load = await startContestant('load', import.meta.resolve('./load.ts'), settings);
+  const cpuUs = new Map<Name, number[]>(names.map(name => [name, []]));
+  const runners = names.map(name => ({
+    name,
+    async run({ durationMs }: { durationMs: number }) {
+      const before = await server.cpuUs();
+      const round = await load.run({ operation: name, inFlight, durationMs });
+      const spentUs = (await server.cpuUs()) - before;
+      cpuUs.get(name)!.push(spentUs / ((round.opsPerSecond * durationMs) / 1000));
+      return round;
+    },
+  }));
+  try {
+    const measures = await measureInterleaved(runners, { operation: '', inFlight }, plan);
+    // The first was the warm-up.
+    const withCpu = names.map(name => [
+      name,
+      { ...measures[name]!, cpuUs: median(cpuUs.get(name)!.slice(1)) },
+    ]);
+    return Object.fromEntries(withCpu) as Record<Name, ServerMeasure>;
+  } finally {
+    await load.close();
+  }
+}

@@ -1,0 +1,31 @@
+import { defineErrors } from '@stak/kit';
+
+export const agentErrors = defineErrors({
+  'agents.conversation_not_found': 404,
+  'agents.conversation_exists': 409,
+  'agents.conversation_busy': 409,
+  'agents.conversation_cleared': 409,
+  'agents.message_not_found': 404,
+  'agents.message_dropped': 410,
+  'agents.quota_exceeded': 429,
+  'agents.spend_exceeded': 429,
+  'agents.price_unknown': 409,
+  'agents.model_failed': 502,
+  'agents.channel_disabled': 403,
+  'agents.channel_not_found': 404,
+  'agents.skill_not_found': 404,
+  'agents.skill_refused': 422,
+  'agents.skill_name_taken': 409,
+  'agents.too_many_skills': 409,
+  'agents.memory_not_found': 404,
+  'agents.memory_declined': 409,
+  'agents.memory_full': 409,
+  'agents.user_not_found': 404,
+  'agents.import_refused': 422,
+});
+
+export const noConversation = () =>
+  agentErrors.create('agents.conversation_not_found', 'There is no such conversation.');
+export const noMessage = () => agentErrors.create('agents.message_not_found', 'There is no such message.');
+export const cleared = () =>
+  agentErrors.create('agents.conversation_cleared', 'The conversation was cleared in the meantime.');

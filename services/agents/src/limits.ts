@@ -1,0 +1,86 @@
+// Everything in this service that grows, waits or repeats, and why it stops where it stops.
+
+export const conversationIdChars = 128; // a provider's chat and thread, or the host's own id
+export const titleChars = 200;
+export const contentChars = 32_000; // about 8,000 tokens: a long e-mail, not a book
+export const messageBodyBytes = 256 * 1024; // the longest message in UTF-8 with every character escaped
+export const importMessages = 1_000; // 500 turns, written in 13 transactions
+export const importBodyBytes = 4 * 1024 * 1024; // a thousand messages of 4 KB
+export const importedChars = contentChars;
+
+export const ttlDays = 30; // after the last activity, as documented
+export const headBytes = 32 * 1024; // of the documented item: it is rewritten with every turn
+export const turnBytes = 300 * 1024; // below an item's 400 KB, with room for keys and figures
+export const replyBytes = 128 * 1024; // of one answer; longer ones are cut
+export const windowTurns = 500; // read for one window; the setting may ask for 1,000 messages
+export const windowTokens = 16_000; // unless the tenant says otherwise
+export const windowTokensMost = 200_000; // no model reads more for one answer at a bearable price
+
+export const waitingMessages = 20; // of one conversation; they are answered by one turn, in one transaction
+export const burstBytes = 64 * 1024; // of messages that are answered together; the rest has the next turn
+export const burstMs = 1_000; // how long a channel's message waits for the next one
+export const leaseMs = 30_000; // a crash delays a conversation this long
+export const renewMs = 10_000; // a third of it: two renewals may fail
+export const turnMs = 120_000; // for everything a turn does; a proxy hangs up after two minutes at most
+export const turnAttempts = 3; // of a message nobody waits for; then it is dropped, and the user told
+export const turnRetryMs = 15_000; // times the attempts so far
+export const busyWaitMs = 25_000; // below the 30 s after which clients and proxies give up
+export const busyRetryS = 2; // most turns are over by then
+export const answerPollMs = 250; // for an answer that another process is making
+export const receiptDays = 3; // providers repeat a webhook for up to a day
+export const raceAttempts = 12; // each lost one is somebody else's success
+export const raceMs = 40; // at most, before a lost race is run again
+export const turnsTogether = 40; // in one transaction of 100 steps, below its 4 MB at 100 KB each
+
+export const lanes = 4; // partitions of the index of what is due
+export const dueTogether = 20; // taken up in one look
+export const duePollMs = 5_000; // for what another process left behind; our own rings a bell
+export const workConcurrency = 8; // turns at a time; each may wait for a model
+export const expiryGraceMs = 60 * 60_000; // the conversation is unreadable anyway; clocks differ
+export const purgeTogether = 100;
+
+export const usageDays = 400; // a year to compare with
+export const microsPerUsd = 1_000_000;
+
+export const skillMs = 10_000; // a skill that takes longer has failed; the user waits
+export const skillOutputBytes = 16 * 1024; // goes into the model's next step, and into the log
+export const skillCalls = 8; // in one turn
+export const modelSteps = 5; // calls of the model in one turn
+export const customSkills = 50; // of a tenant
+export const skillNameChars = 64; // what providers take for a tool
+export const skillDescriptionChars = 1_000; // sent to the model with every message
+export const skillTriggers = 20;
+export const triggerChars = 100;
+export const schemaBytes = 8 * 1024; // compiled to code, and sent to the model
+export const schemaNodes = 200;
+export const schemaDepth = 10;
+export const compiledSchemas = 200;
+export const searchedConversations = 20; // newest first
+export const searchedTurns = 100; // of each
+export const searchHits = 10;
+
+export const modelMs = 60_000; // one attempt, from request to last token
+export const modelStallMs = 20_000; // without a sign of life
+export const modelAttempts = 2; // of each model, before the next one
+export const modelRetryMs = 1_000; // unless the provider says how long
+export const modelRetryMostMs = 5_000; // somebody is waiting; longer means the next model
+export const eventsKept = 20_000; // of one running turn, for whoever comes back
+
+export const factChars = 500;
+export const factsPerItem = 50;
+export const summaryChars = 4_000;
+export const memoryItems = 20; // newest first, that go into a turn
+
+export const webhookBytes = 256 * 1024; // a provider's event has a few KB
+export const webhooksPerMinute = 3_000; // of one channel
+export const messagesPerWebhook = 50; // WhatsApp puts several into one
+export const signatureToleranceS = 300; // what Slack asks for, both ways
+export const credentialChars = 4_096;
+export const noticeDays = 30; // before somebody unknown is told again
+export const replyMs = 10_000; // for one call of a channel's API
+export const replyAttempts = 5;
+export const replyRetryMs = 10_000; // doubled each time
+export const channelTextChars = { slack: 12_000, teams: 12_000, telegram: 4_096, whatsapp: 4_096 } as const; // theirs, or what reads well
+export const openIdMs = 60 * 60_000; // how long a provider's signing keys are believed
+export const tokenEarlyMs = 60_000; // an access token is renewed this long before it ends
+export const erasedTogether = 10; // conversations that one call of the eraser deletes

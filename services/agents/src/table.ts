@@ -1,0 +1,179 @@
+import { defineQuery, defineTable, entity } from '@stak/table';
+import { z } from 'zod';
+
+export const conversations = defineTable({
+  name: 'conversations',
+  description: 'Conversations with agents: the documented item, its log, and what is needed to write both.',
+  keys: { partition: 'pk', sort: 'sk' },
+  indexes: {
+    'by-user': { partition: 'user_pk', sort: 'user_sk', project: ['title', 'created_at', 'last_seq', 'channel'] },
+    'by-tenant': {
+      partition: 'tenant_pk',
+      sort: 'tenant_sk',
+      project: ['title', 'user_id', 'created_at', 'last_seq', 'channel'],
+    },
+    due: { partition: 'due_pk', sort: 'due_sk', project: 'KEYS_ONLY' },
+  },
+  ttl: 'ttl',
+  stream: 'NEW_AND_OLD_IMAGES',
+});
+
+// Tenants' ids have no `#`, so no other partition of this table can be taken for one of these.
+export const conversation = entity(conversations, {
+  name: 'conversation',
+  description:
+    'The documented item: the newest turns as text. A program that knows only the document reads and writes it; one without a digest of its messages was written by such a program.',
+  schema: z.object({
+    tenant_id: z.string(),
+    conversation_id: z.string(),
+    messages: z.string().describe('JSON: [{"role", "content"}]'),
+    updated_at: z.string(),
+    ttl: z.number().int(),
+    epoch: z.number().int().optional().describe('of the turns in the log that count'),
+    last_seq: z.number().int().optional().describe('the number of the last turn'),
+    digest: z.string().optional().describe('of `messages`, as we wrote them'),
+    title: z.string().optional(),
+    user_id: z.string().optional().describe('whose it is'),
+    channel: z.string().optional(),
+    created_at: z.string().optional(),
+    version: z.number().int(),
+  }),
+  key: { partition: '{tenant_id}', sort: '{conversation_id}' },
+  inKeyOnly: ['tenant_id', 'conversation_id'],
+  indexes: {
+    'by-user': { partition: '{tenant_id}#{user_id}', sort: '{updated_at}' },
+    'by-tenant': { partition: '{tenant_id}', sort: '{updated_at}' },
+  },
+  version: 'version',
+  examples: [
+    {
+      tenant_id: 'outlocks',
+      conversation_id: 'conv-abc-123',
+      messages: '[{"role":"user","content":"what\'s the sprint status?"}]',
+      updated_at: '2026-02-21T14:30:00.000Z',
+      ttl: 1_743_004_200,
+      epoch: 1_740_000_000,
+      last_seq: 1,
+      digest: 'n4bQgYhMfWWaL',
+      user_id: 'ann',
+      created_at: '2026-02-21T14:30:00.000Z',
+    },
+  ],
+});
+
+export const state = entity(conversations, {
+  name: 'state of a conversation',
+  description: 'Who may write the next turn, what waits for it, and when a worker has to look.',
+  schema: z.object({
+    tenant_id: z.string(),
+    conversation_id: z.string(),
+    user_id: z.string().optional(),
+    epoch: z.number().int().describe('goes up when the conversation is cleared; never used twice'),
+    last_seq: z.number().int(),
+    fence: z.string().optional().describe('the lease: only its holder commits'),
+    leased_until: z.number().optional().describe('millisecond'),
+    waiting: z.set(z.string()).optional().describe('ids of messages without an answer'),
+    waiting_count: z.number().int(),
+    attempts: z.number().int().optional().describe('turns that failed in a row'),
+    reply: z.string().optional().describe("JSON: an answer on its way to a channel's API"),
+    is_deleted: z.boolean().optional(),
+    due_lane: z.string().optional(),
+    due_at: z.number().int().optional().describe('millisecond after which a worker looks'),
+  }),
+  key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'STATE' },
+  indexes: { due: { partition: 'DUE#{due_lane}', sort: '{due_at:13}#{tenant_id}#{conversation_id}' } },
+});
+
+export const turn = entity(conversations, {
+  name: 'turn',
+  description: 'The log, which is the truth: what was asked and answered, in order of its numbers.',
+  schema: z.object({
+    tenant_id: z.string(),
+    conversation_id: z.string(),
+    epoch: z.number().int(),
+    seq: z.number().int(),
+    messages: z.string().describe('JSON, with the calls of skills and their results'),
+    created_at: z.string(),
+    message_ids: z.array(z.string()),
+    routing: z.enum(['rule', 'model', 'import']),
+    rule: z.string().optional(),
+    skills: z.array(z.string()).optional(),
+    model: z.string().optional(),
+    input_tokens: z.number().int().optional(),
+    output_tokens: z.number().int().optional(),
+    cost_micros: z.number().int().optional().describe('millionths of a dollar'),
+  }),
+  key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'TURN#{epoch:10}#{seq:10}' },
+});
+
+export const message = entity(conversations, {
+  name: 'message',
+  description: 'What came in: waiting with its content, then a receipt that makes a repetition harmless.',
+  schema: z.object({
+    tenant_id: z.string(),
+    conversation_id: z.string(),
+    message_id: z.string(),
+    status: z.enum(['waiting', 'answered', 'dropped']),
+    content: z.string().optional().describe('only while it waits'),
+    fingerprint: z.string(),
+    accepted_at: z.number(),
+    user_id: z.string().optional(),
+    channel: z.string(),
+    reply_to: z.string().optional().describe('JSON: where a channel wants the answer'),
+    reserved_on: z.string().optional().describe('the day whose quota it counts against'),
+    epoch: z.number().int().optional(),
+    seq: z.number().int().optional(),
+    reason: z.string().optional(),
+    ttl: z.number().int().optional(),
+  }),
+  key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'MSG#{message_id}' },
+});
+
+const figures = {
+  messages: z.number().int().optional(),
+  refunded: z.number().int().optional(),
+  model_turns: z.number().int().optional(),
+  input_tokens: z.number().int().optional(),
+  output_tokens: z.number().int().optional(),
+  spend_micros: z.number().int().optional().describe('spent, and reserved for what is under way'),
+  ttl: z.number().int().optional(),
+};
+
+export const tenantDay = entity(conversations, {
+  name: 'usage of a day',
+  schema: z.object({ tenant_id: z.string(), date: z.string(), ...figures }),
+  key: { partition: 'USAGE#{tenant_id}', sort: 'DAY#{date}' },
+});
+
+export const userDay = entity(conversations, {
+  name: "usage of a user's day",
+  schema: z.object({ tenant_id: z.string(), user_id: z.string(), date: z.string(), ...figures }),
+  key: { partition: 'USAGE#{tenant_id}', sort: 'USER#{user_id}#{date}' },
+});
+
+export const conversationsOfUser = defineQuery('conversations of a user', {
+  of: conversation,
+  index: 'by-user',
+  newestFirst: true,
+});
+export const conversationsOfTenant = defineQuery('conversations of a tenant', {
+  of: conversation,
+  index: 'by-tenant',
+  newestFirst: true,
+});
+export const headsOfTenant = defineQuery('documented items of a tenant', {
+  of: conversation,
+  consistent: true,
+});
+export const turnsOfConversation = defineQuery('turns of a conversation', { of: turn, consistent: true });
+export const messagesOfConversation = defineQuery('messages of a conversation', {
+  of: message,
+  consistent: true,
+});
+export const dueStates = defineQuery('what is due', { of: state, index: 'due' });
+export const daysOfTenant = defineQuery('usage of a tenant', { of: tenantDay, consistent: true });
+export const daysOfUser = defineQuery('usage of a user', { of: userDay, consistent: true });
+export const usageOfTenant = defineQuery('all usage of a tenant', {
+  of: [tenantDay, userDay],
+  consistent: true,
+});

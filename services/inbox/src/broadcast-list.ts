@@ -1,0 +1,92 @@
+import { type ItemOf, ref, type Store } from '@stak/table';
+import * as limits from './limits.ts';
+import { type Place, placeText } from './places.ts';
+import { createRecent } from './recent.ts';
+import { type broadcast, broadcastsOfInbox, publicMessage, type publicStats } from './table.ts';
+
+export type Head = ItemOf<typeof publicStats> | undefined;
+export type Broadcast = { seq: number; id: string; category?: string; expiredat: number };
+export type PublicMessage = ItemOf<typeof publicMessage>;
+
+// The messages to everyone as of a number, without those that are redacted.
+export type Broadcasts = {
+  readonly seq: number;
+  readonly inOrder: readonly Broadcast[]; // by number
+  readonly newestFirst: readonly Broadcast[]; // by id
+  readonly byId: ReadonlyMap<string, Broadcast>;
+};
+
+export type BroadcastList = {
+  // All that the head knows of. Only lines after the last one read are fetched: the list is append-only, and the
+  // head, which is read every time, tells whether there are any.
+  upTo(place: Place, head: Head): Promise<Broadcasts>;
+  // Texts never change, so they are fetched once. One that is missing here was removed in this moment.
+  texts(place: Place, ids: readonly string[]): Promise<Map<string, PublicMessage>>;
+};
+
+const none: Broadcasts = listOf(0, []);
+
+export function createBroadcastList({ store, now }: { store: Store; now(): number }): BroadcastList {
+  const lists = createRecent<Broadcasts>(limits.cachedInboxes);
+  const texts = createRecent<PublicMessage>(limits.cachedBodies, limits.cachedBodyBytes);
+
+  return {
+    async upTo(place, head) {
+      if (!head || head.seq === 0) return none;
+      const key = placeText(place);
+      const known = lists.get(key) ?? none;
+      if (known.seq >= head.seq) return known;
+      const range = { after: { seq: known.seq } };
+      const lines: ItemOf<typeof broadcast>[] = [];
+      for await (const line of store.all(broadcastsOfInbox, place, range)) lines.push(line);
+      const current = follow(known, lines, head.seq, Math.floor(now() / 1000));
+      lists.set(key, current);
+      return current;
+    },
+
+    async texts(place, ids) {
+      const found = new Map<string, PublicMessage>();
+      const missing: string[] = [];
+      for (const id of ids) {
+        const text = texts.get(textKey(place, id));
+        if (text) found.set(id, text);
+        else missing.push(id);
+      }
+      if (missing.length === 0) return found;
+      const refs = missing.map(id => ref(publicMessage, { ...place, id }));
+      for (const text of await store.batchGet(refs, { consistent: true, pattern: 'texts of broadcasts' })) {
+        if (!text) continue;
+        found.set(text.id, text);
+        texts.set(textKey(place, text.id), text, JSON.stringify(text.message).length);
+      }
+      return found;
+    },
+  };
+}
+
+const textKey = (place: Place, id: string): string => `${placeText(place)}#${id}`;
+
+function follow(
+  known: Broadcasts,
+  lines: readonly ItemOf<typeof broadcast>[],
+  seq: number,
+  nowS: number,
+): Broadcasts {
+  const redacted = new Set(lines.map(line => line.redacts));
+  const published = lines.filter(line => line.redacts === undefined);
+  const entries = [...known.inOrder, ...published].filter(
+    one => !redacted.has(one.seq) && one.expiredat > nowS,
+  );
+  // Lines of expired messages may be gone already, so the last line read may be before the head's number.
+  return listOf(Math.max(seq, lines.at(-1)?.seq ?? 0), entries);
+}
+
+function listOf(seq: number, entries: readonly Broadcast[]): Broadcasts {
+  const inOrder = entries.map(({ seq, id, category, expiredat }) => ({ seq, id, category, expiredat }));
+  return {
+    seq,
+    inOrder,
+    newestFirst: inOrder.toSorted((a, b) => (a.id < b.id ? 1 : -1)),
+    byId: new Map(inOrder.map(one => [one.id, one])),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Principal } from '@stak/http';
+import type { Clock, Ids, Logger, Random } from '@stak/kit';
+import type { Cursors, Store } from '@stak/table';
+import type { Bell } from './bell.ts';
+import type { BodyChecks } from './body-schema.ts';
+import type { BroadcastList } from './broadcast-list.ts';
+import type { Hub } from './hub.ts';
+
+// Throws for a tenant that is missing, somebody else's or suspended.
+export type EnterTenant = (principal: Principal, tenantId: string) => Promise<{ tenant_id: string }>;
+
+export type InboxDeps = {
+  store: Store;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  random?: Random;
+  enterTenant: EnterTenant;
+  cursors?: Cursors;
+  // To how many users at most a message is delivered in one transaction. More are left to the worker.
+  recipientsTogether?: number;
+};
+
+// What every operation works with.
+export type Service = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly random: Random;
+  readonly enterTenant: EnterTenant;
+  readonly cursors: Cursors;
+  readonly recipientsTogether: number;
+  readonly broadcasts: BroadcastList;
+  readonly bodies: BodyChecks;
+  readonly due: Bell; // rung when there is something for the worker
+  readonly hub: Hub; // who listens to whose inbox
+};
+
+export const secondsNow = ({ clock }: Pick<Service, 'clock'>): number => Math.floor(clock.now() / 1000);

@@ -1,0 +1,116 @@
+import { type AnyEntity, defineQuery, write } from '@stak/table';
+import type { Service } from './deps.ts';
+import * as limits from './limits.ts';
+import type { Step } from './mailbox.ts';
+import type { Place, UserPlace } from './places.ts';
+import { forgetRecipient } from './recipients.ts';
+import {
+  audiencePart,
+  hostId,
+  member,
+  membersOfInbox,
+  memberTotal,
+  requestKey,
+  send,
+  sharedHostId,
+} from './send-table.ts';
+import { listInboxes } from './settings.ts';
+import {
+  broadcast,
+  categoryStats,
+  expiry,
+  inboxCategories,
+  inboxConfig,
+  publicCategoryStats,
+  publicMessage,
+  publicStats,
+  receipt,
+  tenantSettings,
+  userMessage,
+  userStats,
+} from './table.ts';
+
+type Erased = 'done' | 'more';
+
+const ofUser = [userMessage, receipt, userStats, categoryStats, expiry] as const;
+const toEveryone = [publicMessage, publicStats, publicCategoryStats, broadcast] as const;
+const sent = [send, audiencePart, hostId, sharedHostId, requestKey] as const;
+const ofTenant = [tenantSettings, inboxConfig, inboxCategories] as const;
+const allOfUser = defineQuery('everything of a user', { of: ofUser, consistent: true });
+const allToEveryone = defineQuery('everything to everyone', { of: toEveryone, consistent: true });
+const allSent = defineQuery('everything sent', { of: sent, consistent: true });
+const allOfTenant = defineQuery('everything of a tenant', { of: ofTenant, consistent: true });
+
+// Removes users and tenants, some of it with each call. What has expired is left to DynamoDB, which is about to
+// remove it.
+export function createEraser(service: Service) {
+  const { store } = service;
+  return {
+    name: 'inbox',
+
+    async eraseUser(tenantId: string, userId: string): Promise<Erased> {
+      for await (const { inbox_key } of listInboxes(service, tenantId))
+        if (await eraseInboxOfUser(service, { tenant_key: tenantId, inbox_key, uid: userId })) return 'more';
+      return 'done';
+    },
+
+    async eraseTenant(tenantId: string): Promise<Erased> {
+      for await (const { inbox_key } of listInboxes(service, tenantId))
+        if (await eraseInbox(service, { tenant_key: tenantId, inbox_key })) return 'more';
+      const page = await store.query(allOfTenant, { tenant_key: tenantId }, { limit: limits.erasedTogether });
+      return (await remove(service, ofTenant, page.items)) ? 'more' : 'done';
+    },
+
+    async *exportUser(tenantId: string, userId: string): AsyncGenerator<{ kind: string; item: unknown }> {
+      for await (const { inbox_key } of listInboxes(service, tenantId)) {
+        const user = { tenant_key: tenantId, inbox_key, uid: userId };
+        for await (const { entity, item } of store.all(allOfUser, user))
+          if (entity !== 'expiry') yield { kind: `inbox ${entity}`, item };
+      }
+    },
+  };
+}
+
+// Answers whether it has removed anything: there may be more.
+async function eraseInboxOfUser(service: Service, user: UserPlace): Promise<boolean> {
+  const { store } = service;
+  const { items } = await store.query(allOfUser, user, { limit: limits.erasedTogether });
+  for (const { entity, item } of items)
+    if (entity === 'user message') await forgetRecipient(service, user, item.id);
+  if (await remove(service, ofUser, items)) return true;
+  const { tenant_key, inbox_key, uid } = user;
+  if (!(await store.get(member, { tenant_key, inbox_key, uid }, { consistent: true }))) return false;
+  const steps: Step[] = [
+    ['member', write.delete(member, { tenant_key, inbox_key, uid }, { ifPresent: true })],
+    ['total', write.update(memberTotal, { tenant_key, inbox_key }, { add: { users: -1 } })],
+  ];
+  await store.transact(steps, { pattern: 'erase a member' });
+  return true;
+}
+
+async function eraseInbox(service: Service, place: Place): Promise<boolean> {
+  const { store } = service;
+  const { items } = await store.query(membersOfInbox, place, { limit: 1 });
+  if (items[0]) return eraseInboxOfUser(service, { ...place, uid: items[0].uid });
+  const page = { limit: limits.erasedTogether };
+  if (await remove(service, toEveryone, (await store.query(allToEveryone, place, page)).items)) return true;
+  if (await remove(service, sent, (await store.query(allSent, place, page)).items)) return true;
+  return (await store.delete(memberTotal, place)) !== undefined;
+}
+
+const removedTogether = 50; // in one transaction, of 100 steps
+
+async function remove(
+  { store }: Service,
+  entities: readonly AnyEntity[],
+  found: readonly { entity: string; item: object }[],
+): Promise<boolean> {
+  for (let i = 0; i < found.length; i += removedTogether) {
+    const steps = found.slice(i, i + removedTogether).map(({ entity, item }, n): Step => {
+      const kind = entities.find(one => one.name === entity)!;
+      return [`${n}`, write.delete(kind, item as never)];
+    });
+    await store.transact(steps, { pattern: 'erase' });
+  }
+  return found.length > 0;
+}

@@ -1,0 +1,27 @@
+import { defineErrors } from '@stak/kit';
+
+export const inboxErrors = defineErrors({
+  'inbox.key_invalid': 400,
+  'inbox.body_invalid': 400,
+  'inbox.schema_refused': 400,
+  'inbox.expiry_invalid': 400,
+  'inbox.schedule_invalid': 400,
+  'inbox.snooze_invalid': 400,
+  'inbox.not_found': 404,
+  'inbox.user_not_found': 404,
+  'inbox.message_not_found': 404,
+  'inbox.send_not_found': 404,
+  'inbox.host_system_id_taken': 409,
+  'inbox.already_sent': 409,
+  'inbox.too_many_categories': 409,
+  'inbox.too_many_inboxes': 409,
+  'inbox.too_many_broadcasts': 409,
+  'inbox.too_many_snoozed': 409,
+  'inbox.message_too_large': 413,
+  'inbox.redactions_busy': 503,
+  'inbox.busy': 503,
+});
+
+export const noInbox = () => inboxErrors.create('inbox.not_found', 'There is no such inbox.');
+export const noMessage = () => inboxErrors.create('inbox.message_not_found', 'There is no such message.');
+export const noSend = () => inboxErrors.create('inbox.send_not_found', 'Nothing was sent under this id.');

@@ -1,0 +1,43 @@
+import { type Bell, createBell } from './bell.ts';
+import { type Place, placeText, type UserPlace, userText } from './places.ts';
+
+// Who of this process listens to which inbox. It carries no messages, only that there is something new: the
+// listener reads what, so a change that is told twice or out of order does no harm.
+export type Hub = {
+  listen(user: UserPlace): { bell: Bell; close(): void };
+  ringUser(user: UserPlace): void;
+  ringEveryone(place: Place): void;
+  listeners(): number;
+};
+
+export function createHub(): Hub {
+  const bells = new Map<string, Set<Bell>>();
+  let count = 0;
+
+  const ring = (key: string) => {
+    for (const bell of bells.get(key) ?? []) bell.ring();
+  };
+
+  return {
+    listen(user) {
+      const bell = createBell();
+      const keys = [userText(user), placeText(user)];
+      for (const key of keys) bells.set(key, (bells.get(key) ?? new Set()).add(bell));
+      count += 1;
+      return {
+        bell,
+        close() {
+          count -= 1;
+          for (const key of keys) {
+            const set = bells.get(key);
+            set?.delete(bell);
+            if (set?.size === 0) bells.delete(key);
+          }
+        },
+      };
+    },
+    ringUser: user => ring(userText(user)),
+    ringEveryone: place => ring(placeText(place)),
+    listeners: () => count,
+  };
+}

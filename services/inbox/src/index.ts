@@ -1,0 +1,103 @@
+import { systemRandom } from '@stak/kit';
+import { createCursors } from '@stak/table';
+import { createBell } from './bell.ts';
+import { createBodyChecks } from './body-schema.ts';
+import { createBroadcastList } from './broadcast-list.ts';
+import { readCounts } from './counts.ts';
+import type { InboxDeps, Service } from './deps.ts';
+import { createEraser } from './eraser.ts';
+import { inboxErrors } from './errors.ts';
+import { type FeedFilter, readFeed } from './feed.ts';
+import { hostApi } from './host-api.ts';
+import { createHub } from './hub.ts';
+import * as limits from './limits.ts';
+import { type MarkAll, markAll } from './mark-all.ts';
+import { type Mark, markMessages } from './marks.ts';
+import { checkPlace, type Place, type UserPlace } from './places.ts';
+import { type Origin, publish } from './publish.ts';
+import { redact, redactHostId } from './redaction.ts';
+import { broadcastBody, inboxBody, publishBody } from './schema.ts';
+import { createSendWorker, runDue } from './send-worker.ts';
+import { writeInbox } from './settings.ts';
+import { createSubscriptions } from './streams.ts';
+import { inboxConfig, inboxTable } from './table.ts';
+import { userApi } from './user-api.ts';
+import './send-table.ts'; // its entities are part of the design
+
+export type { EnterTenant, InboxDeps } from './deps.ts';
+export { inboxErrors } from './errors.ts';
+export type { Place, UserPlace } from './places.ts';
+export { inboxTable } from './table.ts';
+
+export type Inbox = ReturnType<typeof createInbox>;
+
+export function createInbox(deps: InboxDeps) {
+  const service = createService(deps);
+  return {
+    api: [...hostApi(service), ...userApi(service)] as const,
+    errors: inboxErrors,
+    tables: [inboxTable],
+    subscriptions: createSubscriptions(service),
+    workers: [createSendWorker(service)],
+    eraser: createEraser(service),
+    operations: createOperations(service),
+  };
+}
+
+function createService(deps: InboxDeps): Service {
+  const { store, clock, ids, log, enterTenant } = deps;
+  const { random = systemRandom, cursors = createCursors() } = deps;
+  return {
+    ...{ store, clock, ids, log, random, enterTenant, cursors },
+    recipientsTogether: deps.recipientsTogether ?? limits.recipientsTogether,
+    broadcasts: createBroadcastList({ store, now: clock.now }),
+    bodies: createBodyChecks(),
+    due: createBell(),
+    hub: createHub(),
+  };
+}
+
+// For other rooms, which are not callers of the API: a webhook that lands in an inbox, a task that is due. Whose
+// tenant it is, they have to know.
+const createOperations = (service: Service) => ({
+  // Makes the inbox unless it is there. Whoever has made one may have given it other words.
+  async ensureInbox(place: Place, body: object) {
+    checkPlace(place);
+    if (await service.store.get(inboxConfig, place, { consistent: true })) return;
+    await writeInbox(service, place, inboxBody.parse(body), { by: 'stak' });
+  },
+  publish(place: Place, draft: object, origin: Origin) {
+    checkPlace(place);
+    return publish(service, place, publishBody.parse(draft), origin);
+  },
+  broadcast(place: Place, draft: object, origin: Origin) {
+    checkPlace(place);
+    return publish(service, place, broadcastBody.parse(draft), origin);
+  },
+  redact(place: Place, id: string) {
+    checkPlace(place);
+    return redact(service, place, id);
+  },
+  redactHostId(place: Place, hostSystemId: string) {
+    checkPlace(place);
+    return redactHostId(service, place, hostSystemId);
+  },
+  counts(user: UserPlace) {
+    checkPlace(user);
+    return readCounts(service, user);
+  },
+  feed(user: UserPlace, filter: FeedFilter, page: { limit: number; before?: string }) {
+    checkPlace(user);
+    return readFeed(service, user, filter, page);
+  },
+  mark(user: UserPlace, ids: readonly string[], mark: Mark) {
+    checkPlace(user);
+    return markMessages(service, user, ids, mark);
+  },
+  markAll(user: UserPlace, wish: MarkAll) {
+    checkPlace(user);
+    return markAll(service, user, wish);
+  },
+  // What the worker does, once: for tests and for runs without one.
+  runDue: () => runDue(service),
+});

@@ -1,0 +1,128 @@
+import { type ItemOf, ref, type WriteStep, write } from '@stak/table';
+import type { Broadcasts, Head } from './broadcast-list.ts';
+import type { Service } from './deps.ts';
+import { noInbox } from './errors.ts';
+import type { Place, UserPlace } from './places.ts';
+import { type Attempt, again, done, untilDone } from './race.ts';
+import { removeRedacted } from './redacted-copies.ts';
+import { member, memberTotal } from './send-table.ts';
+import { isUnsettled, settle } from './settlement.ts';
+import { categoryStats, inboxConfig, publicStats, userStats } from './table.ts';
+import { countsOf, emptyState, totalsOf, type UserState, uncategorised } from './user-state.ts';
+
+export type Step = readonly [name: string, step: WriteStep];
+
+// A user's inbox as of one moment: nothing in it has expired, come back or been redacted without being counted so.
+export type Mailbox = {
+  readonly user: UserPlace;
+  readonly state: UserState;
+  readonly broadcasts: Broadcasts;
+  readonly nowMs: number;
+};
+
+// One read of two items, the user's state and the head of the messages to everyone. More only if something has
+// happened by itself since the state was written: it is settled first.
+export async function openMailbox(service: Service, user: UserPlace): Promise<Mailbox> {
+  const { store, clock } = service;
+  return untilDone(service, async () => {
+    const { state, head } = await store.transactGet(
+      { state: ref(userStats, user), head: ref(publicStats, user) },
+      { pattern: 'open a mailbox' },
+    );
+    const broadcasts = await service.broadcasts.upTo(user, head);
+    const nowMs = clock.now();
+    if (!state) {
+      await store.transact(await joinSteps(service, user, head, broadcasts), { pattern: 'join an inbox' });
+      return again;
+    }
+    if (isUnsettled(state, nowMs)) {
+      await settle(service, user, state, nowMs);
+      return again;
+    }
+    if (head?.redacting.length && (await removeRedacted(service, user, state, head.redacting))) return again;
+    return done({ user, state, broadcasts, nowMs });
+  });
+}
+
+export type Decision<T> = { result: T; state?: UserState; steps?: readonly Step[] };
+
+// Reads the inbox, decides, and writes on the condition that nothing has changed in between. A decision without a
+// state writes nothing; none at all means to look again.
+export const changeMailbox = <T>(
+  service: Service,
+  user: UserPlace,
+  pattern: string,
+  decide: (box: Mailbox) => Promise<Decision<T> | undefined>,
+): Promise<T> =>
+  untilDone<T>(service, async (): Promise<Attempt<T>> => {
+    const box = await openMailbox(service, user);
+    const decision = await decide(box);
+    if (!decision) return again;
+    if (decision.state) {
+      const steps = [...stateSteps(box.state, decision.state), ...(decision.steps ?? [])];
+      await service.store.transact(steps, { pattern });
+    }
+    return done(decision.result);
+  });
+
+// The state, and the stats of every category whose numbers change with it.
+export function stateSteps(
+  before: UserState | undefined,
+  state: Omit<UserState, 'version' | 'kind'>,
+): Step[] {
+  const { uid } = state;
+  const whole = { ...state, ...totalsOf(state.counts) };
+  const guard = before ? { ifVersion: before.version } : { ifAbsent: true };
+  const steps: Step[] = [[`state of ${uid}`, write.put(userStats, whole, guard)]];
+  const { tenant_key, inbox_key } = state;
+  for (const category of new Set([...Object.keys(before?.counts ?? {}), ...Object.keys(state.counts)])) {
+    const [all, unread] = countsOf(state.counts, category);
+    const [allBefore, unreadBefore] = countsOf(before?.counts, category);
+    if (category === uncategorised || (all === allBefore && unread === unreadBefore)) continue;
+    const stats = { tenant_key, inbox_key, uid, category, published: all, read: all - unread };
+    steps.push([`${category} of ${uid}`, write.put(categoryStats, stats)]);
+  }
+  return steps;
+}
+
+// A user the inbox has not heard of. What was sent to everyone before is theirs or not, by the inbox's policy.
+export async function joinSteps(
+  service: Service,
+  user: UserPlace,
+  head: Head,
+  broadcasts: Broadcasts,
+): Promise<Step[]> {
+  const place = { tenant_key: user.tenant_key, inbox_key: user.inbox_key };
+  const config = await service.store.get(inboxConfig, place, { consistent: true });
+  if (!config) throw noInbox();
+  const joined = joinedAt(config.late_joiners, broadcasts, service.clock.now());
+  return [
+    ...stateSteps(undefined, emptyState(user, joined)),
+    ...memberSteps(service, place, [user.uid]),
+    ...headSteps(place, head, config.late_joiners),
+  ];
+}
+
+export const memberSteps = ({ clock }: Service, place: Place, uids: readonly string[]): Step[] => {
+  const joinedat = Math.floor(clock.now() / 1000);
+  const members = uids.map(uid => [`member ${uid}`, write.put(member, { ...place, uid, joinedat })] as const);
+  const total = write.update(memberTotal, place, { add: { users: uids.length } }, { upsert: true });
+  return uids.length === 0 ? [] : [...members, ['member total', total]];
+};
+
+// Where it matters which messages came before the user, none may come in this very moment.
+export function headSteps(place: Place, head: Head, policy: Policy): Step[] {
+  if (policy === 'all') return [];
+  const unchanged = head ? ({ present: true, if: { seq: head.seq } } as const) : ({ absent: true } as const);
+  return [['no broadcast meanwhile', write.check(publicStats, place, unchanged)]];
+}
+
+type Policy = ItemOf<typeof inboxConfig>['late_joiners'];
+
+export function joinedAt(policy: Policy, { seq, inOrder }: Broadcasts, nowMs: number): number {
+  if (policy === 'all') return 0;
+  if (policy === 'none') return seq;
+  const live = inOrder.filter(one => one.expiredat * 1000 > nowMs);
+  const first = live[live.length - policy.last];
+  return first ? first.seq - 1 : 0;
+}

@@ -1,0 +1,158 @@
+import { write } from '@stak/table';
+import { broadcastSteps } from './broadcasts.ts';
+import { deliverySteps } from './delivery.ts';
+import { type Service, secondsNow } from './deps.ts';
+import { ttlSeconds } from './durations.ts';
+import { inboxErrors } from './errors.ts';
+import * as limits from './limits.ts';
+import type { Step } from './mailbox.ts';
+import { idFor } from './message-id.ts';
+import type { Place } from './places.ts';
+import { done, untilDone } from './race.ts';
+import type { Draft } from './schema.ts';
+import { send } from './send-table.ts';
+import { audienceSteps, claimSteps, earlierSend, fingerprintOf, type NewSend, type Send } from './sends.ts';
+import { type InboxConfig, type Policies, readPolicies, registerCategory } from './settings.ts';
+
+export type Origin = {
+  sender: string; // unless the message names another
+  requestKey?: string; // of an idempotent request
+};
+export type Published = { send: NewSend; isNew: boolean };
+
+// Sends a message to some users, or to everyone if none are named; now or later. What it answers is decided: the
+// same request, or the same id of the host, finds the send that is there.
+export async function publish(
+  service: Service,
+  place: Place,
+  draft: Draft & { uids?: readonly string[] },
+  origin: Origin,
+): Promise<Published> {
+  const policies = await readPolicies(service, place);
+  checkMessage(service, policies.config, draft);
+  const { category } = draft.taxonomy ?? {};
+  if (category !== undefined && !policies.categories.includes(category))
+    await registerCategory(service, place, category);
+
+  const made = makeSend(service, place, draft, origin, policies);
+  const fingerprint = fingerprintOf(draft);
+  const claim = claimSteps(place, made, {
+    unique: policies.config.unique_host_system_ids,
+    fingerprint,
+    requestKey: origin.requestKey,
+    nowS: secondsNow(service),
+  });
+  const earlier = await untilDone<Send | undefined>(service, async () => {
+    try {
+      const steps = await contentSteps(service, made, draft, policies.config);
+      await service.store.transact([...claim, ...steps], { pattern: patternOf(made) });
+      return done(undefined);
+    } catch (error) {
+      const found = await earlierSend(service, place, error, fingerprint);
+      if (!found) throw error;
+      return done(found);
+    }
+  });
+  if (earlier) return { send: earlier, isNew: false };
+  if (made.dueat !== undefined) service.due.ring();
+  return { send: made, isNew: true };
+}
+
+const patternOf = ({ status, audiences }: NewSend): string =>
+  status !== 'sent'
+    ? 'write down a send'
+    : audiences.kind === 'everyone'
+      ? 'publish to everyone'
+      : 'publish to users';
+
+// A short list is delivered together with the record of it; a long one is written down first, for the worker. A
+// message to everyone is short, whoever everyone is.
+async function contentSteps(
+  service: Service,
+  made: NewSend,
+  { message, uids }: Draft & { uids?: readonly string[] },
+  config: InboxConfig,
+): Promise<Step[]> {
+  const record = (seq?: number): Step => ['send', write.put(send, { ...made, seq }, { ifAbsent: true })];
+  if (made.status !== 'sent') {
+    const isLong = uids !== undefined && !made.audiences.uids;
+    return [record(), ...(isLong ? audienceSteps(made, uids) : [])];
+  }
+  const content = { ...made, message: stored(message) };
+  if (uids) return [record(), ...(await deliverySteps(service, content, uids, config))];
+  const { seq, steps } = await broadcastSteps(service, content);
+  return [record(seq), ...steps];
+}
+
+const stored = (message: Draft['message']) => ({ ...message, body: message.body ?? null });
+
+function checkMessage({ bodies }: Service, { schema }: InboxConfig, { message }: Draft): void {
+  if (Buffer.byteLength(JSON.stringify(message)) > limits.messageBytes)
+    throw inboxErrors.create(
+      'inbox.message_too_large',
+      `A message has at most ${limits.messageBytes} bytes.`,
+    );
+  if (schema) bodies.checkBody(schema, message.body);
+}
+
+function makeSend(
+  { clock, ids, random, recipientsTogether }: Service,
+  place: Place,
+  draft: Draft & { uids?: readonly string[] },
+  { sender }: Origin,
+  policies: Policies,
+): NewSend {
+  const nowMs = clock.now();
+  const nowS = Math.floor(nowMs / 1000);
+  const { message, taxonomy, host_system_id, label, send_at, uids } = draft;
+  if (send_at !== undefined && (send_at <= nowS || send_at > nowS + limits.scheduleAheadS))
+    throw inboxErrors.create(
+      'inbox.schedule_invalid',
+      'It can be sent from the next second to a year ahead.',
+    );
+  const isShort = uids !== undefined && uids.length <= limits.recipientsTogether;
+  const isInline = uids === undefined || uids.length <= Math.min(recipientsTogether, roomFor(message));
+  const status = send_at !== undefined ? 'scheduled' : isInline ? 'sent' : 'delivering';
+  return {
+    ...place,
+    id: send_at === undefined ? ids.next() : idFor(ids, send_at * 1000),
+    host_system_id,
+    sender: draft.sender ?? sender,
+    audiences: { kind: uids ? 'users' : 'everyone', label, ...(isShort && { uids: [...uids] }) },
+    status,
+    title: message.title,
+    taxonomy,
+    received: nowS,
+    expiredat: expiryOf(draft, send_at ?? nowS, policies),
+    recipients: uids?.length ?? 0,
+    delivered: status === 'sent' ? (uids?.length ?? 0) : 0,
+    removed: 0,
+    read: 0,
+    send_at,
+    ...(status !== 'sent' && {
+      message: stored(message),
+      shard: Math.floor(random() * limits.dueShards),
+      dueat: send_at === undefined ? nowMs : send_at * 1000,
+    }),
+  };
+}
+
+// How many copies of a message fit into one transaction.
+export const roomFor = (message: unknown): number => {
+  const bytes = Buffer.byteLength(JSON.stringify(message)) + 4096;
+  return Math.max(1, Math.min(limits.recipientsTogether, Math.floor(limits.transactionBytes / bytes)));
+};
+
+function expiryOf(draft: Draft, fromS: number, { config, tenantTtl }: Policies): number {
+  if (draft.expiredat !== undefined) {
+    if (draft.expiredat <= fromS || draft.expiredat > fromS + limits.messageTtlS)
+      throw inboxErrors.create(
+        'inbox.expiry_invalid',
+        'A message expires after it is sent, and within 730 days.',
+      );
+    return draft.expiredat;
+  }
+  const { ttl: own, taxonomy } = draft;
+  const policies = { own, category: taxonomy?.category, inboxTtl: config.ttl, tenantTtl };
+  return fromS + ttlSeconds({ ...policies, defaultS: limits.defaultTtlS });
+}

@@ -1,0 +1,133 @@
+import type { ServerEvent } from '@stak/http';
+import { countAll, nextChange } from './counts.ts';
+import type { Service } from './deps.ts';
+import { showOwn, showPublic } from './feed.ts';
+import * as limits from './limits.ts';
+import { type Mailbox, openMailbox } from './mailbox.ts';
+import type { UserPlace } from './places.ts';
+import { broadcastsOfInbox, messagesOfUser } from './table.ts';
+import { broadcastFlags, flagsOf, isVisible, markOf } from './user-state.ts';
+
+// How far a listener has got: own messages ever, own messages ever redacted, and the number of the last line to
+// everyone. It is the id of every event, so a listener that comes back goes on where it was, in any process.
+export type Position = { added: number; withdrawn: number; seq: number };
+
+const idShape = /^(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/;
+
+export const writePosition = ({ added, withdrawn, seq }: Position): string => `${added}.${withdrawn}.${seq}`;
+
+export function readPosition(id: string): Position | undefined {
+  const match = idShape.exec(id);
+  return match ? { added: Number(match[1]), withdrawn: Number(match[2]), seq: Number(match[3]) } : undefined;
+}
+
+const positionOf = ({ state, broadcasts }: Mailbox): Position => ({
+  added: state.added,
+  withdrawn: state.withdrawn,
+  seq: broadcasts.seq,
+});
+
+type Sink = { send(event: ServerEvent): void; ready(): Promise<void>; signal: AbortSignal };
+
+// Tells what is new since the position, then whatever comes. Being woken too often, or twice for one change, costs
+// a read and sends nothing.
+export async function follow(
+  service: Service,
+  user: UserPlace,
+  afterId: string | undefined,
+  sink: Sink,
+): Promise<void> {
+  const { bell, close } = service.hub.listen(user);
+  try {
+    let position = afterId === undefined ? undefined : readPosition(afterId);
+    let isFirst = true;
+    let counts = '';
+    while (!sink.signal.aborted) {
+      const box = await openMailbox(service, user);
+      const now = positionOf(box);
+      const events = position
+        ? await eventsSince(service, box, position)
+        : afterId !== undefined && isFirst
+          ? [reset]
+          : [];
+      for (const event of events) sink.send({ ...event, id: writePosition(now) });
+      const current = JSON.stringify(countAll(box));
+      if (current !== counts)
+        sink.send({ id: writePosition(now), event: 'counts', data: JSON.parse(current) });
+      counts = current;
+      position = now;
+      isFirst = false;
+      await sink.ready();
+      await wait(service, box, bell, sink.signal);
+    }
+  } finally {
+    close();
+  }
+}
+
+const reset: ServerEvent = { event: 'reset', data: { reason: 'Read the list again.' } };
+
+async function wait(
+  { clock }: Service,
+  box: Mailbox,
+  bell: { wait(signal: AbortSignal): Promise<void> },
+  signal: AbortSignal,
+): Promise<void> {
+  const changeMs = nextChange(box);
+  const untilMs = Math.min(limits.recheckMs, changeMs === undefined ? Infinity : changeMs - clock.now());
+  const rested = new AbortController();
+  const stop = AbortSignal.any([signal, rested.signal]);
+  await Promise.race([bell.wait(stop), clock.sleep(Math.max(0, untilMs), stop).catch(() => {})]);
+  rested.abort();
+}
+
+async function eventsSince(service: Service, box: Mailbox, since: Position): Promise<ServerEvent[]> {
+  const { state, broadcasts } = box;
+  if (state.added < since.added || broadcasts.seq < since.seq) return [reset]; // the inbox was erased since
+  const own = state.added === since.added ? [] : await ownSince(service, box, since.added);
+  const withdrawn = withdrawnSince(box, since.withdrawn);
+  if (!own || !withdrawn) return [reset];
+  const toEveryone = broadcasts.seq === since.seq ? [] : await broadcastsSince(service, box, since.seq);
+  return [...toEveryone, ...own, ...withdrawn];
+}
+
+function withdrawnSince({ state }: Mailbox, withdrawn: number): ServerEvent[] | undefined {
+  const wanted = state.withdrawn - withdrawn;
+  if (wanted < 0 || wanted > state.withdrawn_ids.length) return undefined;
+  return state.withdrawn_ids
+    .slice(state.withdrawn_ids.length - wanted)
+    .map(id => ({ event: 'redaction', data: { id } }));
+}
+
+// Own messages after an ordinal, oldest first. Most are the newest ones; undefined if some are not to be found near,
+// because they came late or have gone again.
+async function ownSince({ store }: Service, box: Mailbox, added: number): Promise<ServerEvent[] | undefined> {
+  const wanted = box.state.added - added;
+  if (wanted > limits.resumedMessages) return undefined;
+  const { items } = await store.query(messagesOfUser, box.user, { limit: wanted + limits.resumedMessages });
+  const found = items
+    .flatMap(({ entity, item }) => (entity === 'user message' && item.ordinal > added ? [item] : []))
+    .slice(0, wanted);
+  if (found.length < wanted) return undefined;
+  return found
+    .toReversed()
+    .map(item => ({ event: 'message', data: showOwn(box, item, flagsOf(box.state, markOf(item))) }));
+}
+
+async function broadcastsSince(service: Service, box: Mailbox, seq: number): Promise<ServerEvent[]> {
+  const { user, state, broadcasts, nowMs } = box;
+  const events: ServerEvent[] = [];
+  const fresh: string[] = [];
+  for await (const line of service.store.all(broadcastsOfInbox, user, { after: { seq } })) {
+    if (line.redacts === undefined) fresh.push(line.id);
+    else if (line.redacts > state.joined) events.push({ event: 'redaction', data: { id: line.id } });
+  }
+  const texts = await service.broadcasts.texts(user, fresh);
+  for (const id of fresh) {
+    const text = texts.get(id);
+    const one = broadcasts.byId.get(id);
+    if (text && one && isVisible(state, one, nowMs))
+      events.push({ event: 'message', data: showPublic(box, text, broadcastFlags(state, one), undefined) });
+  }
+  return events;
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { duration } from './durations.ts';
+import * as limits from './limits.ts';
+import { messageId } from './message-id.ts';
+import { isKey, isUid, keyHint, uidHint } from './places.ts';
+
+// What goes over the wire. Attribute names are the table's own; moments are in seconds since 1970.
+
+const wellFormed = (text: string): boolean => text.isWellFormed() && !/\p{Cc}/u.test(text);
+const text = (most: number) => z.string().max(most).refine(wellFormed, 'No control characters');
+const moment = z.int().min(0).max(99_999_999_999);
+
+export const tenantKey = z.string().refine(isKey, keyHint);
+export const inboxKey = z.string().refine(isKey, keyHint);
+export const uid = z.string().refine(isUid, uidHint);
+export const categoryKey = z
+  .string()
+  .max(limits.categoryChars)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'Letters, digits and . _ -, beginning with a letter or a digit');
+export const hostSystemId = text(limits.hostIdChars).min(1);
+
+export const settingsBody = z.strictObject({
+  title: text(limits.titleChars),
+  ttl: duration(limits.tenantTtlS).optional(),
+});
+export const settingsShape = settingsBody.extend({
+  tenant_key: z.string(),
+  uid: z.string(),
+  version: z.int(),
+});
+
+const lateJoiners = z.union([
+  z.enum(['all', 'none']),
+  z.strictObject({ last: z.int().min(1).max(limits.liveBroadcasts) }),
+]);
+export const inboxBody = z.strictObject({
+  title: text(limits.titleChars),
+  description: text(limits.descriptionChars).default(''),
+  ttl: z
+    .record(categoryKey, duration(limits.messageTtlS))
+    .refine(ttl => Object.keys(ttl).length <= limits.categories + 1, 'Too many categories')
+    .default({}),
+  schema: z.record(z.string(), z.unknown()).optional(),
+  late_joiners: lateJoiners.default('all'),
+  unique_host_system_ids: z.boolean().default(true),
+});
+export type InboxBody = z.output<typeof inboxBody>;
+export const inboxShape = inboxBody.extend({
+  tenant_key: z.string(),
+  inbox_key: z.string(),
+  uid: z.string(),
+  version: z.int(),
+});
+
+const unsafeSchemes = new Set(['javascript:', 'data:', 'vbscript:']);
+const isSafeUri = (uri: string): boolean => URL.canParse(uri) && !unsafeSchemes.has(new URL(uri).protocol);
+
+export const messageContent = z.strictObject({
+  title: text(limits.titleChars).min(1),
+  body: z.unknown(),
+  cta_uri: z
+    .string()
+    .max(limits.uriChars)
+    .refine(isSafeUri, 'A URI, and not one that holds code or data')
+    .nullable()
+    .default(null),
+});
+const taxonomy = z.strictObject({ category: categoryKey });
+
+const draft = z.strictObject({
+  message: messageContent,
+  taxonomy: taxonomy.optional(),
+  host_system_id: hostSystemId.nullable().default(null),
+  sender: text(limits.labelChars).min(1).optional(),
+  label: text(limits.labelChars).optional(),
+  ttl: duration(limits.messageTtlS).optional(),
+  expiredat: moment.optional(),
+  send_at: moment.optional(),
+});
+const uids = z
+  .array(uid)
+  .min(1)
+  .max(limits.recipients)
+  .refine(list => new Set(list).size === list.length, 'A uid stands twice');
+
+export const broadcastBody = draft;
+export const publishBody = draft.extend({ uids });
+export const bulkBody = z.strictObject({
+  messages: z
+    .array(publishBody)
+    .min(1)
+    .max(limits.bulkMessages)
+    .refine(
+      list => list.reduce((sum, one) => sum + one.uids.length, 0) <= limits.bulkRecipients,
+      `At most ${limits.bulkRecipients} recipients in all`,
+    ),
+});
+export type Draft = z.output<typeof draft>;
+export type PublishBody = z.output<typeof publishBody>;
+
+export const sendShape = z.strictObject({
+  id: z.string(),
+  host_system_id: z.string().nullable(),
+  sender: z.string(),
+  audiences: z.strictObject({ kind: z.enum(['users', 'everyone']), label: z.string().optional() }),
+  status: z.enum(['scheduled', 'delivering', 'sent', 'redacting', 'redacted', 'cancelled']),
+  title: z.string().nullable(),
+  taxonomy: taxonomy.optional(),
+  received: moment,
+  send_at: moment.optional(),
+  expiredat: moment,
+  recipients: z.int().nullable(),
+  delivered: z.int(),
+  read: z.int(),
+  read_rate: z.number(),
+});
+export const bulkShape = z.strictObject({
+  data: z.array(
+    z.union([
+      z.strictObject({ ok: z.literal(true), send: sendShape }),
+      z.strictObject({ ok: z.literal(false), code: z.string(), detail: z.string() }),
+    ]),
+  ),
+});
+
+export const messageShape = z.strictObject({
+  id: z.string(),
+  host_system_id: z.string().nullable(),
+  sender: z.string(),
+  audiences: z.strictObject({ kind: z.enum(['users', 'everyone']), label: z.string().optional() }),
+  received: moment,
+  delivered: moment,
+  expiredat: moment,
+  read: z.boolean(),
+  readat: moment.nullable(),
+  seen: z.boolean(),
+  archived: z.boolean(),
+  snoozed_until: moment.nullable(),
+  taxonomy: taxonomy.optional(),
+  message: z.strictObject({ title: z.string(), body: z.unknown(), cta_uri: z.string().nullable() }),
+});
+export type ShownMessage = z.output<typeof messageShape>;
+
+const counted = { total: z.int(), unread: z.int(), unseen: z.int() };
+export const countsShape = z.strictObject({
+  ...counted,
+  categories: z.record(z.string(), z.strictObject(counted)),
+});
+export type ShownCounts = z.output<typeof countsShape>;
+
+const flag = z.enum(['true', 'false']).transform(value => value === 'true');
+export const feedFilters = {
+  category: categoryKey.optional(),
+  read: flag.optional(),
+  archived: flag.default(false),
+  snoozed: flag.default(false),
+};
+
+const ids = z.array(messageId).min(1).max(limits.marksPerCall);
+const span = { since: moment.optional(), as_of: moment.optional(), category: categoryKey.optional() };
+export const markIdsBody = z.strictObject({ ids });
+export const markBody = z.union([z.strictObject({ ids }), z.strictObject(span)]);
+export const snoozeBody = z.strictObject({ until: moment });
+export const markedShape = z.strictObject({ changed: z.int(), not_found: z.array(z.string()) });

@@ -1,0 +1,134 @@
+import { defineQuery, entity } from '@stak/table';
+import { z } from 'zod';
+import { inboxTable, messageContent, taxonomy } from './table.ts';
+
+// The host's side of the table: what was sent, to whom, under which of the host's names, and who is there.
+
+const int = z.number().int();
+const place = { tenant_key: z.string(), inbox_key: z.string() };
+const acme = { tenant_key: 'acme', inbox_key: 'main' };
+const exampleId = '0mjuxvy9s00aaaaaaaaaaaaa';
+
+export const send = entity(inboxTable, {
+  name: 'send',
+  description: 'What the host sent: to whom, how far it got, who has read it. Its copies know no recipients.',
+  kind: 'SR',
+  schema: z.object({
+    ...place,
+    id: z.string(),
+    host_system_id: z.string().nullable(),
+    sender: z.string(),
+    audiences: z.object({
+      kind: z.enum(['users', 'everyone']),
+      label: z.string().optional(),
+      uids: z.array(z.string()).optional().describe('of a short list; a long one is in audience parts'),
+    }),
+    status: z.enum(['scheduled', 'delivering', 'sent', 'redacting', 'redacted', 'cancelled']),
+    title: z.string().nullable(),
+    taxonomy,
+    message: messageContent.optional().describe('until it is delivered'),
+    received: int,
+    expiredat: int,
+    recipients: int,
+    delivered: int,
+    removed: int.describe('recipients whose copy a redaction has looked for'),
+    read: int,
+    seq: int.optional().describe('of a message to everyone'),
+    send_at: int.optional(),
+    shard: int.optional(),
+    dueat: int.optional().describe('when a worker should look at it, in milliseconds'),
+    fence: z.string().optional().describe('which worker has it'),
+  }),
+  key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 'm#{id}' },
+  indexes: { due: { partition: 'DUE#{shard}', sort: '{dueat:14}#{id}' } },
+  examples: [
+    {
+      ...acme,
+      id: exampleId,
+      host_system_id: null,
+      sender: 'usr_1',
+      audiences: { kind: 'users', uids: ['ann'] },
+      status: 'sent',
+      title: 'Your invoice',
+      received: 1_764_000_000,
+      expiredat: 4_000_000_000,
+      recipients: 1,
+      delivered: 1,
+      removed: 0,
+      read: 0,
+    },
+  ],
+});
+
+export const audiencePart = entity(inboxTable, {
+  name: 'audience part',
+  description: 'A thousand recipients of a send. They are written down here and nowhere else.',
+  kind: 'AU',
+  schema: z.object({ ...place, id: z.string(), part: int, uids: z.array(z.string()), expiredat: int }),
+  key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 'a#{id}#{part:3}' },
+  examples: [{ ...acme, id: exampleId, part: 0, uids: ['ann', 'bob'], expiredat: 4_000_000_000 }],
+});
+
+export const hostId = entity(inboxTable, {
+  name: 'host id',
+  description: "The send that has one of the host's ids, where they are unique.",
+  kind: 'HI',
+  schema: z.object({
+    ...place,
+    host_system_id: z.string(),
+    id: z.string(),
+    fingerprint: z.string(),
+    expiredat: int,
+  }),
+  key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 'h#{host_system_id:text}' },
+  examples: [
+    {
+      ...acme,
+      host_system_id: 'INV-1',
+      id: exampleId,
+      fingerprint: 'x'.repeat(43),
+      expiredat: 4_000_000_000,
+    },
+  ],
+});
+
+export const sharedHostId = entity(inboxTable, {
+  name: 'shared host id',
+  description: "One of the sends that have one of the host's ids, where they need not be unique.",
+  kind: 'HS',
+  schema: z.object({ ...place, host_system_id: z.string(), id: z.string(), expiredat: int }),
+  key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 'n#{host_system_id:text}#{id}' },
+  examples: [{ ...acme, host_system_id: 'INV-1', id: exampleId, expiredat: 4_000_000_000 }],
+});
+
+export const requestKey = entity(inboxTable, {
+  name: 'request key',
+  description: 'The send that an idempotent request has made: it is made once, also after a crash.',
+  kind: 'RK',
+  schema: z.object({ ...place, key: z.string(), id: z.string(), expiredat: int }),
+  key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 'k#{key:text}' },
+  examples: [{ ...acme, key: 'x'.repeat(43), id: exampleId, expiredat: 4_000_000_000 }],
+});
+
+export const member = entity(inboxTable, {
+  name: 'member',
+  description: 'A user whom the inbox knows: one who came, or to whom something was sent.',
+  kind: 'RU',
+  schema: z.object({ ...place, uid: z.string(), joinedat: int }),
+  key: { partition: 't#{tenant_key}R#{inbox_key}', sort: 'u#{uid}' },
+  examples: [{ ...acme, uid: 'ann', joinedat: 1_764_000_000 }],
+});
+
+export const memberTotal = entity(inboxTable, {
+  name: 'member total',
+  kind: 'US',
+  schema: z.object({ ...place, users: int }),
+  key: { partition: 't#{tenant_key}R#{inbox_key}', sort: 'c#*' },
+  examples: [{ ...acme, users: 1 }],
+});
+
+export const sendsOfInbox = defineQuery('sends of an inbox', { of: send, newestFirst: true });
+export const dueSends = defineQuery('due sends', { of: send, index: 'due' });
+export const audienceOfSend = defineQuery('audience of a send', { of: audiencePart, consistent: true });
+export const sendsOfHostId = defineQuery('sends of a host id', { of: sharedHostId, consistent: true });
+export const membersOfInbox = defineQuery('members of an inbox', { of: member, consistent: true });

@@ -1,0 +1,116 @@
+import { versionMismatch } from '@stak/http';
+import { type ItemOf, ref, tableErrors } from '@stak/table';
+import type { Service } from './deps.ts';
+import { inboxErrors, noInbox } from './errors.ts';
+import * as limits from './limits.ts';
+import type { Place } from './places.ts';
+import { done, untilDone } from './race.ts';
+import type { InboxBody } from './schema.ts';
+import { inboxCategories, inboxConfig, inboxesOfTenant, tenantSettings } from './table.ts';
+
+export type InboxConfig = ItemOf<typeof inboxConfig>;
+export type TenantSettings = ItemOf<typeof tenantSettings>;
+
+// Who writes it, and over which version: undefined for any.
+type Edit = { by: string; version?: number };
+
+export const readTenantSettings = ({ store }: Service, tenant_key: string) =>
+  store.get(tenantSettings, { tenant_key }, { consistent: true });
+
+export function writeTenantSettings(
+  service: Service,
+  tenant_key: string,
+  body: { title: string; ttl?: string },
+  { by, version }: Edit,
+): Promise<TenantSettings> {
+  const { store } = service;
+  return edit(service, version, async () => {
+    const found = await readTenantSettings(service, tenant_key);
+    const guard = guardOf(found?.version, version);
+    return store.put(tenantSettings, { tenant_key, ...body, uid: by }, guard);
+  });
+}
+
+export async function readInbox({ store }: Service, place: Place): Promise<InboxConfig> {
+  const found = await store.get(inboxConfig, place, { consistent: true });
+  if (!found) throw noInbox();
+  return found;
+}
+
+export async function writeInbox(
+  service: Service,
+  place: Place,
+  body: InboxBody,
+  { by, version }: Edit,
+): Promise<InboxConfig> {
+  const { store } = service;
+  if (body.schema) service.bodies.checkSchema(body.schema);
+  return edit(service, version, async () => {
+    const found = await store.get(inboxConfig, place, { consistent: true });
+    if (!found) await checkRoom(service, place.tenant_key);
+    return store.put(inboxConfig, { ...place, ...body, uid: by }, guardOf(found?.version, version));
+  });
+}
+
+export const listInboxes = ({ store }: Service, tenant_key: string): AsyncGenerator<InboxConfig> =>
+  store.all(inboxesOfTenant, { tenant_key });
+
+async function checkRoom(service: Service, tenant_key: string): Promise<void> {
+  let count = 0;
+  for await (const _ of listInboxes(service, tenant_key)) count += 1;
+  if (count >= limits.inboxes)
+    throw inboxErrors.create('inbox.too_many_inboxes', `A tenant has at most ${limits.inboxes} inboxes.`);
+}
+
+const guardOf = (found: number | undefined, expected: number | undefined) => {
+  if (expected !== undefined) return { ifVersion: expected };
+  return found === undefined ? { ifAbsent: true } : { ifVersion: found };
+};
+
+// Without an expected version, whoever comes last is right.
+const edit = <T>(service: Service, expected: number | undefined, attempt: () => Promise<T>): Promise<T> =>
+  untilDone(service, async () => {
+    try {
+      return done(await attempt());
+    } catch (error) {
+      const isLost = tableErrors.includes(error) && error.code === 'table.condition_failed';
+      if (isLost && expected !== undefined) throw versionMismatch();
+      throw error;
+    }
+  });
+
+export type Policies = { config: InboxConfig; tenantTtl?: string; categories: readonly string[] };
+
+// Everything a message is judged by, in one read.
+export async function readPolicies({ store }: Service, place: Place): Promise<Policies> {
+  const { tenant_key } = place;
+  const { config, tenant, known } = await store.transactGet(
+    {
+      config: ref(inboxConfig, place),
+      tenant: ref(tenantSettings, { tenant_key }),
+      known: ref(inboxCategories, place),
+    },
+    { pattern: 'policies of an inbox' },
+  );
+  if (!config) throw noInbox();
+  return { config, tenantTtl: tenant?.ttl, categories: known?.categories ?? [] };
+}
+
+// A category is known to its inbox from its first message on. Their number is limited here, once, so that no
+// recipient's stats can grow without end.
+export function registerCategory(service: Service, place: Place, category: string): Promise<void> {
+  const { store } = service;
+  return untilDone(service, async () => {
+    const known = await store.get(inboxCategories, place, { consistent: true });
+    const categories = known?.categories ?? [];
+    if (categories.includes(category)) return done(undefined);
+    if (categories.length >= limits.categories)
+      throw inboxErrors.create(
+        'inbox.too_many_categories',
+        `An inbox has at most ${limits.categories} categories.`,
+      );
+    const guard = known ? { ifVersion: known.version } : { ifAbsent: true };
+    await store.put(inboxCategories, { ...place, categories: [...categories, category] }, guard);
+    return done(undefined);
+  });
+}

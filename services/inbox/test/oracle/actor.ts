@@ -1,0 +1,208 @@
+import { seededRandom } from '@stak/kit';
+import { createStore } from '@stak/table';
+import { send } from '../../src/send-table.ts';
+import { type Command, type Plain, users } from './commands.ts';
+import { CrashError } from './faults.ts';
+import { Model, type Policy, type Sent } from './model.ts';
+import { handleRecords, place, type World } from './world.ts';
+
+type Pending = { sent: Sent; hostId: string; delivered: number };
+type Publishing = { uids?: string[]; category?: string; ttl: number; delay?: number };
+
+const origin = { sender: 'usr_1' };
+
+// Does to the inbox and to the model what a history says.
+export class Actor {
+  readonly model: Model;
+  readonly #world: World;
+  readonly #store;
+  readonly #sent: { id: string; hostId: string }[] = [];
+  readonly #pending: Pending[] = []; // written down, and not yet delivered to all
+  #turn = 0;
+  #number = 0;
+
+  constructor(world: World, policy: Policy) {
+    this.#world = world;
+    this.#store = createStore({ client: world.client, clock: world.clock });
+    this.model = new Model(policy, world.now);
+  }
+
+  // The processes take turns, so neither can rely on what it remembers.
+  inbox = () => this.#world.processes[this.#turn++ % 2]!;
+
+  async run(command: Command): Promise<void> {
+    if (command.do === 'crash') return this.#world.faults.arm(command.write, command.after);
+    if (command.do === 'together') await this.#together(command);
+    else await this.#do(command);
+    this.#world.faults.disarm();
+  }
+
+  async #do(command: Plain): Promise<void> {
+    const { model } = this;
+    switch (command.do) {
+      case 'publish':
+      case 'broadcast':
+        return this.#publish(command, command.repeats);
+      case 'schedule':
+        return this.#publish(command, 0);
+      case 'bulk':
+        for (const message of command.messages) await this.#publish(message, message.repeats);
+        return;
+      case 'mark': {
+        const ids = this.#pickAll(command.picks);
+        const missing = ids.filter(id => !model.find(command.uid, id));
+        for (const id of ids) model.mark(command.uid, id, command.as);
+        const marked = await this.#again(() =>
+          this.inbox().operations.mark(this.#user(command.uid), ids, { kind: command.as as 'read' }),
+        );
+        if (marked.missing.toSorted().join() !== missing.toSorted().join())
+          throw new Error('other messages were missing');
+        return;
+      }
+      case 'snooze': {
+        const [id] = this.#pickAll([command.pick]);
+        const until = this.#seconds() + command.seconds;
+        const copy = id === undefined ? undefined : model.find(command.uid, id);
+        if (!copy || id === undefined || copy.sent.expiredat <= until) return;
+        model.mark(command.uid, id, 'snooze', until);
+        await this.#again(() =>
+          this.inbox().operations.mark(this.#user(command.uid), [id], { kind: 'snooze', until }),
+        );
+        return;
+      }
+      case 'markAll': {
+        const at = (offset?: number) => (offset === undefined ? undefined : this.#seconds() + offset);
+        const span = { since: at(command.since), as_of: at(command.as_of), category: command.category };
+        model.markAll(command.uid, command.as, span);
+        await this.#again(() =>
+          this.inbox().operations.markAll(this.#user(command.uid), { as: command.as, ...span }),
+        );
+        return;
+      }
+      case 'redact':
+        return this.#redact(command.pick, command.byHostId);
+      case 'visit':
+        model.visit(command.uid);
+        return;
+      case 'advance':
+        return this.#world.advance(command.ms);
+      case 'sweep':
+        return this.#world.sweep(command.lag);
+      case 'runDue':
+        await this.#again(() => this.inbox().operations.runDue());
+        return this.#learnDelivered();
+      case 'records': {
+        const records = await this.#world.readRecords();
+        const all = command.twice ? [...records, ...records] : records;
+        await this.#again(() => handleRecords(this.inbox(), shuffled(all, command.seed)));
+      }
+    }
+  }
+
+  async #together({ all, reads }: Extract<Command, { do: 'together' }>): Promise<void> {
+    // Who comes first, a new user or a message to everyone, would be anybody's guess.
+    for (const one of users) await this.#again(() => this.inbox().operations.counts(this.#user(one)));
+    const ids = this.#pickAll(reads);
+    const uid = 'ann';
+    for (const id of ids) this.model.mark(uid, id, 'read');
+    await Promise.all([
+      ...all.map(one => this.#publish(one, one.repeats)),
+      ...ids.map(id =>
+        this.#again(() => this.inbox().operations.mark(this.#user(uid), [id], { kind: 'read' })),
+      ),
+    ]);
+  }
+
+  // A crash is followed by another try, in the other process.
+  async #again<T>(attempt: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof CrashError)) throw error;
+        this.#world.faults.disarm();
+      }
+    }
+  }
+
+  async #publish({ uids, category, ttl, delay }: Publishing, repeats: number): Promise<void> {
+    const hostId = `host ${++this.#number}`;
+    const send_at = delay === undefined ? undefined : this.#seconds() + delay;
+    const draft = {
+      message: { title: hostId, body: 'text' },
+      host_system_id: hostId,
+      ttl: `${ttl}s`,
+      ...(category && { taxonomy: { category } }),
+      ...(send_at !== undefined && { send_at }),
+    };
+    const publishOnce = () => {
+      const { operations } = this.inbox();
+      return uids
+        ? operations.publish(place, { ...draft, uids }, origin)
+        : operations.broadcast(place, draft, origin);
+    };
+    const published = await this.#again(publishOnce);
+    for (let i = 0; i < repeats; i++) {
+      const repeated = await this.#again(publishOnce);
+      if (repeated.send.id !== published.send.id || repeated.isNew) throw new Error('it was sent again');
+    }
+    const { id, expiredat, status } = published.send;
+    const sent: Sent = { id, category, expiredat, recipients: uids, redacted: false };
+    this.#sent.push({ id, hostId });
+    this.model.sent.set(id, sent);
+    if (status === 'sent') this.#commit(sent);
+    else this.#pending.push({ sent, hostId, delivered: 0 });
+  }
+
+  #commit(sent: Sent): void {
+    if (!sent.recipients) this.model.broadcast(sent);
+    else for (const uid of sent.recipients) this.model.deliver(sent, uid);
+  }
+
+  // How far the worker got is what it has written down; the copies have to agree.
+  async #learnDelivered(): Promise<void> {
+    for (const pending of this.#pending) {
+      const { sent } = pending;
+      const found = await this.#store.get(send, { ...place, id: sent.id }, { consistent: true });
+      if (!found) continue;
+      if (!sent.recipients) {
+        if (found.status === 'sent' && pending.delivered++ === 0) this.model.broadcast(sent);
+        continue;
+      }
+      for (; pending.delivered < found.delivered; pending.delivered++)
+        this.model.deliver(sent, sent.recipients[pending.delivered]!);
+    }
+  }
+
+  async #redact(pick: number, byHostId: boolean): Promise<void> {
+    const sent = this.#picked(pick);
+    if (!sent) return;
+    const isThere = this.model.sent.get(sent.id)!.expiredat * 1000 > this.#world.now();
+    const attempt = () =>
+      byHostId
+        ? this.inbox().operations.redactHostId(place, sent.hostId)
+        : this.inbox().operations.redact(place, sent.id);
+    await this.#again(attempt).catch((error: { code?: string }) => {
+      if (error.code !== 'inbox.send_not_found' || isThere) throw error;
+    });
+    this.model.redact(sent.id);
+  }
+
+  #pickAll = (picks: readonly number[]): string[] => [
+    ...new Set(picks.flatMap(pick => this.#picked(pick)?.id ?? [])),
+  ];
+  #picked = (pick: number) => this.#sent.at(pick % Math.max(1, this.#sent.length));
+  #user = (uid: string) => {
+    this.model.visit(uid);
+    return { ...place, uid };
+  };
+  #seconds = () => Math.floor(this.#world.now() / 1000);
+}
+
+function shuffled<T>(list: readonly T[], seed: number): T[] {
+  const random = seededRandom(seed);
+  return list
+    .map(value => ({ value, order: random() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ value }) => value);
+}

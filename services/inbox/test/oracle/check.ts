@@ -1,0 +1,48 @@
+import { deepStrictEqual } from 'node:assert';
+import type { Actor } from './actor.ts';
+import { place, type World } from './world.ts';
+
+export type Tally = { checks: number };
+
+const views = [
+  { archived: false, snoozed: false },
+  { archived: true, snoozed: false },
+  { archived: false, snoozed: true },
+];
+
+// Every user's feed, page by page, and counts, as the model has them.
+export async function checkAll(world: World, actor: Actor, tally: Tally): Promise<void> {
+  for (const uid of actor.model.known()) {
+    const user = { ...place, uid };
+    deepStrictEqual(sorted(await actor.inbox().operations.counts(user)), sorted(actor.model.counts(uid)));
+    tally.checks += 1;
+    for (const view of views) {
+      const shown = await readAll(world, actor, user, view);
+      deepStrictEqual(shown, actor.model.feed(uid, view), `the feed of ${uid}`);
+      tally.checks += 1;
+    }
+  }
+}
+
+// Numbers of pages are small and differ, so that every border is met.
+async function readAll(
+  world: World,
+  actor: Actor,
+  user: { uid: string } & typeof place,
+  view: (typeof views)[0],
+) {
+  const shown = [];
+  let before: string | undefined;
+  do {
+    const limit = 2 + ((shown.length + world.faults.writes()) % 5);
+    const page = await actor.inbox().operations.feed(user, view, { limit, before });
+    for (const { id, read, seen, archived } of page.items) shown.push({ id, read, seen, archived });
+    before = page.before;
+  } while (before !== undefined);
+  return shown;
+}
+
+const sorted = (counts: { categories: object }) => ({
+  ...counts,
+  categories: Object.fromEntries(Object.entries(counts.categories).sort(([a], [b]) => (a < b ? -1 : 1))),
+});

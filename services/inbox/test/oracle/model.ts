@@ -1,0 +1,120 @@
+import { timeOf } from '@stak/kit';
+
+// What an inbox is, in plain lists: no counters, no marks over ranges, no expiry but by looking at the clock.
+
+export type Policy = 'all' | 'none' | { last: number };
+export type Flags = { read: boolean; seen: boolean; archived: boolean; snoozedUntil?: number };
+export type Sent = {
+  id: string;
+  category?: string;
+  expiredat: number;
+  recipients?: readonly string[]; // of everyone if absent
+  redacted: boolean;
+};
+export type Shown = { id: string; read: boolean; seen: boolean; archived: boolean };
+export type Numbers = { total: number; unread: number; unseen: number };
+
+type Copy = { sent: Sent; flags: Flags };
+type User = { copies: Copy[] };
+
+export class Model {
+  readonly sent = new Map<string, Sent>();
+  readonly #publicOnes: Sent[] = []; // in the order they were committed
+  readonly #users = new Map<string, User>();
+  readonly #policy: Policy;
+  readonly #now: () => number;
+
+  constructor(policy: Policy, now: () => number) {
+    this.#policy = policy;
+    this.#now = now;
+  }
+
+  known = (): string[] => [...this.#users.keys()];
+
+  // A user appears with whatever the policy gives them of the past.
+  visit(uid: string): User {
+    const found = this.#users.get(uid);
+    if (found) return found;
+    const live = this.#publicOnes.filter(one => this.#isLive(one));
+    const given =
+      this.#policy === 'all' ? live : this.#policy === 'none' ? [] : live.slice(-this.#policy.last);
+    const user = { copies: given.map(sent => ({ sent, flags: fresh() })) };
+    this.#users.set(uid, user);
+    return user;
+  }
+
+  deliver(sent: Sent, uid: string): void {
+    this.visit(uid).copies.push({ sent, flags: fresh() });
+  }
+
+  broadcast(sent: Sent): void {
+    this.#publicOnes.push(sent);
+    for (const user of this.#users.values()) user.copies.push({ sent, flags: fresh() });
+  }
+
+  redact(id: string): void {
+    const sent = this.sent.get(id);
+    if (sent) sent.redacted = true;
+  }
+
+  #isLive = (one: Sent): boolean => !one.redacted && one.expiredat * 1000 > this.#now();
+  #isSnoozed = ({ flags }: Copy): boolean =>
+    flags.snoozedUntil !== undefined && flags.snoozedUntil * 1000 > this.#now();
+  #live = (uid: string): Copy[] => this.visit(uid).copies.filter(copy => this.#isLive(copy.sent));
+  #inside = (uid: string): Copy[] =>
+    this.#live(uid).filter(copy => !copy.flags.archived && !this.#isSnoozed(copy));
+
+  find = (uid: string, id: string): Copy | undefined => this.#live(uid).find(copy => copy.sent.id === id);
+
+  mark(uid: string, id: string, kind: string, until?: number): boolean {
+    const copy = this.find(uid, id);
+    if (!copy) return false;
+    const { flags } = copy;
+    if (kind !== 'seen' && kind !== 'unarchive') flags.snoozedUntil = until;
+    if (kind === 'read') Object.assign(flags, { read: true, seen: true });
+    if (kind === 'unread') Object.assign(flags, { read: false, seen: true });
+    if (kind === 'seen') flags.seen = true;
+    if (kind === 'archive') Object.assign(flags, { archived: true, seen: true });
+    if (kind === 'unarchive') Object.assign(flags, { archived: false, seen: true });
+    if (kind === 'snooze') Object.assign(flags, { read: false, seen: true, archived: false });
+    return true;
+  }
+
+  markAll(
+    uid: string,
+    as: 'read' | 'seen',
+    { since, as_of, category }: { since?: number; as_of?: number; category?: string },
+  ): void {
+    for (const { sent, flags } of this.#inside(uid)) {
+      const second = Math.floor(timeOf(sent.id)! / 1000);
+      if (since !== undefined && second < since) continue;
+      if (as_of !== undefined && second > as_of) continue;
+      if (category !== undefined && sent.category !== category) continue;
+      flags.seen = true;
+      if (as === 'read') flags.read = true;
+    }
+  }
+
+  feed(uid: string, { archived, snoozed }: { archived: boolean; snoozed: boolean }): Shown[] {
+    return this.#live(uid)
+      .filter(copy => copy.flags.archived === archived && this.#isSnoozed(copy) === snoozed)
+      .map(({ sent: { id }, flags: { read, seen } }) => ({ id, read, seen, archived }))
+      .sort((a, b) => (a.id < b.id ? 1 : -1));
+  }
+
+  counts(uid: string): Numbers & { categories: Record<string, Numbers> } {
+    const numbers = (copies: Copy[]): Numbers => ({
+      total: copies.length,
+      unread: copies.filter(copy => !copy.flags.read).length,
+      unseen: copies.filter(copy => !copy.flags.seen).length,
+    });
+    const inside = this.#inside(uid);
+    const categories: Record<string, Numbers> = {};
+    for (const { sent } of inside)
+      if (sent.category !== undefined)
+        categories[sent.category] = numbers(inside.filter(copy => copy.sent.category === sent.category));
+    return { ...numbers(inside), categories };
+  }
+}
+
+const fresh = (): Flags => ({ read: false, seen: false, archived: false });

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { Actor } from './actor.ts';
+import { checkAll, type Tally } from './check.ts';
+import { type History, histories } from './commands.ts';
+import { type EngineKind, openWorld, type Sabotage } from './world.ts';
+
+export type RunOptions = {
+  histories: number;
+  length: number;
+  engine: EngineKind;
+  seed?: number;
+  sabotage?: Sabotage;
+  // Shrinking takes many more runs; what only has to fail need not be small.
+  endOnFailure?: boolean;
+  onHistory?(): void;
+};
+export type RunResult = { seed: number; checks: number; mismatch?: string };
+
+// Random histories, each step of which is checked for every user.
+export async function runHistories(options: RunOptions): Promise<RunResult> {
+  const tally = { checks: 0 };
+  const property = fc.asyncProperty(histories(options.length), async history => {
+    await runHistory(history, options, tally);
+    options.onHistory?.();
+  });
+  const { seed, endOnFailure = false } = options;
+  const details = await fc.check(property, {
+    numRuns: options.histories,
+    ...(seed !== undefined && { seed }),
+    endOnFailure,
+  });
+  const mismatch = details.failed
+    ? `${fc.defaultReportMessage(details)}\n${describe(details.errorInstance)}`
+    : undefined;
+  return { seed: details.seed, checks: tally.checks, mismatch };
+}
+
+const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? '') : String(error));
+
+async function runHistory(history: History, { engine, sabotage }: RunOptions, tally: Tally): Promise<void> {
+  const { policy, recipientsTogether, commands } = history;
+  const world = await openWorld({ engine, policy, recipientsTogether, sabotage });
+  try {
+    const actor = new Actor(world, policy);
+    for (const command of commands) {
+      await actor.run(command);
+      if (command.do !== 'crash') await checkAll(world, actor, tally);
+    }
+  } finally {
+    await world.close();
+  }
+}

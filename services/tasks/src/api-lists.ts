@@ -1,0 +1,116 @@
+import { bindCursors, endpoint, json, pageOf, pageQuery, route } from '@stak/http';
+import { z } from 'zod';
+import { todayIn } from './calendar.ts';
+import { readTally } from './commit.ts';
+import { enter, type Services } from './deps.ts';
+import { exportFormats, exportTasks, toStream } from './export.ts';
+import { type Filter, parseFilter } from './filter.ts';
+import * as limits from './limits.ts';
+import { completeList, type ListPosition, planList, readLegs, sorts } from './list.ts';
+import { showListed } from './schema.ts';
+import { searchTasks } from './search.ts';
+import { readCounts } from './statistics.ts';
+import { counts, foundTask, listedTask } from './wire.ts';
+
+const own = { auth: 'user' as const, scope: 'read' as const, method: 'get' as const, tags: ['tasks'] };
+
+const list = route({
+  ...own,
+  path: '/v1/tasks',
+  operationId: 'tasks.list',
+  summary: 'List tasks',
+  description:
+    '`filter` is a few terms that all have to hold: `status:pending due<2026-12-01 category:work,"home & garden" ' +
+    '-label:someday priority>=high is:overdue`. `view=full` gives whole tasks instead of summaries.',
+  request: {
+    query: pageQuery(limits.listItemsMost).extend({
+      filter: z.string().max(limits.filterChars).default(''),
+      sort: z.enum(sorts).optional(),
+      order: z.enum(['asc', 'desc']).default('asc'),
+      view: z.enum(['summary', 'full']).default('summary'),
+    }),
+  },
+  responses: { 200: json(pageOf(listedTask)) },
+  problems: ['tasks.filter_refused'],
+});
+
+const search = route({
+  ...own,
+  path: '/v1/tasks/search',
+  operationId: 'tasks.search',
+  summary: 'Search titles, descriptions, categories and labels',
+  description: 'The best first. The beginning of a word is enough, and a wrong letter does no harm.',
+  request: {
+    query: pageQuery(limits.listItemsMost).extend({ q: z.string().trim().min(1).max(limits.queryChars) }),
+  },
+  responses: { 200: json(pageOf(foundTask)) },
+});
+
+const count = route({
+  ...own,
+  path: '/v1/tasks/counts',
+  operationId: 'tasks.counts',
+  summary: 'How many tasks there are, by status, priority and category',
+  responses: { 200: json(counts) },
+});
+
+const download = route({
+  ...own,
+  path: '/v1/tasks/export',
+  operationId: 'tasks.export',
+  summary: 'All tasks as a file',
+  request: { query: z.strictObject({ format: z.enum(exportFormats).default('json') }) },
+  responses: {
+    200: {
+      description: 'A file',
+      content: { 'application/json': { schema: z.unknown() }, 'text/csv': { schema: z.string() } },
+    },
+  },
+});
+
+const mediaTypes = { json: 'application/json', csv: 'text/csv; charset=utf-8' };
+
+export const listEndpoints = (services: Services) =>
+  [
+    endpoint(list, async c => {
+      const user_id = await enter(services, c.get('principal'));
+      const { limit, cursor, filter: text, sort, order, view } = c.req.valid('query');
+      const cursors = bindCursors<ListPosition>(c, services.cursors as never);
+      const context = { store: services.store, user_id };
+      const filter = await filterOf(services, user_id, text);
+      const legs = planList(context, { filter, sort, newestFirst: order === 'desc' });
+      const { items, next } = await readLegs(legs, limit, cursors.open(cursor));
+      const data = view === 'full' ? await completeList(context, items, filter) : items;
+      return c.json({ data: data.map(one => showListed(one, view)), next_cursor: cursors.seal(next) }, 200);
+    }),
+    endpoint(search, async c => {
+      const user_id = await enter(services, c.get('principal'));
+      const { q, limit, cursor } = c.req.valid('query');
+      const cursors = bindCursors<{ start: number }>(c, services.cursors as never);
+      const start = cursors.open(cursor)?.start ?? 0;
+      const { items, next } = await searchTasks(services, user_id, q, { limit, start });
+      const data = items.map(({ user_id: _user, request_id: _request, ...found }) => found);
+      return c.json(
+        { data, next_cursor: cursors.seal(next === undefined ? undefined : { start: next }) },
+        200,
+      );
+    }),
+    endpoint(count, async c => {
+      const user_id = await enter(services, c.get('principal'));
+      return c.json(await readCounts(services, user_id), 200);
+    }),
+    endpoint(download, async c => {
+      const user_id = await enter(services, c.get('principal'));
+      const { format } = c.req.valid('query');
+      c.header('Content-Type', mediaTypes[format]);
+      c.header('Content-Disposition', `attachment; filename="tasks.${format}"`);
+      return c.body(toStream(exportTasks(services.store, user_id, format)), 200) as never;
+    }),
+  ] as const;
+
+// Which day it is depends on where the user is.
+async function filterOf(services: Services, user_id: string, text: string): Promise<Filter> {
+  if (text === '') return [];
+  const settings = await readTally(services, user_id, false);
+  return parseFilter(text, todayIn(settings?.time_zone ?? 'UTC', services.clock.now()));
+}

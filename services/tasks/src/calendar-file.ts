@@ -1,0 +1,26 @@
+import ical, { ICalEventTransparency } from 'ical-generator';
+import { utcOf } from './calendar.ts';
+import type { Task } from './schema.ts';
+
+// Tasks as all-day events: hardly any calendar shows the to-dos of a feed it subscribes to.
+export function calendarText(tasks: readonly Task[]): string {
+  const calendar = ical({ name: 'Tasks', prodId: { company: 'Stak', product: 'Tasks' } });
+  for (const task of tasks) {
+    if (task.due_date === undefined) continue;
+    calendar.createEvent({
+      id: `${task.task_id}@stak`,
+      start: new Date(utcOf(task.due_date)),
+      allDay: true,
+      summary: task.status === 'completed' ? `✓ ${task.title}` : task.title,
+      description: task.description ?? null,
+      categories: [task.category ?? [], task.labels ?? []].flat().map(name => ({ name })),
+      transparency: ICalEventTransparency.TRANSPARENT, // a task does not make its user busy all day
+      sequence: task.version,
+      created: new Date(task.created_at * 1000),
+      lastModified: new Date(task.updated_at * 1000),
+      stamp: new Date(task.updated_at * 1000),
+      repeating: task.recurrence ? `RRULE:${task.recurrence}` : null,
+    });
+  }
+  return calendar.toString();
+}

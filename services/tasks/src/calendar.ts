@@ -1,0 +1,61 @@
+// Days and clock times in the time zones of users. A date is `2026-03-01`, a time `09:30`.
+
+const dayMs = 24 * 60 * 60 * 1000;
+const formats = new Map<string, Intl.DateTimeFormat>();
+const mostFormats = 700; // the time zone database has about 600 names
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+  if (formats.size >= mostFormats) formats.clear();
+  formats.set(timeZone, format);
+  return format;
+}
+
+// The zone's name as the time zone database spells it; undefined for one it does not know.
+export function zoneNamed(name: string): string | undefined {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name)) return undefined;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
+}
+
+// What clocks on the wall show, as if it were UTC.
+function wallMs(instantMs: number, timeZone: string): number {
+  const parts: Record<string, number> = {};
+  for (const { type, value } of formatOf(timeZone).formatToParts(instantMs)) parts[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second);
+}
+
+export const dateOf = (utcMs: number): string => new Date(utcMs).toISOString().slice(0, 10);
+
+export const todayIn = (timeZone: string, nowMs: number): string => dateOf(wallMs(nowMs, timeZone));
+
+// Midnight UTC of a date: dates are counted and compared there, where no day is longer than another.
+export const utcOf = (date: string): number => Date.parse(`${date}T00:00:00Z`);
+
+export const addDays = (date: string, days: number): string => dateOf(utcOf(date) + days * dayMs);
+
+// The moment a clock shows the time. Where it is shown twice the first is taken; where it is skipped, the moment
+// after the gap that is as far from its start.
+export function instantOf(date: string, time: string, timeZone: string): number {
+  const wanted = Date.parse(`${date}T${time}:00Z`);
+  const offsetAt = (instantMs: number) => wallMs(instantMs, timeZone) - instantMs;
+  const before = wanted - offsetAt(wanted - dayMs);
+  if (wallMs(before, timeZone) === wanted) return before;
+  const after = wanted - offsetAt(wanted + dayMs);
+  return wallMs(after, timeZone) === wanted ? after : before;
+}

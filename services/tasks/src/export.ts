@@ -1,0 +1,56 @@
+import type { Store } from '@stak/table';
+import { csvLine } from './csv.ts';
+import { showTask, type Task } from './schema.ts';
+import { allTasks } from './table.ts';
+
+export const exportFormats = ['json', 'csv'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+const columns = [
+  'task_id',
+  'title',
+  'description',
+  'status',
+  'priority',
+  'category',
+  'labels',
+  'due_date',
+  'parent_id',
+  'recurrence',
+  'created_at',
+  'updated_at',
+  'completed_at',
+] as const satisfies readonly (keyof Task)[];
+
+// All tasks, piece by piece: an export is never held in memory as a whole.
+export async function* exportTasks(
+  store: Store,
+  user_id: string,
+  format: ExportFormat,
+): AsyncGenerator<string> {
+  yield format === 'csv' ? csvLine(columns) : '[';
+  let isFirst = true;
+  for await (const one of store.all(allTasks, { user_id })) {
+    if (format === 'csv') yield csvLine(columns.map(name => cellOf(one[name])));
+    else yield `${isFirst ? '\n' : ',\n'}${JSON.stringify(showTask(one))}`;
+    isFirst = false;
+  }
+  if (format === 'json') yield '\n]\n';
+}
+
+const cellOf = (value: Task[(typeof columns)[number]]) => (Array.isArray(value) ? value.join('; ') : value);
+
+// Read only as fast as it is taken.
+export function toStream(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await texts.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await texts.return(undefined);
+    },
+  });
+}

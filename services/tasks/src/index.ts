@@ -1,0 +1,52 @@
+import { type Random, systemRandom, type Worker } from '@stak/kit';
+import { listEndpoints } from './api-lists.ts';
+import { syncEndpoints } from './api-sync.ts';
+import { taskEndpoints } from './api-tasks.ts';
+import { userEndpoints } from './api-user.ts';
+import type { Services, TasksDeps } from './deps.ts';
+import { createEraser } from './eraser.ts';
+import { tasksErrors } from './errors.ts';
+import { createHub } from './hub.ts';
+import { createLanes } from './lanes.ts';
+import { bellName, createReminderWorker } from './reminders.ts';
+import { createSearch } from './search.ts';
+import { taskStatistics } from './statistics.ts';
+import { createSubscriptions } from './streams.ts';
+import { todoAppData } from './table.ts';
+
+export type { TasksDeps } from './deps.ts';
+export { tasksErrors } from './errors.ts';
+export { type Owner, userIdOf } from './owner.ts';
+export type { Remind } from './reminders.ts';
+export type { WireTask } from './schema.ts';
+export type { TaskStatistics } from './statistics.ts';
+export { task, todoAppData, user } from './table.ts';
+
+export function createTasks(deps: TasksDeps) {
+  const { store, clock, ids, log, cursors, enterTenant, remind, publicUrl = '' } = deps;
+  const random: Random = deps.random ?? systemRandom;
+  const bell = createHub();
+  const onReminder = () => bell.publish(bellName);
+  const writing = { store, clock, ids, random, lanes: createLanes(), onReminder };
+  const search = createSearch(writing);
+  const services: Services = { ...writing, log, cursors, enterTenant, hub: createHub(), search, publicUrl };
+  const workers: Worker[] = [createReminderWorker({ store, clock, log, random, bell, remind })];
+
+  // Paths without a parameter come first: `/v1/tasks/search` is no task.
+  const api = [
+    ...listEndpoints(services),
+    ...syncEndpoints(services),
+    ...userEndpoints(services),
+    ...taskEndpoints(services),
+  ] as const;
+
+  return {
+    api,
+    errors: tasksErrors,
+    tables: [todoAppData],
+    subscriptions: createSubscriptions(services),
+    workers,
+    eraser: createEraser({ store, search }),
+    taskStatistics: (userId: string) => taskStatistics(writing, userId),
+  };
+}

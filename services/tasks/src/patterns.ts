@@ -1,0 +1,161 @@
+import { type ResultPage, ref, type Store } from '@stak/table';
+import { addDays } from './calendar.ts';
+import type { Clause, Filter } from './filter.ts';
+import * as limits from './limits.ts';
+import { conditionOf, matches } from './match.ts';
+import { openStatuses, type Priority, priorities, type Status, type Summary, type Task } from './schema.ts';
+import {
+  allTasks,
+  task,
+  tasksByCategory,
+  tasksByDueDate,
+  tasksByPosition,
+  tasksByPriority,
+  tasksByStatus,
+} from './table.ts';
+
+// The document's access patterns that list tasks, by its names. Each is one or more queries that are read one after
+// the other; whatever else is asked goes along as a filter.
+
+export type Reading = { store: Store; user_id: string; filter?: Filter; newestFirst?: boolean };
+export type Listed = Summary & Partial<Task>;
+export type Leg = (page: { limit: number; cursor?: string }) => Promise<ResultPage<Listed>>;
+
+// A page reads on behind a filter until it is full or its budget is spent; its cursor is that of the last item it gave.
+const optionsOf = ({ user_id, filter = [], newestFirst }: Reading) => ({
+  caller: user_id,
+  newestFirst,
+  budget: limits.listBudget,
+  filter: conditionOf(filter),
+});
+
+// What an index leaves out is optional in its items; what a summary needs is all there.
+const legOf =
+  (read: (page: { limit: number; cursor?: string }) => Promise<ResultPage<Partial<Task>>>): Leg =>
+  page =>
+    read(page) as Promise<ResultPage<Listed>>;
+
+export const allTasksOf = (reading: Reading): Leg[] => [
+  legOf(page =>
+    reading.store.query(allTasks, { user_id: reading.user_id }, { ...optionsOf(reading), ...page }),
+  ),
+];
+
+export const tasksGroupedByStatus = (reading: Reading): Leg[] => [statusLeg(reading)];
+export const tasksWithStatus = (reading: Reading, status: Status): Leg[] => [statusLeg(reading, status)];
+export const completedTasks = (reading: Reading): Leg[] => tasksWithStatus(reading, 'completed');
+
+const statusLeg = (reading: Reading, status?: Status): Leg =>
+  legOf(page =>
+    reading.store.query(
+      tasksByStatus,
+      { user_id: reading.user_id, status },
+      { ...optionsOf(reading), ...page },
+    ),
+  );
+
+type Days = { from?: string; to?: string };
+
+export const tasksWithDueDate = (reading: Reading): Leg[] => [dueLeg(reading, {})];
+export const tasksDueOn = (reading: Reading, date: string): Leg[] => [
+  dueLeg(reading, { from: date, to: date }),
+];
+// Both days included; no days at all if they are the wrong way round.
+export const tasksDueBetween = (reading: Reading, days: Days): Leg[] =>
+  days.from !== undefined && days.to !== undefined && days.from > days.to ? [] : [dueLeg(reading, days)];
+
+// Due before today, in the user's time zone, and neither completed nor cancelled.
+export const overdueTasks = (reading: Reading, today: string): Leg[] =>
+  tasksDueBetween(
+    { ...reading, filter: [...(reading.filter ?? []), { kind: 'open', not: false }] },
+    { to: addDays(today, -1) },
+  );
+
+const dueLeg = (reading: Reading, { from, to }: Days): Leg =>
+  legOf(page =>
+    reading.store.query(
+      tasksByDueDate,
+      { user_id: reading.user_id },
+      {
+        ...optionsOf(reading),
+        ...page,
+        ...(from !== undefined && { from: { due_date: from } }),
+        ...(to !== undefined && { to: { due_date: to } }),
+      },
+    ),
+  );
+
+// The most urgent first: one query for each rank, because the alphabet has another order.
+export const tasksRanked = (reading: Reading): Leg[] =>
+  priorities.toReversed().map(priority => priorityLeg(reading, priority));
+export const tasksWithPriority = (reading: Reading, priority: Priority): Leg[] => [
+  priorityLeg(reading, priority),
+];
+
+const priorityLeg = (reading: Reading, priority: Priority): Leg =>
+  legOf(page =>
+    reading.store.query(
+      tasksByPriority,
+      { user_id: reading.user_id, priority },
+      { ...optionsOf(reading), ...page },
+    ),
+  );
+
+export const tasksGroupedByCategory = (reading: Reading): Leg[] => [categoryLeg(reading)];
+export const tasksInCategory = (reading: Reading, category: string): Leg[] => [
+  categoryLeg(reading, category),
+];
+
+const categoryLeg = (reading: Reading, category?: string): Leg =>
+  legOf(page =>
+    reading.store.query(
+      tasksByCategory,
+      { user_id: reading.user_id, category },
+      { ...optionsOf(reading), ...page },
+    ),
+  );
+
+export const openTasks = (reading: Reading): Leg[] =>
+  openStatuses.flatMap(status => tasksWithStatus(reading, status));
+
+// Those that an index has not, because they lack what it sorts by.
+export const tasksWithout = (
+  reading: Reading,
+  attribute: (Clause & { kind: 'present' })['attribute'],
+): Leg[] =>
+  allTasksOf({ ...reading, filter: [...(reading.filter ?? []), { kind: 'present', attribute, not: true }] });
+
+// In the order their user gave them. The index has keys only, so the tasks are read by them, and filtered here.
+export const tasksInOrder = (reading: Reading): Leg[] => [
+  async ({ limit, cursor: start }) => {
+    const { store, user_id, filter = [], newestFirst } = reading;
+    const items: Task[] = [];
+    let cursor = start;
+    for (let read = 0; read < limits.listBudget; ) {
+      const options = { limit: limit - items.length, cursor, caller: user_id, newestFirst };
+      const page = await store.query(tasksByPosition, { user_id }, options);
+      const found = await readTasks(
+        store,
+        user_id,
+        page.items.map(item => item.task_id),
+      );
+      items.push(...found.filter(one => matches(one, filter)));
+      cursor = page.cursor;
+      read += page.items.length;
+      if (cursor === undefined || items.length === limit) break;
+    }
+    return { items, cursor };
+  },
+];
+
+export async function readTasks(
+  store: Store,
+  user_id: string,
+  ids: readonly string[],
+  consistent = false,
+): Promise<Task[]> {
+  const refs = ids.map(task_id => ref(task, { user_id, task_id }));
+  if (refs.length === 0) return [];
+  const found = await store.batchGet(refs, { consistent, pattern: 'tasks by id' });
+  return found.filter(one => one !== undefined);
+}

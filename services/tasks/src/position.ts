@@ -1,0 +1,55 @@
+// Where a task stands among the others when its user orders them by hand: a text that sorts. A new task has its own
+// id, so that tasks stand as they were made; one that is moved gets a text between its neighbours'. Nobody else moves.
+
+const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
+const base = digits.length;
+const headDigits = 9; // an id begins with its millisecond
+const endStep = 1000; // to the top or the bottom is a second further, so that the ends do not get crowded
+
+export const firstPosition = (taskId: string): string => taskId.slice(taskId.indexOf('_') + 1);
+
+// A short text between the two, where undefined stands for the end of the list; undefined if there is none.
+export function positionBetween(low: string | undefined, high: string | undefined): string | undefined {
+  if (low === undefined) return high === undefined ? 'i' : beforeAll(high);
+  if (high === undefined) return afterAll(low);
+  return low < high ? fraction(low, high) : undefined;
+}
+
+const headOf = (position: string): number =>
+  Number.parseInt(position.slice(0, headDigits).padEnd(headDigits, '0'), base);
+
+const headText = (head: number): string => head.toString(base).padStart(headDigits, '0');
+
+function beforeAll(high: string): string | undefined {
+  const head = headOf(high) - endStep;
+  return head > 0 ? headText(head) : fraction('', high);
+}
+
+function afterAll(low: string): string {
+  const head = headText(headOf(low) + endStep);
+  return head.length === headDigits ? head : `${low}i`;
+}
+
+// Both texts are read as digits after a point. The result never ends with a zero: nothing would fit below it.
+function fraction(low: string, high: string): string | undefined {
+  let between = '';
+  for (let i = 0; i < high.length; i++) {
+    const floor = i < low.length ? digits.indexOf(low[i]!) : 0;
+    const ceiling = digits.indexOf(high[i]!);
+    if (ceiling - floor > 1) return between + digits[floor + Math.floor((ceiling - floor) / 2)];
+    between += digits[floor];
+    // Neighbouring digits: stay at the lower one, and go above what follows it.
+    if (floor < ceiling) return between + aboveRest(low.slice(i + 1));
+  }
+  return undefined;
+}
+
+function aboveRest(rest: string): string {
+  let above = '';
+  for (const character of rest) {
+    const digit = digits.indexOf(character);
+    if (digit < base - 1) return above + digits[digit + Math.ceil((base - digit) / 2)];
+    above += character;
+  }
+  return `${above}i`;
+}

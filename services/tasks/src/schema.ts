@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { zoneNamed } from './calendar.ts';
+import * as limits from './limits.ts';
+
+// What goes over the wire and into the table, under the same names.
+
+export const statuses = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
+export const priorities = ['low', 'medium', 'high', 'urgent'] as const; // in rank order, which is not the alphabet's
+export const openStatuses = ['pending', 'in_progress'] as const;
+
+export const status = z.enum(statuses);
+export const priority = z.enum(priorities);
+export type Status = z.infer<typeof status>;
+export type Priority = z.infer<typeof priority>;
+
+const wellFormed = (text: string) => text.isWellFormed();
+const oneLine = (mostChars: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(mostChars)
+    .refine(text => wellFormed(text) && !/\p{Cc}/u.test(text), 'Control characters have no place here');
+// The same letter can be written in two ways; names that look the same are the same.
+const label = (mostChars: number) => oneLine(mostChars).normalize('NFC');
+
+const title = oneLine(limits.titleChars);
+const description = z.string().max(limits.descriptionChars).refine(wellFormed, 'This is not Unicode');
+export const category = label(limits.categoryChars);
+const labels = z
+  .array(label(limits.labelChars))
+  .max(limits.labels)
+  .refine(list => new Set(list).size === list.length, 'A label stands twice');
+export const date = z.iso
+  .date()
+  .refine(value => value >= limits.firstDate, `Dates begin with ${limits.firstDate}`);
+export const taskId = z.string().regex(/^tsk_[0-9a-z]{24}$/, 'This is no id of a task');
+
+// At a moment, or on the due date (or days before it) at a time of the user's clock.
+export const reminder = z.union([
+  z.strictObject({ at: z.iso.datetime({ offset: true }) }),
+  z.strictObject({
+    days_before: z.number().int().min(0).max(limits.reminderDays),
+    time: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'A time is written as 09:30'),
+  }),
+]);
+
+const seconds = z.number().int();
+
+// A task as it is stored. Optional attributes are absent, never empty: an index key is made of them.
+export const storedTask = z.object({
+  user_id: z.string(),
+  task_id: z.string(),
+  title,
+  description: description.min(1).optional(),
+  status,
+  priority: priority.optional(),
+  category: category.optional(),
+  labels: labels.min(1).optional(),
+  due_date: date.optional(),
+  parent_id: z.string().optional(),
+  subtask_ids: z.array(z.string()).min(1).optional().describe('in the order its user gave them'),
+  position: z.string().max(limits.positionChars).optional().describe('sorts; subtasks have none'),
+  recurrence: z.string().max(limits.ruleChars).optional().describe('an RRULE over dates'),
+  series_id: z.string().optional().describe('the first task of a series'),
+  series_start: date.optional(),
+  reminder: reminder.optional(),
+  remind_at: seconds.optional(),
+  created_at: seconds,
+  updated_at: seconds,
+  completed_at: seconds.nullable(),
+  version: z.number().int(),
+  request_id: z.string().optional().describe('the idempotency record it was created with'),
+  ttl: seconds.optional().describe('completed tasks, if the user chose so; the trash'),
+});
+
+export type Task = z.infer<typeof storedTask>;
+export const wireTask = z.strictObject(storedTask.omit({ user_id: true, request_id: true }).shape);
+export type WireTask = z.infer<typeof wireTask>;
+
+// What the indexes copy. Without the description, and without what every edit changes, so that editing a description
+// touches none of them.
+export const summaryAttributes = [
+  'title',
+  'status',
+  'priority',
+  'category',
+  'labels',
+  'due_date',
+  'parent_id',
+  'created_at',
+  'completed_at',
+  'ttl',
+] as const;
+export const summary = wireTask
+  .pick({
+    task_id: true,
+    ...(Object.fromEntries(summaryAttributes.map(name => [name, true])) as SummaryMask),
+  })
+  .strict();
+type SummaryMask = Record<(typeof summaryAttributes)[number], true>;
+export type Summary = z.infer<typeof summary>;
+
+export const newTask = z.strictObject({
+  title,
+  description: description.optional(),
+  status: status.default('pending'),
+  priority: priority.optional(),
+  category: category.optional(),
+  labels: labels.optional(),
+  due_date: date.optional(),
+  parent_id: taskId.optional(),
+  recurrence: z.string().max(limits.ruleChars).optional(),
+  reminder: reminder.optional(),
+});
+export type NewTask = z.infer<typeof newTask>;
+
+// Null takes an attribute away.
+export const taskPatch = z.strictObject({
+  title: title.optional(),
+  description: description.nullable().optional(),
+  status: status.optional(),
+  priority: priority.nullable().optional(),
+  category: category.nullable().optional(),
+  labels: labels.nullable().optional(),
+  due_date: date.nullable().optional(),
+  parent_id: taskId.nullable().optional(),
+  recurrence: z.string().max(limits.ruleChars).nullable().optional(),
+  reminder: reminder.nullable().optional(),
+});
+export type TaskPatch = z.infer<typeof taskPatch>;
+
+const email = z
+  .email()
+  .max(limits.emailChars)
+  .transform(text => text.toLowerCase());
+const timeZone = z
+  .string()
+  .max(limits.zoneChars)
+  .refine(name => zoneNamed(name) !== undefined, 'There is no time zone of this name')
+  .transform(name => zoneNamed(name) ?? name);
+const retentionDays = z.number().int().min(1).max(limits.retentionDays);
+const name = oneLine(limits.nameChars);
+
+export const profile = z.strictObject({
+  email: z.string().optional(),
+  name: z.string().optional(),
+  time_zone: z.string(),
+  retention_days: z.number().int().optional(),
+  created_at: seconds,
+  updated_at: seconds,
+  version: z.number().int(),
+});
+export type Profile = z.infer<typeof profile>;
+
+export const profilePatch = z.strictObject({
+  email: email.nullable().optional(),
+  name: name.nullable().optional(),
+  time_zone: timeZone.optional(),
+  retention_days: retentionDays.nullable().optional(),
+});
+export type ProfilePatch = z.infer<typeof profilePatch>;
+
+export const showTask = ({ user_id: _user, request_id: _request, ...shown }: Task): WireTask => shown;
+
+// A base table gives more than an index does; a list gives the same whichever it was read from.
+export function showListed(listed: Summary & Partial<Task>, view: 'summary' | 'full'): WireTask | Summary {
+  if (view === 'full') return showTask(listed as Task);
+  const names = ['task_id', ...summaryAttributes] as const;
+  return Object.fromEntries(names.flatMap(name => (name in listed ? [[name, listed[name]]] : []))) as Summary;
+}

@@ -1,0 +1,105 @@
+import { type ResultPage, ref, write } from '@stak/table';
+import { commit, type Writing } from './commit.ts';
+import { createDraft, type Draft } from './draft.ts';
+import { requireVersion } from './edit.ts';
+import { taskNotFound } from './errors.ts';
+import { leaveParent } from './family.ts';
+import * as limits from './limits.ts';
+import type { Task } from './schema.ts';
+import { type TrashedTask, trashed, trashOfUser } from './table.ts';
+
+// Deleting a task takes its subtasks along.
+export async function discardTask(draft: Draft, taskId: string, expected?: string): Promise<void> {
+  const found = await draft.read(taskId);
+  requireVersion(found.version, expected);
+  await leaveParent(draft, found);
+  for (const one of [...(await draft.find(found.subtask_ids ?? [])), found]) draft.discard(one);
+}
+
+export function deleteTask(deps: Writing, user_id: string, taskId: string, expected?: string): Promise<void> {
+  return commit(deps, user_id, 'delete task', async view => {
+    const draft = createDraft(deps, view);
+    await discardTask(draft, taskId, expected);
+    return { answer: undefined, shifts: draft.shifts() };
+  });
+}
+
+export const listTrash = (
+  { store }: Pick<Writing, 'store'>,
+  user_id: string,
+  page: { limit: number; cursor?: string },
+): Promise<ResultPage<TrashedTask>> => store.query(trashOfUser, { user_id }, { ...page, caller: user_id });
+
+export function restoreTask(
+  deps: Writing,
+  user_id: string,
+  taskId: string,
+  expected?: string,
+): Promise<Task> {
+  return commit(deps, user_id, 'restore task', async view => {
+    const draft = createDraft(deps, view);
+    await takeFromTrash(deps, draft, taskId, expected);
+    return { answer: draft.result(taskId), shifts: draft.shifts() };
+  });
+}
+
+// The subtasks that were deleted with it come back with it; a subtask comes back to its parent if that is there and
+// has room.
+export async function takeFromTrash(
+  { store }: Pick<Writing, 'store'>,
+  draft: Draft,
+  taskId: string,
+  expected?: string,
+): Promise<void> {
+  const { user_id } = draft.view.tally;
+  const found = await store.get(trashed, { user_id, task_id: taskId }, { consistent: true });
+  if (!found) throw taskNotFound();
+  requireVersion(found.version, expected);
+  const refs = (found.subtask_ids ?? []).map(task_id => ref(trashed, { user_id, task_id }));
+  const subtasks = (
+    await store.batchGet(refs, { consistent: true, pattern: 'subtasks in the trash' })
+  ).filter(one => one !== undefined);
+  const back = subtasks.map(one => one.task_id);
+  for (const one of subtasks) draft.restore(one, untrashed(one, draft));
+  const restored = { ...untrashed(found, draft), subtask_ids: back };
+  draft.restore(found, { ...restored, parent_id: await parentWithRoom(draft, found) });
+}
+
+function untrashed({ deleted_at: _, ...task }: TrashedTask, { view }: Draft): Task {
+  const { retention_days } = view.tally;
+  // One that would have expired by now gets its days anew.
+  return { ...task, ttl: retention_days && view.nowS + retention_days * 24 * 60 * 60 };
+}
+
+async function parentWithRoom(draft: Draft, { task_id, parent_id }: Task): Promise<string | undefined> {
+  if (parent_id === undefined) return undefined;
+  const [parent] = await draft.find([parent_id]);
+  const siblings = parent?.subtask_ids ?? [];
+  if (!parent || parent.parent_id !== undefined || siblings.length >= limits.subtasks) return undefined;
+  draft.put({ ...parent, subtask_ids: [...siblings, task_id] });
+  return parent_id;
+}
+
+export const showTrashed = ({ user_id: _user, request_id: _request, ...shown }: TrashedTask) => shown;
+
+// For good. It left the counts and the indexes when it was deleted, so there is nothing else to write.
+export async function purgeTask(
+  { store }: Pick<Writing, 'store'>,
+  user_id: string,
+  task_id: string,
+  expected?: string,
+): Promise<void> {
+  const found = await store.get(trashed, { user_id, task_id }, { consistent: true });
+  if (!found) throw taskNotFound();
+  requireVersion(found.version, expected);
+  await store.delete(trashed, { user_id, task_id });
+}
+
+// As much as one call may; true when the trash is empty.
+export async function emptyTrash({ store }: Pick<Writing, 'store'>, user_id: string): Promise<boolean> {
+  const page = { limit: limits.eraseItems, consistent: true };
+  const { items, cursor } = await store.query(trashOfUser, { user_id }, page);
+  const steps = items.map(({ task_id }) => write.delete(trashed, { user_id, task_id }));
+  await store.batchWrite(steps, { pattern: 'empty the trash' });
+  return cursor === undefined;
+}

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { WireTask } from '../src/index.ts';
+import { eventually, type Fixture, openTasks, startConsumers } from './tasks-fixture.ts';
+
+let f: Fixture;
+let stop: (() => Promise<void>) | undefined;
+beforeEach(async () => {
+  f = await openTasks();
+});
+afterEach(async () => {
+  await stop?.();
+  stop = undefined;
+  await f.close();
+});
+
+const day = 24 * 60 * 60 * 1000;
+const counts = () => f.ok<{ total: number; by_status: Record<string, number> }>('GET', '/v1/tasks/counts');
+const keep = (retention_days: number | null) => f.ok('PATCH', '/v1/tasks/me', { send: { retention_days } });
+const complete = (task: WireTask) =>
+  f.ok('PATCH', `/v1/tasks/${task.task_id}`, { send: { status: 'completed' } });
+const stored = async () =>
+  (
+    await f.client.scan({
+      TableName: 'todo-app-data',
+      FilterExpression: 'begins_with(PK, :t)',
+      ExpressionAttributeValues: { ':t': 'TASK#' },
+    })
+  ).Items!;
+
+describe('completed tasks of a user who wants them gone', () => {
+  it('are gone by the second, from every list and count, before and after DynamoDB removes them', async () => {
+    await keep(7);
+    const [done, open] = [
+      await f.create({ title: 'Done', category: 'a' }),
+      await f.create({ title: 'Open' }),
+    ];
+    const { ttl } = await complete(done);
+    expect(ttl).toBe(1767225600 + 7 * 86400);
+    const { token } = await f.ok<{ token: string }>('GET', '/v1/tasks/changes');
+
+    await f.clock.advance(7 * day - 1000);
+    expect(await counts()).toMatchObject({ total: 2, by_status: { completed: 1 } });
+    await f.clock.advance(1000);
+    expect(await stored()).toHaveLength(2);
+    for (const round of ['before', 'after']) {
+      expect(await counts(), round).toMatchObject({ total: 1, by_status: { completed: 0 }, by_category: [] });
+      expect((await f.ok<{ data: WireTask[] }>('GET', '/v1/tasks')).data.map(one => one.title)).toEqual([
+        'Open',
+      ]);
+      expect(await f.ok('GET', `/v1/tasks/changes?since=${token}`)).toMatchObject({
+        changed: [],
+        deleted: [{ task_id: done.task_id }],
+      });
+      await f.engine.sweep();
+    }
+    expect((await stored()).map(one => one.task_id)).toEqual([open.task_id]);
+  });
+
+  it('stay if they are opened again', async () => {
+    await keep(1);
+    const task = await f.create({ title: 'Not yet', priority: 'high' });
+    await complete(task);
+    const reopened = await f.ok('PATCH', `/v1/tasks/${task.task_id}`, { send: { status: 'pending' } });
+    expect(reopened).not.toHaveProperty('ttl');
+    await f.clock.advance(3 * day);
+    expect(await counts()).toMatchObject({ total: 1, by_status: { pending: 1 }, by_priority: { high: 1 } });
+  });
+
+  it('are counted off as they were last', async () => {
+    await keep(1);
+    const task = await f.create({ title: 'x', category: 'a', priority: 'low' });
+    await complete(task);
+    await f.ok('PATCH', `/v1/tasks/${task.task_id}`, { send: { category: 'b', priority: 'high' } });
+    await f.clock.advance(2 * day);
+    expect(await counts()).toMatchObject({ total: 0, by_category: [], by_priority: { low: 0, high: 0 } });
+  });
+
+  it('may be many at a time', async () => {
+    await keep(1);
+    const made = await Promise.all(Array.from({ length: 70 }, (_, i) => f.create({ title: `${i}` })));
+    const items = made.map(({ task_id }) => ({ op: 'update', task_id, set: { status: 'completed' } }));
+    await f.ok('POST', '/v1/tasks/bulk', { send: { items } });
+    await f.clock.advance(2 * day);
+    await f.create({ title: 'The next write counts them off' });
+    expect(await counts()).toMatchObject({ total: 1, by_status: { completed: 0, pending: 1 } });
+  });
+
+  it('leave their relatives behind', async () => {
+    await keep(1);
+    const parent = await f.create({ title: 'Parent' });
+    const children = [];
+    for (const title of ['one', 'two']) children.push(await f.create({ title, parent_id: parent.task_id }));
+    await complete(children[0]!);
+    await f.clock.advance(2 * day);
+    expect(
+      (await f.ok<{ data: WireTask[] }>('GET', `/v1/tasks/${parent.task_id}/subtasks`)).data,
+    ).toHaveLength(1);
+    await counts();
+    expect((await f.ok('GET', `/v1/tasks/${parent.task_id}`)).subtask_ids).toEqual([children[1]!.task_id]);
+
+    await complete(parent);
+    await f.clock.advance(2 * day);
+    await counts();
+    const orphan = await f.ok('GET', `/v1/tasks/${children[1]!.task_id}`);
+    expect(orphan).not.toHaveProperty('parent_id');
+    const ordered = await f.ok<{ data: WireTask[] }>('GET', '/v1/tasks?sort=position');
+    expect(ordered.data.map(one => one.task_id)).toEqual([orphan.task_id]);
+  });
+
+  it('follow when the user changes their mind', async () => {
+    stop = startConsumers(f);
+    const tasks = await Promise.all(Array.from({ length: 40 }, (_, i) => f.create({ title: `${i}` })));
+    for (const task of tasks) await complete(task);
+    await keep(10);
+    const path = `/v1/tasks/${tasks[39]!.task_id}`;
+    await eventually(async () => (await f.ok('GET', path)).ttl === 1767225600 + 10 * 86400);
+    await keep(null);
+    await eventually(async () => (await f.ok('GET', path)).ttl === undefined);
+    await f.clock.advance(20 * day);
+    expect(await counts()).toMatchObject({ total: 40 });
+    await keep(5); // over for all of them already
+    await eventually(async () => (await counts()).total === 0);
+  });
+
+  it('get their days anew when they are restored', async () => {
+    await keep(10);
+    const task = await f.create({ title: 'Old' });
+    await complete(task);
+    await f.ok('DELETE', `/v1/tasks/${task.task_id}`);
+    await f.clock.advance(20 * day);
+    const restored = await f.ok('POST', `/v1/tasks/trash/${task.task_id}/restore`);
+    expect(restored.ttl).toBe(1767225600 + 30 * 86400);
+    expect(await counts()).toMatchObject({ total: 1 });
+    await f.clock.advance(10 * day);
+    expect(await counts()).toMatchObject({ total: 0 });
+  });
+});
+
+it('the trash is kept for 30 days', async () => {
+  const { task_id } = await f.create({ title: 'x' });
+  await f.ok('DELETE', `/v1/tasks/${task_id}`);
+  await f.clock.advance(30 * day);
+  expect((await f.ok<{ data: object[] }>('GET', '/v1/tasks/trash')).data).toEqual([]);
+  expect((await f.call('POST', `/v1/tasks/trash/${task_id}/restore`)).status).toBe(404);
+});

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Fixture, openTasks } from './tasks-fixture.ts';
+
+let f: Fixture;
+beforeAll(async () => {
+  f = await openTasks();
+});
+afterAll(() => f.close());
+
+type Problem = { code: string; errors?: { pointer: string }[] };
+const problem = async (response: Response) => (await response.json()) as Problem;
+
+describe('bad input', () => {
+  it.each([
+    ['no title', {}, '#/title'],
+    ['an empty title', { title: '   ' }, '#/title'],
+    ['a long title', { title: 'x'.repeat(501) }, '#/title'],
+    ['a title of two lines', { title: 'a\nb' }, '#/title'],
+    ['half a character', { title: '\ud83d' }, '#/title'],
+    ['an unknown status', { title: 'x', status: 'done' }, '#/status'],
+    ['an unknown priority', { title: 'x', priority: 'highest' }, '#/priority'],
+    ['the 30th of February', { title: 'x', due_date: '2026-02-30' }, '#/due_date'],
+    ['a leap day without a leap year', { title: 'x', due_date: '2025-02-29' }, '#/due_date'],
+    ['a moment instead of a date', { title: 'x', due_date: '2026-01-01T00:00:00Z' }, '#/due_date'],
+    ['a date before time began', { title: 'x', due_date: '0001-01-01' }, '#/due_date'],
+    ['a long description', { title: 'x', description: 'x'.repeat(10_001) }, '#/description'],
+    ['an empty category', { title: 'x', category: '' }, '#/category'],
+    ['a control character', { title: 'x', category: 'a\u0000b' }, '#/category'],
+    ['too many labels', { title: 'x', labels: Array.from({ length: 21 }, (_, i) => `${i}`) }, '#/labels'],
+    ['a label twice', { title: 'x', labels: ['caf\u00e9', 'cafe\u0301'] }, '#/labels'],
+    ['an unknown field', { title: 'x', stauts: 'pending' }, '#/stauts'],
+    ['a version', { title: 'x', version: 7 }, '#/version'],
+    ['an owner', { title: 'x', user_id: 'usr_bob' }, '#/user_id'],
+    [
+      'a time that is none',
+      { title: 'x', due_date: '2026-01-01', reminder: { days_before: 1, time: '25:00' } },
+      '#/reminder/time',
+    ],
+  ])('%s is refused, and named', async (_, send, pointer) => {
+    const response = await f.call('POST', '/v1/tasks', { send });
+    expect(response.status).toBe(400);
+    const { code, errors } = await problem(response);
+    expect(code).toBe('http.request_invalid');
+    expect(errors?.map(one => one.pointer)).toContain(pointer);
+  });
+
+  it.each([
+    ['a rule without a due date', { title: 'x', recurrence: 'FREQ=DAILY' }, 400, 'tasks.recurrence_refused'],
+    [
+      'a rule that is none',
+      { title: 'x', due_date: '2026-01-01', recurrence: 'daily' },
+      400,
+      'tasks.recurrence_refused',
+    ],
+    [
+      'a reminder without a due date',
+      { title: 'x', reminder: { days_before: 1, time: '09:00' } },
+      400,
+      'tasks.reminder_refused',
+    ],
+    [
+      'a parent that is not there',
+      { title: 'x', parent_id: 'tsk_000000000000000000000000' },
+      409,
+      'tasks.parent_refused',
+    ],
+  ])('%s is refused', async (_, send, status, code) => {
+    const response = await f.call('POST', '/v1/tasks', { send });
+    expect([response.status, (await problem(response)).code]).toEqual([status, code]);
+  });
+
+  it('a megabyte of description is too much before it is read', async () => {
+    const response = await f.call('POST', '/v1/tasks', {
+      send: { title: 'x', description: 'x'.repeat(1_000_000) },
+    });
+    expect(response.status).toBe(413);
+  });
+
+  it('categories may be anything a person writes, and do not reach into each other', async () => {
+    const names = [
+      'work',
+      'work#x',
+      'work%23x',
+      '#',
+      '🏠',
+      'CATEGORY#work',
+      '*',
+      '名前'.repeat(32),
+      '__proto__',
+      'Ä',
+    ];
+    for (const category of names) await f.create({ title: category.slice(0, 9), category });
+    for (const category of names) {
+      const filter = encodeURIComponent(`category:"${category}"`);
+      const { data } = await f.ok<{ data: { category: string }[] }>('GET', `/v1/tasks?filter=${filter}`);
+      expect(data.map(one => one.category)).toEqual([category]);
+    }
+    const { by_category } = await f.ok<{ by_category: { category: string; tasks: number }[] }>(
+      'GET',
+      '/v1/tasks/counts',
+    );
+    expect(by_category.map(one => one.category).sort()).toEqual(names.toSorted());
+  });
+
+  it('more categories than the tally holds are refused, and the first of them stay', async () => {
+    for (let i = 0; i < 100; i++) await f.create({ title: 'x', category: `c${i}` }, { as: 'bob' });
+    const response = await f.call('POST', '/v1/tasks', {
+      as: 'bob',
+      send: { title: 'x', category: 'one more' },
+    });
+    expect([response.status, (await problem(response)).code]).toEqual([409, 'tasks.limit_reached']);
+    await f.create({ title: 'x', category: 'c7' }, { as: 'bob' });
+  });
+
+  it.each([
+    ['/v1/tasks?filter=status:done', 'tasks.filter_refused'],
+    ['/v1/tasks?sort=title', 'http.request_invalid'],
+    ['/v1/tasks?status=pending', 'http.request_invalid'],
+    ['/v1/tasks?limit=101', 'http.request_invalid'],
+    ['/v1/tasks?cursor=nonsense', 'http.cursor_refused'],
+    ['/v1/tasks/search?q=', 'http.request_invalid'],
+    ['/v1/tasks/search', 'http.request_invalid'],
+    ['/v1/tasks/changes?since=yesterday', 'http.request_invalid'],
+    ['/v1/tasks/changes?since=none.0.nonsense', 'http.request_invalid'],
+    ['/v1/tasks/export?format=xml', 'http.request_invalid'],
+    ['/v1/tasks/tsk_1', 'http.request_invalid'],
+  ])('%s is a clear problem', async (path, code) => {
+    const response = await f.call('GET', path);
+    expect([response.status, (await problem(response)).code]).toEqual([400, code]);
+  });
+});
+
+describe("somebody else's", () => {
+  it('task, trash and cursor are as good as none', async () => {
+    const { task_id } = await f.create({ title: 'Mine' });
+    for (const [method, path, send] of [
+      ['GET', `/v1/tasks/${task_id}`, undefined],
+      ['PATCH', `/v1/tasks/${task_id}`, { title: 'Yours' }],
+      ['DELETE', `/v1/tasks/${task_id}`, undefined],
+      ['PUT', `/v1/tasks/${task_id}/position`, { to: 'top' }],
+      ['GET', `/v1/tasks/${task_id}/subtasks`, undefined],
+      ['POST', `/v1/tasks/trash/${task_id}/restore`, undefined],
+    ] as const) {
+      const response = await f.call(method, path, { as: 'bob', send });
+      expect([response.status, (await problem(response)).code]).toEqual([404, 'tasks.task_not_found']);
+    }
+    const parented = await f.call('POST', '/v1/tasks', {
+      as: 'bob',
+      send: { title: 'x', parent_id: task_id },
+    });
+    expect((await problem(parented)).code).toBe('tasks.parent_refused');
+
+    for (const path of [
+      '/v1/tasks?limit=1',
+      '/v1/tasks?limit=1&sort=position',
+      '/v1/tasks/search?limit=1&q=x',
+    ]) {
+      await f.create({ title: 'x' });
+      await f.create({ title: 'x' });
+      const { next_cursor } = await f.ok<{ next_cursor: string }>('GET', path);
+      expect(next_cursor).toEqual(expect.any(String));
+      const stolen = await f.call('GET', `${path}&cursor=${next_cursor}`, { as: 'bob' });
+      expect((await problem(stolen)).code).toBe('http.cursor_refused');
+      const bent = await f.call('GET', `${path.replace('q=x', 'q=y')}&order=desc&cursor=${next_cursor}`);
+      expect(bent.status).toBe(400);
+      expect((await f.call('GET', `${path}&cursor=${next_cursor}`)).status).toBe(200);
+    }
+  });
+
+  it('token is refused', async () => {
+    const { token } = await f.ok<{ token: string }>('GET', '/v1/tasks/changes?limit=1');
+    const whole = await f.call('GET', `/v1/tasks/changes?since=${token}`, { as: 'bob' });
+    expect(whole.status).toBe(400);
+    const [epoch, seq] = token.split('.');
+    const foreign = await f.call('GET', `/v1/tasks/changes?since=${epoch}.${seq}`, { as: 'bob' });
+    expect(foreign.status).toBe(410);
+  });
+
+  it('tenant does not matter: end users have their own, whatever they are called', async () => {
+    const { task_id } = await f.create({ title: 'Guest' }, { as: 'guest' });
+    expect((await f.ok<{ data: object[] }>('GET', '/v1/tasks', { as: 'guest' })).data).toHaveLength(1);
+    expect((await f.call('GET', `/v1/tasks/${task_id}`)).status).toBe(404);
+    expect((await f.call('GET', '/v1/tasks', { as: 'suspended' })).status).toBe(403);
+    expect((await f.call('POST', '/v1/tasks', { as: 'reader', send: { title: 'x' } })).status).toBe(403);
+    expect((await f.call('GET', '/v1/tasks', { as: 'nobody' })).status).toBe(401);
+  });
+});

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTask } from '../src/creation.ts';
+import type { WireTask } from '../src/index.ts';
+import { readLegs } from '../src/list.ts';
+import { moveTask } from '../src/ordering.ts';
+import { tasksInOrder } from '../src/patterns.ts';
+import { task } from '../src/table.ts';
+import { type Fixture, openTasks } from './tasks-fixture.ts';
+
+let f: Fixture;
+let users = 0;
+beforeAll(async () => {
+  f = await openTasks();
+});
+afterAll(() => f.close());
+
+type List = { data: WireTask[] };
+const order = async (reading: { user_id: string }) => {
+  const { items } = await readLegs(tasksInOrder({ store: f.store, ...reading }), 100);
+  return items.map(one => one.task_id);
+};
+
+const moves = fc.array(fc.tuple(fc.nat(7), fc.nat(7), fc.constantFrom('before', 'after', 'top', 'bottom')), {
+  maxLength: 20,
+});
+
+function moveInList(list: string[], id: string, anchor: string, where: string): string[] {
+  const others = list.filter(one => one !== id);
+  const at = others.indexOf(anchor);
+  if (where === 'top') return [id, ...others];
+  if (where === 'bottom') return [...others, id];
+  return others.toSpliced(where === 'before' ? at : at + 1, 0, id);
+}
+
+describe('tasks in the order of their user', () => {
+  it('stand as a list does after the same moves, top tasks and subtasks alike', async () => {
+    await fc.assert(
+      fc.asyncProperty(moves, fc.boolean(), async (all, areSubtasks) => {
+        const user_id = `usr_${++users}`;
+        const parent = await createTask(f.writing, user_id, { title: 'p', status: 'pending' });
+        const parent_id = areSubtasks ? parent.task_id : undefined;
+        let list: string[] = [];
+        for (let i = 0; i < 8; i++)
+          list.push(
+            (await createTask(f.writing, user_id, { title: `${i}`, status: 'pending', parent_id })).task_id,
+          );
+        const ids = [...list];
+        for (const [which, other, where] of all) {
+          const [id, anchor] = [ids[which]!, ids[other]!];
+          if (id === anchor) continue;
+          const place =
+            where === 'before'
+              ? { before: anchor }
+              : where === 'after'
+                ? { after: anchor }
+                : { to: where as 'top' };
+          await moveTask(f.writing, user_id, id, place);
+          list = moveInList(list, id, anchor, where);
+        }
+        const found = areSubtasks
+          ? (await f.store.get(task, { user_id, task_id: parent.task_id }))!.subtask_ids
+          : (await order({ user_id })).filter(id => id !== parent.task_id);
+        expect(found).toEqual(list);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('are filtered, paged and turned around like any other list', async () => {
+    const made: WireTask[] = [];
+    for (const title of ['a', 'b', 'c', 'd'])
+      made.push(await f.create({ title, category: title === 'b' ? 'no' : 'yes' }));
+    await f.ok('PUT', `/v1/tasks/${made[3]!.task_id}/position`, { send: { to: 'top' }, etag: '"v1"' });
+    const first = await f.ok<List & { next_cursor: string }>(
+      'GET',
+      '/v1/tasks?sort=position&filter=category:yes&limit=2',
+    );
+    expect(first.data.map(one => one.title)).toEqual(['d', 'a']);
+    const query = `sort=position&filter=category:yes&limit=2&cursor=${first.next_cursor}`;
+    expect((await f.ok<List>('GET', `/v1/tasks?${query}`)).data.map(one => one.title)).toEqual(['c']);
+    const turned = await f.ok<List>('GET', '/v1/tasks?sort=position&order=desc');
+    expect(turned.data.map(one => one.title)).toEqual(['c', 'b', 'a', 'd']);
+  });
+
+  it.each([
+    ['itself', (a: WireTask) => ({ before: a.task_id }), 409],
+    ['nothing', () => ({ after: 'tsk_000000000000000000000000' }), 409],
+    ['a stale version', () => ({ to: 'top' }), 412],
+  ])('cannot be moved next to %s', async (what, place, status) => {
+    const task = await f.create({ title: 'x' });
+    const etag = what === 'a stale version' ? '"v7"' : undefined;
+    const response = await f.call('PUT', `/v1/tasks/${task.task_id}/position`, { send: place(task), etag });
+    expect(response.status).toBe(status);
+  });
+});
+
+describe('subtasks', () => {
+  it('have one level, thirty to a task, and go where their task goes', async () => {
+    const parent = await f.create({ title: 'p' });
+    const path = `/v1/tasks/${parent.task_id}`;
+    const children: WireTask[] = [];
+    for (let i = 0; i < 30; i++) {
+      const reminder = { at: '2027-01-01T00:00:00Z' };
+      children.push(await f.create({ title: `${i}`, parent_id: parent.task_id, reminder }));
+    }
+    const refused = async (method: string, where: string, send: object) =>
+      expect((await f.call(method, where, { send })).status).toBe(409);
+    await refused('POST', '/v1/tasks', { title: 'x', parent_id: parent.task_id });
+    await refused('POST', '/v1/tasks', { title: 'x', parent_id: children[0]!.task_id });
+    await refused('PATCH', path, { parent_id: children[0]!.task_id });
+    await refused('PATCH', path, { parent_id: parent.task_id });
+    const other = await f.create({ title: 'other' });
+    await refused('PATCH', path, { parent_id: other.task_id });
+
+    const moved = await f.ok('PATCH', `/v1/tasks/${children[3]!.task_id}`, {
+      send: { parent_id: other.task_id },
+    });
+    expect(moved).toMatchObject({ parent_id: other.task_id });
+    expect((await f.ok('GET', path)).subtask_ids).toHaveLength(29);
+    const freed = await f.ok('PATCH', `/v1/tasks/${children[3]!.task_id}`, { send: { parent_id: null } });
+    expect(freed.position).toEqual(expect.any(String));
+
+    await f.ok('DELETE', path);
+    expect((await f.call('GET', `/v1/tasks/${children[0]!.task_id}`)).status).toBe(404);
+    const restored = await f.ok('POST', `/v1/tasks/trash/${parent.task_id}/restore`);
+    expect(restored.subtask_ids).toHaveLength(29);
+    expect((await f.ok<List>('GET', `${path}/subtasks`)).data.map(one => one.title).slice(0, 4)).toEqual([
+      '0',
+      '1',
+      '2',
+      '4',
+    ]);
+  });
+});

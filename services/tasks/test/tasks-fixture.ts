@@ -1,0 +1,150 @@
+import { createEngine, createHttpServer, type Engine } from '@stak/engine';
+import { createApi, createMemoryIdempotency, createMemoryRateLimits, type Principal } from '@stak/http';
+import {
+  createIds,
+  createLogger,
+  defineErrors,
+  type ManualClock,
+  manualClock,
+  seededRandom,
+  systemClock,
+} from '@stak/kit';
+import { createConsumer, engineSource, streamsTable } from '@stak/streams';
+import {
+  createCursors,
+  createLedger,
+  createStore,
+  createTables,
+  type DynamoClient,
+  tableErrors,
+} from '@stak/table';
+import { awsClient } from '@stak/table/aws';
+import type { Writing } from '../src/commit.ts';
+import { createTasks, type Remind, todoAppData, type WireTask } from '../src/index.ts';
+import { createLanes } from '../src/lanes.ts';
+
+export const silent = createLogger({ level: 'silent' });
+
+const closed = defineErrors({ 'test.closed': 403 });
+
+// A store that time cannot outrun: tests move the clock by hand, waits inside the store are real ones.
+export type Backend = { engine: Engine; client: DynamoClient; clock: ManualClock; close(): Promise<void> };
+
+export async function embedded(): Promise<Backend> {
+  const clock = manualClock();
+  const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0 });
+  await createTables(engine, [todoAppData, streamsTable], { clock: systemClock });
+  return { engine, client: engine.client, clock, close: () => engine.close() };
+}
+
+export async function overTheSdk(): Promise<Backend> {
+  const { engine, clock } = await embedded();
+  const server = createHttpServer(engine, { port: 0 });
+  const { url } = await server.listen();
+  const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
+  const client = awsClient({ region: 'us-east-1', endpoint: url, credentials });
+  const close = async () => {
+    client.close();
+    await server.close();
+    await engine.close();
+  };
+  return { engine, client, clock, close };
+}
+
+const principals: Readonly<Record<string, Principal>> = {
+  ann: { kind: 'account', accountId: 'usr_ann', scope: 'admin', via: 'api_key', credentialId: 'k1' },
+  bob: { kind: 'account', accountId: 'usr_bob', scope: 'admin', via: 'session', credentialId: 's1' },
+  reader: { kind: 'account', accountId: 'usr_ann', scope: 'read', via: 'api_key', credentialId: 'k2' },
+  guest: { kind: 'endUser', tenantId: 'acme', userId: 'u#1', scope: 'write' },
+  suspended: { kind: 'endUser', tenantId: 'closed', userId: 'u1', scope: 'write' },
+};
+
+export type Call = RequestInit & { as?: string; send?: unknown; etag?: string; key?: string };
+export type Fixture = Awaited<ReturnType<typeof openTasks>>;
+
+export async function openTasks(
+  given: Partial<Backend> & { remind?: Remind; wrap?: (client: DynamoClient) => DynamoClient } = {},
+) {
+  const backend = given.engine ? (given as Backend) : await embedded();
+  const { engine, clock } = backend;
+  const client = given.wrap ? given.wrap(backend.client) : backend.client;
+  const random = seededRandom(7);
+  const ledger = createLedger();
+  const cursors = createCursors('a secret');
+  // What the store waits for happens outside of the test's time.
+  const waiting = { now: () => clock.now(), sleep: systemClock.sleep };
+  const store = createStore({ client, clock: waiting, random, ledger, cursors });
+  const ids = createIds({ clock, random });
+  const remind: Remind = given.remind ?? (async () => {});
+  const tasks = createTasks({
+    store,
+    clock: waiting,
+    ids,
+    log: silent,
+    random,
+    cursors: cursors as never,
+    remind,
+    enterTenant: async (_principal, tenantId) => {
+      if (tenantId === 'closed') throw closed.create('test.closed', 'This tenant is closed');
+    },
+    publicUrl: 'https://api.example',
+  });
+  const api = createApi({
+    info: { title: 'Tasks', version: '1' },
+    endpoints: tasks.api,
+    errors: [tasks.errors, closed, tableErrors],
+    authenticate: async ({ token }) => principals[token],
+    clock,
+    log: silent,
+    idempotency: createMemoryIdempotency({ clock }),
+    rateLimits: {
+      store: createMemoryRateLimits(),
+      perPrincipal: { name: 'principal', limit: 1e6, windowMs: 1000 },
+    },
+  });
+
+  const call = async (method: string, path: string, { as = 'ann', send, etag, key, ...init }: Call = {}) => {
+    const headers = new Headers(init.headers);
+    if (as !== 'nobody') headers.set('Authorization', `Bearer ${as}`);
+    if (etag) headers.set('If-Match', etag);
+    if (key) headers.set('Idempotency-Key', key);
+    if (send !== undefined) headers.set('Content-Type', 'application/json');
+    const body = send === undefined ? {} : { body: JSON.stringify(send) };
+    return api.app.request(path, { ...init, method, headers, ...body }, { remoteAddress: '203.0.113.7' });
+  };
+  // The answer's body, if it is a success.
+  const ok = async <T = WireTask>(method: string, path: string, options: Call = {}): Promise<T> => {
+    const response = await call(method, path, options);
+    const body = response.status === 204 ? undefined : await response.json();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(body)}`);
+    return body as T;
+  };
+  const create = (task: object, options: Call = {}): Promise<WireTask> =>
+    ok('POST', '/v1/tasks', { ...options, send: task });
+
+  // For operations that are called without a request.
+  const writing: Writing = { store, clock: waiting, ids, random, lanes: createLanes() };
+  return { ...backend, store, ledger, ids, tasks, api, call, ok, create, random, engine, writing };
+}
+
+// Runs the service's stream consumers until the signal says enough.
+export function startConsumers({ engine, client, tasks }: Fixture) {
+  const stopping = new AbortController();
+  const source = engineSource(engine);
+  const running = tasks.subscriptions.map(subscription =>
+    createConsumer({ subscription, source, client, log: silent, clock: systemClock }).run(stopping.signal),
+  );
+  return async () => {
+    stopping.abort();
+    await Promise.allSettled(running);
+  };
+}
+
+// Waits for what the stream brings about; fails after a second or two.
+export async function eventually(check: () => Promise<boolean> | boolean): Promise<void> {
+  for (let i = 0; i < 400; i++) {
+    if (await check()) return;
+    await systemClock.sleep(5);
+  }
+  throw new Error('it did not happen');
+}

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { WireTask } from '../src/index.ts';
+import { type Fixture, openTasks } from './tasks-fixture.ts';
+
+let f: Fixture;
+beforeAll(async () => {
+  f = await openTasks();
+});
+afterAll(() => f.close());
+
+type List = { data: WireTask[]; next_cursor: string | null };
+const list = (query: string, as = 'ann') => f.ok<List>('GET', `/v1/tasks?${query}`, { as });
+
+describe('a task', () => {
+  it('is created, read, changed and deleted', async () => {
+    const input = {
+      title: ' Buy milk ',
+      priority: 'high',
+      category: 'home',
+      due_date: '2026-03-01',
+      labels: ['a'],
+    };
+    const made = await f.call('POST', '/v1/tasks', { send: input });
+    expect(made.status).toBe(201);
+    const task = (await made.json()) as WireTask;
+    const expected = {
+      title: 'Buy milk',
+      status: 'pending',
+      priority: 'high',
+      completed_at: null,
+      version: 1,
+    };
+    expect(task).toMatchObject({ ...expected, created_at: 1767225600, labels: ['a'] });
+    expect(task).not.toHaveProperty('user_id');
+    const path = `/v1/tasks/${task.task_id}`;
+    expect(made.headers.get('location')).toBe(path);
+    expect(made.headers.get('etag')).toBe('"v1"');
+
+    const read = await f.call('GET', path);
+    expect(read.headers.get('etag')).toBe('"v1"');
+    expect(await read.json()).toEqual(task);
+    const again = await f.call('GET', path, { headers: { 'If-None-Match': '"v1"' } });
+    expect(again.status).toBe(304);
+
+    const patch = { status: 'completed', category: null, priority: 'low' };
+    const changed = await f.call('PATCH', path, { send: patch, etag: '"v1"' });
+    expect(changed.headers.get('etag')).toBe('"v2"');
+    const after = await changed.json();
+    expect(after).toMatchObject({
+      status: 'completed',
+      priority: 'low',
+      completed_at: 1767225600,
+      version: 2,
+    });
+    expect(after).not.toHaveProperty('category');
+
+    for (const [method, send] of [
+      ['PATCH', { title: 'x' }],
+      ['DELETE', undefined],
+    ] as const)
+      expect((await f.call(method, path, { send, etag: '"v1"' })).status).toBe(412);
+    expect((await f.call('DELETE', path, { etag: '"v2"' })).status).toBe(204);
+    expect((await f.call('GET', path)).status).toBe(404);
+  });
+
+  it('keeps its version when nothing changes', async () => {
+    const { task_id } = await f.create({ title: 'Same' });
+    expect(await f.ok('PATCH', `/v1/tasks/${task_id}`, { send: { title: 'Same' } })).toMatchObject({
+      version: 1,
+    });
+    expect(await f.ok('PATCH', `/v1/tasks/${task_id}`, { send: {} })).toMatchObject({ version: 1 });
+  });
+
+  it('comes back from the trash as it was, within 30 days', async () => {
+    const made = await f.create({ title: 'Twice', category: 'trash', due_date: '2026-05-05' });
+    const path = `/v1/tasks/trash/${made.task_id}`;
+    await f.ok('DELETE', `/v1/tasks/${made.task_id}`);
+    const trash = await f.ok<List>('GET', '/v1/tasks/trash');
+    expect(trash.data.find(one => one.task_id === made.task_id)).toMatchObject({
+      title: 'Twice',
+      deleted_at: 1767225600,
+    });
+    expect((await list('filter=category:trash')).data).toEqual([]);
+
+    expect((await f.call('POST', `${path}/restore`, { etag: '"v9"' })).status).toBe(412);
+    const restored = await f.ok('POST', `${path}/restore`);
+    expect(restored).toEqual({ ...made, version: 2 });
+    expect((await list('filter=category:trash')).data).toHaveLength(1);
+    expect((await f.call('POST', `${path}/restore`)).status).toBe(404);
+
+    await f.ok('DELETE', `/v1/tasks/${made.task_id}`);
+    await f.ok('DELETE', path);
+    expect((await f.call('POST', `${path}/restore`)).status).toBe(404);
+  });
+
+  it('is listed as a summary, or whole if asked for', async () => {
+    const made = await f.create({ title: 'Long', description: 'A long story', category: 'views' });
+    const [summary] = (await list('filter=category:views')).data;
+    const { description: _, version: __, updated_at: ___, position: ____, ...rest } = made;
+    expect(summary).toEqual(rest);
+    expect((await list('filter=category:views&view=full')).data).toEqual([made]);
+    const all = await list('limit=100');
+    expect(all.data.find(one => one.task_id === made.task_id)).toEqual(rest);
+  });
+
+  it('pages in both directions, in rank order', async () => {
+    for (const priority of ['low', 'urgent', 'medium', 'high', 'urgent', 'low', undefined])
+      await f.create({ title: `${priority}`, priority }, { as: 'bob' });
+    const titles = async (query: string) => {
+      const found: string[] = [];
+      for (let cursor = ''; ; ) {
+        const page = await list(`${query}&limit=2${cursor}`, 'bob');
+        found.push(...page.data.map(one => one.title));
+        if (page.next_cursor === null) return found.join(' ');
+        cursor = `&cursor=${page.next_cursor}`;
+      }
+    };
+    expect(await titles('sort=priority')).toBe('urgent urgent high medium low low undefined');
+    expect(await titles('sort=priority&order=desc')).toBe('low low medium high urgent urgent undefined');
+    expect(await titles('filter=priority>%3Dhigh')).toBe('urgent urgent high');
+  });
+
+  it('counts', async () => {
+    const counts = await f.ok('GET', '/v1/tasks/counts', { as: 'bob' });
+    expect(counts).toMatchObject({ total: 7, by_priority: { low: 2, urgent: 2, none: 1 }, overdue: 0 });
+    expect(await f.tasks.taskStatistics('usr_bob')).toEqual({ done: 0, left: 7, blocked: 0, overdue: 0 });
+  });
+});
+
+describe('bulk operations', () => {
+  it('have a result for each item, and refuse only what is to be refused', async () => {
+    const [a, b, c] = await Promise.all(
+      ['a', 'b', 'c'].map(title => f.create({ title, due_date: '2026-01-05' })),
+    );
+    const missing = 'tsk_000000000000000000000000';
+    await f.ok('DELETE', `/v1/tasks/${c!.task_id}`);
+    const items = [
+      { op: 'update', task_id: a!.task_id, set: { status: 'completed' }, if_match: '"v1"' },
+      { op: 'update', task_id: b!.task_id, set: { status: 'completed' }, if_match: '"v7"' },
+      { op: 'update', task_id: b!.task_id, set: { due_date: null, recurrence: 'FREQ=DAILY' } },
+      { op: 'update', task_id: a!.task_id, set: { title: 'A' } },
+      { op: 'delete', task_id: missing },
+      { op: 'restore', task_id: c!.task_id },
+      { op: 'delete', task_id: a!.task_id },
+      { op: 'restore', task_id: a!.task_id },
+    ];
+    const { results } = await f.ok<{ results: Record<string, unknown>[] }>('POST', '/v1/tasks/bulk', {
+      send: { items },
+    });
+    const shown = results.map(one => one.code ?? (one.task as WireTask | undefined)?.version ?? 'deleted');
+    const refused = ['http.version_mismatch', 'tasks.recurrence_refused'];
+    expect(shown).toEqual([2, ...refused, 3, 'tasks.task_not_found', 2, 'deleted', 4]);
+    expect(await f.ok('GET', `/v1/tasks/${b!.task_id}`)).toEqual(b);
+  });
+
+  it('take a hundred tasks in a few transactions', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => f.create({ title: `${i}`, category: 'bulk' })),
+    );
+    f.ledger.clear();
+    const items = made.map(one => ({ op: 'update', task_id: one.task_id, set: { status: 'completed' } }));
+    const { results } = await f.ok<{ results: { ok: boolean }[] }>('POST', '/v1/tasks/bulk', {
+      send: { items },
+    });
+    expect(results.every(one => one.ok)).toBe(true);
+    expect(f.ledger.entries().find(one => one.pattern === 'bulk')?.calls).toBe(2);
+    const counts = await f.ok<{ by_status: Record<string, number> }>('GET', '/v1/tasks/counts');
+    const deleted: object[] = [];
+    for (let more = true; more; ) {
+      const answer = await f.ok<{ deleted: object[]; has_more: boolean }>(
+        'POST',
+        '/v1/tasks/completed/clear',
+      );
+      deleted.push(...answer.deleted);
+      more = answer.has_more;
+    }
+    expect(deleted).toHaveLength(counts.by_status.completed!);
+    expect(await f.ok('GET', '/v1/tasks/counts')).toMatchObject({ by_status: { completed: 0 } });
+  });
+});

@@ -1,0 +1,56 @@
+import { createMemoryRateLimits, type ProblemDetails } from '@stak/http';
+import type { Clock } from '@stak/kit';
+import type { Counters } from './counters.ts';
+import type { AccountPlan, WebhookDeps } from './deps.ts';
+import { webhookErrors } from './errors.ts';
+import * as limits from './limits.ts';
+
+export type Admission = {
+  planOf(userId: string): Promise<AccountPlan>;
+  // Counts one event against the account's plan, or throws what the sender is answered.
+  admit(userId: string): Promise<AccountPlan>;
+};
+
+type Entry = { loading: Promise<AccountPlan & { used: number }>; untilMs: number };
+
+export function createAdmission(
+  deps: Pick<WebhookDeps, 'planOf' | 'usageOf'> & { clock: Clock; counters: Counters },
+): Admission {
+  const { clock, counters } = deps;
+  const entries = new Map<string, Entry>();
+  const rates = createMemoryRateLimits();
+
+  const load = async (userId: string) => {
+    const [plan, usage] = await Promise.all([deps.planOf(userId), deps.usageOf(userId)]);
+    return { ...plan, used: usage + counters.unreported(userId) };
+  };
+  const lookUp = (userId: string) => {
+    const known = entries.get(userId);
+    if (known && known.untilMs > clock.now()) return known.loading;
+    const entry = { loading: load(userId), untilMs: clock.now() + limits.planMs };
+    entries.delete(userId);
+    entries.set(userId, entry);
+    if (entries.size > limits.configEntries) entries.delete(entries.keys().next().value!);
+    entry.loading.catch(() => entries.delete(userId));
+    return entry.loading;
+  };
+
+  return {
+    planOf: lookUp,
+    async admit(userId) {
+      const account = await lookUp(userId);
+      const policy = { name: 'plan', limit: account.eventsPerMinute, windowMs: limits.rateWindowMs };
+      const verdict = await rates.take(userId, policy, clock.now());
+      if (!verdict.isAllowed)
+        throw webhookErrors.create<ProblemDetails>('webhooks.rate_limited', 'Too many events for the plan.', {
+          retryAfterS: Math.max(1, Math.ceil(verdict.retryMs / 1000)),
+        });
+      if (account.used >= account.eventsPerMonth)
+        throw webhookErrors.create('webhooks.quota_exceeded', "The plan's events of this month are used up.", {
+          eventsPerMonth: account.eventsPerMonth,
+        });
+      account.used += 1;
+      return account;
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { failedStep, type WriteStep, write } from '@stak/table';
+import { alertStep } from './alerts.ts';
+import { readLine } from './deliveries.ts';
+import type { Base } from './deps.ts';
+import { dueShardOf, eventShardOf } from './due.ts';
+import { isFinished, statusOf } from './event-status.ts';
+import {
+  type Attempt,
+  attempt,
+  type Delivery,
+  type DeliverySummary,
+  delivery,
+  type Event,
+  type EventStatus,
+  event,
+  place,
+} from './events-table.ts';
+import type { DeliveryRef } from './intake.ts';
+
+export type Result = {
+  state: Delivery['state'];
+  attempt?: Omit<Attempt, 'eventId' | 'connectionId' | 'run' | 'attemptNumber' | 'expiresAt'>;
+  error?: string;
+  nextAt?: number; // of another attempt
+};
+
+export type Written = {
+  moved?: { from: EventStatus; to: EventStatus };
+  next?: DeliveryRef; // who is first in line now
+};
+
+const tries = 10; // siblings that finish at the same moment: each round one of them gets through
+
+// The delivery, its attempt and the event's status change together, or not at all. Undefined when the delivery is
+// no longer the one that was claimed: then somebody else's word counts.
+export async function writeResult(
+  deps: Base,
+  claimed: Delivery,
+  result: Result,
+): Promise<Written | undefined> {
+  const { store } = deps;
+  for (let round = 0; ; round++) {
+    const known = await knownEvent(deps, claimed, round);
+    if (!known) {
+      // The event is gone, and with it whatever it owed.
+      await store.delete(delivery, claimed, { if: { version: claimed.version } }).catch(() => {});
+      return undefined;
+    }
+    const { steps, ...written } = await planResult(deps, claimed, result, known);
+    try {
+      await store.transact(steps, { pattern: 'result of a delivery' });
+      return written;
+    } catch (error) {
+      const failure = failedStep(error);
+      if (!failure) throw error;
+      if (failure.step === 'delivery') return undefined;
+      if (round === tries) throw error;
+    }
+  }
+}
+
+type Known = { version: number; deliveries: Record<string, DeliverySummary>; status: EventStatus };
+
+// An event that owes one delivery is known without reading it, unless somebody has replayed it meanwhile.
+async function knownEvent({ store }: Base, claimed: Delivery, round: number): Promise<Known | undefined> {
+  const { eventVersion, connectionId, run, state } = claimed;
+  if (eventVersion !== undefined && round === 0) {
+    const deliveries = { [connectionId]: { state, run } };
+    return { version: eventVersion, deliveries, status: statusOf(deliveries) };
+  }
+  return store.get(event, eventKey(claimed), { consistent: true });
+}
+
+export const eventKey = ({ sourceId, eventId, receivedAt }: Pick<Event, 'sourceId' | 'eventId' | 'receivedAt'>) => ({
+  sourceId,
+  shard: eventShardOf(eventId),
+  receivedAt,
+  eventId,
+});
+
+async function planResult(
+  deps: Base,
+  claimed: Delivery,
+  result: Result,
+  known: Known,
+): Promise<Written & { steps: (readonly [string, WriteStep])[] }> {
+  const { eventId, connectionId, run } = claimed;
+  const nowMs = deps.clock.now();
+  const isOver = isFinished(result.state);
+  const attempts = claimed.attempts + (result.attempt ? 1 : 0);
+  const steps: (readonly [string, WriteStep])[] = [
+    ['delivery', deliveryStep(claimed, result, attempts, known.version, nowMs)],
+  ];
+  if (result.attempt)
+    steps.push([
+      'attempt',
+      write.put(
+        attempt,
+        { ...result.attempt, eventId, connectionId, run, attemptNumber: attempts, expiresAt: claimed.expiresAt },
+        { ifAbsent: true },
+      ),
+    ]);
+
+  const latest = known.deliveries[connectionId];
+  const isLatest = !latest || latest.run <= run;
+  const summary = { ...latest, state: result.state, run };
+  const to = isLatest ? statusOf({ ...known.deliveries, [connectionId]: summary }) : known.status;
+  steps.push(['event', eventStep(claimed, known, isLatest ? summary : undefined, to, nowMs)]);
+  if (result.state === 'failed')
+    steps.push(['alert', alertStep(claimed, 'delivery_failed', nowMs, result.error ?? 'The delivery failed')]);
+  const next = isOver && claimed.queueId !== undefined ? await leaveLine(deps, claimed, steps) : undefined;
+  return { steps, moved: { from: known.status, to }, next };
+}
+
+function deliveryStep(
+  claimed: Delivery,
+  { state, attempt: made, error, nextAt }: Result,
+  attempts: number,
+  eventVersion: number,
+  nowMs: number,
+): WriteStep {
+  const { eventId, connectionId, run } = claimed;
+  const isOver = isFinished(state);
+  const set = {
+    state,
+    attempts,
+    ...(made && { statusCode: made.statusCode }),
+    ...(error !== undefined && { error }),
+    ...(claimed.eventVersion !== undefined && { eventVersion: eventVersion + 1 }),
+    ...(isOver ? { finishedAt: nowMs } : { dueIn: dueShardOf(eventId), dueAt: nextAt ?? nowMs }),
+  };
+  const remove = isOver ? (['owner', 'dueIn', 'dueAt'] as const) : (['owner'] as const);
+  return write.update(delivery, { eventId, connectionId, run }, { set, remove }, { ifVersion: claimed.version });
+}
+
+function eventStep(
+  claimed: Delivery,
+  known: Known,
+  summary: DeliverySummary | undefined,
+  status: EventStatus,
+  nowMs: number,
+): WriteStep {
+  const set = {
+    status,
+    processedAt: nowMs,
+    ...(status === 'delivered' && { deliveredAt: nowMs }),
+    ...(summary && { [`deliveries.${claimed.connectionId}`]: summary }),
+  };
+  return write.update(event, eventKey(claimed), { set }, { ifVersion: known.version });
+}
+
+// Whoever stood behind is first now, and has to be due. If it is in the due index already, it stays there.
+async function leaveLine(
+  { store, clock }: Base,
+  claimed: Delivery,
+  steps: (readonly [string, WriteStep])[],
+): Promise<DeliveryRef | undefined> {
+  const { connectionId, queueId } = claimed;
+  steps.push(['place', write.delete(place, { connectionId, queueId: queueId! })]);
+  const line = await readLine(store, connectionId);
+  const behind = line.find(one => one.queueId !== queueId);
+  if (!behind || line[0]?.queueId !== queueId) return undefined;
+  const { eventId, run } = behind;
+  const waiting = await store.get(delivery, { eventId, connectionId, run }, { consistent: true });
+  if (!waiting) {
+    // It is gone with its event: so is its place, or the line would stand still.
+    steps.push(['next', write.delete(place, { connectionId, queueId: behind.queueId })]);
+    return undefined;
+  }
+  if (waiting.dueIn === undefined && !isFinished(waiting.state))
+    steps.push([
+      'next',
+      write.update(
+        delivery,
+        { eventId, connectionId, run },
+        { set: { dueIn: dueShardOf(eventId), dueAt: clock.now() } },
+        { ifVersion: waiting.version },
+      ),
+    ]);
+  return { eventId, connectionId, run };
+}

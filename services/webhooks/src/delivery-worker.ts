@@ -1,0 +1,106 @@
+import { setMaxListeners } from 'node:events';
+import type { Worker } from '@stak/kit';
+import { createBell } from './bell.ts';
+import { attemptDelivery, concurrencyOf, type RunDeps, runDue } from './delivery-run.ts';
+import { createDispatcher, type Dispatcher, type Report } from './dispatcher.ts';
+import { scanDue } from './due-scan.ts';
+import type { createIntake, Desk } from './intake.ts';
+import type { Jobs } from './jobs.ts';
+import type { Lanes } from './lanes.ts';
+import * as limits from './limits.ts';
+
+export type DeliveryWorkerDeps = RunDeps & {
+  intake: ReturnType<typeof createIntake>;
+  lanes: Lanes;
+  jobs: Pick<Jobs, 'run'>;
+};
+
+// Makes the deliveries that are due, in this process and together with any other. Told to stop, it starts nothing
+// more and finishes what is under way; what it cannot finish becomes due when its lease ends.
+export function createDeliveryWorker(deps: DeliveryWorkerDeps): Worker {
+  const { clock, ids, log, intake, lanes, jobs } = deps;
+  return {
+    name: 'webhooks deliveries',
+    async run(signal) {
+      const owner = ids.next('own'); // every run is an owner of its own
+      const cutOff = new AbortController();
+      setMaxListeners(0, cutOff.signal); // every exchange listens
+      const bell = createBell(clock);
+      let enough = 0; // waiting below which it is worth looking for more
+
+      // What fails here is due again when its lease ends.
+      const logged = (what: string) => (error: unknown) => {
+        log.error({ err: error }, `${what} failed`);
+        return {} as Report;
+      };
+      const dispatcher: Dispatcher = createDispatcher({
+        clock,
+        run: ref => runDue(deps, ref, owner, cutOff.signal).catch(logged('a delivery')),
+        onRoom: () => {
+          if (dispatcher.waiting() < enough) bell.ring();
+        },
+      });
+      const background = new Map<string, Promise<unknown>>();
+      const runOnce = (key: string, what: string, run: () => Promise<void>) => {
+        if (background.has(key) || background.size >= limits.backgroundRuns) return;
+        background.set(key, run().catch(logged(what)).finally(() => {
+          background.delete(key);
+          bell.ring();
+        }));
+      };
+
+      intake.attend(createDesk(deps, dispatcher, owner, bell.ring, cutOff.signal, logged('a delivery')));
+      try {
+        while (!signal.aborted) {
+          const hasMore = await scanDue({
+            ...deps,
+            dispatcher,
+            setAside: lanes.setAside,
+            runLane: id => runOnce(`lane ${id}`, 'a backlog', () => lanes.run(id, owner)),
+            runJob: ref => runOnce(`job ${ref.jobId}`, 'a job', () => jobs.run(ref, owner, signal)),
+          });
+          enough = hasMore ? dispatcher.waiting() / 2 : 0;
+          await bell.wait(hasMore ? limits.rescanMs : limits.scanMs, signal);
+        }
+      } finally {
+        intake.attend();
+        dispatcher.stop();
+        const drained = new AbortController();
+        const ending = Promise.all([dispatcher.idle(), ...background.values()]).finally(() => drained.abort());
+        await clock.sleep(limits.drainMs, drained.signal).catch(() => {});
+        cutOff.abort();
+        await ending;
+      }
+    },
+  };
+}
+
+function createDesk(
+  deps: DeliveryWorkerDeps,
+  dispatcher: Dispatcher,
+  owner: string,
+  wake: () => void,
+  cutOff: AbortSignal,
+  onError: (error: unknown) => Report,
+): Desk {
+  return {
+    owner: () => owner,
+    wake,
+    place(connection) {
+      const { connectionId, breaker, ordered, ratePerSecond } = connection;
+      if (breaker === 'open') return 'backlog';
+      const isFull = dispatcher.waiting(connectionId) >= limits.readyPerConnection;
+      if (isFull && !dispatcher.isQuick(connectionId)) return 'backlog';
+      // Whose turn it is, or whether there is room in the rate, is known only after the write.
+      if (ordered || ratePerSecond !== undefined) return 'due';
+      return dispatcher.reserve(connectionId, concurrencyOf(connection)) ? 'leased' : 'due';
+    },
+    giveBack: connectionId => dispatcher.giveBack(connectionId),
+    start: (delivery, connection, request) =>
+      dispatcher.start(delivery, () =>
+        attemptDelivery(deps, delivery, connection, request, cutOff).catch(onError),
+      ),
+    offer: ref => void dispatcher.offer(ref),
+    waiting: connectionId => dispatcher.waiting(connectionId),
+  };
+}

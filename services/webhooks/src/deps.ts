@@ -1,0 +1,35 @@
+import type { CursorCodec } from '@stak/http';
+import type { Clock, Ids, Logger, Random, Sealer } from '@stak/kit';
+import type { Outbound } from '@stak/outbound';
+import type { Attributes, Store } from '@stak/table';
+import type { Alert } from './main-table.ts';
+
+// What an account may do, as far as webhooks care.
+export type AccountPlan = {
+  eventsPerMinute: number;
+  eventsPerMonth: number;
+  retentionSeconds: number;
+  bodyBytes?: number; // the largest body it may receive, if less than everybody's
+};
+
+export type WebhookDeps = {
+  store: Store;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  random?: Random;
+  cursors: CursorCodec<Attributes>;
+  sealer: Pick<Sealer, 'seal' | 'openText'>;
+  outbound: Outbound;
+  planOf(userId: string): Promise<AccountPlan>;
+  usageOf(userId: string): Promise<number>; // events of this month, as far as they were reported
+  countUsage(userId: string, count: number): Promise<void>;
+  raiseAlert?(alert: Alert): Promise<void>;
+  publicUrl?: string; // where senders reach us: some of them sign it
+};
+
+// What every part works with.
+export type Base = Pick<WebhookDeps, 'store' | 'clock' | 'ids' | 'log'> & { random: Random };
+
+export const isoTime = (nowMs: number): string => new Date(nowMs).toISOString();
+export const inSeconds = (ms: number): number => Math.floor(ms / 1000);

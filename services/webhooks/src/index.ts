@@ -1,0 +1,85 @@
+import type { AnyEndpoint } from '@stak/http';
+import { systemRandom, type Worker } from '@stak/kit';
+import { createAdmission } from './admission.ts';
+import { alertSubscription } from './alerts.ts';
+import { createAttempts } from './attempts.ts';
+import { createBreaker } from './breaker.ts';
+import { createConfig } from './config.ts';
+import { createConnectionApi } from './connection-api.ts';
+import { createConnections } from './connections.ts';
+import { createCounters } from './counters.ts';
+import { createDeliveryWorker } from './delivery-worker.ts';
+import type { WebhookDeps } from './deps.ts';
+import { createEraser } from './eraser.ts';
+import { webhookErrors } from './errors.ts';
+import { createEventApi } from './event-api.ts';
+import { createEvents } from './events.ts';
+import { ferryhookEvents } from './events-table.ts';
+import { createIngestApi } from './ingest-api.ts';
+import { createInsightApi } from './insight-api.ts';
+import { createIntake } from './intake.ts';
+import { createJobs } from './jobs.ts';
+import { createLanes, type Lanes } from './lanes.ts';
+import { createSecrets } from './secrets.ts';
+import { createSourceApi } from './source-api.ts';
+import { createSources } from './sources.ts';
+import { createTails } from './tail.ts';
+import { createTransforms } from './transforms/transforms.ts';
+
+export type { AccountPlan, WebhookDeps } from './deps.ts';
+export { webhookErrors } from './errors.ts';
+export { ferryhookEvents } from './events-table.ts';
+export type { Alert, Connection, Source } from './main-table.ts';
+
+// Ferryhook: takes webhooks, keeps them, and delivers them to wherever they are connected.
+export function createWebhooks(deps: WebhookDeps) {
+  const { store, clock, ids, log, random = systemRandom, outbound } = deps;
+  const publicUrl = (deps.publicUrl ?? '').replace(/\/+$/, '');
+  const base = { store, clock, ids, log, random };
+  const config = createConfig(base);
+  const secrets = createSecrets({ sealer: deps.sealer, clock });
+  const counters = createCounters({ ...base, countUsage: deps.countUsage });
+  const admission = createAdmission({ ...deps, counters });
+  const transforms = createTransforms({ clock });
+  const tails = createTails(base);
+  const breaker = createBreaker({ ...base, config });
+
+  const intake = createIntake(of => lanes.ensureArmed(of));
+  const lanes: Lanes = createLanes({ ...base, config, intake });
+  const refuseUrl = (url: string) => {
+    const refusal = outbound.check(url);
+    if (refusal) throw webhookErrors.create('webhooks.destination_refused', refusal.message, { reason: refusal.reason });
+  };
+  const sources = createSources({ ...base, secrets, config, refuseUrl });
+  const connections = createConnections({ ...base, secrets, config, refuseUrl });
+  const events = createEvents({ ...base, config, intake });
+  const attempts = createAttempts({ store, getEvent: events.getById });
+  const replay = { ...base, config, counters, intake };
+  const jobs = createJobs({ ...replay, getEvent: events.getById });
+  const pipeline = { clock, secrets, transforms, outbound };
+
+  const api: readonly AnyEndpoint[] = [
+    ...createIngestApi({ ...base, config, admission, counters, secrets, intake, onReceived: tails.ring, publicUrl }),
+    ...createSourceApi({ store, sources, publicUrl }),
+    ...createConnectionApi({ store, ids, sources, connections, pipeline }),
+    ...createEventApi({ cursors: deps.cursors, config, sources, events, tails, replay }),
+    ...createInsightApi({ store, clock, sources, jobs }),
+  ];
+  const workers: Worker[] = [
+    createDeliveryWorker({ ...base, ...pipeline, config, counters, breaker, intake, lanes, jobs }),
+    counters.worker,
+  ];
+  return {
+    api,
+    errors: webhookErrors,
+    tables: [ferryhookEvents], // and `ferryhook-main`, which accounts has
+    subscriptions: [alertSubscription({ store, log, outbound, raiseAlert: deps.raiseAlert })],
+    workers,
+    sources,
+    connections,
+    events,
+    attempts,
+    eraser: createEraser({ ...base, config }),
+    close: () => transforms.close(),
+  };
+}

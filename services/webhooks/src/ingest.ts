@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import type { Admission } from './admission.ts';
+import type { Config } from './config.ts';
+import type { Counters } from './counters.ts';
+import type { Base } from './deps.ts';
+import { notFound, webhookErrors } from './errors.ts';
+import { type Receipt, type Received, writeEvent } from './event-writing.ts';
+import type { HookRequest } from './filters/request-view.ts';
+import type { Intake } from './intake.ts';
+import * as limits from './limits.ts';
+import type { Source } from './main-table.ts';
+import { type Secrets, sourcePlace } from './secrets.ts';
+import { answerHandshake, type Handshake } from './signatures/handshake.ts';
+import type { HmacConfig, RefusalReason } from './signatures/provider.ts';
+import { verify } from './signatures/verification.ts';
+
+export type IngestRequest = HookRequest & { sourceId: string; sourceIp?: string; url: string };
+export type IngestAnswer = { handshake: Handshake } | { receipt: Receipt };
+
+export type IngestDeps = Base & {
+  config: Config;
+  admission: Admission;
+  counters: Counters;
+  secrets: Secrets;
+  intake: Intake;
+  onReceived(sourceId: string): void; // for those who watch
+};
+
+type Proof = { dedupeId?: string; rejection?: RefusalReason };
+
+// Takes what a provider sends. When it answers with a receipt, the event is on disk together with what it owes.
+export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<IngestAnswer> {
+  const found = await deps.config.of(request.sourceId);
+  if (!found) throw notFound('source');
+  const { source } = found;
+  checkHeaders(request);
+
+  const keys = signingKeys(deps, source);
+  const handshake = answerHandshake(source.provider, request, keys.verifyTokens);
+  if (handshake && !handshake.signed) return { handshake };
+  const proof = prove(deps, source, keys.secrets, request);
+  if (handshake && !proof.rejection) return { handshake };
+  if (proof.rejection && source.signatures === 'reject')
+    throw webhookErrors.create('webhooks.signature_refused', 'The signature is missing or not valid.', {
+      reason: proof.rejection,
+    });
+  if (source.status === 'paused' && source.whilePaused === 'refuse')
+    throw webhookErrors.create('webhooks.source_paused', 'This source takes no events now.');
+
+  const plan = await deps.admission.admit(source.userId);
+  if (request.body.length > Math.min(plan.bodyBytes ?? limits.bodyBytes, limits.bodyBytes))
+    throw webhookErrors.create('webhooks.body_too_large', 'The body is larger than the plan allows.');
+
+  const received: Received = { request, source, ...proof, retentionSeconds: plan.retentionSeconds };
+  const receipt = await writeEvent(deps, received, found.connections);
+  if (!receipt.isDuplicate) {
+    deps.counters.received(source, receipt.receivedAt, receipt.status);
+    deps.counters.used(source.userId);
+    deps.onReceived(source.sourceId);
+  }
+  return { receipt };
+}
+
+function checkHeaders({ headers, query }: IngestRequest): void {
+  let size = query.length;
+  for (const [name, value] of headers) size += name.length + value.length;
+  if (headers.length > limits.headerPairs || size > limits.headersBytes || query.length > limits.queryChars)
+    throw webhookErrors.create('webhooks.headers_too_large', 'The headers or the query are too large.');
+}
+
+// Opening a sealed secret costs as much as a small write: it is done once for each version of a source.
+const openedKeys = new WeakMap<Source, { untilMs: number; secrets: string[]; verifyTokens: string[] }>();
+
+function signingKeys({ secrets, clock }: IngestDeps, source: Source) {
+  const known = openedKeys.get(source);
+  if (known && known.untilMs > clock.now()) return known;
+  const opened = {
+    untilMs: clock.now() + limits.configMs,
+    secrets: secrets.open(source.signingSecret, sourcePlace(source.sourceId, 'signingSecret')),
+    verifyTokens: secrets.open(source.verifyToken, sourcePlace(source.sourceId, 'verifyToken')),
+  };
+  openedKeys.set(source, opened);
+  return opened;
+}
+
+function prove({ clock }: IngestDeps, source: Source, secrets: string[], request: IngestRequest): Proof {
+  if (source.signatures === 'off') return { dedupeId: shortId(unprovenId(source, request)) };
+  const verification = verify(source.provider, {
+    secrets,
+    headers: request.headers,
+    rawBody: request.body,
+    url: request.url,
+    nowMs: clock.now(),
+    toleranceS: source.toleranceS,
+    config: source.signingAlgorithm === undefined ? undefined : (JSON.parse(source.signingAlgorithm) as HmacConfig),
+  });
+  // Whoever cannot sign must not be able to occupy an id that a true event will have.
+  if (!verification.ok) return { rejection: verification.reason };
+  return { dedupeId: shortId(verification.dedupeId ?? headerOf(request, source.dedupeHeader)) };
+}
+
+const idHeaders: Partial<Record<Source['provider'], string>> = {
+  github: 'x-github-delivery',
+  shopify: 'x-shopify-webhook-id',
+  'standard-webhooks': 'webhook-id',
+};
+
+const unprovenId = (source: Source, request: IngestRequest): string | undefined =>
+  headerOf(request, source.dedupeHeader ?? idHeaders[source.provider]);
+
+const headerOf = ({ headers }: IngestRequest, name: string | undefined): string | undefined =>
+  name === undefined ? undefined : headers.find(([one]) => one.toLowerCase() === name.toLowerCase())?.[1];
+
+function shortId(id: string | undefined): string | undefined {
+  if (!id) return undefined;
+  if (id.length <= limits.dedupeIdChars && id.isWellFormed()) return id;
+  return createHash('sha256').update(id).digest('hex');
+}

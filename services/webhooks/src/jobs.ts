@@ -1,0 +1,175 @@
+import { is, tableErrors } from '@stak/table';
+import { type Base, inSeconds } from './deps.ts';
+import { dueShardOf } from './due.ts';
+import { notFound, webhookErrors } from './errors.ts';
+import { type Position, walkEvents } from './event-list.ts';
+import { type Event, type Job, job, jobsOfUser } from './events-table.ts';
+import type { Intake } from './intake.ts';
+import * as limits from './limits.ts';
+import { listAll } from './listing.ts';
+import { cancelEvent, type ReplayDeps, replayEvent } from './replay.ts';
+
+export type NewJob = Pick<
+  Job,
+  'userId' | 'sourceId' | 'action' | 'connectionIds' | 'eventIds' | 'from' | 'to' | 'status'
+>;
+
+export type Jobs = {
+  create(input: NewJob): Promise<Job>;
+  get(jobId: string, userId: string): Promise<Job>;
+  list(userId: string): Promise<Job[]>;
+  cancel(jobId: string, userId: string): Promise<Job>;
+  run(ref: { userId: string; jobId: string }, owner: string, signal: AbortSignal): Promise<void>;
+};
+
+type JobDeps = Base & ReplayDeps & { getEvent(eventId: string): Promise<Event | null>; intake: Pick<Intake, 'wake'> };
+type Done = { matched: number; deliveries: number };
+
+// Work over many events, in batches with a checkpoint after each: whoever claims a job whose worker died goes on
+// after the last one. Doing a batch twice does nothing twice.
+export function createJobs(deps: JobDeps): Jobs {
+  const { store, clock, ids, config } = deps;
+
+  const get = async (jobId: string, userId: string): Promise<Job> => {
+    const found = await store.get(job, { userId, jobId }, { consistent: true });
+    if (!found) throw notFound('job');
+    return found;
+  };
+
+  const claim = async ({ userId, jobId }: { userId: string; jobId: string }, owner: string) => {
+    const nowMs = clock.now();
+    try {
+      return await store.update(
+        job,
+        { userId, jobId },
+        { set: { owner, dueIn: dueShardOf(jobId), dueAt: nowMs + limits.leaseMs }, add: { failures: 1 } },
+        { if: { state: 'running', dueAt: is.atMost(nowMs) }, pattern: 'claim job' },
+      );
+    } catch (error) {
+      return ignoreLost(error);
+    }
+  };
+
+  const checkpoint = async (at: Job, position: Position, done: Done): Promise<Job | undefined> => {
+    const nowMs = clock.now();
+    try {
+      return await store.update(
+        job,
+        { userId: at.userId, jobId: at.jobId },
+        {
+          set: { position: JSON.stringify(position), dueIn: dueShardOf(at.jobId), dueAt: nowMs + limits.leaseMs, failures: 0 },
+          add: { matched: done.matched, deliveries: done.deliveries },
+        },
+        { ifVersion: at.version, pattern: 'checkpoint of a job' },
+      );
+    } catch (error) {
+      return ignoreLost(error);
+    }
+  };
+
+  const finish = (at: Job, state: Job['state']) =>
+    store
+      .update(
+        job,
+        { userId: at.userId, jobId: at.jobId },
+        { set: { state, finishedAt: clock.now() }, remove: ['owner', 'dueIn', 'dueAt'] },
+        { ifVersion: at.version },
+      )
+      .catch(ignoreLost);
+
+  const apply = async (at: Job, events: readonly Event[]): Promise<Done> => {
+    const known = await config.fresh(at.sourceId);
+    const chosen = (known?.connections ?? []).filter(
+      one => one.status !== 'disabled' && (!at.connectionIds || at.connectionIds.includes(one.connectionId)),
+    );
+    const counts = await Promise.all(
+      events.map(one =>
+        at.action === 'replay' ? replayEvent(deps, one, chosen, at.jobId) : cancelEvent(deps, one, at.connectionIds),
+      ),
+    );
+    return { matched: events.length, deliveries: counts.reduce((sum, count) => sum + count, 0) };
+  };
+
+  const runBatches = async (claimed: Job, signal: AbortSignal): Promise<void> => {
+    let at: Job | undefined = claimed;
+    let batch: Event[] = [];
+    let position: Position | undefined;
+    const flush = async () => {
+      if (!position || !at) return;
+      const done = await apply(at, batch);
+      at = await checkpoint(at, position, done);
+      batch = [];
+    };
+    let looked = 0;
+    for await (const one of eventsOf(deps, claimed)) {
+      position = { receivedAt: one.receivedAt, eventId: one.eventId };
+      looked += 1;
+      const isWanted = one.status !== 'rejected' && (!claimed.status || one.status === claimed.status);
+      if (isWanted) batch.push(one);
+      if (batch.length < limits.jobBatch && looked % (limits.jobBatch * 40) !== 0) continue;
+      await flush();
+      if (!at || signal.aborted) return; // cancelled, taken over, or to be resumed elsewhere when the lease ends
+    }
+    await flush();
+    if (at) await finish(at, 'done');
+  };
+
+  return {
+    get,
+    list: userId => listAll(store.all(jobsOfUser, { userId })),
+    async create(input) {
+      const running = (await this.list(input.userId)).filter(one => one.state === 'running');
+      if (running.length >= limits.jobsPerUser)
+        throw webhookErrors.create('webhooks.too_many_jobs', 'Too many jobs are under way.');
+      const nowMs = clock.now();
+      const jobId = ids.next('job');
+      const made = await store.put(job, {
+        ...input,
+        jobId,
+        // What arrives from now on is not meant; without an end the job might never reach one.
+        to: Math.min(input.to ?? nowMs, nowMs),
+        state: 'running',
+        matched: 0,
+        deliveries: 0,
+        failures: 0,
+        createdAt: nowMs,
+        dueIn: dueShardOf(jobId),
+        dueAt: nowMs,
+        expiresAt: inSeconds(nowMs) + limits.jobS,
+      });
+      deps.intake.wake();
+      return made;
+    },
+    async cancel(jobId, userId) {
+      const found = await get(jobId, userId);
+      if (found.state === 'running') await finish(found, 'cancelled');
+      return get(jobId, userId);
+    },
+    async run(ref, owner, signal) {
+      const claimed = await claim(ref, owner);
+      if (!claimed) return;
+      if (claimed.failures > limits.jobAttempts) await finish(claimed, 'failed');
+      else await runBatches(claimed, signal);
+    },
+  };
+}
+
+// Those it names, or those of the time it names, newest first; after the last checkpoint.
+async function* eventsOf(deps: JobDeps, at: Job): AsyncGenerator<Event> {
+  const after = at.position === undefined ? undefined : (JSON.parse(at.position) as Position);
+  if (!at.eventIds) {
+    const range = { fromMs: at.from, toMs: at.to === undefined ? undefined : at.to + 1 };
+    yield* walkEvents(deps.store, at.sourceId, { ...range, after, pageItems: limits.jobBatch });
+    return;
+  }
+  const ordered = [...at.eventIds].sort().reverse();
+  for (const eventId of ordered.filter(one => !after || one < after.eventId)) {
+    const found = await deps.getEvent(eventId);
+    if (found?.userId === at.userId && found.sourceId === at.sourceId) yield found;
+  }
+}
+
+function ignoreLost(error: unknown): undefined {
+  if (tableErrors.includes(error) && error.code === 'table.condition_failed') return undefined;
+  throw error;
+}

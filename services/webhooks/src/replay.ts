@@ -1,0 +1,132 @@
+import { failedStep, type WriteStep, write } from '@stak/table';
+import type { Config } from './config.ts';
+import type { Counters } from './counters.ts';
+import { writeResult } from './delivery-result.ts';
+import type { Base } from './deps.ts';
+import { dueShardOf } from './due.ts';
+import { isFinished, statusOf } from './event-status.ts';
+import { deliverySteps } from './event-writing.ts';
+import {
+  type Delivery,
+  type DeliverySummary,
+  delivery,
+  deliveriesOfEvent,
+  type Event,
+  event,
+} from './events-table.ts';
+import { eventKey } from './delivery-result.ts';
+import type { Intake } from './intake.ts';
+import type { Connection } from './main-table.ts';
+
+export type ReplayDeps = Base & { config: Config; counters: Counters; intake: Pick<Intake, 'offer'> };
+
+const tries = 10;
+
+// A new run for each of the connections; its history stays. A run that is not over yet is tried at once instead,
+// so that a replay never makes two deliveries out of one. Gives the number of deliveries that are due now.
+export async function replayEvent(
+  deps: ReplayDeps,
+  found: Event,
+  connections: readonly Connection[],
+  jobId?: string,
+): Promise<number> {
+  const { store } = deps;
+  let current: Event | undefined = found;
+  for (let round = 0; current; round++) {
+    const plan = await planReplay(deps, current, connections, jobId);
+    if (plan.steps.length === 0) return 0;
+    try {
+      await store.transact(plan.steps, { pattern: 'replay event' });
+      deps.counters.moved(current, current.receivedAt, current.status, plan.status);
+      for (const ref of plan.refs) deps.intake.offer(ref);
+      return plan.refs.length;
+    } catch (error) {
+      if (!failedStep(error) || round === tries) throw error;
+      current = await store.get(event, eventKey(found), { consistent: true });
+    }
+  }
+  return 0;
+}
+
+async function planReplay(
+  { store, clock, ids }: ReplayDeps,
+  found: Event,
+  connections: readonly Connection[],
+  jobId: string | undefined,
+) {
+  const nowMs = clock.now();
+  const steps: (readonly [string, WriteStep])[] = [];
+  const refs: Delivery[] = [];
+  const changed: Record<string, DeliverySummary> = {};
+  for (const { connectionId, ordered } of connections) {
+    const latest = found.deliveries[connectionId];
+    if (jobId !== undefined && latest?.jobId === jobId) continue; // an earlier go of the same job did it
+    if (latest && !isFinished(latest.state)) {
+      const sooner = await hastenStep(store, found, connectionId, latest.run, nowMs);
+      if (sooner) {
+        steps.push([`delivery to ${connectionId}`, sooner.step]);
+        refs.push(sooner.delivery);
+      }
+      continue;
+    }
+    const made: Delivery = {
+      eventId: found.eventId,
+      connectionId,
+      run: latest ? latest.run + 1 : 0,
+      sourceId: found.sourceId,
+      userId: found.userId,
+      receivedAt: found.receivedAt,
+      state: 'pending',
+      attempts: 0,
+      dueIn: dueShardOf(found.eventId),
+      dueAt: nowMs,
+      version: 1,
+      expiresAt: found.expiresAt,
+      ...(ordered && { queueId: ids.next() }),
+    };
+    changed[connectionId] = { state: 'pending', run: made.run, ...(jobId !== undefined && { jobId }) };
+    steps.push(...deliverySteps(made));
+    refs.push(made);
+  }
+  const status = statusOf({ ...found.deliveries, ...changed });
+  if (Object.keys(changed).length > 0) {
+    const summaries = Object.fromEntries(Object.entries(changed).map(([id, one]) => [`deliveries.${id}`, one]));
+    const change = { set: { status, ...summaries } };
+    steps.push(['event', write.update(event, eventKey(found), change, { ifVersion: found.version })]);
+  }
+  return { steps, refs, status: Object.keys(changed).length > 0 ? status : found.status };
+}
+
+// Due now instead of later. Nothing to do for one that somebody works on, or that is not first in line.
+async function hastenStep(
+  store: Base['store'],
+  { eventId }: Event,
+  connectionId: string,
+  run: number,
+  nowMs: number,
+): Promise<{ step: WriteStep; delivery: Delivery } | undefined> {
+  const key = { eventId, connectionId, run };
+  const waiting = await store.get(delivery, key, { consistent: true });
+  const shard = dueShardOf(eventId);
+  if (!waiting || waiting.owner || waiting.dueIn !== shard || waiting.dueAt! <= nowMs) return undefined;
+  const change = { set: { dueIn: shard, dueAt: nowMs } };
+  return { step: write.update(delivery, key, change, { ifVersion: waiting.version }), delivery: waiting };
+}
+
+// Ends what has not ended yet. An attempt under way may still reach its destination; its result is not written.
+export async function cancelEvent(
+  deps: ReplayDeps,
+  { eventId, receivedAt }: Event,
+  connectionIds?: readonly string[],
+): Promise<number> {
+  let cancelled = 0;
+  for await (const one of deps.store.all(deliveriesOfEvent, { eventId })) {
+    if (isFinished(one.state) || (connectionIds && !connectionIds.includes(one.connectionId))) continue;
+    const written = await writeResult(deps, one, { state: 'cancelled', error: 'Cancelled' });
+    if (!written) continue;
+    cancelled += 1;
+    if (written.moved) deps.counters.moved(one, receivedAt, written.moved.from, written.moved.to);
+    if (written.next) deps.intake.offer(written.next);
+  }
+  return cancelled;
+}

@@ -1,0 +1,270 @@
+import { pageQuery } from '@stak/http';
+import { z } from 'zod';
+import { deliveryStates, type EventStatus, eventStatuses } from './events-table.ts';
+import { filtersSchema } from './filters/schema.ts';
+import * as limits from './limits.ts';
+import { alertKinds, breakerStates } from './main-table.ts';
+import { retryConfigSchema } from './retry.ts';
+import { providers } from './signatures/provider.ts';
+import { hmacConfigSchema, toleranceSchema } from './signatures/schema.ts';
+import { transformSchema } from './transforms/schema.ts';
+
+// What goes over the wire.
+
+export const idSchema = z.string().regex(/^[a-z]+_[0-9a-z]{1,40}$/, 'Not an id');
+const name = z.string().trim().min(1).max(limits.nameChars);
+const url = z.string().max(limits.urlChars);
+const secret = z.string().min(1).max(limits.secretChars);
+const headerName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/, 'Not a header name');
+const moment = z.iso.datetime({ offset: true });
+
+const sourceFields = {
+  name,
+  signingSecret: secret.describe('Of the provider. Stored sealed, never shown'),
+  signingAlgorithm: hmacConfigSchema.describe('How a custom source signs'),
+  signatures: z
+    .enum(['off', 'reject', 'store'])
+    .describe('`reject` answers 401, `store` keeps the event as rejected'),
+  toleranceS: toleranceSchema,
+  verifyToken: secret.describe('For handshakes that send one'),
+  dedupeHeader: headerName.describe('Where the sender puts an id of its own'),
+  whilePaused: z.enum(['hold', 'refuse']).describe('`hold` answers 202 and delivers later, `refuse` 410'),
+  alertUrl: url.describe('Gets a POST when something needs attention'),
+};
+const { name: sourceName, ...sourceOptions } = sourceFields;
+
+export const newSourceSchema = z
+  .strictObject({ name: sourceName, provider: z.enum(providers).default('custom') })
+  .extend(z.strictObject(sourceOptions).partial().shape);
+export type NewSource = z.input<typeof newSourceSchema>;
+
+const removable = ['signingSecret', 'verifyToken', 'dedupeHeader', 'alertUrl', 'toleranceS'] as const;
+export const sourceChangeSchema = z.strictObject({
+  name: sourceName.optional(),
+  status: z.enum(['active', 'paused']).optional(),
+  signatures: sourceFields.signatures.optional(),
+  signingAlgorithm: sourceFields.signingAlgorithm.optional(),
+  whilePaused: sourceFields.whilePaused.optional(),
+  signingSecret: sourceFields.signingSecret.nullable().optional(),
+  verifyToken: sourceFields.verifyToken.nullable().optional(),
+  dedupeHeader: sourceFields.dedupeHeader.nullable().optional(),
+  alertUrl: sourceFields.alertUrl.nullable().optional(),
+  toleranceS: sourceFields.toleranceS.nullable().optional(),
+} satisfies Record<(typeof removable)[number], unknown> & Record<string, unknown>);
+export type SourceChange = z.infer<typeof sourceChangeSchema>;
+
+export const sourceSchema = z.strictObject({
+  sourceId: z.string(),
+  name: z.string(),
+  provider: z.enum(providers),
+  status: z.enum(['active', 'paused', 'deleted']),
+  signatures: sourceFields.signatures,
+  hasSigningSecret: z.boolean(),
+  signingAlgorithm: hmacConfigSchema.optional(),
+  toleranceS: z.int().optional(),
+  dedupeHeader: z.string().optional(),
+  whilePaused: sourceFields.whilePaused,
+  alertUrl: z.string().optional(),
+  ingestUrl: z.string(),
+  eventCount: z.int(),
+  lastEventAt: z.string().optional(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});
+export type SourceView = z.infer<typeof sourceSchema>;
+
+const connectionFields = {
+  name,
+  destinationUrl: url,
+  filters: filtersSchema,
+  transform: transformSchema,
+  retryConfig: retryConfigSchema,
+  maxConcurrency: z.int().min(1).max(limits.concurrencyMost).describe('In each process'),
+  ratePerSecond: z.int().min(1).max(limits.ratePerSecondMost).describe('Over all processes'),
+  ordered: z.boolean().describe('Whether an event waits until the one before it is done'),
+};
+const { name: connectionName, destinationUrl, ...connectionOptions } = connectionFields;
+
+export const newConnectionSchema = z
+  .strictObject({ name: connectionName, destinationUrl })
+  .extend(z.strictObject(connectionOptions).partial().shape);
+export type NewConnection = z.input<typeof newConnectionSchema>;
+
+export const connectionChangeSchema = z.strictObject({
+  ...z.strictObject(connectionFields).partial().omit({ ratePerSecond: true }).shape,
+  ratePerSecond: connectionFields.ratePerSecond.nullable().optional(),
+  status: z.enum(['active', 'paused']).optional(),
+});
+export type ConnectionChange = z.infer<typeof connectionChangeSchema>;
+
+export const connectionSchema = z.strictObject({
+  connectionId: z.string(),
+  sourceId: z.string(),
+  name: z.string(),
+  destinationUrl: z.string(),
+  filters: filtersSchema,
+  transform: transformSchema,
+  retryConfig: retryConfigSchema,
+  maxConcurrency: z.int(),
+  ratePerSecond: z.int().optional(),
+  ordered: z.boolean(),
+  status: z.enum(['active', 'paused', 'disabled', 'deleted']),
+  disabledReason: z.string().optional(),
+  breaker: z.enum(breakerStates),
+  deliveryCount: z.int(),
+  failureCount: z.int(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});
+export type ConnectionView = z.infer<typeof connectionSchema>;
+export const createdConnectionSchema = connectionSchema.extend({
+  signingSecret: z.string().describe('Shown this once'),
+});
+
+export const deliverySchema = z.strictObject({
+  connectionId: z.string(),
+  run: z.int(),
+  state: z.enum(deliveryStates),
+  isHeld: z.boolean().describe('Waits for its connection rather than for a time'),
+  attempts: z.int(),
+  nextAttemptAt: z.int().optional(),
+  statusCode: z.int().optional(),
+  error: z.string().optional(),
+  finishedAt: z.int().optional(),
+});
+export const attemptSchema = z.strictObject({
+  connectionId: z.string(),
+  run: z.int(),
+  attemptNumber: z.int(),
+  destinationUrl: z.string(),
+  statusCode: z.int(),
+  responseBody: z.string().optional(),
+  latencyMs: z.int(),
+  error: z.string().optional(),
+  attemptedAt: z.int(),
+});
+export const eventSchema = z.strictObject({
+  eventId: z.string(),
+  sourceId: z.string(),
+  status: z.enum(eventStatuses),
+  method: z.string(),
+  query: z.string().optional(),
+  contentType: z.string().optional(),
+  sourceIp: z.string().optional(),
+  size: z.int(),
+  dedupeId: z.string().optional(),
+  rejection: z.string().optional(),
+  receivedAt: z.int(),
+  processedAt: z.int().optional(),
+  deliveredAt: z.int().optional(),
+  expiresAt: z.int(),
+});
+export type EventView = z.infer<typeof eventSchema>;
+export const headerPairsSchema = z.array(z.tuple([z.string(), z.string()]));
+export const eventDetailSchema = eventSchema.extend({
+  headers: headerPairsSchema,
+  deliveries: z.array(deliverySchema),
+  attempts: z.array(attemptSchema),
+});
+
+export const eventFilterSchema = z.strictObject({
+  status: z.enum(eventStatuses).optional(),
+  from: moment.optional(),
+  to: moment.optional(),
+});
+export const eventListQuery = pageQuery(limits.listItems).extend({
+  ...eventFilterSchema.shape,
+  q: z.string().min(2).max(limits.searchChars).optional().describe('Text in headers or body'),
+});
+
+const connectionIds = z.array(idSchema).min(1).max(limits.connectionsPerSource).optional();
+export const replayOneSchema = z.strictObject({ connectionIds });
+export const newJobSchema = z.strictObject({
+  action: z.enum(['replay', 'cancel']).default('replay'),
+  connectionIds,
+  eventIds: z.array(idSchema).min(1).max(limits.replayEvents).optional(),
+  ...eventFilterSchema.shape,
+});
+export const jobSchema = z.strictObject({
+  jobId: z.string(),
+  sourceId: z.string(),
+  action: z.enum(['replay', 'cancel']),
+  state: z.enum(['running', 'done', 'failed', 'cancelled']),
+  matched: z.int(),
+  deliveries: z.int(),
+  createdAt: z.int(),
+  finishedAt: z.int().optional(),
+});
+
+export const alertSchema = z.strictObject({
+  alertKind: z.enum(alertKinds),
+  sourceId: z.string(),
+  connectionId: z.string(),
+  eventId: z.string().optional(),
+  detail: z.string(),
+  raisedAt: z.string(),
+});
+
+const count = z.int();
+const statusCounts = z.strictObject(
+  Object.fromEntries(eventStatuses.map(status => [status, count])) as Record<EventStatus, typeof count>,
+);
+export const analyticsQuery = z.strictObject({
+  from: z.iso.date().optional().describe('The first day; a week ago unless said'),
+  to: z.iso.date().optional().describe('The last day; today unless said'),
+  sourceId: idSchema.optional(),
+});
+export const analyticsSchema = z.strictObject({
+  days: z.array(
+    z.strictObject({ day: z.string(), received: count, statuses: statusCounts, attempts: count, successes: count }),
+  ),
+  received: count,
+  statuses: statusCounts,
+  attempts: count,
+  successRate: z.number().nullable(),
+  latency: z.strictObject({ p50: z.number().nullable(), p95: z.number().nullable() }),
+  topSources: z.array(z.strictObject({ sourceId: z.string(), received: count })),
+});
+
+export const sampleSchema = z.strictObject({
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),
+  headers: headerPairsSchema.max(limits.headerPairs).default([]),
+  query: z.string().max(limits.queryChars).default(''),
+  body: z.string().default('').describe('Text, or base64 if `isBase64`'),
+  isBase64: z.boolean().default(false),
+  send: z.boolean().default(false).describe('Whether the destination gets it'),
+});
+export type Sample = z.infer<typeof sampleSchema>;
+export const trialSchema = z.strictObject({
+  filter: z.strictObject({
+    matched: z.boolean(),
+    steps: z.array(
+      z.strictObject({ rule: z.string(), matched: z.boolean(), why: z.string(), depth: z.int() }),
+    ),
+  }),
+  transform: z
+    .strictObject({
+      ok: z.boolean(),
+      dropped: z.boolean().optional(),
+      reason: z.string().optional(),
+      message: z.string().optional(),
+    })
+    .optional(),
+  request: z
+    .strictObject({
+      url: z.string(),
+      method: z.string(),
+      headers: headerPairsSchema,
+      body: z.string().describe('Base64'),
+    })
+    .optional(),
+  response: z
+    .strictObject({
+      statusCode: z.int(),
+      latencyMs: z.number(),
+      responseBody: z.string().optional(),
+      error: z.string().optional(),
+    })
+    .optional(),
+});
+export type Trial = z.infer<typeof trialSchema>;

@@ -1,0 +1,68 @@
+import type { EventSink } from '@stak/http';
+import { timeOf } from '@stak/kit';
+import type { Store } from '@stak/table';
+import { createBell } from './bell.ts';
+import { readRequest } from './deliveries.ts';
+import type { Base } from './deps.ts';
+import { walkEvents } from './event-list.ts';
+import type { Event } from './events-table.ts';
+import * as limits from './limits.ts';
+import type { EventView } from './schema.ts';
+
+export type Tails = {
+  // Rung for every event of this process; those of others are found by looking.
+  ring(sourceId: string): void;
+  follow(sourceId: string, afterId: string | undefined, options: TailOptions, sink: EventSink): Promise<void>;
+};
+export type TailOptions = { payload: boolean; show(event: Event): EventView };
+
+// New events of a source as they come. A write may appear a little after its own time stamp, so the last seconds are
+// looked at again each time, and after a reconnection sent again: everything at least once, by the same id.
+export function createTails({ store, clock }: Base): Tails {
+  const bells = new Map<string, Set<() => void>>();
+
+  return {
+    ring: sourceId => {
+      for (const ring of bells.get(sourceId) ?? []) ring();
+    },
+    async follow(sourceId, afterId, options, sink) {
+      const bell = createBell(clock);
+      const own = bells.get(sourceId) ?? new Set();
+      bells.set(sourceId, own.add(bell.ring));
+      const oldest = clock.now() - limits.tailBacklogMs;
+      let fromMs = afterId === undefined ? clock.now() : Math.max(oldest, timeOf(afterId) ?? clock.now());
+      if (afterId !== undefined) fromMs -= limits.tailOverlapMs;
+      const sent = new Map<string, number>();
+      try {
+        while (!sink.signal.aborted) {
+          const settledMs = clock.now() - limits.tailOverlapMs;
+          const walk = { fromMs, oldestFirst: true, pageItems: limits.tailItems };
+          for await (const one of walkEvents(store, sourceId, walk)) {
+            if (sent.has(one.eventId)) continue;
+            await sink.ready();
+            if (sink.signal.aborted) return;
+            sink.send({ id: one.eventId, event: 'event', data: await describe(store, one, options) });
+            sent.set(one.eventId, one.receivedAt);
+          }
+          fromMs = Math.max(fromMs, settledMs);
+          for (const [eventId, receivedAt] of sent) if (receivedAt < fromMs) sent.delete(eventId);
+          await bell.wait(limits.tailPollMs, sink.signal);
+        }
+      } finally {
+        own.delete(bell.ring);
+        if (own.size === 0) bells.delete(sourceId);
+      }
+    },
+  };
+}
+
+async function describe(store: Store, one: Event, { payload, show }: TailOptions): Promise<object> {
+  const shown = show(one);
+  if (!payload) return shown;
+  const request = await readRequest(store, one.eventId);
+  return {
+    ...shown,
+    headers: request?.headers ?? [],
+    body: request ? Buffer.from(request.body).toString('base64') : '',
+  };
+}

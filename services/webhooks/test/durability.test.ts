@@ -1,0 +1,151 @@
+import type { DynamoClient } from '@stak/table';
+import { describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { answer, openDestination } from './destination.ts';
+import { leap, openWebhooks, startWebhooks, until, untilLater } from './webhooks-fixture.ts';
+
+const writes = ['put', 'update', 'delete', 'batchWrite', 'transactWrite'] as const;
+
+// A client of a process that dies at its nth write: just before the write is made, or just after, before anybody
+// could know. From then on nothing works any more.
+function mortal(client: DynamoClient, diesAt: number, when: 'before' | 'after') {
+  let left = Number.POSITIVE_INFINITY;
+  let isDead = false;
+  const died = () => new Error('the process is dead');
+  const wrapped = { ...client } as Record<string, unknown>;
+  for (const name of Object.keys(client) as (keyof DynamoClient)[])
+    wrapped[name] = async (input: never) => {
+      if (isDead) throw died();
+      if (!(writes as readonly string[]).includes(name)) return client[name](input);
+      left -= 1;
+      if (left > 0) return client[name](input);
+      isDead = true;
+      if (when === 'after') await client[name](input);
+      throw died();
+    };
+  return {
+    client: wrapped as DynamoClient,
+    arm: () => {
+      left = diesAt;
+    },
+    isDead: () => isDead,
+  };
+}
+
+const moments = Array.from({ length: 9 }, (_, i) => i + 1).flatMap(n => [
+  [n, 'before'] as const,
+  [n, 'after'] as const,
+]);
+
+describe('a process that dies', () => {
+  it.each(moments)('at write %i, %s it is made, loses nothing that was acknowledged', async (diesAt, when) => {
+    let hit = 0;
+    const [plain, ordered] = [
+      await openDestination((_, response) => void response.writeHead(++hit % 3 === 0 ? 500 : 200).end()),
+      await openDestination(),
+    ];
+    const life: { mortal?: ReturnType<typeof mortal> } = {};
+    const dying = await openWebhooks({
+      wrap: client => {
+        life.mortal = mortal(client, diesAt, when);
+        return life.mortal.client;
+      },
+    });
+    const sourceId = await dying.source();
+    await dying.connect(sourceId, plain.url);
+    await dying.connect(sourceId, ordered.url, { ordered: true });
+    life.mortal!.arm();
+    const acknowledged: string[] = [];
+    for (let n = 0; n < 4; n++) {
+      const response = await dying.ingest(sourceId, { body: JSON.stringify({ n }) });
+      if (response.ok) acknowledged.push(((await response.json()) as { eventId: string }).eventId);
+    }
+    await untilLater(dying.clock, () => life.mortal!.isDead());
+    await dying.stop();
+
+    const next = await startWebhooks({ clock: dying.clock }, dying.engine.client, dying.engine);
+    await leap(dying.clock, limits.leaseMs);
+    await untilLater(
+      dying.clock,
+      async () => {
+        const { data } = await next.read(`/v1/sources/${sourceId}/events`);
+        return data.every((one: { status: string }) => one.status === 'delivered');
+      },
+      5000,
+    );
+    for (const eventId of acknowledged) {
+      for (const destination of [plain, ordered])
+        expect(destination.hits.filter(one => one.headers['webhook-id'] === eventId).length).toBeGreaterThan(0);
+      const { attempts } = await next.read(`/v1/events/${eventId}`);
+      expect(attempts.length).toBeGreaterThanOrEqual(2);
+    }
+    const orders = ordered.hits.map(one => JSON.parse(one.body.toString()).n as number);
+    expect(orders).toEqual(orders.toSorted((a, b) => a - b)); // with repetitions, never out of order
+  });
+});
+
+describe('several processes', () => {
+  it('share the work: each delivery is made once', async () => {
+    const first = await openWebhooks();
+    const others = await Promise.all(
+      [1, 2].map(() => startWebhooks({ clock: first.clock }, first.engine.client, first.engine)),
+    );
+    const destination = await openDestination(answer(500));
+    const sourceId = await first.source();
+    await first.connect(sourceId, destination.url, { retryConfig: { delaysS: [60] } });
+    const all = [first, ...others];
+    for (let n = 0; n < 9; n++) await all[n % 3]!.send(sourceId, JSON.stringify({ n }));
+    await until(() => destination.hits.length === 9);
+    const isRetrying = async () => {
+      const { data } = await first.read(`/v1/sources/${sourceId}/events`);
+      return data.every((one: { status: string }) => one.status === 'retrying');
+    };
+    await until(isRetrying);
+    destination.answer = answer(200);
+    await leap(first.clock, 60_000);
+    await until(() => destination.hits.length === 18);
+    await first.clock.advance(5000);
+    const counts = new Map<unknown, number>();
+    for (const { headers } of destination.hits)
+      counts.set(headers['webhook-id'], (counts.get(headers['webhook-id']) ?? 0) + 1);
+    expect([...counts.values()]).toEqual(Array(9).fill(2));
+  });
+
+  it('take over what one of them was stopped with', async () => {
+    const first = await openWebhooks();
+    const destination = await openDestination(() => {}); // hangs
+    const sourceId = await first.source();
+    await first.connect(sourceId, destination.url);
+    const eventId = await first.send(sourceId);
+    await until(() => destination.hits.length === 1);
+    destination.answer = answer(200);
+    await first.stop(); // lets it finish for a while, then cuts it off
+    const second = await startWebhooks({ clock: first.clock }, first.engine.client, first.engine);
+    await leap(first.clock, limits.leaseMs);
+    await until(() => destination.hits.length === 2);
+    await until(async () => (await second.read(`/v1/events/${eventId}`)).status === 'delivered');
+    expect(destination.hits[1]!.headers['webhook-id']).toBe(eventId);
+  });
+
+  it('let a result count only if its lease was not lost', async () => {
+    const first = await openWebhooks();
+    const pending: (() => void)[] = [];
+    const destination = await openDestination((_, response) => {
+      pending.push(() => void response.writeHead(pending.length > 1 ? 200 : 500).end());
+    });
+    const sourceId = await first.source();
+    await first.connect(sourceId, destination.url);
+    const eventId = await first.send(sourceId);
+    await until(() => pending.length === 1);
+    const second = await startWebhooks({ clock: first.clock }, first.engine.client, first.engine);
+    first.clock.set(first.clock.now() + limits.leaseMs + 1); // as if it had slept past its lease
+    await first.clock.advance(limits.scanMs);
+    await until(() => pending.length === 2);
+    pending[1]!();
+    await until(async () => (await second.read(`/v1/events/${eventId}`)).status === 'delivered');
+    pending[0]!();
+    await first.clock.advance(5000);
+    const { status, attempts } = await second.read(`/v1/events/${eventId}`);
+    expect([status, attempts.length]).toEqual(['delivered', 1]);
+  });
+});

@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { answer, openDestination } from './destination.ts';
+import { type Fixture, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
+
+type Listed = { eventId: string; status: string; receivedAt: number };
+
+async function listAll(hooks: Fixture, path: string): Promise<{ events: Listed[]; pages: number }> {
+  const events: Listed[] = [];
+  let cursor: string | null = null;
+  let pages = 0;
+  do {
+    const joined: string = cursor === null ? path : `${path}&cursor=${encodeURIComponent(cursor)}`;
+    const page = await hooks.read(joined);
+    events.push(...page.data);
+    cursor = page.next_cursor;
+    pages += 1;
+  } while (cursor !== null);
+  return { events, pages };
+}
+
+describe('the list of events', () => {
+  it('is newest first over all partitions, each event once, whatever the page size', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    const sent: string[] = [];
+    for (let n = 0; n < 60; n++) {
+      sent.push(await hooks.send(sourceId, JSON.stringify({ n })));
+      if (n % 3 === 0) hooks.clock.set(hooks.clock.now() + 1 + (n % 7));
+    }
+    const expected = sent.toReversed();
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 61 }), async limit => {
+        const { events } = await listAll(hooks, `/v1/sources/${sourceId}/events?limit=${limit}`);
+        expect(events.map(one => one.eventId)).toEqual(expected);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it('is bounded by time', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    const times: number[] = [];
+    for (let n = 0; n < 10; n++) {
+      times.push(hooks.clock.now());
+      await hooks.send(sourceId);
+      hooks.clock.set(hooks.clock.now() + 1000);
+    }
+    const iso = (n: number) => encodeURIComponent(new Date(times[n]!).toISOString());
+    const { events } = await listAll(hooks, `/v1/sources/${sourceId}/events?limit=2&from=${iso(2)}&to=${iso(7)}`);
+    expect(events.map(one => one.receivedAt)).toEqual([6, 5, 4, 3, 2].map(n => times[n]));
+  });
+
+  it('is filtered by status without empty pages or losses', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination((hit, response) => {
+      response.writeHead(JSON.parse(hit.body.toString()).n % 5 === 0 ? 400 : 200).end();
+    });
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url, { retryConfig: { maxAttempts: 1 } });
+    for (let n = 0; n < 40; n++) {
+      await hooks.send(sourceId, JSON.stringify({ n }));
+      await until(() => destination.hits.length === n + 1);
+    }
+    const path = `/v1/sources/${sourceId}/events?limit=3&status=failed`;
+    await until(async () => (await listAll(hooks, path)).events.length === 8);
+    const { events, pages } = await listAll(hooks, path);
+    expect([events.length, pages]).toEqual([8, 3]);
+    expect(events.every(one => one.status === 'failed')).toBe(true);
+  });
+
+  it('can be searched in headers and bodies, within a budget, with an honest cursor', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    const needle = await hooks.send(sourceId, JSON.stringify({ text: 'The Needle' }));
+    const inHeader = await hooks.send(sourceId, '{}', { 'X-Trace': 'needle-7' });
+    for (let n = 0; n < 36; n++) await hooks.send(sourceId, 'x'.repeat(limits.bodyBytes));
+    for (let n = 0; n < 5; n++) await hooks.send(sourceId);
+    const { events, pages } = await listAll(hooks, `/v1/sources/${sourceId}/events?q=needle`);
+    expect(events.map(one => one.eventId)).toEqual([inHeader, needle]);
+    expect(pages).toBeGreaterThan(1); // 36 large bodies are more than one search reads
+  });
+
+  it('refuses a cursor for another list or caller', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    for (let n = 0; n < 3; n++) await hooks.send(sourceId);
+    const { next_cursor } = await hooks.read(`/v1/sources/${sourceId}/events?limit=1`);
+    const other = await hooks.call(`/v1/sources/${sourceId}/events?limit=1&status=failed&cursor=${next_cursor}`);
+    expect(other.status).toBe(400);
+  });
+});
+
+describe('a replay', () => {
+  it('of many is a job: over time and status, each event once, also when it is interrupted', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination(answer(400));
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url, { retryConfig: { maxAttempts: 1 } });
+    const total = limits.jobBatch * 3 + 5;
+    for (let n = 0; n < total; n++) {
+      await hooks.send(sourceId, JSON.stringify({ n }));
+      await until(() => destination.hits.length === n + 1);
+      if (n === 8) {
+        // ten failures in a row would open the breaker
+        destination.answer = (hit, response) =>
+          void response.writeHead(JSON.parse(hit.body.toString()).n % 2 ? 200 : 400).end();
+      }
+    }
+    const failed = Math.ceil((total - 9) / 2) + 9;
+    await until(
+      async () => (await listAll(hooks, `/v1/sources/${sourceId}/events?status=failed`)).events.length >= failed - 1,
+    );
+    const { events } = await listAll(hooks, `/v1/sources/${sourceId}/events?status=failed`);
+    destination.answer = answer(200);
+    await hooks.stop();
+    const job = await hooks.post(`/v1/sources/${sourceId}/jobs`, { status: 'failed' });
+    expect(job.state).toBe('running');
+    hooks.restart();
+    await untilLater(hooks.clock, async () => (await hooks.read(`/v1/webhook-jobs/${job.jobId}`)).state === 'done');
+    await untilLater(hooks.clock, () => destination.hits.length === total + events.length);
+    expect(await hooks.read(`/v1/webhook-jobs/${job.jobId}`)).toMatchObject({
+      matched: events.length,
+      deliveries: events.length,
+    });
+    await until(async () => {
+      const page = await listAll(hooks, `/v1/sources/${sourceId}/events?status=delivered`);
+      return page.events.length === total;
+    });
+  });
+
+  it('of what is still pending does not make two deliveries out of one', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination(answer(500));
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url);
+    const eventId = await hooks.send(sourceId);
+    await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'retrying');
+    destination.answer = answer(200);
+    const replayed = await hooks.post(`/v1/events/${eventId}/replay`, {});
+    expect(replayed.deliveries).toBe(1);
+    await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'delivered');
+    const { attempts, deliveries } = await hooks.read(`/v1/events/${eventId}`);
+    expect([attempts.length, deliveries.length]).toEqual([2, 1]);
+  });
+
+  it('reaches a connection that was made later', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    const eventId = await hooks.send(sourceId);
+    const connectionId = await hooks.connect(sourceId, destination.url);
+    await hooks.post(`/v1/events/${eventId}/replay`, { connectionIds: [connectionId] });
+    await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'delivered');
+    expect(destination.hits[0]!.headers['webhook-id']).toBe(eventId);
+    const unknown = { method: 'POST', send: { connectionIds: ['conn_0'] } };
+    expect((await hooks.call(`/v1/events/${eventId}/replay`, unknown)).status).toBe(404);
+  });
+});
+
+describe('cancelling', () => {
+  it('ends what is pending', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination(answer(500));
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url);
+    const eventId = await hooks.send(sourceId);
+    await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'retrying');
+    expect((await hooks.post(`/v1/events/${eventId}/cancel`, {})).deliveries).toBe(1);
+    expect((await hooks.read(`/v1/events/${eventId}`)).status).toBe('failed');
+    hooks.clock.set(hooks.clock.now() + 3_600_000);
+    await hooks.clock.advance(2000);
+    expect(destination.hits).toHaveLength(1);
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { type Answer, answer, openDestination } from './destination.ts';
+import { type Fixture, leap, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
+
+const statusOf = async (hooks: Fixture, eventId: string): Promise<string> =>
+  (await hooks.read(`/v1/events/${eventId}`)).status;
+const numberIn = (body: Buffer): number => JSON.parse(body.toString()).n;
+
+describe('a paused source', () => {
+  it('holds what arrives and delivers it when it is resumed', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url);
+    const patch = (send: object) => hooks.read(`/v1/sources/${sourceId}`, { method: 'PATCH', send });
+    await patch({ status: 'paused' });
+    const held = await hooks.ingest(sourceId);
+    expect(held.status).toBe(202);
+    const { eventId } = (await held.json()) as { eventId: string };
+    await leap(hooks.clock, 3_600_000);
+    expect(destination.hits).toEqual([]);
+    expect((await hooks.read(`/v1/events/${eventId}`)).deliveries[0].isHeld).toBe(true);
+    await patch({ status: 'active' });
+    await untilLater(hooks.clock, async () => (await statusOf(hooks, eventId)) === 'delivered');
+    await patch({ status: 'paused', whilePaused: 'refuse' });
+    const refused = await hooks.ingest(sourceId);
+    expect([refused.status, (await refused.json()) as object]).toMatchObject([410, { code: 'webhooks.source_paused' }]);
+  });
+});
+
+describe('a paused connection', () => {
+  it('keeps all that was due, over batches, and loses nothing', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    const connectionId = await hooks.connect(sourceId, destination.url);
+    const patch = (send: object) => hooks.read(`/v1/connections/${connectionId}`, { method: 'PATCH', send });
+    await patch({ status: 'paused' });
+    const events = limits.laneBatch * 2 + 30;
+    for (let n = 0; n < events; n++) await hooks.send(sourceId, JSON.stringify({ n }));
+    await leap(hooks.clock, 10_000);
+    expect(destination.hits).toEqual([]);
+    await patch({ status: 'active' });
+    await untilLater(hooks.clock, () => destination.hits.length >= events, 250);
+    expect(new Set(destination.hits.map(hit => numberIn(hit.body))).size).toBe(events);
+    expect(destination.hits).toHaveLength(events);
+  });
+
+  it('that is deleted cancels what it owes', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    const connectionId = await hooks.connect(sourceId, destination.url);
+    const path = `/v1/connections/${connectionId}`;
+    await hooks.read(path, { method: 'PATCH', send: { status: 'paused' } });
+    const eventId = await hooks.send(sourceId);
+    await hooks.read(path, { method: 'DELETE' });
+    await untilLater(hooks.clock, async () => (await statusOf(hooks, eventId)) === 'failed');
+    expect((await hooks.read(`/v1/events/${eventId}`)).deliveries[0].state).toBe('cancelled');
+    expect((await hooks.call(path)).status).toBe(404);
+    expect(destination.hits).toEqual([]);
+  });
+});
+
+describe('the breaker', () => {
+  it('pauses a failing destination, probes it, and resumes it when it is well', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination(answer(500));
+    const sourceId = await hooks.source();
+    const connectionId = await hooks.connect(sourceId, destination.url);
+    const breaker = async () => (await hooks.read(`/v1/connections/${connectionId}`)).breaker;
+    for (let n = 0; n < limits.breakerFailures; n++) {
+      await hooks.send(sourceId, JSON.stringify({ n }));
+      await until(() => destination.hits.length === n + 1);
+    }
+    await until(async () => (await breaker()) === 'open');
+    expect((await hooks.read('/v1/webhook-alerts')).data).toMatchObject([{ alertKind: 'breaker_opened', connectionId }]);
+    const waiting = await hooks.send(sourceId, '{"n":99}');
+    await leap(hooks.clock, limits.retryDelaysMs[1]!);
+    await until(async () => (await hooks.read(`/v1/events/${waiting}`)).deliveries[0].isHeld);
+    expect(destination.hits).toHaveLength(limits.breakerFailures);
+
+    await leap(hooks.clock, limits.breakerFirstMs); // the first probe fails
+    await untilLater(hooks.clock, () => destination.hits.length === limits.breakerFailures + 1);
+    await untilLater(hooks.clock, async () => (await breaker()) === 'open');
+
+    destination.answer = answer(200);
+    await leap(hooks.clock, 2 * limits.breakerFirstMs);
+    await untilLater(hooks.clock, async () => (await breaker()) === 'closed');
+    await untilLater(hooks.clock, async () => (await statusOf(hooks, waiting)) === 'delivered');
+    await untilLater(hooks.clock, async () => {
+      const { data } = await hooks.read(`/v1/sources/${sourceId}/events`);
+      return data.every((one: { status: string }) => one.status === 'delivered');
+    }, 30_000);
+    expect((await hooks.read('/v1/webhook-alerts')).data).toHaveLength(1);
+  });
+});
+
+describe('an ordered connection', () => {
+  it('delivers one after the other, and waits for one that fails', async () => {
+    const hooks = await openWebhooks();
+    let failures = 2;
+    let inFlight = 0;
+    const behaviour: Answer = (hit, response) => {
+      expect(++inFlight).toBe(1);
+      const status = numberIn(hit.body) === 1 && failures-- > 0 ? 500 : 200;
+      setImmediate(() => {
+        inFlight -= 1;
+        response.writeHead(status).end();
+      });
+    };
+    const destination = await openDestination(behaviour);
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url, { ordered: true });
+    await Promise.all([0].map(n => hooks.send(sourceId, JSON.stringify({ n }))));
+    for (let n = 1; n < 20; n++) await hooks.send(sourceId, JSON.stringify({ n }));
+    await untilLater(hooks.clock, () => destination.hits.length === 22);
+    const order = destination.hits.map(hit => numberIn(hit.body));
+    expect(order).toEqual([0, 1, 1, ...Array.from({ length: 19 }, (_, i) => i + 1)]);
+  });
+
+  it('goes on when the first in line is cancelled', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination(answer(500));
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url, { ordered: true });
+    const first = await hooks.send(sourceId, '{"n":0}');
+    await until(async () => (await statusOf(hooks, first)) === 'retrying');
+    const second = await hooks.send(sourceId, '{"n":1}');
+    await hooks.clock.advance(2000);
+    destination.answer = answer(200);
+    await hooks.post(`/v1/events/${first}/cancel`, {});
+    await untilLater(hooks.clock, async () => (await statusOf(hooks, second)) === 'delivered');
+    expect(destination.hits.map(hit => numberIn(hit.body))).toEqual([0, 1]);
+  });
+});
+
+describe('a connection with a rate', () => {
+  it('gets no more than that, whatever is due', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url, { ratePerSecond: 5 });
+    for (let n = 0; n < 20; n++) await hooks.send(sourceId, JSON.stringify({ n }));
+    await until(() => destination.hits.length === 5);
+    const startedMs = hooks.clock.now();
+    await untilLater(hooks.clock, () => destination.hits.length === 20, 100);
+    expect(hooks.clock.now() - startedMs).toBeGreaterThanOrEqual(2900);
+    expect(new Set(destination.hits.map(hit => numberIn(hit.body))).size).toBe(20);
+  });
+});
+
+describe('slow destinations', () => {
+  it('do not delay a quick one', async () => {
+    const hooks = await openWebhooks();
+    const hanging = await openDestination(() => {});
+    const quick = await openDestination();
+    const slowSource = await hooks.source();
+    for (let i = 0; i < 40; i++) await hooks.connect(slowSource, `${hanging.url}/${i}`);
+    const quickSource = await hooks.source();
+    await hooks.connect(quickSource, quick.url);
+    for (let n = 0; n < 12; n++) await hooks.send(slowSource, JSON.stringify({ n }));
+    await until(() => hanging.hits.length >= 40);
+    for (let n = 0; n < 20; n++) {
+      await hooks.send(quickSource, JSON.stringify({ n }));
+      await until(() => quick.hits.length === n + 1); // no time has to pass
+    }
+  });
+});

@@ -1,0 +1,170 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { openDestination } from './destination.ts';
+import { generous, openWebhooks, until } from './webhooks-fixture.ts';
+
+const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex');
+const github = (secret: string, body: string, delivery: string) => ({
+  'x-hub-signature-256': `sha256=${hmac(secret, body)}`,
+  'x-github-delivery': delivery,
+});
+const codeOf = async (response: Response): Promise<[number, string]> => [
+  response.status,
+  ((await response.json()) as { code: string }).code,
+];
+
+describe('ingest', () => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('takes %s', async method => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    const init = { method, ...(method === 'GET' ? {} : { body: 'x' }) };
+    const response = await hooks.api.app.request(`/in/${sourceId}?a=1&b=%20`, init);
+    expect(response.status).toBe(200);
+    const { eventId } = (await response.json()) as { eventId: string };
+    expect(await hooks.read(`/v1/events/${eventId}`)).toMatchObject({ method, query: 'a=1&b=%20' });
+  });
+
+  it('keeps a body of 256 KB in parts, and refuses a longer one', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url);
+    const body = new Uint8Array(limits.bodyBytes).map((_, i) => (i * 31) % 256);
+    const eventId = await hooks.send(sourceId, body);
+    const download = await hooks.call(`/v1/events/${eventId}/body`);
+    expect(Buffer.from(await download.arrayBuffer()).equals(body)).toBe(true);
+    await until(() => destination.hits.length === 1);
+    expect(destination.hits[0]!.body.equals(body)).toBe(true);
+    const tooLong = await hooks.ingest(sourceId, { body: new Uint8Array(limits.bodyBytes + 1) });
+    expect(await codeOf(tooLong)).toEqual([413, 'http.body_too_large']);
+  });
+
+  it('answers 404 for what is unknown, deleted or no id', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    await hooks.read(`/v1/sources/${sourceId}`, { method: 'DELETE' });
+    for (const id of [sourceId, 'src_unknown', 'x', '%23%00', 'src_a%23b'])
+      expect([id, (await hooks.ingest(id)).status]).toEqual([id, 404]);
+  });
+
+  it("keeps to the plan: rate, month's quota, size of the body", async () => {
+    const plan = { ...generous, eventsPerMinute: 3, bodyBytes: 10 };
+    const hooks = await openWebhooks({ plan });
+    const sourceId = await hooks.source();
+    expect(await codeOf(await hooks.ingest(sourceId, { body: 'x'.repeat(11) }))).toEqual([
+      413,
+      'webhooks.body_too_large',
+    ]);
+    await hooks.send(sourceId);
+    await hooks.send(sourceId);
+    const limited = await hooks.ingest(sourceId);
+    expect(limited.headers.get('retry-after')).toBe('20');
+    expect(await codeOf(limited)).toEqual([429, 'webhooks.rate_limited']);
+    await hooks.clock.advance(20_000);
+    await hooks.send(sourceId);
+    expect(hooks.usage.get('usr_ann')).toBe(2);
+
+    const poor = await openWebhooks({ plan: { ...generous, eventsPerMonth: 2 } });
+    const other = await poor.source();
+    await poor.send(other);
+    await poor.send(other);
+    expect(await codeOf(await poor.ingest(other))).toEqual([402, 'webhooks.quota_exceeded']);
+    await poor.clock.advance(10_000); // reported, and read again
+    expect(await codeOf(await poor.ingest(other))).toEqual([402, 'webhooks.quota_exceeded']);
+  });
+
+  it('refuses a request without a true signature, or keeps it as rejected', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source({ provider: 'github', signingSecret: 'old secret' });
+    await hooks.connect(sourceId, destination.url);
+    const body = '{"zen":1}';
+    await hooks.send(sourceId, body, github('old secret', body, 'd1'));
+    for (const headers of [{}, github('other', body, 'd2'), github('old secret', `${body} `, 'd3')])
+      expect(await codeOf(await hooks.ingest(sourceId, { body, headers: headers as Record<string, string> }))).toEqual([
+        401,
+        'webhooks.signature_refused',
+      ]);
+
+    await hooks.read(`/v1/sources/${sourceId}`, {
+      method: 'PATCH',
+      send: { signatures: 'store', signingSecret: 'new secret' },
+    });
+    await hooks.send(sourceId, body, github('new secret', body, 'd4'));
+    await hooks.send(sourceId, body, github('old secret', body, 'd5')); // for a day
+    const rejected = await hooks.send(sourceId, body, github('wrong', body, 'd6'));
+    expect(await hooks.read(`/v1/events/${rejected}`)).toMatchObject({
+      status: 'rejected',
+      rejection: 'mismatch',
+      deliveries: [],
+    });
+    await until(() => destination.hits.length === 3);
+    await hooks.clock.advance(limits.configMs);
+    hooks.clock.set(hooks.clock.now() + limits.rotationMs);
+    const late = await hooks.send(sourceId, body, github('old secret', body, 'd7'));
+    expect((await hooks.read(`/v1/events/${late}`)).status).toBe('rejected');
+  });
+
+  it('answers a duplicate with the first event, also when they come together', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source({ provider: 'github', signingSecret: 's' });
+    await hooks.connect(sourceId, destination.url);
+    const body = '{}';
+    const headers = github('s', body, 'same');
+    const first = await hooks.send(sourceId, body, headers);
+    const again = await hooks.ingest(sourceId, { body, headers });
+    expect(await again.json()).toMatchObject({ eventId: first, duplicate: true });
+    const others = github('s', body, 'together');
+    const ids = await Promise.all(Array.from({ length: 10 }, () => hooks.send(sourceId, body, others)));
+    expect(new Set(ids).size).toBe(1);
+    await until(() => destination.hits.length === 2);
+    expect((await hooks.read(`/v1/sources/${sourceId}/events`)).data).toHaveLength(2);
+    hooks.clock.set(hooks.clock.now() + limits.dedupeS * 1000 + 1000);
+    expect(await hooks.send(sourceId, body, headers)).not.toBe(first);
+  });
+
+  it('does not let somebody without the secret occupy an id', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source({ provider: 'github', signingSecret: 's', signatures: 'store' });
+    const forged = await hooks.send(sourceId, '{}', github('wrong', '{}', 'id'));
+    const real = await hooks.send(sourceId, '{}', github('s', '{}', 'id'));
+    expect(real).not.toBe(forged);
+    expect((await hooks.read(`/v1/events/${real}`)).status).toBe('received');
+  });
+
+  it('answers handshakes, and stores none of them', async () => {
+    const hooks = await openWebhooks();
+    const whatsapp = await hooks.source({ verifyToken: 'tok' });
+    const query = 'hub.mode=subscribe&hub.verify_token=tok&hub.challenge=12345';
+    const verified = await hooks.api.app.request(`/in/${whatsapp}?${query}`);
+    expect([verified.status, await verified.text()]).toEqual([200, '12345']);
+    const slack = await hooks.source({ provider: 'slack', signingSecret: 's' });
+    const body = JSON.stringify({ type: 'url_verification', challenge: 'abc' });
+    const ts = String(Math.floor(hooks.clock.now() / 1000));
+    const headers = { 'x-slack-request-timestamp': ts, 'x-slack-signature': `v0=${hmac('s', `v0:${ts}:${body}`)}` };
+    const challenged = await hooks.ingest(slack, { body, headers });
+    expect([challenged.status, await challenged.text()]).toEqual([200, expect.stringContaining('abc')]);
+    const unsigned = await hooks.ingest(slack, { body });
+    expect(unsigned.status).toBe(401);
+    for (const id of [whatsapp, slack])
+      expect((await hooks.read(`/v1/sources/${id}/events`)).data).toEqual([]);
+  });
+
+  it('notices a change of configuration at once here, and within a second elsewhere', async () => {
+    const hooks = await openWebhooks();
+    const { startWebhooks } = await import('./webhooks-fixture.ts');
+    const other = await startWebhooks({ clock: hooks.clock }, hooks.engine.client, hooks.engine);
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    await hooks.send(sourceId);
+    await other.send(sourceId);
+    await hooks.connect(sourceId, destination.url);
+    const owes = async (eventId: string) => (await hooks.read(`/v1/events/${eventId}`)).deliveries.length;
+    expect(await owes(await hooks.send(sourceId))).toBe(1);
+    expect(await owes(await other.send(sourceId))).toBe(0);
+    await hooks.clock.advance(limits.configMs);
+    expect(await owes(await other.send(sourceId))).toBe(1);
+  });
+});

@@ -1,0 +1,187 @@
+import { createConsumer, engineSource, streamsTable } from '@stak/streams';
+import { createLogger } from '@stak/kit';
+import { createTables } from '@stak/table';
+import { describe, expect, it } from 'vitest';
+import { percentile } from '../src/analytics.ts';
+import { latencyBuckets } from '../src/counter-table.ts';
+import * as limits from '../src/limits.ts';
+import type { Alert } from '../src/main-table.ts';
+import { answer, openDestination } from './destination.ts';
+import { type Fixture, openWebhooks, startWebhooks, until } from './webhooks-fixture.ts';
+
+describe('analytics', () => {
+  it('count events by day and status, deliveries, failures and latency', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination((hit, response) => {
+      response.writeHead(JSON.parse(hit.body.toString()).n % 4 === 0 ? 400 : 200).end();
+    });
+    const [busy, quiet] = [await hooks.source(), await hooks.source()];
+    const connectionId = await hooks.connect(busy, destination.url, { retryConfig: { maxAttempts: 1 } });
+    for (let n = 0; n < 12; n++) await hooks.send(busy, JSON.stringify({ n }));
+    await hooks.send(quiet);
+    await until(() => destination.hits.length === 12);
+    const settled = async () => {
+      const { data } = await hooks.read(`/v1/sources/${busy}/events`);
+      return data.every((one: { status: string }) => one.status !== 'received');
+    };
+    await until(settled);
+    await hooks.clock.advance(limits.flushMs);
+    await until(async () => (await hooks.read('/v1/webhook-analytics')).received === 13);
+    const all = await hooks.read('/v1/webhook-analytics');
+    expect(all).toMatchObject({
+      received: 13,
+      statuses: { delivered: 9, failed: 3, received: 1 },
+      attempts: 12,
+      successRate: 0.75,
+      topSources: [
+        { sourceId: busy, received: 12 },
+        { sourceId: quiet, received: 1 },
+      ],
+      days: [{ day: '2026-01-01', received: 13, attempts: 12, successes: 9 }],
+    });
+    expect(all.latency.p50).toBeGreaterThanOrEqual(0);
+    const one = await hooks.read(`/v1/webhook-analytics?sourceId=${quiet}`);
+    expect(one).toMatchObject({ received: 1, attempts: 0, successRate: null });
+    expect(await hooks.read(`/v1/sources/${busy}`)).toMatchObject({ eventCount: 12 });
+    expect(await hooks.read(`/v1/connections/${connectionId}`)).toMatchObject({
+      deliveryCount: 9,
+      failureCount: 3,
+    });
+    hooks.clock.set(hooks.clock.now() + 86_400_000);
+    await hooks.send(quiet);
+    await hooks.clock.advance(limits.flushMs);
+    const nextDay = () => hooks.read('/v1/webhook-analytics?from=2026-01-02&to=2026-01-02');
+    await until(async () => (await nextDay()).days.length === 1);
+    expect((await nextDay()).days).toMatchObject([{ day: '2026-01-02', received: 1 }]);
+    expect((await hooks.call('/v1/webhook-analytics?from=2025-01-01&to=2026-01-02')).status).toBe(422);
+  });
+
+  it('tell percentiles from buckets', () => {
+    const histogram = Array.from({ length: latencyBuckets }, () => 0);
+    expect(percentile(histogram, 0.5)).toBeNull();
+    histogram[3] = 90; // 5 to 10 ms
+    histogram[9] = 10; // 500 to 1,000 ms
+    expect(percentile(histogram, 0.5)).toBeGreaterThan(5);
+    expect(percentile(histogram, 0.5)).toBeLessThanOrEqual(10);
+    expect(percentile(histogram, 0.95)).toBeGreaterThan(500);
+    expect(percentile(histogram, 1)).toBe(1000);
+  });
+});
+
+// Reads a stream of server-sent events until it has enough of them.
+async function follow(hooks: Fixture, path: string, lastEventId?: string) {
+  const headers: Record<string, string> = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
+  const response = await hooks.call(path, { headers });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const events: { id: string; data: Record<string, unknown> }[] = [];
+  let text = '';
+  const reading = (async () => {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += value;
+      const blocks = text.split('\n\n');
+      text = blocks.pop()!;
+      for (const block of blocks) {
+        const field = (name: string) => block.match(new RegExp(`^${name}: (.*)$`, 'm'))?.[1];
+        if (field('event') === 'event') events.push({ id: field('id')!, data: JSON.parse(field('data')!) });
+      }
+    }
+  })();
+  return {
+    events,
+    async close() {
+      await reader.cancel();
+      await reading.catch(() => {});
+    },
+  };
+}
+
+describe('the live view', () => {
+  it('shows events as they arrive, and goes on where it was cut off', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    await hooks.send(sourceId, 'before');
+    await hooks.clock.advance(1000);
+    const first = await follow(hooks, `/v1/sources/${sourceId}/tail?payload=true`);
+    const seen = [await hooks.send(sourceId, 'one'), await hooks.send(sourceId, 'two')];
+    await until(() => first.events.length === 2);
+    expect(first.events.map(one => one.id)).toEqual(seen);
+    expect(first.events[0]!.data).toMatchObject({ eventId: seen[0], body: Buffer.from('one').toString('base64') });
+    await first.close();
+
+    await hooks.clock.advance(limits.tailOverlapMs + 1);
+    const missed = await Promise.all(Array.from({ length: 30 }, () => hooks.send(sourceId, 'missed')));
+    const second = await follow(hooks, `/v1/sources/${sourceId}/tail`, seen[1]);
+    await until(() => missed.every(id => second.events.some(one => one.id === id)));
+    expect(second.events.length).toBeLessThanOrEqual(missed.length + 3); // the last seconds come again
+    await second.close();
+  });
+
+  it('shows what another process took', async () => {
+    const hooks = await openWebhooks();
+    const other = await startWebhooks({ clock: hooks.clock }, hooks.engine.client, hooks.engine);
+    const sourceId = await hooks.source();
+    const tail = await follow(hooks, `/v1/sources/${sourceId}/tail`);
+    const eventId = await other.send(sourceId);
+    await hooks.clock.advance(limits.tailPollMs);
+    await until(() => tail.events.length === 1);
+    expect(tail.events[0]!.id).toBe(eventId);
+    await tail.close();
+  });
+});
+
+describe('alerts', () => {
+  it('go to the owner and to the address of the source, once an hour', async () => {
+    const raised: Alert[] = [];
+    const hooks = await openWebhooks({ raiseAlert: async one => void raised.push(one) });
+    const [destination, pager] = [await openDestination(answer(400)), await openDestination()];
+    await createTables(hooks.engine, [streamsTable]);
+    const consumer = createConsumer({
+      subscription: hooks.webhooks.subscriptions[0]!,
+      source: engineSource(hooks.engine),
+      client: hooks.engine.client,
+      log: createLogger({ level: 'silent' }),
+    });
+    const stopping = new AbortController();
+    const consuming = consumer.run(stopping.signal).catch(() => {});
+    const sourceId = await hooks.source({ alertUrl: pager.url });
+    await hooks.connect(sourceId, destination.url, { retryConfig: { maxAttempts: 1 } });
+    for (let n = 0; n < 3; n++) await hooks.send(sourceId);
+    await until(() => pager.hits.length === 1 && raised.length === 1);
+    expect(raised[0]).toMatchObject({ userId: 'usr_ann', alertKind: 'delivery_failed', sourceId });
+    expect(JSON.parse(pager.hits[0]!.body.toString())).toMatchObject({ type: 'webhooks.delivery_failed' });
+    hooks.clock.set(hooks.clock.now() + 3_600_000);
+    await hooks.send(sourceId);
+    await until(() => raised.length === 2);
+    stopping.abort();
+    await consuming;
+  });
+});
+
+describe('the eraser', () => {
+  it('leaves nothing of an account, and everything of another', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination(answer(400));
+    const bobs = (await hooks.post('/v1/sources', { name: 'x' }, 'bob')).sourceId;
+    await hooks.send(bobs);
+    const sourceId = await hooks.source({ provider: 'github' });
+    await hooks.connect(sourceId, destination.url, { retryConfig: { maxAttempts: 1 } });
+    await hooks.connect(sourceId, destination.url, { ordered: true });
+    await hooks.connect(sourceId, destination.url, { ratePerSecond: 5 });
+    for (let n = 0; n < 5; n++) await hooks.send(sourceId, '{}', { 'x-github-delivery': `d${n}` });
+    await hooks.post(`/v1/sources/${sourceId}/jobs`, {});
+    await hooks.clock.advance(3000);
+    for (let rounds = 0; (await hooks.webhooks.eraser.eraseAccount('usr_ann')) === 'more'; rounds++) {
+      expect(rounds).toBeLessThan(20);
+      await hooks.clock.advance(limits.eraseGraceMs);
+    }
+    const items = await Promise.all(
+      ['ferryhook-main', 'ferryhook-events'].map(async TableName => (await hooks.engine.client.scan({ TableName })).Items!),
+    );
+    const left = items.flat().filter(item => item.userId !== 'usr_bob' && item.sourceId !== bobs);
+    expect(left.map(item => [item.PK, item.SK])).toEqual([]);
+    expect((await hooks.read(`/v1/sources/${bobs}/events`, { as: 'bob' })).data).toHaveLength(1);
+    expect(await hooks.webhooks.eraser.eraseAccount('usr_ann')).toBe('done');
+  });
+});

@@ -1,0 +1,205 @@
+import { setImmediate } from 'node:timers/promises';
+import { ferryhookMain } from '@stak/accounts';
+import { createEngine, createHttpServer } from '@stak/engine';
+import {
+  type ApiSettings,
+  createApi,
+  createMemoryIdempotency,
+  type Principal,
+} from '@stak/http';
+import {
+  type Clock,
+  createIds,
+  createLogger,
+  createSealer,
+  type ManualClock,
+  manualClock,
+  superviseWorkers,
+} from '@stak/kit';
+import { createOutbound } from '@stak/outbound';
+import { createCursors, createStore, createTables, type DynamoClient } from '@stak/table';
+import { awsClient } from '@stak/table/aws';
+import { onTestFinished } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { type AccountPlan, createWebhooks, ferryhookEvents, type WebhookDeps } from '../src/index.ts';
+
+const principals: Record<string, Principal> = {
+  ann: { kind: 'account', accountId: 'usr_ann', scope: 'admin', via: 'session', credentialId: 's1' },
+  bob: { kind: 'account', accountId: 'usr_bob', scope: 'admin', via: 'session', credentialId: 's2' },
+};
+
+export const generous: AccountPlan = {
+  eventsPerMinute: 1_000_000,
+  eventsPerMonth: 1_000_000,
+  retentionSeconds: 7 * 86_400,
+};
+
+export type Fixture = Awaited<ReturnType<typeof openWebhooks>>;
+export type Call = RequestInit & { as?: string; send?: unknown };
+type Settings = Partial<WebhookDeps> & {
+  plan?: AccountPlan;
+  over?: 'embedded' | 'sdk';
+  wrap?: (client: DynamoClient) => DynamoClient;
+  api?: Partial<ApiSettings>;
+};
+
+export async function openTables(over: 'embedded' | 'sdk', clock: Clock) {
+  const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0 });
+  onTestFinished(() => engine.close());
+  await createTables(engine, [ferryhookMain, ferryhookEvents]);
+  if (over === 'embedded') return { engine, client: engine.client as DynamoClient };
+  const server = createHttpServer(engine, { port: 0 });
+  const { url } = await server.listen();
+  const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
+  const client = awsClient({ region: 'us-east-1', endpoint: url, credentials });
+  onTestFinished(async () => {
+    client.close();
+    await server.close();
+  });
+  return { engine, client: client as DynamoClient };
+}
+
+// The whole service behind its API, over a fresh engine, with time that stands still until it is told to move.
+export async function openWebhooks(settings: Settings = {}) {
+  const clock = (settings.clock as ManualClock | undefined) ?? manualClock();
+  const { engine, client } = await openTables(settings.over ?? 'embedded', clock);
+  return startWebhooks({ ...settings, clock }, settings.wrap?.(client) ?? client, engine);
+}
+
+// One process of several over the same tables.
+export async function startWebhooks(
+  { plan = generous, over: _, wrap: _wrap, api: more, ...change }: Settings & { clock: ManualClock },
+  client: DynamoClient,
+  engine: Awaited<ReturnType<typeof createEngine>>,
+) {
+  const { clock } = change;
+  const lines: string[] = [];
+  const log = createLogger({ clock, level: 'warn', destination: { write: line => void lines.push(line) } });
+  const cursors = createCursors('a secret for cursors');
+  const store = createStore({ client, clock, cursors });
+  const outbound = createOutbound({ allow: ['127.0.0.0/8'], clock });
+  const usage = new Map<string, number>();
+  const webhooks = createWebhooks({
+    store,
+    ids: createIds({ clock }),
+    log,
+    random: () => 0,
+    cursors,
+    sealer: createSealer({ keys: [{ id: 'test', secret: 'a secret for sealing, long enough' }] }),
+    outbound,
+    planOf: async () => plan,
+    usageOf: async userId => usage.get(userId) ?? 0,
+    countUsage: async (userId, count) => void usage.set(userId, (usage.get(userId) ?? 0) + count),
+    publicUrl: 'https://hooks.example',
+    ...change,
+  });
+  const api = createApi({
+    info: { title: 'Webhooks', version: '1' },
+    endpoints: webhooks.api,
+    errors: [webhooks.errors],
+    authenticate: async ({ token }) => principals[token],
+    clock,
+    log,
+    idempotency: createMemoryIdempotency({ clock }),
+    ...more,
+  });
+  let supervisor = superviseWorkers(webhooks.workers, { clock, log });
+  const stop = async () => {
+    const stopping = supervisor.stop();
+    await during(clock, stopping);
+  };
+  onTestFinished(async () => {
+    await stop();
+    await during(clock, outbound.close());
+    await webhooks.close();
+  });
+
+  const call = async (path: string, { as = 'ann', send, ...init }: Call = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set('Authorization', `Bearer ${as}`);
+    if (send !== undefined) headers.set('Content-Type', 'application/json');
+    const body = send === undefined ? init.body : JSON.stringify(send);
+    return api.app.request(path, { ...init, headers, body }, { remoteAddress: '203.0.113.7' });
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: what a test knows of an answer, the compiler does not.
+  const read = async (path: string, init?: Call): Promise<any> => {
+    const response = await call(path, init);
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response.status === 204 ? undefined : response.json();
+  };
+  const post = (path: string, send: unknown, as?: string) => read(path, { method: 'POST', send, as });
+  const ingest = (sourceId: string, init: RequestInit = {}) =>
+    api.app.request(
+      `/in/${sourceId}`,
+      { method: 'POST', body: '{"n":1}', ...init },
+      { remoteAddress: '203.0.113.9' },
+    );
+
+  return {
+    webhooks,
+    api,
+    engine,
+    store,
+    clock,
+    lines,
+    usage,
+    call,
+    read,
+    post,
+    ingest,
+    stop,
+    restart() {
+      supervisor = superviseWorkers(webhooks.workers, { clock, log });
+    },
+    async source(settings: object = {}): Promise<string> {
+      return (await post('/v1/sources', { name: 'A source', ...settings })).sourceId;
+    },
+    async connect(sourceId: string, destinationUrl: string, settings: object = {}): Promise<string> {
+      const made = { name: 'A connection', destinationUrl, ...settings };
+      return (await post(`/v1/sources/${sourceId}/connections`, made)).connectionId;
+    },
+    async send(sourceId: string, body: string | Uint8Array<ArrayBuffer> = '{"n":1}', headers: Record<string, string> = {}): Promise<string> {
+      const response = await ingest(sourceId, { body, headers });
+      if (!response.ok) throw new Error(`ingest: ${response.status} ${await response.text()}`);
+      return ((await response.json()) as { eventId: string }).eventId;
+    },
+  };
+}
+
+const patienceMs = 10_000;
+
+// Turns of the event loop until it holds. Time stands still meanwhile.
+export async function until(holds: () => unknown, what = 'it'): Promise<void> {
+  const startedMs = performance.now();
+  while (!(await holds())) {
+    if (performance.now() - startedMs > patienceMs) throw new Error(`${what} did not come about`);
+    await setImmediate();
+  }
+}
+
+// The same, with time moving on.
+export async function untilLater(clock: ManualClock, holds: () => unknown, stepMs = 1000): Promise<void> {
+  const startedMs = performance.now();
+  while (!(await holds())) {
+    if (performance.now() - startedMs > patienceMs) throw new Error('it did not come about');
+    await clock.advance(stepMs);
+  }
+}
+
+// Far ahead at once: everything that looks at the clock every second would have to look very often.
+export async function leap(clock: ManualClock, ms: number): Promise<void> {
+  clock.set(clock.now() + ms);
+  await clock.advance(2 * limits.scanMs);
+}
+
+async function during(clock: ManualClock, work: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const ended = work.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await setImmediate();
+    if (!isOver) await clock.advance(100);
+  }
+  await ended;
+}
