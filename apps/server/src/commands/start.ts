@@ -1,5 +1,7 @@
 import type { CAC } from 'cac';
-import { readServerConfig, type ServerFlags } from '../config.ts';
+import { loadEnvFile, readServerConfig, type ServerFlags } from '../config.ts';
+import type { Demo } from '../demo.ts';
+import { explain } from '../errors.ts';
 import { untilStopped } from '../signals.ts';
 
 export function registerStart(cli: CAC): void {
@@ -17,20 +19,35 @@ export function registerStart(cli: CAC): void {
 
 // cac says `demo: true` when nobody spoke of it, which is not the same as asking for it.
 async function start(flags: ServerFlags): Promise<void> {
+  loadEnvFile();
   const config = readServerConfig({ ...flags, demo: flags.demo === false ? false : undefined });
   // Loaded late, so that mistakes in the configuration are told at once.
   const { createLogger } = await import('@stak/kit');
   const { startServer } = await import('../server.ts');
   const { prepareDemo } = await import('../demo.ts');
-  const server = await startServer(config, { log: createLogger({ level: config.logLevel }) });
+  const { mountConsole } = await import('../console-files.ts');
+  let demo: Demo | undefined;
+  const server = await startServer(config, {
+    log: createLogger({ level: config.logLevel }),
+    extend: app => mountConsole(app, () => demo),
+  });
+  const stopped = untilStopped();
   try {
     console.log(`Stak is at ${server.url}  (its API: ${server.url}/docs)`);
-    if (config.demo && config.store.kind === 'embedded' && config.store.path !== ':memory:') {
-      const { email, password } = await prepareDemo(server.url, config.store.path);
-      console.log(`A demo workspace is ready: sign in as ${email} with the password ${password}`);
-    }
-    await untilStopped();
+    if (config.demo && config.store.kind === 'embedded' && config.store.path !== ':memory:')
+      demo = await prepareDemo(server.localUrl, config.store.path).then(sayDemo, sayNoDemo);
+    await stopped;
   } finally {
     await server.stop();
   }
+}
+
+function sayDemo(demo: Demo): Demo {
+  console.log(`A demo workspace is ready: sign in as ${demo.email} with the password ${demo.password}`);
+  return demo;
+}
+
+// A server without its demo is as good as any.
+function sayNoDemo(error: unknown): undefined {
+  console.error(`stak: there is no demo workspace: ${explain(error)}`);
 }

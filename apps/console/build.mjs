@@ -1,0 +1,26 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'vite';
+
+// Builds the pages unless those that are there are younger than everything they are made from.
+
+const here = import.meta.dirname;
+const root = join(here, '../..');
+
+const youngest = path => {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) return 0;
+  if (!found.isDirectory()) return found.mtimeMs;
+  return Math.max(0, ...readdirSync(path).map(name => youngest(join(path, name))));
+};
+
+const sources = ['src', 'public', 'index.html', 'vite.config.ts', 'package.json'].map(name =>
+  join(here, name),
+);
+const shared = ['packages/client/src', 'package-lock.json'].map(name => join(root, name));
+const builtMs = statSync(join(here, 'dist/index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+if (Math.max(...[...sources, ...shared].map(youngest)) > builtMs) {
+  console.log('Building the console…');
+  await build({ root: here, logLevel: 'warn' });
+}

@@ -1,0 +1,110 @@
+import {
+  Anchor,
+  Button,
+  Center,
+  Divider,
+  Paper,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { session } from '../api.ts';
+import { Failure } from '../failure.tsx';
+
+type Demo = { email: string; password: string };
+
+// Only a server on this machine that has made a demo workspace answers.
+async function readDemo(): Promise<Demo | null> {
+  const response = await fetch('/console/demo.json');
+  return response.ok ? ((await response.json()) as Demo) : null;
+}
+
+const route = getRouteApi('/sign-in');
+
+export function SignInPage() {
+  const [isNew, setIsNew] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setIsBusy] = useState(false);
+  const { to = '/' } = route.useSearch();
+  const navigate = useNavigate();
+  const { data: demo } = useQuery({ queryKey: ['demo'], queryFn: readDemo });
+
+  const attempt = async (signIn: () => Promise<void>) => {
+    setIsBusy(true);
+    setError(undefined);
+    try {
+      await signIn();
+      await navigate({ href: to });
+    } catch (caught) {
+      setError(caught);
+    } finally {
+      setIsBusy(false);
+    }
+  };
+
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const text = (name: string) => String(fields.get(name) ?? '');
+    void attempt(() =>
+      isNew
+        ? session.signUp(text('email'), text('password'), text('name'))
+        : session.signIn(text('email'), text('password')),
+    );
+  };
+
+  return (
+    <Center mih="100vh" p="md" component="main">
+      <Paper withBorder p="xl" w={400} maw="100%">
+        <Stack>
+          <div>
+            <Title order={1} size="h2">
+              {isNew ? 'Make an account' : 'Sign in to Stak'}
+            </Title>
+            <Text c="dimmed" size="sm">
+              Webhooks, inboxes, tasks and agents of your SaaS
+            </Text>
+          </div>
+          {demo && (
+            <>
+              <Button
+                loading={isBusy}
+                onClick={() => attempt(() => session.signIn(demo.email, demo.password))}
+              >
+                Open the demo workspace
+              </Button>
+              <Divider label="or" />
+            </>
+          )}
+          {error !== undefined && <Failure error={error} />}
+          <form onSubmit={submit}>
+            <Stack>
+              {isNew && <TextInput name="name" label="Name" required autoComplete="name" />}
+              <TextInput name="email" type="email" label="E-mail" required autoComplete="email" />
+              <PasswordInput
+                name="password"
+                label="Password"
+                required
+                autoComplete={isNew ? 'new-password' : 'current-password'}
+              />
+              <Button type="submit" loading={isBusy} variant={demo ? 'default' : 'filled'}>
+                {isNew ? 'Sign up' : 'Sign in'}
+              </Button>
+            </Stack>
+          </form>
+          <Text size="sm" ta="center">
+            {isNew ? 'There is one already?' : 'New here?'}{' '}
+            <Anchor component="button" type="button" onClick={() => setIsNew(!isNew)}>
+              {isNew ? 'Sign in' : 'Make an account'}
+            </Anchor>
+          </Text>
+        </Stack>
+      </Paper>
+    </Center>
+  );
+}

@@ -1,0 +1,58 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { session } from './api.ts';
+import { Failure } from './failure.tsx';
+import { Shell } from './shell.tsx';
+
+const root = createRootRoute({
+  errorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
+});
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: (search): { to?: string } => (typeof search.to === 'string' ? { to: search.to } : {}),
+  beforeLoad: () => {
+    if (session.isSignedIn()) throw redirect({ to: '/' });
+  },
+  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+});
+
+// Everything below is for whoever has signed in.
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'inside',
+  beforeLoad: ({ location }) => {
+    if (!session.isSignedIn()) throw redirect({ to: '/sign-in', search: { to: location.href } });
+  },
+  component: Shell,
+});
+
+const overview = createRoute({
+  getParentRoute: () => inside,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/overview.tsx'), 'OverviewPage'),
+});
+const account = createRoute({
+  getParentRoute: () => inside,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./pages/account.tsx'), 'AccountPage'),
+});
+
+export const router = createRouter({
+  basepath: '/console',
+  routeTree: root.addChildren([signIn, inside.addChildren([overview, account])]),
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

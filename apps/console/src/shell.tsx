@@ -1,0 +1,97 @@
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Group,
+  NavLink,
+  Text,
+  Title,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconGauge, IconLogout, IconMoon, IconSun, IconUser } from '@tabler/icons-react';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { session } from './api.ts';
+
+const places = [
+  { to: '/', label: 'Overview', icon: IconGauge },
+  { to: '/account', label: 'Account', icon: IconUser },
+] as const;
+
+export function Shell() {
+  const [isOpen, { toggle, close }] = useDisclosure(false);
+  const path = useRouterState({ select: state => state.location.pathname });
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding="md"
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between">
+          <Group gap="sm">
+            <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
+            <img src="/console/icon.svg" width={28} height={28} alt="" />
+            <Title order={1} size="h3">
+              Stak
+            </Title>
+          </Group>
+          <Group gap="xs">
+            <ColorSwitch />
+            <SignOut />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs">
+        <nav aria-label="Main">
+          {places.map(({ to, label, icon: Icon }) => (
+            <NavLink
+              key={to}
+              component={Link}
+              to={to}
+              label={label}
+              leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
+              active={to === '/' ? path === '/' : path.startsWith(to)}
+              onClick={close}
+            />
+          ))}
+        </nav>
+        <Text size="xs" c="dimmed" mt="auto" p="xs">
+          <a href="/docs">API reference</a>
+        </Text>
+      </AppShell.Navbar>
+      <AppShell.Main>
+        <Outlet />
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function ColorSwitch() {
+  const { setColorScheme } = useMantineColorScheme();
+  const isDark = useComputedColorScheme('light') === 'dark';
+  return (
+    <ActionIcon
+      variant="default"
+      size="lg"
+      aria-label={isDark ? 'Light colours' : 'Dark colours'}
+      onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+    >
+      {isDark ? <IconSun size={18} /> : <IconMoon size={18} />}
+    </ActionIcon>
+  );
+}
+
+function SignOut() {
+  const navigate = useNavigate();
+  const leave = async () => {
+    await session.signOut();
+    await navigate({ to: '/sign-in' });
+  };
+  return (
+    <ActionIcon variant="default" size="lg" aria-label="Sign out" onClick={leave}>
+      <IconLogout size={18} />
+    </ActionIcon>
+  );
+}

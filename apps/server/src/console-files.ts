@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import { extname, join, normalize, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Api } from '@stak/http';
+import type { Demo } from './demo.ts';
+
+const folder = fileURLToPath(new URL('../../console/dist', import.meta.url));
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+// The components write their sizes into style attributes; nothing else comes from elsewhere than here.
+const pagePolicy =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
+
+type File = { body: Uint8Array<ArrayBuffer>; zipped: Uint8Array<ArrayBuffer>; type: string; isPage: boolean };
+
+// The pages of the console, as they were built. Paths are the console's own: whatever is no file is the page.
+export function mountConsole(app: Api['app'], demo: () => Demo | undefined): void {
+  // Only what exists is kept, so that no stranger can fill it.
+  const files = new Map<string, File>();
+  const read = async (path: string): Promise<File | undefined> => {
+    const file = files.get(path) ?? (await load(path));
+    if (file) files.set(path, file);
+    return file;
+  };
+
+  app.get('/', c => c.redirect('/console/', 302));
+  // For the button that signs in to the demo. A page of somebody else that gets a name to mean this machine still
+  // says that name.
+  app.get('/console/demo.json', c => {
+    const found = isLoopback(new URL(c.req.url).hostname) ? demo() : undefined;
+    return found ? c.json({ email: found.email, password: found.password }) : c.json(null, 404);
+  });
+  app.get('/console/*', async c => {
+    const path = normalize(c.req.path.slice('/console/'.length));
+    const isAsset = extname(path) in types && !path.startsWith('..') && !path.includes('\0');
+    const file = await read(isAsset ? path : 'index.html');
+    if (!file)
+      return c.text(isAsset ? 'There is no such file.' : 'The console is not built: npm start does.', 404);
+    const isZipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
+    return c.body(isZipped ? file.zipped : file.body, 200, {
+      'Content-Type': file.type,
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': file.isPage ? 'no-cache' : 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+      ...(isZipped && { 'Content-Encoding': 'gzip' }),
+      ...(file.isPage && { 'Content-Security-Policy': pagePolicy }),
+    });
+  });
+}
+
+async function load(path: string): Promise<File | undefined> {
+  const full = join(folder, path);
+  if (!full.startsWith(folder + sep)) return undefined;
+  const body = await readFile(full).catch(() => undefined);
+  if (!body) return undefined;
+  const zipped = await promisify(gzip)(body);
+  const type = types[extname(path)]!;
+  return {
+    body: new Uint8Array(body),
+    zipped: new Uint8Array(zipped),
+    type,
+    isPage: extname(path) === '.html',
+  };
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
