@@ -10,7 +10,12 @@ import { createRoot } from 'react-dom/client';
 import { session } from './api.ts';
 import { router } from './router.tsx';
 
-const theme = createTheme({ primaryColor: 'teal', primaryShade: 9, defaultRadius: 'md', cursorType: 'pointer' });
+const theme = createTheme({
+  primaryColor: 'teal',
+  primaryShade: 9,
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+});
 
 // What is shown may be seconds old, because what changes is told by event streams; a lost connection is tried again.
 const queries = new QueryClient({ defaultOptions: { queries: { staleTime: 5_000, retry: 1 } } });
