@@ -1,12 +1,14 @@
 // What a bench promises. A target is met, missed, or could not be measured; only the caller knows whether the
 // last is a fault.
 
+export type Unit = 'times' | '%' | 'MB' | 'µs' | 'ms';
+
 export type Target = {
   name: string;
   measured: number | undefined;
   bound: 'at least' | 'at most' | 'below';
   limit: number;
-  unit: 'times' | 'MB' | 'µs';
+  unit: Unit;
   // Must be measurable on the platform the targets were set for.
   required: boolean;
 };
@@ -26,10 +28,17 @@ export const failures = (verdicts: readonly Verdict[]): Verdict[] =>
   verdicts.filter(({ state, required }) => state === 'missed' || (state === 'not measured' && required));
 
 export function describeVerdict({ name, measured, bound, limit, unit, state }: Verdict): string {
-  const value = (number: number) =>
-    unit === 'MB' ? `${Math.round(number)} MB` : unit === 'µs' ? `${round(number)} µs` : `${round(number)}x`;
+  const value = written[unit];
   const found = measured === undefined ? '' : ` (${value(measured)})`;
   return `${state.padEnd(12)}  ${name}: ${bound} ${value(limit)}${found}`;
 }
 
 const round = (value: number): string => (value >= 10 ? value.toFixed(0) : value.toFixed(2));
+
+const written: Record<Unit, (value: number) => string> = {
+  times: value => `${round(value)}x`,
+  '%': value => `${value.toFixed(0)} %`,
+  MB: value => `${value.toFixed(0)} MB`,
+  µs: value => `${round(value)} µs`,
+  ms: value => `${round(value)} ms`,
+};

@@ -4,7 +4,7 @@ import { describeVerdict, failures } from './gates.ts';
 
 // npm run bench -- NAME [--gate] [--quick] [--only a,b]
 
-const usage = 'usage: npm run bench -- NAME [--gate] [--quick] [--only a,b]   (NAME: engine, table)';
+const usage = 'usage: npm run bench -- NAME [--gate] [--quick] [--only a,b]   (NAME: engine, table, http)';
 
 async function main(argv: string[]): Promise<void> {
   const { values, positionals } = parseArgs({

@@ -9,7 +9,7 @@ import { createTasks } from '@stak/tasks';
 import { createTenants, type Eraser } from '@stak/tenants';
 import { createWebhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
-import { ownInboxEndpoints, ownTenant, tellAlert, tellReminder } from './notices.ts';
+import { ownInboxEndpoints, ownInboxEraser, ownTenant, tellAlert, tellReminder } from './notices.ts';
 
 export type Surroundings = {
   store: Store;
@@ -36,6 +36,8 @@ export type Services = {
   all: readonly Service[];
   ownEndpoints: readonly AnyEndpoint[];
   authenticate: Authenticate;
+  // Makes sure, before the first request, of what the first request needs. The tables are there.
+  prepare(): Promise<void>;
   // Ends what they hold besides the store, when the workers have stopped.
   close(): Promise<void>;
 };
@@ -46,7 +48,13 @@ export function composeServices(surroundings: Surroundings): Services {
   const base = { store, clock, ids, log };
   const outbound = createOutbound({ allow: config.outboundAllow });
   // Asked for when something is erased, when all of them are there.
-  const erasers = (): readonly Eraser[] => [webhooks.eraser, inbox.eraser, tasks.eraser, tenants.eraser];
+  const erasers = (): readonly Eraser[] => [
+    webhooks.eraser,
+    inbox.eraser,
+    ownInboxEraser(inbox.eraser.eraseUser),
+    tasks.eraser,
+    tenants.eraser,
+  ];
 
   const accounts = createAccounts({
     ...base,
@@ -106,6 +114,7 @@ export function composeServices(surroundings: Surroundings): Services {
       mintEndUserToken({ tenant: ownTenant, sub: accountId, scope: 'write', ttlSeconds: 3600 }),
     ),
     authenticate: accounts.authenticate,
+    prepare: accounts.prepare,
     async close() {
       await accounts.settle();
       await webhooks.close();

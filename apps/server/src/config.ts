@@ -11,11 +11,13 @@ const list = z
   .transform(parts => parts.filter(part => part !== ''));
 const whole = (most: number) => z.coerce.number().int().min(0).max(most);
 const secret = z.string().min(1);
+const nonempty = list.refine(parts => parts.length > 0, 'names nothing');
 const origin = z
   .url({ protocol: /^https?$/ })
-  .refine(text => new URL(text).origin === text.replace(/\/$/, ''), {
+  .refine(text => URL.canParse(text) && new URL(text).origin === text.replace(/\/$/, ''), {
     message: 'must be an origin, like https://stak.example.com',
-  });
+  })
+  .transform(text => text.replace(/\/$/, ''));
 
 // Every variable the server reads. `.env.example` explains each of them; a test keeps the two alike.
 export const serverVariables = {
@@ -27,8 +29,8 @@ export const serverVariables = {
   STAK_DATA: z.string().min(1).default('./data'),
   STAK_AWS_REGION: z.string().min(1).optional(),
   STAK_AWS_ENDPOINT: z.url().optional(),
-  STAK_SECRET_KEYS: list.optional(),
-  STAK_CORS_ORIGINS: list.default([]),
+  STAK_SECRET_KEYS: nonempty.optional(),
+  STAK_CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   STAK_TRUSTED_PROXY_HOPS: whole(10).default(0),
   STAK_REQUESTS_PER_MINUTE: whole(1_000_000_000).min(1).default(600),
   STAK_METRICS_TOKEN: secret.optional(),
@@ -41,9 +43,9 @@ export const serverVariables = {
   STAK_GOOGLE_CLIENT_SECRET: secret.optional(),
   STAK_STRIPE_SECRET_KEY: secret.optional(),
   STAK_STRIPE_WEBHOOK_SECRET: secret.optional(),
-  STAK_STRIPE_PRICE_STARTER: list.optional(),
-  STAK_STRIPE_PRICE_PRO: list.optional(),
-  STAK_STRIPE_PRICE_TEAM: list.optional(),
+  STAK_STRIPE_PRICE_STARTER: nonempty.optional(),
+  STAK_STRIPE_PRICE_PRO: nonempty.optional(),
+  STAK_STRIPE_PRICE_TEAM: nonempty.optional(),
 } as const;
 
 const serverSchema = z.object(serverVariables);
@@ -60,6 +62,7 @@ export type StripeConfig = {
 
 export type ServerConfig = {
   isProduction: boolean;
+  isPrivate: boolean; // whether only this machine reaches it, as far as we are told
   host: string;
   port: number;
   publicUrl: string | undefined; // where browsers and providers reach us, if it is not host and port
@@ -98,15 +101,19 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
   const { data } = parsed;
   const isProduction = data.STAK_ENV === 'production';
   const store = readStore(data, flags);
+  const host = flags.host === undefined ? data.STAK_HOST : readText('--host', flags.host);
+  // Behind a proxy, too, others get here: then a demo workspace has to be asked for.
+  const isPrivate =
+    isLoopback(host) && data.STAK_PUBLIC_URL === undefined && data.STAK_TRUSTED_PROXY_HOPS === 0;
   if (isProduction && !data.STAK_SECRET_KEYS)
     throw new UsageError(
       'in production STAK_SECRET_KEYS must be set; make one with: openssl rand -base64 32',
     );
   return {
     isProduction,
-    host: flags.host === undefined ? data.STAK_HOST : readText('--host', flags.host),
+    host,
     port: flags.port === undefined ? data.STAK_PORT : readPort(flags.port),
-    publicUrl: data.STAK_PUBLIC_URL?.replace(/\/$/, ''),
+    publicUrl: data.STAK_PUBLIC_URL,
     store,
     secretKeys: data.STAK_SECRET_KEYS,
     corsOrigins: data.STAK_CORS_ORIGINS,
@@ -114,10 +121,23 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     requestsPerMinute: data.STAK_REQUESTS_PER_MINUTE,
     metricsToken: data.STAK_METRICS_TOKEN,
     logLevel: data.STAK_LOG_LEVEL ?? (isProduction ? 'info' : 'warn'),
-    demo: typeof flags.demo === 'boolean' ? flags.demo : (data.STAK_DEMO ?? !isProduction),
+    isPrivate,
+    demo: typeof flags.demo === 'boolean' ? flags.demo : (data.STAK_DEMO ?? (!isProduction && isPrivate)),
     outboundAllow: data.STAK_OUTBOUND_ALLOW ?? (isProduction ? [] : loopback),
     ...readIntegrations(data),
   };
+}
+
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host.startsWith('127.');
+
+// What is set already is left as it is, so a variable of the shell wins over the file.
+export function loadEnvFile(): void {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
 
 type Variables = z.output<typeof serverSchema>;

@@ -1,4 +1,4 @@
-import { type Client, createClient } from '@stak/client';
+import { type Client, createClient, StakError } from '@stak/client';
 import { readClientConfig } from './config.ts';
 import { type CredentialStore, createCredentialStore } from './credentials.ts';
 import { UsageError } from './errors.ts';
@@ -21,7 +21,11 @@ export async function connect(flags: ConnectFlags): Promise<Connection> {
   let refused = false;
   const client = createClient({
     baseUrl: url,
-    token: () => accessToken(saved, url, refused),
+    token: () => {
+      const wasRefused = refused;
+      refused = false; // the next one is another
+      return accessToken(saved, url, wasRefused);
+    },
     onUnauthorized: () => {
       refused = true;
       return true;
@@ -44,7 +48,10 @@ export async function signIn(
 
 export async function signOut(flags: ConnectFlags): Promise<string> {
   const { client, url } = await connect(flags);
-  await client.accounts.logOut();
+  // A session that is over by itself is as good as ended.
+  await client.accounts.logOut().catch((error: unknown) => {
+    if (!(error instanceof StakError) || error.status !== 401) throw error;
+  });
   await createCredentialStore(readClientConfig(flags).home).remove(url);
   return url;
 }

@@ -27,7 +27,8 @@ export function openDatabase(config: StoreConfig, options: DatabaseOptions = {})
 async function openEmbedded(path: string, options: DatabaseOptions): Promise<Database> {
   const { clock = systemClock, isGuest = false, onError } = options;
   const { createEngine } = await import('@stak/engine');
-  if (path !== ':memory:') await mkdir(resolve(path), { recursive: true });
+  // Names, addresses and hashes are in there: for its owner only.
+  if (path !== ':memory:') await mkdir(resolve(path), { recursive: true, mode: 0o700 });
   const engine = await createEngine({
     path: path === ':memory:' ? path : resolve(path),
     clock,

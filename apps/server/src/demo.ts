@@ -32,17 +32,47 @@ async function signIn(baseUrl: string, { email, password }: Demo): Promise<Clien
   return createClient({ baseUrl, token: data.access_token });
 }
 
-async function fill({ tenants }: Client): Promise<void> {
+// All of it may be there already, from a start that did not get to its end.
+async function fill(client: Client): Promise<void> {
+  const { tenants, inbox, tasks, webhooks } = client;
   await tenants
     .create({ body: { tenant_id, name: 'Demo shop', status: 'active' } })
     .catch(ifCode('tenants.id_taken', () => undefined));
-  for (const user of demoUsers)
+  for (const user of users)
     await tenants.createUser({ tenant_id, body: user }).catch(ifCode('tenants.user_exists', () => undefined));
+
+  const place = { tenant_id, inbox_key: 'news' };
+  await inbox.writeInbox({ ...place, body: { title: 'News', description: 'What the shop has to tell.' } });
+  await inbox.broadcast({ ...place, body: letter('welcome', 'Welcome', 'Everybody in the shop sees this.') });
+  for (const one of letters) await inbox.publish({ ...place, body: { ...one, uids: ['ann'] } });
+
+  for (const [index, body] of todos.entries())
+    await tasks.create({ body, 'idempotency-key': `demo-${index}` });
+
+  const { data: sources } = await webhooks.listSources();
+  if (!sources.data.some(({ name }) => name === 'demo'))
+    await webhooks.createSource({ body: { name: 'demo' } });
 }
 
-const demoUsers = [
+const users = [
   { user_id: 'ann', display_name: 'Ann', email: 'ann@shop.example', role: 'admin' },
   { user_id: 'bob', display_name: 'Bob', email: 'bob@shop.example', role: 'member' },
+] as const;
+
+// The shop's own id makes it the same message, however often it is sent.
+const letter = (host_system_id: string, title: string, body: string) => ({
+  message: { title, body },
+  host_system_id,
+});
+const letters = [
+  letter('order-1001', 'Order 1001 is paid', 'Two chairs and a lamp.'),
+  letter('order-1001-sent', 'Order 1001 is on its way', 'It arrives on Friday.'),
+];
+
+const todos = [
+  { title: 'Read the guides', priority: 'high' },
+  { title: 'Send a webhook to the source "demo"', category: 'webhooks' },
+  { title: 'Send Ann a message', category: 'inbox' },
 ] as const;
 
 const ifCode =

@@ -1,11 +1,14 @@
 import { cac } from 'cac';
 import manifest from '../package.json' with { type: 'json' };
 import { registerDynamoDb } from './commands/dynamodb.ts';
+import { registerHooks } from './commands/hooks.ts';
+import { registerInbox } from './commands/inbox.ts';
 import { registerKeys } from './commands/keys.ts';
 import { registerLogin } from './commands/login.ts';
 import { registerStart } from './commands/start.ts';
 import { registerStreams } from './commands/streams.ts';
 import { registerTables } from './commands/tables.ts';
+import { registerTasks } from './commands/tasks.ts';
 import { registerTenants } from './commands/tenants.ts';
 import { explain, UsageError } from './errors.ts';
 
@@ -15,6 +18,9 @@ async function main(argv: string[]): Promise<void> {
   registerLogin(cli);
   registerKeys(cli);
   registerTenants(cli);
+  registerInbox(cli);
+  registerHooks(cli);
+  registerTasks(cli);
   registerDynamoDb(cli);
   registerTables(cli);
   registerStreams(cli);

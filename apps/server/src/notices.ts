@@ -1,6 +1,7 @@
 import { endpoint, json, route } from '@stak/http';
 import type { Inbox } from '@stak/inbox';
 import type { Remind } from '@stak/tasks';
+import type { Eraser } from '@stak/tenants';
 import type { Alert } from '@stak/webhooks';
 import { z } from 'zod';
 
@@ -47,6 +48,12 @@ export const tellReminder =
     const due = task.due_date === undefined ? '' : `Due ${task.due_date}.`;
     return tell(post(), tenant, 'tasks', { uid, title: task.title, body: due, category: 'reminder', key });
   };
+
+// What Stak told an account goes with it.
+export const ownInboxEraser = (eraseUser: NonNullable<Eraser['eraseUser']>): Eraser => ({
+  name: 'own-inbox',
+  eraseAccount: accountId => eraseUser(ownTenant, accountId),
+});
 
 type Mint = (accountId: string) => Promise<{ token: string; expires_at: string }>;
 

@@ -6,3 +6,15 @@ export function printTable(rows: readonly (readonly string[])[]): void {
 }
 
 export const printJson = (value: unknown): void => console.log(JSON.stringify(value, null, 2));
+
+export const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+
+// The first ones of a list that may be long.
+export async function takeFirst<T>(items: AsyncIterable<T>, most: number): Promise<T[]> {
+  const taken: T[] = [];
+  for await (const one of items) {
+    taken.push(one);
+    if (taken.length >= most) break;
+  }
+  return taken;
+}

@@ -36,7 +36,7 @@ async function developmentKey({ store }: ServerConfig): Promise<string> {
   if (store.path === ':memory:') return fresh;
   const file = join(store.path, 'secret-key');
   if (!existsSync(file)) {
-    await mkdir(store.path, { recursive: true });
+    await mkdir(store.path, { recursive: true, mode: 0o700 });
     const draft = `${file}.${randomBytes(6).toString('hex')}`;
     await writeFile(draft, fresh, { mode: 0o600 });
     // A link is there with all of its content or not at all: two servers that start at once agree on the first.

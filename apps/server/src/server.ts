@@ -1,17 +1,27 @@
 import { type Api, accessLog, createApi, listen, type RouteSpec } from '@stak/http';
 import { createTableStores, httpTable } from '@stak/http/table';
-import { type Clock, createIds, createSealer, type Logger, superviseWorkers, systemClock } from '@stak/kit';
+import {
+  type Clock,
+  createIds,
+  createSealer,
+  type Logger,
+  SealError,
+  superviseWorkers,
+  systemClock,
+} from '@stak/kit';
 import { createConsumer, streamsTable } from '@stak/streams';
 import { createCursors, createLedger, createStore, createTables, tableErrors } from '@stak/table';
 import { composeServices, type Services, type Surroundings } from './compose.ts';
 import type { ServerConfig } from './config.ts';
 import { type Database, openDatabase } from './database.ts';
 import { apiInfo } from './document.ts';
+import { UsageError } from './errors.ts';
 import { createMetrics } from './metrics.ts';
 import { deriveSecret, readSecretKeys } from './secrets.ts';
 
 export type RunningServer = {
-  url: string;
+  url: string; // where others reach it
+  localUrl: string; // where this machine does
   routes: readonly RouteSpec[];
   services: Services;
   // Takes no more requests, finishes those in flight, lets workers put down what they hold, closes the store.
@@ -49,7 +59,7 @@ async function startOn(
   const cursors = createCursors(deriveSecret(keys[0]!, 'cursors'));
   const store = createStore({ client: database.client, clock, ledger, cursors });
   const ids = createIds({ clock });
-  const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+  const publicUrl = config.publicUrl ?? urlOf(config.host, config.port);
   const services = composeServices({
     store,
     cursors,
@@ -63,6 +73,7 @@ async function startOn(
   });
   const { all } = services;
   await createTables(database.control, [streamsTable, httpTable, ...all.flatMap(service => service.tables)]);
+  await services.prepare().catch(explainSeal);
 
   const subscriptions = all.flatMap(service => service.subscriptions);
   const consumers = subscriptions.map(subscription =>
@@ -119,7 +130,8 @@ async function startOn(
   );
 
   return {
-    url: config.publicUrl ?? `http://${hostOf(listening.host)}:${listening.port}`,
+    url: config.publicUrl ?? urlOf(listening.host, listening.port),
+    localUrl: urlOf(everywhere.get(listening.host) ?? listening.host, listening.port),
     routes: api.routes,
     services,
     async stop() {
@@ -132,4 +144,19 @@ async function startOn(
 }
 
 // IPv6 addresses stand in brackets in a URL.
-const hostOf = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+const urlOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+// Addresses to listen on that are none to call.
+const everywhere = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+]);
+
+// Told when the server starts, rather than to whoever signs in first.
+function explainSeal(error: unknown): never {
+  if (!(error instanceof SealError)) throw error;
+  throw new UsageError(
+    `${error.message}: STAK_SECRET_KEYS has to keep every key that something was sealed with; the one that a folder of data made itself is in its file secret-key`,
+  );
+}

@@ -7,7 +7,7 @@ const running = new Set<ChildProcess>();
 
 export type Run = { child: ChildProcess; stdout: string; stderr: string; code: Promise<number | null> };
 export type Finished = { stdout: string; stderr: string; code: number | null };
-type Given = { input?: string; env?: Record<string, string> };
+export type Given = { input?: string; env?: Record<string, string>; cwd?: string };
 
 export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
@@ -15,10 +15,11 @@ export function killAll(): void {
 
 export const start = (...args: string[]): Run => startWith({}, ...args);
 
-export function startWith({ input, env }: Given, ...args: string[]): Run {
+export function startWith({ input, env, cwd }: Given, ...args: string[]): Run {
   const child = spawn(process.execPath, [bin, ...args], {
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
+    cwd,
   });
   child.stdin?.end(input);
   const run: Run = { child, stdout: '', stderr: '', code: once(child, 'close').then(([code]) => code) };

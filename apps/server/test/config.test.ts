@@ -27,6 +27,31 @@ describe('the configuration of the server', () => {
     expect(readServerConfig({ memory: true }, {}).store).toEqual({ kind: 'embedded', path: ':memory:' });
   });
 
+  it('makes a demo workspace where nobody else can reach it, unless it is asked to', () => {
+    const demoAt = (host: string, env = {}) => readServerConfig({ host }, env).demo;
+    expect(['127.0.0.1', 'localhost', '::1'].map(host => demoAt(host))).toEqual([true, true, true]);
+    expect(['0.0.0.0', '::', '192.0.2.1'].map(host => demoAt(host))).toEqual([false, false, false]);
+    const behindProxy = [{ STAK_PUBLIC_URL: 'https://stak.example.com' }, { STAK_TRUSTED_PROXY_HOPS: '1' }];
+    expect(behindProxy.map(env => demoAt('127.0.0.1', env))).toEqual([false, false]);
+    expect(readServerConfig({ host: '0.0.0.0' }, { STAK_DEMO: 'true' })).toMatchObject({
+      demo: true,
+      isPrivate: false,
+    });
+  });
+
+  it('takes origins with or without a slash', () => {
+    const env = {
+      STAK_CORS_ORIGINS: 'https://a.example/,https://b.example',
+      STAK_PUBLIC_URL: 'https://c.example/',
+    };
+    const { corsOrigins, publicUrl } = readServerConfig({}, env);
+    expect([...corsOrigins, publicUrl]).toEqual([
+      'https://a.example',
+      'https://b.example',
+      'https://c.example',
+    ]);
+  });
+
   it('is strict in production', () => {
     expect(() => readServerConfig({}, { STAK_ENV: 'production' })).toThrow('STAK_SECRET_KEYS must be set');
     const config = readServerConfig({}, { STAK_ENV: 'production', STAK_SECRET_KEYS: goodKey });
@@ -36,10 +61,13 @@ describe('the configuration of the server', () => {
   it.each([
     [{ STAK_PORT: '70000' }, 'STAK_PORT'],
     [{ STAK_PUBLIC_URL: 'https://stak.example.com/path' }, 'origin'],
+    [{ STAK_PUBLIC_URL: 'stak.example.com' }, 'STAK_PUBLIC_URL'],
     [{ STAK_STORE: 'aws' }, 'STAK_AWS_REGION'],
     [{ STAK_GITHUB_CLIENT_ID: 'abc' }, 'STAK_GITHUB_CLIENT_SECRET must be set too'],
     [{ STAK_STRIPE_SECRET_KEY: 'sk' }, 'STAK_STRIPE_WEBHOOK_SECRET'],
     [{ STAK_LOG_LEVEL: 'loud' }, 'STAK_LOG_LEVEL'],
+    [{ STAK_SECRET_KEYS: ' , ' }, 'STAK_SECRET_KEYS: names nothing'],
+    [{ STAK_CORS_ORIGINS: 'https://a.example, b.example' }, 'STAK_CORS_ORIGINS'],
   ])('refuses %j', (env, why) => {
     expect(() => readServerConfig({}, env)).toThrow(why);
   });

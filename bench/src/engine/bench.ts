@@ -1,12 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createEngine } from '@stak/engine';
 import type { BenchOptions } from '../bench.ts';
+import { inDataFolder } from '../data-folder.ts';
 import type { Verdict } from '../gates.ts';
 import type { Plan } from '../harness.ts';
-import { rewriteSection } from '../readme-section.ts';
+import { keepResults } from '../results-file.ts';
 import { runScript } from './child-script.ts';
 import { absence, type ContestantName, contestantNames } from './contestants.ts';
 import { createTable, shapeOf } from './data.ts';
@@ -42,25 +39,15 @@ const quick: Extent = {
   openings: 1,
 };
 
-// On the disk the project is on: a temporary folder may be kept in memory.
-const dataFolder = fileURLToPath(new URL('../../data', import.meta.url));
-const resultsFile = new URL('../../results/engine.json', import.meta.url);
-const readme = new URL('../../../README.md', import.meta.url);
-
 export async function run(options: BenchOptions): Promise<Verdict[]> {
   const chosen = choose(options.only);
   const extent = options.quick ? quick : full;
-  mkdirSync(dataFolder, { recursive: true });
-  const folder = mkdtempSync(join(dataFolder, 'engine-'));
-  try {
-    const results = await measure(chosen, extent, folder);
-    const verdicts = judgeResults(results, chosen);
-    console.log(`\n${printResults(results)}`);
-    if (!options.quick && options.only.length === 0) keep(results, verdicts);
-    return verdicts;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const results = await inDataFolder('engine', folder => measure(chosen, extent, folder));
+  const verdicts = judgeResults(results, chosen);
+  console.log(`\n${printResults(results)}`);
+  if (!options.quick && options.only.length === 0)
+    keepResults('engine', { results, verdicts, section: readmeSection(results) });
+  return verdicts;
 }
 
 // No name of a kind chooses all of that kind: `--only put` is put with everyone, and nothing else.
@@ -126,17 +113,4 @@ function attending(names: readonly ContestantName[]): ContestantName[] {
 
 function progress(line: string): void {
   console.log(`… ${line}`);
-}
-
-function keep(results: Results, verdicts: readonly Verdict[]): void {
-  const machine = {
-    node: process.version,
-    platform: process.platform,
-    arch: process.arch,
-    cpus: cpus().length,
-  };
-  const targets = verdicts.map(({ required: _, ...verdict }) => verdict);
-  mkdirSync(new URL('.', resultsFile), { recursive: true });
-  writeFileSync(resultsFile, `${JSON.stringify({ machine, ...results, targets }, null, 2)}\n`);
-  rewriteSection(readme, 'bench:engine', readmeSection(results));
 }

@@ -1,28 +1,64 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { BenchOptions } from '../bench.ts';
+import { inDataFolder } from '../data-folder.ts';
 import type { Verdict } from '../gates.ts';
-import { createCustomer } from '../server/customer.ts';
+import type { Plan } from '../harness.ts';
+import { keepResults } from '../results-file.ts';
+import { type Counts, createCustomer } from '../server/customer.ts';
 import { startServerProcess } from '../server/process.ts';
-import { measureServer } from '../server/rounds.ts';
-import { operationsFor, requestNames } from './requests.ts';
+import { measureServer, type ServerMeasure } from '../server/rounds.ts';
+import { measureStarting } from '../server/starting.ts';
+import { printResults, readmeSection } from './report.ts';
+import { operationsFor, type RequestName, requestNames } from './requests.ts';
+import { judgeResults, type Part, partNames, type Results } from './targets.ts';
 
-const dataFolder = fileURLToPath(new URL('../../data', import.meta.url));
-export async function run(options: BenchOptions): Promise<Verdict[]> {
-  mkdirSync(dataFolder, { recursive: true });
-  const folder = mkdtempSync(join(dataFolder, 'http-'));
+// What it costs to say who is calling: the real server, beside a constant that it answers on the same socket.
+
+type Extent = { plan: Plan; callers: Counts; starts: number; idleMs: number };
+
+const full: Extent = {
+  plan: { rounds: 7, roundMs: 500, warmUpMs: 1500 },
+  callers: { apiKeys: 32, sessions: 8, endUsers: 32 },
+  starts: 5,
+  idleMs: 3000,
+};
+// Shows that everything runs; its figures mean little, so they are not kept.
+const quick: Extent = {
+  plan: { rounds: 1, roundMs: 50, warmUpMs: 50 },
+  callers: { apiKeys: 2, sessions: 2, endUsers: 2 },
+  starts: 1,
+  idleMs: 0,
+};
+const inFlight = 32;
+
+export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
+  const unknown = only.filter(name => !partNames.includes(name as Part));
+  if (unknown.length > 0) throw new Error(`--only knows ${partNames.join(', ')}`);
+  const parts = partNames.filter(part => only.length === 0 || only.includes(part));
+  const results = await inDataFolder('http', folder => measure(parts, isQuick ? quick : full, folder));
+  const verdicts = judgeResults(results, parts);
+  console.log(`\n${printResults(results)}`);
+  if (!isQuick && only.length === 0)
+    keepResults('http', { results, verdicts, section: readmeSection(results) });
+  return verdicts;
+}
+
+async function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
+  const { starts: times, idleMs } = extent;
+  const results: Results = {};
+  if (parts.includes('starting')) results.starting = await measureStarting({ folder, times, idleMs });
+  if (parts.includes('requests')) results.requests = await measureRequests(extent, folder);
+  return results;
+}
+
+async function measureRequests(
+  { plan, callers }: Extent,
+  folder: string,
+): Promise<Record<RequestName, ServerMeasure>> {
+  const server = await startServerProcess(folder);
   try {
-    const server = await startServerProcess(folder);
-    try {
-      const customer = await createCustomer(server.url, { apiKeys: 32, sessions: 8, endUsers: 32 });
-      const measures = await measureServer({ server, operations: operationsFor(customer), names: requestNames.filter(n => options.only.length === 0 || options.only.includes(n.replace(', ', '-'))), inFlight: 32, plan: { rounds: 7, roundMs: 400, warmUpMs: 800 } });
-      for (const [name, m] of Object.entries(measures)) console.log(name.padEnd(20), Math.round(m.opsPerSecond), (m.opsPerSecond / (measures.constant ?? m).opsPerSecond).toFixed(2), m.cpuUs.toFixed(1), ((measures.constant ?? m).cpuUs / m.cpuUs).toFixed(2), m.p99Ms.toFixed(2));
-    } finally {
-      await server.close();
-    }
+    const operations = operationsFor(await createCustomer(server.url, callers));
+    return await measureServer({ server, operations, names: requestNames, inFlight, plan });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await server.close();
   }
-  return [];
 }

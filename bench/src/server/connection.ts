@@ -57,7 +57,7 @@ const lengthHeader = '\r\ncontent-length: ';
 export function parseAnswer(received: Buffer): Answer | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
-  const head = received.latin1Slice(0, headEnd).toLowerCase();
+  const head = received.toString('latin1', 0, headEnd).toLowerCase();
   const status = Number(head.slice(statusAt, statusAt + 3));
   const at = head.indexOf(lengthHeader);
   if (at < 0 && status !== 204 && status !== 304) throw new Error(`an answer without a length: ${head}`);

@@ -16,8 +16,6 @@ export type LoadSettings = { url: string; operations: Readonly<Record<string, Op
 export async function start({ url, operations }: LoadSettings): Promise<Contestant> {
   const { port, host } = new URL(url);
   const idle: Connection[] = [];
-  const spin = () => { setImmediate(spin); };
-  spin();
   const calls = Object.entries(operations).map(([name, { requests, status }]) => {
     const texts = requests.map(request => Buffer.from(textOf(request, host)));
     let turn = 0;

@@ -700,6 +700,19 @@ export type ApiTypes = {
   'accounts.unlinkProvider': { args: { provider: 'github' | 'google' }; data: undefined };
   /** Change your account. For: account, scope admin. */
   'accounts.updateMe': { args: { body: { name: string } }; data: AccountsGetMeData };
+  /** Read whom your token stands for. For: user, scope read. */
+  'accounts.whoAmI': {
+    args: Record<never, never>;
+    data:
+      | {
+          kind: 'account';
+          accountId: string;
+          scope: 'read' | 'write' | 'admin';
+          via: 'session' | 'api_key';
+          credentialId: string;
+        }
+      | { kind: 'endUser'; tenantId: string; userId: string; scope: 'read' | 'write' | 'admin' };
+  };
   /** Archive a message. For: user, scope write. */
   'inbox.archive': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
@@ -1781,6 +1794,7 @@ export const operations = {
   'accounts.takeStripeEvent': { method: 'POST', path: '/v1/billing/webhook', body: 'raw' },
   'accounts.unlinkProvider': { method: 'DELETE', path: '/v1/auth/{provider}/link' },
   'accounts.updateMe': { method: 'PATCH', path: '/v1/me', body: 'json' },
+  'accounts.whoAmI': { method: 'GET', path: '/v1/whoami' },
   'inbox.archive': {
     method: 'PUT',
     path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages/{id}/archive',

@@ -1,3 +1,4 @@
+import { type Soon, whenKnown } from '@stak/kit';
 import type { Context } from 'hono';
 import { addressKey } from './address.ts';
 import { callerKey } from './caller.ts';
@@ -40,20 +41,20 @@ const perAddress: RatePolicy = {
 };
 
 // Who is calling, if the route asks: a principal of the right kind with enough scope, or a problem.
-export async function authenticateCaller(c: Context<ApiEnv>, route: RouteSpec, gate: Gate): Promise<void> {
+export function authenticateCaller(c: Context<ApiEnv>, route: RouteSpec, gate: Gate): Soon<void> {
   const header = c.req.header('authorization');
   const token = bearerToken(header);
-  const address = c.get('address');
-  const principal =
-    token === undefined
-      ? undefined
-      : await gate.authenticate({ token, requestId: c.get('requestId'), address });
-  if (principal === undefined) {
-    // Guessing costs the address, but never a caller behind the same address who has a good token.
-    if (gate.rateLimits) await take(c, gate.rateLimits, gate.rateLimits.perAddress ?? perAddress, 'refused');
-    throw unauthenticated(header !== undefined);
-  }
-  admitPrincipal(c, principal, route);
+  if (token === undefined) return refuseCaller(c, gate, header !== undefined);
+  const found = gate.authenticate({ token, requestId: c.get('requestId'), address: c.get('address') });
+  return whenKnown(found, principal =>
+    principal === undefined ? refuseCaller(c, gate, true) : admitPrincipal(c, principal, route),
+  );
+}
+
+// Guessing costs the address, but never a caller behind the same address who has a good token.
+async function refuseCaller(c: Context<ApiEnv>, { rateLimits }: Gate, hadToken: boolean): Promise<never> {
+  if (rateLimits) await take(c, rateLimits, rateLimits.perAddress ?? perAddress, 'refused');
+  throw unauthenticated(hadToken);
 }
 
 export function admitPrincipal(c: Context<ApiEnv>, principal: Principal, route: RouteSpec): void {
@@ -63,21 +64,19 @@ export function admitPrincipal(c: Context<ApiEnv>, principal: Principal, route: 
 
 // Counts the request against its caller and against the route's own limit, if it has one. The headers tell of the
 // limit that is nearer.
-export async function countRequest(
-  c: Context<ApiEnv>,
-  route: RouteSpec,
-  id: string,
-  gate: Gate,
-): Promise<void> {
+export function countRequest(c: Context<ApiEnv>, route: RouteSpec, id: string, gate: Gate): Soon<void> {
   const { rateLimits } = gate;
   const own = route.limits?.rate;
   if (!rateLimits || own === false) return;
   const general = generalPolicy(c, route, rateLimits);
-  const counted = general && (await take(c, rateLimits, general, ''));
-  const countedByRoute = own && (await take(c, rateLimits, own, id));
-  if (own && countedByRoute && !(counted && counted.remaining < countedByRoute.remaining))
-    c.set('rateHeaders', rateHeaders(own, countedByRoute));
-  else if (general && counted) c.set('rateHeaders', rateHeaders(general, counted));
+  return whenKnown(general && take(c, rateLimits, general, ''), counted => {
+    if (general && counted) c.set('rateHeaders', rateHeaders(general, counted));
+    if (!own) return;
+    return whenKnown(take(c, rateLimits, own, id), countedByRoute => {
+      if (counted && counted.remaining < countedByRoute.remaining) return;
+      c.set('rateHeaders', rateHeaders(own, countedByRoute));
+    });
+  });
 }
 
 // A provider calls for thousands of accounts from a handful of addresses: only its route can say what is much.
@@ -86,17 +85,13 @@ function generalPolicy(c: Context<ApiEnv>, route: RouteSpec, rateLimits: RateLim
   return route.auth === 'provider' ? undefined : (rateLimits.perAddress ?? perAddress);
 }
 
-async function take(
-  c: Context<ApiEnv>,
-  rateLimits: RateLimits,
-  policy: RatePolicy,
-  what: string,
-): Promise<Verdict> {
+function take(c: Context<ApiEnv>, rateLimits: RateLimits, policy: RatePolicy, what: string): Soon<Verdict> {
   const nowMs = c.get('server').clock.now();
   const key = `${policy.name} ${what} ${countedKey(c, policy)}`;
-  const verdict = await rateLimits.store.take(key, policy, nowMs);
-  if (!verdict.isAllowed) throw rateLimited(policy, verdict);
-  return verdict;
+  return whenKnown(rateLimits.store.take(key, policy, nowMs), verdict => {
+    if (!verdict.isAllowed) throw rateLimited(policy, verdict);
+    return verdict;
+  });
 }
 
 function countedKey(c: Context<ApiEnv>, { by }: RatePolicy): string {

@@ -3,8 +3,8 @@ import type { ZodType } from 'zod';
 import { hasBody, readBody } from './body.ts';
 import type { ApiEnv } from './context.ts';
 import { type FieldError, refuse } from './errors.ts';
-import { fieldErrorsOf, requestInvalid } from './field-errors.ts';
-import { parseJson } from './json.ts';
+import { fieldErrorsOf, pointerTo, requestInvalid } from './field-errors.ts';
+import { findHalfCharacter, parseJson } from './json.ts';
 import * as limits from './limits.ts';
 import { jsonSchemaOf, type RouteSpec } from './route.ts';
 
@@ -36,7 +36,11 @@ export async function takeInput(c: Context<ApiEnv>, route: RouteSpec): Promise<v
   if (params) check(c, params, 'param', c.req.param(), errors);
   if (query) check(c, query, 'query', queryOf(c), errors);
   if (headers) check(c, headers, 'header', headersOf(c, Object.keys(headers.shape)), errors);
-  if (schema) check(c, schema, 'json', parsedBody(c, route), errors);
+  if (schema) {
+    const body = parsedBody(c, route);
+    check(c, schema, 'json', body, errors);
+    if (errors.length === 0) checkUnicode(c.get('body'), body, errors);
+  }
   if (errors.length > 0) throw requestInvalid(errors);
 }
 
@@ -44,6 +48,13 @@ function check(c: Context, schema: ZodType, target: Target, value: unknown, erro
   const result = schema.safeParse(value);
   if (result.success) c.req.addValidatedData(target, result.data as object);
   else errors.push(...fieldErrorsOf(result.error, places[target]));
+}
+
+// Schemas that look closer have named it already.
+function checkUnicode(bytes: Uint8Array, body: unknown, errors: FieldError[]): void {
+  const path = findHalfCharacter(bytes, body);
+  if (path)
+    errors.push({ in: 'body', pointer: pointerTo(path), code: 'not_unicode', detail: 'Half a character' });
 }
 
 function checkType(c: Context<ApiEnv>): void {

@@ -45,3 +45,19 @@ function checkNames(value: unknown): void {
   if (Object.hasOwn(value, '__proto__')) throw invalid('No field may be named "__proto__".');
   for (const inner of Object.values(value)) checkNames(inner);
 }
+
+// An escape can spell half a character, which no store takes: where the first one is, in a text or in a name.
+export function findHalfCharacter(bytes: Uint8Array, value: unknown): readonly string[] | undefined {
+  const hasEscapes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('\\u');
+  return hasEscapes ? pathToHalf(value) : undefined;
+}
+
+function pathToHalf(value: unknown): readonly string[] | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : [];
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    const path = name.isWellFormed() ? pathToHalf(inner) : [];
+    if (path) return [name, ...path];
+  }
+  return undefined;
+}

@@ -1,12 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { type Clock, createIds, type Logger } from '@stak/kit';
 import { type HttpErrorCode, httpErrors } from './errors.ts';
 import * as limits from './limits.ts';
+import { OutgoingAnswer } from './outgoing-answer.ts';
 import { problemOf, problemType } from './problem.ts';
 
+type HttpServer = Server<typeof IncomingMessage, typeof OutgoingAnswer>;
 type Listenable = { app: { fetch: Parameters<typeof getRequestListener>[0] }; stop(): void };
 
 export type ListenSettings = {
@@ -29,10 +31,15 @@ export type Listening = {
   closed: Promise<void>;
 };
 
+// What each open connection is busy with, the last of it if requests are pipelined. Entries come and go with
+// connections, not with requests: a Set that gains and loses one for each request is rebuilt all the time, and the
+// tables V8 discards keep what they held from being collected early.
+type Answering = Map<Socket, ServerResponse | undefined>;
+
 export async function listen(api: Listenable, settings: ListenSettings): Promise<Listening> {
   const { host = '127.0.0.1', port, signal, clock, log, drainMs = limits.drainMs } = settings;
   const ids = createIds({ clock });
-  const inFlight = new Set<ServerResponse>();
+  const answering: Answering = new Map();
   const answer = getRequestListener(api.app.fetch, {
     // The app answers for its own errors: what gets here is an address or a host that makes no request.
     errorHandler: error => {
@@ -48,6 +55,7 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
   });
   const server = createServer(
     {
+      ServerResponse: OutgoingAnswer,
       maxHeaderSize: limits.headerBytes,
       requireHostHeader: false, // Node's own answer is no problem; the listener refuses it with one
       headersTimeout: settings.headersMs ?? limits.headersMs,
@@ -56,12 +64,16 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
       keepAliveTimeout: limits.keepAliveMs,
     },
     (request, response) => {
-      inFlight.add(response);
-      response.once('close', () => inFlight.delete(response));
+      const { socket } = request;
+      answering.set(socket, response);
+      response.once('close', () => {
+        if (answering.get(socket) === response) answering.set(socket, undefined);
+      });
       answer(request, response).catch((error: unknown) => abandon(error, request, response));
     },
   );
   server.maxConnections = limits.connections;
+  server.on('connection', socket => socket.once('close', () => answering.delete(socket)));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
     refuseConnection(error, socket, ids.next('req')),
   );
@@ -78,7 +90,7 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     settle = resolve;
   });
   const close = () => {
-    draining ??= drain(server, inFlight, api, { clock, log, drainMs }).then(settle);
+    draining ??= drain(server, answering, api, { clock, log, drainMs }).then(settle);
     return draining;
   };
   if (signal?.aborted) close();
@@ -86,7 +98,7 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
   return { host, port: (server.address() as AddressInfo).port, close, closed };
 }
 
-const start = (server: Server, host: string, port: number): Promise<void> =>
+const start = (server: HttpServer, host: string, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -96,14 +108,15 @@ const start = (server: Server, host: string, port: number): Promise<void> =>
   });
 
 async function drain(
-  server: Server,
-  inFlight: ReadonlySet<ServerResponse>,
+  server: HttpServer,
+  answering: Answering,
   api: Listenable,
   { clock, log, drainMs }: { clock: Clock; log: Logger; drainMs: number },
 ): Promise<void> {
   const allClosed = new Promise<void>(resolve => server.close(() => resolve()));
   // A connection that is kept alive would outlast the answer it is busy with.
-  for (const response of inFlight) {
+  for (const response of answering.values()) {
+    if (!response) continue;
     if (!response.headersSent) response.setHeader('Connection', 'close');
     response.once('close', () => setImmediate(() => server.closeIdleConnections()));
   }
@@ -111,7 +124,8 @@ async function drain(
   const isDrained = new AbortController();
   const deadline = clock.sleep(drainMs, isDrained.signal).then(
     () => {
-      log.warn({ requests: inFlight.size }, 'hung up on requests that did not finish in time');
+      const requests = [...answering.values()].filter(response => response !== undefined).length;
+      log.warn({ requests }, 'hung up on requests that did not finish in time');
       server.closeAllConnections();
     },
     () => {},

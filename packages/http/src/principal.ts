@@ -1,3 +1,4 @@
+import type { Soon } from '@stak/kit';
 import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
 
@@ -44,7 +45,7 @@ export type PrincipalOf<A extends Auth> = {
 export type AuthRequest = { token: string; requestId: string; address: string | undefined };
 
 // Undefined for a token that is unknown, expired or revoked. An AppError for one that is known and refused.
-export type Authenticate = (request: AuthRequest) => Promise<Principal | undefined>;
+export type Authenticate = (request: AuthRequest) => Soon<Principal | undefined>;
 
 const bearerShape = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 

@@ -1,6 +1,6 @@
+import { createRecentMap } from '@stak/kit';
 import * as limits from './limits.ts';
 import { type Bucket, judge, type RateLimitStore, type RatePolicy, type Verdict } from './rate-limit.ts';
-import { createRecentMap } from './recent-map.ts';
 
 // Answers at once: whoever serves many requests need not wait for a promise.
 export type MemoryRateLimits = RateLimitStore & {
@@ -11,7 +11,7 @@ export type MemoryRateLimits = RateLimitStore & {
 // Limits for one process. The least recently used caller is forgotten when there are too many: it was the one
 // most likely to have a full bucket again.
 export function createMemoryRateLimits(mostKeys = limits.rateKeys): MemoryRateLimits {
-  const buckets = createRecentMap<Bucket>(mostKeys);
+  const buckets = createRecentMap<string, Bucket>(mostKeys);
   return {
     size: buckets.size,
     take(key, policy, nowMs) {

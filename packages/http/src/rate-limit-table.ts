@@ -1,3 +1,4 @@
+import { createRecentMap } from '@stak/kit';
 import { is, type Store, tableErrors } from '@stak/table';
 import { refuse } from './errors.ts';
 import { sharedBucket } from './http-table.ts';
@@ -5,7 +6,6 @@ import { hashParts } from './idempotency.ts';
 import * as limits from './limits.ts';
 import { type Bucket, judge, type RateLimitStore, type RatePolicy, type Verdict } from './rate-limit.ts';
 import { createMemoryRateLimits } from './rate-limit-memory.ts';
-import { createRecentMap } from './recent-map.ts';
 
 // Policies that say `shared` are counted in the table, exactly, over all processes; the rest in this process
 // alone. docs/adr/0014-limits-shared-where-it-matters.md says why.
@@ -26,7 +26,7 @@ export function createTableRateLimits({
 // A bucket is compared and swapped: the write says which bucket it judged by, and if that is no longer there, the
 // refusal brings the one that is. What was last seen is remembered, so that the first guess is mostly right.
 function createSharedBuckets(store: Store): RateLimitStore {
-  const seen = createRecentMap<Bucket | undefined>(limits.sharedRateKeys);
+  const seen = createRecentMap<string, Bucket | undefined>(limits.sharedRateKeys);
   const last = new Map<string, Promise<unknown>>();
 
   const takeOne = async (counted: string, policy: RatePolicy, nowMs: number): Promise<Verdict> => {

@@ -85,6 +85,17 @@ describe('hostile bodies', () => {
     expect(await codeOf(await send(body))).toEqual([400, 'http.request_invalid']);
   });
 
+  it.each([
+    ['{"title":"A\\ud83d","tags":[]}', '#/title'],
+    ['{"title":"A","tags":[{"name":"x"},{"name":"\\uDC00"}]}', '#/tags/1/name'],
+  ])('with half a character are refused where it is: %s', async (body, pointer) => {
+    expect(await (await send(body)).json()).toMatchObject({
+      status: 400,
+      errors: [{ in: 'body', pointer, code: 'not_unicode' }],
+    });
+    expect((await send(body.replace(/\\ud83d|\\uDC00/, '\\ud83d\\ude00'))).status).toBe(201);
+  });
+
   it('may speak of brackets and prototypes in their texts', async () => {
     const title = '__proto__ \\u005f "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[';
     const response = await send(JSON.stringify({ title }));

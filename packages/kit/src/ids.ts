@@ -22,26 +22,26 @@ const inBase36 = (value: number, width: number): string => value.toString(36).pa
 export function createIds({ clock, random = systemRandom }: { clock: Clock; random?: Random }): Ids {
   let lastMs = -1;
   let count = 0;
-  let head = '';
+  let time = '';
 
-  const advance = () => {
+  const moveTo = (ms: number) => {
+    lastMs = ms;
+    count = 0;
+    time = inBase36(ms, idTimeDigits);
+  };
+  const advance = (): string => {
     const nowMs = clock.now();
-    if (nowMs > lastMs) {
-      lastMs = nowMs;
-      count = 0;
-    } else if (++count === countsPerMs) {
-      // More ids than counts in this millisecond, or the clock stepped back for long: borrow the next one.
-      lastMs += 1;
-      count = 0;
-    }
-    head = inBase36(lastMs, idTimeDigits) + inBase36(count, idCountDigits);
+    if (nowMs > lastMs) moveTo(nowMs);
+    // More ids than counts in this millisecond, or the clock stepped back for long: borrow the next one.
+    else if (++count === countsPerMs) moveTo(lastMs + 1);
+    return time + inBase36(count, idCountDigits);
   };
 
   return {
     next(prefix) {
       if (prefix !== undefined && !prefixShape.test(prefix))
         throw new TypeError(`"${prefix}" is no id prefix`);
-      advance();
+      const head = advance();
       let id = prefix === undefined ? head : `${prefix}_${head}`;
       // Two digits from one random number: every request has an id, and most of its cost is in these.
       for (let i = 1; i < idRandomDigits; i += 2) id += digitPairs[Math.floor(random() * 1296)];

@@ -4,7 +4,9 @@ export { createIds, type Ids, timeOf } from './ids.ts';
 export { createLogger, type Logger, type LoggerSettings } from './log.ts';
 export { type ManualClock, manualClock } from './manual-clock.ts';
 export { type Random, seededRandom, systemRandom } from './random.ts';
+export { createRecentMap, type RecentMap } from './recent-map.ts';
 export { createSealer, SealError, type Sealer, type SealerSettings, type SealKey } from './sealer.ts';
+export { type Soon, whenKnown } from './soon.ts';
 export {
   type Supervisor,
   superviseWorkers,

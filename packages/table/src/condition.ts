@@ -39,6 +39,8 @@ export function conditionText(expression: Expression, condition: Condition<never
   const texts = condition.conditions.map(one => conditionText(expression, one));
   if (texts.length === 0) throw itemRefused('a combination needs a condition');
   if (condition[combination] === 'NOT') return `NOT (${texts[0]})`;
+  // DynamoDB refuses parentheses in parentheses, which a combination of one would soon have.
+  if (texts.length === 1) return texts[0]!;
   return texts.map(text => `(${text})`).join(` ${condition[combination]} `);
 }
 

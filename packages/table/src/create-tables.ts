@@ -14,6 +14,7 @@ import {
 export type TableReport = { table: string; done: string[] };
 
 const pollMs = 500; // a table of AWS is ready in seconds, an index in minutes
+const attempts = 5; // of servers that start together, on one table
 const waitMs = 30 * 60_000; // the backfill of a large index takes its time; beyond this something is wrong
 
 type Progress = (table: string, what: string) => void;
@@ -33,16 +34,30 @@ export async function createTables(
       done.push(what);
       progress(name, what);
     };
-    await createTable({ control, clock, progress: note }, table);
+    await bringToDesign({ control, clock, progress: note }, table);
     reports.push({ table: table.name, done });
   }
   return reports;
+}
+
+// Servers that start together bring the same table to the same design. Whoever finds it in the hands of another, or
+// asks for what another has just done, looks again at what is left to do.
+async function bringToDesign(work: Work, table: AnyTable): Promise<void> {
+  for (let left = attempts; ; left--)
+    try {
+      return await createTable(work, table);
+    } catch (error) {
+      const name = error instanceof Error ? error.name : '';
+      if (left === 1 || !(name === 'ResourceInUseException' || name === 'ValidationException')) throw error;
+      await untilActive(work, table.name);
+    }
 }
 
 async function createTable(work: Work, table: AnyTable): Promise<void> {
   const { control, progress } = work;
   const found = await describeTable(control, table.name);
   if (found) {
+    await untilActive(work, table.name);
     const differences = mismatches(table, found);
     if (differences.length > 0)
       throw tableErrors.create(

@@ -60,7 +60,9 @@ export function explainTransaction(
 }
 
 // `failedStep(error)?.step === 'claim e-mail'`
+// The step whose condition did not hold, if there is one: others may have met another writer besides, and say nothing.
 export function failedStep(error: unknown): StepFailure | undefined {
   if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') return undefined;
-  return (error as AppError<string, { failures: StepFailure[] }>).details?.failures[0];
+  const failures = (error as AppError<string, { failures: StepFailure[] }>).details?.failures ?? [];
+  return failures.find(({ reason }) => reason === 'condition_failed') ?? failures[0];
 }

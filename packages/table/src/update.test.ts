@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { message, messagesOfUser, receipt, total, unreadMessages, user } from '../test/example-table.ts';
-import { is, or } from './index.ts';
+import { and, is, not, or } from './index.ts';
 import { deleteParams, putParams } from './params.ts';
 import { queryParams } from './query.ts';
 import { updateParams } from './update.ts';
@@ -46,6 +46,13 @@ describe('requests', () => {
     const options = { upsert: true, current: { shard: 1 }, if: or({ title: 'a' }, { title: 'b' }) };
     expect(update(message, { set: { dueat: 1 } }, options).ConditionExpression).toMatch(
       / AND \(\(#n\d+ = :v\d+\) OR \(#n\d+ = :v\d+\)\) AND #n\d+ = :v\d+$/,
+    );
+  });
+
+  it('put no parentheses into parentheses, which DynamoDB refuses', () => {
+    const condition = and(not(or({ title: 'a' })), and(or({ title: 'b' })));
+    expect(update(message, { set: { title: 'c' } }, { if: condition }).ConditionExpression).toMatch(
+      / AND \(\(NOT \(#n\d+ = :v\d+\)\) AND \(#n\d+ = :v\d+\)\)$/,
     );
   });
 

@@ -17,6 +17,7 @@ import { accountsErrors, userNotFound } from './errors.ts';
 import { plans } from './plans.ts';
 import {
   auditSchema,
+  callerSchema,
   meSchema,
   nameSchema,
   passwordSchema,
@@ -34,6 +35,18 @@ const proof = triedPasswordSchema
   .describe('Not needed if the account has none and you signed in just now');
 
 const routes = {
+  whoAmI: route({
+    method: 'get',
+    path: '/v1/whoami',
+    operationId: 'accounts.whoAmI',
+    tags,
+    auth: 'user',
+    scope: 'read',
+    summary: 'Read whom your token stands for',
+    description:
+      'To check a token without touching anything: an account by session or API key, or an end user.',
+    responses: { 200: json(callerSchema) },
+  }),
   getMe: route({
     method: 'get',
     path: '/v1/me',
@@ -137,6 +150,7 @@ export function createAccountApi(deps: SignInDeps & { browser: Browser; deletion
   };
 
   return [
+    endpoint(routes.whoAmI, c => c.json(c.get('principal'), 200)),
     endpoint(routes.getMe, async c => {
       const user = await readUser(c.get('principal').accountId);
       c.header('ETag', etagOf(user.version));

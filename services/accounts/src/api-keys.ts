@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import type { Soon } from '@stak/kit';
 import { failedStep, is, or, tableErrors, type WriteStep, write } from '@stak/table';
 import { type Base, isoTime, sha256 } from './deps.ts';
 import { accountsErrors } from './errors.ts';
@@ -28,7 +29,7 @@ export type ApiKeys = {
   delete(keyId: string, userId: string, also?: Also): Promise<void>;
   updateLastUsed(keyId: string, userId: string): Promise<void>;
   // For a caller who shows a key: its owner, as of now or a moment ago.
-  findOwner(keyHash: string): Promise<KeyOwner | undefined>;
+  findOwner(keyHash: string): Soon<KeyOwner | undefined>;
 };
 
 export const isApiKey = (token: string): boolean => token.startsWith(keyStart);

@@ -1,15 +1,14 @@
 import type { Authenticate, Principal } from '@stak/http';
-import type { Clock } from '@stak/kit';
+import { type Clock, createRecentMap, type Soon, whenKnown } from '@stak/kit';
 import { type ApiKeys, isApiKey, type KeyOwner } from './api-keys.ts';
 import type { Background } from './background.ts';
 import { sha256 } from './deps.ts';
 import * as limits from './limits.ts';
-import { createLru } from './lru.ts';
 import type { Sessions } from './sessions.ts';
 import type { Claims, EndUserClaims, Tokens } from './tokens.ts';
 
 // Whether a tenant still stands by the tokens it minted: services/tenants knows.
-export type CheckEndUser = (claims: EndUserClaims) => Promise<boolean> | boolean;
+export type CheckEndUser = (claims: EndUserClaims) => Soon<boolean>;
 
 export type AuthenticateDeps = {
   clock: Clock;
@@ -24,43 +23,48 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   const { tokens, apiKeys } = deps;
   const noteUse = createUseNotes(deps);
 
-  return async ({ token }) => {
+  return ({ token }) => {
     // The hash is what keys are kept by, and by which a verified token is known again.
     const digest = sha256(token);
-    if (isApiKey(token)) {
-      const owner = await apiKeys.findOwner(digest);
-      if (!owner) return undefined;
-      noteUse(owner);
-      return {
-        kind: 'account',
-        accountId: owner.userId,
-        scope: owner.permissions,
-        via: 'api_key',
-        credentialId: owner.keyId,
-      };
-    }
-    const claims = await tokens.verify(token, digest);
-    return claims && principalOf(claims, deps);
+    if (isApiKey(token))
+      return whenKnown(apiKeys.findOwner(digest), owner => {
+        if (!owner) return undefined;
+        noteUse(owner);
+        return keyHolder(owner);
+      });
+    return whenKnown(tokens.verify(token, digest), claims => claims && principalOf(claims, deps));
   };
 }
 
-async function principalOf(
+const keyHolder = ({ userId, permissions, keyId }: KeyOwner): Principal => ({
+  kind: 'account',
+  accountId: userId,
+  scope: permissions,
+  via: 'api_key',
+  credentialId: keyId,
+});
+
+function principalOf(
   claims: Claims,
   { sessions, checkEndUser }: AuthenticateDeps,
-): Promise<Principal | undefined> {
+): Soon<Principal | undefined> {
   if (claims.kind === 'endUser') {
     const { tenant, sub, scope } = claims;
-    const isGood = checkEndUser === undefined || (await checkEndUser(claims));
-    return isGood ? { kind: 'endUser', tenantId: tenant, userId: sub, scope } : undefined;
+    return whenKnown(checkEndUser?.(claims) ?? true, isGood =>
+      isGood ? { kind: 'endUser', tenantId: tenant, userId: sub, scope } : undefined,
+    );
   }
   const { userId, sessionId } = claims;
-  if (!(await sessions.isLive(userId, sessionId))) return undefined;
-  return { kind: 'account', accountId: userId, scope: 'admin', via: 'session', credentialId: sessionId };
+  return whenKnown(sessions.isLive(userId, sessionId), isLive =>
+    isLive
+      ? { kind: 'account', accountId: userId, scope: 'admin', via: 'session', credentialId: sessionId }
+      : undefined,
+  );
 }
 
 // A key that is used a thousand times a second is written about once a minute.
 function createUseNotes({ clock, apiKeys, background }: AuthenticateDeps) {
-  const notedMs = createLru<number>(limits.verifiedTokens);
+  const notedMs = createRecentMap<string, number>(limits.verifiedTokens);
   return ({ keyId, userId }: KeyOwner): void => {
     const nowMs = clock.now();
     const lastMs = notedMs.get(keyId);

@@ -31,7 +31,6 @@ export type Deletions = {
 
 export function createDeletions(deps: DeletionDeps): Deletions {
   const { store, clock, log, audit } = deps;
-  let bell = new AbortController();
 
   const request = async (signed: Signed, password: string | undefined): Promise<void> => {
     const { userId, sessionId, address, requestId } = signed;
@@ -50,13 +49,14 @@ export function createDeletions(deps: DeletionDeps): Deletions {
     });
     // From here on nothing new can be made for it. What it has to get in with goes now, the rest in a while.
     await endCredentials(deps, userId);
-    bell.abort();
   };
 
   const finishAll = async (): Promise<void> => {
-    for await (const { userId } of store.all(accountDeletions, {}))
+    for await (const { userId, requestedAt } of store.all(accountDeletions, {}))
       try {
-        await finish(deps, userId);
+        await endCredentials(deps, userId);
+        // A request that was let in before, here or in another process, may still make something.
+        if (clock.now() - Date.parse(requestedAt) >= limits.deletionGraceMs) await finish(deps, userId);
       } catch (error) {
         log.error({ err: error, userId }, 'the deletion of an account has to be tried again');
       }
@@ -69,9 +69,8 @@ export function createDeletions(deps: DeletionDeps): Deletions {
       name: 'accounts-deletions',
       async run(signal) {
         while (!signal.aborted) {
-          bell = new AbortController();
           await finishAll();
-          await clock.sleep(limits.deletionPollMs, AbortSignal.any([signal, bell.signal])).catch(() => {});
+          await clock.sleep(limits.deletionPollMs, signal);
         }
       },
     },
@@ -89,7 +88,6 @@ async function endCredentials({ sessions, apiKeys }: DeletionDeps, userId: strin
 // Every step may be repeated. The profile goes last: as long as it is there, there is somebody to go on for.
 async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   const { store, log, usage, users } = deps;
-  await endCredentials(deps, userId);
   for (const eraser of deps.erasers()) await eraseWith(eraser, userId);
   await eraseTrail(deps, userId);
   await usage.erase(userId);

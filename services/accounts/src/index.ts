@@ -126,6 +126,8 @@ export function createAccounts(given: AccountsDeps) {
     usage,
     audit,
     sessions,
+    // What has to be there before the first request: call it when the tables are.
+    prepare: keys.prepare,
     rotateSigningKeys: keys.rotate,
     finishDeletions: deletions.finishAll,
     // Resolves when the writes nobody waits for have been made: call it before the store is closed.

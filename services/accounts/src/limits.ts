@@ -38,6 +38,7 @@ export const lastUsedMs = 60_000; // `lastUsedAt` is written at most this often
 
 export const attemptWindowS = 15 * minute;
 export const attemptsPerAccount = 20; // a window; 2,000 guesses a day get nowhere in ten random characters
+export const knownPlaceS = 30 * day; // an owner who was there within a month is not kept out by strangers
 export const attemptsPerAddress = 60; // a window; an office behind one address mistypes less than this
 export const signUpWindowS = hour;
 export const signUpsPerAddress = 20; // a window; also what slows down asking which e-mails are taken
@@ -48,7 +49,8 @@ export const usageShards = 8; // a busy account adds 170 times a second in trans
 export const usageMonthsS = 400 * day; // a year of months, for comparison
 export const backgroundJobs = 200; // writes nobody waits for; past this they are dropped, and it is logged
 
-export const deletionPollMs = 60_000; // how soon an interrupted deletion goes on elsewhere
+export const deletionGraceMs = 60_000; // longer than a request may run: whoever was let in before has ended by then
+export const deletionPollMs = 30_000; // how soon a deletion goes on when its time has come
 export const erasedAtOnce = 100; // items held in memory while a long trail goes
 export const deletionSteps = 10_000; // rounds of one deletion in one go before the others get a turn
 

@@ -1,6 +1,5 @@
 import { manualClock } from '@stak/kit';
 import { describe, expect, it } from 'vitest';
-import { createLru } from './lru.ts';
 import { createRecent } from './recent.ts';
 
 describe('what was read a moment ago', () => {
@@ -54,16 +53,5 @@ describe('what was read a moment ago', () => {
     expect(await recent.get('k', async () => undefined)).toBeUndefined();
     expect(await recent.get('k', async () => 'now there is')).toBe('now there is');
     expect(reads()).toBe(0);
-  });
-});
-
-describe('a map of bounded size', () => {
-  it('forgets what was not asked for longest', () => {
-    const lru = createLru<number>(2);
-    lru.set('a', 1);
-    lru.set('b', 2);
-    lru.get('a');
-    lru.set('c', 3);
-    expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual([1, undefined, 3]);
   });
 });

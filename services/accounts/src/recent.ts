@@ -1,18 +1,17 @@
-import type { Clock } from '@stak/kit';
+import { type Clock, createRecentMap, type Soon } from '@stak/kit';
 import * as limits from './limits.ts';
-import { createLru } from './lru.ts';
 
 // What was read from the table a moment ago. Whatever is revoked in this process is forgotten at once; what
 // another process revokes is noticed when the moment is over.
 export type Recent<Value> = {
   // The remembered value, or what `read` gives. What it gives is not kept if anything was forgotten meanwhile: it
   // may have been read before it was revoked.
-  get(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined>;
+  get(key: string, read: () => Promise<Value | undefined>): Soon<Value | undefined>;
   forget(key: string): void;
 };
 
 export function createRecent<Value>({ clock, mostMs }: { clock: Clock; mostMs: number }): Recent<Value> {
-  const entries = createLru<{ value: Value; readMs: number }>(limits.verifiedTokens);
+  const entries = createRecentMap<string, { value: Value; readMs: number }>(limits.verifiedTokens);
   let forgotten = 0;
 
   const peek = (key: string): Value | undefined => {
@@ -22,16 +21,16 @@ export function createRecent<Value>({ clock, mostMs }: { clock: Clock; mostMs: n
     return ageMs >= 0 && ageMs < mostMs ? entry.value : undefined;
   };
 
+  const readAndKeep = async (key: string, read: () => Promise<Value | undefined>) => {
+    const before = forgotten;
+    const readMs = clock.now();
+    const value = await read();
+    if (value !== undefined && before === forgotten) entries.set(key, { value, readMs });
+    return value;
+  };
+
   return {
-    async get(key, read) {
-      const known = peek(key);
-      if (known !== undefined) return known;
-      const before = forgotten;
-      const readMs = clock.now();
-      const value = await read();
-      if (value !== undefined && before === forgotten) entries.set(key, { value, readMs });
-      return value;
-    },
+    get: (key, read) => peek(key) ?? readAndKeep(key, read),
     forget(key) {
       forgotten += 1;
       entries.delete(key);

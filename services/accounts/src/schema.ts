@@ -2,10 +2,13 @@ import { z } from 'zod';
 import * as limits from './limits.ts';
 import { planNames } from './plans.ts';
 
-// Zod's address pattern is ASCII without `#` or spaces, so an address can be part of a key as it is.
+// Zod's address pattern is ASCII without `#` or spaces, so an address can be part of a key as it is. It is looked at
+// before its case is, because the lower case of some other letters is ASCII: the Kelvin sign's is a `k`, and an
+// address with one would pass for somebody else's.
 export const emailSchema = z
   .string()
   .trim()
+  .refine(isAscii, 'Not ASCII')
   .toLowerCase()
   .max(limits.emailChars)
   .pipe(z.email())
@@ -17,6 +20,10 @@ export const triedPasswordSchema = z.string().min(1).max(limits.passwordCharsMos
 export const planSchema = z.enum(planNames);
 export const permissionSchema = z.enum(['read', 'write', 'admin']);
 export type Permission = z.infer<typeof permissionSchema>;
+
+function isAscii(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
 
 function isPrintable(text: string): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text);
@@ -91,3 +98,19 @@ export const tokensSchema = z.strictObject({
   session_id: z.string(),
   refresh_token: z.string().optional(),
 });
+
+export const callerSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('account'),
+    accountId: z.string(),
+    scope: permissionSchema,
+    via: z.enum(['session', 'api_key']),
+    credentialId: z.string().describe('Of the session or the key'),
+  }),
+  z.strictObject({
+    kind: z.literal('endUser'),
+    tenantId: z.string(),
+    userId: z.string(),
+    scope: permissionSchema,
+  }),
+]);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Sealer } from '@stak/kit';
+import { SealError, type Sealer, type Soon, whenKnown } from '@stak/kit';
 import { failedStep, is, tableErrors, type WriteStep, write } from '@stak/table';
 import type { Audit } from './audit.ts';
 import { type Base, inSeconds, isoTime, type Origin } from './deps.ts';
@@ -38,7 +38,7 @@ export type Sessions = {
   // For a transaction that ends all sessions but one; `forget` them when it has happened.
   stepsToEndOthers(userId: string, keptId: string): Promise<Ending>;
   endOthers(userId: string, keptId: string): Promise<void>;
-  isLive(userId: string, sessionId: string): Promise<boolean>;
+  isLive(userId: string, sessionId: string): Soon<boolean>;
 };
 
 type SessionsDeps = Base & { sealer: Sealer; tokens: Tokens; audit: Audit; live: Recent<true> };
@@ -64,8 +64,16 @@ export function createSessions({
   };
   const read = (userId: string, sessionId: string) =>
     store.get(session, { userId, sessionId }, { consistent: true });
-  const familyKeyOf = ({ userId, sessionId, familyKey }: Session) =>
-    sealer.open(familyKey, placeOf(userId, sessionId));
+  // None if it was sealed with a key that is gone, or was tampered with: then its person signs in again.
+  const openFamilyKey = ({ userId, sessionId, familyKey }: Session): Uint8Array | undefined => {
+    try {
+      return sealer.open(familyKey, placeOf(userId, sessionId));
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      log.warn({ err: error, userId, sessionId }, 'the key of a session cannot be opened');
+      return undefined;
+    }
+  };
   const deletion = ({ userId, sessionId }: Session) => write.delete(session, { userId, sessionId });
 
   const signedIn = async (one: Session, key: Uint8Array): Promise<SignedIn> => {
@@ -174,8 +182,8 @@ export function createSessions({
       for (let attempt = 0; attempt < 3; attempt++) {
         const current = await read(userId, sessionId);
         if (!current) throw refused();
-        const key = familyKeyOf(current);
-        if (!isGenuine(key, claim) || generation > current.generation) throw refused();
+        const key = openFamilyKey(current);
+        if (!key || !isGenuine(key, claim) || generation > current.generation) throw refused();
         const isLast = generation === current.generation - 1;
         if (isLast && clock.now() - current.rotatedAtMs <= limits.refreshGraceMs)
           return signedIn(current, key);
@@ -198,12 +206,11 @@ export function createSessions({
     revokeAll: async (userId, also = {}) => end(await stepsToEnd(await list(userId)), also),
     endOthers: async (userId, keptId) => end(await stepsToEndOthers(userId, keptId), {}),
 
-    async isLive(userId, sessionId) {
-      const found = await live.get(sessionId, async () =>
-        (await read(userId, sessionId)) ? true : undefined,
-      );
-      return found === true;
-    },
+    isLive: (userId, sessionId) =>
+      whenKnown(
+        live.get(sessionId, async () => ((await read(userId, sessionId)) ? true : undefined)),
+        found => found === true,
+      ),
   };
 }
 

@@ -32,7 +32,7 @@ export async function signUp(
   input: { email: string; password: string; name: string },
   origin: Origin,
 ): Promise<SignedIn> {
-  const { users, sessions, passwords, throttle, audit, ids } = deps;
+  const { users, sessions, passwords, throttle, audit, ids, background } = deps;
   await throttle.trySignUp(origin.address);
   const passwordHash = await passwords.hash(input.password);
   const { email, name } = input;
@@ -40,6 +40,7 @@ export async function signUp(
   const userId = ids.next('usr');
   const deed = { action: 'account.created', via: 'password', address, requestId };
   await users.create({ email, name, passwordHash }, { audit: audit.step(userId, deed) }, userId);
+  background.run('remember a place', () => throttle.remember({ account: email, address }));
   return sessions.start({ userId, signedInWith: 'password', origin });
 }
 
@@ -50,7 +51,8 @@ export async function logIn(
   origin: Origin,
 ): Promise<SignedIn> {
   const { users, sessions, passwords, throttle, audit, background } = deps;
-  const attempt = await throttle.tryPassword({ account: email, address: origin.address });
+  const who = { account: email, address: origin.address };
+  const attempt = await throttle.tryPassword(who);
   const user = await users.findProfile('email', email);
   const isRight = await passwords.verify(password, user?.passwordHash);
   if (!user || !isRight) {
@@ -67,6 +69,7 @@ export async function logIn(
       throw failedStep(error)?.step === 'the user' ? wrongCredentials() : error;
     });
   background.run('refund an attempt', () => attempt.refund());
+  background.run('remember a place', () => throttle.remember(who));
   return started;
 }
 

@@ -1,4 +1,4 @@
-import type { Sealer, Worker } from '@stak/kit';
+import { SealError, type Sealer, type Worker } from '@stak/kit';
 import { failedStep, write } from '@stak/table';
 import {
   type CryptoKey,
@@ -18,6 +18,8 @@ export type SigningKeys = {
   // Whether a key that was found before is still published. Answers from memory.
   isPublished(kid: string): boolean;
   jwks(): Promise<{ keys: JWK[] }>;
+  // Resolves when there are keys to sign with; rejects with a SealError if they cannot be opened.
+  prepare(): Promise<void>;
   // The next key signs from now on. With `revoke`, what the last one signed is refused.
   rotate(options?: { revoke?: boolean }): Promise<void>;
   worker: Worker;
@@ -49,10 +51,33 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
     let stored = await readStored();
     // Twice at most: the first key, then its successor.
     while (await addMissing(stored)) stored = await readStored();
+    await resealStale(stored);
     const kids = new Set(stored.map(one => one.kid));
     for (const key of imported.keys()) if (!kids.has(key.slice(key.indexOf(' ') + 1))) imported.delete(key);
     loaded = { stored, kids, loadedMs: clock.now() };
     return loaded;
+  };
+
+  // A key lives for months. Sealed again, it does not hold up an operator who drops what it was sealed with.
+  const resealStale = async (stored: readonly StoredSigningKey[]): Promise<void> => {
+    for (const { sequence, privateJwk } of stored) {
+      const resealed = resealedOf(privateJwk, placeOf(sequence));
+      if (resealed === undefined) continue;
+      const change = { set: { privateJwk: resealed } };
+      await writeUnlessLost({
+        'seal it again': write.update(signingKey, { sequence }, change, { if: { privateJwk } }),
+      });
+    }
+  };
+
+  // One that cannot be opened may still be needed to verify: it is a matter of whoever wants to sign with it.
+  const resealedOf = (sealed: string, place: string): string | undefined => {
+    try {
+      return sealer.isStale(sealed) ? sealer.seal(sealer.open(sealed, place), place) : undefined;
+    } catch (error) {
+      if (error instanceof SealError) return undefined;
+      throw error;
+    }
   };
 
   // Callers that come while it is loading wait for the same answer.
@@ -122,6 +147,14 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
     return stored.findLast(one => one.signsFrom <= nowMs) ?? stored[0]!;
   };
 
+  const current = async (): Promise<{ kid: string; key: CryptoKey }> => {
+    const signer = signerOf(await ready());
+    const key = await importOnce('sign', signer, () =>
+      sealer.openText(signer.privateJwk, placeOf(signer.sequence)),
+    );
+    return { kid: signer.kid, key };
+  };
+
   const rotate = async ({ revoke = false } = {}): Promise<void> => {
     const known = await reload();
     const last = signerOf(known);
@@ -146,12 +179,9 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
   };
 
   return {
-    async current() {
-      const signer = signerOf(await ready());
-      const key = await importOnce('sign', signer, () =>
-        Buffer.from(sealer.open(signer.privateJwk, placeOf(signer.sequence))).toString(),
-      );
-      return { kid: signer.kid, key };
+    current,
+    async prepare() {
+      await current();
     },
     async find(kid) {
       let known = await ready();

@@ -163,6 +163,16 @@ export const attemptCount = entity(ferryhookMain, {
   key: { partition: 'ATTEMPT#{what}#{whom}', sort: 'WINDOW#{window:12}' },
 });
 
+export const knownPlace = entity(ferryhookMain, {
+  name: 'known place',
+  description: 'A network from which somebody signed in to an account: it has attempts of its own there.',
+  schema: z.object({
+    place: z.string().describe('SHA-256 of the account and the network'),
+    expiresAt,
+  }),
+  key: { partition: 'PLACE#{place}', sort: 'KNOWN' },
+});
+
 export const signingKey = entity(ferryhookMain, {
   name: 'signing key',
   description:

@@ -3,7 +3,7 @@ import { is, tableErrors } from '@stak/table';
 import { type Base, inSeconds, sha256 } from './deps.ts';
 import { accountsErrors } from './errors.ts';
 import * as limits from './limits.ts';
-import { attemptCount } from './table.ts';
+import { attemptCount, knownPlace } from './table.ts';
 
 export type ThrottlePolicy = { attempts: number; windowS: number };
 export type ThrottlePolicies = { account: ThrottlePolicy; address: ThrottlePolicy; signUp: ThrottlePolicy };
@@ -16,9 +16,13 @@ export const throttlePolicies: ThrottlePolicies = {
 
 export type Attempt = { refund(): Promise<void> };
 
+type Trier = { account: string; address: string | undefined };
+
 export type Throttle = {
   // Someone tries a password. Counted before it is looked at, so that a hundred at once are a hundred.
-  tryPassword(who: { account: string; address: string | undefined }): Promise<Attempt>;
+  tryPassword(who: Trier): Promise<Attempt>;
+  // Someone signed in. From there, strangers who guess at the account elsewhere do not keep them out.
+  remember(who: Trier): Promise<void>;
   trySignUp(address: string | undefined): Promise<Attempt>;
 };
 
@@ -56,12 +60,21 @@ export function createThrottle(base: Base & { policies?: Partial<ThrottlePolicie
     };
   };
 
+  const placeOf = ({ account, address }: Trier): string => `${account} from ${addressKey(address)}`;
+
   return {
-    tryPassword: ({ account, address }) =>
-      take([
-        { what: 'address', whom: addressKey(address) },
-        { what: 'account', whom: account },
-      ]),
+    async tryPassword(who) {
+      const place = placeOf(who);
+      const isKnown = await store.get(knownPlace, { place: sha256(place) }, { consistent: true });
+      return take([
+        { what: 'address', whom: addressKey(who.address) },
+        { what: 'account', whom: isKnown ? place : who.account },
+      ]);
+    },
+    async remember(who) {
+      const expiresAt = inSeconds(clock.now()) + limits.knownPlaceS;
+      await store.put(knownPlace, { place: sha256(placeOf(who)), expiresAt });
+    },
     trySignUp: address => take([{ what: 'signUp', whom: addressKey(address) }]),
   };
 }

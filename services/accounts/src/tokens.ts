@@ -1,10 +1,9 @@
 import type { Scope } from '@stak/http';
-import type { Clock } from '@stak/kit';
+import { type Clock, createRecentMap, type Soon } from '@stak/kit';
 import { errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { inSeconds } from './deps.ts';
 import * as limits from './limits.ts';
-import { createLru } from './lru.ts';
 import { permissionSchema } from './schema.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
@@ -34,7 +33,7 @@ export type Tokens = {
   mintAccess(whose: { userId: string; sessionId: string }): Promise<Minted>;
   mintEndUser(grant: EndUserGrant): Promise<Minted>;
   // `digest` is any hash of the token: what was verified once is known by it until it expires.
-  verify(token: string, digest: string): Promise<Claims | undefined>;
+  verify(token: string, digest: string): Soon<Claims | undefined>;
 };
 
 const accountAudience = 'stak:account';
@@ -66,7 +65,7 @@ type Verified = { claims: Claims; kid: string; expiresMs: number };
 
 export function createTokens(deps: { clock: Clock; issuer: string; keys: SigningKeys }): Tokens {
   const { clock, issuer, keys } = deps;
-  const verified = createLru<Verified>(limits.verifiedTokens);
+  const verified = createRecentMap<string, Verified>(limits.verifiedTokens);
 
   const sign = async (payload: Record<string, unknown>, aud: string, sub: string, expiresIn: number) => {
     const { kid, key } = await keys.current();
@@ -105,6 +104,12 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
     }
   };
 
+  const verifyAndKeep = async (token: string, digest: string): Promise<Claims | undefined> => {
+    const fresh = await verifyNew(token);
+    if (fresh) verified.set(digest, fresh);
+    return fresh?.claims;
+  };
+
   return {
     mintAccess: ({ userId, sessionId }) =>
       sign({ sid: sessionId }, accountAudience, userId, limits.accessTokenS),
@@ -113,17 +118,12 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
       const claims = { tenant, scope, ...(epoch !== undefined && { epoch }) };
       return sign(claims, endUserAudience, sub, ttlSeconds);
     },
-    async verify(token, digest) {
+    verify(token, digest) {
       const known = verified.get(digest);
-      if (known && keys.isPublished(known.kid)) {
-        if (known.expiresMs > clock.now()) return known.claims;
-        verified.delete(digest);
-        return undefined;
-      }
-      const fresh = await verifyNew(token);
-      if (!fresh) return undefined;
-      verified.set(digest, fresh);
-      return fresh.claims;
+      if (!known || !keys.isPublished(known.kid)) return verifyAndKeep(token, digest);
+      if (known.expiresMs > clock.now()) return known.claims;
+      verified.delete(digest);
+      return undefined;
     },
   };
 }

@@ -99,6 +99,7 @@ describe('an account that goes', () => {
   const leave = async (userId: string, token: string) => {
     const asked = await billing.call(token, 'POST', '/v1/me/deletion', { password: 'right enough' });
     expect(asked.status).toBe(202);
+    await billing.clock.advance(60_000);
     await billing.finishDeletions();
     return billing.users.readProfile(userId);
   };

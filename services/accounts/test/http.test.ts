@@ -118,6 +118,22 @@ describe('signing in', () => {
     await other.settle();
   });
 
+  it('is not closed by strangers to someone who comes from where they came before', async () => {
+    await house.signUp('ann@example.com');
+    const home = { address: '2001:db8:1:2::5' };
+    expect((await house.logIn('ann@example.com', password, home)).status).toBe(200);
+    await house.settle();
+    const guess = (address: string) => house.logIn('ann@example.com', 'a wrong guess', { address });
+    for (let i = 0; i <= 20; i++) await guess(`192.0.2.${i}`);
+    expect((await guess('192.0.2.99')).status).toBe(429);
+    // Another address of the same network.
+    const nearby = { address: '2001:db8:1:2:ffff::9' };
+    expect((await house.logIn('ann@example.com', password, nearby)).status).toBe(200);
+    // Being known opens nothing to those who guess from there.
+    for (let i = 0; i < 20; i++) expect((await guess(home.address)).status).toBe(401);
+    expect((await house.logIn('ann@example.com', password, home)).status).toBe(429);
+  });
+
   it('is throttled by address, whatever accounts it tries', async () => {
     for (let i = 0; i < 60; i++) expect((await house.logIn(`u${i}@example.com`)).status).toBe(401);
     expect((await house.logIn('u60@example.com')).status).toBe(429);

@@ -50,6 +50,17 @@ describe('API keys', () => {
     expect((await house.call('DELETE', `/v1/api-keys/${keyId}`, { as })).status).toBe(404);
   });
 
+  it('tell whom they stand for, as any token does', async () => {
+    const { access_token: as } = await house.signUp('ann@example.com');
+    const { key, keyId } = await create(as);
+    const { token } = await house.mintEndUserToken({ tenant: 't1', sub: 'u1', scope: 'write' });
+    const whoAmI = async (whose: string) => (await house.call('GET', '/v1/whoami', { as: whose })).json();
+    const account = { kind: 'account', accountId: expect.stringMatching(/^usr_/) };
+    expect(await whoAmI(key)).toEqual({ ...account, scope: 'read', via: 'api_key', credentialId: keyId });
+    expect(await whoAmI(as)).toMatchObject({ ...account, scope: 'admin', via: 'session' });
+    expect(await whoAmI(token)).toEqual({ kind: 'endUser', tenantId: 't1', userId: 'u1', scope: 'write' });
+  });
+
   it('never stay accepted because they were being read while they were deleted', async () => {
     const { access_token: as } = await house.signUp('ann@example.com');
     for (let i = 0; i < 10; i++) {

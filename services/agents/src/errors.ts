@@ -13,6 +13,7 @@ export const agentErrors = defineErrors({
   'agents.model_failed': 502,
   'agents.channel_disabled': 403,
   'agents.channel_not_found': 404,
+  'agents.credentials_refused': 422,
   'agents.skill_not_found': 404,
   'agents.skill_refused': 422,
   'agents.skill_name_taken': 409,

@@ -41,7 +41,9 @@ const roles = new Set(['user', 'assistant', 'system', 'tool']);
 function isMessage(value: unknown): value is Message {
   if (typeof value !== 'object' || value === null) return false;
   const { role, content } = value as { role?: unknown; content?: unknown };
-  return typeof role === 'string' && roles.has(role) && (typeof content === 'string' || Array.isArray(content));
+  return (
+    typeof role === 'string' && roles.has(role) && (typeof content === 'string' || Array.isArray(content))
+  );
 }
 
 // What another program wrote into the documented item, with whatever it got wrong left out.
@@ -90,3 +92,8 @@ export function cutBytes(text: string, mostBytes: number): string {
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end).toString();
 }
+
+// Text from outside: half characters would not survive UTF-8, and control characters grow sixfold in JSON.
+export const cleanText = (text: string): string =>
+  text.toWellFormed().replace(/[^\P{Cc}\n\t]/gu, character => (character === '\r' ? '' : '\ufffd'));
+export const isCleanText = (text: string): boolean => text.isWellFormed() && !/[^\P{Cc}\n\r\t]/u.test(text);

@@ -6,12 +6,12 @@ export const contentChars = 32_000; // about 8,000 tokens: a long e-mail, not a 
 export const messageBodyBytes = 256 * 1024; // the longest message in UTF-8 with every character escaped
 export const importMessages = 1_000; // 500 turns, written in 13 transactions
 export const importBodyBytes = 4 * 1024 * 1024; // a thousand messages of 4 KB
-export const importedChars = contentChars;
+export const importedTurnBytes = 64 * 1024; // of messages by one side without a pause
 
 export const ttlDays = 30; // after the last activity, as documented
 export const headBytes = 32 * 1024; // of the documented item: it is rewritten with every turn
 export const turnBytes = 300 * 1024; // below an item's 400 KB, with room for keys and figures
-export const replyBytes = 128 * 1024; // of one answer; longer ones are cut
+export const replyBytes = 96 * 1024; // of one answer, which JSON may double; longer ones are cut
 export const windowTurns = 500; // read for one window; the setting may ask for 1,000 messages
 export const windowTokens = 16_000; // unless the tenant says otherwise
 export const windowTokensMost = 200_000; // no model reads more for one answer at a bearable price
@@ -30,7 +30,8 @@ export const answerPollMs = 250; // for an answer that another process is making
 export const receiptDays = 3; // providers repeat a webhook for up to a day
 export const raceAttempts = 12; // each lost one is somebody else's success
 export const raceMs = 40; // at most, before a lost race is run again
-export const turnsTogether = 40; // in one transaction of 100 steps, below its 4 MB at 100 KB each
+export const turnsTogether = 40; // in one transaction, which has 100 steps
+export const turnBytesTogether = 2 * 1024 * 1024; // of its 4 MB; the documented item and receipts need room too
 
 export const lanes = 4; // partitions of the index of what is due
 export const dueTogether = 20; // taken up in one look

@@ -6,7 +6,11 @@ export const conversations = defineTable({
   description: 'Conversations with agents: the documented item, its log, and what is needed to write both.',
   keys: { partition: 'pk', sort: 'sk' },
   indexes: {
-    'by-user': { partition: 'user_pk', sort: 'user_sk', project: ['title', 'created_at', 'last_seq', 'channel'] },
+    'by-user': {
+      partition: 'user_pk',
+      sort: 'user_sk',
+      project: ['title', 'created_at', 'last_seq', 'channel'],
+    },
     'by-tenant': {
       partition: 'tenant_pk',
       sort: 'tenant_sk',
@@ -33,6 +37,7 @@ export const conversation = entity(conversations, {
     last_seq: z.number().int().optional().describe('the number of the last turn'),
     digest: z.string().optional().describe('of `messages`, as we wrote them'),
     title: z.string().optional(),
+    is_named: z.boolean().optional().describe('the title is no part of what was said'),
     user_id: z.string().optional().describe('whose it is'),
     channel: z.string().optional(),
     created_at: z.string().optional(),
@@ -77,6 +82,7 @@ export const state = entity(conversations, {
     attempts: z.number().int().optional().describe('turns that failed in a row'),
     reply: z.string().optional().describe("JSON: an answer on its way to a channel's API"),
     is_deleted: z.boolean().optional(),
+    has_stale: z.boolean().optional().describe('turns of earlier epochs are still to be removed'),
     due_lane: z.string().optional(),
     due_at: z.number().int().optional().describe('millisecond after which a worker looks'),
   }),

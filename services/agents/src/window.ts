@@ -9,7 +9,10 @@ const tokensOfMessage = ({ content }: Message): number =>
   4 + tokensOf(typeof content === 'string' ? content : JSON.stringify(content));
 
 // The newest whole turns that fit, by count and then by tokens. `turns` are oldest first.
-export function windowOf(turns: readonly (readonly Message[])[], { messages, tokens }: WindowLimits): Message[] {
+export function windowOf(
+  turns: readonly (readonly Message[])[],
+  { messages, tokens }: WindowLimits,
+): Message[] {
   const kept: Message[][] = [];
   let count = 0;
   let cost = 0;
@@ -26,7 +29,9 @@ export function windowOf(turns: readonly (readonly Message[])[], { messages, tok
 const idsOf = (messages: readonly Message[], type: 'tool-call' | 'tool-result'): Set<string> =>
   new Set(
     messages.flatMap(({ content }) =>
-      typeof content === 'string' ? [] : content.flatMap(part => (part.type === type ? [part.toolCallId] : [])),
+      typeof content === 'string'
+        ? []
+        : content.flatMap(part => (part.type === type ? [part.toolCallId] : [])),
     ),
   );
 

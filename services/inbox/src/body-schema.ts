@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
+import { createRecentMap } from '@stak/kit';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FormatName } from 'ajv-formats';
 import { inboxErrors } from './errors.ts';
 import * as limits from './limits.ts';
-import { createRecent } from './recent.ts';
 
 // Schemas that hosts write are compiled to code and run in this process, so they are made of keywords that take
 // time in proportion to the schema and the value. `pattern` can take exponential time, `$ref` can recurse without
@@ -48,7 +48,7 @@ const refused = (detail: string) => inboxErrors.create('inbox.schema_refused', d
 export function createBodyChecks(): BodyChecks {
   const ajv = new Ajv2020({ strict: false, addUsedSchema: false, validateSchema: true, logger: false });
   addFormats(ajv, { mode: 'fast', formats });
-  const compiled = createRecent<ValidateFunction>(limits.cachedSchemas);
+  const compiled = createRecentMap<string, ValidateFunction>(limits.cachedSchemas);
 
   const compile = (schema: JsonSchema): ValidateFunction => {
     const key = JSON.stringify(schema);

@@ -1,7 +1,7 @@
+import { createRecentMap } from '@stak/kit';
 import { type ItemOf, ref, type Store } from '@stak/table';
 import * as limits from './limits.ts';
 import { type Place, placeText } from './places.ts';
-import { createRecent } from './recent.ts';
 import { type broadcast, broadcastsOfInbox, publicMessage, type publicStats } from './table.ts';
 
 export type Head = ItemOf<typeof publicStats> | undefined;
@@ -27,8 +27,8 @@ export type BroadcastList = {
 const none: Broadcasts = listOf(0, []);
 
 export function createBroadcastList({ store, now }: { store: Store; now(): number }): BroadcastList {
-  const lists = createRecent<Broadcasts>(limits.cachedInboxes);
-  const texts = createRecent<PublicMessage>(limits.cachedBodies, limits.cachedBodyBytes);
+  const lists = createRecentMap<string, Broadcasts>(limits.cachedInboxes);
+  const texts = createRecentMap<string, PublicMessage>(limits.cachedTexts);
 
   return {
     async upTo(place, head) {
@@ -57,7 +57,8 @@ export function createBroadcastList({ store, now }: { store: Store; now(): numbe
       for (const text of await store.batchGet(refs, { consistent: true, pattern: 'texts of broadcasts' })) {
         if (!text) continue;
         found.set(text.id, text);
-        texts.set(textKey(place, text.id), text, JSON.stringify(text.message).length);
+        if (JSON.stringify(text.message).length <= limits.cachedTextChars)
+          texts.set(textKey(place, text.id), text);
       }
       return found;
     },

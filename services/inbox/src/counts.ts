@@ -2,7 +2,9 @@ import type { Service } from './deps.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
 import type { UserPlace } from './places.ts';
 import type { ShownCounts } from './schema.ts';
-import { broadcastFlags, type Counts, countMessage, isVisible, uncategorised } from './user-state.ts';
+import { broadcastFlags, isVisible, uncategorised } from './user-state.ts';
+
+type Numbers = { total: number; unread: number; unseen: number };
 
 export const readCounts = async (service: Service, user: UserPlace): Promise<ShownCounts> =>
   countAll(await openMailbox(service, user));
@@ -10,23 +12,29 @@ export const readCounts = async (service: Service, user: UserPlace): Promise<Sho
 // The user's own messages are counted in the state. Those to everyone are counted here, by what the user has done
 // with them: such a count cannot drift.
 export function countAll({ state, broadcasts, nowMs }: Mailbox): ShownCounts {
-  let { counts } = state;
-  for (const one of broadcasts.inOrder)
-    if (isVisible(state, one, nowMs))
-      counts = countMessage(counts, one.category, broadcastFlags(state, one), 1);
-  return showCounts(counts);
-}
-
-function showCounts(counts: Counts): ShownCounts {
+  const counted = new Map<string, Numbers>();
+  for (const [category, [total, unread, unseen]] of Object.entries(state.counts))
+    counted.set(category, { total, unread, unseen });
+  const flagsOf = broadcastFlags(state);
+  for (const one of broadcasts.inOrder) {
+    if (!isVisible(state, one, nowMs)) continue;
+    const { read, seen, archived, snoozed } = flagsOf(one);
+    if (archived || snoozed) continue;
+    const category = one.category ?? uncategorised;
+    const numbers = counted.get(category) ?? { total: 0, unread: 0, unseen: 0 };
+    if (numbers.total === 0) counted.set(category, numbers);
+    numbers.total += 1;
+    if (!read) numbers.unread += 1;
+    if (!seen) numbers.unseen += 1;
+  }
   const sum = { total: 0, unread: 0, unseen: 0 };
-  const categories: ShownCounts['categories'] = {};
-  for (const [category, [total, unread, unseen]] of Object.entries(counts)) {
+  for (const { total, unread, unseen } of counted.values()) {
     sum.total += total;
     sum.unread += unread;
     sum.unseen += unseen;
-    if (category !== uncategorised) categories[category] = { total, unread, unseen };
   }
-  return { ...sum, categories };
+  counted.delete(uncategorised);
+  return { ...sum, categories: Object.fromEntries(counted) };
 }
 
 // When the counts change by themselves, in milliseconds; undefined if they do not.

@@ -47,6 +47,7 @@ async function collectRows(
 ): Promise<{ rows: Row[]; next?: string }> {
   const { user, state, broadcasts, nowMs } = box;
   const isWanted = matcher(filter);
+  const publicFlags = broadcastFlags(state);
   const toEveryone = broadcasts.newestFirst.filter(
     one => isVisible(state, one, nowMs) && (before === undefined || one.id < before),
   );
@@ -70,7 +71,7 @@ async function collectRows(
     for (; next < toEveryone.length && toEveryone[next]!.id >= low; next++) {
       const broadcast = toEveryone[next]!;
       const { id } = broadcast;
-      merged.push({ id, broadcast, flags: broadcastFlags(state, broadcast), receipt: receipts.get(id) });
+      merged.push({ id, broadcast, flags: publicFlags(broadcast), receipt: receipts.get(id) });
     }
     merged.sort((a, b) => (a.id < b.id ? 1 : -1));
     for (const row of merged) {
@@ -103,7 +104,7 @@ export async function readMessage(service: Service, user: UserPlace, id: string)
   if (broadcast && isVisible(box.state, broadcast, box.nowMs)) {
     const text = (await service.broadcasts.texts(user, [id])).get(id);
     const read = await service.store.get(receipt, { ...user, id }, { consistent: true });
-    if (text) return showPublic(box, text, broadcastFlags(box.state, broadcast), read);
+    if (text) return showPublic(box, text, broadcastFlags(box.state)(broadcast), read);
   }
   const message = await service.store.get(userMessage, { ...user, id }, { consistent: true });
   if (!message) throw noMessage();

@@ -30,8 +30,8 @@ export const bulkRecipients = 1000; // of one call, all messages together: it is
 export const liveBroadcasts = 1000; // of an inbox: a user's set of those read has to fit an item, and be counted
 export const pendingRedactions = 20; // under way in an inbox: every reader looks for each of them
 export const cachedInboxes = 1000; // whose list of broadcasts is in memory, about 100 bytes a broadcast
-export const cachedBodies = 2000; // broadcasts whose text is in memory
-export const cachedBodyBytes = 32 * 1024 * 1024; // of all these texts
+export const cachedTexts = 2000; // messages to everyone whose text is in memory
+export const cachedTextChars = 16 * 1024; // of one such text: all of them stay below 64 MB
 export const cachedSchemas = 200; // about 10 MB; the least recently used one is compiled again
 
 export const schemaBytes = 16 * 1024; // compiled to code: every node costs time and memory

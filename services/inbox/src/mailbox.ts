@@ -1,4 +1,4 @@
-import { type ItemOf, ref, type WriteStep, write } from '@stak/table';
+import { type ItemOf, type WriteStep, write } from '@stak/table';
 import type { Broadcasts, Head } from './broadcast-list.ts';
 import type { Service } from './deps.ts';
 import { noInbox } from './errors.ts';
@@ -8,7 +8,7 @@ import { removeRedacted } from './redacted-copies.ts';
 import { member, memberTotal } from './send-table.ts';
 import { isUnsettled, settle } from './settlement.ts';
 import { categoryStats, inboxConfig, publicStats, userStats } from './table.ts';
-import { countsOf, emptyState, totalsOf, type UserState, uncategorised } from './user-state.ts';
+import { countsOf, emptyState, lastNumber, totalsOf, type UserState, uncategorised } from './user-state.ts';
 
 export type Step = readonly [name: string, step: WriteStep];
 
@@ -20,21 +20,24 @@ export type Mailbox = {
   readonly nowMs: number;
 };
 
-// One read of two items, the user's state and the head of the messages to everyone. More only if something has
-// happened by itself since the state was written: it is settled first.
+// Reads two items, the user's state and the head of the messages to everyone. More only if something has happened
+// by itself since the state was written: it is settled first.
 export async function openMailbox(service: Service, user: UserPlace): Promise<Mailbox> {
   const { store, clock } = service;
+  const read = { consistent: true, pattern: 'open a mailbox' };
   return untilDone(service, async () => {
-    const { state, head } = await store.transactGet(
-      { state: ref(userStats, user), head: ref(publicStats, user) },
-      { pattern: 'open a mailbox' },
-    );
+    const [state, head] = await Promise.all([
+      store.get(userStats, user, read),
+      store.get(publicStats, user, read),
+    ]);
     const broadcasts = await service.broadcasts.upTo(user, head);
     const nowMs = clock.now();
     if (!state) {
       await store.transact(await joinSteps(service, user, head, broadcasts), { pattern: 'join an inbox' });
       return again;
     }
+    // The two are not of one moment. A state that knows more than the head must not be cut down to it.
+    if (lastNumber(state) > broadcasts.seq) return again;
     if (isUnsettled(state, nowMs)) {
       await settle(service, user, state, nowMs);
       return again;

@@ -128,9 +128,10 @@ function countsAfter(state: UserState, { category }: Extent, left: Counts, as: M
 function broadcastsWithin(box: Mailbox, extent: Extent, as: MarkAll['as']): Map<number, Flags> {
   const { state, broadcasts, nowMs } = box;
   const numbers = new Map<number, Flags>();
+  const flagsBefore = broadcastFlags(state);
   for (const one of broadcasts.inOrder) {
     if (!isVisible(state, one, nowMs) || !isInRange(extent, one.id, one.category)) continue;
-    const flags = broadcastFlags(state, one);
+    const flags = flagsBefore(one);
     if (flags.archived || flags.snoozed || (as === 'read' ? flags.read : flags.seen)) continue;
     numbers.set(one.seq, { ...flags, seen: true, read: flags.read || as === 'read' });
   }

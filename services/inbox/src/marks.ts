@@ -77,8 +77,9 @@ async function decideMarks(
     steps.push(...ownSteps(box, message, after));
     state = { ...state, counts, snoozed: snoozedAfter(state.snoozed, message, category, mark, after) };
   }
+  const flagsBefore = broadcastFlags(box.state);
   for (const one of visible) {
-    const before = broadcastFlags(state, one);
+    const before = flagsBefore(one);
     const after = flagsAfter(before, mark);
     if (isSame(before, after) && mark.kind !== 'snooze') continue;
     numbers.set(one.seq, after);

@@ -2,7 +2,10 @@
 // in order, more or less, so the list stays short.
 export type NumberSet = { to: number; also: number[] };
 
-export const hasNumber = ({ to, also }: NumberSet, seq: number): boolean => seq <= to || also.includes(seq);
+export function numberTest({ to, also }: NumberSet): (seq: number) => boolean {
+  const others = new Set(also);
+  return seq => seq <= to || others.has(seq);
+}
 
 // The members, of the live messages' numbers in ascending order, as a set again: short, and without those that
 // are gone. `seq` is the last number given out: what comes later is never in the set by chance.

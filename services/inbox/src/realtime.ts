@@ -127,7 +127,7 @@ async function broadcastsSince(service: Service, box: Mailbox, seq: number): Pro
     const text = texts.get(id);
     const one = broadcasts.byId.get(id);
     if (text && one && isVisible(state, one, nowMs))
-      events.push({ event: 'message', data: showPublic(box, text, broadcastFlags(state, one), undefined) });
+      events.push({ event: 'message', data: showPublic(box, text, broadcastFlags(state)(one), undefined) });
   }
   return events;
 }

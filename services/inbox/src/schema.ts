@@ -10,6 +10,15 @@ const wellFormed = (text: string): boolean => text.isWellFormed() && !/\p{Cc}/u.
 const text = (most: number) => z.string().max(most).refine(wellFormed, 'No control characters');
 const moment = z.int().min(0).max(99_999_999_999);
 
+// JSON has numbers that no table holds exactly, or at all.
+const storable = (value: unknown): boolean => {
+  if (typeof value === 'object' && value !== null) return Object.values(value).every(storable);
+  if (typeof value !== 'number' || value === 0) return true;
+  const size = Math.abs(value);
+  return size >= 1e-130 && size <= Number.MAX_SAFE_INTEGER;
+};
+const numbersHint = 'A number is too large or too small; send it as a text';
+
 export const tenantKey = z.string().refine(isKey, keyHint);
 export const inboxKey = z.string().refine(isKey, keyHint);
 export const uid = z.string().refine(isUid, uidHint);
@@ -40,7 +49,7 @@ export const inboxBody = z.strictObject({
     .record(categoryKey, duration(limits.messageTtlS))
     .refine(ttl => Object.keys(ttl).length <= limits.categories + 1, 'Too many categories')
     .default({}),
-  schema: z.record(z.string(), z.unknown()).optional(),
+  schema: z.record(z.string(), z.unknown()).refine(storable, numbersHint).optional(),
   late_joiners: lateJoiners.default('all'),
   unique_host_system_ids: z.boolean().default(true),
 });
@@ -57,7 +66,7 @@ const isSafeUri = (uri: string): boolean => URL.canParse(uri) && !unsafeSchemes.
 
 export const messageContent = z.strictObject({
   title: text(limits.titleChars).min(1),
-  body: z.unknown(),
+  body: z.unknown().refine(storable, numbersHint),
   cta_uri: z
     .string()
     .max(limits.uriChars)

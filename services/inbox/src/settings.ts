@@ -1,5 +1,5 @@
 import { versionMismatch } from '@stak/http';
-import { type ItemOf, ref, tableErrors } from '@stak/table';
+import { type ItemOf, tableErrors } from '@stak/table';
 import type { Service } from './deps.ts';
 import { inboxErrors, noInbox } from './errors.ts';
 import * as limits from './limits.ts';
@@ -81,17 +81,15 @@ const edit = <T>(service: Service, expected: number | undefined, attempt: () => 
 
 export type Policies = { config: InboxConfig; tenantTtl?: string; categories: readonly string[] };
 
-// Everything a message is judged by, in one read.
+// Everything a message is judged by.
 export async function readPolicies({ store }: Service, place: Place): Promise<Policies> {
   const { tenant_key } = place;
-  const { config, tenant, known } = await store.transactGet(
-    {
-      config: ref(inboxConfig, place),
-      tenant: ref(tenantSettings, { tenant_key }),
-      known: ref(inboxCategories, place),
-    },
-    { pattern: 'policies of an inbox' },
-  );
+  const read = { consistent: true, pattern: 'policies of an inbox' };
+  const [config, tenant, known] = await Promise.all([
+    store.get(inboxConfig, place, read),
+    store.get(tenantSettings, { tenant_key }, read),
+    store.get(inboxCategories, place, read),
+  ]);
   if (!config) throw noInbox();
   return { config, tenantTtl: tenant?.ttl, categories: known?.categories ?? [] };
 }

@@ -3,7 +3,7 @@ import { type WriteStep, write } from '@stak/table';
 import { headSteps, liveOf, readHead } from './broadcasts.ts';
 import { type Service, secondsNow } from './deps.ts';
 import { openMailbox } from './mailbox.ts';
-import { hasNumber } from './number-set.ts';
+import { numberTest } from './number-set.ts';
 import type { Place, UserPlace } from './places.ts';
 import { isLostRace } from './race.ts';
 import { writeRange } from './range-writer.ts';
@@ -87,9 +87,11 @@ const reads = (service: Service) =>
 async function broadcastReads(service: Service, before: UserState, after: UserState) {
   const changes = new Map<string, number>();
   const { broadcasts } = await readHead(service, after);
+  const wasRead = numberTest(before.read_numbers);
+  const isRead = numberTest(after.read_numbers);
   for (const { seq, id } of liveOf(broadcasts, secondsNow(service))) {
     if (seq <= after.joined) continue;
-    const by = Number(hasNumber(after.read_numbers, seq)) - Number(hasNumber(before.read_numbers, seq));
+    const by = Number(isRead(seq)) - Number(wasRead(seq));
     if (by !== 0) changes.set(id, by);
   }
   return changes;

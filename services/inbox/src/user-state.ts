@@ -1,6 +1,6 @@
 import type { InputOf, ItemOf } from '@stak/table';
 import type { Broadcast, Broadcasts } from './broadcast-list.ts';
-import { hasNumber, numberSet } from './number-set.ts';
+import { numberSet, numberTest } from './number-set.ts';
 import type { UserPlace } from './places.ts';
 import type { expiry, userMessage, userStats } from './table.ts';
 
@@ -83,12 +83,26 @@ export function flagsOf(state: UserState, mark: OwnMark): Flags {
 
 export const isSnoozed = (state: UserState, id: string): boolean => state.snoozed.some(one => one.id === id);
 
-export const broadcastFlags = (state: UserState, { seq, id }: Broadcast): Flags => ({
-  read: hasNumber(state.read_numbers, seq),
-  seen: hasNumber(state.seen_numbers, seq),
-  archived: state.archived_numbers.includes(seq),
-  snoozed: isSnoozed(state, id),
-});
+// For one message to everyone after the other: there may be a thousand, and as many numbers.
+export function broadcastFlags(state: UserState): (one: Broadcast) => Flags {
+  const isRead = numberTest(state.read_numbers);
+  const isSeen = numberTest(state.seen_numbers);
+  const archived = new Set(state.archived_numbers);
+  const snoozed = new Set(state.snoozed.map(one => one.id));
+  return ({ seq, id }) => ({
+    read: isRead(seq),
+    seen: isSeen(seq),
+    archived: archived.has(seq),
+    snoozed: snoozed.has(id),
+  });
+}
+
+// The highest number of a message to everyone that the state knows of.
+export const lastNumber = ({ read_numbers, seen_numbers, archived_numbers }: UserState): number =>
+  Math.max(
+    ...[read_numbers.to, seen_numbers.to],
+    ...[read_numbers.also.at(-1) ?? 0, seen_numbers.also.at(-1) ?? 0, archived_numbers.at(-1) ?? 0],
+  );
 
 export const isVisible = (state: UserState, one: Broadcast, nowMs: number): boolean =>
   one.seq > state.joined && one.expiredat * 1000 > nowMs;
@@ -135,8 +149,9 @@ export function markBroadcasts(
   const read = new Set<number>();
   const seen = new Set<number>();
   const archived: number[] = [];
+  const flagsBefore = broadcastFlags(state);
   for (const one of live) {
-    const now = flags.get(one.seq) ?? broadcastFlags(state, one);
+    const now = flags.get(one.seq) ?? flagsBefore(one);
     if (now.read) read.add(one.seq);
     if (now.seen) seen.add(one.seq);
     if (now.archived) archived.push(one.seq);

@@ -1,8 +1,8 @@
-import { bindCursors, endpoint, json, pageOf, pageQuery, route } from '@stak/http';
+import { endpoint, json, pageOf, pageQuery, route } from '@stak/http';
 import { z } from 'zod';
 import { todayIn } from './calendar.ts';
 import { readTally } from './commit.ts';
-import { enter, type Services } from './deps.ts';
+import { cursorsFor, enter, refuseCursor, type Services } from './deps.ts';
 import { exportFormats, exportTasks, toStream } from './export.ts';
 import { type Filter, parseFilter } from './filter.ts';
 import * as limits from './limits.ts';
@@ -66,6 +66,7 @@ const download = route({
       content: { 'application/json': { schema: z.unknown() }, 'text/csv': { schema: z.string() } },
     },
   },
+  limits: { rate: { name: 'tasks-export', ...limits.exportRate } },
 });
 
 const mediaTypes = { json: 'application/json', csv: 'text/csv; charset=utf-8' };
@@ -75,18 +76,18 @@ export const listEndpoints = (services: Services) =>
     endpoint(list, async c => {
       const user_id = await enter(services, c.get('principal'));
       const { limit, cursor, filter: text, sort, order, view } = c.req.valid('query');
-      const cursors = bindCursors<ListPosition>(c, services.cursors as never);
+      const cursors = cursorsFor<ListPosition>(c, services);
       const context = { store: services.store, user_id };
       const filter = await filterOf(services, user_id, text);
       const legs = planList(context, { filter, sort, newestFirst: order === 'desc' });
-      const { items, next } = await readLegs(legs, limit, cursors.open(cursor));
+      const { items, next } = await readLegs(legs, limit, cursors.open(cursor)).catch(refuseCursor);
       const data = view === 'full' ? await completeList(context, items, filter) : items;
       return c.json({ data: data.map(one => showListed(one, view)), next_cursor: cursors.seal(next) }, 200);
     }),
     endpoint(search, async c => {
       const user_id = await enter(services, c.get('principal'));
       const { q, limit, cursor } = c.req.valid('query');
-      const cursors = bindCursors<{ start: number }>(c, services.cursors as never);
+      const cursors = cursorsFor<{ start: number }>(c, services);
       const start = cursors.open(cursor)?.start ?? 0;
       const { items, next } = await searchTasks(services, user_id, q, { limit, start });
       const data = items.map(({ user_id: _user, request_id: _request, ...found }) => found);

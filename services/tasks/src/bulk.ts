@@ -67,6 +67,7 @@ async function applyItem(deps: Writing, draft: Draft, item: BulkItem): Promise<v
   if (item.op === 'delete') await discardTask(draft, item.task_id, expected);
   else if (item.op === 'restore') await takeFromTrash(deps, draft, item.task_id, expected);
   else await editTask(draft, deps.ids, item.task_id, item.set, expected);
+  draft.checkLimits();
 }
 
 function refusalOf(error: unknown) {

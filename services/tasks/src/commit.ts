@@ -6,7 +6,7 @@ import { decideExpiry } from './expiry.ts';
 import type { Lanes } from './lanes.ts';
 import * as limits from './limits.ts';
 import { tenantOf } from './owner.ts';
-import { idOf, type NamedSteps, type Shift, stepsOf } from './shift.ts';
+import { countedIn, idOf, type NamedSteps, type Shift, stepsOf } from './shift.ts';
 import { change, member, type Tally, tally } from './table.ts';
 
 // `onReminder` is told that there may be a new one, so that its worker in this process need not wait.
@@ -95,12 +95,11 @@ function bookkeeping(
   { shifts = [], lost = [], settings }: Decision<unknown>,
 ): NamedSteps {
   const { user_id, epoch } = before;
-  const gone = [...lost, ...shifts.flatMap(shift => shift.before ?? [])];
-  const come = shifts.flatMap(shift => shift.after ?? []);
+  const [gone, come] = countedIn(shifts);
   const seq = before.seq + 1;
   const next = present({
     ...before,
-    ...recount(before, gone, come),
+    ...recount(before, [...lost, ...gone], come),
     seq,
     next_expiry: earliest(before, shifts),
     ...settings,

@@ -1,9 +1,15 @@
-import type { AccountPrincipal, CursorCodec, EndUserPrincipal } from '@stak/http';
+import {
+  type AccountPrincipal,
+  type BoundCursors,
+  bindCursors,
+  type CursorCodec,
+  cursorRefused,
+  type EndUserPrincipal,
+} from '@stak/http';
 import type { Clock, Ids, Logger, Random } from '@stak/kit';
-import type { Store } from '@stak/table';
+import { type Cursors, type Store, tableErrors } from '@stak/table';
 import type { Writing } from './commit.ts';
 import type { Hub } from './hub.ts';
-import type { ListPosition } from './list.ts';
 import { userIdOf } from './owner.ts';
 import type { Remind } from './reminders.ts';
 import type { Search } from './search.ts';
@@ -14,8 +20,8 @@ export type TasksDeps = {
   ids: Ids;
   log: Logger;
   random?: Random;
-  // Of @stak/table, with a secret that outlives the process: clients keep cursors for a while.
-  cursors: CursorCodec<Record<string, unknown>>;
+  // With a secret that outlives the process, and is the same for all: clients keep cursors for a while.
+  cursors: Cursors;
   // Refuses end users of tenants that are missing or suspended.
   enterTenant(principal: EndUserPrincipal, tenantId: string): Promise<unknown>;
   // Where a due reminder goes. Takes each key once.
@@ -27,7 +33,7 @@ export type TasksDeps = {
 // What the operations behind the routes work with.
 export type Services = Writing & {
   log: Logger;
-  cursors: CursorCodec<Record<string, unknown>>;
+  cursors: Cursors;
   enterTenant: TasksDeps['enterTenant'];
   hub: Hub;
   search: Search;
@@ -35,10 +41,20 @@ export type Services = Writing & {
 };
 
 export type Caller = AccountPrincipal | EndUserPrincipal;
-export type { ListPosition };
 
 // Whose tasks a request is about: the caller's own, and nobody else's ever.
 export async function enter({ enterTenant }: Services, caller: Caller): Promise<string> {
   if (caller.kind === 'endUser') await enterTenant(caller, caller.tenantId);
   return userIdOf(caller);
+}
+
+// Where a list goes on, for this caller and this list only. What comes out was sealed here, so it is what went in.
+export const cursorsFor = <Position extends object>(
+  c: Parameters<typeof bindCursors>[0],
+  { cursors }: Services,
+): BoundCursors<Position> => bindCursors(c, cursors as CursorCodec<unknown> as CursorCodec<Position>);
+
+// A cursor is bound to its query, and one with "today" in it is another query tomorrow.
+export function refuseCursor(error: unknown): never {
+  throw tableErrors.includes(error) && error.code === 'table.cursor_refused' ? cursorRefused(error) : error;
 }

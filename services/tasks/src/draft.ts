@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ref, type Store } from '@stak/table';
 import type { View } from './commit.ts';
+import { recount } from './counts.ts';
 import { taskNotFound } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Task } from './schema.ts';
-import { type Shift, stepsOf } from './shift.ts';
+import { countedIn, type Shift, stepsOf } from './shift.ts';
 import { stamp } from './stamp.ts';
 import { type TrashedTask, task } from './table.ts';
 
@@ -19,6 +20,8 @@ export type Draft = {
   restore(from: TrashedTask, task: Task): void;
   shifts(): Shift[];
   countSteps(): number;
+  // Throws if the user would have more than they may.
+  checkLimits(): void;
   // As it is now, to come back to.
   mark(): () => void;
   // A task as it will be written; undefined for one that is not there or will not be.
@@ -80,6 +83,7 @@ export function createDraft({ store }: { store: Store }, view: View): Draft {
     restore(fromTrash, restored) {
       entries.set(restored.task_id, { fromTrash, after: stamp(restored, tally, nowS) });
     },
+    checkLimits: () => void recount(tally, ...countedIn(shifts())),
     countSteps: () => shifts().reduce((sum, shift) => sum + stepsOf(shift, nowS).length, 0),
     mark() {
       const marked = new Map(entries);

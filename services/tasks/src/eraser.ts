@@ -1,6 +1,6 @@
 import { type AnyEntity, type Store, type WriteStep, write } from '@stak/table';
 import * as limits from './limits.ts';
-import { type Owner, userIdOf } from './owner.ts';
+import { type Owner, ownerOf, userIdOf } from './owner.ts';
 import { emailLockOf, readUser } from './profile.ts';
 import type { Search } from './search.ts';
 import {
@@ -45,8 +45,7 @@ export function createEraser({ store, search }: { store: Store; search: Search }
       const { items } = await store.query(membersOfTenant, { tenant_id: tenantId }, { limit: 1 });
       const [first] = items;
       if (!first) return 'done';
-      const [, uid = ''] = first.user_id.split(':');
-      await eraseOwner({ kind: 'endUser', tenantId, userId: decodeURIComponent(uid) });
+      await eraseOwner(ownerOf(first.user_id));
       return 'more';
     },
     exportUser: (tenantId: string, userId: string) =>

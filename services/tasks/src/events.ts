@@ -34,6 +34,7 @@ export async function followChanges(
     const woken = deps.hub.next(user_id, signal);
     try {
       place = place ? await sendSince(deps, user_id, place, sink) : await sendResync(deps, user_id, sink);
+      if (!place) continue;
       // No consumer of the table's stream may be running in this process, so it also looks by itself.
       await Promise.race([woken, deps.clock.sleep(limits.eventPollMs, signal).catch(() => {})]);
     } finally {

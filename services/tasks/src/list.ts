@@ -41,7 +41,7 @@ export function planList(context: Context, { filter, sort, newestFirst }: ListRe
     case 'category': {
       const [values, own] = valuesOf(filter, 'category');
       const others = { ...reading, filter: without(filter, own) };
-      if (values) return inOrder(values.toSorted()).flatMap(value => tasksInCategory(others, value));
+      if (values) return inOrder(values.toSorted(byKey)).flatMap(value => tasksInCategory(others, value));
       return [...tasksGroupedByCategory(others), ...rest('category', requiring(filter, 'category'))];
     }
     case 'priority': {
@@ -72,6 +72,9 @@ export function planList(context: Context, { filter, sort, newestFirst }: ListRe
       return allTasksOf({ ...reading, filter });
   }
 }
+
+// Names stand in the order of their keys, where they are encoded.
+const byKey = (a: string, b: string): number => (encodeURIComponent(a) < encodeURIComponent(b) ? -1 : 1);
 
 // Within one category, status, priority or day, tasks stand in the order they were made.
 function sourceOf(filter: Filter, sort: 'created' | undefined): Sort {

@@ -129,20 +129,24 @@ export const tasksWithout = (
 export const tasksInOrder = (reading: Reading): Leg[] => [
   async ({ limit, cursor: start }) => {
     const { store, user_id, filter = [], newestFirst } = reading;
+    const keys = (page: { limit: number; cursor?: string }) =>
+      store.query(tasksByPosition, { user_id }, { ...page, caller: user_id, newestFirst });
     const items: Task[] = [];
     let cursor = start;
     for (let read = 0; read < limits.listBudget; ) {
-      const options = { limit: limit - items.length, cursor, caller: user_id, newestFirst };
-      const page = await store.query(tasksByPosition, { user_id }, options);
-      const found = await readTasks(
-        store,
-        user_id,
-        page.items.map(item => item.task_id),
-      );
-      items.push(...found.filter(one => matches(one, filter)));
+      const left = limit - items.length;
+      const page = await keys({ limit: filter.length > 0 ? limits.orderChunk : left, cursor });
+      const ids = page.items.map(item => item.task_id);
+      const found = (await readTasks(store, user_id, ids)).filter(one => matches(one, filter));
+      items.push(...found.slice(0, left));
+      if (found.length > left) {
+        // More than was asked for: the list goes on behind the last one that is given.
+        const given = ids.indexOf(items.at(-1)!.task_id) + 1;
+        return { items, cursor: (await keys({ limit: given, cursor })).cursor };
+      }
       cursor = page.cursor;
-      read += page.items.length;
-      if (cursor === undefined || items.length === limit) break;
+      read += ids.length;
+      if (cursor === undefined || found.length === left) break;
     }
     return { items, cursor };
   },

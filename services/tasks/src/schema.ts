@@ -33,7 +33,10 @@ const labels = z
   .refine(list => new Set(list).size === list.length, 'A label stands twice');
 export const date = z.iso
   .date()
-  .refine(value => value >= limits.firstDate, `Dates begin with ${limits.firstDate}`);
+  .refine(
+    value => limits.firstDate <= value && value <= limits.lastDate,
+    `Dates are from ${limits.firstDate} to ${limits.lastDate}`,
+  );
 export const taskId = z.string().regex(/^tsk_[0-9a-z]{24}$/, 'This is no id of a task');
 
 // At a moment, or on the due date (or days before it) at a time of the user's clock.

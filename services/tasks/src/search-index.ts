@@ -19,16 +19,16 @@ const foldTerm = (term: string): string => term.normalize('NFKD').replace(/\p{M}
 
 export function createSearchIndex(epoch: string, seq: number, most = limits.searchUserChars): SearchIndex {
   const sizes = new Map<string, number>();
-  let size = 0;
+  let size = limits.searchIndexChars;
   const index = new MiniSearch<Document>({
     fields: ['title', 'description', 'category', 'labels'],
     processTerm: term => foldTerm(term) || null,
     searchOptions: {
       boost: { title: 4, labels: 2, category: 2 },
       combineWith: 'AND',
-      // The word being typed is not finished; a long word may have a letter or two wrong.
+      // The word being typed is not finished; a long word may have a letter wrong, or two in the wrong order.
       prefix: true,
-      fuzzy: term => (term.length < 4 ? false : term.length < 8 ? 1 : 2),
+      fuzzy: term => (term.length < 4 ? false : term.length < 6 ? 1 : 2),
       weights: { prefix: 0.6, fuzzy: 0.3 },
     },
   });

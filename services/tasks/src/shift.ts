@@ -21,6 +21,12 @@ const keyOf = ({ user_id, task_id }: { user_id: string; task_id: string }) => ({
 
 export const idOf = ({ before, after }: Shift): string => (after ?? before)!.task_id;
 
+// What leaves the counts, and what enters them.
+export const countedIn = (shifts: readonly Shift[]): [gone: Task[], come: Task[]] => [
+  shifts.flatMap(shift => shift.before ?? []),
+  shifts.flatMap(shift => shift.after ?? []),
+];
+
 export function stepsOf(shift: Shift, nowS: number): NamedSteps {
   const { before, after, toTrash, fromTrash } = shift;
   const id = idOf(shift);

@@ -150,7 +150,7 @@ export const reminder = entity(todoAppData, {
     failure: z.string().optional(),
   }),
   key: { partition: 'REMINDER#{user_id}', sort: 'TASK#{task_id}' },
-  indexes: { GSI6: { partition: 'REMIND#{shard}', sort: '{next_at:13}#{task_id}' } },
+  indexes: { GSI6: { partition: 'REMIND#{shard}', sort: '{next_at:15}#{task_id}' } },
   examples: [{ ...milk, due_at: 1772355600000, next_at: 1772355600000, shard: 1, fence: 0, attempts: 0 }],
 });
 

@@ -1,4 +1,4 @@
-import { type ResultPage, ref, write } from '@stak/table';
+import { type ResultPage, ref, tableErrors, write } from '@stak/table';
 import { commit, type Writing } from './commit.ts';
 import { createDraft, type Draft } from './draft.ts';
 import { requireVersion } from './edit.ts';
@@ -92,7 +92,12 @@ export async function purgeTask(
   const found = await store.get(trashed, { user_id, task_id }, { consistent: true });
   if (!found) throw taskNotFound();
   requireVersion(found.version, expected);
-  await store.delete(trashed, { user_id, task_id });
+  try {
+    await store.delete(trashed, { user_id, task_id }, { ifPresent: true, if: { version: found.version } });
+  } catch (error) {
+    if (tableErrors.includes(error) && error.code === 'table.condition_failed') throw taskNotFound();
+    throw error;
+  }
 }
 
 // As much as one call may; true when the trash is empty.

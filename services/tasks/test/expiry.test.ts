@@ -51,6 +51,7 @@ describe('completed tasks of a user who wants them gone', () => {
         changed: [],
         deleted: [{ task_id: done.task_id }],
       });
+      await f.clock.advance(60_000);
       await f.engine.sweep();
     }
     expect((await stored()).map(one => one.task_id)).toEqual([open.task_id]);

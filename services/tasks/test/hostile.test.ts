@@ -23,6 +23,7 @@ describe('bad input', () => {
     ['a leap day without a leap year', { title: 'x', due_date: '2025-02-29' }, '#/due_date'],
     ['a moment instead of a date', { title: 'x', due_date: '2026-01-01T00:00:00Z' }, '#/due_date'],
     ['a date before time began', { title: 'x', due_date: '0001-01-01' }, '#/due_date'],
+    ['a date after it has ended', { title: 'x', due_date: '9999-12-31' }, '#/due_date'],
     ['a long description', { title: 'x', description: 'x'.repeat(10_001) }, '#/description'],
     ['an empty category', { title: 'x', category: '' }, '#/category'],
     ['a control character', { title: 'x', category: 'a\u0000b' }, '#/category'],
@@ -109,7 +110,13 @@ describe('bad input', () => {
       send: { title: 'x', category: 'one more' },
     });
     expect([response.status, (await problem(response)).code]).toEqual([409, 'tasks.limit_reached']);
-    await f.create({ title: 'x', category: 'c7' }, { as: 'bob' });
+    const { task_id } = await f.create({ title: 'x', category: 'c7' }, { as: 'bob' });
+    const items = ['one more', 'c8'].map(category => ({ op: 'update', task_id, set: { category } }));
+    const { results } = await f.ok<{ results: { ok: boolean }[] }>('POST', '/v1/tasks/bulk', {
+      as: 'bob',
+      send: { items },
+    });
+    expect(results.map(one => one.ok)).toEqual([false, true]);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { createEngine, createHttpServer, type Engine } from '@stak/engine';
 import { createApi, createMemoryIdempotency, createMemoryRateLimits, type Principal } from '@stak/http';
 import {
+  type Clock,
   createIds,
   createLogger,
   defineErrors,
@@ -71,8 +72,11 @@ export async function openTasks(
   const random = seededRandom(7);
   const ledger = createLedger();
   const cursors = createCursors('a secret');
-  // What the store waits for happens outside of the test's time.
-  const waiting = { now: () => clock.now(), sleep: systemClock.sleep };
+  // Whoever lost a race waits for milliseconds, outside of the test's time.
+  const waiting: Clock = {
+    now: () => clock.now(),
+    sleep: (ms, signal) => (ms < 1000 ? systemClock : clock).sleep(ms, signal),
+  };
   const store = createStore({ client, clock: waiting, random, ledger, cursors });
   const ids = createIds({ clock, random });
   const remind: Remind = given.remind ?? (async () => {});
@@ -82,7 +86,7 @@ export async function openTasks(
     ids,
     log: silent,
     random,
-    cursors: cursors as never,
+    cursors,
     remind,
     enterTenant: async (_principal, tenantId) => {
       if (tenantId === 'closed') throw closed.create('test.closed', 'This tenant is closed');

@@ -120,6 +120,16 @@ describe('a task', () => {
     expect(await titles('filter=priority>%3Dhigh')).toBe('urgent urgent high');
   });
 
+  it('is listed by category in one order, whether all are asked for or some', async () => {
+    for (const category of ['work', '🏠', 'Ärger'])
+      await f.create({ title: category, category }, { as: 'guest' });
+    const sorted = async (query: string) =>
+      (await list(`sort=category&${query}`, 'guest')).data.map(one => one.title);
+    const some = `filter=${encodeURIComponent('category:work,Ärger,🏠')}`;
+    expect(await sorted(some)).toEqual(await sorted(''));
+    expect(await sorted(`${some}&order=desc`)).toEqual((await sorted('')).toReversed());
+  });
+
   it('counts', async () => {
     const counts = await f.ok('GET', '/v1/tasks/counts', { as: 'bob' });
     expect(counts).toMatchObject({ total: 7, by_priority: { low: 2, urgent: 2, none: 1 }, overdue: 0 });

@@ -1,9 +1,9 @@
+import { createRecentMap } from '@stak/kit';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats, { type FormatName } from 'ajv-formats';
 import { tenantErrors } from './errors.ts';
 import { isObject, type JsonObject } from './json-object.ts';
 import * as limits from './limits.ts';
-import { createRecent } from './recent.ts';
 
 // Schemas that tenants write are compiled to code and run in this process, so they are made of keywords that
 // take time in proportion to the schema and the value. `pattern` can take exponential time, `$ref` can recurse
@@ -103,7 +103,7 @@ export type CompiledSchemas = { compile(text: string): ValidateFunction };
 export function createCompiledSchemas(): CompiledSchemas {
   const ajv = new Ajv2020({ strictTypes: false, ownProperties: true, logger: false });
   addFormats(ajv, { mode: 'fast', formats });
-  const compiled = createRecent<string, ValidateFunction>(limits.compiledSchemas);
+  const compiled = createRecentMap<string, ValidateFunction>(limits.compiledSchemas);
   return {
     compile(text) {
       const known = compiled.get(text);

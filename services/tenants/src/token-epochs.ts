@@ -1,7 +1,6 @@
-import type { Clock } from '@stak/kit';
+import { type Clock, createRecentMap } from '@stak/kit';
 import type { InputOf, Store } from '@stak/table';
 import * as limits from './limits.ts';
-import { createRecent } from './recent.ts';
 import { tenant, tokenEpoch } from './table.ts';
 
 // Tokens are not kept, so one cannot be crossed out. An epoch voids all that were issued until then, of a tenant
@@ -64,7 +63,7 @@ export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
 
 // The promise is kept rather than the value: what is read while somebody forgets is forgotten with it.
 function createFresh(clock: Clock) {
-  const entries = createRecent<string, { sinceMs: number; value: Promise<number> }>(limits.epochsKept);
+  const entries = createRecentMap<string, { sinceMs: number; value: Promise<number> }>(limits.epochsKept);
   return {
     delete: entries.delete,
     read(key: string, load: () => Promise<number>): Promise<number> {

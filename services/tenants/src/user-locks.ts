@@ -10,6 +10,10 @@ type NamedStep = readonly [name: string, step: WriteStep];
 
 const addressOf = ({ email }: Holdings): string | undefined => email?.toLowerCase();
 
+// A channel may be called `constructor`, which every object has without holding it.
+const identityOn = ({ channel_identities: held }: Holdings, channel: string): string | undefined =>
+  Object.hasOwn(held, channel) ? held[channel] : undefined;
+
 // The steps by which a user comes from what it holds to what it shall hold. They go into the transaction that
 // writes the user, so that the two can never disagree.
 export function lockSteps(
@@ -34,7 +38,7 @@ export function lockSteps(
     ...Object.keys(after.channel_identities),
   ]);
   for (const channel of channels) {
-    const [old, identity] = [before.channel_identities[channel], after.channel_identities[channel]];
+    const [old, identity] = [identityOn(before, channel), identityOn(after, channel)];
     if (old === identity) continue;
     if (old !== undefined)
       steps.push([

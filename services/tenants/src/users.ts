@@ -163,11 +163,16 @@ export async function patchUser(
       ),
     ],
   ];
+  // A token says what its user may do, and would go on saying so.
+  const isDemoted = before.role === 'admin' && after.role !== 'admin';
+  if (isDemoted)
+    steps.push(['revoke its tokens', write.put(tokenEpoch, epochItem(deps, tenant_id, user_id))]);
   try {
     await deps.store.transact([...steps, ...lockSteps(before, before, after)], { pattern: 'change a user' });
   } catch (error) {
     throw refusedStep(error)?.step === 'change the user' ? versionMismatch() : refusalOf(error);
   }
+  if (isDemoted) deps.epochs.forgetUser(tenant_id, user_id);
   return { ...after, updated_at, version: before.version + 1 };
 }
 

@@ -140,6 +140,20 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       expect((await read((await minting).token, 'eve')).status).toBe(200);
     });
 
+    it('are void when their user is no longer an admin', async () => {
+      const { etag } = await place.call('POST', at('users'), {
+        send: { user_id: 'boss', display_name: 'Boss', role: 'admin' },
+      });
+      const { token } = await mint({ sub: 'boss', scope: 'admin' });
+      const change = (send: object, ifMatch: string) =>
+        place.call('PATCH', at('users/boss'), { send, ifMatch });
+      const renamed = await change({ display_name: 'Chief' }, etag);
+      expect((await read(token, 'boss')).status).toBe(200);
+      await change({ role: 'member' }, renamed.etag);
+      expect((await read(token, 'boss')).status).toBe(401);
+      expect((await mint({ sub: 'boss', scope: 'admin' })).status).toBe(403);
+    });
+
     it('wait for no clock that is far ahead', async () => {
       const { clock } = place;
       const ahead = openProcess(place.target, { clock: manualClock(clock.now() + 30_000) });

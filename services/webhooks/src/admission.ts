@@ -6,7 +6,6 @@ import { webhookErrors } from './errors.ts';
 import * as limits from './limits.ts';
 
 export type Admission = {
-  planOf(userId: string): Promise<AccountPlan>;
   // Counts one event against the account's plan, or throws what the sender is answered.
   admit(userId: string): Promise<AccountPlan>;
 };
@@ -36,7 +35,6 @@ export function createAdmission(
   };
 
   return {
-    planOf: lookUp,
     async admit(userId) {
       const account = await lookUp(userId);
       const policy = { name: 'plan', limit: account.eventsPerMinute, windowMs: limits.rateWindowMs };
@@ -46,9 +44,13 @@ export function createAdmission(
           retryAfterS: Math.max(1, Math.ceil(verdict.retryMs / 1000)),
         });
       if (account.used >= account.eventsPerMonth)
-        throw webhookErrors.create('webhooks.quota_exceeded', "The plan's events of this month are used up.", {
-          eventsPerMonth: account.eventsPerMonth,
-        });
+        throw webhookErrors.create(
+          'webhooks.quota_exceeded',
+          "The plan's events of this month are used up.",
+          {
+            eventsPerMonth: account.eventsPerMonth,
+          },
+        );
       account.used += 1;
       return account;
     },

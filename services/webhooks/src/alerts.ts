@@ -1,8 +1,8 @@
+import { ferryhookMain } from '@stak/accounts';
 import type { Logger } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import { type Subscription, subscribe } from '@stak/streams';
 import { type Store, type WriteStep, write } from '@stak/table';
-import { ferryhookMain } from '@stak/accounts';
 import { inSeconds, isoTime, type WebhookDeps } from './deps.ts';
 import * as limits from './limits.ts';
 import { type Alert, alert, source } from './main-table.ts';
@@ -10,7 +10,12 @@ import { type Alert, alert, source } from './main-table.ts';
 type About = { userId: string; sourceId: string; connectionId: string; eventId?: string };
 
 // Part of the transaction that gives reason for it. Later ones of the same hour overwrite it and are not heard of.
-export const alertStep = (about: About, alertKind: Alert['alertKind'], nowMs: number, detail: string): WriteStep =>
+export const alertStep = (
+  about: About,
+  alertKind: Alert['alertKind'],
+  nowMs: number,
+  detail: string,
+): WriteStep =>
   write.put(alert, {
     userId: about.userId,
     sourceId: about.sourceId,

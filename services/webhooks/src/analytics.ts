@@ -1,10 +1,16 @@
 import type { Store } from '@stak/table';
 import { type DayCount, daysOfUser, latencyBoundsMs, latencyBuckets, totalsOfUser } from './counter-table.ts';
-import { eventStatuses, type EventStatus } from './events-table.ts';
+import { type EventStatus, eventStatuses } from './events-table.ts';
 import * as limits from './limits.ts';
 
 export type Analytics = {
-  days: { day: string; received: number; statuses: Record<EventStatus, number>; attempts: number; successes: number }[];
+  days: {
+    day: string;
+    received: number;
+    statuses: Record<EventStatus, number>;
+    attempts: number;
+    successes: number;
+  }[];
   received: number;
   statuses: Record<EventStatus, number>;
   attempts: number;
@@ -52,10 +58,9 @@ const sum = (counts: readonly DayCount[], name: string): number =>
   counts.reduce((total, one) => total + Number((one as Record<string, unknown>)[name] ?? 0), 0);
 
 const statusesOf = (counts: readonly DayCount[]) =>
-  Object.fromEntries(eventStatuses.map(status => [status, Math.max(0, sum(counts, `s_${status}`))])) as Record<
-    EventStatus,
-    number
-  >;
+  Object.fromEntries(
+    eventStatuses.map(status => [status, Math.max(0, sum(counts, `s_${status}`))]),
+  ) as Record<EventStatus, number>;
 
 // Within its bucket a value is taken to lie evenly; what lies beyond the last bound is told as that bound.
 export function percentile(histogram: readonly number[], share: number): number | null {

@@ -16,9 +16,8 @@ export type SourceConfig = { source: Source; connections: readonly Connection[] 
 export type Config = {
   // A source that is not deleted, and its connections that are not: at most a second old.
   of(sourceId: string): Promise<SourceConfig | undefined>;
-  connectionOf(sourceId: string, connectionId: string): Promise<Connection | undefined>;
-  // As it is now.
-  fresh(sourceId: string): Promise<SourceConfig | undefined>;
+  // As it is now. Whoever knows the owner needs no index, which may be late.
+  fresh(sourceId: string, userId?: string): Promise<SourceConfig | undefined>;
   // Whoever changes something calls this after the write, so that this process knows at once.
   forget(sourceId: string): void;
 };
@@ -29,8 +28,8 @@ export function createConfig({ store, clock }: { store: Store; clock: Clock }): 
   const entries = new Map<string, Entry>();
   const owners = new Map<string, string>(); // never changes for a source
 
-  const load = async (sourceId: string): Promise<SourceConfig | undefined> => {
-    const userId = owners.get(sourceId) ?? (await findOwner(store, sourceId));
+  const load = async (sourceId: string, owner?: string): Promise<SourceConfig | undefined> => {
+    const userId = owner ?? owners.get(sourceId) ?? (await findOwner(store, sourceId));
     if (userId === undefined) return undefined;
     remember(owners, sourceId, userId);
     const found = await store.get(source, { userId, sourceId }, { consistent: true });
@@ -41,8 +40,8 @@ export function createConfig({ store, clock }: { store: Store; clock: Clock }): 
     return { source: found, connections };
   };
 
-  const fresh = (sourceId: string): Promise<SourceConfig | undefined> => {
-    const entry = { loading: load(sourceId), untilMs: clock.now() + limits.configMs };
+  const fresh = (sourceId: string, userId?: string): Promise<SourceConfig | undefined> => {
+    const entry = { loading: load(sourceId, userId), untilMs: clock.now() + limits.configMs };
     remember(entries, sourceId, entry);
     entry.loading.catch(() => {
       if (entries.get(sourceId) === entry) entries.delete(sourceId);
@@ -58,10 +57,6 @@ export function createConfig({ store, clock }: { store: Store; clock: Clock }): 
   return {
     of,
     fresh,
-    async connectionOf(sourceId, connectionId) {
-      const config = await of(sourceId);
-      return config?.connections.find(one => one.connectionId === connectionId);
-    },
     forget: sourceId => void entries.delete(sourceId),
   };
 }

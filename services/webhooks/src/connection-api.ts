@@ -38,11 +38,7 @@ const routes = {
     tags,
     request: { params: ofSource, body: json(newConnectionSchema) },
     responses: { 201: json(createdConnectionSchema, 'The new connection') },
-    problems: [
-      'webhooks.source_not_found',
-      'webhooks.too_many_connections',
-      'webhooks.destination_refused',
-    ],
+    problems: ['webhooks.source_not_found', 'webhooks.too_many_connections', 'webhooks.destination_refused'],
     limits: { bodyBytes: limits.bodyBytes },
   }),
   list: route({
@@ -150,7 +146,10 @@ export function createConnectionApi(deps: {
       const userId = c.get('principal').accountId;
       const { sourceId } = c.req.valid('param');
       await sources.owned(sourceId, userId);
-      const [found, totals] = await Promise.all([connections.listBySource(sourceId), totalsOf(store, userId)]);
+      const [found, totals] = await Promise.all([
+        connections.listBySource(sourceId),
+        totalsOf(store, userId),
+      ]);
       const data = found.map(one => showConnection(one, totals.get(one.connectionId)));
       return c.json({ data, next_cursor: null }, 200);
     }),

@@ -20,7 +20,8 @@ const byLatency = Object.fromEntries(
 
 export const dayCount = entity(ferryhookEvents, {
   name: 'count of a day',
-  description: 'What became of the events a source received that day. Each process adds to a shard of its own.',
+  description:
+    'What became of the events a source received that day. Each process adds to a shard of its own.',
   schema: z.object({
     userId: z.string(),
     day: z.string().describe('Like 2026-03-31, in UTC'),

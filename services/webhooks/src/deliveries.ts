@@ -1,28 +1,16 @@
-import { is, type Store, tableErrors } from '@stak/table';
+import { is, type Store } from '@stak/table';
 import { dueShardOf } from './due.ts';
-import { type Delivery, delivery, payload, payloadOfEvent, placesOfConnection } from './events-table.ts';
+import { type Delivery, delivery, payload, payloadOfEvent } from './events-table.ts';
 import type { HeaderPair, HookRequest } from './filters/request-view.ts';
 import type { DeliveryRef } from './intake.ts';
 import * as limits from './limits.ts';
+import { unlessLost } from './lost-write.ts';
 
 export const refKey = ({ eventId, connectionId, run }: DeliveryRef): string =>
   `${eventId} ${connectionId} ${run}`;
 const keyOf = ({ eventId, connectionId, run }: DeliveryRef) => ({ eventId, connectionId, run });
 
 const open = is.oneOf(['pending', 'retrying'] as const);
-
-const isLost = (error: unknown): boolean =>
-  tableErrors.includes(error) && error.code === 'table.condition_failed';
-
-// Undefined when somebody else was faster, or when the index told of something that is over.
-async function unlessLost<T>(writing: Promise<T>): Promise<T | undefined> {
-  try {
-    return await writing;
-  } catch (error) {
-    if (isLost(error)) return undefined;
-    throw error;
-  }
-}
 
 // Mine until the lease ends; then it is due again by itself. The version is the fence of what I will write.
 export const claimDelivery = (
@@ -36,7 +24,10 @@ export const claimDelivery = (
       delivery,
       keyOf(ref),
       { set: { owner, dueIn: dueShardOf(ref.eventId), dueAt: nowMs + limits.leaseMs } },
-      { if: { state: open, dueIn: dueShardOf(ref.eventId), dueAt: is.atMost(nowMs) }, pattern: 'claim delivery' },
+      {
+        if: { state: open, dueIn: dueShardOf(ref.eventId), dueAt: is.atMost(nowMs) },
+        pattern: 'claim delivery',
+      },
     ),
   );
 
@@ -75,17 +66,6 @@ export const releaseDelivery = (
     ),
   );
 
-// Out of the due index, because it is not first in line. Whoever finishes the first one puts it back.
-export const parkDelivery = (store: Store, ref: DeliveryRef, ifVersion: number) =>
-  unlessLost(
-    store.update(
-      delivery,
-      keyOf(ref),
-      { remove: ['dueIn', 'dueAt', 'owner'] },
-      { if: { state: open }, ifVersion, pattern: 'park delivery' },
-    ),
-  );
-
 // Sooner or later than its lease: for a claim that came to nothing.
 export const postponeDelivery = (store: Store, claimed: Delivery, dueAt: number) =>
   unlessLost(
@@ -96,12 +76,6 @@ export const postponeDelivery = (store: Store, claimed: Delivery, dueAt: number)
       { ifVersion: claimed.version, pattern: 'postpone delivery' },
     ),
   );
-
-// The first two in line.
-export async function readLine(store: Store, connectionId: string) {
-  const { items } = await store.query(placesOfConnection, { connectionId }, { limit: 2 });
-  return items;
-}
 
 // As it arrived, byte for byte.
 export async function readRequest(store: Store, eventId: string): Promise<HookRequest | undefined> {

@@ -1,6 +1,5 @@
 import { failedStep, type WriteStep, write } from '@stak/table';
 import { alertStep } from './alerts.ts';
-import { readLine } from './deliveries.ts';
 import type { Base } from './deps.ts';
 import { dueShardOf, eventShardOf } from './due.ts';
 import { isFinished, statusOf } from './event-status.ts';
@@ -13,9 +12,10 @@ import {
   type Event,
   type EventStatus,
   event,
-  place,
 } from './events-table.ts';
 import type { DeliveryRef } from './intake.ts';
+import { leaveLine } from './line.ts';
+import { unlessLost } from './lost-write.ts';
 
 export type Result = {
   state: Delivery['state'];
@@ -43,7 +43,7 @@ export async function writeResult(
     const known = await knownEvent(deps, claimed, round);
     if (!known) {
       // The event is gone, and with it whatever it owed.
-      await store.delete(delivery, claimed, { if: { version: claimed.version } }).catch(() => {});
+      await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version }));
       return undefined;
     }
     const { steps, ...written } = await planResult(deps, claimed, result, known);
@@ -71,7 +71,11 @@ async function knownEvent({ store }: Base, claimed: Delivery, round: number): Pr
   return store.get(event, eventKey(claimed), { consistent: true });
 }
 
-export const eventKey = ({ sourceId, eventId, receivedAt }: Pick<Event, 'sourceId' | 'eventId' | 'receivedAt'>) => ({
+export const eventKey = ({
+  sourceId,
+  eventId,
+  receivedAt,
+}: Pick<Event, 'sourceId' | 'eventId' | 'receivedAt'>) => ({
   sourceId,
   shard: eventShardOf(eventId),
   receivedAt,
@@ -96,7 +100,14 @@ async function planResult(
       'attempt',
       write.put(
         attempt,
-        { ...result.attempt, eventId, connectionId, run, attemptNumber: attempts, expiresAt: claimed.expiresAt },
+        {
+          ...result.attempt,
+          eventId,
+          connectionId,
+          run,
+          attemptNumber: attempts,
+          expiresAt: claimed.expiresAt,
+        },
         { ifAbsent: true },
       ),
     ]);
@@ -107,9 +118,13 @@ async function planResult(
   const to = isLatest ? statusOf({ ...known.deliveries, [connectionId]: summary }) : known.status;
   steps.push(['event', eventStep(claimed, known, isLatest ? summary : undefined, to, nowMs)]);
   if (result.state === 'failed')
-    steps.push(['alert', alertStep(claimed, 'delivery_failed', nowMs, result.error ?? 'The delivery failed')]);
-  const next = isOver && claimed.queueId !== undefined ? await leaveLine(deps, claimed, steps) : undefined;
-  return { steps, moved: { from: known.status, to }, next };
+    steps.push([
+      'alert',
+      alertStep(claimed, 'delivery_failed', nowMs, result.error ?? 'The delivery failed'),
+    ]);
+  const left = isOver && claimed.queueId !== undefined ? await leaveLine(deps, claimed) : undefined;
+  if (left) steps.push(...left.steps);
+  return { steps, moved: { from: known.status, to }, next: left?.next };
 }
 
 function deliveryStep(
@@ -130,7 +145,12 @@ function deliveryStep(
     ...(isOver ? { finishedAt: nowMs } : { dueIn: dueShardOf(eventId), dueAt: nextAt ?? nowMs }),
   };
   const remove = isOver ? (['owner', 'dueIn', 'dueAt'] as const) : (['owner'] as const);
-  return write.update(delivery, { eventId, connectionId, run }, { set, remove }, { ifVersion: claimed.version });
+  return write.update(
+    delivery,
+    { eventId, connectionId, run },
+    { set, remove },
+    { ifVersion: claimed.version },
+  );
 }
 
 function eventStep(
@@ -147,35 +167,4 @@ function eventStep(
     ...(summary && { [`deliveries.${claimed.connectionId}`]: summary }),
   };
   return write.update(event, eventKey(claimed), { set }, { ifVersion: known.version });
-}
-
-// Whoever stood behind is first now, and has to be due. If it is in the due index already, it stays there.
-async function leaveLine(
-  { store, clock }: Base,
-  claimed: Delivery,
-  steps: (readonly [string, WriteStep])[],
-): Promise<DeliveryRef | undefined> {
-  const { connectionId, queueId } = claimed;
-  steps.push(['place', write.delete(place, { connectionId, queueId: queueId! })]);
-  const line = await readLine(store, connectionId);
-  const behind = line.find(one => one.queueId !== queueId);
-  if (!behind || line[0]?.queueId !== queueId) return undefined;
-  const { eventId, run } = behind;
-  const waiting = await store.get(delivery, { eventId, connectionId, run }, { consistent: true });
-  if (!waiting) {
-    // It is gone with its event: so is its place, or the line would stand still.
-    steps.push(['next', write.delete(place, { connectionId, queueId: behind.queueId })]);
-    return undefined;
-  }
-  if (waiting.dueIn === undefined && !isFinished(waiting.state))
-    steps.push([
-      'next',
-      write.update(
-        delivery,
-        { eventId, connectionId, run },
-        { set: { dueIn: dueShardOf(eventId), dueAt: clock.now() } },
-        { ifVersion: waiting.version },
-      ),
-    ]);
-  return { eventId, connectionId, run };
 }

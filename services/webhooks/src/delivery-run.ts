@@ -2,14 +2,7 @@ import type { OutboundResult } from '@stak/outbound';
 import type { Breaker } from './breaker.ts';
 import type { Config } from './config.ts';
 import type { Counters } from './counters.ts';
-import {
-  claimDelivery,
-  holdDelivery,
-  parkDelivery,
-  postponeDelivery,
-  readLine,
-  readRequest,
-} from './deliveries.ts';
+import { claimDelivery, holdDelivery, postponeDelivery, readRequest } from './deliveries.ts';
 import { type Result, writeResult } from './delivery-result.ts';
 import type { Base } from './deps.ts';
 import type { Report } from './dispatcher.ts';
@@ -17,11 +10,14 @@ import { type Delivery, delivery } from './events-table.ts';
 import type { HookRequest } from './filters/request-view.ts';
 import type { DeliveryRef, Intake } from './intake.ts';
 import * as limits from './limits.ts';
+import { isFirst } from './line.ts';
+import { unlessLost } from './lost-write.ts';
 import type { Connection } from './main-table.ts';
 import {
   describeAnswer,
   filterRequest,
   isDelivered,
+  type Outgoing,
   type PipelineDeps,
   prepare,
   responseText,
@@ -46,41 +42,45 @@ export async function runDue(
   owner: string,
   signal: AbortSignal,
 ): Promise<Report> {
-  const claimed = await claimDelivery(deps.store, ref, owner, deps.clock.now());
+  const { store, clock } = deps;
+  const claimed = await claimDelivery(store, ref, owner, clock.now());
   if (!claimed) return {};
   if (claimed.queueId !== undefined && !(await isFirst(deps, claimed))) return {};
-  const config = await deps.config.of(claimed.sourceId);
-  const connection = config?.connections.find(one => one.connectionId === ref.connectionId);
-  if (!connection) {
-    await finish(deps, claimed, undefined, { state: 'cancelled', error: 'The connection was deleted' });
+  const found = await findConfig(deps, claimed);
+  if (!found) {
+    await finish(deps, claimed, { state: 'cancelled', error: 'The connection was deleted' });
     return {};
   }
-  if (config!.source.status !== 'active' || connection.status !== 'active' || connection.breaker === 'open') {
+  const { source, connection } = found;
+  if (source.status !== 'active' || connection.status !== 'active' || connection.breaker === 'open') {
     if (connection.breaker === 'open') await deps.intake.ensureArmed(connection);
-    await holdDelivery(deps.store, claimed, deps.clock.now(), claimed.version);
+    await holdDelivery(store, claimed, clock.now(), claimed.version);
     return {};
   }
   if (connection.ratePerSecond !== undefined) {
     const waitMs = await takeRate(deps, connection.connectionId, connection.ratePerSecond);
     if (waitMs > 0) {
-      await postponeDelivery(deps.store, claimed, deps.clock.now() + waitMs);
+      await postponeDelivery(store, claimed, clock.now() + waitMs);
       return { waitMs };
     }
   }
-  const request = await readRequest(deps.store, claimed.eventId);
-  if (!request) {
-    await deps.store.delete(delivery, claimed);
-    return {};
-  }
-  return attemptDelivery(deps, claimed, connection, request, signal);
+  const request = await readRequest(store, claimed.eventId);
+  if (request) return attemptDelivery(deps, claimed, connection, request, signal);
+  await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version })); // its event is gone
+  return {};
 }
 
-async function isFirst({ store }: RunDeps, claimed: Delivery): Promise<boolean> {
-  const [first] = await readLine(store, claimed.connectionId);
-  if (!first || first.queueId === claimed.queueId) return true;
-  await parkDelivery(store, claimed, claimed.version);
-  return false;
+// What this process remembers may be older than the delivery: before anything is cancelled, it looks again.
+async function findConfig({ config }: RunDeps, { sourceId, userId, connectionId }: Delivery) {
+  for (const look of [config.of, config.fresh]) {
+    const known = await look(sourceId, userId);
+    const connection = known?.connections.find(one => one.connectionId === connectionId);
+    if (connection) return { source: known!.source, connection };
+  }
+  return undefined;
 }
+
+const unsent: ReadonlySet<string> = new Set(['aborted', 'closed', 'busy']);
 
 // One attempt at what is claimed: filter, transform, sign, send, and write what came of it.
 export async function attemptDelivery(
@@ -91,27 +91,44 @@ export async function attemptDelivery(
   signal: AbortSignal,
 ): Promise<Report> {
   const attemptedAt = deps.clock.now();
-  if (claimed.attempts === 0 && !filterRequest(connection, request).matched) {
-    await finish(deps, claimed, connection, { state: 'filtered' });
+  const shaped = await shape(deps, claimed, connection, request);
+  if (shaped === undefined) {
+    await finish(deps, claimed, { state: 'filtered' });
     return {};
   }
-  const shaped = await transformRequest(deps, connection, request);
-  if (!shaped.ok) {
-    const error = `The transform failed: ${shaped.reason}: ${shaped.message}`.slice(0, limits.errorChars);
-    const nothing = { destinationUrl: connection.destinationUrl, statusCode: 0, latencyMs: 0, error, attemptedAt };
-    await finish(deps, claimed, connection, later(deps, claimed, connection, nothing));
-    return {};
-  }
-  if (shaped.dropped) {
-    await finish(deps, claimed, connection, { state: 'filtered' });
+  if ('error' in shaped) {
+    const { destinationUrl } = connection;
+    const made = { destinationUrl, statusCode: 0, latencyMs: 0, error: shaped.error, attemptedAt };
+    await finish(deps, claimed, later(deps, claimed, connection, made));
     return {};
   }
   if ((claimed.dueAt ?? 0) - deps.clock.now() < limits.leaseSpareMs) return {}; // it took too long to get here
-  const outgoing = prepare(deps, connection, request, shaped, claimed.eventId);
-  const answer = await send(deps, outgoing, signal);
-  if (!answer.ok && (answer.reason === 'aborted' || answer.reason === 'closed')) return {}; // the lease ends by itself
+  const answer = await send(deps, shaped, signal);
+  if (!answer.ok && unsent.has(answer.reason)) return {}; // due again when the lease ends
   await record(deps, claimed, connection, answer, attemptedAt);
   return { latencyMs: answer.latencyMs, concurrency: concurrencyOf(connection) };
+}
+
+// Undefined for what this connection does not want.
+async function shape(
+  deps: RunDeps,
+  claimed: Delivery,
+  connection: Connection,
+  request: HookRequest,
+): Promise<Outgoing | { error: string } | undefined> {
+  try {
+    if (claimed.attempts === 0 && !filterRequest(connection, request).matched) return undefined;
+    const outcome = await transformRequest(deps, connection, request);
+    if (!outcome.ok)
+      return {
+        error: `The transform failed: ${outcome.reason}: ${outcome.message}`.slice(0, limits.errorChars),
+      };
+    return outcome.dropped ? undefined : prepare(deps, connection, request, outcome, claimed.eventId);
+  } catch (error) {
+    // A secret that does not open, a filter of an older version: somebody has to repair it, and the event waits.
+    deps.log.error({ err: error, connection_id: connection.connectionId }, 'a connection cannot be used');
+    return { error: 'The connection cannot be used as it is' };
+  }
 }
 
 async function record(
@@ -133,7 +150,7 @@ async function record(
   const result = isSuccess
     ? { state: 'delivered' as const, attempt: made }
     : later(deps, claimed, connection, made, answer);
-  if (await finish(deps, claimed, connection, result)) deps.counters.attempted(claimed, made.latencyMs, isSuccess);
+  if (await finish(deps, claimed, result)) deps.counters.attempted(claimed, made.latencyMs, isSuccess);
   if (isSuccess) await deps.breaker.succeeded(connection);
   else if (answer.status === 410) await deps.breaker.disable(connection, 'The destination answered 410 Gone');
   else await deps.breaker.failed(connection, made.error ?? 'The destination failed');
@@ -159,26 +176,27 @@ function later(
   const delayMs = retryDelayMs(retry, claimed.attempts + 1, random);
   if (delayMs === undefined) return over();
   const nowMs = clock.now();
-  const asked = answer?.ok ? answer.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1] : undefined;
+  const asked = answer?.ok
+    ? answer.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1]
+    : undefined;
   const nextAt = nowMs + politeDelayMs(delayMs, readRetryAfter(asked, nowMs));
-  if (nextAt >= claimed.expiresAt * 1000) return over(`${made.error}; the event would be gone before the next attempt`);
+  if (nextAt >= claimed.expiresAt * 1000)
+    return over(`${made.error}; the event would be gone before the next attempt`);
   return { state: 'retrying', attempt: made, error: made.error, nextAt };
 }
 
 // Writes the result, counts it, and lets those know who wait for it. False when the claim was lost.
-async function finish(
-  deps: RunDeps,
-  claimed: Delivery,
-  connection: Connection | undefined,
-  result: Result,
-): Promise<boolean> {
+async function finish(deps: RunDeps, claimed: Delivery, result: Result): Promise<boolean> {
   const written = await writeResult(deps, claimed, result);
   if (!written) {
-    deps.log.debug({ event_id: claimed.eventId, connection_id: claimed.connectionId }, 'a result came too late');
+    deps.log.debug(
+      { event_id: claimed.eventId, connection_id: claimed.connectionId },
+      'a result came too late',
+    );
     return false;
   }
   if (written.moved) deps.counters.moved(claimed, claimed.receivedAt, written.moved.from, written.moved.to);
-  if (connection && result.attempt && result.state !== 'retrying')
+  if (result.attempt && result.state !== 'retrying')
     deps.counters.finished(claimed, result.state === 'delivered');
   if (written.next) deps.intake.offer(written.next);
   return true;

@@ -43,10 +43,15 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Worker {
       const background = new Map<string, Promise<unknown>>();
       const runOnce = (key: string, what: string, run: () => Promise<void>) => {
         if (background.has(key) || background.size >= limits.backgroundRuns) return;
-        background.set(key, run().catch(logged(what)).finally(() => {
-          background.delete(key);
-          bell.ring();
-        }));
+        background.set(
+          key,
+          run()
+            .catch(logged(what))
+            .finally(() => {
+              background.delete(key);
+              bell.ring();
+            }),
+        );
       };
 
       intake.attend(createDesk(deps, dispatcher, owner, bell.ring, cutOff.signal, logged('a delivery')));
@@ -56,7 +61,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Worker {
             ...deps,
             dispatcher,
             setAside: lanes.setAside,
-            runLane: id => runOnce(`lane ${id}`, 'a backlog', () => lanes.run(id, owner)),
+            runLane: id => runOnce(`lane ${id}`, 'a backlog', () => lanes.run(id, owner, signal)),
             runJob: ref => runOnce(`job ${ref.jobId}`, 'a job', () => jobs.run(ref, owner, signal)),
           });
           enough = hasMore ? dispatcher.waiting() / 2 : 0;
@@ -66,7 +71,9 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Worker {
         intake.attend();
         dispatcher.stop();
         const drained = new AbortController();
-        const ending = Promise.all([dispatcher.idle(), ...background.values()]).finally(() => drained.abort());
+        const ending = Promise.all([dispatcher.idle(), ...background.values()]).finally(() =>
+          drained.abort(),
+        );
         await clock.sleep(limits.drainMs, drained.signal).catch(() => {});
         cutOff.abort();
         await ending;
@@ -84,23 +91,27 @@ function createDesk(
   onError: (error: unknown) => Report,
 ): Desk {
   return {
-    owner: () => owner,
     wake,
     place(connection) {
       const { connectionId, breaker, ordered, ratePerSecond } = connection;
-      if (breaker === 'open') return 'backlog';
       const isFull = dispatcher.waiting(connectionId) >= limits.readyPerConnection;
-      if (isFull && !dispatcher.isQuick(connectionId)) return 'backlog';
+      if (breaker === 'open' || (isFull && dispatcher.isSlow(connectionId))) return { how: 'backlog' };
       // Whose turn it is, or whether there is room in the rate, is known only after the write.
-      if (ordered || ratePerSecond !== undefined) return 'due';
-      return dispatcher.reserve(connectionId, concurrencyOf(connection)) ? 'leased' : 'due';
+      if (ordered || ratePerSecond !== undefined) return { how: 'due' };
+      const reserved = dispatcher.reserve(connectionId, concurrencyOf(connection));
+      if (!reserved) return { how: 'due' };
+      return {
+        how: 'leased',
+        owner,
+        giveBack: reserved.giveBack,
+        start: (delivery, request) =>
+          reserved.start(delivery, () =>
+            attemptDelivery(deps, delivery, connection, request, cutOff).catch(onError),
+          ),
+      };
     },
-    giveBack: connectionId => dispatcher.giveBack(connectionId),
-    start: (delivery, connection, request) =>
-      dispatcher.start(delivery, () =>
-        attemptDelivery(deps, delivery, connection, request, cutOff).catch(onError),
-      ),
     offer: ref => void dispatcher.offer(ref),
     waiting: connectionId => dispatcher.waiting(connectionId),
+    isSlow: connectionId => dispatcher.isSlow(connectionId),
   };
 }

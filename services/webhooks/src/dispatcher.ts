@@ -8,15 +8,16 @@ import { createSlots, type Pace, type Slot } from './slots.ts';
 export type Report = { latencyMs?: number; concurrency?: number; waitMs?: number };
 type Run = () => Promise<Report>;
 
+// Either is called, once.
+export type Reservation = { start(ref: DeliveryRef, run: Run): void; giveBack(): void };
+
 export type Dispatcher = {
   // `full`: this connection has enough waiting in memory. `known`: it is waiting or under way already.
   offer(ref: DeliveryRef): 'taken' | 'known' | 'full';
-  // Keeps a place for an exchange that begins at once; false if there is none.
-  reserve(connectionId: string, concurrency: number): boolean;
-  giveBack(connectionId: string): void;
-  // In the place that was kept.
-  start(ref: DeliveryRef, run: Run): void;
-  isQuick(connectionId: string): boolean;
+  // Keeps a place for an exchange that is about to begin; undefined if there is none.
+  reserve(connectionId: string, concurrency: number): Reservation | undefined;
+  // Whether what waits for it would wait long: known to be slow, or silent for too long already.
+  isSlow(connectionId: string): boolean;
   waiting(connectionId?: string): number;
   stop(): void; // starts nothing any more
   idle(): Promise<void>; // when nothing is under way
@@ -26,10 +27,10 @@ type Track = {
   connectionId: string;
   ready: DeliveryRef[];
   inFlight: number;
-  reserved: Slot[];
   concurrency: number;
   averageMs?: number;
   blockedUntilMs: number;
+  startedMs: number; // since when something is under way
 };
 
 // Who is next: every connection gets its turn, whatever the others have waiting.
@@ -46,12 +47,20 @@ export function createDispatcher(deps: {
   const idlers: (() => void)[] = [];
   let waiting = 0;
   let isStopped = false;
-  let timer: AbortController | undefined;
+  let timer: { stop: AbortController; atMs: number } | undefined;
 
   const trackOf = (connectionId: string): Track => {
     let track = tracks.get(connectionId);
     if (track) tracks.delete(connectionId);
-    else track = { connectionId, ready: [], inFlight: 0, reserved: [], concurrency: 1, blockedUntilMs: 0 };
+    else
+      track = {
+        connectionId,
+        ready: [],
+        inFlight: 0,
+        concurrency: 1,
+        blockedUntilMs: 0,
+        startedMs: 0,
+      };
     tracks.set(connectionId, track);
     if (tracks.size > limits.trackedConnections) forgetOne();
     return track;
@@ -66,8 +75,7 @@ export function createDispatcher(deps: {
 
   const paceOf = ({ averageMs }: Track): Pace =>
     averageMs === undefined ? 'newcomer' : averageMs > limits.slowMs ? 'slow' : 'quick';
-  const mostOf = (track: Track): number =>
-    track.averageMs === undefined ? 1 : track.concurrency;
+  const mostOf = (track: Track): number => (track.averageMs === undefined ? 1 : track.concurrency);
   const mayStart = (track: Track): boolean =>
     track.inFlight < mostOf(track) && track.blockedUntilMs <= clock.now();
 
@@ -94,10 +102,12 @@ export function createDispatcher(deps: {
 
   // One wake-up at a time: for those who wait for a slot to be sorted out, or for their rate.
   const pumpIn = (delayMs: number) => {
-    if (timer) return;
-    const mine = new AbortController();
-    timer = mine;
-    clock.sleep(delayMs, mine.signal).then(
+    const atMs = clock.now() + delayMs;
+    if (timer && timer.atMs <= atMs) return;
+    timer?.stop.abort();
+    const stop = new AbortController();
+    timer = { stop, atMs };
+    clock.sleep(delayMs, stop.signal).then(
       () => {
         timer = undefined;
         for (const track of tracks.values()) if (track.ready.length > 0) line(track);
@@ -108,6 +118,7 @@ export function createDispatcher(deps: {
   };
 
   const launch = (track: Track, ref: DeliveryRef, slot: Slot, run: Run) => {
+    if (track.inFlight === 0) track.startedMs = clock.now();
     track.inFlight += 1;
     run()
       .catch((): Report => ({}))
@@ -153,28 +164,29 @@ export function createDispatcher(deps: {
       track.concurrency = concurrency;
       const pace = paceOf(track);
       // Those who wait have been here longer.
-      if (isStopped || track.ready.length > 0 || !mayStart(track) || !slots.hasRoom(pace)) return false;
+      if (isStopped || track.ready.length > 0 || !mayStart(track) || !slots.hasRoom(pace)) return undefined;
+      const slot = slots.take(pace, clock.now());
       track.inFlight += 1;
-      track.reserved.push(slots.take(pace, clock.now()));
-      return true;
+      return {
+        start(ref, run) {
+          track.inFlight -= 1;
+          known.add(refKey(ref));
+          launch(track, ref, slot, run);
+        },
+        giveBack: () => end(track, slot),
+      };
     },
-    giveBack(connectionId) {
+    isSlow(connectionId) {
       const track = trackOf(connectionId);
-      const slot = track.reserved.pop();
-      if (slot) end(track, slot);
+      const isSilent = track.inFlight > 0 && clock.now() - track.startedMs > limits.slowMs;
+      const pace = paceOf(track);
+      return pace === 'slow' || (pace === 'newcomer' && isSilent);
     },
-    start(ref, run) {
-      const track = trackOf(ref.connectionId);
-      const slot = track.reserved.pop() ?? slots.take(paceOf(track), clock.now());
-      track.inFlight -= 1;
-      known.add(refKey(ref));
-      launch(track, ref, slot, run);
-    },
-    isQuick: connectionId => paceOf(trackOf(connectionId)) === 'quick',
-    waiting: connectionId => (connectionId === undefined ? waiting : (tracks.get(connectionId)?.ready.length ?? 0)),
+    waiting: connectionId =>
+      connectionId === undefined ? waiting : (tracks.get(connectionId)?.ready.length ?? 0),
     stop() {
       isStopped = true;
-      timer?.abort();
+      timer?.stop.abort();
     },
     idle: () => (slots.inUse() === 0 ? Promise.resolve() : new Promise(resolve => idlers.push(resolve))),
   };

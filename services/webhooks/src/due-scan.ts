@@ -6,7 +6,7 @@ import type { DeliveryRef } from './intake.ts';
 import * as limits from './limits.ts';
 
 export type ScanDeps = Base & {
-  dispatcher: Pick<Dispatcher, 'offer' | 'isQuick'>;
+  dispatcher: Pick<Dispatcher, 'offer' | 'isSlow'>;
   setAside(ref: DeliveryRef): Promise<void>;
   runLane(connectionId: string): void;
   runJob(ref: { userId: string; jobId: string }): void;
@@ -33,7 +33,7 @@ async function scanShard(deps: ScanDeps, dueIn: string): Promise<boolean> {
         if (offered === 'taken') taken += 1;
         // A quick connection will get to it soon. Of a slow one, what is in memory is enough: the rest makes way
         // for others.
-        else if (offered === 'full' && !deps.dispatcher.isQuick(one.item.connectionId)) aside.push(one.item);
+        else if (offered === 'full' && deps.dispatcher.isSlow(one.item.connectionId)) aside.push(one.item);
       }
     }
     await Promise.all(aside.map(deps.setAside));

@@ -1,6 +1,6 @@
 import { is, type Store, write } from '@stak/table';
 import type { Config } from './config.ts';
-import { daysOfUser, dayCount, totalCount, totalsOfUser } from './counter-table.ts';
+import { dayCount, daysOfUser, totalCount, totalsOfUser } from './counter-table.ts';
 import type { Base } from './deps.ts';
 import { eventShardOf } from './due.ts';
 import { walkEvents } from './event-list.ts';
@@ -21,6 +21,7 @@ import {
   place,
 } from './events-table.ts';
 import * as limits from './limits.ts';
+import { unlessLost } from './lost-write.ts';
 import {
   alert,
   alertsOfUser,
@@ -47,7 +48,9 @@ export function createEraser(deps: Base & { config: Config }): WebhookEraser {
     const { userId, sourceId } = found;
     if (found.status !== 'deleted') {
       const set = { status: 'deleted' as const, updatedAt: new Date(clock.now()).toISOString() };
-      await store.update(source, { userId, sourceId }, { set }, { if: { status: is.not('deleted') } }).catch(() => {});
+      await unlessLost(
+        store.update(source, { userId, sourceId }, { set }, { if: { status: is.not('deleted') } }),
+      );
       config.forget(sourceId);
       return 'more';
     }

@@ -9,7 +9,7 @@ export const webhookErrors = defineErrors({
   'webhooks.too_many_connections': 409,
   'webhooks.too_many_jobs': 409,
   'webhooks.destination_refused': 422,
-  'webhooks.configuration_refused': 422,
+  'webhooks.range_too_long': 422,
   'webhooks.source_paused': 410,
   'webhooks.signature_refused': 401,
   'webhooks.body_too_large': 413,

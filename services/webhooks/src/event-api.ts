@@ -125,7 +125,9 @@ export function createEventApi(deps: {
       const { sourceId } = c.req.valid('param');
       await sources.owned(sourceId, c.get('principal').accountId);
       const options = { payload: c.req.valid('query').payload === 'true', show: showEvent };
-      return sse(c, { subscribe: (afterId, sink) => tails.follow(sourceId, afterId, options, sink) }) as never;
+      return sse(c, {
+        subscribe: (afterId, sink) => tails.follow(sourceId, afterId, options, sink),
+      }) as never;
     }),
     endpoint(routes.read, async c => {
       const found = await events.owned(c.req.valid('param').eventId, c.get('principal').accountId);
@@ -146,7 +148,8 @@ export function createEventApi(deps: {
       const found = await events.owned(c.req.valid('param').eventId, c.get('principal').accountId);
       const { connectionIds } = c.req.valid('json');
       const known = (await config.fresh(found.sourceId))?.connections ?? [];
-      if (connectionIds?.some(id => !known.some(one => one.connectionId === id))) throw notFound('connection');
+      if (connectionIds?.some(id => !known.some(one => one.connectionId === id)))
+        throw notFound('connection');
       const chosen = known.filter(one => !connectionIds || connectionIds.includes(one.connectionId));
       return c.json({ deliveries: await replayEvent(deps.replay, found, chosen) }, 202);
     }),

@@ -57,7 +57,12 @@ async function* walkShard(
   const end = toMs === undefined ? {} : { before: { receivedAt: toMs } };
   let last = after;
   for (;;) {
-    const range = last === undefined ? { ...start, ...end } : oldestFirst ? { after: last, ...end } : { ...start, before: last };
+    const range =
+      last === undefined
+        ? { ...start, ...end }
+        : oldestFirst
+          ? { after: last, ...end }
+          : { ...start, before: last };
     const options = { ...range, newestFirst: !oldestFirst, limit: pageItems };
     const { items, cursor } = await store.query(eventsOfShard, { sourceId, shard }, options);
     yield* items;

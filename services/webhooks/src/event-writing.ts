@@ -2,9 +2,18 @@ import { failedStep, type WriteStep, write } from '@stak/table';
 import { type Base, inSeconds } from './deps.ts';
 import { dueShardOf, eventShardOf } from './due.ts';
 import { statusOf } from './event-status.ts';
-import { type Delivery, dedupe, delivery, type EventStatus, event, payload, place } from './events-table.ts';
+import {
+  type Delivery,
+  type DeliverySummary,
+  dedupe,
+  delivery,
+  type EventStatus,
+  event,
+  payload,
+  place,
+} from './events-table.ts';
 import type { HeaderPair, HookRequest } from './filters/request-view.ts';
-import type { Intake } from './intake.ts';
+import type { Intake, Placement } from './intake.ts';
 import * as limits from './limits.ts';
 import type { Connection, Source } from './main-table.ts';
 
@@ -26,7 +35,8 @@ export type Receipt = {
 
 type Deps = Base & { intake: Intake };
 type Step = readonly [name: string, step: WriteStep];
-type Owed = { connection: Connection; delivery: Delivery; how: 'leased' | 'due' | 'backlog' };
+type Owed = { connection: Connection; delivery: Delivery; placement: Placement };
+type Stamp = { eventId: string; receivedAt: number; expiresAt: number };
 
 // One transaction: the event, its payload, its provider's id, and a delivery for every connection. Nothing is
 // enqueued afterwards: the deliveries are in the due index the moment they exist.
@@ -35,114 +45,129 @@ export async function writeEvent(
   received: Received,
   connections: readonly Connection[],
 ): Promise<Receipt> {
-  const { store, clock, ids, intake } = deps;
-  const { source, request, rejection, dedupeId } = received;
-  const eventId = ids.next('evt');
-  const receivedAt = clock.now();
+  const { source, rejection } = received;
+  const receivedAt = deps.clock.now();
   const expiresAt = inSeconds(receivedAt) + received.retentionSeconds;
+  const stamp = { eventId: deps.ids.next('evt'), receivedAt, expiresAt };
   const isHeld = source.status === 'paused';
-
-  const owed = rejection ? [] : connections.map(one => owe(deps, one, { eventId, receivedAt, expiresAt, isHeld }));
+  const owed = rejection ? [] : connections.map(one => owe(deps, one, stamp, isHeld));
   if (owed.length === 1) owed[0]!.delivery.eventVersion = 1;
   const deliveries = Object.fromEntries(
     owed.map(one => [one.connection.connectionId, { state: 'pending' as const, run: 0 }]),
   );
   const status = rejection ? 'rejected' : statusOf(deliveries);
-  const steps: Step[] = [];
-  if (dedupeId !== undefined) steps.push(['provider id', dedupeStep(source.sourceId, dedupeId, eventId, receivedAt)]);
-  steps.push([
-    'event',
-    write.put(event, {
-      sourceId: source.sourceId,
-      shard: eventShardOf(eventId),
-      receivedAt,
-      eventId,
-      userId: source.userId,
-      status,
-      method: request.method,
-      query: request.query || undefined,
-      contentType: contentTypeOf(request.headers),
-      sourceIp: request.sourceIp,
-      size: request.body.length,
-      dedupeId,
-      rejection,
-      deliveries,
-      expiresAt,
-    }),
-  ]);
-  steps.push(...payloadSteps(request, { eventId, sourceId: source.sourceId, receivedAt, expiresAt }));
-  for (const one of owed) steps.push(...deliverySteps(one.delivery));
-
+  const receipt = { eventId: stamp.eventId, status, receivedAt, isDuplicate: false, isHeld };
   try {
-    for (const one of owed) if (one.how === 'backlog' && !isHeld) await intake.ensureArmed(one.connection);
-    await store.transact(steps, { pattern: 'ingest' });
+    await armBacklogs(deps, owed, isHeld);
+    await deps.store.transact(
+      [
+        ...dedupeSteps(received, stamp),
+        ['event', eventStep(received, stamp, status, deliveries)],
+        ...payloadSteps(received, stamp),
+        ...owed.flatMap(one => deliverySteps(one.delivery)),
+      ],
+      { pattern: 'ingest' },
+    );
   } catch (error) {
-    for (const { how, connection } of owed) if (how === 'leased') intake.giveBack(connection.connectionId);
-    const failure = failedStep(error);
-    const first = failure?.step === 'provider id' ? (failure.current as { eventId?: string } | undefined) : undefined;
-    if (!first?.eventId) throw error;
-    return { eventId: first.eventId, status: 'received', receivedAt, isDuplicate: true, isHeld };
+    for (const { placement } of owed) if (placement.how === 'leased') placement.giveBack();
+    const first = firstEventId(error);
+    if (first === undefined) throw error;
+    return { ...receipt, eventId: first, isDuplicate: true };
   }
-  for (const { how, connection, delivery } of owed) {
-    if (how === 'leased') intake.start(delivery, connection, request);
-    else if (how === 'due') intake.offer(delivery);
+  for (const { placement, delivery } of owed) {
+    if (placement.how === 'leased') placement.start(delivery, received.request);
+    else if (placement.how === 'due') deps.intake.offer(delivery);
   }
-  return { eventId, status, receivedAt, isDuplicate: false, isHeld };
+  return receipt;
 }
 
-function owe(
-  { ids, intake, clock }: Deps,
-  connection: Connection,
-  of: { eventId: string; receivedAt: number; expiresAt: number; isHeld: boolean },
-): Owed {
-  const { connectionId, sourceId, userId, ordered } = connection;
-  const { isHeld, ...event } = of;
-  const how = isHeld || connection.status !== 'active' ? 'backlog' : intake.place(connection);
+function owe({ ids, intake, clock }: Deps, connection: Connection, stamp: Stamp, isHeld: boolean): Owed {
+  const { connectionId, sourceId, userId, ordered, status } = connection;
+  const placement: Placement = isHeld || status !== 'active' ? { how: 'backlog' } : intake.place(connection);
   const made: Delivery = {
-    ...event,
+    ...stamp,
     connectionId,
     run: 0,
     sourceId,
     userId,
     state: 'pending',
     attempts: 0,
-    dueIn: how === 'backlog' ? connectionId : dueShardOf(of.eventId),
-    dueAt: of.receivedAt,
+    dueIn: placement.how === 'backlog' ? connectionId : dueShardOf(stamp.eventId),
+    dueAt: stamp.receivedAt,
     version: 1,
   };
   if (ordered) made.queueId = ids.next();
-  if (how === 'leased') {
-    made.owner = intake.owner();
+  if (placement.how === 'leased') {
+    made.owner = placement.owner;
     made.dueAt = clock.now() + limits.leaseMs;
   }
-  return { connection, delivery: made, how };
+  return { connection, delivery: made, placement };
 }
+
+// Whatever is paused is armed by whoever resumes it.
+async function armBacklogs({ intake }: Deps, owed: readonly Owed[], isHeld: boolean): Promise<void> {
+  if (isHeld) return;
+  for (const { placement, connection } of owed)
+    if (placement.how === 'backlog' && connection.status === 'active') await intake.ensureArmed(connection);
+}
+
+// Of the event that has this provider id already.
+function firstEventId(error: unknown): string | undefined {
+  const failure = failedStep(error);
+  if (failure?.step !== 'provider id') return undefined;
+  return (failure.current as { eventId?: string } | undefined)?.eventId;
+}
+
+const eventStep = (
+  { source, request, dedupeId, rejection }: Received,
+  stamp: Stamp,
+  status: EventStatus,
+  deliveries: Record<string, DeliverySummary>,
+): WriteStep =>
+  write.put(event, {
+    ...stamp,
+    sourceId: source.sourceId,
+    shard: eventShardOf(stamp.eventId),
+    userId: source.userId,
+    status,
+    method: request.method,
+    query: request.query || undefined,
+    contentType: contentTypeOf(request.headers),
+    sourceIp: request.sourceIp,
+    size: request.body.length,
+    dedupeId,
+    rejection,
+    deliveries,
+  });
 
 // A new delivery, and its place in line if the connection has one.
 export function deliverySteps(made: Delivery): Step[] {
   const { connectionId, eventId, run, queueId, expiresAt } = made;
   const steps: Step[] = [[`delivery to ${connectionId}`, write.put(delivery, made, { ifAbsent: true })]];
   if (queueId !== undefined)
-    steps.push([`place of ${connectionId}`, write.put(place, { connectionId, queueId, eventId, run, expiresAt })]);
+    steps.push([
+      `place of ${connectionId}`,
+      write.put(place, { connectionId, queueId, eventId, run, expiresAt }),
+    ]);
   return steps;
 }
 
-const dedupeStep = (sourceId: string, dedupeId: string, eventId: string, nowMs: number): WriteStep =>
-  write.put(
-    dedupe,
-    { sourceId, dedupeId, eventId, expiresAt: inSeconds(nowMs) + limits.dedupeS },
-    { ifAbsent: true },
-  );
+function dedupeSteps({ source, dedupeId }: Received, { eventId, receivedAt }: Stamp): Step[] {
+  if (dedupeId === undefined) return [];
+  const expiresAt = inSeconds(receivedAt) + limits.dedupeS;
+  const item = { sourceId: source.sourceId, dedupeId, eventId, expiresAt };
+  return [['provider id', write.put(dedupe, item, { ifAbsent: true })]];
+}
 
-type OfEvent = { eventId: string; sourceId: string; receivedAt: number; expiresAt: number };
-
-function payloadSteps({ method, query, headers, body }: HookRequest, of: OfEvent): Step[] {
+function payloadSteps({ source, request }: Received, stamp: Stamp): Step[] {
+  const { method, query, headers, body } = request;
   const parts = Math.max(1, Math.ceil(body.length / limits.bodyPartBytes));
   return Array.from({ length: parts }, (_, part) => {
     const start = part * limits.bodyPartBytes;
     const bytes = parts === 1 ? body : body.slice(start, start + limits.bodyPartBytes);
     const item = {
-      ...of,
+      ...stamp,
+      sourceId: source.sourceId,
       part,
       parts,
       ...(part === 0 && { method, query: query || undefined, headers: JSON.stringify(headers) }),

@@ -1,4 +1,4 @@
-import type { HeaderPair, HookRequest } from './filters/request-view.ts';
+import type { Config } from './config.ts';
 import { readRequest } from './deliveries.ts';
 import { eventKey } from './delivery-result.ts';
 import type { Base } from './deps.ts';
@@ -16,9 +16,9 @@ import {
   eventById,
   payload,
 } from './events-table.ts';
-import type { Config } from './config.ts';
-import { listAll } from './listing.ts';
+import type { HeaderPair, HookRequest } from './filters/request-view.ts';
 import type { Intake } from './intake.ts';
+import { listAll } from './listing.ts';
 
 export type NewEvent = {
   sourceId: string;
@@ -61,7 +61,9 @@ export function createEvents(deps: Base & { config: Config; intake: Intake }): E
     const key = items[0] ?? (await store.get(payload, { eventId, part: 0 }, { consistent: true }));
     if (!key) return null;
     const { sourceId, receivedAt } = key;
-    return (await store.get(event, eventKey({ sourceId, receivedAt, eventId }), { consistent: true })) ?? null;
+    return (
+      (await store.get(event, eventKey({ sourceId, receivedAt, eventId }), { consistent: true })) ?? null
+    );
   };
 
   return {

@@ -48,7 +48,8 @@ export function createWebhooks(deps: WebhookDeps) {
   const lanes: Lanes = createLanes({ ...base, config, intake });
   const refuseUrl = (url: string) => {
     const refusal = outbound.check(url);
-    if (refusal) throw webhookErrors.create('webhooks.destination_refused', refusal.message, { reason: refusal.reason });
+    if (refusal)
+      throw webhookErrors.create('webhooks.destination_refused', refusal.message, { reason: refusal.reason });
   };
   const sources = createSources({ ...base, secrets, config, refuseUrl });
   const connections = createConnections({ ...base, secrets, config, refuseUrl });
@@ -58,13 +59,22 @@ export function createWebhooks(deps: WebhookDeps) {
   const jobs = createJobs({ ...replay, getEvent: events.getById });
   const pipeline = { clock, secrets, transforms, outbound };
 
-  const api: readonly AnyEndpoint[] = [
-    ...createIngestApi({ ...base, config, admission, counters, secrets, intake, onReceived: tails.ring, publicUrl }),
+  const api = [
+    ...createIngestApi({
+      ...base,
+      config,
+      admission,
+      counters,
+      secrets,
+      intake,
+      onReceived: tails.ring,
+      publicUrl,
+    }),
     ...createSourceApi({ store, sources, publicUrl }),
     ...createConnectionApi({ store, ids, sources, connections, pipeline }),
     ...createEventApi({ cursors: deps.cursors, config, sources, events, tails, replay }),
     ...createInsightApi({ store, clock, sources, jobs }),
-  ];
+  ] as const satisfies readonly AnyEndpoint[];
   const workers: Worker[] = [
     createDeliveryWorker({ ...base, ...pipeline, config, counters, breaker, intake, lanes, jobs }),
     counters.worker,

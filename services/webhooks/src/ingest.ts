@@ -92,7 +92,8 @@ function prove({ clock }: IngestDeps, source: Source, secrets: string[], request
     url: request.url,
     nowMs: clock.now(),
     toleranceS: source.toleranceS,
-    config: source.signingAlgorithm === undefined ? undefined : (JSON.parse(source.signingAlgorithm) as HmacConfig),
+    config:
+      source.signingAlgorithm === undefined ? undefined : (JSON.parse(source.signingAlgorithm) as HmacConfig),
   });
   // Whoever cannot sign must not be able to occupy an id that a true event will have.
   if (!verification.ok) return { rejection: verification.reason };

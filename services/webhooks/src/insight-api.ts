@@ -75,7 +75,7 @@ const routes = {
     tags,
     request: { query: analyticsQuery },
     responses: { 200: json(analyticsSchema) },
-    problems: ['webhooks.source_not_found'],
+    problems: ['webhooks.source_not_found', 'webhooks.range_too_long'],
   }),
   alerts: route({
     method: 'get',
@@ -121,7 +121,7 @@ export function createInsightApi(deps: { store: Store; clock: Clock; sources: So
       const { from = dayOf(today - 6 * dayMs), to = dayOf(today), sourceId } = c.req.valid('query');
       if (sourceId !== undefined) await sources.owned(sourceId, userId);
       if (Date.parse(to) - Date.parse(from) > limits.analyticsDays * dayMs)
-        throw webhookErrors.create('webhooks.configuration_refused', 'This is too many days at once.', {
+        throw webhookErrors.create('webhooks.range_too_long', 'This is too many days at once.', {
           most: limits.analyticsDays,
         });
       return c.json(await analyse(store, { userId, sourceId, from, to }), 200);

@@ -5,18 +5,21 @@ import type { Connection } from './main-table.ts';
 export type DeliveryRef = { eventId: string; connectionId: string; run: number };
 export type Keeper = Pick<Connection, 'connectionId' | 'sourceId' | 'userId'>;
 
+// How a delivery is to be written: due now, into the backlog of its connection, or leased to a worker of this process
+// that keeps a place for it. Of the two functions one is called, once: `start` after the write, `giveBack` if there
+// was none.
+export type Placement =
+  | { how: 'due' | 'backlog' }
+  | { how: 'leased'; owner: string; start(delivery: Delivery, request: HookRequest): void; giveBack(): void };
+
 // Between those who write deliveries and those who make them, in one process. All of it is a shortcut: whatever is
 // lost here is found in the due index.
 export type Intake = {
-  // How a delivery is to be written. `leased`: it will be started here at once, and a place for it is kept.
-  place(connection: Connection): 'leased' | 'due' | 'backlog';
-  owner(): string;
-  // The write did not happen.
-  giveBack(connectionId: string): void;
-  start(delivery: Delivery, connection: Connection, request: HookRequest): void;
+  place(connection: Connection): Placement;
   // Due now.
   offer(ref: DeliveryRef): void;
   waiting(connectionId: string): number;
+  isSlow(connectionId: string): boolean;
   // Something is due that is no delivery.
   wake(): void;
   // Before something is put into a connection's backlog.
@@ -28,12 +31,10 @@ export type Desk = Omit<Intake, 'ensureArmed'>;
 
 // Without a worker in this process everything is written as due, and found by the worker of another one.
 const unattended: Desk = {
-  place: ({ breaker }) => (breaker === 'open' ? 'backlog' : 'due'),
-  owner: () => '',
-  giveBack: () => {},
-  start: () => {},
+  place: ({ breaker }) => ({ how: breaker === 'open' ? 'backlog' : 'due' }),
   offer: () => {},
   waiting: () => 0,
+  isSlow: () => false,
   wake: () => {},
 };
 
@@ -45,11 +46,9 @@ export function createIntake(ensureArmed: Intake['ensureArmed']): Intake & { att
       desk = attending;
     },
     place: connection => desk.place(connection),
-    owner: () => desk.owner(),
-    giveBack: connectionId => desk.giveBack(connectionId),
-    start: (...begun) => desk.start(...begun),
     offer: ref => desk.offer(ref),
     waiting: connectionId => desk.waiting(connectionId),
+    isSlow: connectionId => desk.isSlow(connectionId),
     wake: () => desk.wake(),
   };
 }

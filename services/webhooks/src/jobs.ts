@@ -1,4 +1,4 @@
-import { is, tableErrors } from '@stak/table';
+import { is } from '@stak/table';
 import { type Base, inSeconds } from './deps.ts';
 import { dueShardOf } from './due.ts';
 import { notFound, webhookErrors } from './errors.ts';
@@ -6,7 +6,7 @@ import { type Position, walkEvents } from './event-list.ts';
 import { type Event, type Job, job, jobsOfUser } from './events-table.ts';
 import type { Intake } from './intake.ts';
 import * as limits from './limits.ts';
-import { listAll } from './listing.ts';
+import { unlessLost } from './lost-write.ts';
 import { cancelEvent, type ReplayDeps, replayEvent } from './replay.ts';
 
 export type NewJob = Pick<
@@ -22,7 +22,8 @@ export type Jobs = {
   run(ref: { userId: string; jobId: string }, owner: string, signal: AbortSignal): Promise<void>;
 };
 
-type JobDeps = Base & ReplayDeps & { getEvent(eventId: string): Promise<Event | null>; intake: Pick<Intake, 'wake'> };
+type JobDeps = Base &
+  ReplayDeps & { getEvent(eventId: string): Promise<Event | null>; intake: Pick<Intake, 'wake'> };
 type Done = { matched: number; deliveries: number };
 
 // Work over many events, in batches with a checkpoint after each: whoever claims a job whose worker died goes on
@@ -36,55 +37,40 @@ export function createJobs(deps: JobDeps): Jobs {
     return found;
   };
 
-  const claim = async ({ userId, jobId }: { userId: string; jobId: string }, owner: string) => {
+  const claim = ({ userId, jobId }: { userId: string; jobId: string }, owner: string) => {
     const nowMs = clock.now();
-    try {
-      return await store.update(
-        job,
-        { userId, jobId },
-        { set: { owner, dueIn: dueShardOf(jobId), dueAt: nowMs + limits.leaseMs }, add: { failures: 1 } },
-        { if: { state: 'running', dueAt: is.atMost(nowMs) }, pattern: 'claim job' },
-      );
-    } catch (error) {
-      return ignoreLost(error);
-    }
+    const set = { owner, dueIn: dueShardOf(jobId), dueAt: nowMs + limits.leaseMs };
+    const options = { if: { state: 'running' as const, dueAt: is.atMost(nowMs) }, pattern: 'claim job' };
+    return unlessLost(store.update(job, { userId, jobId }, { set, add: { failures: 1 } }, options));
   };
 
-  const checkpoint = async (at: Job, position: Position, done: Done): Promise<Job | undefined> => {
-    const nowMs = clock.now();
-    try {
-      return await store.update(
-        job,
-        { userId: at.userId, jobId: at.jobId },
-        {
-          set: { position: JSON.stringify(position), dueIn: dueShardOf(at.jobId), dueAt: nowMs + limits.leaseMs, failures: 0 },
-          add: { matched: done.matched, deliveries: done.deliveries },
-        },
-        { ifVersion: at.version, pattern: 'checkpoint of a job' },
-      );
-    } catch (error) {
-      return ignoreLost(error);
-    }
+  const checkpoint = ({ userId, jobId, version }: Job, position: Position, done: Done) => {
+    const dueAt = clock.now() + limits.leaseMs;
+    const set = { position: JSON.stringify(position), dueIn: dueShardOf(jobId), dueAt, failures: 0 };
+    const options = { ifVersion: version, pattern: 'checkpoint of a job' };
+    return unlessLost(store.update(job, { userId, jobId }, { set, add: done }, options));
   };
 
-  const finish = (at: Job, state: Job['state']) =>
-    store
-      .update(
-        job,
-        { userId: at.userId, jobId: at.jobId },
-        { set: { state, finishedAt: clock.now() }, remove: ['owner', 'dueIn', 'dueAt'] },
-        { ifVersion: at.version },
-      )
-      .catch(ignoreLost);
+  // Without a version it ends the job whoever works on it; that one's next checkpoint fails.
+  const finish = ({ userId, jobId }: Job, state: Job['state'], ifVersion?: number) => {
+    const change = {
+      set: { state, finishedAt: clock.now() },
+      remove: ['owner', 'dueIn', 'dueAt'] as const,
+    };
+    const options = { if: { state: 'running' as const }, ifVersion };
+    return unlessLost(store.update(job, { userId, jobId }, change, options));
+  };
 
   const apply = async (at: Job, events: readonly Event[]): Promise<Done> => {
-    const known = await config.fresh(at.sourceId);
+    const known = await config.fresh(at.sourceId, at.userId);
     const chosen = (known?.connections ?? []).filter(
       one => one.status !== 'disabled' && (!at.connectionIds || at.connectionIds.includes(one.connectionId)),
     );
     const counts = await Promise.all(
       events.map(one =>
-        at.action === 'replay' ? replayEvent(deps, one, chosen, at.jobId) : cancelEvent(deps, one, at.connectionIds),
+        at.action === 'replay'
+          ? replayEvent(deps, one, chosen, at.jobId)
+          : cancelEvent(deps, one, at.connectionIds),
       ),
     );
     return { matched: events.length, deliveries: counts.reduce((sum, count) => sum + count, 0) };
@@ -111,12 +97,15 @@ export function createJobs(deps: JobDeps): Jobs {
       if (!at || signal.aborted) return; // cancelled, taken over, or to be resumed elsewhere when the lease ends
     }
     await flush();
-    if (at) await finish(at, 'done');
+    if (at) await finish(at, 'done', at.version);
   };
 
   return {
     get,
-    list: userId => listAll(store.all(jobsOfUser, { userId })),
+    async list(userId) {
+      const { items } = await store.query(jobsOfUser, { userId }, { limit: limits.jobsListed });
+      return items;
+    },
     async create(input) {
       const running = (await this.list(input.userId)).filter(one => one.state === 'running');
       if (running.length >= limits.jobsPerUser)
@@ -142,13 +131,13 @@ export function createJobs(deps: JobDeps): Jobs {
     },
     async cancel(jobId, userId) {
       const found = await get(jobId, userId);
-      if (found.state === 'running') await finish(found, 'cancelled');
+      await finish(found, 'cancelled');
       return get(jobId, userId);
     },
     async run(ref, owner, signal) {
       const claimed = await claim(ref, owner);
       if (!claimed) return;
-      if (claimed.failures > limits.jobAttempts) await finish(claimed, 'failed');
+      if (claimed.failures > limits.jobAttempts) await finish(claimed, 'failed', claimed.version);
       else await runBatches(claimed, signal);
     },
   };
@@ -167,9 +156,4 @@ async function* eventsOf(deps: JobDeps, at: Job): AsyncGenerator<Event> {
     const found = await deps.getEvent(eventId);
     if (found?.userId === at.userId && found.sourceId === at.sourceId) yield found;
   }
-}
-
-function ignoreLost(error: unknown): undefined {
-  if (tableErrors.includes(error) && error.code === 'table.condition_failed') return undefined;
-  throw error;
 }

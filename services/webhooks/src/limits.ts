@@ -15,7 +15,6 @@ export const dedupeS = 3 * 24 * 60 * 60; // Stripe, the most patient provider, t
 export const nameChars = 100;
 export const urlChars = 2048; // what every proxy and server on the way accepts
 export const secretChars = 512;
-export const secretsAtOnce = 2; // one and the one it replaces
 export const rotationMs = 24 * hour; // how long a replaced secret still signs, for receivers that deploy daily
 export const sourcesPerUser = 200; // a list that a person can still read
 export const connectionsPerSource = 40; // an event and all it owes must fit one transaction of 100 steps
@@ -68,13 +67,17 @@ export const scanItems = 200; // of one shard at a time, so that no shard holds 
 export const rescanMs = 100; // while there is more due than fits into memory
 export const scanPages = 3; // of one shard, when the first ones hold nothing that can be started
 
+export const lineItems = 10; // the first of a line, and who may stand behind it
+export const lineWaitMs = 15 * minute; // how long one in line sleeps if nobody calls it
+
 export const breakerFailures = 10; // in a row
 export const breakerFirstMs = 1 * minute; // until the first probe
 export const breakerMostMs = 15 * minute; // a destination that comes back is noticed within this
 export const laneIdleMs = 15 * second; // an empty backlog is looked at once more: its index may lag
 export const laneArmedMs = 5 * second; // how long a process trusts that a backlog has somebody who releases it
 export const laneBatch = 100; // released at a time
-export const lanePauseMs = 1 * second; // between batches while a connection is busy
+export const lanePauseMs = 1 * second; // between batches for a connection that is slow
+export const laneStepMs = 20; // between batches for one that keeps up
 
 export const ratePerSecondMost = 1000;
 export const backgroundRuns = 32; // backlogs and jobs looked after at a time
@@ -91,6 +94,7 @@ export const searchChars = 200;
 export const replayEvents = 100; // named one by one in one request
 export const jobBatch = 25; // events between two checkpoints of a job
 export const jobS = 30 * 24 * 60 * 60; // a finished job is listed for a month
+export const jobsListed = 100; // the newest
 export const jobsPerUser = 10; // under way at a time
 export const jobAttempts = 20; // a job that cannot go on is given up rather than tried for ever
 

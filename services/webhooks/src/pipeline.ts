@@ -37,12 +37,14 @@ export const transformRequest = (
   { transforms }: PipelineDeps,
   connection: Connection,
   request: HookRequest,
-): Promise<TransformOutcome> => transforms.run(compile(connection).transform, viewRequest(request), connection.userId);
+): Promise<TransformOutcome> =>
+  transforms.run(compile(connection).transform, viewRequest(request), connection.userId);
 
 export type Outgoing = { url: string; method: string; headers: HeaderPair[]; body: Uint8Array };
 
 // What belongs to the connection that brought it, or would be wrong for the body as it is now.
-const leftBehind = /^(?:host|content-length|content-type|content-encoding|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|authorization|cookie|proxy-.*|x-forwarded-.*|forwarded|x-real-ip|x-ferryhook-.*|webhook-(?:id|timestamp|signature))$/i;
+const leftBehind =
+  /^(?:host|content-length|content-type|content-encoding|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|authorization|cookie|proxy-.*|x-forwarded-.*|forwarded|x-real-ip|x-ferryhook-.*|webhook-(?:id|timestamp|signature))$/i;
 
 export function prepare(
   { clock, secrets }: PipelineDeps,

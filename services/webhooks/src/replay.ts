@@ -1,7 +1,7 @@
 import { failedStep, type WriteStep, write } from '@stak/table';
 import type { Config } from './config.ts';
 import type { Counters } from './counters.ts';
-import { writeResult } from './delivery-result.ts';
+import { eventKey, writeResult } from './delivery-result.ts';
 import type { Base } from './deps.ts';
 import { dueShardOf } from './due.ts';
 import { isFinished, statusOf } from './event-status.ts';
@@ -9,12 +9,11 @@ import { deliverySteps } from './event-writing.ts';
 import {
   type Delivery,
   type DeliverySummary,
-  delivery,
   deliveriesOfEvent,
+  delivery,
   type Event,
   event,
 } from './events-table.ts';
-import { eventKey } from './delivery-result.ts';
 import type { Intake } from './intake.ts';
 import type { Connection } from './main-table.ts';
 
@@ -90,7 +89,9 @@ async function planReplay(
   }
   const status = statusOf({ ...found.deliveries, ...changed });
   if (Object.keys(changed).length > 0) {
-    const summaries = Object.fromEntries(Object.entries(changed).map(([id, one]) => [`deliveries.${id}`, one]));
+    const summaries = Object.fromEntries(
+      Object.entries(changed).map(([id, one]) => [`deliveries.${id}`, one]),
+    );
     const change = { set: { status, ...summaries } };
     steps.push(['event', write.update(event, eventKey(found), change, { ifVersion: found.version })]);
   }

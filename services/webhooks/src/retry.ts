@@ -6,7 +6,12 @@ import * as limits from './limits.ts';
 
 export const retryConfigSchema = z.strictObject({
   delaysS: z
-    .array(z.int().min(1).max(limits.retryDelayMostMs / 1000))
+    .array(
+      z
+        .int()
+        .min(1)
+        .max(limits.retryDelayMostMs / 1000),
+    )
     .max(limits.attempts - 1)
     .optional()
     .describe('Seconds before the second attempt, the third, and so on; none means one attempt only'),

@@ -216,7 +216,13 @@ export const analyticsQuery = z.strictObject({
 });
 export const analyticsSchema = z.strictObject({
   days: z.array(
-    z.strictObject({ day: z.string(), received: count, statuses: statusCounts, attempts: count, successes: count }),
+    z.strictObject({
+      day: z.string(),
+      received: count,
+      statuses: statusCounts,
+      attempts: count,
+      successes: count,
+    }),
   ),
   received: count,
   statuses: statusCounts,

@@ -5,7 +5,7 @@ import { type Base, inSeconds, isoTime } from './deps.ts';
 import { notFound, webhookErrors } from './errors.ts';
 import { armLane } from './lane-arming.ts';
 import * as limits from './limits.ts';
-import { type Source, source, sourceById, sourcesOfUser } from './main-table.ts';
+import { connection, type Source, source, sourceById, sourcesOfUser } from './main-table.ts';
 import { type NewSource, newSourceSchema, type SourceChange } from './schema.ts';
 import { type Secrets, sourcePlace } from './secrets.ts';
 
@@ -94,7 +94,7 @@ export function createSources(
         },
         { ifAbsent: true },
       );
-      config.forget(sourceId);
+      await config.fresh(sourceId, userId); // this process need not wait for the index
       return made;
     },
 
@@ -144,8 +144,13 @@ export function createSources(
         updatedAt: isoTime(nowMs),
         expiresAt: inSeconds(nowMs) + limits.retiredS,
       };
-      // What is held is released, and then found to have no source any more.
-      await edit(found, { set }, await armLanes(sourceId), ifVersion);
+      // Its connections go with it. What they hold is released, and then found to have no connection any more.
+      const known = await config.fresh(sourceId, userId);
+      const retired = (known?.connections ?? []).map(({ connectionId }) => {
+        const step = write.update(connection, { sourceId, connectionId }, { set });
+        return [`connection ${connectionId}`, step] as const;
+      });
+      await edit(found, { set }, [...retired, ...(await armLanes(sourceId))], ifVersion);
     },
   };
 }

@@ -88,7 +88,8 @@ const showDelivery = (one: Delivery): z.infer<typeof deliverySchema> => ({
   finishedAt: one.finishedAt,
 });
 
-const showAttempt = ({ eventId: _, expiresAt: _expiry, ...one }: Attempt): z.infer<typeof attemptSchema> => one;
+const showAttempt = ({ eventId: _, expiresAt: _expiry, ...one }: Attempt): z.infer<typeof attemptSchema> =>
+  one;
 
 export const showDetail = (detail: EventDetail): z.infer<typeof eventDetailSchema> => ({
   ...showEvent(detail.event),

@@ -27,17 +27,30 @@ describe.each(['embedded', 'sdk'] as const)('data access over the %s client', ov
 
     const body = new Uint8Array(200_000).fill(7);
     const { eventId } = await events.create({ sourceId, body, retentionSeconds: 60 });
-    expect(await events.getById(eventId)).toMatchObject({ eventId, sourceId, size: 200_000, status: 'received' });
+    expect(await events.getById(eventId)).toMatchObject({
+      eventId,
+      sourceId,
+      size: 200_000,
+      status: 'received',
+    });
     expect((await events.request(eventId))!.body.length).toBe(200_000);
     const page = await events.listBySource(sourceId, { limit: 10 });
     expect(page.events.map(one => one.eventId)).toEqual([eventId]);
     await events.updateStatus(eventId, 'failed');
     expect(await events.getById(eventId)).toMatchObject({ status: 'failed' });
 
-    const input = { connectionId, destinationUrl, statusCode: 200, latencyMs: 1, attemptedAt: hooks.clock.now() };
+    const input = {
+      connectionId,
+      destinationUrl,
+      statusCode: 200,
+      latencyMs: 1,
+      attemptedAt: hooks.clock.now(),
+    };
     await attempts.create(eventId, 10, input);
     await attempts.create(eventId, 2, input);
-    await expect(attempts.create(eventId, 2, input)).rejects.toMatchObject({ code: 'table.condition_failed' });
+    await expect(attempts.create(eventId, 2, input)).rejects.toMatchObject({
+      code: 'table.condition_failed',
+    });
     expect((await attempts.listByEvent(eventId)).map(one => one.attemptNumber)).toEqual([2, 10]);
 
     await connections.delete(connectionId);
@@ -70,10 +83,14 @@ describe.each(['embedded', 'sdk'] as const)('data access over the %s client', ov
     const path = `/v1/connections/${first}`;
     await hooks.read(path, { method: 'PATCH', send: { status: 'paused' } });
     await hooks.post(`/v1/events/${eventId}/replay`, { connectionIds: [first] });
-    await untilLater(hooks.clock, async () => {
-      const { deliveries } = await hooks.read(`/v1/events/${eventId}`);
-      return deliveries.some((one: { isHeld: boolean }) => one.isHeld);
-    }, 100);
+    await untilLater(
+      hooks.clock,
+      async () => {
+        const { deliveries } = await hooks.read(`/v1/events/${eventId}`);
+        return deliveries.some((one: { isHeld: boolean }) => one.isHeld);
+      },
+      100,
+    );
     await hooks.read(path, { method: 'PATCH', send: { status: 'active' } });
     await untilLater(hooks.clock, () => plain.hits.length === 3, 100);
     await until(async () => (await status()) === 'delivered');

@@ -117,7 +117,9 @@ describe('an event', () => {
     await reach(hooks, eventId, 'delivered');
     const { attempts } = await hooks.read(`/v1/events/${eventId}`);
     const ofFailing = attempts.filter((one: { connectionId: string }) => one.connectionId === failing);
-    expect(ofFailing.map((one: { run: number; attemptNumber: number }) => [one.run, one.attemptNumber])).toEqual([
+    expect(
+      ofFailing.map((one: { run: number; attemptNumber: number }) => [one.run, one.attemptNumber]),
+    ).toEqual([
       [0, 1],
       [0, 2],
       [1, 1],

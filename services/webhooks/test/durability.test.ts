@@ -38,49 +38,98 @@ const moments = Array.from({ length: 9 }, (_, i) => i + 1).flatMap(n => [
 ]);
 
 describe('a process that dies', () => {
-  it.each(moments)('at write %i, %s it is made, loses nothing that was acknowledged', async (diesAt, when) => {
-    let hit = 0;
-    const [plain, ordered] = [
-      await openDestination((_, response) => void response.writeHead(++hit % 3 === 0 ? 500 : 200).end()),
-      await openDestination(),
-    ];
-    const life: { mortal?: ReturnType<typeof mortal> } = {};
-    const dying = await openWebhooks({
-      wrap: client => {
-        life.mortal = mortal(client, diesAt, when);
-        return life.mortal.client;
-      },
-    });
-    const sourceId = await dying.source();
-    await dying.connect(sourceId, plain.url);
-    await dying.connect(sourceId, ordered.url, { ordered: true });
-    life.mortal!.arm();
-    const acknowledged: string[] = [];
-    for (let n = 0; n < 4; n++) {
-      const response = await dying.ingest(sourceId, { body: JSON.stringify({ n }) });
-      if (response.ok) acknowledged.push(((await response.json()) as { eventId: string }).eventId);
-    }
-    await untilLater(dying.clock, () => life.mortal!.isDead());
-    await dying.stop();
+  it.each(moments)(
+    'at write %i, %s it is made, loses nothing that was acknowledged',
+    async (diesAt, when) => {
+      let hit = 0;
+      const [plain, ordered] = [
+        await openDestination((_, response) => void response.writeHead(++hit % 3 === 0 ? 500 : 200).end()),
+        await openDestination(),
+      ];
+      const life: { mortal?: ReturnType<typeof mortal> } = {};
+      const dying = await openWebhooks({
+        wrap: client => {
+          life.mortal = mortal(client, diesAt, when);
+          return life.mortal.client;
+        },
+      });
+      const sourceId = await dying.source();
+      await dying.connect(sourceId, plain.url);
+      await dying.connect(sourceId, ordered.url, { ordered: true });
+      life.mortal!.arm();
+      const acknowledged: string[] = [];
+      for (let n = 0; n < 4; n++) {
+        const response = await dying.ingest(sourceId, { body: JSON.stringify({ n }) });
+        if (response.ok) acknowledged.push(((await response.json()) as { eventId: string }).eventId);
+      }
+      await untilLater(dying.clock, () => life.mortal!.isDead());
+      await dying.stop();
 
-    const next = await startWebhooks({ clock: dying.clock }, dying.engine.client, dying.engine);
-    await leap(dying.clock, limits.leaseMs);
-    await untilLater(
-      dying.clock,
-      async () => {
-        const { data } = await next.read(`/v1/sources/${sourceId}/events`);
-        return data.every((one: { status: string }) => one.status === 'delivered');
-      },
-      5000,
-    );
-    for (const eventId of acknowledged) {
-      for (const destination of [plain, ordered])
-        expect(destination.hits.filter(one => one.headers['webhook-id'] === eventId).length).toBeGreaterThan(0);
-      const { attempts } = await next.read(`/v1/events/${eventId}`);
-      expect(attempts.length).toBeGreaterThanOrEqual(2);
-    }
-    const orders = ordered.hits.map(one => JSON.parse(one.body.toString()).n as number);
-    expect(orders).toEqual(orders.toSorted((a, b) => a - b)); // with repetitions, never out of order
+      const next = await startWebhooks({ clock: dying.clock }, dying.engine.client, dying.engine);
+      await leap(dying.clock, limits.leaseMs);
+      await untilLater(
+        dying.clock,
+        async () => {
+          const { data } = await next.read(`/v1/sources/${sourceId}/events`);
+          return data.every((one: { status: string }) => one.status === 'delivered');
+        },
+        5000,
+      );
+      for (const eventId of acknowledged) {
+        for (const destination of [plain, ordered])
+          expect(
+            destination.hits.filter(one => one.headers['webhook-id'] === eventId).length,
+          ).toBeGreaterThan(0);
+        const { attempts } = await next.read(`/v1/events/${eventId}`);
+        expect(attempts.length).toBeGreaterThanOrEqual(2);
+      }
+      const orders = ordered.hits.map(one => JSON.parse(one.body.toString()).n as number);
+      expect(orders).toEqual(orders.toSorted((a, b) => a - b)); // with repetitions, never out of order
+    },
+  );
+});
+
+// Global indexes are behind the table: each query of one sees what the query before it should have seen.
+function laggingIndexes(client: DynamoClient): DynamoClient {
+  const before = new Map<string, Awaited<ReturnType<DynamoClient['query']>>>();
+  return {
+    ...client,
+    async query(input) {
+      const answer = await client.query(input);
+      if (input.IndexName === undefined) return answer;
+      const key = `${input.IndexName} ${JSON.stringify(Object.values(input.ExpressionAttributeValues ?? {})[0])}`;
+      const late = before.get(key) ?? { ...answer, Items: [], LastEvaluatedKey: undefined };
+      before.set(key, answer);
+      return late;
+    },
+  };
+}
+
+describe('indexes that are behind', () => {
+  it('delay deliveries and make none twice', async () => {
+    const hooks = await openWebhooks({ wrap: laggingIndexes });
+    const [flaky, ordered] = [await openDestination(answer(500)), await openDestination()];
+    const sourceId = await hooks.source();
+    const connectionId = await hooks.connect(sourceId, flaky.url);
+    await hooks.connect(sourceId, ordered.url, { ordered: true });
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n++) ids.push(await hooks.send(sourceId, JSON.stringify({ n })));
+    expect(await hooks.read(`/v1/events/${ids[0]}`)).toMatchObject({ eventId: ids[0] });
+    await untilLater(hooks.clock, () => flaky.hits.length === 6 && ordered.hits.length === 6);
+    flaky.answer = answer(200);
+    const path = `/v1/connections/${connectionId}`;
+    await hooks.read(path, { method: 'PATCH', send: { status: 'paused' } });
+    await leap(hooks.clock, limits.retryDelaysMs[1]!);
+    await hooks.clock.advance(3000);
+    expect(flaky.hits).toHaveLength(6);
+    await hooks.read(path, { method: 'PATCH', send: { status: 'active' } });
+    await untilLater(hooks.clock, () => flaky.hits.length === 12);
+    await untilLater(hooks.clock, async () => {
+      const { data } = await hooks.read(`/v1/sources/${sourceId}/events?status=delivered`);
+      return data.length === 6;
+    });
+    await leap(hooks.clock, 60_000);
+    expect([flaky.hits.length, ordered.hits.length]).toEqual([12, 6]);
   });
 });
 
@@ -109,6 +158,21 @@ describe('several processes', () => {
     for (const { headers } of destination.hits)
       counts.set(headers['webhook-id'], (counts.get(headers['webhook-id']) ?? 0) + 1);
     expect([...counts.values()]).toEqual(Array(9).fill(2));
+  });
+
+  it('cancel nothing because they have not heard of a new connection yet', async () => {
+    const first = await openWebhooks();
+    const late = await startWebhooks({ clock: first.clock }, first.engine.client, first.engine);
+    const destination = await openDestination();
+    const sourceId = await first.source();
+    await late.send(sourceId); // it remembers a source without connections
+    await first.stop();
+    await first.connect(sourceId, destination.url);
+    const eventId = await first.send(sourceId);
+    first.clock.set(first.clock.now() - limits.configMs + 1); // what it remembers stays young
+    await first.clock.advance(limits.scanMs);
+    await until(async () => (await late.read(`/v1/events/${eventId}`)).status === 'delivered');
+    expect(destination.hits).toHaveLength(1);
   });
 
   it('take over what one of them was stopped with', async () => {

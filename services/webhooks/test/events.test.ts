@@ -49,7 +49,10 @@ describe('the list of events', () => {
       hooks.clock.set(hooks.clock.now() + 1000);
     }
     const iso = (n: number) => encodeURIComponent(new Date(times[n]!).toISOString());
-    const { events } = await listAll(hooks, `/v1/sources/${sourceId}/events?limit=2&from=${iso(2)}&to=${iso(7)}`);
+    const { events } = await listAll(
+      hooks,
+      `/v1/sources/${sourceId}/events?limit=2&from=${iso(2)}&to=${iso(7)}`,
+    );
     expect(events.map(one => one.receivedAt)).toEqual([6, 5, 4, 3, 2].map(n => times[n]));
   });
 
@@ -88,7 +91,9 @@ describe('the list of events', () => {
     const sourceId = await hooks.source();
     for (let n = 0; n < 3; n++) await hooks.send(sourceId);
     const { next_cursor } = await hooks.read(`/v1/sources/${sourceId}/events?limit=1`);
-    const other = await hooks.call(`/v1/sources/${sourceId}/events?limit=1&status=failed&cursor=${next_cursor}`);
+    const other = await hooks.call(
+      `/v1/sources/${sourceId}/events?limit=1&status=failed&cursor=${next_cursor}`,
+    );
     expect(other.status).toBe(400);
   });
 });
@@ -111,7 +116,8 @@ describe('a replay', () => {
     }
     const failed = Math.ceil((total - 9) / 2) + 9;
     await until(
-      async () => (await listAll(hooks, `/v1/sources/${sourceId}/events?status=failed`)).events.length >= failed - 1,
+      async () =>
+        (await listAll(hooks, `/v1/sources/${sourceId}/events?status=failed`)).events.length >= failed - 1,
     );
     const { events } = await listAll(hooks, `/v1/sources/${sourceId}/events?status=failed`);
     destination.answer = answer(200);
@@ -119,7 +125,10 @@ describe('a replay', () => {
     const job = await hooks.post(`/v1/sources/${sourceId}/jobs`, { status: 'failed' });
     expect(job.state).toBe('running');
     hooks.restart();
-    await untilLater(hooks.clock, async () => (await hooks.read(`/v1/webhook-jobs/${job.jobId}`)).state === 'done');
+    await untilLater(
+      hooks.clock,
+      async () => (await hooks.read(`/v1/webhook-jobs/${job.jobId}`)).state === 'done',
+    );
     await untilLater(hooks.clock, () => destination.hits.length === total + events.length);
     expect(await hooks.read(`/v1/webhook-jobs/${job.jobId}`)).toMatchObject({
       matched: events.length,

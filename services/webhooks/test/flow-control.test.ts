@@ -25,7 +25,10 @@ describe('a paused source', () => {
     await untilLater(hooks.clock, async () => (await statusOf(hooks, eventId)) === 'delivered');
     await patch({ status: 'paused', whilePaused: 'refuse' });
     const refused = await hooks.ingest(sourceId);
-    expect([refused.status, (await refused.json()) as object]).toMatchObject([410, { code: 'webhooks.source_paused' }]);
+    expect([refused.status, (await refused.json()) as object]).toMatchObject([
+      410,
+      { code: 'webhooks.source_paused' },
+    ]);
   });
 });
 
@@ -75,7 +78,9 @@ describe('the breaker', () => {
       await until(() => destination.hits.length === n + 1);
     }
     await until(async () => (await breaker()) === 'open');
-    expect((await hooks.read('/v1/webhook-alerts')).data).toMatchObject([{ alertKind: 'breaker_opened', connectionId }]);
+    expect((await hooks.read('/v1/webhook-alerts')).data).toMatchObject([
+      { alertKind: 'breaker_opened', connectionId },
+    ]);
     const waiting = await hooks.send(sourceId, '{"n":99}');
     await leap(hooks.clock, limits.retryDelaysMs[1]!);
     await until(async () => (await hooks.read(`/v1/events/${waiting}`)).deliveries[0].isHeld);
@@ -89,10 +94,14 @@ describe('the breaker', () => {
     await leap(hooks.clock, 2 * limits.breakerFirstMs);
     await untilLater(hooks.clock, async () => (await breaker()) === 'closed');
     await untilLater(hooks.clock, async () => (await statusOf(hooks, waiting)) === 'delivered');
-    await untilLater(hooks.clock, async () => {
-      const { data } = await hooks.read(`/v1/sources/${sourceId}/events`);
-      return data.every((one: { status: string }) => one.status === 'delivered');
-    }, 30_000);
+    await untilLater(
+      hooks.clock,
+      async () => {
+        const { data } = await hooks.read(`/v1/sources/${sourceId}/events`);
+        return data.every((one: { status: string }) => one.status === 'delivered');
+      },
+      30_000,
+    );
     expect((await hooks.read('/v1/webhook-alerts')).data).toHaveLength(1);
   });
 });

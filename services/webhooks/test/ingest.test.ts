@@ -82,10 +82,9 @@ describe('ingest', () => {
     const body = '{"zen":1}';
     await hooks.send(sourceId, body, github('old secret', body, 'd1'));
     for (const headers of [{}, github('other', body, 'd2'), github('old secret', `${body} `, 'd3')])
-      expect(await codeOf(await hooks.ingest(sourceId, { body, headers: headers as Record<string, string> }))).toEqual([
-        401,
-        'webhooks.signature_refused',
-      ]);
+      expect(
+        await codeOf(await hooks.ingest(sourceId, { body, headers: headers as Record<string, string> })),
+      ).toEqual([401, 'webhooks.signature_refused']);
 
     await hooks.read(`/v1/sources/${sourceId}`, {
       method: 'PATCH',
@@ -143,7 +142,10 @@ describe('ingest', () => {
     const slack = await hooks.source({ provider: 'slack', signingSecret: 's' });
     const body = JSON.stringify({ type: 'url_verification', challenge: 'abc' });
     const ts = String(Math.floor(hooks.clock.now() / 1000));
-    const headers = { 'x-slack-request-timestamp': ts, 'x-slack-signature': `v0=${hmac('s', `v0:${ts}:${body}`)}` };
+    const headers = {
+      'x-slack-request-timestamp': ts,
+      'x-slack-signature': `v0=${hmac('s', `v0:${ts}:${body}`)}`,
+    };
     const challenged = await hooks.ingest(slack, { body, headers });
     expect([challenged.status, await challenged.text()]).toEqual([200, expect.stringContaining('abc')]);
     const unsigned = await hooks.ingest(slack, { body });

@@ -1,5 +1,5 @@
-import { createConsumer, engineSource, streamsTable } from '@stak/streams';
 import { createLogger } from '@stak/kit';
+import { createConsumer, engineSource, streamsTable } from '@stak/streams';
 import { createTables } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import { percentile } from '../src/analytics.ts';
@@ -107,7 +107,10 @@ describe('the live view', () => {
     const seen = [await hooks.send(sourceId, 'one'), await hooks.send(sourceId, 'two')];
     await until(() => first.events.length === 2);
     expect(first.events.map(one => one.id)).toEqual(seen);
-    expect(first.events[0]!.data).toMatchObject({ eventId: seen[0], body: Buffer.from('one').toString('base64') });
+    expect(first.events[0]!.data).toMatchObject({
+      eventId: seen[0],
+      body: Buffer.from('one').toString('base64'),
+    });
     await first.close();
 
     await hooks.clock.advance(limits.tailOverlapMs + 1);
@@ -177,7 +180,9 @@ describe('the eraser', () => {
       await hooks.clock.advance(limits.eraseGraceMs);
     }
     const items = await Promise.all(
-      ['ferryhook-main', 'ferryhook-events'].map(async TableName => (await hooks.engine.client.scan({ TableName })).Items!),
+      ['ferryhook-main', 'ferryhook-events'].map(
+        async TableName => (await hooks.engine.client.scan({ TableName })).Items!,
+      ),
     );
     const left = items.flat().filter(item => item.userId !== 'usr_bob' && item.sourceId !== bobs);
     expect(left.map(item => [item.PK, item.SK])).toEqual([]);

@@ -4,7 +4,8 @@ import { source } from '../src/main-table.ts';
 import { openDestination } from './destination.ts';
 import { openWebhooks, until } from './webhooks-fixture.ts';
 
-const json = async (response: Response) => [response.status, (await response.json()) as Record<string, unknown>] as const;
+const json = async (response: Response) =>
+  [response.status, (await response.json()) as Record<string, unknown>] as const;
 
 describe('sources', () => {
   it('are created, listed, edited by version and deleted', async () => {
@@ -76,7 +77,8 @@ describe('sources', () => {
       [`/v1/webhook-jobs/${job.jobId}/cancel`, { as: 'bob', method: 'POST' }],
       [`/v1/webhook-analytics?sourceId=${sourceId}`, { as: 'bob' }],
     ];
-    for (const [path, init] of probes) expect([path, (await hooks.call(path, init)).status]).toEqual([path, 404]);
+    for (const [path, init] of probes)
+      expect([path, (await hooks.call(path, init)).status]).toEqual([path, 404]);
     for (const path of ['/v1/sources', '/v1/webhook-jobs', '/v1/webhook-alerts'])
       expect((await hooks.read(path, { as: 'bob' })).data).toEqual([]);
   });
@@ -85,7 +87,9 @@ describe('sources', () => {
     const hooks = await openWebhooks();
     for (let i = 0; i < limits.sourcesPerUser; i++)
       await hooks.webhooks.sources.create({ userId: 'usr_ann', name: `${i}` });
-    const [status, problem] = await json(await hooks.call('/v1/sources', { method: 'POST', send: { name: 'x' } }));
+    const [status, problem] = await json(
+      await hooks.call('/v1/sources', { method: 'POST', send: { name: 'x' } }),
+    );
     expect([status, problem.code]).toEqual([409, 'webhooks.too_many_sources']);
   });
 });
@@ -142,7 +146,11 @@ describe('connections', () => {
     expect(filtered).toMatchObject({ filter: { matched: false, steps: [{ matched: false }] } });
     expect(filtered.request).toBeUndefined();
     const shown = await test({ body: '{"kind":"order","order":{"id":7}}' });
-    expect(shown).toMatchObject({ filter: { matched: true }, transform: { ok: true }, request: { method: 'POST' } });
+    expect(shown).toMatchObject({
+      filter: { matched: true },
+      transform: { ok: true },
+      request: { method: 'POST' },
+    });
     expect(JSON.parse(Buffer.from(shown.request.body, 'base64').toString())).toEqual({ id: 7 });
     expect(destination.hits).toEqual([]);
     const sent = await test({ body: '{"kind":"order","order":{"id":7}}', send: true });

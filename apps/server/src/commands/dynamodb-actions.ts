@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Engine } from '@stak/engine';
-import { readDynamoConfig, readText } from '../config.ts';
+import { isLoopback, readDynamoConfig, readText } from '../config.ts';
 import { untilStopped } from '../signals.ts';
 
 export type Flags = { host?: unknown; port?: unknown; path?: unknown; memory?: unknown; to?: unknown };
@@ -32,8 +32,6 @@ async function serve(flags: Flags): Promise<void> {
     await engine.close();
   }
 }
-
-const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.');
 
 async function check(engine: Engine): Promise<void> {
   const report = await engine.check();

@@ -29,7 +29,8 @@ async function start(flags: ServerFlags): Promise<void> {
   let demo: Demo | undefined;
   const server = await startServer(config, {
     log: createLogger({ level: config.logLevel }),
-    extend: app => mountConsole(app, () => demo),
+    // Anybody can say that they called this machine by its own name: only where nobody else can call it, is it told.
+    extend: app => mountConsole(app, () => (config.isPrivate ? demo : undefined)),
   });
   const stopped = untilStopped();
   try {

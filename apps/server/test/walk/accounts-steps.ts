@@ -32,6 +32,7 @@ export const accountsSteps: readonly Step[] = [
     body: { refresh_token: '{refresh_token}' },
     stranger: { anything: 'whoever has the token is the owner' },
   },
+  { operation: 'accounts.whoAmI', stranger: mine },
   { operation: 'accounts.getMe', stranger: mine },
   { operation: 'accounts.updateMe', body: { name: 'Owner again' }, stranger: mine },
   { operation: 'accounts.getUsage', stranger: mine },
@@ -60,6 +61,7 @@ export const accountsSteps: readonly Step[] = [
   { operation: 'accounts.listSessions', stranger: mine },
   { operation: 'accounts.endSession' },
   { operation: 'accounts.listAudit', stranger: mine },
+  { operation: 'accounts.mintInboxToken', status: 201, stranger: mine },
 ];
 
 // They end what the other steps need: they come last, and no stranger tries them with the owner's credentials.

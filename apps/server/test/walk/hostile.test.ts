@@ -1,5 +1,6 @@
 import { manualClock } from '@stak/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { requestOf, tokenOf } from './step.ts';
 import { steps } from './steps.ts';
 import { type Answer, type Operation, openWorld, type Request, send, type World } from './world.ts';
 
@@ -11,10 +12,34 @@ let expired: string;
 beforeAll(async () => {
   world = await openWorld(clock);
   expired = world.owner.session;
-  clock.advance(16 * 60_000);
+  clock.set(clock.now() + 16 * 60_000);
   world.owner.session = await logInAgain(world);
+  await settle();
 }, 60_000);
 afterAll(() => world?.server.stop());
+
+// One of everything, so that what is sent gets past the doors. What no step of these keeps is called `something`.
+const settlers = new Set([
+  'tenants.create',
+  'tenants.createUser',
+  'inbox.writeInbox',
+  'inbox.publish',
+  'webhooks.createSource',
+  'webhooks.createConnection',
+  'webhooks.receive',
+  'tasks.create',
+]);
+
+async function settle(): Promise<void> {
+  for (const step of steps.filter(one => settlers.has(one.operation) && one.as !== 'endUser')) {
+    const token = tokenOf(world, step, 'owner');
+    const answer = await ask({ ...requestOf(world, step), ...(token && { token }) });
+    expect(answer.status, `${step.operation}: ${answer.text}`).toBeLessThan(300);
+    step.keep?.(world, answer);
+  }
+  for (const [, name] of JSON.stringify([steps, world.operations]).matchAll(/\{(\w+)\}/g))
+    if (!world.known.has(name!)) world.known.set(name!, 'something');
+}
 
 const isGuarded = ({ auth }: Operation) => auth !== 'public' && auth !== 'provider';
 
@@ -73,8 +98,8 @@ it('is 403 with too small a scope, or as the wrong kind of caller', async () => 
 
 it('is 400 for a field that no route knows', async () => {
   for (const operation of jsonOperations()) {
-    const { body } = sampleOf(operation);
-    const answer = await asOwner(operation, { body: { ...(body as object), surprise: 1 } });
+    const { path, body } = sampleOf(operation);
+    const answer = await asOwner(operation, { path, body: { ...(body as object), surprise: 1 } });
     // Where any field may come, there is none that is unknown.
     if (!keepsUnknownFields.has(operation.id)) expectProblem(answer, [400], operation);
   }
@@ -88,9 +113,10 @@ const keepsUnknownFields = new Set([
 ]);
 
 it('is 413 for a body beyond the limit', async () => {
-  const body = { surprise: 'x'.repeat(12 * 1024 * 1024) };
+  const body = new TextEncoder().encode(JSON.stringify({ surprise: 'x'.repeat(12 * 1024 * 1024) }));
+  const headers = { 'content-type': 'application/json' };
   for (const operation of jsonOperations())
-    expectProblem(await asOwner(operation, { body }), [413], operation);
+    expectProblem(await asOwner(operation, { body, headers }), [413], operation);
 });
 
 it('is a problem for a body that is no JSON', async () => {
@@ -116,15 +142,21 @@ it('survives hostile texts in every part of a path and in every query', async ()
 
 it('survives hostile values in every field', async () => {
   for (const operation of jsonOperations()) {
-    const { body } = sampleOf(operation);
-    for (const name of Object.keys((body as object | undefined) ?? {}))
-      for (const value of hostileValues)
-        expectNoFailure(
-          await asOwner(operation, { body: { ...(body as object), [name]: value } }),
-          operation,
-        );
+    const { path, body } = sampleOf(operation);
+    for (const variant of variantsOf(body))
+      expectNoFailure(await asOwner(operation, { path, body: variant }), operation);
   }
 }, 120_000);
+
+// The same body with one field, at any depth, made hostile.
+function* variantsOf(body: unknown): Generator<unknown> {
+  if (Array.isArray(body)) for (const one of variantsOf(body[0])) yield [one, ...body.slice(1)];
+  else if (typeof body === 'object' && body !== null)
+    for (const [name, inner] of Object.entries(body)) {
+      for (const value of hostileValues) yield { ...body, [name]: value };
+      for (const one of variantsOf(inner)) yield { ...body, [name]: one };
+    }
+}
 
 // Signing out or deleting the account would end the test; they have tests of their own.
 const endings = new Set([
@@ -136,7 +168,10 @@ const endings = new Set([
 const jsonOperations = () =>
   world.operations.filter(({ hasJsonBody, id }) => hasJsonBody && !endings.has(id));
 
-const sampleOf = ({ id }: Operation) => steps.find(step => step.operation === id) ?? { body: {} };
+function sampleOf(operation: Operation): Request {
+  const step = steps.find(one => one.operation === operation.id);
+  return step ? requestOf(world, step) : { ...plainRequest(operation), body: {} };
+}
 
 const plainRequest = ({ method, path }: Operation): Request => ({
   method: method === 'ANY' ? 'POST' : method,

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { CreateTableCommand, DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import type { Contestant } from '../../contestant.ts';
+import { findFreePort } from '../../free-port.ts';
 import { createTable, tableName } from '../data.ts';
 import { createOperations, load, type Port } from '../operations.ts';
 import { loadInFlight, type Settings } from '../settings.ts';
@@ -51,15 +51,6 @@ export async function startOverHttp(
       await gone;
     },
   };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function createWhenReady(client: DynamoDBClient): Promise<void> {

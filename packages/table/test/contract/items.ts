@@ -60,6 +60,13 @@ export function testItems(target: () => Target): void {
     });
   });
 
+  it('keeps a map whose fields are called like those of every object', async () => {
+    const map = { constructor: ['x'], toString: 'y' };
+    await target().client.put({ TableName: inbox.name, Item: { pk: 'maps', sk: 'odd names', map } });
+    const found = Object.entries((await raw('maps', 'odd names'))?.map);
+    expect(found.sort()).toEqual(Object.entries(map));
+  });
+
   it('puts only if absent, and says what is in the way', async () => {
     const store = storeOf(target);
     await store.put(message, messageOf('m1'), { ifAbsent: true });

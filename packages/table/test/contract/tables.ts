@@ -49,6 +49,17 @@ export function testTables(target: () => Target): void {
     expect((await make(grown))[0]?.done).toEqual([]);
   });
 
+  it('is made once by servers that start together', async () => {
+    const indexes = { one: { partition: 'onepk' }, two: { partition: 'twopk' } } as const;
+    for (const table of [
+      defineTable({ name, keys }),
+      defineTable({ name, keys, indexes, ttl: 'ttl', stream: 'NEW_IMAGE' }),
+    ]) {
+      await Promise.all([make(table), make(table), make(table)]);
+      expect(await make(table)).toEqual([{ table: name, done: [] }]);
+    }
+  });
+
   it('refuses a table that contradicts its design, and says in what', async () => {
     await make(
       defineTable({

@@ -65,6 +65,7 @@ export const socialRoutes = {
       'accounts.provider_email_unverified',
       'accounts.link_refused',
       'accounts.identity_taken',
+      'accounts.being_deleted',
       'accounts.provider_failed',
     ],
   }),

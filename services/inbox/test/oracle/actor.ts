@@ -1,10 +1,9 @@
 import { seededRandom } from '@stak/kit';
-import { createStore } from '@stak/table';
 import { send } from '../../src/send-table.ts';
 import { type Command, type Plain, users } from './commands.ts';
 import { CrashError } from './faults.ts';
 import { Model, type Policy, type Sent } from './model.ts';
-import { handleRecords, place, type World } from './world.ts';
+import { handleRecords, type World } from './world.ts';
 
 type Pending = { sent: Sent; hostId: string; delivered: number };
 type Publishing = { uids?: string[]; category?: string; ttl: number; delay?: number };
@@ -15,7 +14,6 @@ const origin = { sender: 'usr_1' };
 export class Actor {
   readonly model: Model;
   readonly #world: World;
-  readonly #store;
   readonly #sent: { id: string; hostId: string }[] = [];
   readonly #pending: Pending[] = []; // written down, and not yet delivered to all
   #turn = 0;
@@ -23,7 +21,6 @@ export class Actor {
 
   constructor(world: World, policy: Policy) {
     this.#world = world;
-    this.#store = createStore({ client: world.client, clock: world.clock });
     this.model = new Model(policy, world.now);
   }
 
@@ -138,8 +135,8 @@ export class Actor {
     const publishOnce = () => {
       const { operations } = this.inbox();
       return uids
-        ? operations.publish(place, { ...draft, uids }, origin)
-        : operations.broadcast(place, draft, origin);
+        ? operations.publish(this.#world.place, { ...draft, uids }, origin)
+        : operations.broadcast(this.#world.place, draft, origin);
     };
     const published = await this.#again(publishOnce);
     for (let i = 0; i < repeats; i++) {
@@ -161,9 +158,10 @@ export class Actor {
 
   // How far the worker got is what it has written down; the copies have to agree.
   async #learnDelivered(): Promise<void> {
+    const { store, place } = this.#world;
     for (const pending of this.#pending) {
       const { sent } = pending;
-      const found = await this.#store.get(send, { ...place, id: sent.id }, { consistent: true });
+      const found = await store.get(send, { ...place, id: sent.id }, { consistent: true });
       if (!found) continue;
       if (!sent.recipients) {
         if (found.status === 'sent' && pending.delivered++ === 0) this.model.broadcast(sent);
@@ -180,8 +178,8 @@ export class Actor {
     const isThere = this.model.sent.get(sent.id)!.expiredat * 1000 > this.#world.now();
     const attempt = () =>
       byHostId
-        ? this.inbox().operations.redactHostId(place, sent.hostId)
-        : this.inbox().operations.redact(place, sent.id);
+        ? this.inbox().operations.redactHostId(this.#world.place, sent.hostId)
+        : this.inbox().operations.redact(this.#world.place, sent.id);
     await this.#again(attempt).catch((error: { code?: string }) => {
       if (error.code !== 'inbox.send_not_found' || isThere) throw error;
     });
@@ -194,7 +192,7 @@ export class Actor {
   #picked = (pick: number) => this.#sent.at(pick % Math.max(1, this.#sent.length));
   #user = (uid: string) => {
     this.model.visit(uid);
-    return { ...place, uid };
+    return { ...this.#world.place, uid };
   };
   #seconds = () => Math.floor(this.#world.now() / 1000);
 }

@@ -1,6 +1,7 @@
 import { deepStrictEqual } from 'node:assert';
+import type { UserPlace } from '../../src/index.ts';
 import type { Actor } from './actor.ts';
-import { place, type World } from './world.ts';
+import type { World } from './world.ts';
 
 export type Tally = { checks: number };
 
@@ -13,7 +14,7 @@ const views = [
 // Every user's feed, page by page, and counts, as the model has them.
 export async function checkAll(world: World, actor: Actor, tally: Tally): Promise<void> {
   for (const uid of actor.model.known()) {
-    const user = { ...place, uid };
+    const user = { ...world.place, uid };
     deepStrictEqual(sorted(await actor.inbox().operations.counts(user)), sorted(actor.model.counts(uid)));
     tally.checks += 1;
     for (const view of views) {
@@ -25,12 +26,7 @@ export async function checkAll(world: World, actor: Actor, tally: Tally): Promis
 }
 
 // Numbers of pages are small and differ, so that every border is met.
-async function readAll(
-  world: World,
-  actor: Actor,
-  user: { uid: string } & typeof place,
-  view: (typeof views)[0],
-) {
+async function readAll(world: World, actor: Actor, user: UserPlace, view: (typeof views)[0]) {
   const shown = [];
   let before: string | undefined;
   do {

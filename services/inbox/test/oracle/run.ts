@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { Actor } from './actor.ts';
+import type { EngineKind } from './backend.ts';
 import { checkAll, type Tally } from './check.ts';
 import { type History, histories } from './commands.ts';
-import { type EngineKind, openWorld, type Sabotage } from './world.ts';
+import { openWorld, type Sabotage } from './world.ts';
 
 export type RunOptions = {
   histories: number;

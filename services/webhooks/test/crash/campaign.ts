@@ -27,7 +27,8 @@ const report = await runCampaign({
 });
 const seconds = ((performance.now() - startedMs) / 1000).toFixed(0);
 for (const violation of report.violations.slice(0, 20)) console.error(violation);
-const verdict = report.violations.length === 0 ? 'nothing was lost' : `${report.violations.length} violations`;
+const verdict =
+  report.violations.length === 0 ? 'nothing was lost' : `${report.violations.length} violations`;
 console.log(
   `${rounds} rounds, ${report.acknowledged} acknowledged, ${report.deliveries} delivered, ` +
     `${report.duplicates} twice (in flight at a kill, same id), ${seconds} s, seed ${seed}: ${verdict}`,

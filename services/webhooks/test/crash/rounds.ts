@@ -1,7 +1,8 @@
 import type { Random } from '@stak/kit';
 import * as limits from '../../src/limits.ts';
-import { type Arrival, openReceivers } from './receivers.ts';
+import { openReceivers } from './receivers.ts';
 import { ask, type CrashServer, startServer } from './server.ts';
+import { countDuplicates, type Stored, verify } from './verification.ts';
 
 export type CampaignSettings = {
   path: string;
@@ -10,7 +11,12 @@ export type CampaignSettings = {
   senders: number;
   log(line: string): void;
 };
-export type CampaignReport = { acknowledged: number; deliveries: number; duplicates: number; violations: string[] };
+export type CampaignReport = {
+  acknowledged: number;
+  deliveries: number;
+  duplicates: number;
+  violations: string[];
+};
 
 const connections = 3;
 
@@ -25,26 +31,30 @@ export async function runCampaign(settings: CampaignSettings): Promise<CampaignR
   const sourceId = await prepare(server, receivers.urls);
 
   for (let round = 0; round < rounds; round++) {
-    receivers.state.round = round;
-    const lifeMs = 200 + random() * 1200;
+    const lifeMs = 300 + random() * 2000;
     const before = acknowledged.size;
     await load(server, sourceId, settings.senders, Date.now() + lifeMs, acknowledged, async () => {
       kills.push(Date.now());
       await server.kill();
     });
-    log(`round ${round + 1}: ${acknowledged.size - before} acknowledged, killed after ${Math.round(lifeMs)} ms`);
+    log(
+      `round ${round + 1}: ${acknowledged.size - before} acknowledged, killed after ${Math.round(lifeMs)} ms`,
+    );
     server = await startServer(path, secret);
   }
-  receivers.state.round = rounds;
   receivers.state.failureShare = 0;
   log('catching up');
   const unfinished = await catchUp(server, sourceId);
-  const statuses = await readStatuses(server, sourceId);
+  const stored = await readEvents(server, sourceId);
   await server.kill();
   await receivers.close();
-  const violations = [...unfinished, ...verify(acknowledged, statuses, receivers.arrivals, kills)];
+  const violations = [
+    ...unfinished,
+    ...verify({ acknowledged, stored, arrivals: receivers.arrivals, kills }),
+  ];
   const deliveries = receivers.arrivals.flat().filter(one => one.status === 200).length;
-  return { acknowledged: acknowledged.size, deliveries, duplicates: countDuplicates(receivers.arrivals), violations };
+  const duplicates = countDuplicates(receivers.arrivals);
+  return { acknowledged: acknowledged.size, deliveries, duplicates, violations };
 }
 
 async function prepare(server: CrashServer, urls: readonly string[]): Promise<string> {
@@ -53,7 +63,12 @@ async function prepare(server: CrashServer, urls: readonly string[]): Promise<st
   for (const [i, destinationUrl] of urls.entries())
     await ask(server, `/v1/sources/${sourceId}/connections`, {
       // One of them in order. Retries come quickly, or a round would be over before the first.
-      send: { name: `${i}`, destinationUrl, ordered: i === 2, retryConfig: { delaysS: [1, 1, 2, 2, 3, 3, 5] } },
+      send: {
+        name: `${i}`,
+        destinationUrl,
+        ordered: i === 2,
+        retryConfig: { delaysS: [1, 1, 2, 2, 3, 3, 5] },
+      },
     });
   return sourceId;
 }
@@ -82,7 +97,7 @@ async function* listEvents(server: CrashServer, sourceId: string, filter = '') {
   let cursor = '';
   for (;;) {
     const page = await ask(server, `/v1/sources/${sourceId}/events?limit=100${filter}${cursor}`);
-    if (!page || page.status !== 200) throw new Error('The list of events could not be read');
+    if (page?.status !== 200) throw new Error('The list of events could not be read');
     yield* page.json.data as { eventId: string; status: string }[];
     if (page.json.next_cursor === null) return;
     cursor = `&cursor=${encodeURIComponent(String(page.json.next_cursor))}`;
@@ -103,49 +118,11 @@ async function catchUp(server: CrashServer, sourceId: string): Promise<string[]>
   return [`${open} events were not settled in time`];
 }
 
-async function readStatuses(server: CrashServer, sourceId: string): Promise<Map<string, string>> {
-  const statuses = new Map<string, string>();
-  for await (const { eventId, status } of listEvents(server, sourceId)) statuses.set(eventId, status);
-  return statuses;
-}
-
-const mostMs = 30_000; // from the kill to the end of any exchange that was under way
-
-function verify(
-  acknowledged: ReadonlySet<string>,
-  statuses: ReadonlyMap<string, string>,
-  arrivals: readonly Arrival[][],
-  kills: readonly number[],
-): string[] {
-  const violations: string[] = [];
-  for (const eventId of acknowledged) {
-    const status = statuses.get(eventId);
-    if (status === undefined) violations.push(`${eventId} was acknowledged and is gone`);
-    else if (status !== 'delivered' && status !== 'failed' && status !== 'partial')
-      violations.push(`${eventId} is ${status} in the end`);
+async function readEvents(server: CrashServer, sourceId: string): Promise<Map<string, Stored>> {
+  const stored = new Map<string, Stored>();
+  for await (const { eventId } of listEvents(server, sourceId)) {
+    const detail = await ask(server, `/v1/events/${eventId}`);
+    stored.set(eventId, detail!.json as Stored);
   }
-  for (const [i, list] of arrivals.entries()) {
-    const successes = new Map<string, number[]>();
-    for (const { eventId, status, atMs } of list)
-      if (status === 200) successes.set(eventId, [...(successes.get(eventId) ?? []), atMs]);
-    for (const eventId of acknowledged)
-      if (!successes.has(eventId) && statuses.get(eventId) === 'delivered')
-        violations.push(`${eventId} is delivered, but connection ${i} never got it`);
-    for (const [eventId, times] of successes) {
-      if (!statuses.has(eventId)) violations.push(`connection ${i} got ${eventId}, which does not exist`);
-      const [first = 0] = times;
-      const wasKilled = kills.some(at => at >= first - 1000 && at - first < mostMs);
-      if (times.length > 1 && !wasKilled) violations.push(`connection ${i} got ${eventId} twice without reason`);
-    }
-  }
-  return violations;
-}
-
-function countDuplicates(arrivals: readonly Arrival[][]): number {
-  let duplicates = 0;
-  for (const list of arrivals) {
-    const good = list.filter(one => one.status === 200);
-    duplicates += good.length - new Set(good.map(one => one.eventId)).size;
-  }
-  return duplicates;
+  return stored;
 }

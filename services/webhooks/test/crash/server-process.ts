@@ -22,7 +22,11 @@ const webhooks = createWebhooks({
   cursors,
   sealer: createSealer({ keys: [{ id: 'crash', secret }] }),
   outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
-  planOf: async () => ({ eventsPerMinute: 10_000_000, eventsPerMonth: 1_000_000_000, retentionSeconds: 86_400 }),
+  planOf: async () => ({
+    eventsPerMinute: 10_000_000,
+    eventsPerMonth: 1_000_000_000,
+    retentionSeconds: 86_400,
+  }),
   usageOf: async () => 0,
   countUsage: async () => {},
 });

@@ -1,0 +1,28 @@
+import { readText } from '../config.ts';
+import { UsageError } from '../errors.ts';
+
+export const readOptional = (name: string, value: unknown): string | undefined =>
+  value === undefined ? undefined : readText(name, value);
+
+// `--to ann,bob` and `--to ann --to bob` are the same.
+export function readList(name: string, value: unknown): string[] {
+  const given = Array.isArray(value) ? value : [value];
+  const list = given.flatMap(one => readText(name, one).split(',')).map(one => one.trim());
+  return list.filter(one => one !== '');
+}
+
+export const readOptionalList = (name: string, value: unknown): string[] | undefined =>
+  value === undefined ? undefined : readList(name, value);
+
+export function readCount(name: string, value: unknown, otherwise: number): number {
+  if (value === undefined) return otherwise;
+  if (Number.isInteger(value) && (value as number) > 0) return value as number;
+  throw new UsageError(`${name} needs a number of at least 1, not ${JSON.stringify(value)}`);
+}
+
+export function readMoment(name: string, value: unknown): Date | undefined {
+  if (value === undefined) return undefined;
+  const moment = new Date(readText(name, value));
+  if (!Number.isNaN(moment.getTime())) return moment;
+  throw new UsageError(`${name} needs a time like 2026-12-01T09:00:00Z, not ${JSON.stringify(value)}`);
+}

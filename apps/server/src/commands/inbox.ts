@@ -1,0 +1,31 @@
+import type { CAC } from 'cac';
+import { runAction } from './action.ts';
+import type { InboxFlags } from './inbox-actions.ts';
+
+export function registerInbox(cli: CAC): void {
+  cli
+    .command('inbox <action> [id]', 'Messages to users: send, broadcast, list, read, tail, redact')
+    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--tenant <id>', 'Whose inbox it is')
+    .option('--inbox <key>', 'Which inbox (list: leave it out to see all)')
+    .option('--user <uid>', 'list, read, tail: which user; `me` with the token of a user')
+    .option('--to <uids>', 'send: to whom, with commas in between')
+    .option('--title <text>', 'send, broadcast: the title')
+    .option('--body <text>', 'send, broadcast: the body, as a text')
+    .option('--data <json>', 'send, broadcast: the body, as JSON')
+    .option('--category <key>', 'send, broadcast, list, read --all: the category')
+    .option('--ttl <duration>', 'send, broadcast: how long it is there, like 30d or 12h')
+    .option('--at <time>', 'send, broadcast: when, if not now')
+    .option('--host-id <id>', 'send, broadcast: an id of your own, taken once; redact: instead of our id')
+    .option('--unread', 'list: what the user has not read')
+    .option('--all', 'read: everything')
+    .option('--limit <number>', 'list: at most so many (default: 20)')
+    .option('--json', 'list, tail: everything there is to know')
+    .example('stak inbox send --tenant acme --inbox news --to ann,bob --title "Hello" --body "How are you?"')
+    .example('stak inbox list --tenant acme --inbox news --user ann --unread')
+    .example('stak inbox tail --tenant acme --inbox news --user ann')
+    .action(async (action: string, id: string | undefined, flags: InboxFlags) => {
+      const { actions } = await import('./inbox-actions.ts');
+      await runAction('inbox', actions, action, flags, id);
+    });
+}

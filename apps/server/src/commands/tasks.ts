@@ -1,0 +1,27 @@
+import type { CAC } from 'cac';
+import { runAction } from './action.ts';
+import type { TaskFlags } from './tasks-actions.ts';
+
+export function registerTasks(cli: CAC): void {
+  cli
+    .command('tasks <action> [text]', 'Your tasks: add, list, done, search, export')
+    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--due <date>', 'add: when it is due, like 2026-12-01')
+    .option('--priority <priority>', 'add: low, medium, high or urgent')
+    .option('--category <name>', 'add: what it belongs to')
+    .option('--label <names>', 'add: labels, with commas in between')
+    .option('--description <text>', 'add: more about it')
+    .option('--filter <terms>', 'list: like "status:pending due<2026-12-01 category:work"')
+    .option('--all', 'list: those that are done as well')
+    .option('--limit <number>', 'list, search: at most so many (default: 50)')
+    .option('--format <format>', 'export: json or csv (default: json)')
+    .option('--out <file>', 'export: where to write it (default: here)')
+    .option('--json', 'list, search: everything there is to know')
+    .example('stak tasks add "Call Ann" --due 2026-12-01 --priority high')
+    .example('stak tasks list --filter "is:overdue"')
+    .example('stak tasks done tsk_0mwhdlltm00iqb4e1zqzc3by')
+    .action(async (action: string, text: string | undefined, flags: TaskFlags) => {
+      const { actions } = await import('./tasks-actions.ts');
+      await runAction('tasks', actions, action, flags, text);
+    });
+}

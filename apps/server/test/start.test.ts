@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@stak/client';
+import { createLogger } from '@stak/kit';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { readServerConfig } from '../src/config.ts';
+import { startServer } from '../src/server.ts';
+import { killAll, startWith } from './command.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stak-start-'));
+});
+afterEach(killAll);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const log = createLogger({ level: 'silent' });
+const passwordCost = { logN: 4, r: 8, p: 1 };
+const startAt = (path: string, env: Record<string, string> = {}) =>
+  startServer(readServerConfig({ path, port: 0 }, env), { log, passwordCost });
+
+const password = 'a long enough password';
+
+test('keeps its folder to itself, and tells of a key that it lacks before anybody signs in', async () => {
+  const path = join(folder, 'own');
+  const ann = { email: 'ann@example.com', password, cookie: false };
+  const first = await startAt(path);
+  expect((await stat(path)).mode & 0o077).toBe(0);
+  await createClient({ baseUrl: first.localUrl }).accounts.signUp({ body: { ...ann, name: 'Ann' } });
+  await first.stop();
+
+  const other = `other:${Buffer.from('0123456789abcdefghijklmnopqrstuv').toString('base64')}`;
+  const refused = startAt(path, { STAK_SECRET_KEYS: other });
+  await expect(refused).rejects.toThrow(/^There is no key "local" .* STAK_SECRET_KEYS .* secret-key$/);
+  const local = (await readFile(join(path, 'secret-key'), 'utf8')).trim();
+  const second = await startAt(path, { STAK_SECRET_KEYS: `${other},${local}` });
+  const { data } = await createClient({ baseUrl: second.localUrl }).accounts.logIn({ body: ann });
+  expect(data.access_token).toBeTypeOf('string');
+  await second.stop();
+});
+
+test('listens on IPv6 as .env says, and goes on without a demo whose address somebody else has', async () => {
+  const path = join(folder, 'data');
+  const before = await startAt(path);
+  const eve = { email: 'demo@example.com', password, name: 'Eve', cookie: false };
+  await createClient({ baseUrl: before.localUrl }).accounts.signUp({ body: eve });
+  await before.stop();
+
+  await writeFile(join(folder, '.env'), 'STAK_HOST=::1\nSTAK_PORT=1\nSTAK_DATA=./data\n');
+  const run = startWith({ cwd: folder }, 'start', '--port', '0');
+  while (!run.stderr.includes('\n')) await Promise.race([once(run.child.stderr!, 'data'), run.code]);
+  expect(run.stderr).toMatch(/^stak: there is no demo workspace: .*\(accounts.credentials_wrong\)\n$/);
+  const url = /^Stak is at (http:\/\/\[::1\]:\d+) /.exec(run.stdout)![1];
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  run.child.kill('SIGTERM');
+  expect(await run.code).toBe(0);
+});

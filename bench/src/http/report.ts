@@ -1,0 +1,40 @@
+import { type Cells, formatRate, markdownTable, textTable } from '../table.ts';
+import { requestNames, requestTitles } from './requests.ts';
+import { percentOfConstant, type Results } from './targets.ts';
+
+export function printResults({ requests, starting }: Results): string {
+  return [
+    ...(requests ? [textTable(cellsOf(requests))] : []),
+    ...(starting ? [startingSentence(starting)] : []),
+  ].join('\n\n');
+}
+
+function cellsOf(requests: NonNullable<Results['requests']>): Cells {
+  return [
+    ['32 in flight', 'requests/s', 'of the constant', 'p50', 'p99', 'processor time'],
+    ...requestNames.map(name => {
+      const { opsPerSecond, p50Ms, p99Ms, cpuUs } = requests[name];
+      return [
+        requestTitles[name],
+        formatRate(opsPerSecond),
+        `${percentOfConstant(requests, name)!.toFixed(0)} %`,
+        `${p50Ms.toFixed(1)} ms`,
+        `${p99Ms.toFixed(1)} ms`,
+        `${cpuUs.toFixed(0)} µs`,
+      ];
+    }),
+  ];
+}
+
+function startingSentence({ readyMs, residentMb, privateMb }: NonNullable<Results['starting']>): string {
+  const ready = `In an empty folder \`stak start\` is ready after ${(readyMs / 1000).toFixed(1)} s`;
+  if (residentMb === undefined || privateMb === undefined) return `${ready}.`;
+  return `${ready}; idle it holds ${residentMb.toFixed(0)} MB, ${privateMb.toFixed(0)} MB of them its own.`;
+}
+
+export function readmeSection({ requests, starting }: Results): string {
+  return [
+    ...(requests ? [markdownTable(cellsOf(requests))] : []),
+    ...(starting ? [startingSentence(starting)] : []),
+  ].join('\n\n');
+}

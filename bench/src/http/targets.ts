@@ -1,0 +1,49 @@
+import { judge, type Target, type Verdict } from '../gates.ts';
+import type { ServerMeasure } from '../server/rounds.ts';
+import type { Starting } from '../server/starting.ts';
+import type { RequestName } from './requests.ts';
+
+// Whatever part was not run is missing.
+export type Results = {
+  requests?: Record<RequestName, ServerMeasure>;
+  starting?: Starting;
+};
+export const partNames = ['requests', 'starting'] as const;
+export type Part = (typeof partNames)[number];
+
+export const percentOfConstant = (requests: Results['requests'], name: RequestName): number | undefined =>
+  requests && (requests[name].opsPerSecond / requests.constant.opsPerSecond) * 100;
+
+// `GET /v1/whoami` is what judges: it answers who the token stands for, so all it does is what every authenticated
+// request does. The other routes add what they read.
+export function judgeResults({ requests, starting }: Results, parts: readonly Part[]): Verdict[] {
+  const share = (what: string, name: RequestName, limit: number): Target => ({
+    name: `GET by ${what}, requests a second, of the constant`,
+    measured: percentOfConstant(requests, name),
+    bound: 'at least',
+    limit,
+    unit: '%',
+    required: parts.includes('requests'),
+  });
+  const targets: Target[] = [
+    share('API key', 'key, whoami', 60),
+    share('session', 'session, whoami', 50),
+    {
+      name: 'stak start in an empty folder, until it is ready',
+      measured: starting?.readyMs,
+      bound: 'below',
+      limit: 2000,
+      unit: 'ms',
+      required: parts.includes('starting'),
+    },
+    {
+      name: 'resident memory of a server that idles',
+      measured: starting?.residentMb,
+      bound: 'below',
+      limit: 150,
+      unit: 'MB',
+      required: parts.includes('starting') && process.platform === 'linux',
+    },
+  ];
+  return targets.map(judge);
+}

@@ -1,0 +1,41 @@
+import { createSealer, SealError } from '@stak/kit';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Engine, openEmbedded, serve, type Tokens } from './open-accounts.ts';
+
+let engine: Engine;
+beforeEach(async () => {
+  engine = await openEmbedded();
+});
+afterEach(() => engine.close());
+
+// A server that was started with these keys to seal with, the newest first.
+const serveWith = (...ids: string[]) =>
+  serve(engine, {
+    sealer: createSealer({ keys: ids.map(id => ({ id, secret: `a long secret that is named ${id}` })) }),
+  });
+
+it('are dropped without anybody being signed out who came by in between', async () => {
+  const before = serveWith('old');
+  const away = await before.signUp('away@example.com');
+  const here = await before.signUp('here@example.com');
+
+  const between = serveWith('new', 'old');
+  await between.prepare();
+  const refreshed = (await (await between.refresh(here.refresh_token)).json()) as Tokens;
+
+  const after = serveWith('new');
+  await after.prepare();
+  for (const { access_token } of [away, here])
+    expect((await after.call('GET', '/v1/me', { as: access_token })).status).toBe(200);
+  expect((await after.refresh(refreshed.refresh_token)).status).toBe(200);
+  expect((await after.logIn('away@example.com')).status).toBe(200);
+  // This session was sealed with the old key all the while.
+  const refused = await after.refresh(away.refresh_token);
+  expect([refused.status, await after.codeOf(refused)]).toEqual([401, 'accounts.refresh_refused']);
+  await Promise.all([before, between, after].map(one => one.settle()));
+});
+
+it('are missed when the server starts, not when somebody signs in', async () => {
+  await serveWith('old').prepare();
+  await expect(serveWith('other').prepare()).rejects.toBeInstanceOf(SealError);
+});

@@ -1,0 +1,93 @@
+import { ref, write } from '@stak/table';
+import { alignMessages } from './alignment.ts';
+import { deleteConversation } from './clearing.ts';
+import { commitTurns, type Head, newHead, nextEpoch, plainTurn, type TurnItem } from './commit.ts';
+import type { Service } from './deps.ts';
+import { readPlain } from './history.ts';
+import { turnsOfMessages } from './imported-turns.ts';
+import { acquire, type ConversationKey, dueAt, type Held, keyOfConversation } from './leases.ts';
+import * as limits from './limits.ts';
+import { isRefused } from './race.ts';
+import { isForeign, readHead, readTurns } from './reading.ts';
+import { conversation, state } from './table.ts';
+
+// A program that knows only the document writes the item whole and without a condition, and deletes it to clear. What
+// it wrote becomes turns of the log; what it did not know of stays where it was.
+
+export type Settled = { head: Head; tail: TurnItem[] };
+
+// Under the lease: the documented item as it should be, and the newest turns. Undefined if the item is gone.
+export async function settleHead(
+  service: Service,
+  held: Held,
+  mostTurns: number,
+): Promise<Settled | undefined> {
+  const [head, tail] = await Promise.all([
+    readHead(service, held.key),
+    readTurns(service, held.key, held.state, mostTurns),
+  ]);
+  if (!head || !isForeign(head)) return head && { head, tail };
+  await adoptHead(service, held, head, true);
+  return settleHead(service, held, mostTurns);
+}
+
+async function adoptHead(service: Service, held: Held, head: Head, keepsLease: boolean): Promise<void> {
+  const tail = await readTurns(service, held.key, held.state, limits.windowTurns);
+  const written = readPlain(head.messages);
+  const { kind, messages } = alignMessages(tail.map(plainTurn), written);
+  await commitTurns(service, held, {
+    head: { ...head, user_id: head.user_id ?? held.state.user_id },
+    tail,
+    turns: turnsOfMessages(messages),
+    mostMessages: written.length,
+    replaces: kind === 'replace',
+    keepsLease,
+  });
+}
+
+// The item has expired, or another program deleted it, before the message came that is to be answered: what was
+// there does not count any more.
+export async function beginAnew(service: Service, held: Held, channel: string | undefined): Promise<void> {
+  const nowMs = service.clock.now();
+  const epoch = nextEpoch(held.state.epoch, nowMs);
+  const { user_id } = held.state;
+  const next = { epoch, last_seq: 0, has_stale: true };
+  await service.store.transact(
+    {
+      'the state': write.update(state, held.key, { set: next }, { if: { fence: held.fence } }),
+      'the head': write.put(conversation, newHead(held.key, { user_id, channel }, epoch, nowMs), {
+        ifAbsent: true,
+      }),
+    },
+    { pattern: 'begin anew' },
+  );
+  held.state = { ...held.state, ...next };
+}
+
+// For whoever finds what another program did and is not about to write a turn. If somebody is, that one holds the
+// lease and sees to it.
+export async function adopt(service: Service, key: ConversationKey): Promise<void> {
+  const { head, known } = await service.store.transactGet(
+    { head: ref(conversation, keyOfConversation(key)), known: ref(state, keyOfConversation(key)) },
+    { pattern: 'look at a conversation' },
+  );
+  if (!head) {
+    if (known && known.last_seq > 0) await deleteConversation(service, key);
+    return;
+  }
+  if (!isForeign(head)) return;
+  if (!known) await createState(service, key);
+  const held = await acquire(service, key);
+  const current = held && (await readHead(service, key));
+  if (held && current && isForeign(current)) await adoptHead(service, held, current, false);
+}
+
+async function createState(service: Service, key: ConversationKey): Promise<void> {
+  const nowMs = service.clock.now();
+  const item = { ...keyOfConversation(key), epoch: nextEpoch(0, nowMs), last_seq: 0, waiting_count: 0 };
+  try {
+    await service.store.put(state, { ...item, ...dueAt(key, nowMs) }, { ifAbsent: true });
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+}

@@ -1,0 +1,47 @@
+import { defineQuery, entity } from '@stak/table';
+import { z } from 'zod';
+import { conversations } from '../table.ts';
+
+export const channelSecrets = entity(conversations, {
+  name: 'channel secrets',
+  description: 'What proves a channel to us and us to the channel.',
+  schema: z.object({
+    type: z.string(),
+    channel_id: z.string(),
+    tenant_id: z.string(),
+    sealed: z.string(),
+    updated_at: z.string(),
+  }),
+  key: { partition: 'CHANNEL#{type}#{channel_id}', sort: 'SECRETS' },
+});
+
+export const tenantChannel = entity(conversations, {
+  name: 'channel of a tenant',
+  description: 'Finds what a tenant has secrets for.',
+  schema: z.object({
+    tenant_id: z.string(),
+    type: z.string(),
+    channel_id: z.string(),
+    updated_at: z.string(),
+  }),
+  key: { partition: 'CHANNELS#{tenant_id}', sort: '{type}#{channel_id}' },
+});
+
+export const notice = entity(conversations, {
+  name: 'notice',
+  description: 'Somebody who was told that there is nothing for him here, and is not told again.',
+  schema: z.object({
+    tenant_id: z.string(),
+    type: z.string(),
+    identity: z.string(),
+    reason: z.string(),
+    ttl: z.number().int(),
+  }),
+  key: { partition: 'NOTICE#{tenant_id}', sort: '{type}#{identity:text}#{reason}' },
+});
+
+export const channelsOfTenant = defineQuery('channels with secrets of a tenant', {
+  of: tenantChannel,
+  consistent: true,
+});
+export const noticesOfTenant = defineQuery('notices of a tenant', { of: notice, consistent: true });

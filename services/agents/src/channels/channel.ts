@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+import type { Service } from '../deps.ts';
+
+export const channelTypes = ['slack', 'teams', 'telegram', 'whatsapp'] as const;
+export type ChannelType = (typeof channelTypes)[number];
+
+// What came in: the bytes as they were sent, because signatures are made over them.
+export type Delivery = {
+  channelId: string;
+  header(name: string): string | undefined;
+  body: Uint8Array;
+};
+
+// One message of a user, in the provider's own ids.
+export type ChannelMessage = {
+  id: string; // the same for every repetition
+  identity: string; // who says it
+  chat: string; // where: one conversation each
+  text: string;
+  replyTo: Record<string, string>; // what the provider needs to put the answer there
+};
+
+export type Understood = { messages: readonly ChannelMessage[]; challenge?: string };
+export type Outcome = { ok: true } | { ok: false; retryMs?: number; reason: string };
+
+type Secrets = Record<string, string>;
+
+// What tells one provider from another. Nothing is read from a delivery before it is proven.
+export type ChannelKind = {
+  readonly credentials: z.ZodObject; // all of them secret
+  prove(service: Service, delivery: Delivery, secrets: Secrets): Promise<boolean>;
+  read(delivery: Delivery): Understood;
+  // The handshake of a provider that asks by GET before it sends anything.
+  greet?(query: Readonly<Record<string, string>>, secrets: Secrets): string | undefined;
+  send(
+    service: Service,
+    channelId: string,
+    secrets: Secrets,
+    replyTo: Record<string, string>,
+    text: string,
+  ): Promise<Outcome>;
+};
+export type ChannelKinds = Readonly<Record<ChannelType, ChannelKind>>;

@@ -1,0 +1,120 @@
+import type { Clock } from '@stak/kit';
+import { z } from 'zod';
+import type { Service } from '../deps.ts';
+import * as limits from '../limits.ts';
+import type { ChannelAddresses } from './addresses.ts';
+import { callJson, judge } from './calls.ts';
+import type { ChannelKind } from './channel.ts';
+import { asObject, asText, readJson } from './proof.ts';
+
+const issuer = 'https://api.botframework.com';
+const bearer = /^Bearer ([A-Za-z0-9_.-]{1,8000})$/;
+
+// The channel's id is the bot's app id. A request carries a token of the Bot Framework, made for this app and for the
+// service address that the activity names: the answer goes there.
+export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKind {
+  const keys = createKeys(teamsOpenId);
+  const tokens = new Map<string, { token: string; untilMs: number }>();
+
+  const accessToken = async (service: Service, appId: string, password: string) => {
+    const nowMs = service.clock.now();
+    const known = tokens.get(appId);
+    if (known && known.untilMs > nowMs) return known.token;
+    const form = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: appId,
+      client_secret: password,
+      scope: 'https://api.botframework.com/.default',
+    });
+    const called = await callJson(service, teamsToken, [], form);
+    if ('failed' in called || called.status !== 200 || typeof called.json.access_token !== 'string')
+      return called;
+    const untilMs = nowMs + Number(called.json.expires_in ?? 0) * 1000 - limits.tokenEarlyMs;
+    tokens.set(appId, { token: called.json.access_token, untilMs });
+    if (tokens.size > limits.compiledSchemas) tokens.delete(tokens.keys().next().value!);
+    return called.json.access_token;
+  };
+
+  return {
+    credentials: z.strictObject({ app_password: z.string().min(1).max(limits.credentialChars) }),
+
+    async prove({ clock, log }, { channelId, header, body }) {
+      const token = bearer.exec(header('authorization') ?? '')?.[1];
+      if (token === undefined) return false;
+      const { errors, jwtVerify } = await import('jose');
+      try {
+        const { payload } = await jwtVerify(token, await keys(clock), {
+          issuer,
+          audience: channelId,
+          algorithms: ['RS256'],
+          clockTolerance: limits.signatureToleranceS,
+          currentDate: new Date(clock.now()),
+          requiredClaims: ['exp'],
+        });
+        const { serviceUrl } = readJson(body);
+        return typeof serviceUrl === 'string' && payload.serviceurl === serviceUrl;
+      } catch (error) {
+        if (!(error instanceof errors.JOSEError))
+          log.warn({ err: error }, 'the keys of Teams were not to be had');
+        return false;
+      }
+    },
+
+    read({ body }) {
+      const json = readJson(body);
+      const [from, chat] = [asObject(json.from), asObject(json.conversation)];
+      const [id, conversation] = [asText(json.id), asText(chat.id)];
+      const identity = asText(from.aadObjectId) || asText(from.id);
+      const text = asText(json.text).replace(/<at>[^<]*<\/at>/g, '');
+      if (
+        json.type !== 'message' ||
+        id === '' ||
+        conversation === '' ||
+        identity === '' ||
+        text.trim() === ''
+      )
+        return { messages: [] };
+      const replyTo = { serviceUrl: asText(json.serviceUrl), conversation, activity: id };
+      const message = {
+        id: `${conversation} ${id}`,
+        identity,
+        chat: `${conversation} ${identity}`,
+        text,
+        replyTo,
+      };
+      return { messages: [message] };
+    },
+
+    async send(
+      service,
+      appId,
+      { app_password = '' },
+      { serviceUrl = '', conversation = '', activity = '' },
+      text,
+    ) {
+      const token = await accessToken(service, appId, app_password);
+      if (typeof token !== 'string') return judge(token, () => false);
+      const base = serviceUrl.replace(/\/$/, '');
+      const path = `v3/conversations/${encodeURIComponent(conversation)}/activities/${encodeURIComponent(activity)}`;
+      const called = await callJson(service, `${base}/${path}`, [['authorization', `Bearer ${token}`]], {
+        type: 'message',
+        text,
+        replyToId: activity,
+      });
+      return judge(called, () => true);
+    },
+  };
+}
+
+// The provider's signing keys, by its own metadata. jose fetches new ones when a token names one it does not know.
+function createKeys(openIdUrl: string) {
+  let known: { keys: import('jose').JWTVerifyGetKey; untilMs: number } | undefined;
+  return async (clock: Clock): Promise<import('jose').JWTVerifyGetKey> => {
+    if (known && known.untilMs > clock.now()) return known.keys;
+    const { createRemoteJWKSet } = await import('jose');
+    const response = await fetch(openIdUrl, { signal: AbortSignal.timeout(limits.replyMs) });
+    const { jwks_uri } = (await response.json()) as { jwks_uri?: unknown };
+    known = { keys: createRemoteJWKSet(new URL(String(jwks_uri))), untilMs: clock.now() + limits.openIdMs };
+    return known.keys;
+  };
+}

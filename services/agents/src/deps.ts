@@ -1,0 +1,73 @@
+import type { Principal } from '@stak/http';
+import type { Clock, Ids, Logger, Random, Sealer } from '@stak/kit';
+import type { Outbound } from '@stak/outbound';
+import type { Cursors, Store } from '@stak/table';
+import type { Bell } from './bell.ts';
+import type { ChannelAddresses } from './channels/addresses.ts';
+import type { ChannelKinds } from './channels/channel.ts';
+import type { Hub } from './hub.ts';
+import type { Models } from './models/models.ts';
+import type { TenantSettings } from './settings.ts';
+import type { SkillPorts } from './skills/built-in.ts';
+import type { CompiledSchemas } from './skills/json-schema.ts';
+import type { Skill } from './skills/skill.ts';
+
+export type Entered = {
+  tenant_id: string;
+  account_id: string;
+  name: string;
+  status: string;
+  settings: TenantSettings;
+};
+export type EnterTenant = (principal: Principal, tenantId: string) => Promise<Entered>;
+// The gate of what comes in by a channel: the tenant that has claimed it, if it is active.
+export type ResolveChannel = (type: string, channelId: string) => Promise<Entered>;
+// Whose identity on a channel this is, by `channel_identities`.
+export type FindChannelUser = (
+  tenantId: string,
+  channel: string,
+  identity: string,
+) => Promise<string | undefined>;
+
+export type AgentsDeps = {
+  store: Store;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  random?: Random;
+  sealer: Sealer;
+  outbound: Outbound;
+  enterTenant: EnterTenant;
+  resolveChannel: ResolveChannel;
+  findChannelUser: FindChannelUser;
+  cursors?: Cursors;
+  models?: Models; // none: answers come from rules and skills only
+  ports?: SkillPorts; // a skill whose port is missing is not listed
+  skills?: readonly Skill[]; // of the operator, besides the built-in ones
+  addresses?: Partial<ChannelAddresses>; // of the channels' APIs, if not the providers' own
+};
+
+// What every operation works with.
+export type Service = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly random: Random;
+  readonly sealer: Sealer;
+  readonly outbound: Outbound;
+  readonly enterTenant: EnterTenant;
+  readonly resolveChannel: ResolveChannel;
+  readonly findChannelUser: FindChannelUser;
+  readonly cursors: Cursors;
+  readonly models: Models | undefined;
+  readonly skills: readonly Skill[];
+  readonly schemas: CompiledSchemas;
+  readonly channels: ChannelKinds;
+  readonly bell: Bell; // rung when there is something for the worker
+  readonly hub: Hub; // answers that are being made in this process
+};
+
+export const timestampOf = (ms: number): string => new Date(ms).toISOString();
+export const secondsOf = (ms: number): number => Math.floor(ms / 1000);
+export const ttlAfter = (nowMs: number, days: number): number => secondsOf(nowMs) + days * 24 * 60 * 60;

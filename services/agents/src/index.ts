@@ -1,0 +1,75 @@
+import { systemRandom } from '@stak/kit';
+import { createCursors } from '@stak/table';
+import { createBell } from './bell.ts';
+import { providerAddresses } from './channels/addresses.ts';
+import { channelEndpoints } from './channels/channel-api.ts';
+import { slack } from './channels/slack.ts';
+import { teams } from './channels/teams.ts';
+import { telegram } from './channels/telegram.ts';
+import { whatsapp } from './channels/whatsapp.ts';
+import { conversationEndpoints } from './conversation-api.ts';
+import type { AgentsDeps, Service } from './deps.ts';
+import { createEraser } from './eraser.ts';
+import { agentErrors } from './errors.ts';
+import { createHub } from './hub.ts';
+import { memoryEndpoints } from './memory-api.ts';
+import { portSkills } from './skills/built-in.ts';
+import { createCompiledSchemas } from './skills/json-schema.ts';
+import { ownSkills } from './skills/own-skills.ts';
+import { createSubscriptions } from './streams.ts';
+import { conversations } from './table.ts';
+import { tenantEndpoints } from './tenant-api.ts';
+import { createTurnWorker, runDue } from './turn-worker.ts';
+import './channels/channel-table.ts'; // their entities are part of the design
+import './memory-table.ts';
+import './skills/custom-table.ts';
+
+export type { AgentsDeps, FindChannelUser } from './deps.ts';
+export { agentErrors } from './errors.ts';
+export { createModels, type Models, type ModelsConfig } from './models/models.ts';
+export type { InboxSummary, SkillPorts, TaskStatistics, WebhookHealth } from './skills/built-in.ts';
+export { defineSkill, type Skill, type SkillScope } from './skills/skill.ts';
+export { conversations as conversationsTable } from './table.ts';
+
+export function createAgents(deps: AgentsDeps) {
+  const service = createService(deps);
+  return {
+    api: [
+      ...conversationEndpoints(service),
+      ...tenantEndpoints(service),
+      ...memoryEndpoints(service),
+      ...channelEndpoints(service),
+    ] as const,
+    errors: agentErrors,
+    tables: [conversations],
+    subscriptions: createSubscriptions(service),
+    workers: [createTurnWorker(service)],
+    eraser: createEraser(service),
+    // What the worker does, once: for tests and for runs without one.
+    runDue: () => runDue(service),
+  };
+}
+
+export type Agents = ReturnType<typeof createAgents>;
+
+function createService(deps: AgentsDeps): Service {
+  const { store, clock, ids, log, sealer, outbound, enterTenant, resolveChannel, findChannelUser } = deps;
+  const addresses = { ...providerAddresses, ...deps.addresses };
+  const service: Service = {
+    ...{ store, clock, ids, log, sealer, outbound, enterTenant, resolveChannel, findChannelUser },
+    random: deps.random ?? systemRandom,
+    cursors: deps.cursors ?? createCursors(),
+    models: deps.models,
+    skills: [...portSkills(deps.ports ?? {}), ...ownSkills(() => service), ...(deps.skills ?? [])],
+    schemas: createCompiledSchemas(),
+    channels: {
+      slack: slack(addresses.slack),
+      teams: teams(addresses),
+      telegram: telegram(addresses.telegram),
+      whatsapp: whatsapp(addresses.whatsapp),
+    },
+    bell: createBell(clock),
+    hub: createHub(clock),
+  };
+  return service;
+}

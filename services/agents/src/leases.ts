@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { type ItemOf, is, or } from '@stak/table';
+import type { Service } from './deps.ts';
+import * as limits from './limits.ts';
+import { isRefused } from './race.ts';
+import { state } from './table.ts';
+
+export type ConversationKey = { tenant_id: string; conversation_id: string };
+export type StateItem = ItemOf<typeof state>;
+
+// Whoever holds it writes the next turn. The fence is an id that was never used before, so a holder that was asleep
+// while others wrote, cleared or deleted finds that it holds nothing.
+export type Held = { key: ConversationKey; fence: string; state: StateItem };
+
+export const keyOfConversation = ({ tenant_id, conversation_id }: ConversationKey): ConversationKey => ({
+  tenant_id,
+  conversation_id,
+});
+
+const laneOf = ({ tenant_id, conversation_id }: ConversationKey): string =>
+  String(createHash('sha256').update(`${tenant_id}#${conversation_id}`).digest()[0]! % limits.lanes);
+
+// When a worker has to look at the conversation. Every write of the state says so again.
+export const dueAt = (key: ConversationKey, ms: number): { due_lane: string; due_at: number } => ({
+  due_lane: laneOf(key),
+  due_at: Math.floor(ms),
+});
+
+export const leaseOf = ({ ids, clock }: Pick<Service, 'ids' | 'clock'>, key: ConversationKey) => {
+  const leased_until = clock.now() + limits.leaseMs;
+  return { fence: ids.next('lease'), leased_until, ...dueAt(key, leased_until) };
+};
+
+export const isFree = (nowMs: number) => or({ fence: is.absent }, { leased_until: is.below(nowMs) });
+export const isLeased = ({ fence, leased_until }: StateItem, nowMs: number): boolean =>
+  fence !== undefined && (leased_until ?? 0) >= nowMs;
+
+export const readState = ({ store }: Pick<Service, 'store'>, key: ConversationKey) =>
+  store.get(state, keyOfConversation(key), { consistent: true, pattern: 'read the state' });
+
+// Undefined if somebody else holds it, or there is nothing to hold.
+export async function acquire(service: Service, key: ConversationKey): Promise<Held | undefined> {
+  const lease = leaseOf(service, key);
+  try {
+    const item = await service.store.update(
+      state,
+      keyOfConversation(key),
+      { set: lease },
+      { if: isFree(service.clock.now()), pattern: 'take a lease' },
+    );
+    return { key: keyOfConversation(key), fence: lease.fence, state: item };
+  } catch (error) {
+    if (isRefused(error)) return undefined;
+    throw error;
+  }
+}
+
+// Keeps the lease while the work lasts, and calls it off when the lease is lost.
+export async function whileHeld<T>(
+  service: Service,
+  held: Held,
+  work: (lost: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const lost = new AbortController();
+  const renewing = (async () => {
+    for (;;) {
+      await service.clock.sleep(limits.renewMs, over.signal);
+      const leased_until = service.clock.now() + limits.leaseMs;
+      await service.store.update(
+        state,
+        held.key,
+        { set: { leased_until, ...dueAt(held.key, leased_until) } },
+        { if: { fence: held.fence }, pattern: 'renew a lease' },
+      );
+    }
+  })().catch(error => {
+    if (over.signal.aborted) return;
+    if (!isRefused(error)) service.log.warn({ err: error }, 'a lease was not renewed');
+    lost.abort(error);
+  });
+  try {
+    return await work(lost.signal);
+  } finally {
+    over.abort();
+    await renewing;
+  }
+}
+
+// Gives the lease back and says when to look again. What was lost in the meantime is not ours to release.
+export async function release(
+  service: Service,
+  held: Held,
+  dueMs: number,
+  change: { attempts?: number; reply?: string; has_stale?: boolean } = {},
+): Promise<void> {
+  const over = (['attempts', 'reply'] as const).filter(name => change[name] === undefined);
+  try {
+    await service.store.update(
+      state,
+      held.key,
+      { set: { ...change, ...dueAt(held.key, dueMs) }, remove: ['fence', 'leased_until', ...over] },
+      { if: { fence: held.fence }, pattern: 'give back a lease' },
+    );
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+}

@@ -1,0 +1,19 @@
+import { cursorRefused, type Page, type Principal, principalKey, toPage } from '@stak/http';
+import { tableErrors } from '@stak/table';
+
+export type PageRequest = { limit: number; cursor?: string; caller: string };
+
+// A list over the wire: its cursor belongs to whoever asked.
+export async function answerPage<Item, Shown>(
+  principal: Principal,
+  { limit, cursor }: { limit: number; cursor?: string },
+  read: (page: PageRequest) => Promise<{ items: Item[]; cursor?: string }>,
+  show: (item: Item) => Shown,
+): Promise<Page<Shown>> {
+  try {
+    const page = await read({ limit, cursor, caller: principalKey(principal) });
+    return toPage({ items: page.items.map(show), cursor: page.cursor });
+  } catch (error) {
+    throw tableErrors.includes(error) && error.code === 'table.cursor_refused' ? cursorRefused(error) : error;
+  }
+}

@@ -1,0 +1,60 @@
+import type { LanguageModel } from 'ai';
+
+// Dollars for a million tokens, which is millionths of a dollar for one.
+export type Price = { input: number; output: number };
+export type ModelName = { provider: string; model: string };
+
+export type Models = {
+  // Undefined for a provider that the operator has not configured.
+  find(name: ModelName): Promise<LanguageModel | undefined>;
+  priceOf(name: ModelName): Price | undefined;
+  readonly fallback?: ModelName; // for every tenant, after its own choices
+};
+
+export type ModelsConfig = {
+  bedrock?: {
+    region: string;
+    accessKeyId?: string;
+    secretAccessKey?: string;
+    sessionToken?: string;
+    baseURL?: string;
+  };
+  anthropic?: { apiKey: string; baseURL?: string };
+  // Ollama, vLLM, LM Studio and whoever else speaks OpenAI's protocol.
+  openaiCompatible?: { baseURL: string; apiKey?: string };
+  prices?: Readonly<Record<string, Price>>; // by `provider/model`, or by model
+  fallback?: ModelName;
+};
+
+type Find = (model: string) => Promise<LanguageModel>;
+
+// The SDKs take a second and 40 MB to load, so nothing is loaded before a model is asked.
+export function createModels(config: ModelsConfig): Models {
+  const { bedrock, anthropic, openaiCompatible, prices = {}, fallback } = config;
+  const providers: Record<string, Find> = {};
+  if (bedrock)
+    providers.bedrock = async model => {
+      const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
+      return createAmazonBedrock(bedrock)(model);
+    };
+  if (anthropic)
+    providers.anthropic = async model => {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
+      return createAnthropic(anthropic)(model);
+    };
+  if (openaiCompatible)
+    providers['openai-compatible'] = async model => {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      return createOpenAICompatible({ name: 'openai-compatible', includeUsage: true, ...openaiCompatible })(
+        model,
+      );
+    };
+  return {
+    find: async ({ provider, model }) => {
+      const find = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
+      return find?.(model);
+    },
+    priceOf: ({ provider, model }) => prices[`${provider}/${model}`] ?? prices[model],
+    fallback,
+  };
+}

@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import { isCleanText } from './history.ts';
+import * as limits from './limits.ts';
+
+// What goes over the wire. Attribute names are the table's own.
+
+const idShape = /^[A-Za-z0-9_][A-Za-z0-9._:@|+=~-]*$/;
+const idHint = 'Letters, digits and . _ : @ | + = ~ -, beginning with a letter, a digit or _';
+export const tenantId = z.string().min(1).max(63);
+export const conversationId = z.string().max(limits.conversationIdChars).regex(idShape, idHint);
+export const userId = z.string().max(128).regex(idShape, idHint);
+const timestamp = z.iso.datetime();
+const date = z.iso.date();
+
+export const tenantParams = z.strictObject({ tenant_id: tenantId });
+export const conversationParams = tenantParams.extend({ conversation_id: conversationId });
+export const messageParams = conversationParams.extend({
+  message_id: z
+    .string()
+    .max(100)
+    .regex(/^msg_[A-Za-z0-9_-]+$/, 'An id of a message'),
+});
+
+const cleanText = z.string().refine(isCleanText, 'No control characters, and no half characters');
+const title = cleanText.trim().min(1).max(limits.titleChars);
+const content = cleanText
+  .min(1)
+  .max(limits.contentChars)
+  .refine(text => text.trim() !== '', 'Something has to be said');
+
+export const newConversation = z.strictObject({
+  conversation_id: conversationId.optional(),
+  title: title.optional(),
+  user_id: userId.optional(),
+});
+export const conversationPatch = z.strictObject({ title });
+export const newMessage = z.strictObject({
+  content,
+  user_id: userId.optional().describe('Whose conversation it becomes, if it is new. For hosts.'),
+});
+
+const listedFields = {
+  conversation_id: z.string(),
+  title: z.string().nullable(),
+  user_id: z.string().nullable(),
+  channel: z.string().nullable(),
+  turns: z.int(),
+  created_at: z.string().nullable(),
+  updated_at: z.string().nullable(),
+};
+export const listedConversation = z.strictObject(listedFields);
+const plainMessage = z.strictObject({ role: z.enum(['user', 'assistant', 'system']), content: z.string() });
+export const conversationShape = z.strictObject({
+  ...listedFields,
+  expires_at: timestamp,
+  messages: z.array(plainMessage).describe('The newest turns, as the document has them'),
+});
+
+const part = z.union([
+  z.strictObject({ type: z.literal('text'), text: z.string() }),
+  z.strictObject({
+    type: z.literal('tool-call'),
+    toolCallId: z.string(),
+    toolName: z.string(),
+    input: z.unknown(),
+  }),
+  z.strictObject({
+    type: z.literal('tool-result'),
+    toolCallId: z.string(),
+    toolName: z.string(),
+    output: z.strictObject({ type: z.string(), value: z.unknown() }),
+  }),
+]);
+const anyMessage = z.union([
+  z.strictObject({ role: z.enum(['user', 'system']), content: z.string() }),
+  z.strictObject({ role: z.literal('assistant'), content: z.union([z.string(), z.array(part)]) }),
+  z.strictObject({ role: z.literal('tool'), content: z.array(part) }),
+]);
+
+const figures = {
+  routing: z.enum(['rule', 'model', 'import']),
+  rule: z.string().nullable(),
+  skills: z.array(z.string()),
+  model: z.string().nullable(),
+  usage: z.strictObject({ input_tokens: z.int(), output_tokens: z.int() }),
+  cost_usd: z.number(),
+};
+export const turnShape = z.strictObject({
+  seq: z.int(),
+  created_at: timestamp,
+  ...figures,
+  messages: z.array(anyMessage),
+});
+export const replyShape = z.strictObject({
+  message_id: z.string(),
+  conversation_id: z.string(),
+  status: z.literal('answered'),
+  seq: z.int(),
+  created_at: timestamp,
+  reply: z.strictObject({ role: z.literal('assistant'), content: z.string() }),
+  merged: z.int().describe('How many messages this answers: a burst is one turn'),
+  ...figures,
+});
+export const waitingShape = z.strictObject({
+  message_id: z.string(),
+  conversation_id: z.string(),
+  status: z.literal('waiting'),
+});
+
+const importedPart = z.union([
+  z.strictObject({ type: z.literal('text'), text: cleanText.max(limits.contentChars) }),
+  ...part.options.slice(1),
+] as [(typeof part.options)[0], (typeof part.options)[1], (typeof part.options)[2]]);
+const imported = z.union([
+  z.strictObject({ role: z.enum(['user', 'system']), content: cleanText.max(limits.contentChars) }),
+  z.strictObject({
+    role: z.literal('assistant'),
+    content: z.union([cleanText.max(limits.contentChars), z.array(importedPart).max(50)]),
+  }),
+  z.strictObject({ role: z.literal('tool'), content: z.array(importedPart).max(50) }),
+]);
+export const newImport = newConversation.extend({
+  messages: z.array(imported).min(1).max(limits.importMessages),
+});
+
+const dayFields = {
+  messages: z.int(),
+  refunded: z.int(),
+  model_turns: z.int(),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cost_usd: z.number(),
+};
+export const usageShape = z.strictObject({
+  from: date,
+  to: date,
+  user_id: z.string().nullable(),
+  limit_per_day: z.int().nullable(),
+  total: z.strictObject(dayFields),
+  days: z.array(z.strictObject({ date, ...dayFields })),
+});
+export const usageQuery = z.strictObject({
+  from: date.optional(),
+  to: date.optional(),
+  user_id: userId.optional(),
+});
+
+export const skillName = z
+  .string()
+  .max(limits.skillNameChars)
+  .regex(/^[a-z][a-z0-9_]*$/, 'A lower case letter, then letters, digits and _');
+export const skillShape = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  is_enabled: z.boolean(),
+  is_custom: z.boolean(),
+});
+export const skillDraft = z.strictObject({
+  description: cleanText.trim().min(1).max(limits.skillDescriptionChars),
+  triggers: z.array(cleanText.trim().min(2).max(limits.triggerChars)).max(limits.skillTriggers).default([]),
+  parameters: z.record(z.string(), z.unknown()).default({ type: 'object', properties: {} }),
+  url: z.url().max(2_000),
+});
+export const customSkillShape = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  triggers: z.array(z.string()),
+  parameters: z.record(z.string(), z.unknown()),
+  url: z.string(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  secret: z.string().optional().describe('Shown once: calls are signed with it'),
+});
+
+const fact = z.strictObject({
+  fact_id: z.string(),
+  fact: z.string(),
+  created_at: z.string(),
+  source: z.string(),
+});
+export const memoryShape = z.strictObject({
+  session_id: z.string(),
+  summary: z.string().nullable(),
+  key_facts: z.array(fact),
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+export const memoryStatus = z.strictObject({
+  is_declined: z.boolean(),
+  memory_summary: z.string().nullable(),
+  memory_updated_at: z.string().nullable(),
+});
+export const memoryChange = z.strictObject({
+  is_declined: z.boolean().optional(),
+  memory_summary: cleanText.max(limits.summaryChars).nullable().optional(),
+});
+export const memoryPatch = z.strictObject({
+  summary: cleanText.max(limits.summaryChars).nullable().optional(),
+  key_facts: z
+    .array(
+      z.strictObject({
+        fact_id: z.string().max(100).optional(),
+        fact: cleanText.trim().min(1).max(limits.factChars),
+      }),
+    )
+    .max(limits.factsPerItem)
+    .optional(),
+});
+
+export const channelCredentials = z.record(z.string(), z.string().max(limits.credentialChars));
+export const channelStatus = z.strictObject({
+  type: z.string(),
+  channel_id: z.string(),
+  updated_at: timestamp,
+});

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import * as limits from '../limits.ts';
+import { defineSkill, type Skill } from './skill.ts';
+
+// What other services know. A skill whose port is missing is not listed.
+export type SkillPorts = {
+  taskStatistics?(tenantId: string, userId: string): Promise<TaskStatistics>;
+  inboxSummary?(tenantId: string, userId: string): Promise<InboxSummary>;
+  webhookHealth?(accountId: string): Promise<WebhookHealth>;
+};
+export type TaskStatistics = { done: number; left: number; blocked: number; overdue: number };
+export type InboxSummary = {
+  unread: number;
+  unseen: number;
+  newest: readonly { title: string; at: string }[];
+};
+export type WebhookHealth = {
+  sources: number;
+  delivered: number;
+  failed: number;
+  failing: readonly string[]; // names of connections
+};
+
+const nothing = z.strictObject({});
+
+const needsUser = (userId: string | undefined): string => {
+  if (userId === undefined) throw new Error('this conversation belongs to no user');
+  return userId;
+};
+
+// How likely it is not to get done: what is overdue or blocked, of what is left.
+function riskOf({ left, blocked, overdue }: TaskStatistics): 'none' | 'low' | 'medium' | 'high' {
+  if (left === 0) return 'none';
+  const stuck = Math.min(1, (overdue + blocked) / left);
+  return stuck >= 0.5 ? 'high' : stuck >= 0.2 ? 'medium' : 'low';
+}
+
+const sprintStatus = (read: NonNullable<SkillPorts['taskStatistics']>): Skill =>
+  defineSkill({
+    name: 'sprint_status',
+    description: 'How the tasks are going: done, left, blocked, overdue, and the risk.',
+    triggers: ['sprint status', 'status of the sprint', 'task status', 'how are my tasks'],
+    parameters: nothing,
+    async run(_, { tenant_id, user_id }) {
+      const counts = await read(tenant_id, needsUser(user_id));
+      const total = counts.done + counts.left;
+      const risk = riskOf(counts);
+      const { done, left, blocked, overdue } = counts;
+      const text =
+        total === 0
+          ? 'There are no tasks.'
+          : `${done} of ${total} tasks are done, ${left} are left: ${blocked} blocked, ${overdue} overdue. Risk: ${risk}.`;
+      return { data: { ...counts, total, risk }, text };
+    },
+  });
+
+const inboxSummary = (read: NonNullable<SkillPorts['inboxSummary']>): Skill =>
+  defineSkill({
+    name: 'inbox_summary',
+    description: 'What is unread in the inbox, newest first.',
+    triggers: ['inbox summary', 'my inbox', 'unread messages', 'any new messages'],
+    parameters: nothing,
+    async run(_, { tenant_id, user_id }) {
+      const found = await read(tenant_id, needsUser(user_id));
+      const lines = found.newest.map(({ title, at }) => `- ${title} (${at})`);
+      const text = `${found.unread} unread, ${found.unseen} new.`;
+      return { data: found, text: [text, ...lines].join('\n') };
+    },
+  });
+
+const webhookHealth = (read: NonNullable<SkillPorts['webhookHealth']>): Skill =>
+  defineSkill({
+    name: 'webhook_health',
+    description: 'How webhook deliveries are going, and which connections fail.',
+    triggers: ['webhook health', 'webhook status', 'failing webhooks', 'how are the webhooks'],
+    parameters: nothing,
+    async run(_, { account_id }) {
+      const health = await read(account_id);
+      const { sources, delivered, failed, failing } = health;
+      const text = `${sources} sources, ${delivered} deliveries made, ${failed} failed.`;
+      const names =
+        failing.length === 0 ? [] : [`Failing: ${failing.slice(0, limits.searchHits).join(', ')}.`];
+      return { data: health, text: [text, ...names].join(' ') };
+    },
+  });
+
+export const portSkills = ({
+  taskStatistics,
+  inboxSummary: inbox,
+  webhookHealth: health,
+}: SkillPorts): Skill[] => [
+  ...(taskStatistics ? [sprintStatus(taskStatistics)] : []),
+  ...(inbox ? [inboxSummary(inbox)] : []),
+  ...(health ? [webhookHealth(health)] : []),
+];

@@ -1,0 +1,141 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { versionMismatch } from '@stak/http';
+import type { ItemOf } from '@stak/table';
+import { z } from 'zod';
+import { type Service, secondsOf, timestampOf } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { isRefused, untilDone } from '../race.ts';
+import { customSkill, skillsOfTenant } from './custom-table.ts';
+import { checkSchema, type JsonSchema } from './json-schema.ts';
+import type { Skill, SkillScope } from './skill.ts';
+
+export type CustomSkill = ItemOf<typeof customSkill>;
+export type SkillDraft = { description: string; triggers: string[]; parameters: JsonSchema; url: string };
+
+const noSkill = () => agentErrors.create('agents.skill_not_found', 'There is no such skill.');
+const placeOf = (tenant_id: string, name: string) => `conversations SKILLS#${tenant_id} SKILL#${name} secret`;
+
+// The secret is made here and shown once, when the skill is new.
+export async function putCustomSkill(
+  service: Service,
+  tenant_id: string,
+  name: string,
+  draft: SkillDraft,
+  expected: string | undefined,
+): Promise<{ item: CustomSkill; secret?: string }> {
+  if (service.skills.some(skill => skill.name === name))
+    throw agentErrors.create('agents.skill_name_taken', 'A built-in skill has this name.');
+  const refusal = service.outbound.check(draft.url);
+  if (refusal) throw agentErrors.create('agents.skill_refused', refusal.message, { reason: refusal.reason });
+  checkSchema(draft.parameters);
+  await service.schemas.compile(draft.parameters);
+  return untilDone(service, async () => {
+    const before = await service.store.get(customSkill, { tenant_id, name }, { consistent: true });
+    if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
+    if (!before) await checkCount(service, tenant_id);
+    const at = timestampOf(service.clock.now());
+    const secret = before ? undefined : `whsec_${randomBytes(32).toString('base64')}`;
+    const item = {
+      tenant_id,
+      name,
+      ...draft,
+      parameters: JSON.stringify(draft.parameters),
+      secret: secret ? service.sealer.seal(secret, placeOf(tenant_id, name)) : before!.secret,
+      created_at: before?.created_at ?? at,
+      updated_at: at,
+    };
+    const stored = await service.store.put(
+      customSkill,
+      item,
+      before ? { ifVersion: before.version } : { ifAbsent: true },
+    );
+    return { item: stored, secret };
+  });
+}
+
+async function checkCount({ store }: Service, tenant_id: string): Promise<void> {
+  const { items } = await store.query(skillsOfTenant, { tenant_id }, { limit: limits.customSkills });
+  if (items.length >= limits.customSkills)
+    throw agentErrors.create('agents.too_many_skills', `A tenant has at most ${limits.customSkills} skills.`);
+}
+
+export async function getCustomSkill(
+  { store }: Service,
+  tenant_id: string,
+  name: string,
+): Promise<CustomSkill> {
+  const item = await store.get(customSkill, { tenant_id, name }, { consistent: true });
+  if (!item) throw noSkill();
+  return item;
+}
+
+export async function deleteCustomSkill({ store }: Service, tenant_id: string, name: string): Promise<void> {
+  try {
+    await store.delete(customSkill, { tenant_id, name }, { ifPresent: true });
+  } catch (error) {
+    throw isRefused(error) ? noSkill() : error;
+  }
+}
+
+export async function readCustomSkills(service: Service, tenant_id: string): Promise<Skill[]> {
+  const { items } = await service.store.query(skillsOfTenant, { tenant_id }, { limit: limits.customSkills });
+  return items.map(item => toSkill(service, item));
+}
+
+function toSkill(service: Service, item: CustomSkill): Skill {
+  const jsonSchema = JSON.parse(item.parameters) as JsonSchema;
+  return {
+    name: item.name,
+    description: item.description,
+    triggers: item.triggers,
+    parameters: z.looseObject({}),
+    jsonSchema,
+    async run(input, scope) {
+      const validate = await service.schemas.compile(jsonSchema);
+      if (!validate(input)) {
+        const { instancePath, message } = validate.errors?.[0] ?? {};
+        throw new Error(`the arguments are not as they should be: ${instancePath ?? ''} ${message ?? ''}`);
+      }
+      const answer = await callSkill(service, item, input, scope);
+      return { data: answer, text: typeof answer === 'string' ? answer : JSON.stringify(answer, null, 2) };
+    },
+  };
+}
+
+// Signed as Standard Webhooks are: id, time and body, so that the other side can refuse what is forged or repeated.
+async function callSkill(
+  service: Service,
+  { tenant_id, name, url, secret }: CustomSkill,
+  input: unknown,
+  { conversation_id, user_id, signal }: SkillScope,
+): Promise<unknown> {
+  const id = service.ids.next('call');
+  const timestamp = String(secondsOf(service.clock.now()));
+  const body = JSON.stringify({ skill: name, arguments: input, conversation_id, user_id: user_id ?? null });
+  const key = service.sealer.openText(secret, placeOf(tenant_id, name)).slice('whsec_'.length);
+  const signature = createHmac('sha256', Buffer.from(key, 'base64'))
+    .update(`${id}.${timestamp}.${body}`)
+    .digest('base64');
+  const result = await service.outbound.send({
+    url,
+    method: 'POST',
+    headers: [
+      ['content-type', 'application/json'],
+      ['webhook-id', id],
+      ['webhook-timestamp', timestamp],
+      ['webhook-signature', `v1,${signature}`],
+    ],
+    body,
+    signal,
+    timeoutMs: limits.skillMs,
+  });
+  if (!result.ok) throw new Error(`it could not be reached (${result.reason})`);
+  if (result.status < 200 || result.status > 299) throw new Error(`it answered ${result.status}`);
+  const text = Buffer.from(result.body).toString();
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

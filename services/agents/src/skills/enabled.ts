@@ -1,0 +1,16 @@
+import type { Entered, Service } from '../deps.ts';
+import { enabledNames } from '../settings.ts';
+import { readCustomSkills } from './custom-skills.ts';
+import type { Skill } from './skill.ts';
+
+// What the tenant has and has enabled. Its own skills are read only if it enabled a name that is not built in.
+export async function enabledSkills(
+  service: Service,
+  { tenant_id, settings }: Pick<Entered, 'tenant_id' | 'settings'>,
+): Promise<Skill[]> {
+  const names = enabledNames(settings);
+  const builtIn = service.skills.filter(({ name }) => names.has(name));
+  if (builtIn.length === names.size) return builtIn;
+  const custom = await readCustomSkills(service, tenant_id);
+  return [...builtIn, ...custom.filter(({ name }) => names.has(name))];
+}

@@ -1,0 +1,133 @@
+import { setMaxListeners } from 'node:events';
+import type { Worker } from '@stak/kit';
+import { is } from '@stak/table';
+import { replyAddress, sayUnavailable, sendReply, writeReply } from './channels/replies.ts';
+import { deleteConversation, dropMessages, purge } from './clearing.ts';
+import type { MessageItem } from './commit.ts';
+import type { Entered, Service } from './deps.ts';
+import { acquire, type ConversationKey, type Held, keyOfConversation, release } from './leases.ts';
+import * as limits from './limits.ts';
+import { reasonOf } from './messages.ts';
+import { isRefused } from './race.ts';
+import { readHead, readWaiting } from './reading.ts';
+import { conversation, dueStates, state } from './table.ts';
+import { runTurn, turnPrincipal } from './turns.ts';
+
+// Does what no request waits for: answers what came by a channel or was left behind by a process that died, sends
+// answers to channels, removes what was cleared, deleted or has expired.
+export function createTurnWorker(service: Service): Worker {
+  return {
+    name: 'agents turns',
+    async run(signal) {
+      setMaxListeners(0, signal);
+      while (!signal.aborted) {
+        const { nextMs } = await runDue(service);
+        const leftMs = nextMs === undefined ? limits.duePollMs : nextMs - service.clock.now();
+        await service.bell.wait(Math.min(limits.duePollMs, Math.max(0, leftMs)), signal);
+      }
+    },
+  };
+}
+
+// Everything that is due now, lane by lane. Answers when the next thing will be, if that is soon.
+export async function runDue(service: Service): Promise<{ nextMs?: number; worked: number }> {
+  const nowMs = service.clock.now();
+  const lanes = Array.from({ length: limits.lanes }, (_, i) => String(i));
+  const found = await Promise.all(
+    lanes.map(due_lane =>
+      service.store.query(
+        dueStates,
+        { due_lane },
+        { to: { due_at: nowMs + limits.duePollMs }, limit: limits.dueTogether },
+      ),
+    ),
+  );
+  const all = found.flatMap(page => page.items);
+  const due = all.filter(({ due_at = 0 }) => due_at <= nowMs);
+  const later = all.map(({ due_at = 0 }) => due_at).filter(atMs => atMs > nowMs);
+  const queue = [...due];
+  const work = async () => {
+    for (let key = queue.shift(); key; key = queue.shift())
+      await attend(service, key).catch(error =>
+        service.log.error({ err: error }, 'a conversation was not attended to'),
+      );
+  };
+  await Promise.all(Array.from({ length: limits.workConcurrency }, work));
+  const isMore = found.some(page => page.cursor !== undefined) || due.length > 0;
+  return { nextMs: isMore ? nowMs : later.length > 0 ? Math.min(...later) : undefined, worked: due.length };
+}
+
+// One conversation, as far as one lease goes. The index may be late: the lease tells what is so.
+async function attend(service: Service, key: ConversationKey): Promise<void> {
+  const held = await acquire(service, key);
+  if (!held) return;
+  const { reply, waiting_count } = held.state;
+  if (reply !== undefined) return deliver(service, held, reply);
+  if (waiting_count > 0) return answer(service, held);
+  return tidy(service, held);
+}
+
+async function deliver(service: Service, held: Held, reply: string): Promise<void> {
+  const retry = await sendReply(service, reply);
+  const nowMs = service.clock.now();
+  await release(service, held, retry ? nowMs + retry.delayMs : nowMs, { reply: retry?.reply });
+}
+
+async function answer(service: Service, held: Held): Promise<void> {
+  const waiting = await readWaiting(service, held.state);
+  const to = replyAddress(waiting);
+  let tenant: Entered;
+  try {
+    tenant = await service.enterTenant(
+      turnPrincipal(held.key.tenant_id, held.state.user_id),
+      held.key.tenant_id,
+    );
+  } catch (error) {
+    return giveUp(service, held, waiting, error, undefined); // suspended or deleted since
+  }
+  try {
+    const replyFor = to && ((text: string) => writeReply(to, text));
+    await runTurn(service, { held, waiting, tenant, replyFor });
+  } catch (error) {
+    service.log.warn({ err: error, ...held.key }, 'a turn failed');
+    const attempts = (held.state.attempts ?? 0) + 1;
+    if (attempts >= limits.turnAttempts)
+      return giveUp(service, held, waiting, error, to && writeReply(to, sayUnavailable));
+    await release(service, held, service.clock.now() + limits.turnRetryMs * attempts, { attempts });
+  }
+}
+
+const giveUp = (
+  service: Service,
+  held: Held,
+  waiting: readonly MessageItem[],
+  error: unknown,
+  reply: string | undefined,
+): Promise<void> => dropMessages(service, held, waiting, reasonOf(error), reply);
+
+// What is left of earlier epochs goes; a conversation whose item has expired or was deleted goes altogether.
+async function tidy(service: Service, held: Held): Promise<void> {
+  const nowMs = service.clock.now();
+  const head = await readHead(service, held.key);
+  if (!head && !held.state.is_deleted) {
+    await removeExpired(service, held.key);
+    return deleteConversation(service, held.key);
+  }
+  if ((await purge(service, held)) === 'more') return release(service, held, nowMs);
+  if (held.state.is_deleted) return forget(service, held);
+  return release(service, held, head!.ttl * 1000 + limits.expiryGraceMs, { has_stale: false });
+}
+
+// DynamoDB removes it within days; another program could bring it back to life until then.
+async function removeExpired({ store, clock }: Service, key: ConversationKey): Promise<void> {
+  const nowS = Math.floor(clock.now() / 1000);
+  await store.delete(conversation, keyOfConversation(key), { if: { ttl: is.atMost(nowS) } }).catch(error => {
+    if (!isRefused(error)) throw error;
+  });
+}
+
+async function forget({ store }: Service, held: Held): Promise<void> {
+  await store.delete(state, held.key, { if: { fence: held.fence, waiting_count: 0 } }).catch(error => {
+    if (!isRefused(error)) throw error;
+  });
+}

@@ -1,0 +1,202 @@
+import { setImmediate } from 'node:timers/promises';
+import { createEngine, createHttpServer } from '@stak/engine';
+import { createApi, createMemoryIdempotency, type Principal } from '@stak/http';
+import { createIds, createLogger, createSealer, type ManualClock, manualClock } from '@stak/kit';
+import { createOutbound } from '@stak/outbound';
+import { type ControlPlane, createStore, createTables, type DynamoClient, tableErrors } from '@stak/table';
+import { awsClient } from '@stak/table/aws';
+import { defaultSettings, type EnteredTenant, tenantErrors, tenantsTable } from '@stak/tenants';
+import { type Agents, type AgentsDeps, conversationsTable, createAgents } from '../src/index.ts';
+
+export type Target = { client: DynamoClient; control: ControlPlane; close(): Promise<void> };
+
+export async function embedded(): Promise<Target> {
+  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
+  return { client: engine.client, control: engine, close: () => engine.close() };
+}
+
+export async function overTheSdk(): Promise<Target> {
+  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
+  const server = createHttpServer(engine, { port: 0 });
+  const { url } = await server.listen();
+  const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
+  const client = awsClient({ region: 'us-east-1', endpoint: url, credentials });
+  return {
+    client,
+    control: client,
+    async close() {
+      client.close();
+      await server.close();
+      await engine.close();
+    },
+  };
+}
+
+export const targets = { embedded, 'over the AWS SDK': overTheSdk };
+
+const account = (accountId: string): Principal => ({
+  kind: 'account',
+  accountId,
+  scope: 'admin',
+  via: 'api_key',
+  credentialId: 'key',
+});
+const user = (tenantId: string, userId: string): Principal => ({
+  kind: 'endUser',
+  tenantId,
+  userId,
+  scope: 'write',
+});
+
+// Whoever calls `acme` is its host; `acme/ann` is one of its users.
+function principalOf(token: string): Principal | undefined {
+  const [tenant, name] = token.split('~') as [string, string?];
+  if (name !== undefined) return user(tenant, name);
+  return token === 'nobody' ? undefined : account(`usr_${tenant}`);
+}
+
+export type Call = RequestInit & { as?: string; send?: unknown; ifMatch?: string; key?: string };
+// biome-ignore lint/suspicious/noExplicitAny: what a test reads from an answer, it names itself.
+export type Answer = { status: number; body: any; etag: string; headers: Headers };
+
+export type Tenant = { status: EnteredTenant['status']; settings: Record<string, unknown> };
+export type Place = {
+  agents: Agents;
+  clock: ManualClock;
+  target: Target;
+  lines: string[];
+  tenants: Map<string, Tenant>;
+  claims: Map<string, string>; // `slack#T1` → tenant
+  identities: Map<string, string>; // `acme#slack#U1` → user
+  app: ReturnType<typeof createApi>['app'];
+  routes: ReturnType<typeof createApi>['routes'];
+  call(method: string, path: string, init?: Call): Promise<Answer>;
+};
+
+export type Options = Partial<AgentsDeps> & { client?: DynamoClient; clock?: ManualClock };
+
+// One process: its own memory and clock, over tables it may share with others.
+export function openProcess(target: Target, options: Options = {}): Place {
+  const { clock = manualClock(), client = target.client, ...given } = options;
+  const lines: string[] = [];
+  const log = createLogger({ clock, destination: { write: line => void lines.push(line) } });
+  const tenants = new Map<string, Tenant>([
+    ['acme', { status: 'active', settings: {} }],
+    ['globex', { status: 'active', settings: {} }],
+  ]);
+  const claims = new Map<string, string>();
+  const identities = new Map<string, string>();
+  const entered = (tenant_id: string): EnteredTenant => {
+    const { status, settings } = tenants.get(tenant_id)!;
+    return {
+      tenant_id,
+      account_id: `usr_${tenant_id}`,
+      name: tenant_id,
+      status,
+      settings: { ...defaultSettings, ...settings },
+      settings_version: 1,
+      created_at: '',
+      updated_at: '',
+      version: 1,
+    };
+  };
+  const admit = (tenant_id: string) => {
+    if (tenants.get(tenant_id)!.status === 'suspended')
+      throw tenantErrors.create('tenants.suspended', 'The tenant is suspended.');
+    return entered(tenant_id);
+  };
+  const agents = createAgents({
+    store: createStore({ client, clock, random: () => 0 }),
+    clock,
+    ids: createIds({ clock }),
+    log,
+    random: () => 0,
+    sealer: createSealer({ keys: [{ id: 'k1', secret: 'a secret of these tests' }] }),
+    outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
+    async enterTenant(principal, tenantId) {
+      const owner = principal.kind === 'account' ? principal.accountId.slice('usr_'.length) : undefined;
+      const of = principal.kind === 'endUser' ? principal.tenantId : owner;
+      if (of !== tenantId || !tenants.has(tenantId))
+        throw tenantErrors.create('tenants.not_found', 'There is no such tenant.');
+      return admit(tenantId);
+    },
+    async resolveChannel(type, channelId) {
+      const owner = claims.get(`${type}#${channelId}`);
+      if (owner === undefined)
+        throw tenantErrors.create('tenants.channel_not_found', 'No tenant has this channel.');
+      return admit(owner);
+    },
+    findChannelUser: async (tenantId, channel, identity) =>
+      identities.get(`${tenantId}#${channel}#${identity}`),
+    ...given,
+  });
+  const { app, routes } = createApi({
+    info: { title: 'Agents', version: '1' },
+    endpoints: agents.api,
+    errors: [agents.errors, tableErrors, tenantErrors],
+    clock,
+    log,
+    idempotency: createMemoryIdempotency({ clock }),
+    authenticate: async ({ token }) => principalOf(token),
+  });
+  const call = async (method: string, path: string, init: Call = {}): Promise<Answer> => {
+    const { as = 'acme', send, ifMatch, key, ...rest } = init;
+    const headers = new Headers(rest.headers);
+    if (as !== '') headers.set('Authorization', `Bearer ${as}`);
+    if (send !== undefined) headers.set('Content-Type', 'application/json');
+    if (ifMatch !== undefined) headers.set('If-Match', ifMatch);
+    if (key !== undefined) headers.set('Idempotency-Key', key);
+    const request = { ...rest, method, headers, ...(send !== undefined && { body: JSON.stringify(send) }) };
+    const response = await app.request(path, request, { remoteAddress: '203.0.113.7' });
+    const text = await response.text();
+    const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
+    return {
+      status: response.status,
+      body: isJson ? JSON.parse(text) : text,
+      etag: response.headers.get('etag') ?? '',
+      headers: response.headers,
+    };
+  };
+  return { agents, clock, target, lines, tenants, claims, identities, app, routes, call };
+}
+
+export async function openPlace(
+  make: () => Promise<Target> = embedded,
+  options: Options = {},
+): Promise<Place> {
+  const target = await make();
+  await createTables(target.control, [conversationsTable, tenantsTable]);
+  return openProcess(target, options);
+}
+
+// Works until nothing is due any more.
+export async function settle(place: Place): Promise<void> {
+  for (let round = 0; round < 50; round++) if ((await place.agents.runDue()).worked === 0) return;
+  throw new Error('there is always something due');
+}
+
+// Waits for what other requests of this process bring about.
+export async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  for (let turns = 0; turns < 10_000; turns++) {
+    if (await isSo()) return;
+    await setImmediate();
+  }
+  throw new Error('it never came to that');
+}
+
+// Every item there is, for tests that ask what is left.
+export async function everyItem({ client }: Target, TableName = 'conversations') {
+  const { Items = [] } = await client.scan({ TableName });
+  return Items;
+}
+
+// Whether a text is anywhere in the tables.
+export const isKept = async ({ target }: Place, text: string): Promise<boolean> =>
+  (await everyItem(target)).some(item => JSON.stringify(item).includes(text));
+
+export const conversationPath = (id: string, tenant = 'acme') => `/v1/tenants/${tenant}/conversations/${id}`;
+export const say = (place: Place, id: string, content: string, init: Call & { user_id?: string } = {}) => {
+  const { user_id, ...rest } = init;
+  const send = { content, ...(user_id !== undefined && { user_id }) };
+  return place.call('POST', `${conversationPath(id)}/messages`, { send, ...rest });
+};

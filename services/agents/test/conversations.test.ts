@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { conversationPath, isKept, openPlace, type Place, say, settle, targets } from './agents-fixture.ts';
+
+describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await openPlace(make);
+  });
+  afterAll(() => place.target.close());
+
+  it('answers by a rule, says so, and keeps the turn', async () => {
+    const answer = await say(place, 'first', 'Hello!', { user_id: 'ann' });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({
+      conversation_id: 'first',
+      status: 'answered',
+      seq: 1,
+      routing: 'rule',
+      rule: 'greeting',
+      model: null,
+      cost_usd: 0,
+      merged: 1,
+    });
+    expect(answer.body.reply.content).toMatch(/^Hello\./);
+
+    const read = await place.call('GET', conversationPath('first'));
+    expect(read.body).toMatchObject({ conversation_id: 'first', user_id: 'ann', turns: 1, title: 'Hello!' });
+    expect(read.body.messages).toEqual([
+      { role: 'user', content: 'Hello!' },
+      { role: 'assistant', content: answer.body.reply.content },
+    ]);
+  });
+
+  it('says that there is no model instead of making something up', async () => {
+    const answer = await say(place, 'honest', 'Who won the election of 1848?');
+    expect(answer.body).toMatchObject({ routing: 'rule', rule: 'no_model', model: null });
+    expect(answer.body.reply.content).toMatch(/^No model is configured here/);
+  });
+
+  it('keeps the documented item as the document has it', async () => {
+    await say(place, 'documented', 'hi');
+    const { Item } = await place.target.client.get({
+      TableName: 'conversations',
+      Key: { pk: 'acme', sk: 'documented' },
+    });
+    const messages = JSON.parse(Item!.messages);
+    expect(messages.map((one: object) => Object.keys(one))).toEqual([
+      ['role', 'content'],
+      ['role', 'content'],
+    ]);
+    expect(Item!.updated_at).toBe(new Date(place.clock.now()).toISOString());
+    expect(Item!.ttl).toBe(Math.floor(place.clock.now() / 1000) + 30 * 24 * 60 * 60);
+  });
+
+  it('lists by user and by tenant, the newest first', async () => {
+    for (const id of ['l1', 'l2', 'l3']) {
+      await say(place, id, 'hi', { user_id: id === 'l2' ? 'bob' : 'lea' });
+      await place.clock.advance(1000);
+    }
+    const ids = async (query: string, as = 'acme') => {
+      const { body } = await place.call('GET', `/v1/tenants/acme/conversations${query}`, { as });
+      return body.data.map((one: { conversation_id: string }) => one.conversation_id);
+    };
+    expect(await ids('?user_id=lea')).toEqual(['l3', 'l1']);
+    expect(await ids('', 'acme~bob')).toEqual(['l2']);
+    expect((await ids('')).slice(0, 3)).toEqual(['l3', 'l2', 'l1']);
+    const first = await place.call('GET', '/v1/tenants/acme/conversations?limit=1');
+    const next = `/v1/tenants/acme/conversations?limit=1&cursor=${first.body.next_cursor}`;
+    expect((await place.call('GET', next)).body.data[0].conversation_id).toBe('l2');
+    expect((await place.call('GET', next, { as: 'acme~lea' })).body.code).toBe('http.cursor_refused');
+  });
+
+  it('renames, on the condition that nobody else did', async () => {
+    await say(place, 'named', 'hi');
+    const { etag } = await place.call('GET', conversationPath('named'));
+    const rename = (title: string) =>
+      place.call('PATCH', conversationPath('named'), { send: { title }, ifMatch: etag });
+    expect((await rename('Weekly')).body.title).toBe('Weekly');
+    expect((await rename('Other')).status).toBe(412);
+    await say(place, 'named', 'hello');
+    expect((await place.call('GET', conversationPath('named'))).body).toMatchObject({
+      title: 'Weekly',
+      turns: 2,
+    });
+  });
+
+  it('pages through the turns, from either end', async () => {
+    for (let i = 0; i < 5; i++) await say(place, 'long', `question ${i}`);
+    const path = `${conversationPath('long')}/messages`;
+    const first = await place.call('GET', `${path}?limit=3`);
+    expect(first.body.data.map((one: { seq: number }) => one.seq)).toEqual([1, 2, 3]);
+    const second = await place.call('GET', `${path}?limit=3&cursor=${first.body.next_cursor}`);
+    expect(second.body.data.map((one: { seq: number }) => one.seq)).toEqual([4, 5]);
+    expect(second.body.next_cursor).toBeNull();
+    const newest = await place.call('GET', `${path}?limit=1&order=newest`);
+    expect(newest.body.data[0].messages[0]).toEqual({ role: 'user', content: 'question 4' });
+  });
+
+  it('exports every turn, and says when it is complete', async () => {
+    await say(place, 'exported', 'hi');
+    await say(place, 'exported', 'hello');
+    const { body, headers } = await place.call('GET', `${conversationPath('exported')}/export`);
+    const lines = body
+      .trim()
+      .split('\n')
+      .map(JSON.parse as (line: string) => { kind: string; item: unknown });
+    expect(lines.map((line: { kind: string }) => line.kind)).toEqual(['conversation', 'turn', 'turn', 'end']);
+    expect(headers.get('content-disposition')).toBe('attachment; filename="exported.ndjson"');
+  });
+
+  it('clears at once, and removes the log afterwards', async () => {
+    await say(place, 'cleared', 'my number is 12345');
+    expect((await place.call('DELETE', `${conversationPath('cleared')}/messages`)).status).toBe(204);
+    expect((await place.call('GET', conversationPath('cleared'))).body).toMatchObject({
+      turns: 0,
+      messages: [],
+    });
+    await say(place, 'cleared', 'hello');
+    const turns = await place.call('GET', `${conversationPath('cleared')}/messages`);
+    expect(turns.body.data.map((one: { seq: number }) => one.seq)).toEqual([1]);
+    await settle(place);
+    expect(await isKept(place, '12345')).toBe(false);
+  });
+
+  it('deletes with everything that was said, and begins anew under the same id', async () => {
+    await say(place, 'gone', 'my number is 98765', { user_id: 'ann' });
+    expect((await place.call('DELETE', conversationPath('gone'))).status).toBe(204);
+    expect((await place.call('GET', conversationPath('gone'))).status).toBe(404);
+    expect((await say(place, 'gone', 'hello', { user_id: 'bob' })).body.seq).toBe(1);
+    expect((await place.call('GET', conversationPath('gone'))).body.user_id).toBe('bob');
+    await settle(place);
+    expect(await isKept(place, '98765')).toBe(false);
+    await place.call('DELETE', conversationPath('gone'));
+    await settle(place);
+    expect(await isKept(place, 'gone')).toBe(false);
+  });
+
+  it('is unreadable when its time is over, and then gone', async () => {
+    await say(place, 'expired', 'the code is 55555');
+    await place.clock.advance(31 * 24 * 60 * 60 * 1000);
+    expect((await place.call('GET', conversationPath('expired'))).status).toBe(404);
+    expect((await say(place, 'expired', 'hello')).body.seq).toBe(1);
+    expect((await place.call('GET', conversationPath('expired'))).body.turns).toBe(1);
+    await settle(place);
+    expect(await isKept(place, '55555')).toBe(false);
+  });
+});

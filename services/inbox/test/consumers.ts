@@ -1,0 +1,52 @@
+import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
+import { createConsumer, engineSource } from '@stak/streams';
+import type { Office } from './office.ts';
+
+// Runs the subscriptions of an inbox, as a server does, until it is told to stop.
+export function startConsumers({ engine, inbox }: Office) {
+  const log = createLogger({ level: 'silent' });
+  const source = engineSource(engine);
+  const consumers = inbox.subscriptions.map(subscription =>
+    createConsumer({ subscription, source, client: engine.client, log }),
+  );
+  const supervisor = superviseWorkers(consumers, { clock: systemClock, log });
+  return {
+    stop: () => supervisor.stop(),
+    // Looks again after every change, until it is so.
+    async until(isSo: () => Promise<boolean>): Promise<void> {
+      while (!(await isSo())) await new Promise(resolve => setImmediate(resolve));
+    },
+  };
+}
+
+export type SeenEvent = { id?: string; event: string; data: Record<string, unknown> };
+
+// Events of a stream as they come.
+export function readEvents(response: Response) {
+  const reader = response.body!.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  const next = async (): Promise<SeenEvent> => {
+    for (;;) {
+      const end = text.indexOf('\n\n');
+      if (end >= 0) {
+        const lines = text.slice(0, end).split('\n');
+        text = text.slice(end + 2);
+        const field = (name: string) =>
+          lines.find(line => line.startsWith(`${name}: `))?.slice(name.length + 2);
+        const data = field('data');
+        if (data !== undefined) return { id: field('id'), event: field('event')!, data: JSON.parse(data) };
+      } else {
+        const { value, done } = await reader.read();
+        if (done) throw new Error('the stream has ended');
+        text += decoder.decode(value, { stream: true });
+      }
+    }
+  };
+  const take = async (count: number): Promise<SeenEvent[]> => {
+    const events: SeenEvent[] = [];
+    while (events.length < count) events.push(await next());
+    return events;
+  };
+  return { next, take, close: () => reader.cancel() };
+}

@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { hello, main, type Office, openOffice } from './office.ts';
+
+let office: Office;
+beforeEach(async () => {
+  office = await openOffice();
+  for (const inbox of ['main', 'news']) await office.ask('PUT', inbox, { send: main });
+});
+afterEach(() => office.close());
+
+const stored = async () =>
+  JSON.stringify((await office.engine.client.scan({ TableName: 'stak-inbox' })).Items ?? []);
+const many = Array.from({ length: 60 }, (_, i) => `user-${i}`);
+
+async function fill() {
+  const taxonomy = { category: 'offer' };
+  for (let i = 0; i < 150; i++)
+    await office.ask('POST', 'main/messages', { send: { ...hello, taxonomy, uids: ['user-7'] } });
+  await office.ask('POST', 'news/messages', { send: { ...hello, uids: many } });
+  await office.inbox.operations.runDue();
+  const { id } = (await office.ask('POST', 'news/broadcasts', { send: hello })).body;
+  await office.ask('PUT', `news/users/user-7/messages/${id}/read`);
+}
+
+it('exports what it knows of a user', async () => {
+  await fill();
+  const kinds = new Map<string, number>();
+  for await (const { kind } of office.inbox.eraser.exportUser('acme', 'user-7'))
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  expect(Object.fromEntries(kinds)).toEqual({
+    'inbox user message': 151,
+    'inbox read receipt': 1,
+    'inbox user stats': 2,
+    'inbox category stats': 1,
+  });
+});
+
+it('erases a user from every inbox and every list of recipients, call by call', async () => {
+  await fill();
+  let calls = 0;
+  while ((await office.inbox.eraser.eraseUser('acme', 'user-7')) === 'more') calls += 1;
+  expect(calls).toBeGreaterThan(1);
+  expect(await office.inbox.eraser.eraseUser('acme', 'user-7')).toBe('done');
+  expect(await stored()).not.toContain('user-7"');
+  expect(await stored()).toContain('user-8"');
+});
+
+it('erases a tenant, and leaves the others alone', async () => {
+  await fill();
+  const place = { as: 'bob', send: main };
+  await office.ask('PUT', '/v1/tenants/bolt/inboxes/main', place);
+  await office.ask('POST', '/v1/tenants/bolt/inboxes/main/broadcasts', { as: 'bob', send: hello });
+  while ((await office.inbox.eraser.eraseTenant('acme')) === 'more');
+  expect(await stored()).not.toContain('acme');
+  expect(await stored()).toContain('bolt');
+});

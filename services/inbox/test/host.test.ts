@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hello, main, type Office, openOffice } from './office.ts';
+
+let office: Office;
+beforeEach(async () => {
+  office = await openOffice();
+  await office.ask('PUT', 'main', { send: main });
+});
+afterEach(() => office.close());
+
+const feedOf = async (uid: string) => (await office.ask('GET', `main/users/${uid}/messages`)).body.data;
+const countsOf = async (uid: string) => (await office.ask('GET', `main/users/${uid}/counts`)).body;
+
+describe('settings', () => {
+  it('writes and reads the settings of a tenant', async () => {
+    const path = '/v1/tenants/acme/inbox-settings';
+    expect((await office.ask('GET', path)).status).toBe(404);
+    expect((await office.ask('PUT', path, { send: { title: 'Acme', ttl: '720d' } })).status).toBe(200);
+    expect((await office.ask('GET', path)).body).toMatchObject({
+      title: 'Acme',
+      ttl: '720d',
+      uid: 'usr_ann',
+    });
+    expect((await office.ask('PUT', path, { send: { title: 'Acme', ttl: '721d' } })).status).toBe(400);
+  });
+
+  it('edits an inbox without losing what somebody else wrote', async () => {
+    const first = await office.call('GET', 'main');
+    const etag = first.headers.get('etag')!;
+    const headers = { 'If-Match': etag };
+    expect((await office.ask('PUT', 'main', { send: { ...main, title: 'News' }, headers })).status).toBe(200);
+    expect((await office.ask('PUT', 'main', { send: main, headers })).status).toBe(412);
+    expect((await office.ask('GET', '/v1/tenants/acme/inboxes')).body.data).toMatchObject([
+      { inbox_key: 'main', title: 'News', late_joiners: 'all', unique_host_system_ids: true },
+    ]);
+  });
+
+  it.each([
+    [{ type: 'string', pattern: '(a+)+$' }],
+    [{ $ref: 'https://example.com/schema.json' }],
+    [{ type: 'array', uniqueItems: true }],
+    [{ type: 'nonsense' }],
+  ])('refuses the schema %j', async schema => {
+    const { status, body } = await office.ask('PUT', 'main', { send: { ...main, schema } });
+    expect([status, body.code]).toEqual([400, 'inbox.schema_refused']);
+  });
+
+  it('takes the expiry of the message, of its category, the inbox, the tenant, or 30 days', async () => {
+    const nowS = office.clock.now() / 1000;
+    const ttlOf = async (more: object) =>
+      (await office.ask('POST', 'main/broadcasts', { send: { ...hello, ...more } })).body.expiredat - nowS;
+    expect(await ttlOf({ ttl: '300m', taxonomy: { category: 'offer' } })).toBe(300 * 60);
+    expect(await ttlOf({ expiredat: nowS + 6000 })).toBe(6000);
+    expect(await ttlOf({ taxonomy: { category: 'offer' } })).toBe(12 * 3600);
+    expect(await ttlOf({ taxonomy: { category: 'other' } })).toBe(30 * 86_400);
+    await office.ask('PUT', 'main', { send: { title: 'Main', ttl: {} } });
+    expect(await ttlOf({})).toBe(30 * 86_400);
+    await office.ask('PUT', '/v1/tenants/acme/inbox-settings', { send: { title: 'Acme', ttl: '90d' } });
+    expect(await ttlOf({})).toBe(90 * 86_400);
+  });
+});
+
+describe('publishing', () => {
+  it('delivers to the users named, and to nobody else', async () => {
+    const { status, body } = await office.ask('POST', 'main/messages', {
+      send: { ...hello, uids: ['u1', 'u2'] },
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ status: 'sent', recipients: 2, delivered: 2, read: 0 });
+    expect(body.audiences).toEqual({ kind: 'users' });
+    expect(await feedOf('u1')).toMatchObject([{ id: body.id, read: false, seen: false }]);
+    expect(JSON.stringify(await feedOf('u1'))).not.toContain('u2');
+    expect(await feedOf('u3')).toEqual([]);
+  });
+
+  it('answers a repeated request with the same send, and a repeated host id too', async () => {
+    const send = { ...hello, uids: ['u1'], host_system_id: 'INV/1 #2' };
+    const first = await office.ask('POST', 'main/messages', { send });
+    const again = await office.ask('POST', 'main/messages', { send });
+    expect([first.status, again.status]).toEqual([201, 200]);
+    expect(again.body.id).toBe(first.body.id);
+    expect(await countsOf('u1')).toMatchObject({ total: 1, unread: 1, unseen: 1 });
+    const other = await office.ask('POST', 'main/messages', { send: { ...send, uids: ['u2'] } });
+    expect([other.status, other.body.code]).toEqual([409, 'inbox.host_system_id_taken']);
+  });
+
+  it('lets host ids repeat where the inbox says so, and redacts all of them', async () => {
+    await office.ask('PUT', 'main', { send: { ...main, unique_host_system_ids: false } });
+    for (let i = 0; i < 2; i++)
+      await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], host_system_id: 'same' } });
+    expect(await countsOf('u1')).toMatchObject({ total: 2 });
+    expect((await office.ask('DELETE', 'main/host-messages/same')).status).toBe(204);
+    expect(await countsOf('u1')).toMatchObject({ total: 0 });
+  });
+
+  it('makes a keyed request once, also when its answer was lost', async () => {
+    const headers = { 'Idempotency-Key': 'once' };
+    const send = { ...hello, uids: ['u1'] };
+    const first = await office.ask('POST', 'main/messages', { send, headers });
+    const replayed = await office.call('POST', 'main/messages', { send, headers });
+    expect(replayed.headers.get('idempotency-replayed')).toBe('true');
+    expect(await replayed.json()).toMatchObject({ id: first.body.id });
+    // The record in the table stands in when the HTTP layer has forgotten.
+    const origin = { sender: 's', requestKey: 'k' };
+    const { operations } = office.inbox;
+    const place = { tenant_key: 'acme', inbox_key: 'main' };
+    const one = await operations.publish(place, send, origin);
+    const two = await operations.publish(place, send, origin);
+    expect([two.isNew, two.send.id]).toEqual([false, one.send.id]);
+  });
+
+  it('sends different messages in bulk, each for itself', async () => {
+    await office.ask('PUT', 'main', { send: { ...main, schema: { type: 'string' } } });
+    const messages = [
+      { ...hello, uids: ['u1'] },
+      { message: { title: 'No', body: 5 }, uids: ['u1'] },
+      { ...hello, uids: ['u2'] },
+    ];
+    const { status, body } = await office.ask('POST', 'main/bulk', { send: { messages } });
+    expect(status).toBe(200);
+    expect(body.data.map((one: { ok: boolean; code?: string }) => one.code ?? one.ok)).toEqual([
+      true,
+      'inbox.body_invalid',
+      true,
+    ]);
+    expect(await countsOf('u1')).toMatchObject({ total: 1 });
+  });
+
+  it('broadcasts with the same writes for many users as for few', async () => {
+    const unitsOf = () => office.ledger.entries().find(entry => entry.pattern === 'publish to everyone')!;
+    await office.ask('POST', 'main/broadcasts', { send: hello });
+    const few = unitsOf().writeUnits;
+    for (let i = 0; i < 40; i++) await countsOf(`u${i}`);
+    await office.ask('POST', 'main/broadcasts', { send: hello });
+    expect(unitsOf().writeUnits).toBe(2 * few);
+    expect(await countsOf('u7')).toMatchObject({ total: 2, unread: 2 });
+  });
+});

@@ -1,0 +1,90 @@
+import { createEngine } from '@stak/engine';
+import { type AnyEndpoint, createApi, createMemoryIdempotency, type Principal } from '@stak/http';
+import { createIds, createLogger, defineErrors, manualClock, seededRandom } from '@stak/kit';
+import { streamsTable } from '@stak/streams';
+import { createLedger, createStore, createTables, tableErrors } from '@stak/table';
+import { createInbox, inboxTable } from '../src/index.ts';
+import type { ShownMessage } from '../src/schema.ts';
+
+// An inbox behind the HTTP conventions, called without a socket. Ann's account owns the tenant acme, Bob's the
+// tenant bolt.
+
+export const tenantErrors = defineErrors({ 'tenants.not_found': 404 });
+
+const owners: Record<string, string> = { acme: 'usr_ann', bolt: 'usr_bob' };
+const principals: Record<string, Principal> = {
+  ann: { kind: 'account', accountId: 'usr_ann', scope: 'admin', via: 'api_key', credentialId: 'k1' },
+  reader: { kind: 'account', accountId: 'usr_ann', scope: 'read', via: 'api_key', credentialId: 'k2' },
+  bob: { kind: 'account', accountId: 'usr_bob', scope: 'admin', via: 'api_key', credentialId: 'k3' },
+  'acme-u1': { kind: 'endUser', tenantId: 'acme', userId: 'u1', scope: 'write' },
+  'acme-u2': { kind: 'endUser', tenantId: 'acme', userId: 'u2', scope: 'write' },
+  'bolt-u1': { kind: 'endUser', tenantId: 'bolt', userId: 'u1', scope: 'write' },
+};
+
+export const enterTenant = async (principal: Principal, tenant_id: string) => {
+  const isOwn =
+    principal.kind === 'account'
+      ? owners[tenant_id] === principal.accountId
+      : principal.kind === 'endUser' && principal.tenantId === tenant_id;
+  if (!isOwn) throw tenantErrors.create('tenants.not_found', 'There is no such tenant.');
+  return { tenant_id };
+};
+
+type CallInit = { as?: string; send?: unknown; headers?: Record<string, string>; signal?: AbortSignal };
+// Whatever an answer may have.
+type Answer = ShownMessage & {
+  code: string;
+  status: string;
+  title: string;
+  errors: { pointer: string }[];
+  data: (ShownMessage & { status: string; ok: boolean; code?: string })[];
+  next_cursor: string | null;
+};
+export type Office = Awaited<ReturnType<typeof openOffice>>;
+
+export async function openOffice(settings: { recipientsTogether?: number } = {}) {
+  const clock = manualClock(Date.UTC(2026, 0, 1));
+  const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0 });
+  await createTables(engine, [inboxTable, streamsTable]);
+  const log = createLogger({ level: 'silent' });
+  const ledger = createLedger();
+  const random = seededRandom(1);
+  const store = createStore({ client: engine.client, clock, random, ledger });
+  const ids = createIds({ clock, random: seededRandom(2) });
+  const inbox = createInbox({ store, clock, ids, log, random, enterTenant, ...settings });
+  const api = createApi({
+    info: { title: 'Inbox', version: '1' },
+    endpoints: inbox.api as readonly AnyEndpoint[],
+    errors: [inbox.errors, tenantErrors, tableErrors],
+    authenticate: async ({ token }) => principals[token],
+    clock,
+    log,
+    idempotency: createMemoryIdempotency({ clock }),
+  });
+
+  const call = (method: string, path: string, { as = 'ann', send, headers, signal }: CallInit = {}) =>
+    api.app.request(
+      path.startsWith('/') ? path : `/v1/tenants/acme/inboxes/${path}`,
+      {
+        method,
+        signal,
+        headers: {
+          Authorization: `Bearer ${as}`,
+          ...(send !== undefined && { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(send !== undefined && { body: JSON.stringify(send) }),
+      },
+      { remoteAddress: '203.0.113.7' },
+    );
+  // Status and body, for short tests.
+  const ask = async (method: string, path: string, init?: CallInit) => {
+    const response = await call(method, path, init);
+    const text = await response.text();
+    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Answer };
+  };
+  return { clock, engine, store, ledger, inbox, api, call, ask, close: () => engine.close() };
+}
+
+export const main = { title: 'Main', ttl: { default: '30d', offer: '12h' } };
+export const hello = { message: { title: 'Hello', body: 'How are you?' } };

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readEvents, startConsumers } from './consumers.ts';
+import { hello, main, type Office, openOffice } from './office.ts';
+
+let office: Office;
+let consumers: ReturnType<typeof startConsumers>;
+beforeEach(async () => {
+  office = await openOffice();
+  await office.ask('PUT', 'main', { send: main });
+  consumers = startConsumers(office);
+});
+afterEach(async () => {
+  office.api.stop();
+  await consumers.stop();
+  await office.close();
+});
+
+const as = 'acme-u1';
+const open = async (lastEventId?: string) =>
+  readEvents(
+    await office.call('GET', 'main/users/me/stream', {
+      as,
+      headers: lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId },
+    }),
+  );
+const publish = async (more: object = {}) =>
+  (await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], ...more } })).body.id;
+const broadcast = async (more: object = {}) =>
+  (await office.ask('POST', 'main/broadcasts', { send: { ...hello, ...more } })).body.id;
+
+describe('the event stream', () => {
+  it('tells counts, new messages and redactions as they come', async () => {
+    const events = await open();
+    expect(await events.next()).toMatchObject({ event: 'counts', data: { total: 0 } });
+    const own = await publish();
+    expect(await events.take(2)).toMatchObject([
+      { event: 'message', data: { id: own, read: false } },
+      { event: 'counts', data: { total: 1, unread: 1 } },
+    ]);
+    const toEveryone = await broadcast();
+    expect(await events.take(2)).toMatchObject([
+      { event: 'message', data: { id: toEveryone } },
+      { event: 'counts', data: { total: 2 } },
+    ]);
+    await office.ask('DELETE', `main/messages/${toEveryone}`);
+    expect(await events.take(2)).toMatchObject([
+      { event: 'redaction', data: { id: toEveryone } },
+      { event: 'counts', data: { total: 1 } },
+    ]);
+    await office.ask('DELETE', `main/messages/${own}`);
+    expect(await events.take(2)).toMatchObject([
+      { event: 'redaction', data: { id: own } },
+      { event: 'counts', data: { total: 0 } },
+    ]);
+    await events.close();
+  });
+
+  it('goes on after the last event a client has seen', async () => {
+    const first = await open();
+    const { id } = await first.next();
+    await first.close();
+    const missed = [await publish(), await broadcast(), await publish()];
+    const second = await open(id);
+    const events = await second.take(4);
+    expect(
+      events
+        .slice(0, 3)
+        .map(one => one.data.id)
+        .toSorted(),
+    ).toEqual(missed.toSorted());
+    expect(events[3]).toMatchObject({ event: 'counts', data: { total: 3 } });
+    await second.close();
+    const third = await open(events[3]!.id);
+    expect(await third.next()).toMatchObject({ event: 'counts', data: { total: 3 } });
+    await third.close();
+  });
+
+  it('says that the list has to be read again where it cannot tell what was missed', async () => {
+    const stranger = await open('not ours');
+    expect(await stranger.next()).toMatchObject({ event: 'reset' });
+    const { id } = await stranger.next();
+    await stranger.close();
+    const gone = await publish();
+    await office.ask('DELETE', `main/messages/${gone}`);
+    const back = await open(id);
+    expect(await back.next()).toMatchObject({ event: 'reset' });
+    await back.close();
+  });
+
+  it('tells of an expiry at its second', async () => {
+    await publish({ ttl: '5s' });
+    const events = await open();
+    expect(await events.next()).toMatchObject({ event: 'counts', data: { total: 1 } });
+    const next = events.next();
+    while (office.clock.sleepers() < 2) await new Promise(resolve => setImmediate(resolve));
+    await office.clock.advance(5000);
+    expect(await next).toMatchObject({ event: 'counts', data: { total: 0 } });
+    await events.close();
+  });
+
+  it("keeps another user's messages to themselves", async () => {
+    const events = await open();
+    await events.next();
+    await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u2'] } });
+    const own = await publish();
+    expect(await events.next()).toMatchObject({ event: 'message', data: { id: own } });
+    await events.close();
+  });
+});

@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hello, main, type Office, openOffice } from './office.ts';
+
+let office: Office;
+beforeEach(async () => {
+  office = await openOffice();
+  await office.ask('PUT', 'main', { send: main });
+});
+afterEach(() => office.close());
+
+const uids = ['u1'];
+const items = async () => (await office.engine.client.scan({ TableName: 'stak-inbox' })).Count;
+
+describe('bad input is a clear problem, and nothing is written', () => {
+  it.each([
+    ['a # in a uid', { ...hello, uids: ['u#1'] }, 400, 'http.request_invalid'],
+    ['an empty uid', { ...hello, uids: [''] }, 400, 'http.request_invalid'],
+    ['everyone as a uid', { ...hello, uids: ['$public'] }, 400, 'http.request_invalid'],
+    ['no uids', { ...hello, uids: [] }, 400, 'http.request_invalid'],
+    ['duplicate uids', { ...hello, uids: ['u1', 'u1'] }, 400, 'http.request_invalid'],
+    [
+      '10,001 uids',
+      { ...hello, uids: Array.from({ length: 10_001 }, (_, i) => `u${i}`) },
+      400,
+      'http.request_invalid',
+    ],
+    ['a # in a category', { ...hello, uids, taxonomy: { category: 'a#b' } }, 400, 'http.request_invalid'],
+    ['the category *', { ...hello, uids, taxonomy: { category: '*' } }, 400, 'http.request_invalid'],
+    ['an unknown field', { ...hello, uids, titel: 'x' }, 400, 'http.request_invalid'],
+    ['a duration of 731 days', { ...hello, uids, ttl: '731d' }, 400, 'http.request_invalid'],
+    ['a duration of nothing', { ...hello, uids, ttl: '0s' }, 400, 'http.request_invalid'],
+    ['an expiry in the past', { ...hello, uids, expiredat: 1000 }, 400, 'inbox.expiry_invalid'],
+    ['a time in the past', { ...hello, uids, send_at: 1000 }, 400, 'inbox.schedule_invalid'],
+    [
+      'a link that is code',
+      { message: { title: 'x', body: 'y', cta_uri: 'javascript:alert(1)' }, uids },
+      400,
+      'http.request_invalid',
+    ],
+    [
+      'a number that no table holds',
+      { message: { title: 'x', body: { sizes: [1e21] } }, uids },
+      400,
+      'http.request_invalid',
+    ],
+    ['no title', { message: { body: 'y' }, uids }, 400, 'http.request_invalid'],
+    [
+      'a body of 300 KB',
+      { message: { title: 'x', body: 'y'.repeat(300_000) }, uids },
+      413,
+      'inbox.message_too_large',
+    ],
+  ])('%s', async (_, send, status, code) => {
+    const before = await items();
+    const answer = await office.ask('POST', 'main/messages', { send });
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    expect(await items()).toBe(before);
+  });
+
+  it('a body that does not fit the schema', async () => {
+    const schema = { type: 'object', required: ['amount'], properties: { amount: { type: 'number' } } };
+    await office.ask('PUT', 'main', { send: { ...main, schema } });
+    const before = await items();
+    const send = { message: { title: 'x', body: { amount: 'much' } }, uids };
+    const answer = await office.ask('POST', 'main/messages', { send });
+    expect([answer.status, answer.body.code]).toEqual([400, 'inbox.body_invalid']);
+    expect(answer.body.errors[0]!.pointer).toBe('#/message/body/amount');
+    expect(await items()).toBe(before);
+    const good = { message: { title: 'x', body: { amount: 5 } }, uids };
+    expect((await office.ask('POST', 'main/messages', { send: good })).status).toBe(201);
+  });
+
+  it('a broadcast of 300 KB is not even read', async () => {
+    const send = { message: { title: 'x', body: 'y'.repeat(400_000) } };
+    expect((await office.ask('POST', 'main/broadcasts', { send })).status).toBe(413);
+  });
+
+  it('unknown inboxes, for the host and for users', async () => {
+    const before = await items();
+    expect((await office.ask('POST', 'nowhere/messages', { send: { ...hello, uids } })).body.code).toBe(
+      'inbox.not_found',
+    );
+    for (const path of ['messages', 'counts', 'stream'])
+      expect((await office.ask('GET', `nowhere/users/u1/${path}`)).body.code).toBe('inbox.not_found');
+    expect(await items()).toBe(before);
+  });
+
+  it('malformed and foreign cursors', async () => {
+    for (let i = 0; i < 3; i++) await office.ask('POST', 'main/messages', { send: { ...hello, uids } });
+    const { next_cursor } = (await office.ask('GET', 'main/users/u1/messages?limit=1')).body;
+    for (const path of [
+      'main/users/u1/messages?cursor=nonsense',
+      `main/users/u2/messages?limit=1&cursor=${next_cursor}`,
+      `main/users/u1/messages?limit=1&read=true&cursor=${next_cursor}`,
+    ])
+      expect((await office.ask('GET', path)).body.code).toBe('http.cursor_refused');
+    const path = `main/users/u1/messages?limit=1&cursor=${next_cursor}`;
+    expect((await office.ask('GET', path, { as: 'acme-u1' })).body.code).toBe('http.cursor_refused');
+  });
+
+  it('more categories than an inbox may have', async () => {
+    for (let i = 0; i < 40; i++)
+      await office.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy: { category: `c${i}` } } });
+    const send = { ...hello, taxonomy: { category: 'one-more' } };
+    expect((await office.ask('POST', 'main/broadcasts', { send })).body.code).toBe(
+      'inbox.too_many_categories',
+    );
+  });
+});
+
+describe('nobody reaches what is not theirs', () => {
+  it("another account's tenant is not there", async () => {
+    for (const [method, path, send] of [
+      ['GET', 'main', undefined],
+      ['PUT', 'main', main],
+      ['POST', 'main/messages', { ...hello, uids }],
+      ['GET', 'main/users/u1/messages', undefined],
+    ] as const) {
+      const answer = await office.ask(method, path, { as: 'bob', send });
+      expect([answer.status, answer.body.code]).toEqual([404, 'tenants.not_found']);
+    }
+  });
+
+  it('an end user is one user of one tenant', async () => {
+    await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1', 'u2'] } });
+    const statusOf = async (path: string, as: string) => (await office.ask('GET', path, { as })).status;
+    expect(await statusOf('main/users/u1/messages', 'acme-u1')).toBe(200);
+    expect(await statusOf('main/users/me/messages', 'acme-u1')).toBe(200);
+    expect(await statusOf('main/users/u2/messages', 'acme-u1')).toBe(404);
+    expect(await statusOf('main/users/u1/messages', 'bolt-u1')).toBe(404);
+    expect(await statusOf('main/users/me/messages', 'ann')).toBe(404);
+    expect(await statusOf('main/sends', 'acme-u1')).toBe(403);
+    const send = { ...hello, uids };
+    expect((await office.ask('POST', 'main/messages', { as: 'acme-u1', send })).status).toBe(403);
+  });
+
+  it("another user's message cannot be read or marked", async () => {
+    const { id } = (await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u2'] } })).body;
+    for (const [method, path] of [
+      ['GET', `main/users/me/messages/${id}`],
+      ['PUT', `main/users/me/messages/${id}/read`],
+      ['PUT', `main/users/me/messages/${id}/archive`],
+    ] as const)
+      expect((await office.ask(method, path, { as: 'acme-u1' })).status).toBe(404);
+  });
+
+  it('a reading key cannot publish', async () => {
+    const answer = await office.ask('POST', 'main/messages', { as: 'reader', send: { ...hello, uids } });
+    expect(answer.status).toBe(403);
+  });
+});

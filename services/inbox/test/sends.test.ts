@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { startConsumers } from './consumers.ts';
+import { hello, main, type Office, openOffice } from './office.ts';
+
+let office: Office;
+beforeEach(async () => {
+  office = await openOffice();
+  await office.ask('PUT', 'main', { send: main });
+});
+afterEach(() => office.close());
+
+const many = (count: number) => Array.from({ length: count }, (_, i) => `u${i}`);
+const totalOf = async (uid: string) =>
+  ((await office.ask('GET', `main/users/${uid}/counts`)).body as unknown as { total: number }).total;
+const sendOf = async (id: string) => (await office.ask('GET', `main/sends/${id}`)).body;
+const nowS = () => Math.floor(office.clock.now() / 1000);
+
+describe('a long list of recipients', () => {
+  it('is written down at once and delivered by the worker, to each of them once', async () => {
+    const { status, body } = await office.ask('POST', 'main/messages', {
+      send: { ...hello, uids: many(60) },
+    });
+    expect([status, body.status]).toEqual([202, 'delivering']);
+    await Promise.all([office.inbox.operations.runDue(), office.inbox.operations.runDue()]);
+    expect(await sendOf(body.id)).toMatchObject({ status: 'sent', recipients: 60, delivered: 60 });
+    for (const uid of many(60)) expect(await totalOf(uid)).toBe(1);
+    expect(await totalOf('u60')).toBe(0);
+  });
+
+  it('is carried on by another worker when the lease of the first is over', async () => {
+    const { body } = await office.ask('POST', 'main/messages', { send: { ...hello, uids: many(40) } });
+    const { transactWrite } = office.engine.client;
+    let left = 1;
+    const dying = async (input: never) => {
+      if (left-- === 0) throw new Error('killed');
+      return transactWrite(input);
+    };
+    Object.assign(office.engine.client, { transactWrite: dying });
+    await office.inbox.operations.runDue();
+    Object.assign(office.engine.client, { transactWrite });
+    expect(await sendOf(body.id)).toMatchObject({ status: 'delivering', delivered: 18 });
+    await office.inbox.operations.runDue();
+    expect(await sendOf(body.id)).toMatchObject({ delivered: 18 });
+    await office.clock.advance(limits.leaseMs);
+    await office.inbox.operations.runDue();
+    expect(await sendOf(body.id)).toMatchObject({ status: 'sent', delivered: 40 });
+    for (const uid of many(40)) expect(await totalOf(uid)).toBe(1);
+  });
+
+  it('is gone for everyone at once when it is redacted, before its copies are removed', async () => {
+    const { body } = await office.ask('POST', 'main/messages', { send: { ...hello, uids: many(50) } });
+    await office.inbox.operations.runDue();
+    await office.ask('PUT', `main/users/u7/messages/${body.id}/read`);
+    expect((await office.ask('DELETE', `main/messages/${body.id}`)).status).toBe(204);
+    expect(await totalOf('u7')).toBe(0);
+    expect((await office.ask('GET', 'main/users/u8/messages')).body.data).toEqual([]);
+    expect(await sendOf(body.id)).toMatchObject({ status: 'redacting', title: null });
+    await office.inbox.operations.runDue();
+    expect(await sendOf(body.id)).toMatchObject({ status: 'redacted' });
+    for (const uid of many(50)) expect(await totalOf(uid)).toBe(0);
+    expect((await office.ask('DELETE', `main/messages/${body.id}`)).status).toBe(204);
+  });
+
+  it('can be redacted while it is being delivered', async () => {
+    const { body } = await office.ask('POST', 'main/messages', { send: { ...hello, uids: many(40) } });
+    await office.ask('DELETE', `main/messages/${body.id}`);
+    await office.inbox.operations.runDue();
+    expect(await sendOf(body.id)).toMatchObject({ status: 'redacted', delivered: 0 });
+    expect(await totalOf('u3')).toBe(0);
+  });
+});
+
+describe('scheduled messages', () => {
+  it('are sent when they are due, and listed where they were due', async () => {
+    const send_at = nowS() + 60;
+    const later = await office.ask('POST', 'main/broadcasts', { send: { ...hello, send_at, ttl: '100s' } });
+    const users = await office.ask('POST', 'main/messages', { send: { ...hello, send_at, uids: ['u1'] } });
+    expect([later.status, users.body.status]).toEqual([202, 'scheduled']);
+    expect((await office.ask('GET', 'main/scheduled')).body.data).toHaveLength(2);
+    await office.inbox.operations.runDue();
+    expect(await totalOf('u1')).toBe(0);
+    await office.clock.advance(60_000);
+    await office.inbox.operations.runDue();
+    expect(await totalOf('u1')).toBe(2);
+    expect((await office.ask('GET', 'main/scheduled')).body.data).toEqual([]);
+    await office.clock.advance(99_999);
+    expect(await totalOf('u1')).toBe(2);
+    await office.clock.advance(1);
+    expect(await totalOf('u1')).toBe(1);
+  });
+
+  it('can be cancelled until they are sent', async () => {
+    const send = { ...hello, uids: ['u1'], send_at: nowS() + 5 };
+    const { id } = (await office.ask('POST', 'main/messages', { send })).body;
+    expect((await office.ask('DELETE', `main/scheduled/${id}`)).status).toBe(204);
+    await office.clock.advance(10_000);
+    await office.inbox.operations.runDue();
+    expect(await totalOf('u1')).toBe(0);
+    const sent = (await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'] } })).body;
+    expect((await office.ask('DELETE', `main/scheduled/${sent.id}`)).body.code).toBe('inbox.already_sent');
+  });
+});
+
+describe('numbers of a send', () => {
+  it('follow what recipients do, one by one or all at once', async () => {
+    const consumers = startConsumers(office);
+    const uids = ['u1', 'u2', 'u3'];
+    const own = (await office.ask('POST', 'main/messages', { send: { ...hello, uids } })).body.id;
+    const toEveryone = (await office.ask('POST', 'main/broadcasts', { send: hello })).body.id;
+    await office.ask('PUT', `main/users/u1/messages/${own}/read`);
+    await office.ask('POST', 'main/users/u2/read', { send: {} });
+    await office.ask('PUT', `main/users/u3/messages/${toEveryone}/read`);
+    await office.ask('DELETE', `main/users/u1/messages/${own}/read`);
+    const isAs = async (id: string, read: number) =>
+      ((await sendOf(id)) as unknown as { read: number }).read === read;
+    await consumers.until(async () => (await isAs(own, 1)) && (await isAs(toEveryone, 2)));
+    await consumers.stop();
+    const { data } = (await office.ask('GET', 'main/sends?limit=10')).body;
+    expect(data).toMatchObject([
+      { id: toEveryone, recipients: null, delivered: 3, read: 2, read_rate: 2 / 3 },
+      { id: own, recipients: 3, delivered: 3, read: 1, read_rate: 1 / 3 },
+    ]);
+  });
+});

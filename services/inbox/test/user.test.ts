@@ -1,0 +1,245 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hello, main, type Office, openOffice } from './office.ts';
+
+let office: Office;
+beforeEach(async () => {
+  office = await openOffice();
+  await office.ask('PUT', 'main', { send: main });
+});
+afterEach(() => office.close());
+
+const mine = 'main/users/u1';
+const as = 'acme-u1';
+const feed = async (query = '') => (await office.ask('GET', `${mine}/messages${query}`, { as })).body;
+const counts = async () => (await office.ask('GET', `${mine}/counts`, { as })).body;
+const publish = async (more: object = {}) => {
+  await office.clock.advance(1000);
+  return (await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], ...more } })).body.id;
+};
+const broadcast = async (more: object = {}) => {
+  await office.clock.advance(1000);
+  return (await office.ask('POST', 'main/broadcasts', { send: { ...hello, ...more } })).body.id;
+};
+const nowS = () => Math.floor(office.clock.now() / 1000);
+
+describe('the feed', () => {
+  it('merges own messages and those to everyone, newest first', async () => {
+    const ids = [await publish(), await broadcast(), await publish(), await broadcast()];
+    const { data } = await feed();
+    expect(data.map(one => one.id)).toEqual(ids.toReversed());
+    expect(data[0]).toMatchObject({ audiences: { kind: 'everyone' }, read: false, message: hello.message });
+  });
+
+  it('goes on after a page, whatever arrives, expires or is redacted meanwhile', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 12; i++) ids.push(i % 3 ? await publish() : await broadcast());
+    const first = await feed('?limit=4');
+    await publish();
+    await broadcast();
+    await office.ask('DELETE', `main/messages/${ids[6]}`);
+    const second = await feed(`?limit=4&cursor=${first.next_cursor}`);
+    const third = await feed(`?limit=4&cursor=${second.next_cursor}`);
+    const read = [first, second, third].flatMap(page => page.data.map(one => one.id));
+    expect(read).toEqual(ids.filter(id => id !== ids[6]).toReversed());
+    expect(third.next_cursor).toBeNull();
+  });
+
+  it('fills a page where receipts stand between the messages', async () => {
+    const read: string[] = [];
+    for (let i = 0; i < 30; i++) read.push(await broadcast());
+    await office.ask('POST', `${mine}/read`, { as, send: { ids: read } });
+    for (const id of read.slice(0, 25)) await office.ask('DELETE', `main/messages/${id}`);
+    const own = await publish();
+    expect((await feed('?limit=10')).data.map(one => one.id)).toEqual([own, ...read.slice(25).toReversed()]);
+  });
+
+  it('filters by category, read state and archive', async () => {
+    const offer = await publish({ taxonomy: { category: 'offer' } });
+    const news = await broadcast({ taxonomy: { category: 'news' } });
+    const plain = await publish();
+    await office.ask('PUT', `${mine}/messages/${plain}/read`, { as });
+    await office.ask('PUT', `${mine}/messages/${news}/archive`, { as });
+    const ids = async (query: string) => (await feed(query)).data.map(one => one.id);
+    expect(await ids('')).toEqual([plain, offer]);
+    expect(await ids('?category=offer')).toEqual([offer]);
+    expect(await ids('?read=true')).toEqual([plain]);
+    expect(await ids('?read=false')).toEqual([offer]);
+    expect(await ids('?archived=true')).toEqual([news]);
+    expect((await counts()) as object).toMatchObject({
+      total: 2,
+      unread: 1,
+      unseen: 1,
+      categories: { offer: { total: 1, unread: 1, unseen: 1 } },
+    });
+  });
+
+  it('answers 304 while nothing has changed', async () => {
+    const id = await publish();
+    for (const path of ['messages', 'counts', `messages/${id}`]) {
+      const etag = (await office.call('GET', `${mine}/${path}`, { as })).headers.get('etag')!;
+      const headers = { 'If-None-Match': etag };
+      expect((await office.call('GET', `${mine}/${path}`, { as, headers })).status).toBe(304);
+      await office.ask('PUT', `${mine}/messages/${id}/${path === 'messages' ? 'read' : 'archive'}`, { as });
+      expect((await office.call('GET', `${mine}/${path}`, { as, headers })).status).toBe(200);
+      await office.ask('DELETE', `${mine}/messages/${id}/read`, { as });
+      await office.ask('DELETE', `${mine}/messages/${id}/archive`, { as });
+    }
+  });
+
+  it('reads two items for the counts, and two queries at most for a page', async () => {
+    for (let i = 0; i < 40; i++) await (i % 4 ? publish() : broadcast());
+    await feed('?limit=30');
+    office.ledger.clear();
+    await counts();
+    expect(office.ledger.entries().map(({ pattern, calls }) => [pattern, calls])).toEqual([
+      ['open a mailbox', 2],
+    ]);
+    office.ledger.clear();
+    await feed('?limit=30');
+    const calls = Object.fromEntries(office.ledger.entries().map(one => [one.pattern, one.calls]));
+    expect(calls).toEqual({ 'open a mailbox': 2, 'messages of a user': 1 });
+  });
+});
+
+describe('marks', () => {
+  it('marks one message, and takes it back', async () => {
+    for (const id of [await publish(), await broadcast()]) {
+      const read = await office.ask('PUT', `${mine}/messages/${id}/read`, { as });
+      expect(read.body).toMatchObject({ id, read: true, seen: true, readat: nowS() });
+      await office.clock.advance(5000);
+      const again = await office.ask('PUT', `${mine}/messages/${id}/read`, { as });
+      expect(again.body.readat).toBe(nowS() - 5);
+      const unread = await office.ask('DELETE', `${mine}/messages/${id}/read`, { as });
+      expect(unread.body).toMatchObject({ read: false, seen: true, readat: null });
+    }
+  });
+
+  it('marks up to a hundred, and says which are not there', async () => {
+    const ids = [];
+    for (let i = 0; i < 45; i++) ids.push(await (i % 2 ? publish() : broadcast()));
+    const missing = `${ids[0]!.slice(0, 23)}0`;
+    const send = { ids: [...ids, missing] };
+    const { body } = await office.ask('POST', `${mine}/read`, { as, send });
+    expect(body).toEqual({ changed: 45, not_found: [missing] });
+    expect(await counts()).toMatchObject({ total: 45, unread: 0, unseen: 0 });
+    expect((await office.ask('POST', `${mine}/unread`, { as, send })).body).toMatchObject({ changed: 45 });
+    expect(await counts()).toMatchObject({ total: 45, unread: 45, unseen: 0 });
+  });
+
+  it('marks everything as read as of a time, or of a category', async () => {
+    const early = [await publish({ taxonomy: { category: 'offer' } }), await broadcast()];
+    const as_of = nowS();
+    const late = [await publish(), await broadcast({ taxonomy: { category: 'offer' } })];
+    expect((await office.ask('POST', `${mine}/read`, { as, send: { as_of } })).body).toMatchObject({
+      changed: 2,
+    });
+    expect((await feed('?read=true')).data.map(one => one.id)).toEqual(early.toReversed());
+    expect(await counts()).toMatchObject({ total: 4, unread: 2 });
+    await office.ask('POST', `${mine}/read`, { as, send: { category: 'offer' } });
+    expect(await counts()).toMatchObject({ unread: 1, categories: { offer: { total: 2, unread: 0 } } });
+    await office.ask('DELETE', `${mine}/messages/${early[0]}/read`, { as });
+    expect(await counts()).toMatchObject({ unread: 2 });
+    await office.ask('POST', `${mine}/read`, { as, send: {} });
+    expect(await counts()).toMatchObject({ unread: 0 });
+    expect((await feed()).data.every(one => one.readat !== null)).toBe(true);
+    expect(late).toHaveLength(2);
+  });
+
+  it('marks what was sent since a time', async () => {
+    const old = await publish();
+    await office.clock.advance(10_000);
+    const since = nowS();
+    await publish();
+    await broadcast();
+    await office.ask('POST', `${mine}/read`, { as, send: { since } });
+    expect((await feed('?read=false')).data.map(one => one.id)).toEqual([old]);
+  });
+
+  it('marks all as seen without marking them as read', async () => {
+    await publish();
+    await broadcast();
+    expect(await counts()).toMatchObject({ unread: 2, unseen: 2 });
+    await office.ask('POST', `${mine}/seen`, { as, send: {} });
+    expect(await counts()).toMatchObject({ unread: 2, unseen: 0 });
+    await publish();
+    expect(await counts()).toMatchObject({ unread: 3, unseen: 1 });
+  });
+
+  it('holds many ranges, and writes the oldest to its messages when there are too many', async () => {
+    const ids = [];
+    for (let i = 0; i < 40; i++) ids.push(await publish());
+    const first = nowS() - 39;
+    // Each range is one second; none goes over another.
+    for (let i = 0; i < 40; i += 2) {
+      const send = { since: first + i, as_of: first + i };
+      await office.ask('POST', `${mine}/read`, { as, send });
+    }
+    expect(await counts()).toMatchObject({ total: 40, unread: 20 });
+    const { data } = await feed('?limit=100&read=true');
+    expect(data.map(one => one.id)).toEqual(ids.filter((_, i) => i % 2 === 0).toReversed());
+  });
+
+  it('snoozes until a second, and brings the message back unread', async () => {
+    for (const id of [await publish(), await broadcast()]) {
+      await office.ask('PUT', `${mine}/messages/${id}/read`, { as });
+      const until = nowS() + 60;
+      const { body } = await office.ask('PUT', `${mine}/messages/${id}/snooze`, { as, send: { until } });
+      expect(body).toMatchObject({ snoozed_until: until, read: false });
+      expect((await feed('?snoozed=true')).data.map(one => one.id)).toEqual([id]);
+      await office.ask('POST', `${mine}/read`, { as, send: {} });
+      const before = await counts();
+      await office.clock.advance(until * 1000 - 1 - office.clock.now());
+      expect(await counts()).toEqual(before);
+      await office.clock.advance(1);
+      expect((await feed('?read=false')).data.map(one => one.id)).toEqual([id]);
+      expect(await counts()).toMatchObject({ unread: 1 });
+      await office.ask('POST', `${mine}/read`, { as, send: {} });
+      expect(await counts()).toMatchObject({ unread: 0 });
+    }
+  });
+
+  it('refuses to snooze into the past, or past the expiry', async () => {
+    const id = await publish({ ttl: '60s' });
+    for (const until of [nowS(), nowS() + 60])
+      expect(
+        (await office.ask('PUT', `${mine}/messages/${id}/snooze`, { as, send: { until } })).body.code,
+      ).toBe('inbox.snooze_invalid');
+  });
+});
+
+describe('expiry', () => {
+  it('takes messages out of feed and counts at their second, before anything is swept', async () => {
+    const own = await publish({ ttl: '60s' });
+    await broadcast({ ttl: '59s' });
+    await office.ask('PUT', `${mine}/messages/${own}/read`, { as });
+    await office.clock.advance(58_999);
+    expect(await counts()).toMatchObject({ total: 2, unread: 1 });
+    await office.clock.advance(1);
+    expect(await counts()).toMatchObject({ total: 0, unread: 0, unseen: 0 });
+    expect((await feed()).data).toEqual([]);
+    expect((await office.ask('GET', `${mine}/messages/${own}`, { as })).status).toBe(404);
+    expect((await office.ask('PUT', `${mine}/messages/${own}/read`, { as })).status).toBe(404);
+  });
+
+  it('counts right when the message was swept before anybody looked', async () => {
+    for (let i = 0; i < 50; i++) await publish({ ttl: '100s', taxonomy: { category: 'offer' } });
+    await publish({ ttl: '500s' });
+    await office.clock.advance(200_000);
+    await office.engine.sweep();
+    expect(await counts()).toEqual({ total: 1, unread: 1, unseen: 1, categories: {} });
+  });
+});
+
+describe('late joiners', () => {
+  it.each([
+    ['all', 3],
+    ['none', 0],
+    [{ last: 2 }, 2],
+  ])('sees of three earlier messages, by the policy %j, %i', async (late_joiners, seen) => {
+    await office.ask('PUT', 'main', { send: { ...main, late_joiners } });
+    for (let i = 0; i < 3; i++) await broadcast();
+    expect(await counts()).toMatchObject({ total: seen, unread: seen });
+    await broadcast();
+    expect((await feed()).data).toHaveLength(seen + 1);
+  });
+});

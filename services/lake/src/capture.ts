@@ -1,0 +1,111 @@
+import assert from 'node:assert';
+import type { Clock, Logger } from '@stak/kit';
+import { type Change, type Subscription, subscribe } from '@stak/streams';
+import type { AnyEntity } from '@stak/table';
+import { type BronzeFile, bronzePath, encodeRows, groupRows } from './bronze-file.ts';
+import { type NewLetter, writeLetter } from './dead-letters.ts';
+import * as limits from './limits.ts';
+import type { Manifest } from './manifest.ts';
+import type { Entry, State } from './manifest-state.ts';
+import { keyPart, type ObjectStore } from './objects.ts';
+import { type Row, rowsOf } from './rows.ts';
+import { compareSequences, isCaptured } from './shard-mark.ts';
+import type { Plan } from './tables.ts';
+
+export type CaptureDeps = {
+  objects: ObjectStore;
+  manifest: Manifest;
+  plan: Plan;
+  clock: Clock;
+  log: Logger;
+  flushMs: number;
+};
+
+export const subscriptionName = (table: string): string => `lake-${table.toLowerCase()}`;
+
+// Files, then the manifest, then (by the consumer) the checkpoint. Killed in between, the same page or a longer one
+// comes again: the manifest says which of its records are new, in the same commit that lists the files.
+export function captureChanges(deps: CaptureDeps): Subscription {
+  const { plan, clock } = deps;
+  return subscribe({
+    name: subscriptionName(plan.table.name),
+    table: plan.table,
+    entities: plan.table.entities,
+    batchRecords: limits.pageRecords,
+    // A store that is away comes back; a record that cannot be read goes to a letter by itself.
+    attempts: Number.MAX_SAFE_INTEGER,
+    async handleBatch(changes, { shardId, signal }) {
+      assert(shardId !== undefined, 'the lake has to be told the shard: run it as a consumer, not in Lambda');
+      await capturePage(deps, shardId, changes);
+      // What changes meanwhile becomes one page.
+      const hasMore = changes.length >= limits.pageRecords;
+      if (!hasMore) await clock.sleep(deps.flushMs, signal).catch(() => {});
+    },
+  });
+}
+
+export async function capturePage(
+  deps: CaptureDeps,
+  shard: string,
+  changes: readonly Change<AnyEntity>[],
+): Promise<void> {
+  const { manifest, objects, clock, log, plan } = deps;
+  const ordered = [...changes].sort((a, b) => compareSequences(a.sequence, b.sequence));
+  const last = ordered.at(-1)?.sequence;
+  if (last === undefined) return;
+  const written = new Set<string>();
+
+  await manifest.commit(async (state): Promise<Entry | undefined> => {
+    const fresh = ordered.filter(({ sequence }) => !isCaptured(state.shards[shard], sequence));
+    const { rows, letters } = readRows(plan, shard, fresh);
+    if (rows.length === 0 && letters.length === 0) return undefined;
+    for (const { letter, body } of letters) {
+      await objects.put(letter.path, body);
+      log.error({ table: plan.table.name, letter: letter.path, reason: letter.error }, 'change set aside');
+    }
+    const add = await writeFiles(deps, state, shard, rows, written);
+    const captured = { shard, last, isPage: changes.length > 1 };
+    const { generation } = state;
+    return {
+      at: clock.now(),
+      captured,
+      add,
+      letters: letters.map(({ letter }) => ({ ...letter, generation })),
+    };
+  });
+}
+
+function readRows(plan: Plan, shard: string, changes: readonly Change<AnyEntity>[]) {
+  const rows: Row[] = [];
+  const letters: NewLetter[] = [];
+  for (const change of changes) {
+    try {
+      rows.push(...rowsOf(plan, change));
+    } catch (error) {
+      letters.push(writeLetter(plan, shard, change, error));
+    }
+  }
+  return { rows, letters };
+}
+
+// `written` are the files of an attempt that another process was faster than.
+export async function writeFiles(
+  { objects, plan }: Pick<CaptureDeps, 'objects' | 'plan'>,
+  { generation }: Pick<State, 'generation'>,
+  shard: string,
+  rows: readonly Row[],
+  written: Set<string> = new Set(),
+): Promise<BronzeFile[]> {
+  return Promise.all(
+    groupRows(rows).map(async ({ entity, day, rows }) => {
+      const name = `${keyPart(shard)}-${rows[0]!.sequence}-${rows.at(-1)!.sequence}`;
+      const path = bronzePath(plan.table.name, entity, day, name);
+      const body = await encodeRows(rows, shard, generation);
+      const version = `${path} ${generation}`;
+      if (!written.has(version)) await objects.put(path, body);
+      written.add(version);
+      const isChained = rows.every(row => row.isChained);
+      return { path, entity, day, rows: rows.length, bytes: body.length, isChained };
+    }),
+  );
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { signatureOf } from './columns.ts';
+import { type CurrentSources, currentRows, isPresent, systemColumns } from './current-sql.ts';
+import type { Duck } from './duck.ts';
+import { addUp, readGold, sumChanges, sumCurrent } from './gold-sql.ts';
+import { type Insight, insightSignature } from './insight.ts';
+import * as limits from './limits.ts';
+import { type GoldFile, recentFiles, type SilverFile, type State } from './manifest-state.ts';
+import { keyPart } from './objects.ts';
+import { columnsFor, locateAll, locateCurrent, type Part } from './parts.ts';
+import { quoteText } from './sql-text.ts';
+
+export type CompactionDeps = { duck: Duck; insights: readonly Insight[]; scratch: string };
+
+// Where it would go on without a compaction, and whether that is too long a way.
+export function isDue(part: Part, state: State, entity: string, insights: readonly Insight[]): boolean {
+  const recent = recentFiles(state, entity);
+  const silver = state.silver[entity];
+  const rows = recent.reduce((sum, file) => sum + file.rows, 0);
+  const isOutdated =
+    silver !== undefined &&
+    (silver.signature !== signatureOf(columnsFor(part, entity)) ||
+      silver.generation !== state.completeGeneration);
+  const lacksGold = insightsOf(part, entity, insights).some(insight =>
+    goldNames(insight).some(({ name }) => state.gold[name]?.signature !== insightSignature(insight)),
+  );
+  if (recent.length === 0) return isOutdated || (silver !== undefined && lacksGold);
+  const most = Math.max(limits.recentRows, (silver?.rows ?? 0) * limits.recentShare);
+  return isOutdated || lacksGold || recent.length >= limits.recentFiles || rows >= most;
+}
+
+const insightsOf = ({ plan }: Part, entity: string, insights: readonly Insight[]): Insight[] =>
+  insights.filter(one => one.entity.table.name === plan.table.name && one.entity.name === entity);
+
+// Sums over what is there are made anew; sums over changes, and over what expired, go on from those before.
+export function goldNames({ name, of }: Insight): { name: string; isRunning: boolean }[] {
+  if (of === 'changes') return [{ name, isRunning: true }];
+  const current = { name, isRunning: false };
+  return of === 'kept' ? [current, { name: `${name}.expired`, isRunning: true }] : [current];
+}
+
+// Writes an entity's silver and gold anew, up to the last commit there is. False if somebody was faster.
+export async function compactEntity(part: Part, entity: string, deps: CompactionDeps): Promise<boolean> {
+  const { manifest, objects, clock, plan } = part;
+  const state = await manifest.read();
+  const before = structuredClone({
+    version: state.version,
+    generation: state.completeGeneration,
+    silver: state.silver[entity],
+    recent: recentFiles(state, entity).map(({ path }) => path),
+    all: [...state.files.values()].filter(file => file.entity === entity).map(({ path }) => path),
+    gold: state.gold,
+    // A row that comes late must still find that its item is gone.
+    keepsTombstones: state.backfill !== undefined || state.letters.length > 0,
+  });
+  const sources = await locateCurrent(part, state, entity);
+  const name = `${String(before.version).padStart(12, '0')}-${randomUUID().slice(0, 8)}`;
+  const folder = `table=${keyPart(plan.table.name)}/entity=${keyPart(entity)}`;
+
+  const written = await writeSilver(deps, sources, before.keepsTombstones, async (file, rows) => {
+    const path = `silver/${folder}/${name}.parquet`;
+    const bytes = (await stat(file)).size;
+    const gold = await writeGold(part, entity, deps, { ...before, name, file, changes: sources.recent });
+    await objects.putFile(path, file);
+    const { version: through, generation } = before;
+    const signature = signatureOf(sources.columns);
+    const erasedAt = before.silver?.erasedAt;
+    const silver: SilverFile = {
+      path,
+      rows,
+      bytes,
+      through,
+      generation,
+      signature,
+      ...(erasedAt && { erasedAt }),
+    };
+    return { silver, gold };
+  });
+
+  const entry = await manifest.commit(now => {
+    const isSame =
+      now.silver[entity]?.path === before.silver?.path &&
+      before.recent.every(path => now.files.has(path)) &&
+      Object.keys(written.gold).every(name => now.gold[name]?.path === before.gold[name]?.path);
+    if (!isSame) return undefined;
+    return { at: clock.now(), silver: { [entity]: written.silver }, gold: written.gold };
+  });
+  if (entry) return true;
+  for (const { path } of [written.silver, ...Object.values(written.gold)]) await objects.delete(path);
+  return false;
+}
+
+async function writeSilver<T>(
+  { duck, scratch }: CompactionDeps,
+  sources: CurrentSources,
+  keepsTombstones: boolean,
+  use: (file: string, rows: number) => Promise<T>,
+): Promise<T> {
+  await mkdir(scratch, { recursive: true });
+  const file = join(scratch, `${randomUUID()}.parquet`);
+  const names = sources.columns.map(({ name }) => `"${name}"`);
+  // What is gone leaves its key behind and nothing else.
+  const bare = systemColumns.map(name => (name === '_image' ? `null as _image` : name)).join(', ');
+  const present = `select ${[...systemColumns, ...names].join(', ')} from current where ${isPresent}`;
+  const gone = `select ${bare} from current where not (${isPresent})`;
+  const rows = keepsTombstones ? `${present} union all by name ${gone}` : present;
+  try {
+    const { rows: counted } = await duck.run({
+      scratch,
+      prepare: [
+        `copy (with current as (${currentRows(sources)}) select * from (${rows}) order by _account, _tenant, _user, _key)
+         to ${quoteText(file)} (format parquet, row_group_size ${limits.rowGroupRows})`,
+      ],
+      sql: `select count(*) from read_parquet(${quoteText(file)})`,
+    });
+    return await use(file, Number(counted[0]?.[0] ?? 0));
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+type Before = {
+  version: number;
+  name: string;
+  file: string;
+  changes: readonly string[];
+  all: string[];
+  gold: State['gold'];
+};
+
+async function writeGold(part: Part, entity: string, deps: CompactionDeps, before: Before) {
+  const { objects } = part;
+  const columns = columnsFor(part, entity);
+  const fresh = { columns, silver: { path: before.file, isFlat: true }, recent: [], generation: 0 };
+  const nothing = { ...fresh, silver: undefined };
+  const written: Record<string, GoldFile> = {};
+  for (const insight of insightsOf(part, entity, deps.insights)) {
+    const signature = insightSignature(insight);
+    for (const { name, isRunning } of goldNames(insight)) {
+      const last = before.gold[name];
+      const goesOn = last?.signature === signature;
+      // A definition that is new begins with everything bronze still has.
+      const changes = goesOn ? before.changes : await locateAll(objects, isRunning ? before.all : []);
+      const parts = [
+        ...(isRunning && goesOn ? [readGold((await locateAll(objects, [last!.path]))[0]!)] : []),
+        ...(isRunning && changes.length > 0 ? [sumChanges(insight, changes, columns)] : []),
+        sumCurrent(insight, isRunning ? nothing : fresh),
+      ];
+      const file = join(deps.scratch, `${randomUUID()}.parquet`);
+      const sums = `select * from (${addUp(insight, parts)}) order by _account, _tenant, _user`;
+      const copy = `copy (${sums}) to ${quoteText(file)} (format parquet, row_group_size ${limits.rowGroupRows})`;
+      await deps.duck.run({ scratch: deps.scratch, prepare: [copy] });
+      const path = `gold/table=${keyPart(part.plan.table.name)}/insight=${keyPart(name)}/${before.name}.parquet`;
+      await objects.putFile(path, file);
+      written[name] = { path, through: before.version, signature, isRunning };
+    }
+  }
+  return written;
+}

@@ -1,0 +1,98 @@
+// The process that DuckDB runs in. Plain JavaScript, because it is started without loaders. It is apart from the
+// server because a query can take memory and time that DuckDB does not count: then this process ends, and nothing
+// else. Jobs come one at a time.
+import { DuckDBInstance } from '@duckdb/node-api';
+
+const [settings] = process.argv.slice(2).map(text => JSON.parse(text));
+const { rssBytes, watchMs } = settings;
+
+// More than DuckDB may have: a function that fills a single value, say. Whoever waits is told by the exit.
+setInterval(() => {
+  if (process.memoryUsage.rss() > rssBytes) process.exit(settings.rssExit);
+}, watchMs);
+
+const openInstance = ({ memory, scratch }) =>
+  DuckDBInstance.create(':memory:', {
+    memory_limit: memory,
+    threads: '1',
+    temp_directory: scratch ?? '',
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+    // None of these is ever used; their defaults tell where somebody's home is.
+    home_directory: '/nonexistent',
+    extension_directory: '/nonexistent',
+    secret_directory: '/nonexistent',
+  });
+
+let trusted; // one instance for all jobs of ours; a guest's is his alone
+
+async function work(job) {
+  if (!job.guest) trusted ??= await openInstance(job);
+  const instance = job.guest ? await openInstance(job) : trusted;
+  const connection = await instance.connect();
+  try {
+    for (const sql of job.prepare) await connection.run(sql).catch(inPreparation);
+    if (!job.sql) return { columns: [], rows: [], truncated: false };
+    if (job.guest) {
+      await connection.run('SET enable_external_access = false');
+      await connection.run('SET lock_configuration = true');
+    }
+    return await answer(job, await compile(job, connection));
+  } finally {
+    connection.closeSync();
+    if (job.guest) instance.closeSync();
+  }
+}
+
+const inPreparation = error => {
+  throw Object.assign(error, { kind: 'preparation' });
+};
+
+const select = 1;
+
+async function compile(job, connection) {
+  const statements = await connection.extractStatements(job.sql);
+  if (statements.count !== 1) throw refusal('One statement at a time.');
+  const statement = await statements.prepare(0);
+  if (statement.statementType !== select) throw refusal('Only SELECT is allowed here.');
+  return statement;
+}
+
+const refusal = message => Object.assign(new Error(message), { kind: 'forbidden' });
+
+const numeric = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL.*)$/;
+
+async function answer({ maxRows, maxBytes }, statement) {
+  const result = await statement.stream();
+  const columns = result
+    .deduplicatedColumnNames()
+    .map((name, i) => ({ name, type: String(result.columnType(i)) }));
+  const isNumber = columns.map(({ type }) => numeric.test(type));
+  const rows = [];
+  let bytes = 0;
+  for await (const page of result.yieldRowsJson()) {
+    for (const row of page) {
+      const shown = row.map((value, i) => (isNumber[i] ? toNumber(value) : value));
+      bytes += JSON.stringify(shown).length;
+      if (rows.length === maxRows || bytes > maxBytes) return { columns, rows, truncated: true };
+      rows.push(shown);
+    }
+  }
+  return { columns, rows, truncated: false };
+}
+
+// Whole numbers come as text, because some of them are larger than a double can hold. The others become numbers.
+function toNumber(value) {
+  const number = Number(value);
+  return value === null || (Number.isInteger(number) && !Number.isSafeInteger(number)) ? value : number;
+}
+
+process.on('message', async job => {
+  try {
+    process.send({ answer: await work(job) });
+  } catch (error) {
+    process.send({ error: { kind: error.kind, message: String(error.message ?? error) } });
+  }
+});
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { Clock, Logger } from '@stak/kit';
+import { type Erased, eraseOwner } from './erasure.ts';
+import * as limits from './limits.ts';
+import type { ObjectStore } from './objects.ts';
+import type { Part } from './parts.ts';
+import type { RewriteDeps } from './rewriting.ts';
+import type { Owner } from './tables.ts';
+
+type EraserDeps = RewriteDeps & {
+  parts: readonly Part[];
+  objects: ObjectStore;
+  clock: Clock;
+  log: Logger;
+};
+
+type Reminder = { owner: Owner; due_at: number };
+
+const folder = 'erasures/';
+
+// Services erase their tables one after the other, before and after the lake: each removal comes by the stream, with
+// the old image of what was removed. So the lake looks a second time, an hour later, for what is gone by then.
+export function createEraser(deps: EraserDeps) {
+  const { parts, objects, clock } = deps;
+
+  async function erase(owner: Owner): Promise<Erased> {
+    const reminder: Reminder = { owner, due_at: clock.now() + limits.eraseAgainMs };
+    const name = createHash('sha256').update(JSON.stringify(owner)).digest('hex');
+    await objects.put(`${folder}${name}.json`, Buffer.from(JSON.stringify(reminder)));
+    return eraseEverywhere(owner, false);
+  }
+
+  async function eraseEverywhere(owner: Owner, deadOnly: boolean): Promise<Erased> {
+    for (const part of parts)
+      if ((await eraseOwner(part, deps, { owner, deadOnly })) === 'more') return 'more';
+    return 'done';
+  }
+
+  // One that is due, if there is any. Answers whether there is more to do at once.
+  async function eraseAgain(): Promise<boolean> {
+    for await (const { key } of objects.list(folder)) {
+      const body = await objects.get(key);
+      if (!body) continue;
+      const { owner, due_at } = JSON.parse(Buffer.from(body).toString('utf8')) as Reminder;
+      if (due_at > clock.now()) continue;
+      if ((await eraseEverywhere(owner, true)) === 'done') await objects.delete(key);
+      return true;
+    }
+    return false;
+  }
+
+  return {
+    eraser: {
+      name: 'lake',
+      eraseAccount: (accountId: string) => erase({ account_id: accountId }),
+      eraseTenant: (tenantId: string) => erase({ tenant_id: tenantId }),
+      eraseUser: (tenantId: string, userId: string) => erase({ tenant_id: tenantId, user_id: userId }),
+    },
+    eraseAgain,
+  };
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, link, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { checkKey, type ObjectStore, type StoredObject } from './objects.ts';
+
+// Files that are being written lie apart, so that nobody lists half an object.
+const unfinished = '.unfinished';
+
+export function folderObjects(folder: string): ObjectStore {
+  const pathOf = (key: string) => join(folder, checkKey(key));
+  const known = new Set<string>();
+
+  // A new folder has to reach the disk as well, and so does each one above it that is new.
+  async function ensureFolder(path: string): Promise<void> {
+    if (known.has(path)) return;
+    const first = await mkdir(path, { recursive: true });
+    if (first !== undefined)
+      for (let made = path; made.length >= first.length; made = dirname(made))
+        await syncFolder(dirname(made));
+    known.add(path);
+  }
+
+  async function draft(): Promise<string> {
+    await ensureFolder(join(folder, unfinished));
+    return join(folder, unfinished, randomUUID());
+  }
+
+  async function writeDraft(body: Uint8Array): Promise<string> {
+    const path = await draft();
+    const file = await open(path, 'wx');
+    try {
+      await file.writeFile(body);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return path;
+  }
+
+  async function publish(temporary: string, path: string): Promise<void> {
+    await ensureFolder(dirname(path));
+    await rename(temporary, path);
+    await syncFolder(dirname(path));
+  }
+
+  return {
+    get: key => readFile(pathOf(key)).catch(orMissing),
+    async put(key, body) {
+      const path = pathOf(key);
+      await publish(await writeDraft(body), path);
+    },
+    async putIfAbsent(key, body) {
+      const path = pathOf(key);
+      const temporary = await writeDraft(body);
+      try {
+        await ensureFolder(dirname(path));
+        // A link, unlike a rename, refuses to replace what is there.
+        await link(temporary, path);
+        await syncFolder(dirname(path));
+        return true;
+      } catch (error) {
+        if (codeOf(error) === 'EEXIST') return false;
+        throw error;
+      } finally {
+        await rm(temporary, { force: true });
+      }
+    },
+    async *list(prefix) {
+      const found: StoredObject[] = [];
+      // The deepest folder that holds every key of the prefix.
+      const start = join(folder, prefix.slice(0, prefix.lastIndexOf('/') + 1));
+      for await (const path of filesIn(start)) {
+        const key = relative(folder, path).split(sep).join('/');
+        if (!key.startsWith(prefix)) continue;
+        const about = await stat(path).catch(orMissing);
+        if (about) found.push({ key, bytes: about.size, changedAt: about.mtimeMs });
+      }
+      yield* found.sort((a, b) => (a.key < b.key ? -1 : 1));
+    },
+    delete: key => rm(pathOf(key), { force: true }),
+    async locate(key) {
+      const path = pathOf(key);
+      return (await stat(path).catch(orMissing)) && path;
+    },
+    async putFile(key, path) {
+      const target = pathOf(key);
+      const temporary = await draft();
+      await rename(path, temporary).catch(async error => {
+        // Scratch space may be on another disk.
+        if (codeOf(error) !== 'EXDEV') throw error;
+        await copyFile(path, temporary, constants.COPYFILE_EXCL);
+        await rm(path, { force: true });
+      });
+      const file = await open(temporary, 'r+');
+      try {
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await publish(temporary, target);
+    },
+  };
+}
+
+async function* filesIn(folder: string): AsyncGenerator<string> {
+  const entries = await opendir(folder).catch(orMissing);
+  if (!entries) return;
+  for await (const entry of entries) {
+    if (entry.name.startsWith('.')) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesIn(path);
+    else yield path;
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
+
+function orMissing(error: unknown): undefined {
+  if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+  throw error;
+}

@@ -1,0 +1,28 @@
+import type { Attributes } from '@stak/table';
+
+// An item as JSON text. Sets become lists, bytes become base64 text, and whole numbers that JSON readers would round
+// become text.
+export function imageOf(item: Attributes, omit: readonly string[] = []): string {
+  const hidden = new Set(omit);
+  const shown = Object.entries(item).filter(([name]) => !hidden.has(name));
+  return JSON.stringify(Object.fromEntries(shown), replace);
+}
+
+function replace(this: Record<string, unknown>, key: string, value: unknown): unknown {
+  // Buffers have turned into something else already when `value` is given.
+  const original = this[key];
+  if (original instanceof Uint8Array) return Buffer.from(original).toString('base64');
+  if (original instanceof Set) return [...original];
+  return typeof original === 'bigint' ? original.toString() : value;
+}
+
+// The keys of an item as one text: the same item has the same, whichever way it came.
+export const keyText = (
+  { partition, sort }: { partition: string; sort?: string },
+  keys: Attributes,
+): string =>
+  imageOf(
+    sort === undefined
+      ? { [partition]: keys[partition] }
+      : { [partition]: keys[partition], [sort]: keys[sort] },
+  );

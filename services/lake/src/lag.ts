@@ -1,0 +1,30 @@
+import type { Clock } from '@stak/kit';
+import { readStatus, type StreamSource, streamErrors } from '@stak/streams';
+import type { Store } from '@stak/table';
+import { subscriptionName } from './capture.ts';
+import type { State } from './manifest-state.ts';
+import { isCaptured } from './shard-mark.ts';
+
+export type LagDeps = { store: Store; source: StreamSource; clock: Clock };
+export type Lag = { as_of: string; lag_ms: number };
+
+// How far the lake is behind its table: the age of the oldest change that is in the stream and not in the lake.
+export async function readLag(deps: LagDeps, table: string, state: State): Promise<Lag> {
+  const nowMs = deps.clock.now();
+  const oldest = await oldestMissing(deps, table, state);
+  const lag_ms = oldest === undefined ? 0 : Math.max(0, nowMs - oldest);
+  return { as_of: new Date(nowMs - lag_ms).toISOString(), lag_ms };
+}
+
+async function oldestMissing(deps: LagDeps, table: string, state: State): Promise<number | undefined> {
+  const status = await readStatus(deps, subscriptionName(table)).catch(error => {
+    // Nothing has ever been captured; what waits is as old as the lake.
+    if (streamErrors.includes(error)) return undefined;
+    throw error;
+  });
+  const missing = (status?.shards ?? []).flatMap(({ shardId, behind }) => {
+    if (behind?.newest === undefined || isCaptured(state.shards[shardId], behind.newest)) return [];
+    return [Date.parse(behind.oldestAt ?? behind.newest)];
+  });
+  return missing.length > 0 ? Math.min(...missing) : undefined;
+}

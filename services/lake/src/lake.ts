@@ -1,0 +1,80 @@
+import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
+import type { Clock } from '@stak/kit';
+import type { StreamSource } from '@stak/streams';
+import type { Store } from '@stak/table';
+import { dayOf } from './bronze-file.ts';
+import type { Duck } from './duck.ts';
+import { lakeErrors } from './errors.ts';
+import type { Insight } from './insight.ts';
+import { answerInsight } from './insights.ts';
+import { type Lag, readLag } from './lag.ts';
+import { columnsFor, type Part } from './parts.ts';
+import { listViews, runQuery } from './query.ts';
+import { scopeOf, type TenantsOf } from './scope.ts';
+import { readTableStatus } from './status.ts';
+
+export type Caller = AccountPrincipal | EndUserPrincipal;
+
+type LakeParts = {
+  parts: readonly Part[];
+  insights: readonly Insight[];
+  guests: Duck; // for callers' SQL
+  own: Duck; // for ours
+  scratch: string;
+  store: Store;
+  source: StreamSource;
+  clock: Clock;
+  tenantsOf: TenantsOf;
+};
+
+export type Lake = ReturnType<typeof createReading>;
+
+// What callers ask of the lake.
+export function createReading({ parts, insights, guests, own, scratch, tenantsOf, ...deps }: LakeParts) {
+  const { clock } = deps;
+  const views = listViews(parts);
+
+  // Of several tables, the one that is furthest behind.
+  async function lagOf(some: readonly Part[]): Promise<Lag> {
+    const lags = await Promise.all(
+      some.map(async part => readLag(deps, part.plan.table.name, await part.manifest.read())),
+    );
+    const now = { as_of: new Date(clock.now()).toISOString(), lag_ms: 0 };
+    return lags.reduce((worst, lag) => (lag.lag_ms > worst.lag_ms ? lag : worst), now);
+  }
+
+  return {
+    async query(caller: Caller, sql: string) {
+      const lag = await lagOf([...new Set(views.map(view => view.part))]);
+      const scope = await scopeOf(caller, tenantsOf);
+      return { ...(await runQuery({ duck: guests, views }, scope, sql)), ...lag };
+    },
+    async status() {
+      return {
+        tables: await Promise.all(parts.map(part => readTableStatus(deps, part))),
+        views: views.map(({ name, part, entity }) => ({
+          name,
+          description: part.plan.entities.get(entity)?.entity.description ?? entity,
+          columns: columnsFor(part, entity),
+        })),
+      };
+    },
+    listInsights: () => insights.map(({ name, description }) => ({ name, description })),
+    async insight(caller: Caller, name: string, days: number) {
+      const insight = insights.find(one => one.name === name);
+      const part = parts.find(({ plan }) => plan.table.name === insight?.entity.table.name);
+      if (!insight || !part)
+        throw lakeErrors.create('lake.insight_not_found', `There is no insight called ${name}.`);
+      // Before the numbers: what is said to be in the answer must be.
+      const lag = await lagOf([part]);
+      const scope = await scopeOf(caller, tenantsOf);
+      const nowMs = clock.now();
+      const window = { today: dayOf(nowMs), since: dayOf(nowMs - (days - 1) * 24 * 60 * 60_000) };
+      return {
+        name,
+        data: [...(await answerInsight({ duck: own, scratch }, part, insight, scope, window))],
+        ...lag,
+      };
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { Clock } from '@stak/kit';
+import { keyPart, type ObjectStore } from './objects.ts';
+
+// Who may do a piece of work, in a store that only knows how to put something that is not there: numbered claims,
+// of which the highest counts. It saves double work; what keeps the lake whole are the manifest's own numbers.
+
+export type Claim = { until: number; isMine(): boolean };
+
+type Stored = { owner: string; until: number };
+
+export async function takeLease(
+  { objects, clock, owner, leaseMs }: { objects: ObjectStore; clock: Clock; owner: string; leaseMs: number },
+  name: string,
+): Promise<Claim | undefined> {
+  const folder = `leases/${keyPart(name)}/`;
+  const keys: string[] = [];
+  for await (const { key } of objects.list(folder)) keys.push(key);
+  const last = keys.at(-1);
+  const body = last === undefined ? undefined : await objects.get(last);
+  const held = body && (JSON.parse(Buffer.from(body).toString('utf8')) as Stored);
+  if (held && held.owner !== owner && held.until > clock.now()) return undefined;
+
+  const number = last === undefined ? 1 : Number(/(\d+)\.json$/.exec(last)?.[1]) + 1;
+  const until = clock.now() + leaseMs;
+  const stored: Stored = { owner, until };
+  const key = `${folder}${String(number).padStart(12, '0')}.json`;
+  if (!(await objects.putIfAbsent(key, Buffer.from(JSON.stringify(stored))))) return undefined;
+  // The one before stays, so that the numbers never begin anew.
+  for (const old of keys.slice(0, -1)) await objects.delete(old);
+  return { until, isMine: () => clock.now() < until };
+}

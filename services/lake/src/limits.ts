@@ -1,0 +1,48 @@
+// Everything the lake holds, waits for or repeats, and why it stops where it stops.
+
+export const pageRecords = 1000; // DynamoDB's own limit of GetRecords: fewer, larger files
+export const flushMs = 1000; // between two small pages of a shard: a change is seen within two seconds, not in its own file
+
+export const manifestStaleMs = 60_000; // whoever has not looked for so long begins with the last folded state
+export const commitsPerState = 50; // a start reads one state and at most this many commits
+export const statesKept = 2; // a reader that has just listed them still finds one
+export const commitsKeptMs = 10 * 60_000; // ten times as long as anybody takes the end of the list for granted
+
+export const duckMemory = '512MB'; // what one query or one compaction may hold; compactions go on in files
+export const duckRssBytes = 1024 * 1024 * 1024; // what DuckDB does not count is caught here, with Node's own on top
+export const duckWatchMs = 20; // memory is filled at some 2 GB a second
+export const duckIdleMs = 60_000; // a process that nobody needs is ended: it holds 100 MB
+export const guestProcesses = 2; // queries of callers at a time; one core is left for everything else
+export const guestQueue = 20; // those that wait; more than that would give up before their turn
+export const guestMs = 10_000; // loading included; what takes longer wants an export and a database of its own
+export const ownMs = 10 * 60_000; // a compaction of tens of millions of rows
+
+export const sqlChars = 20_000; // longer than anybody types
+export const resultRows = 10_000; // what a console shows and a script reads at once
+export const resultBytes = 4 * 1024 * 1024; // of JSON in one answer
+
+export const recentFiles = 40; // a query opens each of them, at about a third of a millisecond
+export const recentRows = 20_000; // merged at query time; more is cheaper to compact
+export const recentShare = 0.1; // of silver: each row is then rewritten about ten times in its life
+export const rowGroupRows = 20_000; // one owner's rows lie together: a small group is all a query of his reads
+
+export const insightRows = 10_000; // of sums; an answer about a year of days has a few hundred
+export const insightDays = 30;
+export const insightDaysMost = 400; // a year, and the same month of the year before
+export const erasureSettlesMs = 2 * 60 * 60_000; // by then the table's own removals have come through the stream
+export const eraseAgainMs = 60 * 60_000; // services erase one after the other; what they remove comes by the stream
+export const eraseFiles = 20; // rewritten in one call of an eraser
+
+export const segments = 16; // of a backfill's scan: what a crash repeats at most
+export const bronzeDays = 90; // history of every change; silver and gold are kept for as long as there are rows
+export const smallFiles = 16; // of one entity and day, before they are made one
+export const smallFileBytes = 8 * 1024 * 1024; // above this a file is left as it is
+export const garbageMs = 10 * 60_000; // longer than any reader holds a list of files
+export const orphanMs = 24 * 60 * 60_000; // an object that no commit names, and none will: its writer is long dead
+export const sweepMs = 60 * 60_000; // listing all objects is what costs
+export const keepMs = 2_000; // between two looks at what there is to do
+export const leaseMs = 60_000; // how long the work rests after its process was killed
+export const requestsPerMinute = 60; // of SQL, for one caller
+export const ownQueue = 1000; // insights that wait for each other; each takes milliseconds
+export const insightMs = 10_000; // as for a caller's own query
+export const cacheBytes = 2 * 1024 * 1024 * 1024; // of a bucket's objects on this machine's disk

@@ -1,0 +1,52 @@
+import { currentRows, isPresent } from './current-sql.ts';
+import type { Duck, DuckAnswer } from './duck.ts';
+import { lakeErrors } from './errors.ts';
+import * as limits from './limits.ts';
+import { columnsFor, locateCurrent, type Part, whileFilesLast } from './parts.ts';
+import { type Scope, scopeCondition } from './scope.ts';
+import { quoteName } from './sql-text.ts';
+
+export type View = { name: string; part: Part; entity: string };
+
+export function listViews(parts: readonly Part[]): View[] {
+  return parts.flatMap(part =>
+    [...part.plan.entities.values()].flatMap(({ entity, view }) =>
+      view === undefined ? [] : [{ name: view, part, entity: entity.name }],
+    ),
+  );
+}
+
+// Comments and strings may say anything; what a statement is, is said by its first word. Everything else is decided
+// by DuckDB, which has neither files nor settings to give by then.
+const readingWords =
+  /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(?:\(|(?:select|with|from|values|describe|summarize|show|pivot|unpivot)\b)/i;
+
+// A caller's SQL, over tables that hold his rows and nobody else's: they are made for this query, in memory.
+export async function runQuery(
+  { duck, views }: { duck: Duck; views: readonly View[] },
+  scope: Scope,
+  sql: string,
+): Promise<DuckAnswer> {
+  if (!readingWords.test(sql))
+    throw lakeErrors.create('lake.sql_forbidden', 'A query begins with SELECT, WITH, FROM or VALUES.');
+  const mentioned = sql.toLowerCase();
+  return whileFilesLast(async () => {
+    const prepare: string[] = [];
+    for (const view of views) {
+      const isMentioned = mentioned.includes(view.name.toLowerCase());
+      // One that is not asked about is not loaded.
+      prepare.push(await createView(view, isMentioned ? scopeCondition(scope) : 'false'));
+    }
+    return duck.run({ prepare, sql, guest: true, maxRows: limits.resultRows, maxBytes: limits.resultBytes });
+  });
+}
+
+async function createView({ name, part, entity }: View, condition: string): Promise<string> {
+  const columns = columnsFor(part, entity).map(column => quoteName(column.name));
+  const sources =
+    condition === 'false'
+      ? { columns: columnsFor(part, entity), silver: undefined, recent: [], generation: 0 }
+      : await locateCurrent(part, await part.manifest.read(), entity);
+  return `create table ${quoteName(name)} as select ${columns.join(', ')}
+    from (${currentRows(sources, condition)}) where ${isPresent}`;
+}

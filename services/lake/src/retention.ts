@@ -1,0 +1,72 @@
+import { dayOf } from './bronze-file.ts';
+import * as limits from './limits.ts';
+import type { ListedFile, State } from './manifest-state.ts';
+import { keyPart } from './objects.ts';
+import type { Part } from './parts.ts';
+import { type RewriteDeps, replaceFiles, rewriteFiles } from './rewriting.ts';
+
+// Bronze that silver has: from here on it is history. Changes of what no entity describes have no silver.
+const isSettled = (state: State, part: Part, file: ListedFile): boolean =>
+  !part.plan.entities.has(file.entity) || file.commit <= (state.silver[file.entity]?.through ?? 0);
+
+// The small files of one entity and day as one. Answers whether there were any.
+export async function mergeSmallFiles(part: Part, deps: RewriteDeps): Promise<boolean> {
+  const state = await part.manifest.read();
+  const groups = new Map<string, ListedFile[]>();
+  for (const file of state.files.values()) {
+    if (file.bytes >= limits.smallFileBytes || !isSettled(state, part, file)) continue;
+    const name = `${file.entity} ${file.day}`;
+    const group = groups.get(name);
+    if (group) group.push(file);
+    else groups.set(name, [file]);
+  }
+  const due = [...groups.values()].find(files => files.length >= limits.smallFiles);
+  if (!due) return false;
+  return replaceFiles(part, due, await rewriteFiles(part, deps, due, 'true'));
+}
+
+// History that is too old.
+export async function dropOldFiles(part: Part, bronzeDays: number): Promise<void> {
+  const { manifest, clock } = part;
+  const first = dayOf(clock.now() - bronzeDays * 24 * 60 * 60_000);
+  await manifest.commit(state => {
+    const old = [...state.files.values()].filter(file => file.day < first && isSettled(state, part, file));
+    return old.length === 0 ? undefined : { at: clock.now(), drop: old.map(({ path }) => path) };
+  });
+}
+
+// Objects that the manifest has let go of, once nobody can be reading them.
+export async function deleteGarbage({ manifest, objects, clock }: Part, olderThanMs: number): Promise<void> {
+  const due = (await manifest.read()).garbage.filter(({ since }) => since <= clock.now() - olderThanMs);
+  const deleted = due.map(({ path }) => path);
+  for (const path of deleted) await objects.delete(path);
+  if (deleted.length > 0) await manifest.commit(() => ({ at: clock.now(), deleted }));
+}
+
+// Objects that were written by a process that died before it could list them.
+export async function deleteOrphans({ manifest, objects, clock, plan }: Part): Promise<number> {
+  const state = await manifest.read();
+  const known = new Set([
+    ...state.files.keys(),
+    ...Object.values(state.silver).map(({ path }) => path),
+    ...Object.values(state.gold).map(({ path }) => path),
+    ...state.letters.map(({ path }) => path),
+    ...state.garbage.map(({ path }) => path),
+  ]);
+  const table = keyPart(plan.table.name);
+  const folders = [
+    `bronze/table=${table}/`,
+    `silver/table=${table}/`,
+    `gold/table=${table}/`,
+    `dead-letters/${table}/`,
+  ];
+  let count = 0;
+  for (const folder of folders)
+    for await (const { key, changedAt } of objects.list(folder)) {
+      // What was written while the list was made is young.
+      if (known.has(key) || changedAt > clock.now() - limits.orphanMs) continue;
+      await objects.delete(key);
+      count += 1;
+    }
+  return count;
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import * as limits from './limits.ts';
+
+// What goes over the wire.
+
+const text = z.string();
+const count = z.int().nonnegative();
+const freshness = {
+  as_of: z.iso.datetime().describe('Everything that happened before is in the answer.'),
+  lag_ms: count.describe('The age of the oldest change that is not in it; 0 if there is none.'),
+};
+
+export const queryBody = z.strictObject({
+  sql: text.min(1).max(limits.sqlChars).describe('One SELECT over your own rows.'),
+});
+
+export const queryResult = z.strictObject({
+  columns: z.array(z.strictObject({ name: text, type: text })),
+  rows: z.array(z.array(z.unknown())),
+  truncated: z.boolean().describe('There were more rows than an answer holds.'),
+  ...freshness,
+});
+
+export const tableStatus = z.strictObject({
+  table: text,
+  commits: count,
+  last_commit_at: z.iso.datetime().nullable(),
+  bronze_files: count,
+  bronze_rows: count,
+  bytes: count,
+  silver: z.array(z.strictObject({ entity: text, rows: count, through_commit: count })),
+  dead_letters: count,
+  backfill: z.strictObject({ segments: count, finished: count }).nullable(),
+  ...freshness,
+});
+
+export const lakeStatus = z.strictObject({
+  tables: z.array(tableStatus),
+  views: z.array(
+    z.strictObject({
+      name: text,
+      description: text,
+      columns: z.array(z.strictObject({ name: text, type: text })),
+    }),
+  ),
+});
+
+export const insightList = z.strictObject({
+  data: z.array(z.strictObject({ name: text, description: text })),
+});
+
+export const insightParams = z.strictObject({ name: z.string().min(1).max(100) });
+export const insightQuery = z.strictObject({
+  days: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(limits.insightDaysMost)
+    .default(limits.insightDays)
+    .describe('How many days back, today included.'),
+});
+
+export const insightAnswer = z.strictObject({
+  name: text,
+  data: z.array(z.record(text, z.union([text, z.number(), z.null()]))),
+  ...freshness,
+});

@@ -1,0 +1,41 @@
+import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
+import { quoteText } from './sql-text.ts';
+import type { Owner } from './tables.ts';
+
+// Which rows a caller sees, as a condition on the columns that every row has had since it was captured.
+
+export type Scope =
+  | { readonly kind: 'account'; readonly accountId: string; readonly tenantIds: readonly string[] }
+  | { readonly kind: 'endUser'; readonly tenantId: string; readonly userId: string };
+
+export type TenantsOf = (accountId: string) => Promise<readonly string[]>;
+
+export async function scopeOf(
+  principal: AccountPrincipal | EndUserPrincipal,
+  tenantsOf: TenantsOf,
+): Promise<Scope> {
+  if (principal.kind === 'endUser')
+    return { kind: 'endUser', tenantId: principal.tenantId, userId: principal.userId };
+  const { accountId } = principal;
+  return { kind: 'account', accountId, tenantIds: await tenantsOf(accountId) };
+}
+
+export function scopeCondition(scope: Scope): string {
+  if (scope.kind === 'endUser')
+    return `_tenant = ${quoteText(scope.tenantId)} and _user = ${quoteText(scope.userId)}`;
+  const own = `_account = ${quoteText(scope.accountId)}`;
+  const tenants = scope.tenantIds.map(quoteText).join(', ');
+  return tenants === '' ? own : `${own} or _tenant in (${tenants})`;
+}
+
+// Rows of somebody who is to be forgotten. Bronze has the names of the attributes, silver and gold those of SQL.
+export function ownerCondition(owner: Owner, names: 'bronze' | 'silver'): string {
+  const columns = { account_id: '_account', tenant_id: '_tenant', user_id: '_user' } as const;
+  const tests = Object.entries(columns).flatMap(([attribute, column]) => {
+    const value = owner[attribute as keyof Owner];
+    const name = names === 'bronze' ? attribute : column;
+    // A row without an owner is nobody's: it must be kept by the opposite of this, too.
+    return value === undefined ? [] : [`coalesce(${name} = ${quoteText(value)}, false)`];
+  });
+  return tests.length === 0 ? 'false' : tests.join(' and ');
+}

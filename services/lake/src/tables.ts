@@ -1,0 +1,47 @@
+import type { AnyEntity, AnyTable, Attributes, ItemOf } from '@stak/table';
+
+// Whose a row is. An account sees its own rows and those of its tenants; an end user sees those that have both his
+// tenant and his id. A row without an owner is kept, and shown to nobody.
+export type Owner = { account_id?: string; tenant_id?: string; user_id?: string };
+
+export type FollowedEntity<Item = Attributes> = {
+  readonly entity: AnyEntity;
+  // The name of its table in SQL. Without one it cannot be asked about.
+  readonly view?: string;
+  readonly ownerOf?: (item: Item) => Owner | undefined;
+  // Attributes that must not leave the table: hashes, sealed secrets.
+  readonly omit?: readonly string[];
+};
+
+// A table that the lake follows. Entities that are not described here are followed too, without an owner; those in
+// `ignore` are not.
+export type FollowedTable = {
+  readonly table: AnyTable;
+  readonly entities?: readonly FollowedEntity[];
+  readonly ignore?: readonly AnyEntity[];
+};
+
+// Infers what `ownerOf` is given.
+export function follow<E extends AnyEntity>(
+  entity: E,
+  options: Omit<FollowedEntity<ItemOf<E>>, 'entity'>,
+): FollowedEntity {
+  return { entity, ...options } as FollowedEntity;
+}
+
+// Everything the lake has to know of a table, by the names of its entities.
+export type Plan = {
+  readonly table: AnyTable;
+  readonly entities: ReadonlyMap<string, FollowedEntity>;
+  readonly ignored: ReadonlySet<string>;
+};
+
+// Entities add themselves to their table when their modules are loaded, which is before anything is followed.
+export function planOf({ table, entities = [], ignore = [] }: FollowedTable): Plan {
+  const ignored = new Set(ignore.map(({ name }) => name));
+  const described = new Map(entities.map(one => [one.entity.name, one]));
+  const all = table.entities
+    .filter(({ name }) => !ignored.has(name))
+    .map(entity => [entity.name, described.get(entity.name) ?? { entity }] as const);
+  return { table, entities: new Map(all), ignored };
+}

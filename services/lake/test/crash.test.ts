@@ -1,0 +1,108 @@
+import { seededRandom } from '@stak/kit';
+import { createConsumer } from '@stak/streams';
+import { expect, test } from 'vitest';
+import { expectEveryChangeOnce, expectSameAsTable, readState } from './evidence.ts';
+import {
+  ann,
+  capture,
+  errand,
+  type House,
+  keep,
+  newErrand,
+  openHouse,
+  openLake,
+  silent,
+  until,
+} from './lake-fixture.ts';
+import { mortal } from './mortal.ts';
+
+// A process is killed at every step it ever makes, and another one takes over.
+
+async function writeSome({ store }: House, round: number): Promise<void> {
+  const user_id = 'usr_ann';
+  await store.put(errand, newErrand(user_id, `new-${round}`));
+  await store.put(errand, newErrand(user_id, 'same', { title: `round ${round}` }));
+  await store.update(errand, { user_id, task_id: `new-${round}` }, { set: { status: 'in_progress' } });
+  if (round % 2 === 0) await store.delete(errand, { user_id, task_id: `new-${round}` });
+}
+
+async function captureFor(house: House, lifetime: number): Promise<string | undefined> {
+  const process = mortal(lifetime);
+  const objects = process.wrap(house.objects);
+  const source = process.wrap(house.source, ['position', 'waitForChange']);
+  const client = process.wrap(house.client);
+  const lake = openLake(house, { objects });
+  const stopping = new AbortController();
+  const [subscription] = lake.subscriptions;
+  const consumer = createConsumer({
+    subscription: subscription!,
+    source,
+    client,
+    clock: house.clock,
+    random: seededRandom(1),
+    log: silent,
+  });
+  const running = consumer.run(stopping.signal);
+  const watching = openLake(house);
+  await until(house, async () => process.isDead() || (await isCaughtUp(watching)), 2000);
+  stopping.abort();
+  if (!process.isDead()) await Promise.race([running, process.death]);
+  return process.isDead() ? process.lastCall() : undefined;
+}
+
+const isCaughtUp = async (lake: ReturnType<typeof openLake>): Promise<boolean> => {
+  const { tables } = await lake.status();
+  return tables.every(table => table.lag_ms === 0 && table.commits > 0);
+};
+
+test('killed at any step of the capture, no change is missing and none is there twice', async () => {
+  const house = await openHouse({ shards: 2 });
+  const killedAt = new Set<string>();
+  for (let round = 0; ; round++) {
+    await writeSome(house, round);
+    if (round % 5 === 4) await house.engine.rollShards('errands');
+    // Each life is a step longer than the one before, and begins where that one ended.
+    const at = await captureFor(house, round);
+    if (at !== undefined) killedAt.add(at);
+    else if (round > 30) break;
+    expect(round).toBeLessThan(400);
+  }
+  const lake = openLake(house);
+  await capture(house, lake);
+  await expectEveryChangeOnce(house);
+  await expectSameAsTable(house, lake, ann, () => true);
+  for (const call of ['put', 'putIfAbsent', 'get', 'update', 'getRecords'])
+    expect([...killedAt]).toEqual(expect.arrayContaining([`before ${call}`, `after ${call}`]));
+}, 60_000);
+
+async function keepFor(house: House, lifetime: number): Promise<string | undefined> {
+  const process = mortal(lifetime);
+  // Reading leaves nothing behind: to be killed while reading is to be killed before the next write.
+  const objects = process.wrap(house.objects, ['get', 'list', 'locate']);
+  const lake = openLake(house, { objects, client: process.wrap(house.client) });
+  await Promise.race([keep(lake), process.death]);
+  return process.isDead() ? process.lastCall() : undefined;
+}
+
+test('killed at any step of a backfill or a compaction, the lake still equals the table', async () => {
+  const house = await openHouse();
+  const killedAt = new Set<string>();
+  for (let round = 0; ; round++) {
+    if (round < 2 || round % 20 === 0) {
+      await writeSome(house, round);
+      await capture(house, openLake(house));
+    }
+    if (round === 20) await openLake(house).backfill('errands');
+    const at = await keepFor(house, round);
+    if (at !== undefined) killedAt.add(at);
+    else if (round > 40) break;
+    expect(round).toBeLessThan(200);
+  }
+  const lake = openLake(house);
+  await keep(lake);
+  await expectSameAsTable(house, lake, ann, () => true);
+  await expectEveryChangeOnce(house);
+  expect((await readState(house)).backfill).toBeUndefined();
+  for (const call of ['putFile', 'putIfAbsent', 'put', 'scan'])
+    expect([...killedAt].filter(at => at.endsWith(call))).not.toEqual([]);
+}, 60_000);

@@ -1,0 +1,82 @@
+import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
+import { parquetReadObjects } from 'hyparquet';
+import { expect } from 'vitest';
+import { openManifest } from '../src/manifest.ts';
+import type { House, OpenLake } from './lake-fixture.ts';
+
+// What the lake holds, read by another library than the ones that wrote it, and what it ought to hold.
+
+export type BronzeRow = {
+  kind: string;
+  key: string;
+  sequence: string;
+  generation: number;
+  event_id: string;
+  at: Date;
+  account_id: string | null;
+  tenant_id: string | null;
+  user_id: string | null;
+  old: string | null;
+  new: string | null;
+};
+
+export async function readParquet<Row>(body: Uint8Array): Promise<Row[]> {
+  const file = body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength) as ArrayBuffer;
+  return (await parquetReadObjects({ file })) as Row[];
+}
+
+export const readState = ({ objects, clock }: House) => openManifest(objects, 'errands', clock).read();
+
+export async function readBronze(house: House): Promise<BronzeRow[]> {
+  const rows: BronzeRow[] = [];
+  for (const { path, rows: count } of (await readState(house)).files.values()) {
+    const found = await readParquet<BronzeRow>((await house.objects.get(path))!);
+    expect(found.length, path).toBe(count);
+    rows.push(...found);
+  }
+  return rows;
+}
+
+// Every record the stream has, as ids.
+export async function readStream({ source }: House): Promise<string[]> {
+  const ids: string[] = [];
+  const { Streams = [] } = await source.listStreams({ TableName: 'errands' });
+  for (const { StreamArn } of Streams) {
+    const { StreamDescription } = await source.describeStream({ StreamArn: StreamArn! });
+    for (const { ShardId } of StreamDescription?.Shards ?? []) {
+      const place = { StreamArn: StreamArn!, ShardId: ShardId!, ShardIteratorType: 'TRIM_HORIZON' as const };
+      let { ShardIterator } = await source.getShardIterator(place);
+      while (ShardIterator) {
+        const { Records = [], NextShardIterator } = await source.getRecords({ ShardIterator });
+        ids.push(...Records.map(record => record.eventID!));
+        ShardIterator = Records.length > 0 ? (NextShardIterator ?? undefined) : undefined;
+      }
+    }
+  }
+  return ids;
+}
+
+// No change is missing, none is there twice.
+export async function expectEveryChangeOnce(house: House): Promise<void> {
+  const captured = (await readBronze(house)).filter(row => row.kind !== 'snapshot').map(row => row.event_id);
+  expect(captured.sort()).toEqual((await readStream(house)).sort());
+}
+
+type Caller = AccountPrincipal | EndUserPrincipal;
+
+// What a caller reads in the lake is what his items in the table are.
+export async function expectSameAsTable(
+  house: House,
+  lake: OpenLake,
+  caller: Caller,
+  isHis: (userId: string) => boolean,
+): Promise<void> {
+  const { Items = [] } = await house.client.scan({ TableName: 'errands', ConsistentRead: true });
+  const stored = Items.filter(item => String(item.sk).startsWith('TASK#') && isHis(item.user_id)).map(
+    item => [item.user_id, item.task_id, item.title, item.status, item.completed_at ?? null],
+  );
+  const sql = 'select user_id, task_id, title, status, completed_at from tasks';
+  const { rows } = await lake.query(caller, sql);
+  const order = (all: unknown[][]) => all.map(row => JSON.stringify(row)).sort();
+  expect(order(rows)).toEqual(order(stored));
+}

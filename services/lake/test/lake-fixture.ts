@@ -1,0 +1,204 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { createEngine } from '@stak/engine';
+import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
+import { createIds, createLogger, manualClock, seededRandom } from '@stak/kit';
+import { createConsumer, engineSource, streamsTable } from '@stak/streams';
+import { createStore, createTables, type DynamoClient, defineTable, entity, type ItemOf } from '@stak/table';
+import { afterAll } from 'vitest';
+import { z } from 'zod';
+import { createDucks } from '../src/duck.ts';
+import {
+  createLake,
+  folderObjects,
+  follow,
+  type LakeDeps,
+  type ObjectStore,
+  taskInsights,
+} from '../src/index.ts';
+
+// A table with tasks of accounts and of tenants' users, and a lake that follows it.
+
+export const errandsTable = defineTable({
+  name: 'errands',
+  keys: { partition: 'pk', sort: 'sk' },
+  ttl: 'ttl',
+  stream: 'NEW_AND_OLD_IMAGES',
+});
+
+export const errandSchema = z.object({
+  user_id: z.string(),
+  task_id: z.string(),
+  title: z.string(),
+  status: z.enum(['pending', 'in_progress', 'completed', 'cancelled']),
+  priority: z.enum(['low', 'high']).optional(),
+  labels: z.array(z.string()).optional(),
+  due_date: z.iso.date().optional(),
+  created_at: z.number().int(),
+  completed_at: z.number().int().nullable(),
+  secret: z.string().optional(),
+  ttl: z.number().int().optional(),
+});
+
+export const errand = entity(errandsTable, {
+  name: 'errand',
+  description: 'Something to be done.',
+  schema: errandSchema,
+  key: { partition: 'USER#{user_id}', sort: 'TASK#{task_id}' },
+});
+export const visit = entity(errandsTable, {
+  name: 'visit',
+  schema: z.object({ user_id: z.string(), at: z.number() }),
+  key: { partition: 'USER#{user_id}', sort: 'VISIT#{at}' },
+});
+export type Errand = ItemOf<typeof errand>;
+
+// `usr_…` of an account, `tenant:uid` of an end user.
+export const ownerOf = ({ user_id }: { user_id: string }) => {
+  if (user_id === 'poison') throw new Error('nobody knows whose this is');
+  const [first = '', second] = user_id.split(':');
+  return second === undefined ? { account_id: first } : { tenant_id: first, user_id: second };
+};
+
+export const followed = {
+  table: errandsTable,
+  entities: [follow(errand, { view: 'tasks', ownerOf, omit: ['secret'] })],
+};
+
+export const ann: AccountPrincipal = {
+  kind: 'account',
+  accountId: 'usr_ann',
+  scope: 'admin',
+  via: 'session',
+  credentialId: 's1',
+};
+export const bob: AccountPrincipal = { ...ann, accountId: 'usr_bob' };
+export const guest: EndUserPrincipal = { kind: 'endUser', tenantId: 't1', userId: 'u1', scope: 'admin' };
+
+// One set of processes for all lakes of a test file: starting them is what takes time.
+const ducks = createDucks();
+afterAll(async () => {
+  for (const duck of Object.values(ducks)) duck.close();
+  for (const folder of openedFolders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+export const silent = createLogger({ level: 'silent' });
+const openedFolders: string[] = [];
+
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'stak-lake-'));
+  openedFolders.push(folder);
+  return folder;
+}
+
+export type House = Awaited<ReturnType<typeof openHouse>>;
+
+export async function openHouse({ shards = 1, clock = manualClock() } = {}) {
+  const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0, streamShards: shards });
+  await createTables(engine, [errandsTable, streamsTable], { clock });
+  const { paced, isBusy } = createPace();
+  const client: DynamoClient = paced(engine.client);
+  const store = createStore({ client, clock });
+  const source = paced(engineSource(engine));
+  const folder = await temporaryFolder();
+  const objects = paced(folderObjects(join(folder, 'objects')));
+  return { engine, clock, client, store, source, folder, objects, isBusy };
+}
+
+// The clock of a test must not run ahead of the disk, or leases would end before they are written. So calls under
+// way are counted, and time stands still for them.
+function createPace() {
+  let underWay = 0;
+  const uncounted = ['position', 'waitForChange', 'list', 'close'];
+  const count = (method: (...args: unknown[]) => Promise<unknown>) =>
+    async function counted(...args: unknown[]) {
+      underWay += 1;
+      try {
+        return await method(...args);
+      } finally {
+        underWay -= 1;
+      }
+    };
+  const paced = <T extends object>(port: T): T =>
+    Object.fromEntries(
+      Object.entries(port).map(([name, method]) => [name, uncounted.includes(name) ? method : count(method)]),
+    ) as T;
+  return { paced, isBusy: () => underWay > 0 };
+}
+
+export type OpenLake = ReturnType<typeof openLake>;
+
+export function openLake(house: House, change: Partial<LakeDeps> = {}) {
+  const { store, clock, client, source, objects, folder } = house;
+  return createLake({
+    store,
+    clock,
+    client,
+    source,
+    objects,
+    ids: createIds({ clock, random: seededRandom(7) }),
+    log: silent,
+    scratch: join(folder, 'scratch'),
+    tables: [followed],
+    insights: taskInsights(errand),
+    tenantsOf: async accountId => (accountId === 'usr_ann' ? ['t1'] : []),
+    ducks,
+    ...change,
+  });
+}
+
+// Follows the stream until everything that is in it is in the lake.
+export async function capture(house: House, lake: OpenLake, change: Partial<House> = {}): Promise<void> {
+  const { source, client, clock } = { ...house, ...change };
+  const stopping = new AbortController();
+  const ended = lake.subscriptions.map(subscription =>
+    createConsumer({ subscription, source, client, clock, random: seededRandom(1), log: silent }).run(
+      stopping.signal,
+    ),
+  );
+  await until(house, async () => {
+    const { tables } = await lake.status();
+    return tables.every(table => table.lag_ms === 0 && table.commits > 0);
+  });
+  stopping.abort();
+  await Promise.all(ended);
+}
+
+// Lets everything go on, and time with it, until the condition holds.
+export async function until(
+  { clock, isBusy }: Pick<House, 'clock' | 'isBusy'>,
+  holds: () => boolean | Promise<boolean>,
+  stepMs = 500,
+): Promise<void> {
+  for (let step = 0; step < 5000; step++) {
+    if (await holds()) return;
+    do await setImmediate();
+    while (isBusy());
+    await clock.advance(stepMs);
+  }
+  throw new Error('this never came to hold');
+}
+
+// Everything the worker would do.
+export async function keep(lake: OpenLake): Promise<void> {
+  for (let step = 0; step < 200; step++) if (!(await lake.keep('errands'))) return;
+  throw new Error('the lake is never kept');
+}
+
+export const newErrand = (user_id: string, task_id: string, more: Partial<Errand> = {}): Errand => ({
+  user_id,
+  task_id,
+  title: `Task ${task_id}`,
+  status: 'pending',
+  created_at: 1767225600,
+  completed_at: null,
+  ...more,
+});
+
+export const readObjects = async (objects: ObjectStore, prefix: string): Promise<string[]> => {
+  const keys: string[] = [];
+  for await (const { key } of objects.list(prefix)) keys.push(key);
+  return keys;
+};

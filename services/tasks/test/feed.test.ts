@@ -1,0 +1,107 @@
+import ICAL from 'ical.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Fixture, openTasks } from './tasks-fixture.ts';
+
+let f: Fixture;
+beforeAll(async () => {
+  f = await openTasks();
+});
+afterAll(() => f.close());
+
+const address = async (as = 'ann') => {
+  const { address } = await f.ok<{ address: string }>('PUT', '/v1/tasks/feed', { as });
+  expect(address).toMatch(/^https:\/\/api\.example\/v1\/tasks\/feeds\/[\w-]{32}\.ics$/);
+  return new URL(address).pathname;
+};
+const read = (path: string, etag = '') =>
+  f.call('GET', path, { as: 'nobody', headers: { 'If-None-Match': etag } });
+
+describe('the calendar', () => {
+  it('has every task with a due date on its day, as another program reads it', async () => {
+    await f.create({
+      title: 'Pay, or else; "now"',
+      description: 'Line one\nline two, 🏠',
+      due_date: '2026-03-29',
+      category: 'money, mine',
+      labels: ['a'],
+    });
+    await f.create({ title: 'Weekly', due_date: '2026-01-05', recurrence: 'FREQ=WEEKLY;COUNT=3' });
+    await f.create({ title: 'Done', due_date: '2026-01-02', status: 'completed' });
+    await f.create({ title: 'Never', due_date: '2026-01-02', status: 'cancelled' });
+    await f.create({ title: 'Whenever' });
+    await f.create({ title: 'Long ago', due_date: '2025-01-01' });
+    const response = await read(await address());
+    expect(response.headers.get('content-type')).toBe('text/calendar; charset=utf-8');
+    const calendar = new ICAL.Component(ICAL.parse(await response.text()));
+    const events = calendar.getAllSubcomponents('vevent').map(one => new ICAL.Event(one));
+    const days = events.map(one => `${one.startDate.toString()} ${one.summary}`).sort();
+    expect(days).toEqual(['2026-01-02 ✓ Done', '2026-01-05 Weekly', '2026-03-29 Pay, or else; "now"']);
+    const [pay, weekly] = [
+      events.find(one => one.summary.startsWith('Pay'))!,
+      events.find(one => one.isRecurring())!,
+    ];
+    expect([pay.startDate.isDate, pay.description]).toEqual([true, 'Line one\nline two, 🏠']);
+    expect(pay.component.getFirstProperty('categories')!.getValues()).toEqual(['money, mine', 'a']);
+    const times = weekly.iterator();
+    expect([times.next(), times.next(), times.next(), times.next()].map(one => one?.toString())).toEqual([
+      '2026-01-05',
+      '2026-01-12',
+      '2026-01-19',
+      undefined,
+    ]);
+  });
+
+  it('is not sent again until something changes', async () => {
+    const path = await address();
+    const etag = (await read(path)).headers.get('etag')!;
+    expect((await read(path, etag)).status).toBe(304);
+    await f.create({ title: 'New', due_date: '2026-02-02' });
+    expect((await read(path, etag)).status).toBe(200);
+  });
+
+  it('has an address that can be replaced and revoked, and that nobody guesses', async () => {
+    const first = await address();
+    const second = await address();
+    expect((await read(first)).status).toBe(404);
+    expect((await read(second)).status).toBe(200);
+    await f.ok('DELETE', '/v1/tasks/feed');
+    expect((await read(second)).status).toBe(404);
+    expect((await f.call('DELETE', '/v1/tasks/feed')).status).toBe(404);
+    expect((await read(`/v1/tasks/feeds/${'A'.repeat(32)}.ics`)).status).toBe(404);
+    expect((await read('/v1/tasks/feeds/short.ics')).status).toBe(400);
+    expect(JSON.stringify((await f.client.scan({ TableName: 'todo-app-data' })).Items)).not.toContain(
+      second.slice(-36, -4),
+    );
+  });
+});
+
+describe('an export', () => {
+  it('is JSON with everything, or CSV that no spreadsheet runs', async () => {
+    const hostile = '=HYPERLINK("http://evil.example","x")';
+    await f.create(
+      {
+        title: hostile,
+        description: 'a "quoted", line\nand -another',
+        category: '@sum',
+        labels: ['+1', 'b'],
+      },
+      { as: 'bob' },
+    );
+    await f.create({ title: 'Plain', due_date: '2026-01-02' }, { as: 'bob' });
+    const json = await f.call('GET', '/v1/tasks/export', { as: 'bob' });
+    expect(json.headers.get('content-disposition')).toBe('attachment; filename="tasks.json"');
+    expect(await json.json()).toMatchObject([{ title: hostile, labels: ['+1', 'b'] }, { title: 'Plain' }]);
+
+    const csv = await (await f.call('GET', '/v1/tasks/export?format=csv', { as: 'bob' })).text();
+    const [head, first] = csv.split('\r\n');
+    expect(head).toMatch(/^task_id,title,description,status/);
+    expect(first).toContain(`"'=HYPERLINK(""http://evil.example"",""x"")"`);
+    expect(first).toContain('"a ""quoted"", line\nand -another"');
+    expect(first).toContain(",'@sum,'+1; b,");
+    expect(csv.endsWith('\r\n')).toBe(true);
+  });
+
+  it('of nothing is still a file', async () => {
+    expect(await (await f.call('GET', '/v1/tasks/export', { as: 'guest' })).json()).toEqual([]);
+  });
+});

@@ -1,0 +1,127 @@
+import { setImmediate } from 'node:timers/promises';
+import { manualClock } from '@stak/kit';
+import { describe, expect, it } from 'vitest';
+import { createDispatcher, type Report } from './dispatcher.ts';
+import type { DeliveryRef } from './intake.ts';
+import * as limits from './limits.ts';
+
+type Exchange = { ref: DeliveryRef; end(report?: Report): void };
+
+function open() {
+  const clock = manualClock(0);
+  const begun: Exchange[] = [];
+  const dispatcher = createDispatcher({
+    clock,
+    run: ref => new Promise(resolve => begun.push({ ref, end: (report = {}) => resolve(report) })),
+    onRoom: () => {},
+  });
+  let count = 0;
+  const offer = (connectionId: string) =>
+    dispatcher.offer({ eventId: `evt_${count++}`, connectionId, run: 0 });
+  const of = (connectionId: string) => begun.filter(one => one.ref.connectionId === connectionId);
+  const end = async (one: Exchange, latencyMs: number, concurrency = 4) => {
+    one.end({ latencyMs, concurrency });
+    await setImmediate();
+  };
+  return { clock, begun, dispatcher, offer, of, end };
+}
+
+describe('the dispatcher', () => {
+  it('tries a newcomer once, and then as many as its connection takes', async () => {
+    const { offer, of, end } = open();
+    for (let i = 0; i < 10; i++) offer('a');
+    expect(of('a')).toHaveLength(1);
+    await end(of('a')[0]!, 5);
+    expect(of('a')).toHaveLength(5);
+  });
+
+  it('gives every connection its turn', async () => {
+    const { offer, of, end, begun } = open();
+    for (let i = 0; i < 100; i++) offer('many');
+    for (const name of ['b', 'c', 'd']) offer(name);
+    expect(begun.map(one => one.ref.connectionId)).toEqual(['many', 'b', 'c', 'd']);
+    for (const name of ['b', 'c', 'd']) expect(of(name)).toHaveLength(1);
+    await end(of('many')[0]!, 1);
+    expect(of('many')).toHaveLength(5);
+  });
+
+  it('does not let slow connections take the places of quick ones', async () => {
+    const { clock, offer, of, end } = open();
+    offer('quick');
+    await end(of('quick')[0]!, 2);
+    for (let i = 0; i < 1000; i++) for (let n = 0; n < 3; n++) offer(`slow-${i}`);
+    offer('quick');
+    expect(of('quick')).toHaveLength(2); // among a thousand newcomers that hang
+    await end(of('quick')[1]!, 2);
+    offer('late');
+    await clock.advance(2 * limits.slowMs);
+    expect(of('late')).toHaveLength(1); // a newcomer waits until the others are known to be slow
+    for (let i = 0; i < 1000; i++) expect(of(`slow-${i}`)).toHaveLength(1);
+  });
+
+  it('keeps a bounded number in memory, and each delivery once', () => {
+    const { dispatcher } = open();
+    const ref = { eventId: 'evt_same', connectionId: 'a', run: 0 };
+    expect([
+      dispatcher.offer(ref),
+      dispatcher.offer({ ...ref }),
+      dispatcher.offer({ ...ref, run: 1 }),
+    ]).toEqual(['taken', 'known', 'taken']);
+    let taken = 0;
+    while (dispatcher.offer({ eventId: `evt_${taken}`, connectionId: 'a', run: 0 }) === 'taken') taken += 1;
+    expect(dispatcher.waiting('a')).toBe(limits.readyPerConnection);
+    expect(dispatcher.offer({ eventId: 'evt_x', connectionId: 'b', run: 0 })).toBe('taken');
+  });
+
+  it('leaves a connection alone for as long as it was told to', async () => {
+    const { clock, offer, of } = open();
+    offer('a');
+    offer('a');
+    of('a')[0]!.end({ waitMs: 400, latencyMs: 1, concurrency: 4 });
+    await clock.advance(399);
+    expect(of('a')).toHaveLength(1);
+    await clock.advance(1);
+    expect(of('a')).toHaveLength(2);
+  });
+
+  it('starts nothing after it was stopped, and says when all is over', async () => {
+    const { dispatcher, offer, of } = open();
+    offer('a');
+    offer('a');
+    dispatcher.stop();
+    let isIdle = false;
+    const idle = dispatcher.idle().then(() => {
+      isIdle = true;
+    });
+    await setImmediate();
+    expect(isIdle).toBe(false);
+    of('a')[0]!.end();
+    await idle;
+    expect(of('a')).toHaveLength(1);
+    expect(dispatcher.reserve('b', 5)).toBeUndefined();
+  });
+
+  it('keeps a place for what is written first, and gives it back', async () => {
+    const { dispatcher, offer, of, end } = open();
+    const reserved = dispatcher.reserve('a', 2);
+    expect(dispatcher.reserve('a', 2)).toBeUndefined(); // a newcomer
+    offer('a');
+    expect(of('a')).toHaveLength(0);
+    reserved!.giveBack();
+    expect(of('a')).toHaveLength(1);
+    await end(of('a')[0]!, 1, 2);
+    const taken = [dispatcher.reserve('a', 2), dispatcher.reserve('a', 2), dispatcher.reserve('a', 2)];
+    expect(taken.map(one => one !== undefined)).toEqual([true, true, false]);
+
+    let isIdle = false;
+    const idle = dispatcher.idle().then(() => {
+      isIdle = true;
+    });
+    dispatcher.stop(); // what was promised a place before is still started
+    taken[0]!.start({ eventId: 'evt_r', connectionId: 'a', run: 0 }, async () => ({}));
+    await setImmediate();
+    expect(isIdle).toBe(false);
+    taken[1]!.giveBack();
+    await idle;
+  });
+});
