@@ -10,6 +10,7 @@ export type PublicMessage = ItemOf<typeof publicMessage>;
 
 // The messages to everyone as of a number, without those that are redacted.
 export type Broadcasts = {
+  readonly list: string;
   readonly seq: number;
   readonly inOrder: readonly Broadcast[]; // by number
   readonly newestFirst: readonly Broadcast[]; // by id
@@ -24,7 +25,7 @@ export type BroadcastList = {
   texts(place: Place, ids: readonly string[]): Promise<Map<string, PublicMessage>>;
 };
 
-const none: Broadcasts = listOf(0, []);
+const none: Broadcasts = listOf('', 0, []);
 
 export function createBroadcastList({ store, now }: { store: Store; now(): number }): BroadcastList {
   const lists = createRecentMap<string, Broadcasts>(limits.cachedInboxes);
@@ -34,12 +35,13 @@ export function createBroadcastList({ store, now }: { store: Store; now(): numbe
     async upTo(place, head) {
       if (!head || head.seq === 0) return none;
       const key = placeText(place);
-      const known = lists.get(key) ?? none;
+      const cached = lists.get(key);
+      const known = cached?.list === head.list ? cached : none;
       if (known.seq >= head.seq) return known;
       const range = { after: { seq: known.seq } };
       const lines: ItemOf<typeof broadcast>[] = [];
       for await (const line of store.all(broadcastsOfInbox, place, range)) lines.push(line);
-      const current = follow(known, lines, head.seq, Math.floor(now() / 1000));
+      const current = follow(known, lines, head, Math.floor(now() / 1000));
       lists.set(key, current);
       return current;
     },
@@ -70,7 +72,7 @@ const textKey = (place: Place, id: string): string => `${placeText(place)}#${id}
 function follow(
   known: Broadcasts,
   lines: readonly ItemOf<typeof broadcast>[],
-  seq: number,
+  { list, seq }: NonNullable<Head>,
   nowS: number,
 ): Broadcasts {
   const redacted = new Set(lines.map(line => line.redacts));
@@ -79,12 +81,13 @@ function follow(
     one => !redacted.has(one.seq) && one.expiredat > nowS,
   );
   // Lines of expired messages may be gone already, so the last line read may be before the head's number.
-  return listOf(Math.max(seq, lines.at(-1)?.seq ?? 0), entries);
+  return listOf(list, Math.max(seq, lines.at(-1)?.seq ?? 0), entries);
 }
 
-function listOf(seq: number, entries: readonly Broadcast[]): Broadcasts {
+function listOf(list: string, seq: number, entries: readonly Broadcast[]): Broadcasts {
   const inOrder = entries.map(({ seq, id, category, expiredat }) => ({ seq, id, category, expiredat }));
   return {
+    list,
     seq,
     inOrder,
     newestFirst: inOrder.toSorted((a, b) => (a.id < b.id ? 1 : -1)),

@@ -36,7 +36,7 @@ export async function broadcastSteps(
     steps: [
       ['text', write.put(publicMessage, text, { ifAbsent: true })],
       ['line', write.put(broadcast, line, { ifAbsent: true })],
-      ...headSteps(place, head, { seq }, [...live, { seq, id, category, expiredat }], category),
+      ...headSteps(service, place, head, { seq }, [...live, { seq, id, category, expiredat }], category),
     ],
   };
 }
@@ -57,7 +57,7 @@ export async function withdrawalSteps(
   return [
     ['text', write.delete(publicMessage, { ...place, id })],
     ['line', write.put(broadcast, line, { ifAbsent: true })],
-    ...headSteps(place, head, { seq }, live, category),
+    ...headSteps(service, place, head, { seq }, live, category),
   ];
 }
 
@@ -76,13 +76,14 @@ export const liveOf = ({ inOrder }: Broadcasts, nowS: number): Broadcast[] =>
 
 // The head, and the document's stats of the category that changed.
 export function headSteps(
+  { ids }: Pick<Service, 'ids'>,
   place: Place,
   head: Head,
   change: { seq?: number; redacting?: string[] },
   live: readonly Broadcast[],
   category?: string,
 ): Step[] {
-  const before = head ?? { ...place, published: 0, seq: 0, redacting: [] };
+  const before = head ?? { ...place, published: 0, list: ids.next(), seq: 0, redacting: [] };
   const after = { ...before, ...change, published: live.length };
   const guard = head ? { ifVersion: head.version } : { ifAbsent: true };
   const steps: Step[] = [['head', write.put(publicStats, after, guard)]];

@@ -5,6 +5,7 @@ import type { Bell } from './bell.ts';
 import type { BodyChecks } from './body-schema.ts';
 import type { BroadcastList } from './broadcast-list.ts';
 import type { Hub } from './hub.ts';
+import type { Turns } from './turns.ts';
 
 // Throws for a tenant that is missing, somebody else's or suspended.
 export type EnterTenant = (principal: Principal, tenantId: string) => Promise<{ tenant_id: string }>;
@@ -33,6 +34,7 @@ export type Service = {
   readonly recipientsTogether: number;
   readonly broadcasts: BroadcastList;
   readonly bodies: BodyChecks;
+  readonly turns: Turns;
   readonly due: Bell; // rung when there is something for the worker
   readonly hub: Hub; // who listens to whose inbox
 };

@@ -8,6 +8,7 @@ export const inboxErrors = defineErrors({
   'inbox.schedule_invalid': 400,
   'inbox.snooze_invalid': 400,
   'inbox.not_found': 404,
+  'inbox.settings_not_found': 404,
   'inbox.user_not_found': 404,
   'inbox.message_not_found': 404,
   'inbox.send_not_found': 404,
@@ -25,3 +26,5 @@ export const inboxErrors = defineErrors({
 export const noInbox = () => inboxErrors.create('inbox.not_found', 'There is no such inbox.');
 export const noMessage = () => inboxErrors.create('inbox.message_not_found', 'There is no such message.');
 export const noSend = () => inboxErrors.create('inbox.send_not_found', 'Nothing was sent under this id.');
+export const noSettings = () =>
+  inboxErrors.create('inbox.settings_not_found', 'The tenant has no settings for its inboxes yet.');

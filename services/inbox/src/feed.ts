@@ -52,16 +52,18 @@ async function collectRows(
     one => isVisible(state, one, nowMs) && (before === undefined || one.id < before),
   );
   const rows: Row[] = [];
-  let position = before;
+  const range = before === undefined ? {} : { before: { id: before } };
+  let cursor: string | undefined;
+  let low = before ?? '\uffff'; // ids from here up have been merged
   let next = 0; // in toEveryone
   for (let read = 0, size = limit + 2; ; size = Math.min(size * 2, limits.feedRows)) {
-    const range = position === undefined ? {} : { before: { id: position } };
-    const page = await store.query(messagesOfUser, user, { ...range, limit: size });
+    const page = await store.query(messagesOfUser, user, { ...range, limit: size, cursor });
     const receipts = new Map<string, Receipt>();
     for (const found of page.items)
       if (found.entity === 'read receipt') receipts.set(found.item.id, found.item);
-    const isEnd = page.cursor === undefined;
-    const low = isEnd ? '' : page.items.at(-1)!.item.id;
+    cursor = page.cursor;
+    const isEnd = cursor === undefined;
+    low = isEnd ? '' : (page.items.at(-1)?.item.id ?? low); // a page may hold nothing but what has expired
     const own = page.items.flatMap(({ entity, item }) => (entity === 'user message' ? [item] : []));
     const merged: Row[] = own.map(message => ({
       id: message.id,
@@ -80,7 +82,6 @@ async function collectRows(
       rows.push(row);
     }
     if (isEnd) return { rows };
-    position = low;
     read += page.items.length;
     if (read >= limits.feedRows) return { rows, next: low };
   }

@@ -1,7 +1,7 @@
 import { endpoint, etagOf, expectedVersion, principalKey, toPage } from '@stak/http';
 import { publishBulk } from './bulk.ts';
 import type { Service } from './deps.ts';
-import { noInbox } from './errors.ts';
+import { noSettings } from './errors.ts';
 import * as routes from './host-routes.ts';
 import type { Place } from './places.ts';
 import { type Published, publish } from './publish.ts';
@@ -35,7 +35,7 @@ export function hostApi(service: Service) {
       const { tenant_id } = c.req.valid('param');
       await enterTenant(c.get('principal'), tenant_id);
       const found = await settings.readTenantSettings(service, tenant_id);
-      if (!found) throw noInbox();
+      if (!found) throw noSettings();
       c.header('ETag', etagOf(found.version));
       return c.json(show(found), 200);
     }),

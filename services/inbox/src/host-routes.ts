@@ -31,7 +31,7 @@ export const readSettings = route({
   summary: "Read the settings of a tenant's inboxes",
   request: { params: tenant },
   responses: { 200: json(shapes.settingsShape) },
-  problems: ['inbox.not_found'],
+  problems: ['inbox.settings_not_found'],
 });
 
 export const writeSettings = route({

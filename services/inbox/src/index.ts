@@ -21,6 +21,7 @@ import { createSendWorker, runDue } from './send-worker.ts';
 import { writeInbox } from './settings.ts';
 import { createSubscriptions } from './streams.ts';
 import { inboxConfig, inboxTable } from './table.ts';
+import { createTurns } from './turns.ts';
 import { userApi } from './user-api.ts';
 import './send-table.ts'; // its entities are part of the design
 
@@ -52,6 +53,7 @@ function createService(deps: InboxDeps): Service {
     recipientsTogether: deps.recipientsTogether ?? limits.recipientsTogether,
     broadcasts: createBroadcastList({ store, now: clock.now }),
     bodies: createBodyChecks(),
+    turns: createTurns(),
     due: createBell(),
     hub: createHub(),
   };

@@ -44,7 +44,8 @@ export const marksPerCall = 100;
 export const marksTogether = 18; // marked in one transaction: two steps each and one a category, of 100
 export const markedRanges = 16; // "all read" marks a state holds before the oldest is written to its messages
 export const snoozed = 50; // messages of one user: they are kept in the state
-export const settledTogether = 20; // expired or returning messages in one transaction
+export const expiredTogether = 50; // taken out of the counts in one transaction: a step each, and one a category
+export const wokenTogether = 25; // snoozed messages that come back in one transaction: two steps each
 export const changeAttempts = 40; // lost races before a caller hears "busy"; each one means somebody else won
 export const raceMs = 4; // the first wait after several lost races
 

@@ -2,8 +2,8 @@ import { type ItemOf, type WriteStep, write } from '@stak/table';
 import type { Broadcasts, Head } from './broadcast-list.ts';
 import type { Service } from './deps.ts';
 import { noInbox } from './errors.ts';
-import type { Place, UserPlace } from './places.ts';
-import { type Attempt, again, done, untilDone } from './race.ts';
+import { type Place, type UserPlace, userText } from './places.ts';
+import { type Attempt, again, done, further, untilDone } from './race.ts';
 import { removeRedacted } from './redacted-copies.ts';
 import { member, memberTotal } from './send-table.ts';
 import { isUnsettled, settle } from './settlement.ts';
@@ -34,15 +34,16 @@ export async function openMailbox(service: Service, user: UserPlace): Promise<Ma
     const nowMs = clock.now();
     if (!state) {
       await store.transact(await joinSteps(service, user, head, broadcasts), { pattern: 'join an inbox' });
-      return again;
+      return further;
     }
     // The two are not of one moment. A state that knows more than the head must not be cut down to it.
     if (lastNumber(state) > broadcasts.seq) return again;
     if (isUnsettled(state, nowMs)) {
       await settle(service, user, state, nowMs);
-      return again;
+      return further;
     }
-    if (head?.redacting.length && (await removeRedacted(service, user, state, head.redacting))) return again;
+    if (head?.redacting.length && (await removeRedacted(service, user, state, head.redacting)))
+      return further;
     return done({ user, state, broadcasts, nowMs });
   });
 }
@@ -57,16 +58,18 @@ export const changeMailbox = <T>(
   pattern: string,
   decide: (box: Mailbox) => Promise<Decision<T> | undefined>,
 ): Promise<T> =>
-  untilDone<T>(service, async (): Promise<Attempt<T>> => {
-    const box = await openMailbox(service, user);
-    const decision = await decide(box);
-    if (!decision) return again;
-    if (decision.state) {
-      const steps = [...stateSteps(box.state, decision.state), ...(decision.steps ?? [])];
-      await service.store.transact(steps, { pattern });
-    }
-    return done(decision.result);
-  });
+  service.turns.take([userText(user)], () =>
+    untilDone<T>(service, async (): Promise<Attempt<T>> => {
+      const box = await openMailbox(service, user);
+      const decision = await decide(box);
+      if (!decision) return again;
+      if (decision.state) {
+        const steps = [...stateSteps(box.state, decision.state), ...(decision.steps ?? [])];
+        await service.store.transact(steps, { pattern });
+      }
+      return done(decision.result);
+    }),
+  );
 
 // The state, and the stats of every category whose numbers change with it.
 export function stateSteps(

@@ -43,16 +43,25 @@ export async function markAll(
     before: wish.as_of === undefined ? undefined : idBoundary((wish.as_of + 1) * 1000),
     category: wish.category,
   };
-  return changeMailbox(service, user, `mark all ${wish.as}`, box => decideAll(service, box, extent, wish.as));
+  for (;;) {
+    const marked = await changeMailbox(service, user, `mark all ${wish.as}`, box =>
+      decideAll(service, box, extent, wish.as),
+    );
+    if ('changed' in marked) return marked;
+    await writeRange(service, user, marked.oldest);
+  }
 }
+
+// Either it is marked, or there is no room for another range.
+type Outcome = { changed: number } | { oldest: MarkedRange };
 
 async function decideAll(
   service: Service,
   box: Mailbox,
   extent: Extent,
   as: MarkAll['as'],
-): Promise<Decision<{ changed: number }> | undefined> {
-  const { user, state, broadcasts, nowMs } = box;
+): Promise<Decision<Outcome> | undefined> {
+  const { state, broadcasts, nowMs } = box;
   const left = await countLeft(service, box, extent);
   if (!left) return undefined;
   const counts = countsAfter(state, extent, left, as);
@@ -64,10 +73,7 @@ async function decideAll(
   const range: MarkedRange = { ...extent, version: state.version + 1, at };
   if (as === 'seen') range.only_seen = true;
   const ranges = addRange(state.ranges, range);
-  if (ranges.length > limits.markedRanges) {
-    await writeRange(service, user, ranges[0]!);
-    return undefined;
-  }
+  if (ranges.length > limits.markedRanges) return { result: { oldest: ranges[0]! } };
   const marked = markBroadcasts({ ...state, counts, ranges }, broadcasts, numbers, nowMs);
   return { result: { changed }, state: as === 'read' ? { ...marked, all_read_at: at } : marked };
 }

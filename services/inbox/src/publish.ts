@@ -7,8 +7,8 @@ import { inboxErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Step } from './mailbox.ts';
 import { idFor } from './message-id.ts';
-import type { Place } from './places.ts';
-import { done, untilDone } from './race.ts';
+import { type Place, placeText, userText } from './places.ts';
+import { type Attempt, done, untilDone } from './race.ts';
 import type { Draft } from './schema.ts';
 import { send } from './send-table.ts';
 import { audienceSteps, claimSteps, earlierSend, fingerprintOf, type NewSend, type Send } from './sends.ts';
@@ -42,7 +42,8 @@ export async function publish(
     requestKey: origin.requestKey,
     nowS: secondsNow(service),
   });
-  const earlier = await untilDone<Send | undefined>(service, async () => {
+  const keys = draft.uids?.map(uid => userText({ ...place, uid })) ?? [placeText(place)];
+  const attempt = async (): Promise<Attempt<Send | undefined>> => {
     try {
       const steps = await contentSteps(service, made, draft, policies.config);
       await service.store.transact([...claim, ...steps], { pattern: patternOf(made) });
@@ -52,7 +53,10 @@ export async function publish(
       if (!found) throw error;
       return done(found);
     }
-  });
+  };
+  const earlier = await service.turns.take(made.status === 'sent' ? keys : [], () =>
+    untilDone(service, attempt),
+  );
   if (earlier) return { send: earlier, isNew: false };
   if (made.dueat !== undefined) service.due.ring();
   return { send: made, isNew: true };

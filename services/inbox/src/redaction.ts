@@ -80,7 +80,7 @@ async function announce(service: Service, place: Place, current: Send): Promise<
   await service.store.transact(
     [
       ['send', write.update(send, keyOf(current), change, { if: { status: current.status } })],
-      ...headSteps(place, head, { redacting }, live),
+      ...headSteps(service, place, head, { redacting }, live),
     ],
     { pattern: 'redact' },
   );
@@ -125,7 +125,7 @@ const finish = (service: Service, place: Place, current: Send): Promise<void> =>
   untilDone<void>(service, async () => {
     const { head, broadcasts } = await readHead(service, place);
     const redacting = (head?.redacting ?? []).filter(one => one !== current.id);
-    const steps = headSteps(place, head, { redacting }, liveOf(broadcasts, secondsNow(service)));
+    const steps = headSteps(service, place, head, { redacting }, liveOf(broadcasts, secondsNow(service)));
     await service.store.transact([closeSend(current, 'redacted'), ...steps], {
       pattern: 'finish a redaction',
     });

@@ -32,8 +32,8 @@ export async function settle(
 
 // The expiries know how the messages counted, which may be gone already.
 async function forgetExpired({ store }: Service, user: UserPlace, state: UserState, nowMs: number) {
-  const { items } = await store.query(expiriesOfUser, user, { limit: limits.settledTogether + 1 });
-  const expired = items.slice(0, limits.settledTogether).filter(one => isOver(one.expires, nowMs));
+  const { items } = await store.query(expiriesOfUser, user, { limit: limits.expiredTogether + 1 });
+  const expired = items.slice(0, limits.expiredTogether).filter(one => isOver(one.expires, nowMs));
   let { counts } = state;
   for (const item of expired) {
     const mark = markOfExpiry(item);
@@ -57,7 +57,7 @@ const keyOf = (user: UserPlace, { id, expires }: ItemOf<typeof expiry>) => ({ ..
 function wakeSnoozed(user: UserPlace, state: UserState, nowMs: number) {
   const back = state.snoozed
     .filter(one => isOver(Math.min(one.until, one.expiredat), nowMs))
-    .slice(0, limits.settledTogether);
+    .slice(0, limits.wokenTogether);
   const touched = state.version + 1;
   const steps: Step[] = [];
   let { counts } = state;

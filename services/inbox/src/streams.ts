@@ -53,8 +53,9 @@ async function settleUser(service: Service, user: UserPlace): Promise<void> {
 
 async function recountPublic(service: Service, place: Place, category?: string): Promise<void> {
   const { head, broadcasts } = await readHead(service, place);
-  if (!head) return;
-  const steps = headSteps(place, head, {}, liveOf(broadcasts, secondsNow(service)), category);
+  const live = liveOf(broadcasts, secondsNow(service));
+  if (!head || head.published === live.length) return;
+  const steps = headSteps(service, place, head, {}, live, category);
   await service.store.transact(steps, { pattern: 'recount broadcasts' }).catch(error => {
     if (!isLostRace(error)) throw error; // whoever was faster has counted as well
   });

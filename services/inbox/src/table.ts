@@ -253,13 +253,14 @@ export const publicStats = entity(inboxTable, {
   schema: z.object({
     ...forEveryone,
     published: int.describe('messages to everyone that are live, as of the last write'),
+    list: z.string().describe('which list it is the head of: one that was erased is another one'),
     seq: int,
     redacting: z.array(z.string()).describe('ids of sends to users whose copies are being removed'),
     version: int,
   }),
   key: { partition: 't#{tenant_key}G#$public#{inbox_key}', sort: 'c#*' },
   version: 'version',
-  examples: [{ ...acme, published: 1, seq: 1, redacting: [] }],
+  examples: [{ ...acme, published: 1, list: exampleMessage.id, seq: 1, redacting: [] }],
 });
 
 export const publicCategoryStats = entity(inboxTable, {

@@ -7,7 +7,7 @@ import { readFeed, readMessage } from './feed.ts';
 import { openMailbox } from './mailbox.ts';
 import { markAll } from './mark-all.ts';
 import { type Mark, type Marked, markMessages } from './marks.ts';
-import type { UserPlace } from './places.ts';
+import { isUid, type UserPlace } from './places.ts';
 import { follow } from './realtime.ts';
 import type { ShownMessage } from './schema.ts';
 import * as routes from './user-routes.ts';
@@ -21,7 +21,7 @@ async function enterUser({ enterTenant }: Service, caller: Caller, params: Param
   await enterTenant(caller, tenant_id);
   const self = caller.kind === 'endUser' ? caller.userId : undefined;
   const meant = uid === 'me' ? self : uid;
-  if (meant === undefined || (self !== undefined && meant !== self))
+  if (meant === undefined || !isUid(meant) || (self !== undefined && meant !== self))
     throw inboxErrors.create('inbox.user_not_found', 'There is no such user.');
   return { tenant_key: tenant_id, inbox_key, uid: meant };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { errand, newErrand, visit } from './errands.ts';
 import { expectEveryChangeOnce, readBronze, readParquet, readState } from './evidence.ts';
-import { capture, errand, keep, newErrand, openHouse, openLake, readObjects, visit } from './lake-fixture.ts';
+import { capture, keep, openHouse, openLake, readObjects } from './lake-fixture.ts';
 
 test('every kind of change is a row, with both images, keys, sequence and time', async () => {
   const house = await openHouse();

@@ -6,66 +6,13 @@ import { createEngine } from '@stak/engine';
 import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
 import { createIds, createLogger, manualClock, seededRandom } from '@stak/kit';
 import { createConsumer, engineSource, streamsTable } from '@stak/streams';
-import { createStore, createTables, type DynamoClient, defineTable, entity, type ItemOf } from '@stak/table';
+import { createStore, createTables, type DynamoClient } from '@stak/table';
 import { afterAll } from 'vitest';
-import { z } from 'zod';
 import { createDucks } from '../src/duck.ts';
-import {
-  createLake,
-  folderObjects,
-  follow,
-  type LakeDeps,
-  type ObjectStore,
-  taskInsights,
-} from '../src/index.ts';
+import { createLake, folderObjects, type LakeDeps, type ObjectStore, taskInsights } from '../src/index.ts';
+import { errand, errandsTable, followed } from './errands.ts';
 
-// A table with tasks of accounts and of tenants' users, and a lake that follows it.
-
-export const errandsTable = defineTable({
-  name: 'errands',
-  keys: { partition: 'pk', sort: 'sk' },
-  ttl: 'ttl',
-  stream: 'NEW_AND_OLD_IMAGES',
-});
-
-export const errandSchema = z.object({
-  user_id: z.string(),
-  task_id: z.string(),
-  title: z.string(),
-  status: z.enum(['pending', 'in_progress', 'completed', 'cancelled']),
-  priority: z.enum(['low', 'high']).optional(),
-  labels: z.array(z.string()).optional(),
-  due_date: z.iso.date().optional(),
-  created_at: z.number().int(),
-  completed_at: z.number().int().nullable(),
-  secret: z.string().optional(),
-  ttl: z.number().int().optional(),
-});
-
-export const errand = entity(errandsTable, {
-  name: 'errand',
-  description: 'Something to be done.',
-  schema: errandSchema,
-  key: { partition: 'USER#{user_id}', sort: 'TASK#{task_id}' },
-});
-export const visit = entity(errandsTable, {
-  name: 'visit',
-  schema: z.object({ user_id: z.string(), at: z.number() }),
-  key: { partition: 'USER#{user_id}', sort: 'VISIT#{at}' },
-});
-export type Errand = ItemOf<typeof errand>;
-
-// `usr_…` of an account, `tenant:uid` of an end user.
-export const ownerOf = ({ user_id }: { user_id: string }) => {
-  if (user_id === 'poison') throw new Error('nobody knows whose this is');
-  const [first = '', second] = user_id.split(':');
-  return second === undefined ? { account_id: first } : { tenant_id: first, user_id: second };
-};
-
-export const followed = {
-  table: errandsTable,
-  entities: [follow(errand, { view: 'tasks', ownerOf, omit: ['secret'] })],
-};
+// A lake that follows the table, and what it takes to let it run.
 
 export const ann: AccountPrincipal = {
   kind: 'account',
@@ -186,16 +133,6 @@ export async function keep(lake: OpenLake): Promise<void> {
   for (let step = 0; step < 200; step++) if (!(await lake.keep('errands'))) return;
   throw new Error('the lake is never kept');
 }
-
-export const newErrand = (user_id: string, task_id: string, more: Partial<Errand> = {}): Errand => ({
-  user_id,
-  task_id,
-  title: `Task ${task_id}`,
-  status: 'pending',
-  created_at: 1767225600,
-  completed_at: null,
-  ...more,
-});
 
 export const readObjects = async (objects: ObjectStore, prefix: string): Promise<string[]> => {
   const keys: string[] = [];

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { ann, bob, capture, errand, guest, keep, newErrand, openHouse, openLake } from './lake-fixture.ts';
+import { errand, newErrand } from './errands.ts';
+import { ann, bob, capture, guest, keep, openHouse, openLake } from './lake-fixture.ts';
 
 test('a change can be asked about in SQL, by whoever it belongs to', async () => {
   const house = await openHouse();

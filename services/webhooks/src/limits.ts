@@ -57,14 +57,14 @@ export const slowSlots = 1024; // exchanges with destinations known to be slow; 
 export const slowMs = 500; // an exchange that lasts longer makes room for quick ones
 export const concurrency = 16; // for one connection, unless it says otherwise
 export const concurrencyMost = 100;
-export const readyPerConnection = 200; // what waits in memory for one connection; the rest waits in its backlog
+export const readyPerConnection = 1000; // what waits in memory for one connection; the rest waits in its backlog
 export const readyMost = 20_000; // for all of them: references of about 200 bytes
 export const latencyWeight = 0.3; // of the newest exchange in the running average
 export const trackedConnections = 20_000; // whose speed is remembered; the least recently used is new again
 
 export const scanMs = 1 * second; // how often the due index is looked at when nobody rings
 export const scanItems = 200; // of one shard at a time, so that no shard holds up the others
-export const rescanMs = 100; // while there is more due than fits into memory
+export const rescanMs = 250; // while there is more due than fits into memory
 export const scanPages = 3; // of one shard, when the first ones hold nothing that can be started
 
 export const lineItems = 10; // the first of a line, and who may stand behind it

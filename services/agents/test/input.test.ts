@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { conversationPath, everyItem, openPlace, type Place, say } from './agents-fixture.ts';
+
+describe('bad input', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await openPlace();
+  });
+  afterAll(() => place.target.close());
+
+  const post = (body: BodyInit, path = `${conversationPath('c')}/messages`) =>
+    place.call('POST', path, { body, headers: { 'Content-Type': 'application/json' } });
+
+  it('of a megabyte is refused before it is read', async () => {
+    const answer = await say(place, 'c', 'x'.repeat(1024 * 1024));
+    expect(answer).toMatchObject({ status: 413, body: { code: 'http.body_too_large' } });
+    expect((await say(place, 'c', 'x'.repeat(32_001))).body.code).toBe('http.request_invalid');
+    expect((await say(place, 'c', 'ü'.repeat(32_000))).status).toBe(200);
+  });
+
+  it('that is no text is refused', async () => {
+    expect((await post(Buffer.from('{"content":"\xff\xfe"}', 'latin1'))).body.code).toBe('http.json_invalid');
+    expect((await post('{"content":"\\ud800"}')).body.code).toBe('http.request_invalid');
+    expect((await post('{"content":"\\u0000"}')).body.code).toBe('http.request_invalid');
+    expect((await post('{"content":"  \\n "}')).body.code).toBe('http.request_invalid');
+    expect((await post('{"content":"a","role":"system"}')).body.code).toBe('http.request_invalid');
+  });
+
+  it('cannot name another partition', async () => {
+    for (const id of ['a%23b', '%00', '..', 'CONV%23acme%23c', `${'x'.repeat(129)}`, '%F0%9F%98%80'])
+      expect((await say(place, id, 'hello')).status).toBeGreaterThanOrEqual(400);
+  });
+
+  const importPath = '/v1/tenants/acme/conversation-imports';
+  const exchange = (i: number) => [
+    { role: 'user', content: `question ${i}` },
+    { role: 'assistant', content: `answer ${i}` },
+  ];
+
+  it('of ten thousand messages is refused, of a thousand it is taken whole', async () => {
+    const messages = Array.from({ length: 5_000 }, (_, i) => exchange(i)).flat();
+    const refused = await place.call('POST', importPath, { send: { messages } });
+    expect(refused.body.code).toBe('http.request_invalid');
+    const taken = await place.call('POST', importPath, {
+      send: { conversation_id: 'imported', messages: messages.slice(0, 1_000), user_id: 'ann' },
+    });
+    expect(taken).toMatchObject({ status: 201, body: { turns: 500, user_id: 'ann' } });
+    expect(taken.body.messages).toHaveLength(20);
+    const { body } = await place.call('GET', `${conversationPath('imported')}/messages?limit=1&order=newest`);
+    expect(body.data[0]).toMatchObject({ seq: 500, routing: 'import', messages: exchange(499) });
+    expect((await say(place, 'imported', 'hello')).body.seq).toBe(501);
+    const again = await place.call('POST', importPath, {
+      send: { conversation_id: 'imported', messages: exchange(1) },
+    });
+    expect(again.body.code).toBe('agents.conversation_exists');
+  });
+
+  it('with orphaned calls of tools leaves them out', async () => {
+    const call = (id: string) => ({ type: 'tool-call', toolCallId: id, toolName: 'x', input: {} });
+    const result = (id: string) => ({
+      type: 'tool-result',
+      toolCallId: id,
+      toolName: 'x',
+      output: { type: 'json', value: {} },
+    });
+    await place.call('POST', importPath, {
+      send: {
+        conversation_id: 'orphans',
+        messages: [
+          { role: 'user', content: 'q' },
+          { role: 'assistant', content: [call('whole'), call('lost')] },
+          { role: 'tool', content: [result('whole'), result('nobody')] },
+          { role: 'assistant', content: [call('last')] },
+        ],
+      },
+    });
+    const { body } = await place.call('GET', `${conversationPath('orphans')}/messages`);
+    expect(body.data[0].messages).toEqual([
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content: [call('whole')] },
+      { role: 'tool', content: [result('whole')] },
+    ]);
+  });
+
+  it('of one side only becomes turns of a size that fits', async () => {
+    const messages = Array.from({ length: 30 }, () => ({ role: 'assistant', content: 'x'.repeat(30_000) }));
+    const { body } = await place.call('POST', importPath, {
+      send: { conversation_id: 'monologue', messages },
+    });
+    expect(body.turns).toBe(15);
+    for (const item of await everyItem(place.target))
+      expect(Buffer.byteLength(JSON.stringify(item))).toBeLessThan(400 * 1024);
+  });
+
+  it('costs the same after ten turns and after a thousand', async () => {
+    const sizes = async (id: string, turns: number) => {
+      const messages = Array.from({ length: turns }, (_, i) => exchange(1000 + i)).flat();
+      for (let from = 0; from < messages.length; from += 1_000)
+        if (from === 0)
+          await place.call('POST', importPath, {
+            send: { conversation_id: id, messages: messages.slice(0, 1_000) },
+          });
+      await say(place, id, 'question 9999');
+      const Key = { pk: 'acme', sk: id };
+      const { Item } = await place.target.client.get({ TableName: 'conversations', Key });
+      return Buffer.byteLength(Item!.messages);
+    };
+    expect(await sizes('ten', 10)).toBe(await sizes('many', 500));
+  });
+});

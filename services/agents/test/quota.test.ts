@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openPlace, type Place, say, targets } from './agents-fixture.ts';
+
+describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await openPlace(make);
+  });
+  afterEach(() => place.target.close());
+
+  it('lets exactly as many messages pass as there are, however many come at once', async () => {
+    place.tenants.get('acme')!.settings = { messages_per_day: 7 };
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => say(place, `c${i}`, 'hello')));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
+    const refused = answers.find(({ status }) => status === 429)!;
+    expect(refused.body).toMatchObject({
+      code: 'agents.quota_exceeded',
+      details: { scope: 'tenant', limit: 7, resets_at: '2026-01-02T00:00:00.000Z' },
+    });
+    expect(refused.headers.get('retry-after')).toBe(String(24 * 60 * 60 + 1));
+    const usage = await place.call('GET', '/v1/tenants/acme/agent-usage');
+    expect(usage.body).toMatchObject({ limit_per_day: 7, total: { messages: 7 } });
+    place.clock.set(Date.UTC(2026, 0, 2, 0, 0, 1));
+    expect((await say(place, 'c0', 'hello')).status).toBe(200);
+  });
+
+  it('counts each user, too, and takes nothing from the tenant for what it refuses', async () => {
+    place.tenants.get('acme')!.settings = { messages_per_day: 5, messages_per_user_per_day: 2 };
+    const ann = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => say(place, `a${i}`, 'hello', { user_id: 'ann' })),
+    );
+    expect(ann.filter(({ status }) => status === 200)).toHaveLength(2);
+    expect(ann.find(({ status }) => status === 429)!.body.details.scope).toBe('user');
+    const bob = await Promise.all(
+      Array.from({ length: 2 }, (_, i) => say(place, `b${i}`, 'hello', { user_id: 'bob' })),
+    );
+    expect(bob.map(({ status }) => status)).toEqual([200, 200]);
+    const usage = await place.call('GET', '/v1/tenants/acme/agent-usage', { as: 'acme~ann' });
+    expect(usage.body).toMatchObject({ user_id: 'ann', total: { messages: 2 } });
+    expect(
+      (await place.call('GET', '/v1/tenants/acme/agent-usage?user_id=ann', { as: 'acme~bob' })).status,
+    ).toBe(404);
+  });
+
+  it('of nothing lets nothing pass', async () => {
+    place.tenants.get('acme')!.settings = { messages_per_day: 0 };
+    expect((await say(place, 'c', 'hello')).status).toBe(429);
+  });
+});

@@ -1,0 +1,204 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineSkill } from '../src/index.ts';
+import { openPlace, type Place, say } from './agents-fixture.ts';
+
+describe('built-in skills', () => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await openPlace(undefined, {
+      ports: {
+        taskStatistics: async (tenant, user) =>
+          ({ 'acme/ann': { done: 6, left: 4, blocked: 1, overdue: 2 } })[`${tenant}/${user}`]!,
+        webhookHealth: async account =>
+          ({ usr_acme: { sources: 2, delivered: 90, failed: 3, failing: ['billing'] } })[account]!,
+      },
+    });
+    place.tenants.get('acme')!.settings = {
+      enabled_skills: ['sprint_status', 'webhook_health', 'usage', 'search_history', 'remember', 'forget'],
+    };
+  });
+  afterEach(() => place.target.close());
+
+  const ask = async (content: string, id = 'c') => (await say(place, id, content, { user_id: 'ann' })).body;
+
+  it('are listed if their data is there, and used if they are enabled', async () => {
+    const { body } = await place.call('GET', '/v1/tenants/acme/skills');
+    expect(body.data.map((one: { name: string }) => one.name)).not.toContain('inbox_summary');
+    expect(body.data.find((one: { name: string }) => one.name === 'sprint_status')).toMatchObject({
+      is_enabled: true,
+      is_custom: false,
+    });
+    place.tenants.get('acme')!.settings = { enabled_skills: [] };
+    expect((await ask('sprint status')).rule).toBe('no_model');
+  });
+
+  it('answer from real data', async () => {
+    expect(await ask("What's the sprint status?")).toMatchObject({
+      rule: 'skill',
+      skills: ['sprint_status'],
+      reply: { content: '6 of 10 tasks are done, 4 are left: 1 blocked, 2 overdue. Risk: high.' },
+    });
+    expect((await ask('webhook health')).reply.content).toBe(
+      '2 sources, 90 deliveries made, 3 failed. Failing: billing.',
+    );
+    expect((await ask('usage')).reply.content).toBe(
+      'You, today (2026-01-01, UTC): 3 messages, 0 tokens, $0.',
+    );
+  });
+
+  it('find what was said before, by this user only', async () => {
+    await ask('My dog is called Rex', 'old');
+    await say(place, 'other', 'My cat is called Rex', { user_id: 'bob' });
+    const { reply } = await ask('search my history for rex');
+    expect(reply.content).toContain('My dog is called Rex');
+    expect(reply.content).not.toContain('cat');
+  });
+
+  it('remember and forget, and the user has the last word', async () => {
+    expect((await ask('Remember that I like short answers')).reply.content).toBe(
+      'I will remember: I like short answers',
+    );
+    await ask('remember that my team is blue');
+    const path = '/v1/tenants/acme/users/me/memory';
+    const as = 'acme~ann';
+    const listed = await place.call('GET', path, { as });
+    expect(listed.body.data[0]).toMatchObject({ session_id: 'c', key_facts: [{ source: 'user' }, {}] });
+    const [{ fact_id }] = listed.body.data[0].key_facts;
+    const edited = await place.call('PATCH', `${path}/c`, {
+      as,
+      send: { summary: 'Ann', key_facts: [{ fact_id, fact: 'I like long answers' }] },
+    });
+    expect(edited.body).toMatchObject({
+      summary: 'Ann',
+      key_facts: [{ fact_id, fact: 'I like long answers' }],
+    });
+    expect((await ask('forget about long answers')).reply.content).toBe('Forgotten: I like long answers');
+    await place.call('DELETE', `${path}/c`, { as });
+    expect((await place.call('GET', path, { as })).body.data).toEqual([]);
+
+    await ask('remember that I am here');
+    const off = await place.call('PATCH', `${path}-settings`, { as, send: { is_declined: true } });
+    expect(off.body).toMatchObject({ is_declined: true, memory_summary: null });
+    expect((await place.call('GET', path, { as })).body.data).toEqual([]);
+    expect((await ask('remember that I am here')).reply.content).toMatch(/does not want to be remembered/);
+    await place.call('PATCH', `${path}-settings`, { as, send: { is_declined: false } });
+    expect((await ask('remember that I am here')).reply.content).toBe('I will remember: I am here');
+    expect((await place.call('GET', path.replace('me', 'ann'), { as: 'acme~bob' })).status).toBe(404);
+  });
+
+  it('cannot be asked for a tenant', () => {
+    const parameters = z.strictObject({ tenant_id: z.string() });
+    const skill = {
+      name: 'x',
+      description: 'x',
+      triggers: [],
+      parameters,
+      run: async () => ({ data: 1, text: '' }),
+    };
+    expect(() => defineSkill(skill)).toThrow('is not asked for one');
+  });
+
+  it('cut what is too long', async () => {
+    const long = defineSkill({
+      name: 'long',
+      description: 'Talks.',
+      triggers: ['talk'],
+      parameters: z.strictObject({}),
+      run: async () => ({ data: {}, text: 'é'.repeat(100_000) }),
+    });
+    const other = await openPlace(undefined, { skills: [long] });
+    other.tenants.get('acme')!.settings = { enabled_skills: ['long'] };
+    const { body } = await say(other, 'c', 'talk');
+    expect(Buffer.byteLength(body.reply.content)).toBe(16 * 1024);
+    await other.target.close();
+  });
+});
+
+describe('custom skills', () => {
+  const calls: { headers: IncomingHttpHeaders; body: string }[] = [];
+  let answer = { status: 200, body: '{"price":42}' };
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    calls.push({ headers: request.headers, body });
+    response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answer.body);
+  });
+  let place: Place;
+  let url: string;
+  beforeEach(async () => {
+    calls.length = 0;
+    answer = { status: 200, body: '{"price":42}' };
+    place = await openPlace();
+    place.tenants.get('acme')!.settings = { custom_skills: ['price'] };
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/price`;
+  });
+  afterEach(async () => {
+    await new Promise(resolve => server.close(resolve));
+    await place.target.close();
+  });
+
+  const path = '/v1/tenants/acme/custom-skills/price';
+  const draft = () => ({ description: 'The price.', triggers: ['what is the price'], url });
+
+  it('are called with a signature that their owner can check', async () => {
+    const { body } = await place.call('PUT', path, { send: draft() });
+    expect(body.secret).toMatch(/^whsec_/);
+    expect((await place.call('GET', path)).body).not.toHaveProperty('secret');
+    const { body: reply } = await say(place, 'c', 'What is the price?', { user_id: 'ann' });
+    expect(reply).toMatchObject({
+      rule: 'skill',
+      skills: ['price'],
+      reply: { content: '{\n  "price": 42\n}' },
+    });
+    const { headers, body: sent } = calls[0]!;
+    expect(JSON.parse(sent)).toEqual({ skill: 'price', arguments: {}, conversation_id: 'c', user_id: 'ann' });
+    const key = Buffer.from(body.secret.slice('whsec_'.length), 'base64');
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${sent}`;
+    expect(headers['webhook-signature']).toBe(
+      `v1,${createHmac('sha256', key).update(signed).digest('base64')}`,
+    );
+  });
+
+  it('that fail are said to have failed', async () => {
+    await place.call('PUT', path, { send: draft() });
+    answer = { status: 500, body: 'secret stack trace' };
+    const { body } = await say(place, 'c', 'what is the price');
+    expect(body.reply.content).toBe('The skill price failed: it answered 500');
+  });
+
+  it('are not sent to addresses inside, and have parameters within bounds', async () => {
+    const refuse = async (change: object) =>
+      (await place.call('PUT', path, { send: { ...draft(), ...change } })).body.code;
+    expect(await refuse({ url: 'http://169.254.169.254/latest' })).toBe('agents.skill_refused');
+    expect(await refuse({ url: 'ftp://example.com' })).toBe('agents.skill_refused');
+    expect(await refuse({ parameters: { type: 'string' } })).toBe('agents.skill_refused');
+    expect(await refuse({ parameters: { type: 'object', properties: { a: { pattern: '(a+)+$' } } } })).toBe(
+      'agents.skill_refused',
+    );
+    expect(await refuse({ parameters: { type: 'object', $ref: '#' } })).toBe('agents.skill_refused');
+    let deep: object = { type: 'object' };
+    for (let i = 0; i < 12; i++) deep = { type: 'object', properties: { a: deep } };
+    expect(await refuse({ parameters: deep })).toBe('agents.skill_refused');
+    const usage = await place.call('PUT', path.replace('price', 'usage'), { send: draft() });
+    expect(usage.body.code).toBe('agents.skill_name_taken');
+  });
+
+  it('belong to their tenant', async () => {
+    await place.call('PUT', path, { send: draft() });
+    expect((await place.call('GET', path.replace('acme', 'globex'), { as: 'globex' })).status).toBe(404);
+    place.tenants.get('globex')!.settings = { custom_skills: ['price'] };
+    const send = { content: 'what is the price' };
+    const { body } = await place.call('POST', '/v1/tenants/globex/conversations/c/messages', {
+      as: 'globex',
+      send,
+    });
+    expect(body.rule).toBe('no_model');
+    await place.call('DELETE', path);
+    expect((await say(place, 'c', 'what is the price')).body.rule).toBe('no_model');
+  });
+});

@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { createEngine } from '@stak/engine';
+import { createIds, createLogger, systemClock } from '@stak/kit';
+import { createConsumer, engineSource } from '@stak/streams';
+import { createStore } from '@stak/table';
+import { createLake, folderObjects } from '../src/index.ts';
+import { errand, followed, newErrand } from './errands.ts';
+
+// Writes, captures and keeps without end, until it is killed. Tells its parent what has been acknowledged.
+
+const [folder = '', round = ''] = process.argv.slice(2);
+const clock = systemClock;
+const log = createLogger({ level: 'silent' });
+const engine = await createEngine({ path: join(folder, 'engine') });
+const { client } = engine;
+const store = createStore({ client });
+const source = engineSource(engine);
+const objects = folderObjects(join(folder, 'objects'));
+const lake = createLake({
+  store,
+  clock,
+  ids: createIds({ clock }),
+  log,
+  client,
+  source,
+  objects,
+  scratch: join(folder, 'scratch'),
+  tables: [followed],
+  tenantsOf: async () => [],
+  flushMs: 5,
+});
+const forever = new AbortController().signal;
+for (const subscription of lake.subscriptions)
+  void createConsumer({ subscription, source, client, log, leaseMs: 200 }).run(forever);
+for (const worker of lake.workers) void worker.run(forever);
+
+for (let i = 0; ; i++) {
+  await store.put(errand, newErrand('usr_ann', `${round}-${i % 50}`, { title: `${round} ${i}` }));
+  if (i % 7 === 0) await store.delete(errand, { user_id: 'usr_ann', task_id: `${round}-${i % 50}` });
+  if (i % 100 === 99) process.send?.(i);
+}

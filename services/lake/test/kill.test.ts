@@ -1,0 +1,59 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createEngine } from '@stak/engine';
+import { systemClock } from '@stak/kit';
+import { createConsumer, engineSource, streamsTable } from '@stak/streams';
+import { createStore, createTables } from '@stak/table';
+import { expect, test } from 'vitest';
+import { folderObjects } from '../src/index.ts';
+import { errandsTable } from './errands.ts';
+import { expectEveryChangeOnce, expectSameAsTable } from './evidence.ts';
+import { ann, type House, openLake, silent, temporaryFolder } from './lake-fixture.ts';
+
+const program = fileURLToPath(new URL('./kill-child.ts', import.meta.url));
+
+// Lives until it has written a few hundred items, and is killed in the middle of whatever it is doing then.
+async function live(folder: string, round: number): Promise<void> {
+  const child: ChildProcess = fork(program, [folder, String(round)], { execArgv: ['--import', 'tsx'] });
+  for (let messages = 0; messages < 3 + round; messages++) await once(child, 'message');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+test('killed by the system while it writes, captures and keeps, the lake equals the table', async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'engine');
+  const engine = await createEngine({ path });
+  await createTables(engine, [errandsTable, streamsTable]);
+  await engine.close();
+  for (let round = 0; round < 2; round++) await live(folder, round);
+
+  const again = await createEngine({ path });
+  const { client } = again;
+  const objects = folderObjects(join(folder, 'objects'));
+  const source = engineSource(again);
+  const house = {
+    engine: again,
+    client,
+    store: createStore({ client }),
+    source,
+    folder,
+    objects,
+  } as unknown as House;
+  const lake = openLake({ ...house, clock: systemClock } as unknown as House, { flushMs: 1 });
+  const stopping = new AbortController();
+  const [subscription] = lake.subscriptions;
+  const consumer = createConsumer({ subscription: subscription!, source, client, log: silent, leaseMs: 200 });
+  const ended = consumer.run(stopping.signal);
+  // Its predecessor's lease ends by itself.
+  while ((await lake.status()).tables.some(table => table.lag_ms > 0)) await systemClock.sleep(20);
+  stopping.abort();
+  await ended;
+  const evidence = { ...house, clock: systemClock } as unknown as House;
+  await expectEveryChangeOnce(evidence);
+  await expectSameAsTable(evidence, lake, ann, () => true);
+  expect((await lake.status()).tables[0]!.bronze_rows).toBeGreaterThan(500);
+  await again.close();
+}, 60_000);

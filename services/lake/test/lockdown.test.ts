@@ -1,0 +1,148 @@
+import { AppError } from '@stak/kit';
+import { beforeAll, expect, test } from 'vitest';
+import { createDuck } from '../src/duck.ts';
+import { errand, newErrand } from './errands.ts';
+import { ann, bob, capture, openHouse, openLake } from './lake-fixture.ts';
+
+// SQL that wants more than its caller's rows. Each is a clear problem, and nothing else happens.
+
+let lake: ReturnType<typeof openLake>;
+let folder = '';
+
+beforeAll(async () => {
+  const house = await openHouse();
+  lake = openLake(house);
+  folder = house.folder;
+  await house.store.put(errand, newErrand('usr_ann', 'a', { secret: 'hush' }));
+  await house.store.put(errand, newErrand('usr_bob', 'b', { title: 'of bob alone' }));
+  await capture(house, lake);
+}, 60_000);
+
+const codeOf = async (sql: string): Promise<string> => {
+  const error: unknown = await lake.query(ann, sql).then(
+    ({ rows }) => `${sql} answered ${JSON.stringify(rows)}`,
+    cause => cause,
+  );
+  if (!(error instanceof AppError)) throw error;
+  expect(error.message).not.toContain(folder);
+  return error.code;
+};
+
+const forbidden = [
+  `copy tasks to 'stolen.csv'`,
+  `copy (select 1) to 'stolen.parquet' (format parquet)`,
+  `attach 'other.db' as other`,
+  `install httpfs`,
+  `load httpfs`,
+  `pragma version`,
+  `pragma database_list`,
+  `call pragma_version()`,
+  `set memory_limit = '100GB'`,
+  `set enable_external_access = true`,
+  `reset lock_configuration`,
+  `insert into tasks select * from tasks`,
+  `update tasks set title = 'mine'`,
+  `delete from tasks`,
+  `drop table tasks`,
+  `create table other as select 1`,
+  `create macro f() as 1`,
+  `create secret (type s3)`,
+  `export database 'out'`,
+  `import database 'out'`,
+  `checkpoint`,
+  `vacuum`,
+  `begin`,
+  `explain analyze select 1`,
+  `select 1; select 2`,
+  `select 1; drop table tasks`,
+  `select * from read_csv('/etc/passwd')`,
+  `select * from read_text('/etc/passwd')`,
+  `select * from read_blob('/etc/passwd')`,
+  `select * from read_json('/etc/passwd')`,
+  `select * from read_parquet('objects/bronze/*')`,
+  `select * from glob('/etc/*')`,
+  `select * from sniff_csv('/etc/passwd')`,
+  `select * from parquet_metadata('x.parquet')`,
+  `select * from read_csv('https://example.com/x.csv')`,
+  `with x as (select * from read_text('/etc/passwd')) select * from x`,
+  `select (select content from read_text('/etc/passwd'))`,
+  `-- harmless\n drop table tasks`,
+  `/* select */ delete from tasks`,
+];
+
+test.each(forbidden)('refused: %s', async sql => {
+  expect(await codeOf(sql)).toMatch(/^lake\.sql_(forbidden|invalid)$/);
+});
+
+test.each([
+  [`select * from '/etc/passwd'`, 'lake.sql_invalid'],
+  [`select getenv('PATH')`, 'lake.sql_invalid'],
+  [`selec 1`, 'lake.sql_forbidden'],
+  [`select from from`, 'lake.sql_invalid'],
+  [`select nothing from tasks`, 'lake.sql_invalid'],
+  [`select * from tasks_of_bob`, 'lake.sql_invalid'],
+  [`select secret from tasks`, 'lake.sql_invalid'],
+  [`select 'x'::integer`, 'lake.sql_failed'],
+  [`select * from query('drop table tasks')`, 'lake.sql_invalid'],
+])('a clear problem: %s', async (sql, code) => {
+  expect(await codeOf(sql)).toBe(code);
+});
+
+test('nobody sees rows of somebody else, whatever he asks', async () => {
+  const everything = [
+    `select * from tasks`,
+    `select * from tasks where user_id = 'usr_bob'`,
+    `select * from tasks where true or user_id <> ''`,
+    `select * from duckdb_tables()`,
+    `select * from duckdb_settings()`,
+    `select * from duckdb_columns() where table_name = 'tasks'`,
+    `select * from query('select * from tasks')`,
+    `summarize tasks`,
+    `show tables`,
+    `describe tasks`,
+  ];
+  for (const sql of everything) {
+    const { rows } = await lake.query(ann, sql);
+    expect(JSON.stringify(rows), sql).not.toMatch(/bob alone|hush|usr_bob/);
+    expect(JSON.stringify(rows), sql).not.toContain(folder);
+  }
+  expect((await lake.query(bob, `select title from tasks`)).rows).toEqual([['of bob alone']]);
+});
+
+test.each([
+  `with recursive r(n) as (select 1 union all select n + 1 from r) select count(*) from r`,
+  `select count(*) from range(1000000000) a, range(1000000000) b where a.range + b.range = -1`,
+  `select repeat('a', 2000000000)`,
+  `select list_transform(range(100000000), x -> list_sum(range(x)))[1]`,
+  `select string_agg(repeat('x', 100000), '') from range(1000000)`,
+  `select max(x) from (select unnest(range(4000000000)) as x order by random())`,
+])('ends: %s', async sql => {
+  // The same process and the same limits of memory, with less time.
+  const duck = createDuck({ processes: 1, queue: 5, timeoutMs: 1500 });
+  try {
+    const error = await duck.run({ prepare: [], sql, guest: true }).catch(cause => cause);
+    expect(['lake.query_too_slow', 'lake.query_too_large', 'lake.sql_failed']).toContain(error.code);
+    // The next one is answered by a process that is well.
+    expect((await duck.run({ prepare: [], sql: 'select 42', guest: true })).rows).toEqual([[42]]);
+  } finally {
+    duck.close();
+  }
+});
+
+test('answers are cut where they become too long', async () => {
+  const many = await lake.query(ann, 'select * from range(20000)');
+  expect(many.truncated).toBe(true);
+  expect(many.rows).toHaveLength(10_000);
+  const long = await lake.query(ann, `select repeat('x', 1000000) from range(10)`);
+  expect(long.truncated).toBe(true);
+  expect(long.rows.length).toBeLessThan(5);
+});
+
+test('numbers, dates, lists and nothing at all come as JSON', async () => {
+  const { columns, rows } = await lake.query(
+    ann,
+    `select 1 as a, 9007199254740993 as b, 1.5 as c, date '2026-01-01' as d, [1, 2] as e, null as f, true as g`,
+  );
+  expect(rows).toEqual([[1, '9007199254740993', 1.5, '2026-01-01', [1, 2], null, true]]);
+  expect(columns[0]).toEqual({ name: 'a', type: 'INTEGER' });
+});
