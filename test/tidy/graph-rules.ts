@@ -15,6 +15,7 @@ const packageEdges: Record<string, readonly string[]> = {
   '@stak/table': ['@stak/kit'],
   '@stak/http': ['@stak/kit', '@stak/table'],
   '@stak/client': [],
+  '@stak/inbox-react': ['@stak/client'],
   '@stak/outbound': ['@stak/kit'],
   '@stak/streams': ['@stak/kit', '@stak/table'],
 };

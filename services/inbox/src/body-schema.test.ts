@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createBodyChecks } from './body-schema.ts';
+import { createBodyChecks, type JsonSchema } from './body-schema.ts';
 
 const checks = createBodyChecks();
-const nested = (depth: number): object => (depth === 0 ? {} : { items: nested(depth - 1) });
+const nested = (depth: number): JsonSchema => (depth === 0 ? {} : { items: nested(depth - 1) });
 
 describe('schemas of message bodies', () => {
   it.each([

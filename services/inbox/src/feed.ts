@@ -1,4 +1,4 @@
-import type { ItemOf } from '@stak/table';
+import type { ItemOf, ResultOf } from '@stak/table';
 import type { Broadcast, PublicMessage } from './broadcast-list.ts';
 import type { Service } from './deps.ts';
 import { noMessage } from './errors.ts';
@@ -45,38 +45,18 @@ async function collectRows(
   limit: number,
   before: string | undefined,
 ): Promise<{ rows: Row[]; next?: string }> {
-  const { user, state, broadcasts, nowMs } = box;
   const isWanted = matcher(filter);
-  const publicFlags = broadcastFlags(state);
-  const toEveryone = broadcasts.newestFirst.filter(
-    one => isVisible(state, one, nowMs) && (before === undefined || one.id < before),
-  );
-  const rows: Row[] = [];
+  const merge = merger(box, before);
   const range = before === undefined ? {} : { before: { id: before } };
+  const rows: Row[] = [];
   let cursor: string | undefined;
-  let low = before ?? '\uffff'; // ids from here up have been merged
-  let next = 0; // in toEveryone
-  for (let read = 0, size = limit + 2; ; size = Math.min(size * 2, limits.feedRows)) {
-    const page = await store.query(messagesOfUser, user, { ...range, limit: size, cursor });
-    const receipts = new Map<string, Receipt>();
-    for (const found of page.items)
-      if (found.entity === 'read receipt') receipts.set(found.item.id, found.item);
+  let low = before; // everything from here up is merged
+  for (let read = 0, size = limit + 2; ; size = Math.min(size * 2, limits.feedQuery)) {
+    const page = await store.query(messagesOfUser, box.user, { ...range, limit: size, cursor });
     cursor = page.cursor;
     const isEnd = cursor === undefined;
-    low = isEnd ? '' : (page.items.at(-1)?.item.id ?? low); // a page may hold nothing but what has expired
-    const own = page.items.flatMap(({ entity, item }) => (entity === 'user message' ? [item] : []));
-    const merged: Row[] = own.map(message => ({
-      id: message.id,
-      message,
-      flags: flagsOf(state, markOf(message)),
-    }));
-    for (; next < toEveryone.length && toEveryone[next]!.id >= low; next++) {
-      const broadcast = toEveryone[next]!;
-      const { id } = broadcast;
-      merged.push({ id, broadcast, flags: publicFlags(broadcast), receipt: receipts.get(id) });
-    }
-    merged.sort((a, b) => (a.id < b.id ? 1 : -1));
-    for (const row of merged) {
+    low = isEnd ? undefined : (page.items.at(-1)?.item.id ?? low); // a page may hold only what has expired
+    for (const row of merge(page.items, low, isEnd)) {
       if (!isWanted(row)) continue;
       if (rows.length === limit) return { rows, next: rows.at(-1)!.id };
       rows.push(row);
@@ -85,6 +65,35 @@ async function collectRows(
     read += page.items.length;
     if (read >= limits.feedRows) return { rows, next: low };
   }
+}
+
+// Own messages as they are read, and between them those to everyone, which are known. Receipts say when the latter
+// were read; one whose message is gone says nothing.
+function merger({ state, broadcasts, nowMs }: Mailbox, before: string | undefined) {
+  const flagsOfPublic = broadcastFlags(state);
+  const waiting = broadcasts.newestFirst.filter(
+    one => isVisible(state, one, nowMs) && (before === undefined || one.id < before),
+  );
+  let next = 0;
+  return (
+    found: readonly ResultOf<typeof messagesOfUser>[],
+    low: string | undefined,
+    isEnd: boolean,
+  ): Row[] => {
+    const receipts = new Map<string, Receipt>();
+    const rows: Row[] = [];
+    for (const { entity, item } of found) {
+      if (entity === 'read receipt') receipts.set(item.id, item);
+      else rows.push({ id: item.id, message: item, flags: flagsOf(state, markOf(item)) });
+    }
+    for (; next < waiting.length; next++) {
+      const broadcast = waiting[next]!;
+      const { id } = broadcast;
+      if (!isEnd && (low === undefined || id < low)) break;
+      rows.push({ id, broadcast, flags: flagsOfPublic(broadcast), receipt: receipts.get(id) });
+    }
+    return rows.sort((a, b) => (a.id < b.id ? 1 : -1));
+  };
 }
 
 const matcher =

@@ -40,6 +40,7 @@ export const schemaDepth = 16; // compiling recurses
 
 export const pageMessages = 100;
 export const feedRows = 2000; // read for one page before a short one is answered: filters may refuse them all
+export const feedQuery = 500; // of them in one query
 export const marksPerCall = 100;
 export const marksTogether = 18; // marked in one transaction: two steps each and one a category, of 100
 export const markedRanges = 16; // "all read" marks a state holds before the oldest is written to its messages

@@ -61,7 +61,8 @@ export async function writeResult(
 
 type Known = { version: number; deliveries: Record<string, DeliverySummary>; status: EventStatus };
 
-// An event that owes one delivery is known without reading it, unless somebody has replayed it meanwhile.
+// An event that owes one delivery is known without reading it, unless somebody has replayed it meanwhile: then its
+// version is another one, and it is read from then on.
 async function knownEvent({ store }: Base, claimed: Delivery, round: number): Promise<Known | undefined> {
   const { eventVersion, connectionId, run, state } = claimed;
   if (eventVersion !== undefined && round === 0) {
@@ -93,7 +94,7 @@ async function planResult(
   const isOver = isFinished(result.state);
   const attempts = claimed.attempts + (result.attempt ? 1 : 0);
   const steps: (readonly [string, WriteStep])[] = [
-    ['delivery', deliveryStep(claimed, result, attempts, known.version, nowMs)],
+    ['delivery', deliveryStep(claimed, result, attempts, known.version === claimed.eventVersion, nowMs)],
   ];
   if (result.attempt)
     steps.push([
@@ -131,7 +132,7 @@ function deliveryStep(
   claimed: Delivery,
   { state, attempt: made, error, nextAt }: Result,
   attempts: number,
-  eventVersion: number,
+  isAlone: boolean,
   nowMs: number,
 ): WriteStep {
   const { eventId, connectionId, run } = claimed;
@@ -141,10 +142,12 @@ function deliveryStep(
     attempts,
     ...(made && { statusCode: made.statusCode }),
     ...(error !== undefined && { error }),
-    ...(claimed.eventVersion !== undefined && { eventVersion: eventVersion + 1 }),
+    ...(isAlone && { eventVersion: claimed.eventVersion! + 1 }),
     ...(isOver ? { finishedAt: nowMs } : { dueIn: dueShardOf(eventId), dueAt: nextAt ?? nowMs }),
   };
-  const remove = isOver ? (['owner', 'dueIn', 'dueAt'] as const) : (['owner'] as const);
+  const remove: ('owner' | 'dueIn' | 'dueAt' | 'eventVersion')[] = ['owner'];
+  if (isOver) remove.push('dueIn', 'dueAt');
+  if (!isAlone) remove.push('eventVersion');
   return write.update(
     delivery,
     { eventId, connectionId, run },

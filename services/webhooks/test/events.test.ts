@@ -155,6 +155,22 @@ describe('a replay', () => {
     expect([attempts.length, deliveries.length]).toEqual([2, 1]);
   });
 
+  it('to another connection counts for the status from then on', async () => {
+    const hooks = await openWebhooks();
+    const [bad, good] = [await openDestination(answer(500)), await openDestination()];
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, bad.url, { retryConfig: { delaysS: [10, 10] } });
+    const eventId = await hooks.send(sourceId);
+    const status = async () => (await hooks.read(`/v1/events/${eventId}`)).status;
+    await until(async () => (await status()) === 'retrying');
+    const connectionId = await hooks.connect(sourceId, good.url);
+    await hooks.post(`/v1/events/${eventId}/replay`, { connectionIds: [connectionId] });
+    await until(() => good.hits.length === 1);
+    await untilLater(hooks.clock, () => bad.hits.length === 2);
+    await untilLater(hooks.clock, () => bad.hits.length === 3);
+    await until(async () => (await status()) === 'partial');
+  });
+
   it('reaches a connection that was made later', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
