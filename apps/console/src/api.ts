@@ -1,4 +1,5 @@
 import { createClient, StakError } from '@stak/client';
+import { watchedFetch } from './reachability.tsx';
 
 // The access token lives in memory only; the refresh token in a cookie that no script can read.
 let accessToken: string | undefined;
@@ -7,6 +8,7 @@ let refreshing: Promise<boolean> | undefined;
 export const client = createClient({
   baseUrl: '',
   credentials: 'same-origin',
+  fetch: watchedFetch,
   token: () => accessToken,
   onUnauthorized: () => refresh(),
 });

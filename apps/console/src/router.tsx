@@ -38,6 +38,26 @@ const overview = createRoute({
   path: '/',
   component: lazyRouteComponent(() => import('./pages/overview.tsx'), 'OverviewPage'),
 });
+const webhooks = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./pages/webhooks.tsx'), 'WebhooksPage'),
+});
+const webhookSource = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/$source',
+  component: lazyRouteComponent(() => import('./pages/webhook-source.tsx'), 'WebhookSourcePage'),
+});
+const webhookEvent = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/$source/events/$event',
+  component: lazyRouteComponent(() => import('./pages/webhook-event.tsx'), 'WebhookEventPage'),
+});
+const tasks = createRoute({
+  getParentRoute: () => inside,
+  path: '/tasks',
+  component: lazyRouteComponent(() => import('./pages/tasks.tsx'), 'TasksPage'),
+});
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
@@ -46,7 +66,7 @@ const account = createRoute({
 
 export const router = createRouter({
   basepath: '/console',
-  routeTree: root.addChildren([signIn, inside.addChildren([overview, account])]),
+  routeTree: root.addChildren([signIn, inside.addChildren([overview, webhooks, webhookSource, webhookEvent, tasks, account])]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

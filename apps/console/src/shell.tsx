@@ -10,12 +10,23 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconGauge, IconLogout, IconMoon, IconSun, IconUser } from '@tabler/icons-react';
+import {
+  IconChecklist,
+  IconGauge,
+  IconLogout,
+  IconMoon,
+  IconSun,
+  IconUser,
+  IconWebhook,
+} from '@tabler/icons-react';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { session } from './api.ts';
+import { Reachability } from './reachability.tsx';
 
 const places = [
   { to: '/', label: 'Overview', icon: IconGauge },
+  { to: '/webhooks', label: 'Webhooks', icon: IconWebhook },
+  { to: '/tasks', label: 'Tasks', icon: IconChecklist },
   { to: '/account', label: 'Account', icon: IconUser },
 ] as const;
 
@@ -62,6 +73,7 @@ export function Shell() {
         </Text>
       </AppShell.Navbar>
       <AppShell.Main>
+        <Reachability />
         <Outlet />
       </AppShell.Main>
     </AppShell>

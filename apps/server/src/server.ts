@@ -59,6 +59,7 @@ async function startOn(
   const cursors = createCursors(deriveSecret(keys[0]!, 'cursors'));
   const store = createStore({ client: database.client, clock, ledger, cursors });
   const ids = createIds({ clock });
+  const sealer = createSealer({ keys });
   const publicUrl = config.publicUrl ?? urlOf(config.host, config.port);
   const services = composeServices({
     store,
@@ -66,7 +67,7 @@ async function startOn(
     clock,
     ids,
     log,
-    sealer: createSealer({ keys }),
+    sealer,
     publicUrl,
     config,
     passwordCost,
@@ -80,7 +81,7 @@ async function startOn(
     createConsumer({ subscription, source: database.source, client: database.client, log, clock }),
   );
   const metrics = createMetrics();
-  const shared = createTableStores({ store, clock });
+  const shared = createTableStores({ store, clock, sealer });
   const record = accessLog(log);
   const workers = superviseWorkers([...consumers, ...all.flatMap(service => service.workers)], {
     clock,

@@ -23,7 +23,7 @@ export const keyedRequest = entity(httpTable, {
     until: time.describe('end of the lease, or of the answer'),
     status: z.number().int().optional(),
     headers: z.array(z.tuple([z.string(), z.string()])).optional(),
-    body: bytes.optional().describe('bytes'),
+    body: bytes.optional().describe('bytes, sealed'),
     expires_at: time,
   }),
   key: { partition: 'key#{key}' },

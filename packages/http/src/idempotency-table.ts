@@ -1,22 +1,24 @@
-import { type Clock, createIds, type Ids } from '@stak/kit';
+import { type Clock, createIds, type Ids, type Sealer } from '@stak/kit';
 import { type ItemOf, is, or, type Store, tableErrors } from '@stak/table';
 import { keyedRequest } from './http-table.ts';
 import type { Attempt, Begun, Claim, IdempotencyStore } from './idempotency.ts';
 import * as limits from './limits.ts';
 
 type KeyedRequest = ItemOf<typeof keyedRequest>;
+// An answer may hold a secret that is shown once: at rest it is sealed.
+export type AnswerSealer = Pick<Sealer, 'seal' | 'open'>;
+
+const placeOf = (key: string): string => `stak-http keyed request ${key}`;
 
 // Keys that any number of processes share. To begin is one conditional write: if it is refused, what stands in
 // the way comes back with the refusal, so that a replay costs no read. To finish is one more.
-export function createTableIdempotency({
-  store,
-  clock,
-  ids = createIds({ clock }),
-}: {
+export function createTableIdempotency(deps: {
   store: Store;
   clock: Clock;
+  sealer: AnswerSealer;
   ids?: Ids;
 }): IdempotencyStore {
+  const { store, clock, sealer, ids = createIds({ clock }) } = deps;
   return {
     async begin(claim): Promise<Begun> {
       const { key, fingerprint } = claim;
@@ -31,18 +33,21 @@ export function createTableIdempotency({
           { if: isFree, pattern: 'begin keyed request' },
         );
       } catch (error) {
-        return describeHolder(inTheWay(error), fingerprint);
+        return describeHolder(inTheWay(error), fingerprint, sealer);
       }
-      return { kind: 'started', attempt: attemptOf(store, clock, claim, attempt) };
+      return { kind: 'started', attempt: attemptOf(deps, claim, attempt) };
     },
   };
 }
 
-function attemptOf(store: Store, clock: Clock, { key, ttlMs }: Claim, attempt: string): Attempt {
+type Deps = { store: Store; clock: Clock; sealer: AnswerSealer };
+
+function attemptOf({ store, clock, sealer }: Deps, { key, ttlMs }: Claim, attempt: string): Attempt {
   return {
     async finish({ status, headers, body }) {
       const until = clock.now() + ttlMs;
-      const set = { status, headers: headers.map(toPair), body, until, expires_at: expiryOf(until) };
+      const sealed = Buffer.from(sealer.seal(body, placeOf(key)));
+      const set = { status, headers: headers.map(toPair), body: sealed, until, expires_at: expiryOf(until) };
       const options = { if: { attempt }, pattern: 'finish keyed request' };
       await store.update(keyedRequest, { key }, { set }, options).catch(inTheWay);
     },
@@ -61,12 +66,13 @@ function inTheWay(error: unknown): KeyedRequest | undefined {
   return (error.details as { current?: KeyedRequest }).current;
 }
 
-function describeHolder(holder: KeyedRequest | undefined, fingerprint: string): Begun {
+function describeHolder(holder: KeyedRequest | undefined, fingerprint: string, sealer: AnswerSealer): Begun {
   if (holder === undefined) return { kind: 'in_flight' }; // it was let go of in this very moment
   if (holder.fingerprint !== fingerprint) return { kind: 'mismatch' };
-  const { status, headers = [], body = new Uint8Array() } = holder;
-  if (status === undefined) return { kind: 'in_flight' };
-  return { kind: 'replay', response: { status, headers, body: new Uint8Array(body) } };
+  const { key, status, headers = [], body } = holder;
+  if (status === undefined || body === undefined) return { kind: 'in_flight' };
+  const opened = sealer.open(Buffer.from(body).toString(), placeOf(key));
+  return { kind: 'replay', response: { status, headers, body: new Uint8Array(opened) } };
 }
 
 // Rounded up and given grace: `until` decides, and an attempt that is a little late may still finish.

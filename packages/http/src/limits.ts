@@ -15,7 +15,7 @@ export const idempotencyTtlMs = 24 * 60 * 60 * 1000; // a client that retries af
 export const idempotencyLeaseMs = 60_000; // longer than any handler may run; a crash blocks a key this long
 export const idempotencyRetryS = 1; // most requests in flight are over by then
 export const idempotencyGraceMs = 60_000; // how late a stored record may be finished, clocks being what they are
-export const idempotencyBodyBytes = 320 * 1024; // a created thing of bodyBytes fits; with its key it is one item of 400 KB
+export const idempotencyBodyBytes = 280 * 1024; // a created thing of bodyBytes fits; sealed, it is one item of 400 KB
 export const idempotencyEntries = 10_000; // of the in-memory store
 
 export const pageItems = 25;

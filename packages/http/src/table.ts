@@ -2,20 +2,22 @@ import type { Clock } from '@stak/kit';
 import type { Store } from '@stak/table';
 import { httpTable } from './http-table.ts';
 import type { IdempotencyStore } from './idempotency.ts';
-import { createTableIdempotency } from './idempotency-table.ts';
+import { type AnswerSealer, createTableIdempotency } from './idempotency-table.ts';
 import type { RateLimitStore } from './rate-limit.ts';
 import { createTableRateLimits } from './rate-limit-table.ts';
 
 export { httpTable };
 
+type Deps = { store: Store; clock: Clock; sealer: AnswerSealer };
+
 // What several processes that serve one API have to agree on, in a table. Apart from the rest of the package, so
 // that whoever needs no table loads none.
-export function createTableStores({ store, clock }: { store: Store; clock: Clock }): {
+export function createTableStores({ store, clock, sealer }: Deps): {
   idempotency: IdempotencyStore;
   rateLimits: RateLimitStore;
 } {
   return {
-    idempotency: createTableIdempotency({ store, clock }),
+    idempotency: createTableIdempotency({ store, clock, sealer }),
     rateLimits: createTableRateLimits({ store }),
   };
 }

@@ -1,11 +1,13 @@
 import { createEngine, createHttpServer } from '@stak/engine';
-import { type Clock, systemClock } from '@stak/kit';
+import { type Clock, createSealer, systemClock } from '@stak/kit';
 import { createLedger, createStore, createTables, type DynamoClient } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTableStores, httpTable } from '../src/table.ts';
 import { testIdempotencyStore } from './idempotency-store-suite.ts';
 import { testRateLimitStore } from './rate-limit-store-suite.ts';
+
+const sealer = createSealer({ keys: [{ id: 'test', secret: 'a secret of this test' }] });
 
 type Target = { client: DynamoClient; close(): Promise<void> };
 
@@ -44,7 +46,7 @@ describe.each([
   afterAll(() => target.close());
 
   const openStores = (clock: Clock) =>
-    createTableStores({ store: createStore({ client: target.client, clock }), clock });
+    createTableStores({ store: createStore({ client: target.client, clock }), clock, sealer });
 
   // Every store of a suite begins empty: in one table, that is keys of its own.
   testIdempotencyStore(async clock => {
@@ -66,7 +68,7 @@ describe.each([
     const claim = { key: 'large', fingerprint: 'f', ttlMs: 10_000, leaseMs: 10_000 };
     const begun = await idempotency.begin(claim);
     if (begun.kind !== 'started') throw new Error(begun.kind);
-    const body = Uint8Array.from({ length: 320 * 1024 }, (_, i) => i * 31);
+    const body = Uint8Array.from({ length: 280 * 1024 }, (_, i) => i * 31);
     const headers = [['location', `/${'x'.repeat(8000)}`]] as const;
     await begun.attempt.finish({ status: 201, headers, body });
     const again = await idempotency.begin(claim);
@@ -75,10 +77,25 @@ describe.each([
     expect(Buffer.compare(again.response.body, body)).toBe(0);
   });
 
+  it('keeps no secret of an answer in plain', async () => {
+    const { idempotency } = openStores(systemClock);
+    const begun = await idempotency.begin({
+      key: 'secret',
+      fingerprint: 'f',
+      ttlMs: 10_000,
+      leaseMs: 10_000,
+    });
+    if (begun.kind !== 'started') throw new Error(begun.kind);
+    const body = new TextEncoder().encode('{"signingSecret":"whsec_shown_once"}');
+    await begun.attempt.finish({ status: 201, headers: [], body });
+    const { Item } = await target.client.get({ TableName: httpTable.name, Key: { pk: 'key#secret' } });
+    expect(Buffer.from(Item!.body).toString()).not.toContain('whsec');
+  });
+
   it('costs one write for what passes, and nothing for what is refused or not shared', async () => {
     const ledger = createLedger();
     const store = createStore({ client: target.client, ledger });
-    const { rateLimits } = createTableStores({ store, clock: systemClock });
+    const { rateLimits } = createTableStores({ store, clock: systemClock, sealer });
     const policy = { name: 'login', limit: 5, windowMs: 60_000 };
     for (let i = 0; i < 20; i++) await rateLimits.take('cost', { ...policy, shared: true }, 1_000_000);
     for (let i = 0; i < 20; i++) await rateLimits.take('cost', policy, 1_000_000);

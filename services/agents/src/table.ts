@@ -1,21 +1,16 @@
 import { defineQuery, defineTable, entity } from '@stak/table';
 import { z } from 'zod';
 
+// What a list of conversations shows: not what was said.
+const listed = ['title', 'user_id', 'channel', 'last_seq', 'created_at', 'updated_at'] as const;
+
 export const conversations = defineTable({
   name: 'conversations',
   description: 'Conversations with agents: the documented item, its log, and what is needed to write both.',
   keys: { partition: 'pk', sort: 'sk' },
   indexes: {
-    'by-user': {
-      partition: 'user_pk',
-      sort: 'user_sk',
-      project: ['title', 'created_at', 'last_seq', 'channel'],
-    },
-    'by-tenant': {
-      partition: 'tenant_pk',
-      sort: 'tenant_sk',
-      project: ['title', 'user_id', 'created_at', 'last_seq', 'channel'],
-    },
+    'by-user': { partition: 'user_pk', sort: 'user_sk', project: listed },
+    'by-tenant': { partition: 'tenant_pk', sort: 'tenant_sk', project: listed },
     due: { partition: 'due_pk', sort: 'due_sk', project: 'KEYS_ONLY' },
   },
   ttl: 'ttl',

@@ -62,6 +62,15 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
       return body.data.map((one: { conversation_id: string }) => one.conversation_id);
     };
     expect(await ids('?user_id=lea')).toEqual(['l3', 'l1']);
+    expect((await place.call('GET', '/v1/tenants/acme/conversations?user_id=lea&limit=1')).body.data[0]).toEqual({
+      conversation_id: 'l3',
+      title: 'hi',
+      user_id: 'lea',
+      channel: 'dashboard',
+      turns: 1,
+      created_at: '2026-01-01T00:00:02.000Z',
+      updated_at: '2026-01-01T00:00:02.000Z',
+    });
     expect(await ids('', 'acme~bob')).toEqual(['l2']);
     expect((await ids('')).slice(0, 3)).toEqual(['l3', 'l2', 'l1']);
     const first = await place.call('GET', '/v1/tenants/acme/conversations?limit=1');

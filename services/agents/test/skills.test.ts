@@ -11,10 +11,14 @@ describe('built-in skills', () => {
   beforeEach(async () => {
     place = await openPlace(undefined, {
       ports: {
-        taskStatistics: async (tenant, user) =>
-          ({ 'acme/ann': { done: 6, left: 4, blocked: 1, overdue: 2 } })[`${tenant}/${user}`]!,
-        webhookHealth: async account =>
-          ({ usr_acme: { sources: 2, delivered: 90, failed: 3, failing: ['billing'] } })[account]!,
+        taskStatistics: async (tenant, user) => {
+          expect([tenant, user]).toEqual(['acme', 'ann']);
+          return { done: 6, left: 4, blocked: 1, overdue: 2 };
+        },
+        webhookHealth: async account => {
+          expect(account).toBe('usr_acme');
+          return { sources: 2, delivered: 90, failed: 3, failing: ['billing'] };
+        },
       },
     });
     place.tenants.get('acme')!.settings = {

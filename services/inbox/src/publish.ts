@@ -30,11 +30,11 @@ export async function publish(
 ): Promise<Published> {
   const policies = await readPolicies(service, place);
   checkMessage(service, policies.config, draft);
+  const made = makeSend(service, place, draft, origin, policies);
   const { category } = draft.taxonomy ?? {};
   if (category !== undefined && !policies.categories.includes(category))
     await registerCategory(service, place, category);
 
-  const made = makeSend(service, place, draft, origin, policies);
   const fingerprint = fingerprintOf(draft);
   const claim = claimSteps(place, made, {
     unique: policies.config.unique_host_system_ids,

@@ -134,7 +134,7 @@ export const receipt = entity(inboxTable, {
   schema: z.object({ ...user, id: z.string(), readat: int, expiredat: int, taxonomy }),
   key: { partition: 't#{tenant_key}U#{uid}#{inbox_key}', sort: 'm#{id}' },
   inKeyOnly: ['tenant_key', 'uid', 'inbox_key', 'id'],
-  examples: [{ ...ann, id: exampleMessage.id, readat: 1_764_000_000, expiredat: 4_000_000_000 }],
+  examples: [{ ...ann, id: '0mjuxvy9s01bbbbbbbbbbbbb', readat: 1_764_000_000, expiredat: 4_000_000_000 }],
 });
 
 const range = z.object({

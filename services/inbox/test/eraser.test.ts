@@ -54,3 +54,13 @@ it('erases a tenant, and leaves the others alone', async () => {
   expect(await stored()).not.toContain('acme');
   expect(await stored()).toContain('bolt');
 });
+
+it('begins anew where a tenant was erased', async () => {
+  await fill();
+  expect((await office.ask('GET', 'news/users/user-1/messages')).body.data).toHaveLength(2);
+  while ((await office.inbox.eraser.eraseTenant('acme')) === 'more');
+  await office.ask('PUT', 'news', { send: main });
+  const { id } = (await office.ask('POST', 'news/broadcasts', { send: hello })).body;
+  const { data } = (await office.ask('GET', 'news/users/user-1/messages')).body;
+  expect(data.map(one => one.id)).toEqual([id]);
+});

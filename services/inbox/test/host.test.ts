@@ -126,6 +126,20 @@ describe('publishing', () => {
     expect(await countsOf('u1')).toMatchObject({ total: 1 });
   });
 
+  it('takes many messages to one user at once, and to everyone', async () => {
+    const send = { ...hello, uids: ['u1', 'u2'] };
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, i) =>
+        i % 3
+          ? office.ask('POST', 'main/messages', { send })
+          : office.ask('POST', 'main/broadcasts', { send: hello }),
+      ),
+    );
+    expect(answers.every(({ status }) => status === 201)).toBe(true);
+    expect(await countsOf('u1')).toMatchObject({ total: 60, unread: 60, unseen: 60 });
+    expect(await feedOf('u2')).toHaveLength(25);
+  });
+
   it('broadcasts with the same writes for many users as for few', async () => {
     const unitsOf = () => office.ledger.entries().find(entry => entry.pattern === 'publish to everyone')!;
     await office.ask('POST', 'main/broadcasts', { send: hello });

@@ -9,6 +9,7 @@ export type BronzeFile = {
   rows: number;
   bytes: number;
   isChained: boolean;
+  firstAt: number; // of its oldest change
 };
 
 export type FileGroup = { entity: string; day: string; rows: Row[] };
@@ -30,6 +31,9 @@ export function groupRows(rows: readonly Row[]): FileGroup[] {
 
 export const bronzePath = (table: string, entity: string, day: string, name: string): string =>
   `bronze/table=${keyPart(table)}/entity=${keyPart(entity)}/day=${day}/${name}.parquet`;
+
+export const firstAt = (rows: readonly Row[]): number =>
+  rows.reduce((first, { at }) => Math.min(first, at), Number.MAX_SAFE_INTEGER);
 
 // Made of nothing but the rows and their place: the same rows are the same bytes, under the same name.
 export async function encodeRows(

@@ -32,7 +32,7 @@ async function work(job) {
   const instance = job.guest ? await openInstance(job) : trusted;
   const connection = await instance.connect();
   try {
-    for (const sql of job.prepare) await connection.run(sql).catch(inPreparation);
+    for (const sql of job.prepare) await connection.run(sql).catch(failAs('preparation'));
     if (!job.sql) return { columns: [], rows: [], truncated: false };
     if (job.guest) {
       await connection.run('SET enable_external_access = false');
@@ -45,14 +45,14 @@ async function work(job) {
   }
 }
 
-const inPreparation = error => {
-  throw Object.assign(error, { kind: 'preparation' });
+const failAs = kind => error => {
+  throw Object.assign(error, { kind });
 };
 
 const select = 1;
 
 async function compile(job, connection) {
-  const statements = await connection.extractStatements(job.sql);
+  const statements = await connection.extractStatements(job.sql).catch(failAs('syntax'));
   if (statements.count !== 1) throw refusal('One statement at a time.');
   const statement = await statements.prepare(0);
   if (statement.statementType !== select) throw refusal('Only SELECT is allowed here.');

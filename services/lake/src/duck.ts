@@ -77,8 +77,10 @@ export function createDuck({ clock = systemClock, processes, queue, timeoutMs }:
     child.process.channel?.ref();
     child.process.send(job);
     setTimer(child, timeoutMs, () => {
-      fail(child, tooSlow(timeoutMs));
+      // It takes a moment to die, and no other job until then.
+      children.delete(child);
       child.process.kill('SIGKILL');
+      fail(child, tooSlow(timeoutMs));
     });
   }
 
@@ -164,6 +166,7 @@ function explain({ guest }: DuckJob, { kind, message }: Failure): Error {
   const text = rest.join(' Error: ').trim();
   if (guest && name === 'Out of Memory') return tooLarge();
   if (!guest || kind === 'preparation') return new DuckError(message);
+  if (kind === 'syntax') return lakeErrors.create('lake.sql_invalid', text || message);
   if (kind === 'forbidden') return lakeErrors.create('lake.sql_forbidden', `${message} ${allowed}`);
   if (name === 'Permission') return lakeErrors.create('lake.sql_forbidden', allowed);
   if (['Parser', 'Catalog', 'Binder'].includes(name)) return lakeErrors.create('lake.sql_invalid', text);

@@ -85,6 +85,7 @@ export function createLake(deps: LakeDeps) {
     ...lake,
     // One step of what the worker does for a table; true if there may be more.
     keep: (table: string) => keeper.keepTable(partOf(table)),
+    eraseAgain,
     redrive: (table: string) => redriveLetters(partOf(table)),
     // Reads the whole table again: after changes were lost because nobody read the stream for a day.
     backfill: (table: string) => beginBackfill(partOf(table)),

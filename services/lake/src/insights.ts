@@ -59,14 +59,16 @@ const withNothing = ({ columns }: CurrentSources): CurrentSources => ({
   generation: 0,
 });
 
-// Whether the old image of every recent change is what silver has. It is not where a backfill or a redrive has put
-// something in between, or an erasure has taken something away; then all rows are looked at instead.
+// Whether the old image of every recent change is what silver has. It is not where a redrive has put something in
+// between, where an erasure has taken something away, and where a scan has seen a change before it came by the stream.
+// Then all rows are looked at instead.
 function goesOn(state: State, { entity }: Insight, nowMs: number): boolean {
   const silver = state.silver[entity.name];
+  const scannedUntil = state.backfilledAt + limits.clockSkewMs;
   return (
     silver !== undefined &&
     silver.generation === state.completeGeneration &&
     nowMs - (silver.erasedAt ?? 0) > limits.erasureSettlesMs &&
-    recentFiles(state, entity.name).every(file => file.isChained)
+    recentFiles(state, entity.name).every(file => file.isChained && file.firstAt > scannedUntil)
   );
 }

@@ -18,13 +18,29 @@ export async function readLag(deps: LagDeps, table: string, state: State): Promi
 
 async function oldestMissing(deps: LagDeps, table: string, state: State): Promise<number | undefined> {
   const status = await readStatus(deps, subscriptionName(table)).catch(error => {
-    // Nothing has ever been captured; what waits is as old as the lake.
     if (streamErrors.includes(error)) return undefined;
     throw error;
   });
-  const missing = (status?.shards ?? []).flatMap(({ shardId, behind }) => {
-    if (behind?.newest === undefined || isCaptured(state.shards[shardId], behind.newest)) return [];
-    return [Date.parse(behind.oldestAt ?? behind.newest)];
+  if (!status) return oldestOf(deps.source, table);
+  const missing = status.shards.flatMap(({ shardId, behind }) => {
+    if (behind?.newest === undefined || behind.oldestAt === undefined) return [];
+    return isCaptured(state.shards[shardId], behind.newest) ? [] : [Date.parse(behind.oldestAt)];
   });
   return missing.length > 0 ? Math.min(...missing) : undefined;
+}
+
+// Nothing was ever captured: whatever the stream has is missing.
+async function oldestOf(source: StreamSource, TableName: string): Promise<number | undefined> {
+  const { Streams = [] } = await source.listStreams({ TableName });
+  for (const { StreamArn = '' } of Streams) {
+    const { StreamDescription } = await source.describeStream({ StreamArn });
+    for (const { ShardId = '' } of StreamDescription?.Shards ?? []) {
+      const place = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' as const };
+      const { ShardIterator = '' } = await source.getShardIterator(place);
+      const { Records: [oldest] = [] } = await source.getRecords({ ShardIterator, Limit: 1 });
+      const at = oldest?.dynamodb?.ApproximateCreationDateTime;
+      if (at !== undefined) return at instanceof Date ? at.getTime() : at * 1000;
+    }
+  }
+  return undefined;
 }

@@ -33,6 +33,7 @@ export const erasureSettlesMs = 2 * 60 * 60_000; // by then the table's own remo
 export const eraseAgainMs = 60 * 60_000; // services erase one after the other; what they remove comes by the stream
 export const eraseFiles = 20; // rewritten in one call of an eraser
 
+export const clockSkewMs = 60_000; // machines with a time service differ by far less
 export const segments = 16; // of a backfill's scan: what a crash repeats at most
 export const bronzeDays = 90; // history of every change; silver and gold are kept for as long as there are rows
 export const smallFiles = 16; // of one entity and day, before they are made one

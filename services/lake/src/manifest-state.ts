@@ -32,6 +32,7 @@ export type State = {
   generation: number;
   backfill: Backfill | undefined;
   completeGeneration: number;
+  backfilledAt: number; // when the last scan was over
   // Nothing names these any more; readers that began before may still have them open.
   garbage: { path: string; since: number }[];
 };
@@ -62,6 +63,7 @@ export const emptyState = (): State => ({
   generation: 0,
   backfill: undefined,
   completeGeneration: 0,
+  backfilledAt: 0,
   garbage: [],
 });
 
@@ -105,6 +107,7 @@ function applyBackfill(state: State, step: NonNullable<Entry['backfill']>, at: n
   backfill.finished.push(step.finished);
   if (backfill.finished.length < backfill.segments) return;
   state.completeGeneration = backfill.generation;
+  state.backfilledAt = at;
   state.backfill = undefined;
 }
 

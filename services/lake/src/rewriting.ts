@@ -39,7 +39,9 @@ export async function rewriteFiles(
     const commit = Math.max(...files.map(one => one.commit));
     const path = bronzePath(plan.table.name, entity, day, `merged-${commit}-${randomUUID().slice(0, 8)}`);
     await objects.putFile(path, file);
-    return { path, entity, day, rows, bytes, isChained: files.every(one => one.isChained), commit };
+    const isChained = files.every(one => one.isChained);
+    const firstAt = Math.min(...files.map(one => one.firstAt));
+    return { path, entity, day, rows, bytes, isChained, firstAt, commit };
   } finally {
     await rm(file, { force: true });
   }

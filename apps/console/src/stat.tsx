@@ -1,0 +1,23 @@
+import { Card, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+type Props = { label: string; value: ReactNode; note?: ReactNode };
+
+// One number and what it counts.
+export function Stat({ label, value, note }: Props) {
+  return (
+    <Card withBorder padding="md">
+      <Text c="dimmed" size="sm">
+        {label}
+      </Text>
+      <Text size="xl" fw={600} className="stak-figures">
+        {value}
+      </Text>
+      {note !== undefined && (
+        <Text c="dimmed" size="xs">
+          {note}
+        </Text>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,29 @@
+import { Badge } from '@mantine/core';
+
+const colors: Readonly<Record<string, string>> = {
+  active: 'teal',
+  closed: 'teal',
+  delivered: 'teal',
+  ok: 'teal',
+  ready: 'teal',
+  partial: 'orange',
+  retrying: 'orange',
+  half: 'orange',
+  paused: 'orange',
+  failed: 'red',
+  rejected: 'red',
+  open: 'red',
+  disabled: 'red',
+  received: 'blue',
+  processing: 'blue',
+  pending: 'blue',
+};
+
+// The colour is a help for the eye; the word says it.
+export function StatusBadge({ status, label = status }: { status: string; label?: string }) {
+  return (
+    <Badge variant="light" color={colors[status] ?? 'gray'} tt="none" miw="max-content">
+      {label}
+    </Badge>
+  );
+}

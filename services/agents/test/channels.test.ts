@@ -1,0 +1,279 @@
+import { generateKeyPair } from 'jose';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { everyItem, openPlace, type Place, settle } from './agents-fixture.ts';
+import { deliver, openProviders, signSlack, signWhatsApp, slackMessage } from './channel-stub.ts';
+
+let place: Place;
+let providers: Awaited<ReturnType<typeof openProviders>>;
+beforeEach(async () => {
+  providers = await openProviders();
+  place = await openPlace(undefined, { addresses: providers.addresses });
+  place.tenants.get('acme')!.settings = {
+    enabled_channels: ['dashboard', 'slack', 'teams', 'telegram', 'whatsapp'],
+    enabled_skills: ['usage'],
+  };
+});
+afterEach(async () => {
+  await providers.close();
+  await place.target.close();
+});
+
+const connect = async (type: string, id: string, credentials: object, tenant = 'acme') => {
+  place.claims.set(`${type}#${id}`, tenant);
+  return place.call('PUT', `/v1/tenants/${tenant}/channels/${type}/${id}/credentials`, {
+    as: tenant,
+    send: credentials,
+  });
+};
+const work = async () => {
+  await place.clock.advance(1_000); // a burst is over
+  await settle(place);
+};
+
+describe('Slack', () => {
+  beforeEach(async () => {
+    const { status } = await connect('slack', 'T1', { signing_secret: 'slack-secret', bot_token: 'xoxb-1' });
+    expect(status).toBe(200);
+    place.identities.set('acme#slack#U1', 'ann');
+  });
+  const send = (event: ReturnType<typeof slackMessage>) =>
+    deliver(place, 'slack', 'T1', event, signSlack(place, event));
+
+  it('is answered at once, and the reply comes through its API', async () => {
+    const answer = await send(slackMessage('hello', '1.0'));
+    expect(answer).toMatchObject({ status: 200, body: {} });
+    expect(providers.sent).toEqual([]);
+    await work();
+    expect(providers.sent).toHaveLength(1);
+    expect(providers.sent[0]).toMatchObject({
+      path: '/slack/chat.postMessage',
+      authorization: 'Bearer xoxb-1',
+      body: { channel: 'D1', text: expect.stringMatching(/^Hello/) },
+    });
+    const { body } = await place.call('GET', '/v1/tenants/acme/conversations?user_id=ann');
+    expect(body.data[0]).toMatchObject({ channel: 'slack', user_id: 'ann', turns: 1 });
+  });
+
+  it('has duplicates dropped, also after they were answered, and counted once', async () => {
+    const event = slackMessage('hello', '1.0');
+    await Promise.all([send(event), send(event), send({ ...event, event_id: 'Ev-as-mention' })]);
+    await work();
+    await send(event);
+    await work();
+    expect(providers.sent).toHaveLength(1);
+    expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
+  });
+
+  it('has a burst answered as one turn', async () => {
+    for (const [i, text] of ['so', 'what is the', 'usage'].entries())
+      await send(slackMessage(text, `${i}.0`));
+    await work();
+    expect(providers.sent).toHaveLength(1);
+    expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(3);
+  });
+
+  it('echoes the challenge, and only a signed one', async () => {
+    const event = { type: 'url_verification', challenge: 'abc' };
+    expect((await deliver(place, 'slack', 'T1', event, signSlack(place, event))).body).toEqual({
+      challenge: 'abc',
+    });
+    expect((await deliver(place, 'slack', 'T1', event, {})).status).toBe(401);
+  });
+
+  it('is refused if it is forged, replayed late, or of another workspace', async () => {
+    const event = slackMessage('hello', '1.0');
+    const refused = async (headers: Record<string, string>, sent: unknown = event, id = 'T1') =>
+      (await deliver(place, 'slack', id, sent, headers)).status;
+    expect(await refused(signSlack(place, event, 'wrong'))).toBe(401);
+    expect(await refused(signSlack(place, event, 'slack-secret', -301))).toBe(401);
+    expect(await refused(signSlack(place, event, 'slack-secret', 301))).toBe(401);
+    expect(await refused(signSlack(place, event), slackMessage('hello, all', '1.0'))).toBe(401);
+    expect(await refused(signSlack(place, event, ''), event, 'T2')).toBe(401);
+    const foreign = { ...event, team_id: 'T9' };
+    expect(await refused(signSlack(place, foreign), foreign)).toBe(200);
+    const bot = slackMessage('hello', '2.0', { bot_id: 'B1' });
+    await send(bot);
+    await work();
+    expect(providers.sent).toEqual([]);
+  });
+
+  it('retries a reply that was not taken, in order, and gives up in the end', async () => {
+    providers.refusals.push(
+      { status: 503, body: {} },
+      { status: 429, body: {}, headers: { 'retry-after': '20' } },
+    );
+    await send(slackMessage('hello', '1.0'));
+    await work();
+    await send(slackMessage('thanks', '2.0'));
+    await work();
+    expect(providers.sent).toEqual([]);
+    for (let i = 0; i < 8; i++) {
+      await place.clock.advance(10_000);
+      await settle(place);
+    }
+    expect(providers.sent.map(({ body }) => String(body.text).slice(0, 7))).toEqual(['Hello. ', 'You are']);
+  });
+
+  it('tells somebody unknown once, politely', async () => {
+    for (const ts of ['1.0', '2.0']) {
+      await send(slackMessage('hello', ts, { user: 'U9' }));
+      await work();
+    }
+    expect(providers.sent.map(({ body }) => body.text)).toEqual([
+      expect.stringMatching(/^I do not know you yet/),
+    ]);
+    expect((await place.call('GET', '/v1/tenants/acme/conversations')).body.data).toEqual([]);
+    place.identities.set('acme#slack#U9', 'cid');
+    await send(slackMessage('hello', '3.0', { user: 'U9' }));
+    await work();
+    expect(providers.sent).toHaveLength(2);
+  });
+
+  it('tells once that the tenant is suspended, and drops what waited', async () => {
+    await send(slackMessage('hello', '1.0'));
+    place.tenants.get('acme')!.status = 'suspended';
+    await work();
+    for (const ts of ['2.0', '3.0']) await send(slackMessage('hello', ts));
+    await work();
+    expect(providers.sent.map(({ body }) => body.text)).toEqual([
+      'This assistant is not available at the moment.',
+    ]);
+  });
+
+  it('belongs to the tenant that claims it now', async () => {
+    place.claims.set('slack#T1', 'globex');
+    await send(slackMessage('hello', '1.0'));
+    await work();
+    expect(providers.sent).toEqual([]);
+    const { body } = await place.call('GET', '/v1/tenants/globex/conversations', { as: 'globex' });
+    expect(body.data).toEqual([]);
+  });
+
+  it('has its secrets sealed, and is refused without them', async () => {
+    for (const item of await everyItem(place.target))
+      expect(JSON.stringify(item)).not.toContain('slack-secret');
+    const listed = await place.call('GET', '/v1/tenants/acme/channel-credentials');
+    expect(listed.body.data).toMatchObject([{ type: 'slack', channel_id: 'T1' }]);
+    const path = '/v1/tenants/acme/channels/slack/T1/credentials';
+    expect((await place.call('DELETE', path.replace('acme', 'globex'), { as: 'globex' })).status).toBe(404);
+    expect((await place.call('PUT', path, { send: { signing_secret: 'x' } })).body.code).toBe(
+      'agents.credentials_refused',
+    );
+    expect((await connect('slack', 'T1', {}, 'globex')).status).toBe(422);
+    expect((await place.call('PUT', path, { send: {} })).body.code).toBe('agents.channel_not_found');
+    place.claims.set('slack#T1', 'acme');
+    expect((await place.call('DELETE', path)).status).toBe(204);
+    expect((await send(slackMessage('hello', '1.0'))).status).toBe(401);
+  });
+});
+
+describe('Telegram', () => {
+  it('is known by its secret token', async () => {
+    const secret_token = 'a-secret-of-16-characters';
+    await connect('telegram', '77', { secret_token, bot_token: '77:abc' });
+    place.identities.set('acme#telegram#5', 'ann');
+    const update = { update_id: 9, message: { chat: { id: 5 }, from: { id: 5 }, text: 'hello' } };
+    const header = { 'X-Telegram-Bot-Api-Secret-Token': secret_token };
+    expect((await deliver(place, 'telegram', '77', update, {})).status).toBe(401);
+    expect(
+      (await deliver(place, 'telegram', '77', update, { ...header, 'X-Telegram-Bot-Api-Secret-Token': 'b' }))
+        .status,
+    ).toBe(401);
+    await deliver(place, 'telegram', '77', update, header);
+    await deliver(place, 'telegram', '77', update, header);
+    await deliver(place, 'telegram', '77', '{"message": 7', header);
+    await work();
+    expect(providers.sent).toMatchObject([
+      {
+        path: '/telegram/bot77:abc/sendMessage',
+        body: { chat_id: '5', text: expect.stringMatching(/^Hello/) },
+      },
+    ]);
+  });
+});
+
+describe('WhatsApp', () => {
+  it('shakes hands, proves its bytes, and may send several messages at once', async () => {
+    await connect('whatsapp', '111', {
+      app_secret: 'app-secret',
+      verify_token: 'verify',
+      access_token: 'wa-token',
+    });
+    place.identities.set('acme#whatsapp#4911', 'ann');
+    const greet = (token: string) =>
+      place.call(
+        'GET',
+        `/v1/channels/whatsapp/111/webhook?hub.mode=subscribe&hub.verify_token=${token}&hub.challenge=42`,
+        { as: '' },
+      );
+    expect((await greet('verify')).body).toBe('42');
+    expect((await greet('wrong')).status).toBe(404);
+    const message = (id: string, body: string) => ({ id, from: '4911', type: 'text', text: { body } });
+    const event = (phone: string) => ({
+      entry: [
+        {
+          changes: [
+            {
+              value: {
+                metadata: { phone_number_id: phone },
+                messages: [message('w1', 'hi'), message('w2', 'there')],
+              },
+            },
+          ],
+        },
+      ],
+    });
+    expect(
+      (await deliver(place, 'whatsapp', '111', event('111'), signWhatsApp(event('111'), 'wrong'))).status,
+    ).toBe(401);
+    await deliver(place, 'whatsapp', '111', event('222'), signWhatsApp(event('222')));
+    await deliver(place, 'whatsapp', '111', event('111'), signWhatsApp(event('111')));
+    await work();
+    expect(providers.sent).toMatchObject([
+      {
+        path: '/whatsapp/111/messages',
+        authorization: 'Bearer wa-token',
+        body: { to: '4911', type: 'text' },
+      },
+    ]);
+    expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(2);
+  });
+});
+
+describe('Teams', () => {
+  const activity = (serviceUrl: string) => ({
+    type: 'message',
+    id: 'a1',
+    serviceUrl,
+    conversation: { id: 'c:1' },
+    from: { id: '29:x', aadObjectId: 'aad-1' },
+    recipient: { id: 'bot' },
+    text: '<at>Bot</at> hello',
+  });
+
+  it('carries a token of the Bot Framework, for this app and this service address', async () => {
+    await connect('teams', 'app-1', { app_password: 'pw' });
+    place.identities.set('acme#teams#aad-1', 'ann');
+    const nowMs = place.clock.now();
+    const serviceurl = `${providers.url}/teams`;
+    const claims = { iss: 'https://api.botframework.com', aud: 'app-1', serviceurl };
+    const { privateKey: other } = await generateKeyPair('RS256');
+    const send = async (token: string, sent = activity(serviceurl)) =>
+      (await deliver(place, 'teams', 'app-1', sent, { Authorization: `Bearer ${token}` })).status;
+    expect(await send('')).toBe(401);
+    expect(await send(await providers.sign(claims, nowMs, other))).toBe(401);
+    expect(await send(await providers.sign({ ...claims, aud: 'app-2' }, nowMs))).toBe(401);
+    expect(await send(await providers.sign({ ...claims, iss: 'https://evil.example' }, nowMs))).toBe(401);
+    expect(await send(await providers.sign(claims, nowMs - 2 * 3600_000))).toBe(401);
+    expect(await send(await providers.sign(claims, nowMs), activity('https://evil.example'))).toBe(401);
+    expect(await send(await providers.sign(claims, nowMs))).toBe(200);
+    await work();
+    expect(providers.sent).toMatchObject([
+      {
+        path: '/teams/v3/conversations/c%3A1/activities/a1',
+        authorization: 'Bearer teams-token',
+        body: { type: 'message', replyToId: 'a1', text: expect.stringMatching(/^Hello/) },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  conversationPath,
+  everyItem,
+  openPlace,
+  openProcess,
+  type Place,
+  say,
+  settle,
+} from './agents-fixture.ts';
+import { createFaults } from './faults.ts';
+
+type Plain = { role: string; content: string };
+type Step =
+  | { kind: 'say'; process: number; conversation: number; together: number }
+  | { kind: 'clear'; process: number; conversation: number }
+  | { kind: 'fault'; process: number; after: number; when: 'before' | 'after' }
+  | { kind: 'crash'; process: number }
+  | { kind: 'wait'; seconds: number }
+  | { kind: 'work'; process: number }
+  | { kind: 'expire' };
+
+const processes = 3;
+const conversations = 2;
+const process = fc.nat(processes - 1);
+const conversation = fc.nat(conversations - 1);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('say' as const),
+      process,
+      conversation,
+      together: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('clear' as const), process, conversation }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('fault' as const),
+      process,
+      after: fc.nat(12),
+      when: fc.constantFrom('before' as const, 'after' as const),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('crash' as const), process }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.constantFrom(1, 20, 40) }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('work' as const), process }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire' as const) }) },
+);
+
+describe('several processes that write, clear, fail and die', () => {
+  it('keep every acknowledged turn once and in order, and lose no message that was accepted', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async steps => {
+        const first = await openPlace();
+        try {
+          await run(first, steps);
+        } finally {
+          await first.target.close();
+        }
+      }),
+      { numRuns: 25 },
+    );
+  }, 60_000);
+});
+
+// What is known to have happened: answers that were given, and clears that were confirmed or may have happened.
+async function run(first: Place, steps: readonly Step[]): Promise<void> {
+  const { clock, target } = first;
+  const faults = Array.from({ length: processes }, () => createFaults(target.client));
+  const open = (i: number) => openProcess(target, { clock, client: faults[i]!.client });
+  const places = faults.map((_, i) => open(i));
+  const acknowledged = Array.from({ length: conversations }, () => new Map<string, number>());
+  let said = 0;
+
+  const speak = async (place: Place, c: number) => {
+    const text = `question ${said++}`;
+    const { status, body } = await say(place, `c${c}`, text);
+    if (status === 200) acknowledged[c]!.set(text, body.seq);
+  };
+
+  for (const one of steps) {
+    if (one.kind === 'say') {
+      const work = Array.from({ length: one.together }, (_, i) =>
+        speak(places[(one.process + i) % processes]!, one.conversation),
+      );
+      await finish(first, work);
+    } else if (one.kind === 'clear') {
+      acknowledged[one.conversation]!.clear(); // confirmed or not, nobody may rely on what was there
+      await places[one.process]!.call('DELETE', `${conversationPath(`c${one.conversation}`)}/messages`);
+    } else if (one.kind === 'fault') faults[one.process]!.failNext(one.after, one.when);
+    else if (one.kind === 'crash') {
+      faults[one.process]!.reset();
+      places[one.process] = open(one.process);
+    } else if (one.kind === 'wait') await clock.advance(one.seconds * 1000);
+    else if (one.kind === 'work') await finish(first, [places[one.process]!.agents.runDue()]);
+    else {
+      for (const map of acknowledged) map.clear();
+      await clock.advance(31 * 24 * 60 * 60 * 1000);
+    }
+  }
+
+  for (const fault of faults) fault.reset();
+  const survivor = openProcess(target, { clock });
+  for (let i = 0; i < 4; i++) {
+    await clock.advance(60_000); // leases end, failed turns are tried again
+    await settle(survivor);
+  }
+  for (const [c, expected] of acknowledged.entries()) {
+    const path = `${conversationPath(`c${c}`)}/messages?limit=100`;
+    const { body } = await survivor.call('GET', path);
+    const turns = (body.data ?? []) as { seq: number; messages: Plain[] }[];
+    expect(turns.map(({ seq }) => seq)).toEqual(turns.map((_, i) => i + 1));
+    const asked = turns.flatMap(turn =>
+      turn.messages.filter(({ role }) => role === 'user').map(({ content }) => ({ content, seq: turn.seq })),
+    );
+    expect(new Set(asked.map(({ content }) => content)).size).toBe(asked.length);
+    for (const [text, seq] of expected)
+      expect(asked.filter(({ content }) => content === text)).toEqual([{ content: text, seq }]);
+  }
+  const items = await everyItem(target);
+  expect(items.filter(({ sk, status }) => String(sk).startsWith('MSG#') && status === 'waiting')).toEqual([]);
+  expect(items.filter(({ sk, fence }) => sk === 'STATE' && fence !== undefined)).toEqual([]);
+}
+
+// Requests that wait for each other, or for time to pass.
+async function finish({ clock }: Place, work: readonly Promise<unknown>[]): Promise<void> {
+  let left = work.length;
+  for (const one of work)
+    one.then(
+      () => left--,
+      () => left--,
+    );
+  for (let turns = 0; left > 0 && turns < 5_000; turns++) await clock.advance(10);
+  expect(left).toBe(0);
+}

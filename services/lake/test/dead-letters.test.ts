@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { follow } from '../src/index.ts';
+import { errand, errandsTable, newErrand, ownerOf } from './errands.ts';
+import { expectEveryChangeOnce, readState } from './evidence.ts';
+import { ann, capture, keep, openHouse, openLake, readObjects } from './lake-fixture.ts';
+
+// `poison` is a user whose owner nobody can tell.
+test('what no row can be made of is set aside, and everything else goes on', async () => {
+  const house = await openHouse();
+  const lake = openLake(house);
+  const { store } = house;
+  await keep(lake);
+  await store.put(errand, newErrand('usr_ann', 'a'));
+  await store.put(errand, newErrand('poison', 'b', { title: 'first', secret: 'hush' }));
+  await store.put(errand, newErrand('poison', 'b', { title: 'second' }));
+  await store.put(errand, newErrand('poison', 'gone'));
+  await store.delete(errand, { user_id: 'poison', task_id: 'gone' });
+  await store.put(errand, newErrand('usr_ann', 'c'));
+  await capture(house, lake);
+  await keep(lake);
+  expect((await lake.query(ann, 'select task_id from tasks order by 1')).rows).toEqual([['a'], ['c']]);
+  const { letters } = await readState(house);
+  expect(letters.map(letter => letter.error)).toEqual(Array(4).fill('Error: nobody knows whose this is'));
+  const bodies = await Promise.all(letters.map(({ path }) => house.objects.get(path)));
+  expect(Buffer.concat(bodies.map(body => body!)).toString()).not.toContain('hush');
+  expect((await lake.status()).tables[0]!.dead_letters).toBe(4);
+  expect(await lake.redrive('errands')).toEqual({ redriven: 0, left: 4 });
+
+  const repaired = follow(errand, {
+    view: 'tasks',
+    ownerOf: item => (item.user_id === 'poison' ? { account_id: 'usr_ann' } : ownerOf(item)),
+  });
+  const better = openLake(house, { tables: [{ table: errandsTable, entities: [repaired] }] });
+  expect(await better.redrive('errands')).toEqual({ redriven: 4, left: 0 });
+  const ask = 'select task_id, title from tasks order by 1';
+  const all = [
+    ['a', 'Task a'],
+    ['b', 'second'],
+    ['c', 'Task c'],
+  ];
+  expect((await better.query(ann, ask)).rows).toEqual(all);
+  const counted = [{ status: 'pending', tasks: 3 }];
+  expect((await better.insight(ann, 'tasks-by-status', 30)).data).toEqual(counted);
+  await keep(better);
+  expect((await better.query(ann, ask)).rows).toEqual(all);
+  expect((await better.insight(ann, 'tasks-by-status', 30)).data).toEqual(counted);
+  await expectEveryChangeOnce(house);
+  expect(await readObjects(house.objects, 'dead-letters/')).toEqual([]);
+});
+
+test('a letter that mentions who is erased goes with him', async () => {
+  const house = await openHouse();
+  const lake = openLake(house);
+  await house.store.put(errand, newErrand('poison', 'b', { title: 'written by usr_ann' }));
+  await house.store.put(errand, newErrand('poison', 'c'));
+  await capture(house, lake);
+  expect(await lake.eraser.eraseAccount('usr_ann')).toBe('done');
+  expect((await readState(house)).letters).toHaveLength(1);
+  expect(await readObjects(house.objects, 'dead-letters/')).toHaveLength(1);
+});

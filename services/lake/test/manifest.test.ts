@@ -1,0 +1,106 @@
+import { manualClock } from '@stak/kit';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { folderObjects } from '../src/index.ts';
+import { takeLease } from '../src/leases.ts';
+import * as limits from '../src/limits.ts';
+import { openManifest } from '../src/manifest.ts';
+import { type State, stateFromJson, stateToJson } from '../src/manifest-state.ts';
+import { readObjects, temporaryFolder } from './lake-fixture.ts';
+
+const file = (path: string) => ({
+  path,
+  entity: 'e',
+  day: '2026-01-01',
+  rows: 1,
+  bytes: 1,
+  isChained: true,
+  firstAt: 0,
+});
+const namesOf = (state: State) => [...state.files.keys()].sort();
+
+test('several processes commit side by side, and all of them read the same', async () => {
+  const objects = folderObjects(await temporaryFolder());
+  const clock = manualClock();
+  const processes = Array.from({ length: 3 }, () => openManifest(objects, 'table', clock));
+  const commits = processes.flatMap((manifest, i) =>
+    Array.from({ length: 10 }, (_, n) => manifest.commit(() => ({ at: n, add: [file(`${i}-${n}`)] }))),
+  );
+  await Promise.all(commits);
+  const states = await Promise.all(processes.map(manifest => manifest.read()));
+  for (const state of [...states, await openManifest(objects, 'table', clock).read()]) {
+    expect(state.version).toBe(30);
+    expect(namesOf(state)).toEqual(namesOf(states[0]!));
+    expect(state.files.size).toBe(30);
+  }
+});
+
+test('whoever is not first looks again before he commits', async () => {
+  const objects = folderObjects(await temporaryFolder());
+  const clock = manualClock();
+  const [slow, fast] = [openManifest(objects, 't', clock), openManifest(objects, 't', clock)];
+  let looked = 0;
+  const entry = await slow.commit(async state => {
+    looked += 1;
+    if (looked === 1) await fast.commit(() => ({ at: 1, add: [file('x')] }));
+    return state.files.has('x') ? undefined : { at: 2, add: [file('x')] };
+  });
+  expect([entry, looked]).toEqual([undefined, 2]);
+});
+
+test('old commits are removed, and a process that slept meanwhile does not take a free number for its own', async () => {
+  const objects = folderObjects(await temporaryFolder());
+  const clock = manualClock(Date.now());
+  const sleeper = openManifest(objects, 't', clock);
+  await sleeper.commit(() => ({ at: 0, add: [file('first')] }));
+  const busy = openManifest(objects, 't', clock);
+  const rounds = limits.commitsPerState * (limits.statesKept + 2);
+  for (let i = 0; i < rounds; i++) {
+    if (i === rounds - limits.commitsPerState) await clock.advance(limits.commitsKeptMs + 60_000);
+    await busy.commit(() => ({ at: i, add: [file(`f${i}`)] }));
+  }
+  const kept = await readObjects(objects, 'manifest/t/commits/');
+  expect(kept.length).toBeLessThan(rounds);
+  expect(kept[0]).not.toMatch(/0001\.json$/);
+  await sleeper.commit(() => ({ at: 1, add: [file('last')] }));
+  const state = await openManifest(objects, 't', clock).read();
+  expect(state.version).toBe(rounds + 2);
+  expect(state.files.size).toBe(rounds + 2);
+});
+
+test('a state comes back from its text as it was', () => {
+  const state = fc.record({
+    version: fc.nat(),
+    at: fc.nat(),
+    files: fc
+      .uniqueArray(fc.string(), { maxLength: 5 })
+      .map(paths => new Map(paths.map(path => [path, { ...file(path), commit: 3 }]))),
+    garbage: fc.array(fc.record({ path: fc.string(), since: fc.nat() })),
+  });
+  fc.assert(
+    fc.property(state, some => {
+      const full = {
+        ...stateFromJson(stateToJson({ ...some, files: new Map() } as State)),
+        ...some,
+      } as State;
+      expect(stateFromJson(stateToJson(full))).toEqual(full);
+    }),
+  );
+});
+
+test('a lease is one process’s until it ends, and its numbers never begin anew', async () => {
+  const objects = folderObjects(await temporaryFolder());
+  const clock = manualClock();
+  const as = (owner: string) => takeLease({ objects, clock, owner, leaseMs: 1000 }, 'work');
+  expect(await as('a')).toBeDefined();
+  expect(await as('b')).toBeUndefined();
+  expect(await as('a')).toBeDefined();
+  await clock.advance(1001);
+  const both = await Promise.all([as('b'), as('c')]);
+  expect(both.filter(Boolean)).toHaveLength(1);
+  for (let i = 0; i < 5; i++) {
+    await clock.advance(1001);
+    expect(await as(`d${i}`)).toBeDefined();
+  }
+  expect((await readObjects(objects, 'leases/')).length).toBeLessThanOrEqual(2);
+});

@@ -1,0 +1,97 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { folderObjects, type ObjectStore, s3Objects } from '../src/index.ts';
+import { checkKey, keyPart } from '../src/objects.ts';
+import { readObjects, temporaryFolder } from './lake-fixture.ts';
+import { startBucket } from './s3-stub.ts';
+
+// What every place a lake may lie in has to do.
+function testObjects(name: string, open: () => Promise<ObjectStore>): void {
+  describe(name, () => {
+    let objects: ObjectStore;
+    beforeAll(async () => {
+      objects = await open();
+    });
+    const text = async (key: string) => {
+      const body = await objects.get(key);
+      return body && Buffer.from(body).toString();
+    };
+
+    test('what is put can be read, replaced and deleted', async () => {
+      expect(await text('a/b.json')).toBeUndefined();
+      await objects.put('a/b.json', Buffer.from('one'));
+      expect(await text('a/b.json')).toBe('one');
+      await objects.put('a/b.json', Buffer.from('two'));
+      expect(await text('a/b.json')).toBe('two');
+      await objects.delete('a/b.json');
+      await objects.delete('a/b.json');
+      expect(await text('a/b.json')).toBeUndefined();
+    });
+
+    test('of many that put if absent, one wins', async () => {
+      const wins = await Promise.all(
+        Array.from({ length: 8 }, (_, i) => objects.putIfAbsent('race/1.json', Buffer.from(`writer ${i}`))),
+      );
+      expect(wins.filter(Boolean)).toHaveLength(1);
+      expect(await text('race/1.json')).toBe(`writer ${wins.indexOf(true)}`);
+      expect(await objects.putIfAbsent('race/1.json', Buffer.from('late'))).toBe(false);
+    });
+
+    test('lists what begins with a prefix, in order, with size and time', async () => {
+      for (const key of ['list/b=2/y', 'list/a', 'list/b=1/x', 'list/b', 'other'])
+        await objects.put(key, Buffer.from('12345'));
+      expect(await readObjects(objects, 'list/')).toEqual(['list/a', 'list/b', 'list/b=1/x', 'list/b=2/y']);
+      expect(await readObjects(objects, 'list/b=')).toEqual(['list/b=1/x', 'list/b=2/y']);
+      expect(await readObjects(objects, 'nothing/')).toEqual([]);
+      for await (const { bytes, changedAt } of objects.list('list/a')) {
+        expect(bytes).toBe(5);
+        expect(Math.abs(changedAt - Date.now())).toBeLessThan(60_000);
+      }
+    });
+
+    test('files go in and come out', async () => {
+      const folder = await temporaryFolder();
+      const path = join(folder, 'made.parquet');
+      await writeFile(path, 'a file');
+      await objects.putFile('files/x.parquet', path);
+      expect(await text('files/x.parquet')).toBe('a file');
+      const located = await objects.locate('files/x.parquet');
+      expect(located).toMatch(/\.parquet$/);
+      expect(await objects.locate('files/missing.parquet')).toBeUndefined();
+      await objects.delete('files/x.parquet');
+      expect(await objects.locate('files/x.parquet')).toBeUndefined();
+    });
+
+    test('no key leads out of the store', async () => {
+      for (const key of ['../x', 'a/../b', '/etc/passwd', 'a//b', '', 'a/.hidden', 'a b', 'a\\b'])
+        await expect(async () => objects.put(key, Buffer.from('x')), key).rejects.toThrow(TypeError);
+    });
+  });
+}
+
+testObjects('a folder', async () => folderObjects(join(await temporaryFolder(), 'lake')));
+
+const buckets: { close(): void }[] = [];
+afterAll(() => {
+  for (const bucket of buckets) bucket.close();
+});
+testObjects('a bucket, through the AWS SDK', async () => {
+  const bucket = await startBucket();
+  const objects = s3Objects({
+    bucket: 'lake',
+    prefix: 'stak/',
+    region: 'eu-central-1',
+    endpoint: bucket.endpoint,
+    credentials: { accessKeyId: 'x', secretAccessKey: 'y' },
+    cache: await temporaryFolder(),
+  });
+  buckets.push(bucket, objects);
+  return objects;
+});
+
+test('names of tables and entities become parts of keys that cannot be mistaken for each other', () => {
+  const names = ['todo-app-data', 'a/b', 'a=b', 'a.b', 'ä', 'a b', 'a_b', '..'];
+  expect(new Set(names.map(keyPart)).size).toBe(names.length);
+  for (const name of names) expect(checkKey(`x/${keyPart(name)}/y`)).toBeTruthy();
+});

@@ -1,0 +1,68 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+// As much of S3 as the lake uses, in memory.
+export async function startBucket(): Promise<{ endpoint: string; close(): void }> {
+  const objects = new Map<string, { body: Buffer; at: Date }>();
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://stub');
+    const key = decodeURIComponent(url.pathname.split('/').slice(2).join('/'));
+    const answer = (status: number, body: Buffer | string = '') => {
+      response.writeHead(status, {
+        'Content-Length': Buffer.byteLength(body),
+        'Content-Type': 'application/xml',
+      });
+      response.end(body);
+    };
+    const problem = (status: number, code: string) => answer(status, `<Error><Code>${code}</Code></Error>`);
+    if (request.method === 'PUT') {
+      const body = await readBody(request);
+      if (request.headers['if-none-match'] === '*' && objects.has(key))
+        return problem(412, 'PreconditionFailed');
+      objects.set(key, { body, at: new Date() });
+      return answer(200);
+    }
+    if (request.method === 'DELETE') {
+      objects.delete(key);
+      return answer(204);
+    }
+    if (key === '') return answer(200, list(objects, url));
+    const found = objects.get(key);
+    return found ? answer(200, found.body) : problem(404, 'NoSuchKey');
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { endpoint: `http://127.0.0.1:${port}`, close: () => void server.close() };
+}
+
+const pageKeys = 2; // so small that every listing has several pages
+
+function list(objects: Map<string, { body: Buffer; at: Date }>, { searchParams }: URL): string {
+  const prefix = searchParams.get('prefix') ?? '';
+  const after = searchParams.get('continuation-token') ?? '';
+  const keys = [...objects.keys()].filter(key => key.startsWith(prefix) && key > after).sort();
+  const page = keys.slice(0, pageKeys);
+  const contents = page.map(key => {
+    const { body, at } = objects.get(key)!;
+    return `<Contents><Key>${key}</Key><Size>${body.length}</Size><LastModified>${at.toISOString()}</LastModified></Contents>`;
+  });
+  const more = keys.length > pageKeys;
+  const next = more ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
+  return `<ListBucketResult><IsTruncated>${more}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`;
+}
+
+// The SDK sends streams in chunks of its own, each with its length before it and a checksum after the last.
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  if (!String(request.headers['content-encoding'] ?? '').includes('aws-chunked')) return body;
+  const parts: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const end = body.indexOf('\r\n', at);
+    const bytes = Number.parseInt(body.toString('latin1', at, end).split(';')[0]!, 16);
+    if (!bytes) return Buffer.concat(parts);
+    parts.push(body.subarray(end + 2, end + 2 + bytes));
+    at = end + 2 + bytes + 2;
+  }
+}
