@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runGuide } from './guide.ts';
+import { type Page, runGuide } from './guide.ts';
 
 // The pages that show the API with curl, word for word against the server that `npm start` runs.
 
@@ -48,15 +48,15 @@ const startServer = () =>
     { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] },
   );
 
-it('README: the first five minutes', async () => {
-  const output = await runGuide({
-    file: join(root, 'README.md'),
-    section: 'The first five minutes',
-    url,
-    home: folder,
-    folder: root,
-  });
+const page = (path: string, section?: string) => ({ file: join(root, path), ...(section && { section }) });
+const run = (...pages: Page[]) => runGuide({ pages, url, home: folder, folder: root });
+
+it('the first five minutes of the README, then the guides that go on from there', async () => {
+  const start = page('README.md', 'The first five minutes');
+  const output = await run(start, page('docs/guides/inbox.md'), page('docs/guides/tasks.md'));
   expect(output).toContain('"user_id":"ann"');
+  expect(output).toContain('"unread":2');
+  expect(output).toContain('"title":"Buy milk"');
   const docs = await fetch(`${url}/docs`);
   expect(await docs.text()).toContain('/v1/tenants/{tenant_id}/tokens');
-}, 60_000);
+}, 120_000);

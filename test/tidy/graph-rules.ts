@@ -32,7 +32,11 @@ function mayDependOn(from: Package, to: Package): boolean {
   return true; // bench and the root use whatever they measure or check
 }
 
-const mayTestWith = (from: Package, to: Package): boolean => mayDependOn(from, to) || wing(to) === 'packages';
+// The console is tested on the server that serves it.
+const mayTestWith = (from: Package, to: Package): boolean =>
+  mayDependOn(from, to) ||
+  wing(to) === 'packages' ||
+  (from.name === '@stak/console' && to.name === '@stak/server');
 
 export const packageGraph: Rule = files => {
   const packages = readPackages(files);

@@ -68,6 +68,7 @@ async function decideMarks(
   let state = box.state;
   const steps: Step[] = [];
   const numbers = new Map<number, Flags>();
+  let changed = 0;
   for (const message of own) {
     const before = flagsOf(state, markOf(message));
     const after = flagsAfter(before, mark);
@@ -75,6 +76,7 @@ async function decideMarks(
     const { category } = message.taxonomy ?? {};
     const counts = countMessage(countMessage(state.counts, category, before, -1), category, after, 1);
     steps.push(...ownSteps(box, message, after));
+    changed += 1;
     state = { ...state, counts, snoozed: snoozedAfter(state.snoozed, message, category, mark, after) };
   }
   const flagsBefore = broadcastFlags(box.state);
@@ -87,7 +89,7 @@ async function decideMarks(
     state = { ...state, snoozed: snoozedAfter(state.snoozed, one, one.category, mark, after) };
   }
   const result = {
-    changed: numbers.size + steps.filter(([name]) => name.startsWith('message ')).length,
+    changed: changed + numbers.size,
     missing: ids.filter(id => !present.has(id)),
   };
   if (result.changed === 0) return { result };

@@ -47,17 +47,9 @@ export const sabotages: Record<string, Sabotage> = {
   'forgets when the next message expires': setState(() => ({ next_expiry: undefined })),
   'forgets what was marked as a whole': setState(() => ({ ranges: [] })),
   'lets ranges go over what was marked after them': onWrites(write => {
-    const update = write.Update;
-    const key = keyOf(write);
-    if (!update || !/^[mx]#/.test(String(key.sk)) || !String(key.pk).includes('U#')) return write;
-    const values = update.ExpressionAttributeValues as Item;
-    const numbers = Object.entries(values).map(([name, value]) => [
-      name,
-      value === undefined ? value : value,
-    ]);
-    return {
-      Update: { ...update, ExpressionAttributeValues: lowerTouched(update, Object.fromEntries(numbers)) },
-    };
+    const { pk, sk } = keyOf(write);
+    const isOwn = String(pk).includes('U#') && /^[mx]#/.test(String(sk));
+    return write.Update && isOwn ? { Update: untouched(write.Update) } : write;
   }),
   'forgets who is snoozed': setState(() => ({ snoozed: [] })),
   'shows everyone the whole past': setState(() => ({ joined: 0 })),
@@ -80,11 +72,12 @@ export const sabotages: Record<string, Sabotage> = {
   'takes no claim on host ids': drop('h#'),
 };
 
-// `touched` is the first thing such an update sets.
-function lowerTouched(update: Input, values: Item): Item {
+// The update, as if the message had been marked before everything else.
+function untouched(update: Input): Input {
   const names = update.ExpressionAttributeNames as Record<string, string>;
-  const name = Object.entries(names).find(([, attribute]) => attribute === 'touched')?.[0];
-  const match =
-    name === undefined ? null : new RegExp(`${name} = (:\\w+)`).exec(String(update.UpdateExpression));
-  return match ? { ...values, [match[1]!]: 0 } : values;
+  const name = Object.keys(names).find(one => names[one] === 'touched');
+  const set = new RegExp(`${name} = (:\\w+)`).exec(String(update.UpdateExpression));
+  if (!set) return update;
+  const values = update.ExpressionAttributeValues as Item;
+  return { ...update, ExpressionAttributeValues: { ...values, [set[1]!]: 0 } };
 }
