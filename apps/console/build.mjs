@@ -17,7 +17,9 @@ const youngest = path => {
 const sources = ['src', 'public', 'index.html', 'vite.config.ts', 'package.json'].map(name =>
   join(here, name),
 );
-const shared = ['packages/client/src', 'package-lock.json'].map(name => join(root, name));
+const shared = ['packages/client/src', 'packages/inbox-react/src', 'package-lock.json'].map(name =>
+  join(root, name),
+);
 const builtMs = statSync(join(here, 'dist/index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 if (Math.max(...[...sources, ...shared].map(youngest)) > builtMs) {

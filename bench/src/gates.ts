@@ -1,7 +1,7 @@
 // What a bench promises. A target is met, missed, or could not be measured; only the caller knows whether the
 // last is a fault.
 
-export type Unit = 'times' | '%' | 'MB' | 'µs' | 'ms';
+export type Unit = 'times' | '%' | 'MB' | 'µs' | 'ms' | 'queries';
 
 export type Target = {
   name: string;
@@ -41,4 +41,5 @@ const written: Record<Unit, (value: number) => string> = {
   MB: value => `${value.toFixed(0)} MB`,
   µs: value => `${round(value)} µs`,
   ms: value => `${round(value)} ms`,
+  queries: value => `${value.toFixed(0)} queries`,
 };

@@ -4,7 +4,8 @@ import { describeVerdict, failures } from './gates.ts';
 
 // npm run bench -- NAME [--gate] [--quick] [--only a,b]
 
-const usage = 'usage: npm run bench -- NAME [--gate] [--quick] [--only a,b]   (NAME: engine, table, http)';
+const usage =
+  'usage: npm run bench -- NAME [--gate] [--quick] [--only a,b]   (NAME: engine, table, http, inbox, webhooks, tasks)';
 
 async function main(argv: string[]): Promise<void> {
   const { values, positionals } = parseArgs({

@@ -17,3 +17,8 @@ export function formatAgo(time: string | number, nowMs = Date.now()): string {
 }
 
 export const formatNumber = (value: number): string => new Intl.NumberFormat().format(value);
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  return `${(bytes / 1024).toFixed(bytes < 10_240 ? 1 : 0)} KB`;
+}

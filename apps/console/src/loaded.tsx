@@ -20,7 +20,7 @@ export function Loaded<T>({
     );
   if (query.error) return <Failure error={query.error} onRetry={() => query.refetch()} />;
   return (
-    <Stack gap="xs" aria-busy="true" aria-label="Loading">
+    <Stack gap="xs" role="status" aria-busy="true" aria-label="Loading">
       <Skeleton h={20} />
       <Skeleton h={20} w="80%" />
       <Skeleton h={20} w="60%" />

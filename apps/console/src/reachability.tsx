@@ -2,12 +2,13 @@ import { Alert } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 
-let isReachable = true;
+let hasAnswered = true;
 const listeners = new Set<() => void>();
+const isReachable = (): boolean => hasAnswered && navigator.onLine;
 
-function become(reachable: boolean): void {
-  if (isReachable === reachable) return;
-  isReachable = reachable;
+function become(answering: boolean): void {
+  if (hasAnswered === answering) return;
+  hasAnswered = answering;
   for (const listener of listeners) listener();
 }
 
@@ -25,11 +26,17 @@ export async function watchedFetch(url: string, init: RequestInit): Promise<Resp
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  return () => listeners.delete(listener);
+  addEventListener('online', listener);
+  addEventListener('offline', listener);
+  return () => {
+    listeners.delete(listener);
+    removeEventListener('online', listener);
+    removeEventListener('offline', listener);
+  };
 }
 
 export function Reachability() {
-  const isThere = useSyncExternalStore(subscribe, () => isReachable);
+  const isThere = useSyncExternalStore(subscribe, isReachable);
   const wasThere = useRef(true);
   const queries = useQueryClient();
   useEffect(() => {
@@ -39,7 +46,7 @@ export function Reachability() {
   if (isThere) return null;
   return (
     <Alert color="orange" mb="md" role="status" title="The server cannot be reached">
-      What you see may be old. It goes on by itself when the connection is back.
+      What you see may be old. It goes on by itself when the connection is back, with what you do meanwhile.
     </Alert>
   );
 }

@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { session } from './api.ts';
 import { Failure } from './failure.tsx';
+import { readInboxSearch } from './pages/inbox/place.ts';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({
@@ -58,6 +59,12 @@ const tasks = createRoute({
   path: '/tasks',
   component: lazyRouteComponent(() => import('./pages/tasks.tsx'), 'TasksPage'),
 });
+const inbox = createRoute({
+  getParentRoute: () => inside,
+  path: '/inbox',
+  validateSearch: readInboxSearch,
+  component: lazyRouteComponent(() => import('./pages/inbox/inbox-page.tsx'), 'InboxPage'),
+});
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
@@ -66,7 +73,10 @@ const account = createRoute({
 
 export const router = createRouter({
   basepath: '/console',
-  routeTree: root.addChildren([signIn, inside.addChildren([overview, webhooks, webhookSource, webhookEvent, tasks, account])]),
+  routeTree: root.addChildren([
+    signIn,
+    inside.addChildren([overview, inbox, webhooks, webhookSource, webhookEvent, tasks, account]),
+  ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

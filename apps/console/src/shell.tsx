@@ -1,10 +1,10 @@
 import {
   ActionIcon,
+  Anchor,
   AppShell,
   Burger,
   Group,
   NavLink,
-  Text,
   Title,
   useComputedColorScheme,
   useMantineColorScheme,
@@ -13,6 +13,7 @@ import { useDisclosure } from '@mantine/hooks';
 import {
   IconChecklist,
   IconGauge,
+  IconInbox,
   IconLogout,
   IconMoon,
   IconSun,
@@ -25,6 +26,7 @@ import { Reachability } from './reachability.tsx';
 
 const places = [
   { to: '/', label: 'Overview', icon: IconGauge },
+  { to: '/inbox', label: 'Inbox', icon: IconInbox },
   { to: '/webhooks', label: 'Webhooks', icon: IconWebhook },
   { to: '/tasks', label: 'Tasks', icon: IconChecklist },
   { to: '/account', label: 'Account', icon: IconUser },
@@ -68,9 +70,9 @@ export function Shell() {
             />
           ))}
         </nav>
-        <Text size="xs" c="dimmed" mt="auto" p="xs">
-          <a href="/docs">API reference</a>
-        </Text>
+        <Anchor href="/docs" size="sm" mt="auto" p="xs">
+          API reference
+        </Anchor>
       </AppShell.Navbar>
       <AppShell.Main>
         <Reachability />

@@ -1,11 +1,12 @@
 import { type AccountsDeps, createAccounts, plans } from '@stak/accounts';
+import { createAgents, createModels } from '@stak/agents';
 import type { AnyEndpoint, Authenticate, Principal } from '@stak/http';
 import { createInbox } from '@stak/inbox';
 import type { Clock, ErrorCatalogue, Ids, Logger, Sealer, Worker } from '@stak/kit';
 import { createOutbound } from '@stak/outbound';
 import type { Subscription } from '@stak/streams';
 import type { AnyTable, Cursors, Store } from '@stak/table';
-import { createTasks } from '@stak/tasks';
+import { createTasks, userIdOf } from '@stak/tasks';
 import { createTenants, type Eraser } from '@stak/tenants';
 import { createWebhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
@@ -19,7 +20,7 @@ export type Surroundings = {
   log: Logger;
   sealer: Sealer;
   publicUrl: string;
-  config: Pick<ServerConfig, 'corsOrigins' | 'github' | 'google' | 'stripe' | 'outboundAllow'>;
+  config: Pick<ServerConfig, 'corsOrigins' | 'github' | 'google' | 'stripe' | 'outboundAllow' | 'models'>;
   passwordCost?: AccountsDeps['passwordCost'];
 };
 
@@ -53,6 +54,7 @@ export function composeServices(surroundings: Surroundings): Services {
     inbox.eraser,
     ownInboxEraser(inbox.eraser.eraseUser),
     tasks.eraser,
+    agents.eraser,
     tenants.eraser,
   ];
 
@@ -108,8 +110,27 @@ export function composeServices(surroundings: Surroundings): Services {
     remind: tellReminder(() => inbox.operations),
   });
 
+  const agents = createAgents({
+    ...base,
+    sealer,
+    outbound,
+    enterTenant: tenants.enterTenant,
+    resolveChannel: tenants.resolveChannel,
+    findChannelUser: tenants.findChannelUser,
+    models: createModels(config.models),
+    ports: {
+      taskStatistics: (tenantId, userId) =>
+        tasks.taskStatistics(userIdOf({ kind: 'endUser', tenantId, userId })),
+      inboxSummary: async (tenantId, userId) => {
+        const { newest, ...counts } = await inbox.operations.summary(tenantId, userId, 5);
+        return { ...counts, newest: newest.map(tellMessage) };
+      },
+      webhookHealth: webhooks.readHealth,
+    },
+  });
+
   return {
-    all: [accounts, tenants, inbox, webhooks, tasks],
+    all: [accounts, tenants, inbox, webhooks, tasks, agents],
     ownEndpoints: ownInboxEndpoints(accountId =>
       mintEndUserToken({ tenant: ownTenant, sub: accountId, scope: 'write', ttlSeconds: 3600 }),
     ),
@@ -122,3 +143,8 @@ export function composeServices(surroundings: Surroundings): Services {
     },
   };
 }
+
+const tellMessage = ({ message, received }: { message: { title: string | null }; received: number }) => ({
+  title: message.title ?? '(no title)',
+  at: new Date(received * 1000).toISOString(),
+});

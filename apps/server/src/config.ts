@@ -1,3 +1,4 @@
+import type { ModelsConfig } from '@stak/agents';
 import { z } from 'zod';
 import { UsageError } from './errors.ts';
 
@@ -46,6 +47,14 @@ export const serverVariables = {
   STAK_STRIPE_PRICE_STARTER: nonempty.optional(),
   STAK_STRIPE_PRICE_PRO: nonempty.optional(),
   STAK_STRIPE_PRICE_TEAM: nonempty.optional(),
+  STAK_ANTHROPIC_API_KEY: secret.optional(),
+  STAK_OPENAI_URL: z.url().optional(),
+  STAK_OPENAI_API_KEY: secret.optional(),
+  STAK_BEDROCK_REGION: z.string().min(1).optional(),
+  STAK_MODEL_FALLBACK: z
+    .string()
+    .regex(/^[a-z-]+\/.+$/, 'must be provider/model, like anthropic/claude-sonnet-4-5')
+    .optional(),
 } as const;
 
 const serverSchema = z.object(serverVariables);
@@ -78,6 +87,7 @@ export type ServerConfig = {
   github: OAuthClient | undefined;
   google: OAuthClient | undefined;
   stripe: StripeConfig | undefined;
+  models: ModelsConfig;
 };
 
 export type ServerFlags = {
@@ -125,6 +135,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     demo: typeof flags.demo === 'boolean' ? flags.demo : (data.STAK_DEMO ?? (!isProduction && isPrivate)),
     outboundAllow: data.STAK_OUTBOUND_ALLOW ?? (isProduction ? [] : loopback),
     ...readIntegrations(data),
+    models: readModels(data),
   };
 }
 
@@ -182,6 +193,19 @@ function readIntegrations(data: Variables): Pick<ServerConfig, 'github' | 'googl
         team: stripe.STAK_STRIPE_PRICE_TEAM,
       },
     },
+  };
+}
+
+// With none of them, agents answer by rules and skills.
+function readModels(data: Variables): ModelsConfig {
+  const { STAK_ANTHROPIC_API_KEY: anthropicKey, STAK_BEDROCK_REGION: region } = data;
+  const { STAK_OPENAI_URL: baseURL, STAK_OPENAI_API_KEY: apiKey, STAK_MODEL_FALLBACK: fallback } = data;
+  const slash = fallback?.indexOf('/') ?? -1;
+  return {
+    ...(anthropicKey && { anthropic: { apiKey: anthropicKey } }),
+    ...(baseURL && { openaiCompatible: { baseURL, ...(apiKey && { apiKey }) } }),
+    ...(region && { bedrock: { region } }),
+    ...(fallback && { fallback: { provider: fallback.slice(0, slash), model: fallback.slice(slash + 1) } }),
   };
 }
 

@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib';
 import type { Api } from '@stak/http';
 import type { Demo } from './demo.ts';
 
-const folder = fileURLToPath(new URL('../../console/dist', import.meta.url));
+const builtFolder = fileURLToPath(new URL('../../console/dist', import.meta.url));
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -21,11 +21,11 @@ const pagePolicy =
 type File = { body: Uint8Array<ArrayBuffer>; zipped: Uint8Array<ArrayBuffer>; type: string; isPage: boolean };
 
 // The pages of the console, as they were built. Paths are the console's own: whatever is no file is the page.
-export function mountConsole(app: Api['app'], demo: () => Demo | undefined): void {
+export function mountConsole(app: Api['app'], demo: () => Demo | undefined, folder = builtFolder): void {
   // Only what exists is kept, so that no stranger can fill it.
   const files = new Map<string, File>();
   const read = async (path: string): Promise<File | undefined> => {
-    const file = files.get(path) ?? (await load(path));
+    const file = files.get(path) ?? (await load(folder, path));
     if (file) files.set(path, file);
     return file;
   };
@@ -56,7 +56,7 @@ export function mountConsole(app: Api['app'], demo: () => Demo | undefined): voi
   });
 }
 
-async function load(path: string): Promise<File | undefined> {
+async function load(folder: string, path: string): Promise<File | undefined> {
   const full = join(folder, path);
   if (!full.startsWith(folder + sep)) return undefined;
   const body = await readFile(full).catch(() => undefined);

@@ -1,4 +1,5 @@
 import { ferryhookMain } from '@stak/accounts';
+import { conversationsTable } from '@stak/agents';
 import { httpTable } from '@stak/http/table';
 import { inboxTable } from '@stak/inbox';
 import { streamsTable } from '@stak/streams';
@@ -13,6 +14,7 @@ export const designs: readonly AnyTable[] = [
   ferryhookEvents,
   tenantsTable,
   inboxTable,
+  conversationsTable,
   todoAppData,
   httpTable,
   streamsTable,

@@ -23,6 +23,81 @@ export type AccountsLogInData = {
   refresh_token?: string;
 };
 
+export type AgentsChangeMemorySettingsData = {
+  is_declined: boolean;
+  memory_summary: string | null;
+  memory_updated_at: string | null;
+};
+
+export type AgentsCreateConversationData = {
+  conversation_id: string;
+  title: string | null;
+  user_id: string | null;
+  channel: string | null;
+  turns: number;
+  created_at: string | null;
+  updated_at: string | null;
+  expires_at: string;
+  messages: Array<{ role: 'user' | 'assistant' | 'system'; content: string }>;
+};
+
+export type AgentsEditMemoryData = {
+  session_id: string;
+  summary: string | null;
+  key_facts: Array<{ fact_id: string; fact: string; created_at: string; source: string }>;
+  created_at: string;
+  updated_at: string;
+};
+
+export type AgentsGetCustomSkillData = {
+  name: string;
+  description: string;
+  triggers: Array<string>;
+  parameters: { [name: string]: unknown };
+  url: string;
+  created_at: string;
+  updated_at: string;
+  secret?: string;
+};
+
+export type AgentsGetReplyData = {
+  message_id: string;
+  conversation_id: string;
+  status: 'answered';
+  seq: number;
+  created_at: string;
+  reply: { role: 'assistant'; content: string };
+  merged: number;
+  routing: 'rule' | 'model' | 'import';
+  rule: string | null;
+  skills: Array<string>;
+  model: string | null;
+  usage: { input_tokens: number; output_tokens: number };
+  cost_usd: number;
+};
+
+export type AgentsGetReplyData2 = { message_id: string; conversation_id: string; status: 'waiting' };
+
+export type AgentsImportConversationBodyMessagesItemContentItem = {
+  type: 'tool-call';
+  toolCallId: string;
+  toolName: string;
+  input?: unknown;
+};
+
+export type AgentsImportConversationBodyMessagesItemContentItem2 = {
+  type: 'tool-result';
+  toolCallId: string;
+  toolName: string;
+  output: { type: string; value?: unknown };
+};
+
+export type AgentsListChannelCredentialsDataDataItem = {
+  type: string;
+  channel_id: string;
+  updated_at: string;
+};
+
 export type FieldError = {
   in: 'body' | 'query' | 'path' | 'header';
   pointer: string;
@@ -712,6 +787,258 @@ export type ApiTypes = {
           credentialId: string;
         }
       | { kind: 'endUser'; tenantId: string; userId: string; scope: 'read' | 'write' | 'admin' };
+  };
+  /** Opt out of being remembered, or edit the summary. For: user, scope write. */
+  'agents.changeMemorySettings': {
+    args: {
+      tenant_id: string;
+      user_id: string;
+      body: { is_declined?: boolean; memory_summary?: string | null };
+    };
+    data: AgentsChangeMemorySettingsData;
+  };
+  /** Clear a conversation. For: user, scope write. */
+  'agents.clearConversation': { args: { tenant_id: string; conversation_id: string }; data: undefined };
+  /** Begin a conversation. For: user, scope write. */
+  'agents.createConversation': {
+    args: { tenant_id: string; body: { conversation_id?: string; title?: string; user_id?: string } };
+    data: AgentsCreateConversationData;
+  };
+  /** Remove the secrets of a channel. For: account, scope admin. */
+  'agents.deleteChannelCredentials': {
+    args: { tenant_id: string; type: 'slack' | 'teams' | 'telegram' | 'whatsapp'; channel_id: string };
+    data: undefined;
+  };
+  /** Delete a conversation. For: user, scope write. */
+  'agents.deleteConversation': { args: { tenant_id: string; conversation_id: string }; data: undefined };
+  /** Remove a custom skill. For: account, scope admin. */
+  'agents.deleteCustomSkill': { args: { tenant_id: string; name: string }; data: undefined };
+  /** Forget what is remembered from a conversation. For: user, scope write. */
+  'agents.deleteMemory': {
+    args: { tenant_id: string; user_id: string; session_id: string };
+    data: undefined;
+  };
+  /** Edit what is remembered from a conversation. For: user, scope write. */
+  'agents.editMemory': {
+    args: {
+      tenant_id: string;
+      user_id: string;
+      session_id: string;
+      body: { summary?: string | null; key_facts?: Array<{ fact_id?: string; fact: string }> };
+    };
+    data: AgentsEditMemoryData;
+  };
+  /** Export a conversation. For: user, scope read. */
+  'agents.exportConversation': { args: { tenant_id: string; conversation_id: string }; data: Uint8Array };
+  /** Read a conversation and its newest turns. For: user, scope read. */
+  'agents.getConversation': {
+    args: { tenant_id: string; conversation_id: string };
+    data: AgentsCreateConversationData;
+  };
+  /** Read a custom skill. For: account, scope read. */
+  'agents.getCustomSkill': { args: { tenant_id: string; name: string }; data: AgentsGetCustomSkillData };
+  /** Whether a user is remembered, and the summary. For: user, scope read. */
+  'agents.getMemorySettings': {
+    args: { tenant_id: string; user_id: string };
+    data: AgentsChangeMemorySettingsData;
+  };
+  /** Read the answer to a message, or wait for it. For: user, scope read. */
+  'agents.getReply': {
+    args: { tenant_id: string; conversation_id: string; message_id: string };
+    data: AgentsGetReplyData | AgentsGetReplyData2;
+  };
+  /** Messages, tokens and cost by day. For: user, scope read. */
+  'agents.getUsage': {
+    args: { tenant_id: string; from?: string; to?: string; user_id?: string };
+    data: {
+      from: string;
+      to: string;
+      user_id: string | null;
+      limit_per_day: number | null;
+      total: {
+        messages: number;
+        refunded: number;
+        model_turns: number;
+        input_tokens: number;
+        output_tokens: number;
+        cost_usd: number;
+      };
+      days: Array<{
+        date: string;
+        messages: number;
+        refunded: number;
+        model_turns: number;
+        input_tokens: number;
+        output_tokens: number;
+        cost_usd: number;
+      }>;
+    };
+  };
+  /** Import a conversation. For: user, scope write. */
+  'agents.importConversation': {
+    args: {
+      tenant_id: string;
+      body: {
+        conversation_id?: string;
+        title?: string;
+        user_id?: string;
+        messages: Array<
+          | { role: 'user' | 'system'; content: string }
+          | {
+              role: 'assistant';
+              content:
+                | string
+                | Array<
+                    | { type: 'text'; text: string }
+                    | AgentsImportConversationBodyMessagesItemContentItem
+                    | AgentsImportConversationBodyMessagesItemContentItem2
+                  >;
+            }
+          | {
+              role: 'tool';
+              content: Array<
+                | { type: 'text'; text: string }
+                | AgentsImportConversationBodyMessagesItemContentItem
+                | AgentsImportConversationBodyMessagesItemContentItem2
+              >;
+            }
+        >;
+      };
+    };
+    data: AgentsCreateConversationData;
+  };
+  /** List the channels that have credentials. For: account, scope read. */
+  'agents.listChannelCredentials': {
+    args: { tenant_id: string; limit?: number; cursor?: string };
+    data: { data: Array<AgentsListChannelCredentialsDataDataItem>; next_cursor: string | null };
+  };
+  /** List conversations, the newest first. For: user, scope read. */
+  'agents.listConversations': {
+    args: { tenant_id: string; limit?: number; cursor?: string; user_id?: string };
+    data: {
+      data: Array<{
+        conversation_id: string;
+        title: string | null;
+        user_id: string | null;
+        channel: string | null;
+        turns: number;
+        created_at: string | null;
+        updated_at: string | null;
+      }>;
+      next_cursor: string | null;
+    };
+  };
+  /** List the skills that the tenant serves itself. For: account, scope read. */
+  'agents.listCustomSkills': {
+    args: { tenant_id: string; limit?: number; cursor?: string };
+    data: { data: Array<AgentsGetCustomSkillData>; next_cursor: string | null };
+  };
+  /** List what is remembered of a user. For: user, scope read. */
+  'agents.listMemory': {
+    args: { tenant_id: string; user_id: string; limit?: number; cursor?: string };
+    data: { data: Array<AgentsEditMemoryData>; next_cursor: string | null };
+  };
+  /** Read the turns of a conversation. For: user, scope read. */
+  'agents.listMessages': {
+    args: {
+      tenant_id: string;
+      conversation_id: string;
+      limit?: number;
+      cursor?: string;
+      order?: 'oldest' | 'newest';
+    };
+    data: {
+      data: Array<{
+        seq: number;
+        created_at: string;
+        routing: 'rule' | 'model' | 'import';
+        rule: string | null;
+        skills: Array<string>;
+        model: string | null;
+        usage: { input_tokens: number; output_tokens: number };
+        cost_usd: number;
+        messages: Array<
+          | { role: 'user' | 'system'; content: string }
+          | {
+              role: 'assistant';
+              content:
+                | string
+                | Array<
+                    | { type: 'text'; text: string }
+                    | AgentsImportConversationBodyMessagesItemContentItem
+                    | AgentsImportConversationBodyMessagesItemContentItem2
+                  >;
+            }
+          | {
+              role: 'tool';
+              content: Array<
+                | { type: 'text'; text: string }
+                | AgentsImportConversationBodyMessagesItemContentItem
+                | AgentsImportConversationBodyMessagesItemContentItem2
+              >;
+            }
+        >;
+      }>;
+      next_cursor: string | null;
+    };
+  };
+  /** List skills. For: user, scope read. */
+  'agents.listSkills': {
+    args: { tenant_id: string };
+    data: { data: Array<{ name: string; description: string; is_enabled: boolean; is_custom: boolean }> };
+  };
+  /** Give the secrets of a channel. For: account, scope admin. */
+  'agents.putChannelCredentials': {
+    args: {
+      tenant_id: string;
+      type: 'slack' | 'teams' | 'telegram' | 'whatsapp';
+      channel_id: string;
+      body: { [name: string]: string };
+    };
+    data: AgentsListChannelCredentialsDataDataItem;
+  };
+  /** Register or change a skill that the tenant serves itself. For: account, scope admin. */
+  'agents.putCustomSkill': {
+    args: {
+      tenant_id: string;
+      name: string;
+      body: {
+        description: string;
+        triggers?: Array<string>;
+        parameters?: { [name: string]: unknown };
+        url: string;
+      };
+    };
+    data: AgentsGetCustomSkillData;
+  };
+  /** Rename a conversation. For: user, scope write. */
+  'agents.renameConversation': {
+    args: { tenant_id: string; conversation_id: string; body: { title: string } };
+    data: AgentsCreateConversationData;
+  };
+  /** Say something, and get an answer. For: user, scope write. */
+  'agents.sendMessage': {
+    args: {
+      tenant_id: string;
+      conversation_id: string;
+      'idempotency-key'?: string;
+      body: { content: string; user_id?: string };
+    };
+    data: AgentsGetReplyData | AgentsGetReplyData2;
+  };
+  /** Where Slack, Teams, Telegram and WhatsApp deliver messages. For: provider. */
+  'agents.takeWebhook': {
+    args: {
+      type: 'slack' | 'teams' | 'telegram' | 'whatsapp';
+      id: string;
+      body: string | Uint8Array<ArrayBuffer> | Blob;
+    };
+    data: { challenge?: string };
+  };
+  /** The handshake of WhatsApp. For: public. */
+  'agents.verifyWebhook': {
+    args: { type: 'slack' | 'teams' | 'telegram' | 'whatsapp'; id: string; 'hub.challenge'?: string };
+    data: string;
   };
   /** Archive a message. For: user, scope write. */
   'inbox.archive': {
@@ -1795,6 +2122,95 @@ export const operations = {
   'accounts.unlinkProvider': { method: 'DELETE', path: '/v1/auth/{provider}/link' },
   'accounts.updateMe': { method: 'PATCH', path: '/v1/me', body: 'json' },
   'accounts.whoAmI': { method: 'GET', path: '/v1/whoami' },
+  'agents.changeMemorySettings': {
+    method: 'PATCH',
+    path: '/v1/tenants/{tenant_id}/users/{user_id}/memory-settings',
+    body: 'json',
+  },
+  'agents.clearConversation': {
+    method: 'DELETE',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages',
+  },
+  'agents.createConversation': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/conversations',
+    body: 'json',
+    isKeyed: true,
+  },
+  'agents.deleteChannelCredentials': {
+    method: 'DELETE',
+    path: '/v1/tenants/{tenant_id}/channels/{type}/{channel_id}/credentials',
+  },
+  'agents.deleteConversation': {
+    method: 'DELETE',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}',
+  },
+  'agents.deleteCustomSkill': { method: 'DELETE', path: '/v1/tenants/{tenant_id}/custom-skills/{name}' },
+  'agents.deleteMemory': {
+    method: 'DELETE',
+    path: '/v1/tenants/{tenant_id}/users/{user_id}/memory/{session_id}',
+  },
+  'agents.editMemory': {
+    method: 'PATCH',
+    path: '/v1/tenants/{tenant_id}/users/{user_id}/memory/{session_id}',
+    body: 'json',
+  },
+  'agents.exportConversation': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/export',
+  },
+  'agents.getConversation': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}',
+  },
+  'agents.getCustomSkill': { method: 'GET', path: '/v1/tenants/{tenant_id}/custom-skills/{name}' },
+  'agents.getMemorySettings': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/users/{user_id}/memory-settings',
+  },
+  'agents.getReply': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages/{message_id}',
+  },
+  'agents.getUsage': { method: 'GET', path: '/v1/tenants/{tenant_id}/agent-usage' },
+  'agents.importConversation': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/conversation-imports',
+    body: 'json',
+    isKeyed: true,
+  },
+  'agents.listChannelCredentials': { method: 'GET', path: '/v1/tenants/{tenant_id}/channel-credentials' },
+  'agents.listConversations': { method: 'GET', path: '/v1/tenants/{tenant_id}/conversations' },
+  'agents.listCustomSkills': { method: 'GET', path: '/v1/tenants/{tenant_id}/custom-skills' },
+  'agents.listMemory': { method: 'GET', path: '/v1/tenants/{tenant_id}/users/{user_id}/memory' },
+  'agents.listMessages': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages',
+  },
+  'agents.listSkills': { method: 'GET', path: '/v1/tenants/{tenant_id}/skills' },
+  'agents.putChannelCredentials': {
+    method: 'PUT',
+    path: '/v1/tenants/{tenant_id}/channels/{type}/{channel_id}/credentials',
+    body: 'json',
+  },
+  'agents.putCustomSkill': {
+    method: 'PUT',
+    path: '/v1/tenants/{tenant_id}/custom-skills/{name}',
+    body: 'json',
+  },
+  'agents.renameConversation': {
+    method: 'PATCH',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}',
+    body: 'json',
+  },
+  'agents.sendMessage': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages',
+    body: 'json',
+    headers: ['idempotency-key'],
+  },
+  'agents.takeWebhook': { method: 'POST', path: '/v1/channels/{type}/{id}/webhook', body: 'raw' },
+  'agents.verifyWebhook': { method: 'GET', path: '/v1/channels/{type}/{id}/webhook' },
   'inbox.archive': {
     method: 'PUT',
     path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages/{id}/archive',

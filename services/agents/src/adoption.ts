@@ -3,11 +3,18 @@ import { alignMessages } from './alignment.ts';
 import { deleteConversation } from './clearing.ts';
 import { commitTurns, type Head, newHead, nextEpoch, plainTurn, type TurnItem } from './commit.ts';
 import type { Service } from './deps.ts';
-import { readPlain } from './history.ts';
+import { cutBytes, type PlainMessage, readPlain } from './history.ts';
 import { turnsOfMessages } from './imported-turns.ts';
-import { acquire, type ConversationKey, dueAt, type Held, keyOfConversation } from './leases.ts';
+import {
+  acquire,
+  type ConversationKey,
+  dueAt,
+  type Held,
+  keyOfConversation,
+  type StateItem,
+} from './leases.ts';
 import * as limits from './limits.ts';
-import { isRefused } from './race.ts';
+import { isRefused, refusedStep } from './race.ts';
 import { isForeign, readHead, readTurns } from './reading.ts';
 import { conversation, state } from './table.ts';
 
@@ -36,32 +43,51 @@ async function adoptHead(service: Service, held: Held, head: Head, keepsLease: b
   const written = readPlain(head.messages);
   const { kind, messages } = alignMessages(tail.map(plainTurn), written);
   await commitTurns(service, held, {
-    head: { ...head, user_id: head.user_id ?? held.state.user_id },
+    head: withOurs(head, held.state),
     tail,
-    turns: turnsOfMessages(messages),
+    turns: turnsOfMessages(messages.map(cutMessage)),
     mostMessages: written.length,
     replaces: kind === 'replace',
     keepsLease,
   });
 }
 
+// The other program wrote the item without what it does not know.
+const withOurs = (head: Head, { user_id, title, channel, created_at }: StateItem): Head => ({
+  ...head,
+  user_id: head.user_id ?? user_id,
+  title: head.title ?? title,
+  is_named: (head.title ?? title) !== undefined,
+  channel: head.channel ?? channel,
+  created_at: head.created_at ?? created_at,
+});
+
+const cutMessage = ({ role, content }: PlainMessage): PlainMessage => ({
+  role,
+  content: cutBytes(content, limits.turnBytes / 2),
+});
+
 // The item has expired, or another program deleted it, before the message came that is to be answered: what was
 // there does not count any more.
 export async function beginAnew(service: Service, held: Held, channel: string | undefined): Promise<void> {
   const nowMs = service.clock.now();
   const epoch = nextEpoch(held.state.epoch, nowMs);
-  const { user_id } = held.state;
+  const { user_id, title } = held.state;
   const next = { epoch, last_seq: 0, has_stale: true };
-  await service.store.transact(
-    {
-      'the state': write.update(state, held.key, { set: next }, { if: { fence: held.fence } }),
-      'the head': write.put(conversation, newHead(held.key, { user_id, channel }, epoch, nowMs), {
-        ifAbsent: true,
-      }),
-    },
-    { pattern: 'begin anew' },
-  );
-  held.state = { ...held.state, ...next };
+  try {
+    await service.store.transact(
+      {
+        'the state': write.update(state, held.key, { set: next }, { if: { fence: held.fence } }),
+        'the head': write.put(conversation, newHead(held.key, { user_id, title, channel }, epoch, nowMs), {
+          ifAbsent: true,
+        }),
+      },
+      { pattern: 'begin anew' },
+    );
+    held.state = { ...held.state, ...next };
+  } catch (error) {
+    if (!refusedStep(error, 'the head')) throw error; // the other program was faster: there is an item again
+  }
 }
 
 // For whoever finds what another program did and is not about to write a turn. If somebody is, that one holds the

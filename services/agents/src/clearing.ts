@@ -57,7 +57,7 @@ async function readAllWaiting(service: Service, known: StateItem): Promise<Messa
 }
 
 function endState(key: ConversationKey, known: StateItem, epoch: number, deletes: boolean, nowMs: number) {
-  const owner = deletes ? (['user_id'] as const) : [];
+  const owner = deletes ? (['user_id', 'title', 'channel'] as const) : [];
   return write.update(
     state,
     keyOfConversation(key),

@@ -108,7 +108,8 @@ async function transact({ store }: Service, held: Held, steps: readonly NamedSte
 function nextState({ key, state: current }: Held, commit: Commit, nowMs: number) {
   const waiting_count = current.waiting_count - (commit.answered?.length ?? 0);
   const has_stale = commit.replaces || current.has_stale;
-  const isDue = waiting_count > 0 || commit.reply !== undefined || has_stale;
+  const hasReply = (commit.reply ?? current.reply) !== undefined;
+  const isDue = waiting_count > 0 || hasReply || has_stale;
   const idleMs = nowMs + limits.ttlDays * 24 * 60 * 60_000 + limits.expiryGraceMs;
   const dueMs = commit.keepsLease ? (current.leased_until ?? nowMs) : isDue ? nowMs : idleMs;
   return { waiting_count, ...(has_stale && { has_stale }), ...dueAt(key, dueMs) };

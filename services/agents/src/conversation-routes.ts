@@ -119,7 +119,12 @@ export const send = route({
     'With an Idempotency-Key the same message is answered once, for three days; sent again while the answer is made, it joins in.',
   request: {
     params,
-    headers: z.object({ 'idempotency-key': z.string().optional() }),
+    headers: z.object({
+      'idempotency-key': z
+        .string()
+        .regex(/^[\x21-\x7e]{1,255}$/, '1 to 255 visible ASCII characters')
+        .optional(),
+    }),
     body: json(schema.newMessage),
   },
   responses: { 200: answered, 202: waiting },

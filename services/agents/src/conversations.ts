@@ -41,7 +41,8 @@ export async function createConversation(
     const epoch = before?.epoch ?? nextEpoch(0, nowMs);
     const head = newHead(key, draft, epoch, nowMs);
     const fresh = {
-      user_id: draft.user_id,
+      ...draft,
+      created_at: head.created_at,
       epoch,
       last_seq: 0,
       waiting_count: 0,
@@ -87,15 +88,23 @@ export async function renameConversation(
   const head = await findConversation(service, caller, key);
   if (expected !== undefined && expected !== String(head.version)) throw versionMismatch();
   try {
-    return await service.store.update(
-      conversation,
-      keyOfConversation(key),
-      { set: { title, is_named: true } },
-      { ...(expected !== undefined && { ifVersion: head.version }), if: { digest: is.present } },
+    const asRead = expected === undefined ? {} : { ifVersion: head.version };
+    await service.store.transact(
+      {
+        'the head': write.update(
+          conversation,
+          keyOfConversation(key),
+          { set: { title, is_named: true } },
+          { ...asRead, if: { digest: is.present } },
+        ),
+        'the state': write.update(state, keyOfConversation(key), { set: { title } }),
+      },
+      { pattern: 'rename a conversation' },
     );
   } catch (error) {
     throw isRefused(error) ? versionMismatch() : error;
   }
+  return findConversation(service, caller, key);
 }
 
 type TurnPage = { limit: number; cursor?: string; caller: string; newestFirst: boolean };

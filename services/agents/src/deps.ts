@@ -1,7 +1,7 @@
 import type { Principal } from '@stak/http';
 import type { Clock, Ids, Logger, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
-import type { Cursors, Store } from '@stak/table';
+import type { Store } from '@stak/table';
 import type { Bell } from './bell.ts';
 import type { ChannelAddresses } from './channels/addresses.ts';
 import type { ChannelKinds } from './channels/channel.ts';
@@ -40,7 +40,6 @@ export type AgentsDeps = {
   enterTenant: EnterTenant;
   resolveChannel: ResolveChannel;
   findChannelUser: FindChannelUser;
-  cursors?: Cursors;
   models?: Models; // none: answers come from rules and skills only
   ports?: SkillPorts; // a skill whose port is missing is not listed
   skills?: readonly Skill[]; // of the operator, besides the built-in ones
@@ -59,7 +58,6 @@ export type Service = {
   readonly enterTenant: EnterTenant;
   readonly resolveChannel: ResolveChannel;
   readonly findChannelUser: FindChannelUser;
-  readonly cursors: Cursors;
   readonly models: Models | undefined;
   readonly skills: readonly Skill[];
   readonly schemas: CompiledSchemas;

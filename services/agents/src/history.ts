@@ -46,11 +46,8 @@ function isMessage(value: unknown): value is Message {
   );
 }
 
-// What another program wrote into the documented item, with whatever it got wrong left out.
-export const readPlain = (text: string): PlainMessage[] =>
-  parseMessages(text)
-    .flatMap(message => plainMessages([message]))
-    .map(({ role, content }) => ({ role, content: content.slice(0, limits.contentChars) }));
+// The documented item's messages. Whatever another program got wrong is left out.
+export const readPlain = (text: string): PlainMessage[] => plainMessages(parseMessages(text));
 
 // A turn begins where the user speaks after somebody else did: a burst of messages is one turn.
 export function splitTurns<M extends { role: string }>(messages: readonly M[]): M[][] {
@@ -75,7 +72,7 @@ export function headMessages(turns: readonly (readonly PlainMessage[])[], mostMe
     const texts = turn.map(one => JSON.stringify(one));
     bytes += texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
     count += turn.length;
-    if (bytes > limits.headBytes || count > Math.max(mostMessages, turn.length)) break;
+    if (kept.length > 0 && (bytes > limits.headBytes || count > mostMessages)) break;
     kept.unshift(...texts);
   }
   return `[${kept.join(',')}]`;

@@ -1,5 +1,4 @@
 import { systemRandom } from '@stak/kit';
-import { createCursors } from '@stak/table';
 import { createBell } from './bell.ts';
 import { providerAddresses } from './channels/addresses.ts';
 import { channelEndpoints } from './channels/channel-api.ts';
@@ -58,7 +57,6 @@ function createService(deps: AgentsDeps): Service {
   const service: Service = {
     ...{ store, clock, ids, log, sealer, outbound, enterTenant, resolveChannel, findChannelUser },
     random: deps.random ?? systemRandom,
-    cursors: deps.cursors ?? createCursors(),
     models: deps.models,
     skills: [...portSkills(deps.ports ?? {}), ...ownSkills(() => service), ...(deps.skills ?? [])],
     schemas: createCompiledSchemas(),

@@ -63,22 +63,23 @@ export async function whileHeld<T>(
 ): Promise<T> {
   const over = new AbortController();
   const lost = new AbortController();
-  const renewing = (async () => {
-    for (;;) {
-      await service.clock.sleep(limits.renewMs, over.signal);
-      const leased_until = service.clock.now() + limits.leaseMs;
-      await service.store.update(
-        state,
-        held.key,
-        { set: { leased_until, ...dueAt(held.key, leased_until) } },
-        { if: { fence: held.fence }, pattern: 'renew a lease' },
-      );
+  const renew = async (): Promise<void> => {
+    const leased_until = service.clock.now() + limits.leaseMs;
+    const change = { set: { leased_until, ...dueAt(held.key, leased_until) } };
+    try {
+      const options = { if: { fence: held.fence }, pattern: 'renew a lease' };
+      await service.store.update(state, held.key, change, options);
+    } catch (error) {
+      if (isRefused(error)) lost.abort(error);
+      else service.log.warn({ err: error }, 'a lease was not renewed'); // the next renewal may be in time
     }
-  })().catch(error => {
-    if (over.signal.aborted) return;
-    if (!isRefused(error)) service.log.warn({ err: error }, 'a lease was not renewed');
-    lost.abort(error);
-  });
+  };
+  const renewing = (async () => {
+    while (!lost.signal.aborted) {
+      await service.clock.sleep(limits.renewMs, over.signal);
+      await renew();
+    }
+  })().catch(() => {}); // the work was over before that
   try {
     return await work(lost.signal);
   } finally {

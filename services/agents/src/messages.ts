@@ -7,10 +7,10 @@ import { dropMessages } from './clearing.ts';
 import type { MessageItem, TurnItem } from './commit.ts';
 import { createConversation } from './conversations.ts';
 import type { Entered, Service } from './deps.ts';
-import { agentErrors, noConversation, noMessage } from './errors.ts';
+import { agentErrors, cleared, noConversation, noMessage } from './errors.ts';
 import { type ConversationKey, type Held, keyOfConversation } from './leases.ts';
 import * as limits from './limits.ts';
-import { refundMessage, reserveMessage } from './quota.ts';
+import { isRefusal, refundMessage, reserveMessage } from './quota.ts';
 import { readHead, readWaiting } from './reading.ts';
 import { readAgentSettings } from './settings.ts';
 import { message, state, turn } from './table.ts';
@@ -62,7 +62,7 @@ export async function sendMessage(service: Service, sending: Sending): Promise<S
     outcome.catch(() => {}); // whoever streams hears of it another way
     return { message_id, isRepeated: false, outcome };
   } catch (error) {
-    await refundMessage(service, payer, reserved_on);
+    if (isRefusal(error)) await refundMessage(service, payer, reserved_on);
     throw error;
   }
 }
@@ -112,6 +112,7 @@ const ifNotExisting = (error: unknown) => {
 
 async function answerNow(service: Service, held: Held, tenant: Entered): Promise<TurnItem> {
   const waiting = await readWaiting(service, held.state);
+  if (waiting.length === 0) throw cleared();
   try {
     const made = await runTurn(service, { held, waiting, tenant });
     service.bell.ring(); // there may be more, that came meanwhile

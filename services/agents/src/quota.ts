@@ -1,3 +1,4 @@
+import { AppError } from '@stak/kit';
 import { type AnyEntity, is, or, type Store } from '@stak/table';
 import { type Service, secondsOf, ttlAfter } from './deps.ts';
 import { agentErrors } from './errors.ts';
@@ -89,6 +90,9 @@ export async function refundMessage(
     });
 }
 
+// Whether nothing was written for sure. After a broken connection it may have been: then the message counts.
+export const isRefusal = (error: unknown): boolean => error instanceof AppError;
+
 // What a step of the model may cost at most is taken before it is made, so the cap is never passed.
 export async function reserveSpend(
   service: Service,
@@ -132,7 +136,7 @@ export async function settleSpend(
   { input_tokens, output_tokens, cost_micros }: Spent,
   reservedMicros: number,
 ): Promise<void> {
-  const tokens = { model_turns: 1, input_tokens, output_tokens };
+  const tokens = { model_turns: output_tokens > 0 ? 1 : 0, input_tokens, output_tokens };
   const options = { upsert: true, pattern: 'settle spending' };
   const over = cost_micros - reservedMicros;
   await store.update(tenantDay, { tenant_id, date }, { add: { ...tokens, spend_micros: over } }, options);

@@ -1,8 +1,8 @@
-import { type StepFailure, tableErrors } from '@stak/table';
+import { type StepFailure, tableErrors, type WriteStep } from '@stak/table';
 import type { Service } from './deps.ts';
 import * as limits from './limits.ts';
 
-export type NamedStep = readonly [name: string, step: import('@stak/table').WriteStep];
+export type NamedStep = readonly [name: string, step: WriteStep];
 
 // The first step of a transaction whose condition did not hold. Steps that conflicted besides say nothing.
 export function refusedStep(error: unknown, name?: string): StepFailure | undefined {

@@ -11,7 +11,7 @@ export const conversations = defineTable({
   indexes: {
     'by-user': { partition: 'user_pk', sort: 'user_sk', project: listed },
     'by-tenant': { partition: 'tenant_pk', sort: 'tenant_sk', project: listed },
-    due: { partition: 'due_pk', sort: 'due_sk', project: 'KEYS_ONLY' },
+    due: { partition: 'due_pk', sort: 'due_sk', project: ['due_at'] },
   },
   ttl: 'ttl',
   stream: 'NEW_AND_OLD_IMAGES',
@@ -68,6 +68,9 @@ export const state = entity(conversations, {
     tenant_id: z.string(),
     conversation_id: z.string(),
     user_id: z.string().optional(),
+    title: z.string().optional().describe('if somebody chose it: another program writes the item without'),
+    channel: z.string().optional(),
+    created_at: z.string().optional(),
     epoch: z.number().int().describe('goes up when the conversation is cleared; never used twice'),
     last_seq: z.number().int(),
     fence: z.string().optional().describe('the lease: only its holder commits'),

@@ -1,6 +1,6 @@
-import { setMaxListeners } from 'node:events';
 import type { Worker } from '@stak/kit';
 import { is } from '@stak/table';
+import { tenantErrors } from '@stak/tenants';
 import { replyAddress, sayUnavailable, sendReply, writeReply } from './channels/replies.ts';
 import { deleteConversation, dropMessages, purge } from './clearing.ts';
 import type { MessageItem } from './commit.ts';
@@ -14,48 +14,55 @@ import { conversation, dueStates, state } from './table.ts';
 import { runTurn, turnPrincipal } from './turns.ts';
 
 // Does what no request waits for: answers what came by a channel or was left behind by a process that died, sends
-// answers to channels, removes what was cleared, deleted or has expired.
+// answers to channels, removes what was cleared, deleted or has expired. Told to stop, it starts nothing more; what it
+// cannot finish is due again when its lease ends.
 export function createTurnWorker(service: Service): Worker {
   return {
     name: 'agents turns',
     async run(signal) {
-      setMaxListeners(0, signal);
+      const running = new Map<string, Promise<void>>();
       while (!signal.aborted) {
-        const { nextMs } = await runDue(service);
+        const { due, nextMs } = await findDue(service);
+        for (const key of due) {
+          const id = `${key.tenant_id}#${key.conversation_id}`;
+          if (running.has(id) || running.size >= limits.workConcurrency) continue;
+          const work = attendSafely(service, key).finally(() => {
+            running.delete(id);
+            service.bell.ring();
+          });
+          running.set(id, work);
+        }
         const leftMs = nextMs === undefined ? limits.duePollMs : nextMs - service.clock.now();
         await service.bell.wait(Math.min(limits.duePollMs, Math.max(0, leftMs)), signal);
       }
+      await Promise.all(running.values());
     },
   };
 }
 
-// Everything that is due now, lane by lane. Answers when the next thing will be, if that is soon.
-export async function runDue(service: Service): Promise<{ nextMs?: number; worked: number }> {
+// Once, everything that is due now: for tests, and for runs without a worker.
+export async function runDue(service: Service): Promise<{ worked: number }> {
+  const { due } = await findDue(service);
+  await Promise.all(due.map(key => attendSafely(service, key)));
+  return { worked: due.length };
+}
+
+// What is due now, of every lane, and when the next thing will be, if that is soon.
+async function findDue(service: Service): Promise<{ due: ConversationKey[]; nextMs?: number }> {
   const nowMs = service.clock.now();
   const lanes = Array.from({ length: limits.lanes }, (_, i) => String(i));
-  const found = await Promise.all(
-    lanes.map(due_lane =>
-      service.store.query(
-        dueStates,
-        { due_lane },
-        { to: { due_at: nowMs + limits.duePollMs }, limit: limits.dueTogether },
-      ),
-    ),
-  );
-  const all = found.flatMap(page => page.items);
-  const due = all.filter(({ due_at = 0 }) => due_at <= nowMs);
-  const later = all.map(({ due_at = 0 }) => due_at).filter(atMs => atMs > nowMs);
-  const queue = [...due];
-  const work = async () => {
-    for (let key = queue.shift(); key; key = queue.shift())
-      await attend(service, key).catch(error =>
-        service.log.error({ err: error }, 'a conversation was not attended to'),
-      );
-  };
-  await Promise.all(Array.from({ length: limits.workConcurrency }, work));
-  const isMore = found.some(page => page.cursor !== undefined) || due.length > 0;
-  return { nextMs: isMore ? nowMs : later.length > 0 ? Math.min(...later) : undefined, worked: due.length };
+  const range = { to: { due_at: nowMs + limits.duePollMs }, limit: limits.dueTogether };
+  const pages = await Promise.all(lanes.map(due_lane => service.store.query(dueStates, { due_lane }, range)));
+  const found = pages.flatMap(page => page.items);
+  const due = found.filter(({ due_at = 0 }) => due_at <= nowMs);
+  const later = found.map(({ due_at = 0 }) => due_at).filter(atMs => atMs > nowMs);
+  return { due, ...(later.length > 0 && { nextMs: Math.min(...later) }) };
 }
+
+const attendSafely = (service: Service, key: ConversationKey): Promise<void> =>
+  attend(service, key).catch(error =>
+    service.log.error({ err: error, ...keyOfConversation(key) }, 'a conversation was not attended to'),
+  );
 
 // One conversation, as far as one lease goes. The index may be late: the lease tells what is so.
 async function attend(service: Service, key: ConversationKey): Promise<void> {
@@ -75,6 +82,7 @@ async function deliver(service: Service, held: Held, reply: string): Promise<voi
 
 async function answer(service: Service, held: Held): Promise<void> {
   const waiting = await readWaiting(service, held.state);
+  if (waiting.length === 0) return release(service, held, service.clock.now() + limits.expiryGraceMs);
   const to = replyAddress(waiting);
   let tenant: Entered;
   try {
@@ -83,6 +91,7 @@ async function answer(service: Service, held: Held): Promise<void> {
       held.key.tenant_id,
     );
   } catch (error) {
+    if (!tenantErrors.includes(error)) throw error;
     return giveUp(service, held, waiting, error, undefined); // suspended or deleted since
   }
   try {

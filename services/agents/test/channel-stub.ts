@@ -7,11 +7,14 @@ import type { Place } from './agents-fixture.ts';
 export type Sent = { path: string; authorization: string | undefined; body: Record<string, unknown> };
 type Answer = { status: number; body: unknown; headers?: Record<string, string> };
 
+let botFrameworkKeys: ReturnType<typeof generateKeyPair> | undefined; // making them takes a while
+
 // The providers' APIs on this machine: Slack, Telegram, WhatsApp and the Bot Framework with its keys.
 export async function openProviders() {
   const sent: Sent[] = [];
   const refusals: Answer[] = []; // answered first, one each
-  const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
+  botFrameworkKeys ??= generateKeyPair('RS256', { extractable: true });
+  const { publicKey, privateKey } = await botFrameworkKeys;
   const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', use: 'sig', alg: 'RS256' };
   const server = createServer(async (request, response) => {
     let text = '';

@@ -1,6 +1,6 @@
 import { generateKeyPair } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { everyItem, openPlace, type Place, settle } from './agents-fixture.ts';
+import { everyItem, openPlace, type Place, settle, until } from './agents-fixture.ts';
 import { deliver, openProviders, signSlack, signWhatsApp, slackMessage } from './channel-stub.ts';
 
 let place: Place;
@@ -65,11 +65,27 @@ describe('Slack', () => {
   });
 
   it('has a burst answered as one turn', async () => {
-    for (const [i, text] of ['so', 'what is the', 'usage'].entries())
+    for (const [i, text] of ['so', 'what is the', 'usage'].entries()) {
       await send(slackMessage(text, `${i}.0`));
+      await place.clock.advance(900);
+      expect(await place.agents.runDue()).toEqual({ worked: 0 }); // there may be more to come
+    }
     await work();
     expect(providers.sent).toHaveLength(1);
     expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(3);
+  });
+
+  it('is served by the worker, as soon as a burst is over', async () => {
+    const stopping = new AbortController();
+    const running = place.agents.workers[0]!.run(stopping.signal);
+    await send(slackMessage('hello', '1.0'));
+    await until(() => place.clock.sleepers() > 0);
+    await place.clock.advance(999);
+    expect(providers.sent).toEqual([]);
+    for (let step = 0; step < 2_000 && providers.sent.length === 0; step++) await place.clock.advance(1);
+    expect(providers.sent).toHaveLength(1);
+    stopping.abort();
+    await running;
   });
 
   it('echoes the challenge, and only a signed one', async () => {

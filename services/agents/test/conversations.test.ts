@@ -62,7 +62,9 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
       return body.data.map((one: { conversation_id: string }) => one.conversation_id);
     };
     expect(await ids('?user_id=lea')).toEqual(['l3', 'l1']);
-    expect((await place.call('GET', '/v1/tenants/acme/conversations?user_id=lea&limit=1')).body.data[0]).toEqual({
+    expect(
+      (await place.call('GET', '/v1/tenants/acme/conversations?user_id=lea&limit=1')).body.data[0],
+    ).toEqual({
       conversation_id: 'l3',
       title: 'hi',
       user_id: 'lea',

@@ -77,6 +77,21 @@ describe.each(Object.entries(targets))('a program that knows only the document, 
     expect(await questions('c')).toEqual(['one', 'two', 'three']);
   });
 
+  it('writes the item without our attributes, and they are kept', async () => {
+    await say(place, 'c', 'one', { user_id: 'ann' });
+    await place.call('PATCH', conversationPath('c'), { send: { title: 'Weekly' } });
+    await old.saveTurn('c', 'two', 'a');
+    const { body } = await place.call('GET', conversationPath('c'), { as: 'acme~ann' });
+    expect(body).toMatchObject({ title: 'Weekly', user_id: 'ann', channel: 'dashboard', turns: 2 });
+  });
+
+  it('may write messages as long as it likes', async () => {
+    await old.saveTurn('c', 'x'.repeat(150_000), 'y'.repeat(200_000));
+    await old.saveTurn('c', 'short', 'z');
+    await say(place, 'c', 'hello');
+    expect((await questions('c')).map(text => text.length)).toEqual([150_000, 5, 5]);
+  });
+
   it('may leave out older messages', async () => {
     for (const text of ['one', 'two', 'three']) await say(place, 'c', text);
     await old.saveTurn('c', 'four', 'a', (await old.read('c')).slice(-2));

@@ -16,9 +16,9 @@ import { type Mark, markMessages } from './marks.ts';
 import { checkPlace, type Place, type UserPlace } from './places.ts';
 import { type Origin, publish } from './publish.ts';
 import { redact, redactHostId } from './redaction.ts';
-import { broadcastBody, inboxBody, publishBody } from './schema.ts';
+import { broadcastBody, inboxBody, publishBody, type ShownMessage } from './schema.ts';
 import { createSendWorker, runDue } from './send-worker.ts';
-import { writeInbox } from './settings.ts';
+import { listInboxes, writeInbox } from './settings.ts';
 import { createSubscriptions } from './streams.ts';
 import { inboxConfig, inboxTable } from './table.ts';
 import { createTurns } from './turns.ts';
@@ -91,6 +91,24 @@ const createOperations = (service: Service) => ({
   feed(user: UserPlace, filter: FeedFilter, page: { limit: number; before?: string }) {
     checkPlace(user);
     return readFeed(service, user, filter, page);
+  },
+  // All inboxes of a tenant's user, in a few words.
+  async summary(tenant_key: string, uid: string, newest: number) {
+    const unread: ShownMessage[] = [];
+    const sum = { unread: 0, unseen: 0 };
+    for await (const { inbox_key } of listInboxes(service, tenant_key)) {
+      const user = { tenant_key, inbox_key, uid };
+      const counts = await readCounts(service, user);
+      sum.unread += counts.unread;
+      sum.unseen += counts.unseen;
+      if (counts.unread > 0)
+        unread.push(
+          ...(
+            await readFeed(service, user, { read: false, archived: false, snoozed: false }, { limit: newest })
+          ).items,
+        );
+    }
+    return { ...sum, newest: unread.sort((a, b) => b.received - a.received).slice(0, newest) };
   },
   mark(user: UserPlace, ids: readonly string[], mark: Mark) {
     checkPlace(user);

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { AnyEntity } from '@stak/table';
 import type { FollowedEntity } from './tables.ts';
 
 // An entity's attributes as columns, by its schema. What is no single value stays JSON.
@@ -75,5 +74,3 @@ function typeOfPipe(def: Definition): ColumnType {
   if (out && out.type !== 'transform') return typeOf(out);
   return def.in ? typeOf(definitionOf(def.in)) : 'JSON';
 }
-
-export const describeEntity = ({ name, description }: AnyEntity): string => description ?? name;

@@ -3,16 +3,13 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { signatureOf } from './columns.ts';
 import { type CurrentSources, currentRows, isPresent, systemColumns } from './current-sql.ts';
-import type { Duck } from './duck.ts';
-import { addUp, readGold, sumChanges, sumCurrent } from './gold-sql.ts';
+import { type GoldDeps, goldNames, insightsOf, writeGold } from './gold.ts';
 import { type Insight, insightSignature } from './insight.ts';
 import * as limits from './limits.ts';
-import { type GoldFile, recentFiles, type SilverFile, type State } from './manifest-state.ts';
+import { recentFiles, type SilverFile, type State } from './manifest-state.ts';
 import { keyPart } from './objects.ts';
-import { columnsFor, locateAll, locateCurrent, type Part } from './parts.ts';
+import { columnsFor, locateCurrent, type Part } from './parts.ts';
 import { quoteText } from './sql-text.ts';
-
-export type CompactionDeps = { duck: Duck; insights: readonly Insight[]; scratch: string };
 
 // Where it would go on without a compaction, and whether that is too long a way.
 export function isDue(part: Part, state: State, entity: string, insights: readonly Insight[]): boolean {
@@ -31,18 +28,8 @@ export function isDue(part: Part, state: State, entity: string, insights: readon
   return isOutdated || lacksGold || recent.length >= limits.recentFiles || rows >= most;
 }
 
-const insightsOf = ({ plan }: Part, entity: string, insights: readonly Insight[]): Insight[] =>
-  insights.filter(one => one.entity.table.name === plan.table.name && one.entity.name === entity);
-
-// Sums over what is there are made anew; sums over changes, and over what expired, go on from those before.
-export function goldNames({ name, of }: Insight): { name: string; isRunning: boolean }[] {
-  if (of === 'changes') return [{ name, isRunning: true }];
-  const current = { name, isRunning: false };
-  return of === 'kept' ? [current, { name: `${name}.expired`, isRunning: true }] : [current];
-}
-
 // Writes an entity's silver and gold anew, up to the last commit there is. False if somebody was faster.
-export async function compactEntity(part: Part, entity: string, deps: CompactionDeps): Promise<boolean> {
+export async function compactEntity(part: Part, entity: string, deps: GoldDeps): Promise<boolean> {
   const { manifest, objects, clock, plan } = part;
   const state = await manifest.read();
   const before = structuredClone({
@@ -62,20 +49,16 @@ export async function compactEntity(part: Part, entity: string, deps: Compaction
   const written = await writeSilver(deps, sources, before.keepsTombstones, async (file, rows) => {
     const path = `silver/${folder}/${name}.parquet`;
     const bytes = (await stat(file)).size;
-    const gold = await writeGold(part, entity, deps, { ...before, name, file, changes: sources.recent });
+    const gold = await writeGold(part, entity, deps, {
+      ...before,
+      name,
+      silver: file,
+      changes: sources.recent,
+    });
     await objects.putFile(path, file);
     const { version: through, generation } = before;
     const signature = signatureOf(sources.columns);
-    const erasedAt = before.silver?.erasedAt;
-    const silver: SilverFile = {
-      path,
-      rows,
-      bytes,
-      through,
-      generation,
-      signature,
-      ...(erasedAt && { erasedAt }),
-    };
+    const silver: SilverFile = { path, rows, bytes, through, generation, signature };
     return { silver, gold };
   });
 
@@ -93,7 +76,7 @@ export async function compactEntity(part: Part, entity: string, deps: Compaction
 }
 
 async function writeSilver<T>(
-  { duck, scratch }: CompactionDeps,
+  { duck, scratch }: GoldDeps,
   sources: CurrentSources,
   keepsTombstones: boolean,
   use: (file: string, rows: number) => Promise<T>,
@@ -119,43 +102,4 @@ async function writeSilver<T>(
   } finally {
     await rm(file, { force: true });
   }
-}
-
-type Before = {
-  version: number;
-  name: string;
-  file: string;
-  changes: readonly string[];
-  all: string[];
-  gold: State['gold'];
-};
-
-async function writeGold(part: Part, entity: string, deps: CompactionDeps, before: Before) {
-  const { objects } = part;
-  const columns = columnsFor(part, entity);
-  const fresh = { columns, silver: { path: before.file, isFlat: true }, recent: [], generation: 0 };
-  const nothing = { ...fresh, silver: undefined };
-  const written: Record<string, GoldFile> = {};
-  for (const insight of insightsOf(part, entity, deps.insights)) {
-    const signature = insightSignature(insight);
-    for (const { name, isRunning } of goldNames(insight)) {
-      const last = before.gold[name];
-      const goesOn = last?.signature === signature;
-      // A definition that is new begins with everything bronze still has.
-      const changes = goesOn ? before.changes : await locateAll(objects, isRunning ? before.all : []);
-      const parts = [
-        ...(isRunning && goesOn ? [readGold((await locateAll(objects, [last!.path]))[0]!)] : []),
-        ...(isRunning && changes.length > 0 ? [sumChanges(insight, changes, columns)] : []),
-        sumCurrent(insight, isRunning ? nothing : fresh),
-      ];
-      const file = join(deps.scratch, `${randomUUID()}.parquet`);
-      const sums = `select * from (${addUp(insight, parts)}) order by _account, _tenant, _user`;
-      const copy = `copy (${sums}) to ${quoteText(file)} (format parquet, row_group_size ${limits.rowGroupRows})`;
-      await deps.duck.run({ scratch: deps.scratch, prepare: [copy] });
-      const path = `gold/table=${keyPart(part.plan.table.name)}/insight=${keyPart(name)}/${before.name}.parquet`;
-      await objects.putFile(path, file);
-      written[name] = { path, through: before.version, signature, isRunning };
-    }
-  }
-  return written;
 }

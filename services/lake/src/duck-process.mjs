@@ -96,3 +96,4 @@ process.on('message', async job => {
   }
 });
 process.on('disconnect', () => process.exit(0));
+process.send({ ready: true });

@@ -26,7 +26,7 @@ export type Duck = { run(job: DuckJob): Promise<DuckAnswer>; close(): void };
 // Processes are watched by the clock of the machine they run on.
 type Settings = { clock?: Clock; processes: number; queue: number; timeoutMs: number };
 type Waiting = { job: DuckJob; resolve(answer: DuckAnswer): void; reject(error: unknown): void };
-type Child = { process: ChildProcess; job?: Waiting; timer?: AbortController };
+type Child = { process: ChildProcess; isReady: boolean; job?: Waiting; timer?: AbortController };
 
 const rssExit = 77;
 const program = fileURLToPath(new URL('./duck-process.mjs', import.meta.url));
@@ -39,6 +39,7 @@ export function createDuck({ clock = systemClock, processes, queue, timeoutMs }:
   function start(): Child {
     const settings = { rssBytes: limits.duckRssBytes, watchMs: limits.duckWatchMs, rssExit };
     const child: Child = {
+      isReady: false,
       process: fork(program, [JSON.stringify(settings)], {
         execArgv: [],
         env: { TZ: 'UTC' },
@@ -46,8 +47,11 @@ export function createDuck({ clock = systemClock, processes, queue, timeoutMs }:
       }),
     };
     children.add(child);
-    child.process.on('message', message => finish(child, message as Message));
-    child.process.on('error', error => fail(child, error));
+    child.process.on('message', message => receive(child, message as Message));
+    child.process.on('error', error => {
+      children.delete(child);
+      fail(child, error);
+    });
     child.process.on('exit', code => {
       children.delete(child);
       fail(child, code === rssExit ? tooLarge() : new Error(`DuckDB ended with ${code}`));
@@ -76,20 +80,34 @@ export function createDuck({ clock = systemClock, processes, queue, timeoutMs }:
     child.process.ref();
     child.process.channel?.ref();
     child.process.send(job);
-    setTimer(child, timeoutMs, () => {
-      // It takes a moment to die, and no other job until then.
-      children.delete(child);
-      child.process.kill('SIGKILL');
-      fail(child, tooSlow(timeoutMs));
+    limitTime(child, child.isReady ? timeoutMs : limits.duckStartMs);
+  }
+
+  function limitTime(child: Child, ms: number): void {
+    setTimer(child, ms, () => {
+      end(child);
+      fail(child, tooSlow(ms));
     });
   }
 
-  function finish(child: Child, { answer, error }: Message): void {
+  function receive(child: Child, { ready, answer, error }: Message): void {
+    if (ready) {
+      // On a busy machine the start alone takes seconds, which are not the query's.
+      child.isReady = true;
+      if (child.job) limitTime(child, timeoutMs);
+      return;
+    }
     const waiter = release(child);
-    setTimer(child, limits.duckIdleMs, () => child.process.kill());
+    setTimer(child, limits.duckIdleMs, () => end(child));
     if (answer) waiter?.resolve(answer);
     else waiter?.reject(explain(waiter.job, error ?? { message: 'no answer' }));
     next();
+  }
+
+  // It takes a moment to die, and no other job until then.
+  function end(child: Child): void {
+    children.delete(child);
+    child.process.kill('SIGKILL');
   }
 
   const fail = (child: Child, error: unknown): void => release(child)?.reject(error);
@@ -111,7 +129,7 @@ export function createDuck({ clock = systemClock, processes, queue, timeoutMs }:
 
   return {
     run(job) {
-      if (waiting.length >= queue) return Promise.reject(busy());
+      if (isClosed || waiting.length >= queue) return Promise.reject(busy());
       return new Promise((resolve, reject) => {
         waiting.push({ job, resolve, reject });
         next();
@@ -122,7 +140,7 @@ export function createDuck({ clock = systemClock, processes, queue, timeoutMs }:
       for (const { reject } of waiting.splice(0)) reject(busy());
       for (const child of children) {
         child.timer?.abort();
-        child.process.kill('SIGKILL');
+        end(child);
       }
     },
   };
@@ -145,7 +163,7 @@ export const createDucks = (): Ducks => ({
 });
 
 type Failure = { kind?: string; message: string };
-type Message = { answer?: DuckAnswer; error?: Failure };
+type Message = { ready?: true; answer?: DuckAnswer; error?: Failure };
 
 const tooLarge = () =>
   lakeErrors.create('lake.query_too_large', 'The query needs more memory than it may have.');

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import type { Erasure } from './erasure.ts';
 import { GoneError, locateAll, type Part } from './parts.ts';
 import type { RewriteDeps } from './rewriting.ts';
 import { ownerCondition } from './scope.ts';
@@ -13,19 +12,18 @@ export async function eraseSilver(
   part: Part,
   deps: RewriteDeps,
   entity: string,
-  { owner }: Erasure,
-  living: Promise<string | undefined>,
+  owner: Owner,
+  living: string | undefined,
 ): Promise<void> {
   const { manifest, clock } = part;
   const silver = (await manifest.read()).silver[entity];
   if (!silver) return;
-  const keys = await living;
   const isHis = ownerCondition(owner, 'silver');
-  const condition = keys === undefined ? isHis : `${isHis} and _key not in (${keys})`;
+  const condition = living === undefined ? isHis : `${isHis} and _key not in (${living})`;
   const written = await rewriteWithout(part, deps, silver.path, condition);
   if (!written) return;
   const { path, rows, bytes } = written;
-  const next = { ...silver, path, rows, bytes, erasedAt: clock.now() };
+  const next = { ...silver, path, rows, bytes };
   const entry = await manifest.commit(now =>
     now.silver[entity]?.path === silver.path ? { at: clock.now(), silver: { [entity]: next } } : undefined,
   );

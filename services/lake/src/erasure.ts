@@ -15,17 +15,28 @@ export type Erasure = { owner: Owner; deadOnly: boolean };
 // Takes somebody's rows out of one table's part of the lake: files that hold any are written anew without them, and
 // the old ones are deleted at once. With `deadOnly`, only rows of items that are no longer in the table.
 export async function eraseOwner(part: Part, deps: RewriteDeps, erasure: Erasure): Promise<Erased> {
+  const { manifest, clock } = part;
+  await manifest.commit(() => ({ at: clock.now(), erased: true }));
+  // Silver first: a removal that is still in bronze is what says that an item of silver is gone. And again at the
+  // end, for a compaction that came in between.
+  await eraseAllSilver(part, deps, erasure);
   const outcome = await whileFilesLast(() => eraseBronze(part, deps, erasure));
   if (outcome === 'done') {
-    const { silver, gold } = await part.manifest.read();
-    for (const entity of Object.keys(silver))
-      await whileFilesLast(() => eraseSilver(part, deps, entity, erasure, alive(part, entity, erasure)));
-    for (const name of Object.keys(gold))
+    await eraseAllSilver(part, deps, erasure);
+    for (const name of Object.keys((await manifest.read()).gold))
       await whileFilesLast(() => eraseGold(part, deps, name, erasure.owner));
     await eraseLetters(part, erasure.owner);
   }
   await deleteGarbage(part, 0);
   return outcome;
+}
+
+async function eraseAllSilver(part: Part, deps: RewriteDeps, erasure: Erasure): Promise<void> {
+  for (const entity of Object.keys((await part.manifest.read()).silver))
+    await whileFilesLast(async () => {
+      const living = await alive(part, entity, erasure);
+      await eraseSilver(part, deps, entity, erasure.owner, living);
+    });
 }
 
 // The keys of his items that are in the table, as SQL; none of them is to be kept if everything has to go.
@@ -36,7 +47,8 @@ async function alive(part: Part, entity: string, { owner, deadOnly }: Erasure): 
 }
 
 async function eraseBronze(part: Part, deps: RewriteDeps, erasure: Erasure): Promise<Erased> {
-  const files = [...(await part.manifest.read()).files.values()];
+  // The oldest first: what is left of an item when the budget is spent ends with its removal.
+  const files = [...(await part.manifest.read()).files.values()].sort((a, b) => a.commit - b.commit);
   let budget = limits.eraseFiles;
   for (const entity of new Set(files.map(file => file.entity))) {
     const living = await alive(part, entity, erasure);

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Clock, ErrorCatalogue, Ids, Logger, Worker } from '@stak/kit';
-import type { StreamSource, Subscription } from '@stak/streams';
+import type { Alarm, StreamSource, Subscription } from '@stak/streams';
 import type { AnyTable, DynamoClient, Store } from '@stak/table';
 import { lakeEndpoints } from './api.ts';
 import { beginBackfill } from './backfill.ts';
-import { captureChanges } from './capture.ts';
+import { captureChanges, subscriptionName } from './capture.ts';
 import { createDucks, type Ducks } from './duck.ts';
 import { createEraser } from './eraser.ts';
 import { lakeErrors } from './errors.ts';
@@ -26,6 +26,7 @@ export type { ObjectStore } from './objects.ts';
 export { type S3Options, s3Objects } from './s3-objects.ts';
 export { type FollowedEntity, type FollowedTable, follow, type Owner } from './tables.ts';
 export { taskInsights } from './task-insights.ts';
+export { deliveryInsights, messageInsights } from './traffic-insights.ts';
 
 export type LakeDeps = {
   store: Store;
@@ -60,7 +61,7 @@ export function createLake(deps: LakeDeps) {
   const files = { duck: keeping, scratch: join(scratch, 'keeping') };
 
   const { eraser, eraseAgain } = createEraser({ ...files, parts, objects, clock, log });
-  const keeper = createKeeper({ ...files, parts, client, insights, bronzeDays, eraseAgain });
+  const keeper = createKeeper({ ...files, parts, client, clock, ids, log, insights, bronzeDays, eraseAgain });
   const lake = createReading({
     ...deps,
     parts,
@@ -80,7 +81,7 @@ export function createLake(deps: LakeDeps) {
     errors: lakeErrors as ErrorCatalogue,
     tables: [] as AnyTable[],
     subscriptions: parts.map(part => captureChanges({ ...part, flushMs })) as Subscription[],
-    workers: keeper.workers as Worker[],
+    workers: [keeper.worker] as Worker[],
     eraser,
     ...lake,
     // One step of what the worker does for a table; true if there may be more.
@@ -89,6 +90,11 @@ export function createLake(deps: LakeDeps) {
     redrive: (table: string) => redriveLetters(partOf(table)),
     // Reads the whole table again: after changes were lost because nobody read the stream for a day.
     backfill: (table: string) => beginBackfill(partOf(table)),
+    // For the consumers of the subscriptions: what the stream has lost is still in the table.
+    onAlarm({ consumer }: Pick<Alarm, 'consumer'>): void {
+      const part = parts.find(({ plan }) => subscriptionName(plan.table.name) === consumer);
+      if (part) beginBackfill(part).catch(error => log.error({ err: error, consumer }, 'no backfill begun'));
+    },
     close() {
       for (const duck of [guests, asking, keeping]) duck.close();
     },

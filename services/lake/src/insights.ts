@@ -1,6 +1,6 @@
-import { goldNames } from './compaction.ts';
 import type { CurrentSources } from './current-sql.ts';
 import type { Duck } from './duck.ts';
+import { goldNames } from './gold.ts';
 import { finish, readGold, sumChanges, sumCurrent, sumDifferences } from './gold-sql.ts';
 import { type Insight, type InsightRow, insightSignature } from './insight.ts';
 import * as limits from './limits.ts';
@@ -37,8 +37,8 @@ async function partsOf(part: Part, insight: Insight): Promise<string[]> {
   const recent = recentFiles(state, entity);
   const canGoOn = goesOn(state, insight, clock.now());
   const kept = goldNames(insight).map(({ name, isRunning }) => ({ isRunning, gold: state.gold[name] }));
-  const sources = await locateCurrent(part, state, entity);
   const all = [...state.files.values()].filter(file => file.entity === entity).map(file => file.path);
+  const sources = await locateCurrent(part, state, entity);
   const parts: string[] = [];
   for (const { isRunning, gold } of kept) {
     const known = gold?.signature === insightSignature(insight) ? gold : undefined;
@@ -68,7 +68,7 @@ function goesOn(state: State, { entity }: Insight, nowMs: number): boolean {
   return (
     silver !== undefined &&
     silver.generation === state.completeGeneration &&
-    nowMs - (silver.erasedAt ?? 0) > limits.erasureSettlesMs &&
+    nowMs - state.erasedAt > limits.erasureSettlesMs &&
     recentFiles(state, entity.name).every(file => file.isChained && file.firstAt > scannedUntil)
   );
 }

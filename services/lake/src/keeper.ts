@@ -1,70 +1,99 @@
-import type { Worker } from '@stak/kit';
+import { rm } from 'node:fs/promises';
+import type { Clock, Ids, Logger, Worker } from '@stak/kit';
 import type { DynamoClient } from '@stak/table';
 import { beginBackfill, continueBackfill, needsBackfill } from './backfill.ts';
-import { type CompactionDeps, compactEntity, isDue } from './compaction.ts';
+import { compactEntity, isDue } from './compaction.ts';
+import type { GoldDeps } from './gold.ts';
 import { takeLease } from './leases.ts';
 import * as limits from './limits.ts';
 import type { Part } from './parts.ts';
-import { deleteGarbage, deleteOrphans, dropOldFiles, mergeSmallFiles } from './retention.ts';
+import {
+  deleteGarbage,
+  deleteOrphans,
+  dropOldFiles,
+  hasGarbage,
+  mergeSmallFiles,
+  smallFiles,
+} from './retention.ts';
 
-export type KeeperDeps = CompactionDeps & {
+export type KeeperDeps = GoldDeps & {
   parts: readonly Part[];
   client: DynamoClient;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
   bronzeDays: number;
   eraseAgain(): Promise<boolean>;
 };
 
-// Everything that has to be done besides capturing, one table at a time, by one process at a time.
+// Everything that has to be done besides capturing, one thing at a time.
 export function createKeeper(deps: KeeperDeps) {
-  const { parts, client, bronzeDays } = deps;
+  const { parts, client, clock, log, bronzeDays } = deps;
   const sweptAt = new Map<Part, number>();
 
-  // Answers whether it did anything: then there may be more of it.
-  async function keepTable(part: Part, signal?: AbortSignal): Promise<boolean> {
+  // The next thing to do for a table, if there is any. Looking costs next to nothing.
+  async function findWork(part: Part, signal?: AbortSignal): Promise<(() => Promise<unknown>) | undefined> {
     const state = await part.manifest.read();
-    if (needsBackfill(state)) {
-      await beginBackfill(part);
-      return continueBackfill(part, client, signal);
-    }
+    if (needsBackfill(state))
+      return async () => {
+        await beginBackfill(part);
+        await continueBackfill(part, client, signal);
+      };
     const due = [...part.plan.entities.keys()].find(entity => isDue(part, state, entity, deps.insights));
-    if (due !== undefined) return compactEntity(part, due, deps);
-    if (await mergeSmallFiles(part, deps)) return true;
-    await deleteGarbage(part, limits.garbageMs);
-    const nowMs = part.clock.now();
-    if (nowMs - (sweptAt.get(part) ?? 0) >= limits.sweepMs) {
-      sweptAt.set(part, nowMs);
-      await dropOldFiles(part, bronzeDays);
-      await deleteOrphans(part);
-    }
-    return false;
+    if (due !== undefined) return () => compactEntity(part, due, deps);
+    const small = smallFiles(part, state);
+    if (small) return () => mergeSmallFiles(part, deps, small);
+    if (hasGarbage(part, state)) return () => deleteGarbage(part, limits.garbageMs);
+    if (clock.now() - (sweptAt.get(part) ?? 0) >= limits.sweepMs) return () => sweep(part);
+    return undefined;
   }
 
-  async function keepAll(owner: string, signal: AbortSignal): Promise<boolean> {
-    let didSomething = false;
-    for (const part of parts) {
-      if (signal.aborted) return false;
-      const { objects, clock, log, plan } = part;
-      try {
-        const lease = await takeLease({ objects, clock, owner, leaseMs: limits.leaseMs }, plan.table.name);
-        if (lease) didSomething = (await keepTable(part, signal)) || didSomething;
-      } catch (error) {
-        if (signal.aborted) return false;
-        log.error({ err: error, table: plan.table.name }, 'the lake could not be kept');
-      }
-    }
-    return (await deps.eraseAgain()) || didSomething;
+  async function sweep(part: Part): Promise<void> {
+    sweptAt.set(part, clock.now());
+    await dropOldFiles(part, bronzeDays);
+    await deleteOrphans(part);
   }
 
-  const worker = (part: Part): Worker => ({
+  // True if something was done: then there may be more.
+  async function keepTable(part: Part): Promise<boolean> {
+    const work = await findWork(part);
+    await work?.();
+    return work !== undefined;
+  }
+
+  async function keepShared(part: Part, owner: string, signal: AbortSignal): Promise<boolean> {
+    const { name } = part.plan.table;
+    try {
+      const work = await findWork(part, signal);
+      if (!work) return false;
+      const { objects } = part;
+      if (!(await takeLease({ objects, clock, owner, leaseMs: limits.leaseMs }, name))) return false;
+      await work();
+      return true;
+    } catch (error) {
+      if (!signal.aborted) log.error({ err: error, table: name }, 'the lake could not be kept');
+      return false;
+    }
+  }
+
+  const worker: Worker = {
     name: 'lake keeper',
     async run(signal) {
-      const owner = part.ids.next('own');
+      const owner = deps.ids.next('own');
+      let lookedAt = clock.now();
+      await rm(deps.scratch, { recursive: true, force: true }); // what a process that was killed left behind
       while (!signal.aborted) {
-        const isBusy = await keepAll(owner, signal);
-        if (!isBusy) await part.clock.sleep(limits.keepMs, signal).catch(() => {});
+        let isBusy = false;
+        for (const part of parts)
+          if (!signal.aborted) isBusy = (await keepShared(part, owner, signal)) || isBusy;
+        if (clock.now() - lookedAt >= limits.eraseLookMs) {
+          const hasMore = await deps.eraseAgain();
+          if (!hasMore) lookedAt = clock.now();
+        }
+        if (!isBusy) await clock.sleep(limits.keepMs, signal).catch(() => {});
       }
     },
-  });
+  };
 
-  return { keepTable, workers: parts.slice(0, 1).map(worker) };
+  return { keepTable, worker };
 }

@@ -6,14 +6,14 @@ import type { State } from './manifest-state.ts';
 import { isCaptured } from './shard-mark.ts';
 
 export type LagDeps = { store: Store; source: StreamSource; clock: Clock };
-export type Lag = { as_of: string; lag_ms: number };
+export type Lag = { as_of: string; lag_ms: number; caught_up: boolean };
 
 // How far the lake is behind its table: the age of the oldest change that is in the stream and not in the lake.
 export async function readLag(deps: LagDeps, table: string, state: State): Promise<Lag> {
   const nowMs = deps.clock.now();
   const oldest = await oldestMissing(deps, table, state);
   const lag_ms = oldest === undefined ? 0 : Math.max(0, nowMs - oldest);
-  return { as_of: new Date(nowMs - lag_ms).toISOString(), lag_ms };
+  return { as_of: new Date(nowMs - lag_ms).toISOString(), lag_ms, caught_up: oldest === undefined };
 }
 
 async function oldestMissing(deps: LagDeps, table: string, state: State): Promise<number | undefined> {

@@ -1,4 +1,4 @@
-import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
+import { type AccountPrincipal, type EndUserPrincipal, principalKey } from '@stak/http';
 import type { Clock } from '@stak/kit';
 import type { StreamSource } from '@stak/streams';
 import type { Store } from '@stak/table';
@@ -8,10 +8,12 @@ import { lakeErrors } from './errors.ts';
 import type { Insight } from './insight.ts';
 import { answerInsight } from './insights.ts';
 import { type Lag, readLag } from './lag.ts';
+import * as limits from './limits.ts';
 import { columnsFor, type Part } from './parts.ts';
-import { listViews, runQuery } from './query.ts';
+import { isMentioned, listViews, runQuery } from './query.ts';
 import { scopeOf, type TenantsOf } from './scope.ts';
 import { readTableStatus } from './status.ts';
+import { createTurns } from './turns.ts';
 
 export type Caller = AccountPrincipal | EndUserPrincipal;
 
@@ -33,21 +35,25 @@ export type Lake = ReturnType<typeof createReading>;
 export function createReading({ parts, insights, guests, own, scratch, tenantsOf, ...deps }: LakeParts) {
   const { clock } = deps;
   const views = listViews(parts);
+  const turns = createTurns(limits.queriesPerCaller);
 
   // Of several tables, the one that is furthest behind.
   async function lagOf(some: readonly Part[]): Promise<Lag> {
     const lags = await Promise.all(
       some.map(async part => readLag(deps, part.plan.table.name, await part.manifest.read())),
     );
-    const now = { as_of: new Date(clock.now()).toISOString(), lag_ms: 0 };
-    return lags.reduce((worst, lag) => (lag.lag_ms > worst.lag_ms ? lag : worst), now);
+    const current = { as_of: new Date(clock.now()).toISOString(), lag_ms: 0, caught_up: true };
+    const worst = lags.reduce((one, other) => (other.lag_ms > one.lag_ms ? other : one), current);
+    return { ...worst, caught_up: lags.every(lag => lag.caught_up) };
   }
 
   return {
     async query(caller: Caller, sql: string) {
-      const lag = await lagOf([...new Set(views.map(view => view.part))]);
+      const asked = views.filter(view => isMentioned(view, sql));
+      const lag = await lagOf([...new Set(asked.map(view => view.part))]);
       const scope = await scopeOf(caller, tenantsOf);
-      return { ...(await runQuery({ duck: guests, views }, scope, sql)), ...lag };
+      const run = () => runQuery({ duck: guests, views }, scope, sql);
+      return { ...(await turns.take(principalKey(caller), run)), ...lag };
     },
     async status() {
       return {

@@ -13,8 +13,6 @@ export type SilverFile = {
   through: number; // the last commit whose bronze is in it
   generation: number; // of the backfill that was complete
   signature: string; // of its columns
-  // Rows were taken out of it then: sums can no longer go on from it by the changes alone.
-  erasedAt?: number;
 };
 // Running sums go on from those before; the others are made anew from silver.
 export type GoldFile = { path: string; through: number; signature: string; isRunning: boolean };
@@ -33,17 +31,20 @@ export type State = {
   backfill: Backfill | undefined;
   completeGeneration: number;
   backfilledAt: number; // when the last scan was over
+  erasedAt: number; // when somebody's rows were taken out
   // Nothing names these any more; readers that began before may still have them open.
   garbage: { path: string; since: number }[];
 };
 
 export type Entry = {
   at: number;
+  by?: string; // whose it is: a put whose answer was lost looks like somebody else's
   captured?: Captured;
   add?: BronzeFile[];
   // Files that take the place of others: they count as captured when those were.
   replace?: { from: string[]; to: (BronzeFile & { commit: number }) | undefined }[];
   drop?: string[];
+  erased?: true;
   letters?: Letter[];
   answered?: string[]; // letters that were redriven or erased
   silver?: Record<string, SilverFile>;
@@ -64,6 +65,7 @@ export const emptyState = (): State => ({
   backfill: undefined,
   completeGeneration: 0,
   backfilledAt: 0,
+  erasedAt: 0,
   garbage: [],
 });
 
@@ -85,6 +87,7 @@ export function applyEntry(state: State, commit: number, entry: Entry): void {
   if (answered.size > 0) state.letters = state.letters.filter(({ path }) => !answered.has(path));
   replaceRefs(state, state.silver, entry.silver, entry.at);
   replaceRefs(state, state.gold, entry.gold, entry.at);
+  if (entry.erased) state.erasedAt = entry.at;
   if (entry.backfill) applyBackfill(state, entry.backfill, entry.at);
   const deleted = new Set(entry.deleted);
   if (deleted.size > 0) state.garbage = state.garbage.filter(({ path }) => !deleted.has(path));

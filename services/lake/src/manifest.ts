@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '@stak/kit';
 import * as limits from './limits.ts';
 import {
@@ -70,15 +71,23 @@ export function openManifest(objects: ObjectStore, table: string, clock: Clock):
   async function commit(build: Parameters<Manifest['commit']>[0]): Promise<Entry | undefined> {
     for (;;) {
       const known = await catchUp();
-      const entry = await build(known);
-      if (!entry) return undefined;
+      const built = await build(known);
+      if (!built) return undefined;
+      const entry: Entry = { ...built, by: randomUUID() };
       const number = known.version + 1;
       if (clock.now() - readAt > limits.manifestStaleMs) continue;
-      if (!(await objects.putIfAbsent(commitKey(number), Buffer.from(JSON.stringify(entry))))) continue;
+      const isFirst = await objects.putIfAbsent(commitKey(number), Buffer.from(JSON.stringify(entry)));
+      if (!isFirst && !(await isOwn(number, entry))) continue;
       applyEntry(known, number, entry);
       if (number % limits.commitsPerState === 0) await keepState(known);
       return entry;
     }
+  }
+
+  // An answer that was lost on the way makes the second try find the first one's commit.
+  async function isOwn(number: number, { by }: Entry): Promise<boolean> {
+    const body = await objects.get(commitKey(number));
+    return body !== undefined && (JSON.parse(decode(body)) as Entry).by === by;
   }
 
   async function keepState(known: State): Promise<void> {

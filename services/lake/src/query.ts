@@ -29,24 +29,25 @@ export async function runQuery(
 ): Promise<DuckAnswer> {
   if (!readingWords.test(sql))
     throw lakeErrors.create('lake.sql_forbidden', 'A query begins with SELECT, WITH, FROM or VALUES.');
-  const mentioned = sql.toLowerCase();
   return whileFilesLast(async () => {
     const prepare: string[] = [];
-    for (const view of views) {
-      const isMentioned = mentioned.includes(view.name.toLowerCase());
-      // One that is not asked about is not loaded.
-      prepare.push(await createView(view, isMentioned ? scopeCondition(scope) : 'false'));
-    }
+    for (const view of views)
+      prepare.push(await createView(view, isMentioned(view, sql) ? scopeCondition(scope) : undefined));
     return duck.run({ prepare, sql, guest: true, maxRows: limits.resultRows, maxBytes: limits.resultBytes });
   });
 }
 
-async function createView({ name, part, entity }: View, condition: string): Promise<string> {
-  const columns = columnsFor(part, entity).map(column => quoteName(column.name));
+// A table whose name does not stand in the text is there, and empty: what nobody asks about is not loaded.
+export const isMentioned = ({ name }: View, sql: string): boolean =>
+  sql.toLowerCase().includes(name.toLowerCase());
+
+async function createView({ name, part, entity }: View, scope: string | undefined): Promise<string> {
+  const columns = columnsFor(part, entity);
   const sources =
-    condition === 'false'
-      ? { columns: columnsFor(part, entity), silver: undefined, recent: [], generation: 0 }
+    scope === undefined
+      ? { columns, silver: undefined, recent: [], generation: 0 }
       : await locateCurrent(part, await part.manifest.read(), entity);
-  return `create table ${quoteName(name)} as select ${columns.join(', ')}
-    from (${currentRows(sources, condition)}) where ${isPresent}`;
+  const names = columns.map(column => quoteName(column.name)).join(', ');
+  return `create table ${quoteName(name)} as select ${names}
+    from (${currentRows(sources, scope)}) where ${isPresent}`;
 }

@@ -9,9 +9,8 @@ import { type RewriteDeps, replaceFiles, rewriteFiles } from './rewriting.ts';
 const isSettled = (state: State, part: Part, file: ListedFile): boolean =>
   !part.plan.entities.has(file.entity) || file.commit <= (state.silver[file.entity]?.through ?? 0);
 
-// The small files of one entity and day as one. Answers whether there were any.
-export async function mergeSmallFiles(part: Part, deps: RewriteDeps): Promise<boolean> {
-  const state = await part.manifest.read();
+// Files of one entity and day that are small and so many that they should be one.
+export function smallFiles(part: Part, state: State): ListedFile[] | undefined {
   const groups = new Map<string, ListedFile[]>();
   for (const file of state.files.values()) {
     if (file.bytes >= limits.smallFileBytes || !isSettled(state, part, file)) continue;
@@ -20,9 +19,15 @@ export async function mergeSmallFiles(part: Part, deps: RewriteDeps): Promise<bo
     if (group) group.push(file);
     else groups.set(name, [file]);
   }
-  const due = [...groups.values()].find(files => files.length >= limits.smallFiles);
-  if (!due) return false;
-  return replaceFiles(part, due, await rewriteFiles(part, deps, due, 'true'));
+  return [...groups.values()].find(files => files.length >= limits.smallFiles);
+}
+
+export async function mergeSmallFiles(
+  part: Part,
+  deps: RewriteDeps,
+  files: readonly ListedFile[],
+): Promise<boolean> {
+  return replaceFiles(part, files, await rewriteFiles(part, deps, files, 'true'));
 }
 
 // History that is too old.
@@ -35,10 +40,16 @@ export async function dropOldFiles(part: Part, bronzeDays: number): Promise<void
   });
 }
 
+const garbageOf = ({ clock }: Part, { garbage }: State, olderThanMs: number): string[] =>
+  garbage.filter(({ since }) => since <= clock.now() - olderThanMs).map(({ path }) => path);
+
+export const hasGarbage = (part: Part, state: State): boolean =>
+  garbageOf(part, state, limits.garbageMs).length > 0;
+
 // Objects that the manifest has let go of, once nobody can be reading them.
-export async function deleteGarbage({ manifest, objects, clock }: Part, olderThanMs: number): Promise<void> {
-  const due = (await manifest.read()).garbage.filter(({ since }) => since <= clock.now() - olderThanMs);
-  const deleted = due.map(({ path }) => path);
+export async function deleteGarbage(part: Part, olderThanMs: number): Promise<void> {
+  const { manifest, objects, clock } = part;
+  const deleted = garbageOf(part, await manifest.read(), olderThanMs);
   for (const path of deleted) await objects.delete(path);
   if (deleted.length > 0) await manifest.commit(() => ({ at: clock.now(), deleted }));
 }

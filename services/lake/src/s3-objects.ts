@@ -71,14 +71,14 @@ export function s3Objects({
     },
     async putIfAbsent(key, Body) {
       const { client, sdk } = await open();
-      for (;;) {
+      for (let attempt = 1; ; attempt++) {
         try {
           await client.send(new sdk.PutObjectCommand({ ...at(key), Body, IfNoneMatch: '*' }));
           return true;
         } catch (error) {
           if (statusOf(error) === 412) return false;
           // Another put of the same key is under way: whether it comes to be is not known yet.
-          if (statusOf(error) !== 409) throw error;
+          if (statusOf(error) !== 409 || attempt === limits.conflicts) throw error;
         }
       }
     },

@@ -8,6 +8,7 @@ const count = z.int().nonnegative();
 const freshness = {
   as_of: z.iso.datetime().describe('Everything that happened before is in the answer.'),
   lag_ms: count.describe('The age of the oldest change that is not in it; 0 if there is none.'),
+  caught_up: z.boolean().describe('Every change there is, is in it.'),
 };
 
 export const queryBody = z.strictObject({

@@ -107,7 +107,7 @@ export async function capture(house: House, lake: OpenLake, change: Partial<Hous
   );
   await until(house, async () => {
     const { tables } = await lake.status();
-    return tables.every(table => table.lag_ms === 0);
+    return tables.every(table => table.caught_up);
   });
   stopping.abort();
   await Promise.all(ended);

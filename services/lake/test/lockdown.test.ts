@@ -111,14 +111,12 @@ test('nobody sees rows of somebody else, whatever he asks', async () => {
 
 test.each([
   `with recursive r(n) as (select 1 union all select n + 1 from r) select count(*) from r`,
-  `select count(*) from range(1000000000) a, range(1000000000) b where a.range + b.range = -1`,
   `select repeat('a', 2000000000)`,
   `select list_transform(range(100000000), x -> list_sum(range(x)))[1]`,
   `select string_agg(repeat('x', 100000), '') from range(1000000)`,
-  `select max(x) from (select unnest(range(4000000000)) as x order by random())`,
 ])('ends: %s', async sql => {
   // The same process and the same limits of memory, with less time.
-  const duck = createDuck({ processes: 1, queue: 5, timeoutMs: 1500 });
+  const duck = createDuck({ processes: 1, queue: 5, timeoutMs: 1000 });
   try {
     const error = await duck.run({ prepare: [], sql, guest: true }).catch(cause => cause);
     expect(['lake.query_too_slow', 'lake.query_too_large', 'lake.sql_failed']).toContain(error.code);

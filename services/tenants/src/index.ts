@@ -13,6 +13,7 @@ import { tenants } from './table.ts';
 import { tenantEndpoints } from './tenant-api.ts';
 import { createTokenEpochs } from './token-epochs.ts';
 import { userEndpoints } from './user-api.ts';
+import { findByIdentity } from './users.ts';
 
 export type { ResolveChannel } from './channels.ts';
 export type { Audit, AuditEntry, MintEndUserToken, TenantsDeps } from './deps.ts';
@@ -49,6 +50,9 @@ export function createTenants(deps: TenantsDeps) {
     enterTenant: enter,
     resolveChannel: resolve,
     findChannelMappings: (channel: Channel) => findChannelMappings(service, channel),
+    // Whose identity on a channel it is, by the lock of it.
+    findChannelUser: async (tenantId: string, channel: string, identity: string) =>
+      (await findByIdentity(service, tenantId, channel, identity)).items[0]?.user_id,
     isTokenRevoked: service.epochs.isRevoked,
     eraser,
   };

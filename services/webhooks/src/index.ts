@@ -2,12 +2,13 @@ import type { AnyEndpoint } from '@stak/http';
 import { systemRandom, type Worker } from '@stak/kit';
 import { createAdmission } from './admission.ts';
 import { alertSubscription } from './alerts.ts';
+import { analyse } from './analytics.ts';
 import { createAttempts } from './attempts.ts';
 import { createBreaker } from './breaker.ts';
 import { createConfig } from './config.ts';
 import { createConnectionApi } from './connection-api.ts';
 import { createConnections } from './connections.ts';
-import { createCounters } from './counters.ts';
+import { createCounters, dayOf } from './counters.ts';
 import { createDeliveryWorker } from './delivery-worker.ts';
 import type { WebhookDeps } from './deps.ts';
 import { createEraser } from './eraser.ts';
@@ -79,6 +80,24 @@ export function createWebhooks(deps: WebhookDeps) {
     createDeliveryWorker({ ...base, ...pipeline, config, counters, breaker, intake, lanes, jobs }),
     counters.worker,
   ];
+  // The last seven days of an account, in a few numbers.
+  const readHealth = async (userId: string) => {
+    const own = await sources.listByUser(userId);
+    const nowMs = clock.now();
+    const { statuses } = await analyse(store, {
+      userId,
+      from: dayOf(nowMs - 6 * 86_400_000),
+      to: dayOf(nowMs),
+    });
+    const connected = await Promise.all(own.map(({ sourceId }) => connections.listBySource(sourceId)));
+    const failing = connected.flat().filter(({ breaker: state }) => state !== 'closed');
+    return {
+      sources: own.length,
+      delivered: statuses.delivered,
+      failed: statuses.failed + statuses.partial,
+      failing: failing.map(({ name }) => name),
+    };
+  };
   return {
     api,
     errors: webhookErrors,
@@ -89,6 +108,7 @@ export function createWebhooks(deps: WebhookDeps) {
     connections,
     events,
     attempts,
+    readHealth,
     eraser: createEraser({ ...base, config }),
     close: () => transforms.close(),
   };

@@ -9,7 +9,7 @@ import { agentErrors } from '../errors.ts';
 import { cleanText } from '../history.ts';
 import { dueAt } from '../leases.ts';
 import * as limits from '../limits.ts';
-import { refundMessage, reserveMessage } from '../quota.ts';
+import { isRefusal, refundMessage, reserveMessage } from '../quota.ts';
 import { isRefused } from '../race.ts';
 import { readAgentSettings } from '../settings.ts';
 import { message as messageItem, state } from '../table.ts';
@@ -67,7 +67,7 @@ export async function takeMessage(
   try {
     if (!(await acceptFrom(service, incoming, user_id))) await refundMessage(service, incoming, reserved_on);
   } catch (error) {
-    await refundMessage(service, incoming, reserved_on);
+    if (isRefusal(error)) await refundMessage(service, incoming, reserved_on);
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import * as limits from '../limits.ts';
 import type { ChannelAddresses } from './addresses.ts';
 import { callJson, judge } from './calls.ts';
 import type { ChannelKind } from './channel.ts';
-import { asObject, asText, readJson } from './proof.ts';
+import { asObject, asText, hmacHex, readJson } from './proof.ts';
 
 const issuer = 'https://api.botframework.com';
 const bearer = /^Bearer ([A-Za-z0-9_.-]{1,8000})$/;
@@ -18,7 +18,9 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
 
   const accessToken = async (service: Service, appId: string, password: string) => {
     const nowMs = service.clock.now();
-    const known = tokens.get(appId);
+    // By the password, too: whoever has the app id without it gets nothing of an earlier owner.
+    const cacheKey = hmacHex(password, appId);
+    const known = tokens.get(cacheKey);
     if (known && known.untilMs > nowMs) return known.token;
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
@@ -30,7 +32,7 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
     if ('failed' in called || called.status !== 200 || typeof called.json.access_token !== 'string')
       return called;
     const untilMs = nowMs + Number(called.json.expires_in ?? 0) * 1000 - limits.tokenEarlyMs;
-    tokens.set(appId, { token: called.json.access_token, untilMs });
+    tokens.set(cacheKey, { token: called.json.access_token, untilMs });
     if (tokens.size > limits.compiledSchemas) tokens.delete(tokens.keys().next().value!);
     return called.json.access_token;
   };

@@ -1,0 +1,173 @@
+import { Anchor, Button, JsonInput, Select, Stack, Textarea, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type {
+  ApiTypes,
+  WebhooksEditConnectionData as Connection,
+  WebhooksCreateConnectionData as Created,
+} from '@stak/client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { client } from '../api.ts';
+import { fieldComplaints } from '../complaint.ts';
+import { Failure } from '../failure.tsx';
+
+type Draft = ApiTypes['webhooks.createConnection']['args']['body'];
+type Kind = Connection['transform']['type'];
+
+const kinds = [
+  { value: 'passthrough', label: 'As it was received' },
+  { value: 'field_map', label: 'Map fields' },
+  { value: 'javascript', label: 'JavaScript' },
+];
+const exampleFilter = '[{ "field": "body", "path": "$.amount", "operator": "gte", "value": 1000 }]';
+const exampleMap = JSON.stringify(
+  [
+    { to: '$.kind', from: '$.type' },
+    { to: '$.text', template: 'Paid: {{$.amount}}' },
+  ],
+  null,
+  2,
+);
+const exampleCode = `function transform(event) {
+  return { body: { kind: event.body.type } };
+}`;
+
+type Props = {
+  sourceId: string;
+  connection: Connection | undefined; // none for a new one
+  onCreated: (created: Created) => void;
+};
+
+export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
+  const queries = useQueryClient();
+  const given = connection?.transform;
+  const [kind, setKind] = useState<Kind>(given?.type ?? 'passthrough');
+  const [filters, setFilters] = useState(JSON.stringify(connection?.filters ?? [], null, 2));
+  const [map, setMap] = useState(
+    given?.type === 'field_map' ? JSON.stringify(given.fields, null, 2) : exampleMap,
+  );
+  const [code, setCode] = useState(given?.type === 'javascript' ? given.code : exampleCode);
+
+  const save = useMutation({
+    mutationFn: async (names: { name: string; destinationUrl: string }) => {
+      const body = { ...names, filters: parse('filter', filters), transform: transformOf() } as Draft;
+      if (connection) {
+        const { connectionId } = connection;
+        await client.webhooks.editConnection({ connectionId, body });
+        return undefined;
+      }
+      return (await client.webhooks.createConnection({ sourceId, body })).data;
+    },
+    onSuccess: async created => {
+      await queries.invalidateQueries({ queryKey: ['connections', sourceId] });
+      if (created) onCreated(created);
+      else notifications.show({ message: 'The connection is saved.' });
+    },
+  });
+  const transformOf = (): unknown => {
+    if (kind === 'field_map') return { type: kind, fields: parse('map', map), keep: keepOf(given) };
+    return kind === 'javascript' ? { type: kind, code } : { type: kind };
+  };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    save.mutate({ name: String(fields.get('name')), destinationUrl: String(fields.get('url')) });
+  };
+  const complaints = fieldComplaints(save.error);
+  const hasPlace = Object.keys(complaints).length > 0;
+
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {save.error && !hasPlace && <Failure error={save.error} />}
+        <TextInput
+          name="name"
+          label="Name"
+          placeholder="Billing"
+          required
+          maxLength={100}
+          defaultValue={connection?.name}
+          error={complaints.name}
+        />
+        <TextInput
+          name="url"
+          type="url"
+          label="Destination"
+          placeholder="https://api.example.com/webhooks"
+          required
+          defaultValue={connection?.destinationUrl}
+          error={complaints.destinationUrl}
+        />
+        <JsonInput
+          label="Filter"
+          description={
+            <>
+              Rules that all have to hold; an empty list lets every event through.{' '}
+              <Anchor component="button" type="button" size="xs" onClick={() => setFilters(exampleFilter)}>
+                Show an example
+              </Anchor>
+            </>
+          }
+          value={filters}
+          onChange={setFilters}
+          validationError="This is not JSON"
+          error={complaints.filters}
+          autosize
+          minRows={3}
+          maxRows={14}
+          classNames={{ input: 'stak-mono' }}
+        />
+        <Select
+          label="What is sent"
+          data={kinds}
+          value={kind}
+          allowDeselect={false}
+          onChange={value => setKind((value ?? 'passthrough') as Kind)}
+          error={kind === 'passthrough' && complaints.transform}
+        />
+        {kind === 'field_map' && (
+          <JsonInput
+            label="Fields"
+            description="Where each value goes, and whether it is taken from the body, fixed, or put together"
+            value={map}
+            onChange={setMap}
+            validationError="This is not JSON"
+            error={complaints.transform}
+            autosize
+            minRows={4}
+            maxRows={16}
+            classNames={{ input: 'stak-mono' }}
+          />
+        )}
+        {kind === 'javascript' && (
+          <Textarea
+            label="Code"
+            description="Defines transform(event), which returns { body, headers? }, or null to drop the event"
+            value={code}
+            onChange={event => setCode(event.currentTarget.value)}
+            error={complaints.transform}
+            autosize
+            minRows={5}
+            maxRows={20}
+            spellCheck={false}
+            classNames={{ input: 'stak-mono' }}
+          />
+        )}
+        <Button type="submit" loading={save.isPending}>
+          {connection ? 'Save' : 'Create connection'}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+const keepOf = (given: Connection['transform'] | undefined): boolean | undefined =>
+  given?.type === 'field_map' ? given.keep : undefined;
+
+function parse(what: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`The ${what} is not JSON: ${(error as Error).message}`);
+  }
+}

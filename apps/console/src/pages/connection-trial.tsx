@@ -1,0 +1,114 @@
+import { Button, Code, Divider, Group, JsonInput, Stack, Switch, Text, Timeline, Title } from '@mantine/core';
+import type { ApiTypes } from '@stak/client';
+import { IconCheck, IconX } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client } from '../api.ts';
+import { Failure } from '../failure.tsx';
+import { prettyOf } from './payload-text.ts';
+
+type Trial = ApiTypes['webhooks.testConnection']['data'];
+
+// A sample goes through the saved connection, and every step says what it did.
+export function ConnectionTrial({ connectionId }: { connectionId: string }) {
+  const [sample, setSample] = useState('{\n  "type": "order.paid",\n  "amount": 4200\n}');
+  const [isSent, setIsSent] = useState(false);
+  const trial = useMutation({
+    mutationFn: async () => {
+      const headers: [string, string][] = [['Content-Type', 'application/json']];
+      const body = { body: sample, headers, send: isSent };
+      return (await client.webhooks.testConnection({ connectionId, body })).data;
+    },
+  });
+  return (
+    <Stack>
+      <Divider />
+      <Title order={3} size="h4">
+        Try a sample
+      </Title>
+      <JsonInput
+        label="Body"
+        description="It goes through the connection as it was saved."
+        value={sample}
+        onChange={setSample}
+        autosize
+        minRows={4}
+        maxRows={14}
+        classNames={{ input: 'stak-mono' }}
+      />
+      <Group justify="space-between">
+        <Switch
+          label="Send it to the destination"
+          checked={isSent}
+          onChange={event => setIsSent(event.currentTarget.checked)}
+        />
+        <Button variant="default" loading={trial.isPending} onClick={() => trial.mutate()}>
+          Run the sample
+        </Button>
+      </Group>
+      {trial.error && <Failure error={trial.error} />}
+      <div aria-live="polite">{trial.data && <Steps trial={trial.data} />}</div>
+    </Stack>
+  );
+}
+
+function Steps({ trial: { filter, transform, request, response } }: { trial: Trial }) {
+  const isAnswered = response && response.statusCode >= 200 && response.statusCode < 300;
+  return (
+    <Timeline bulletSize={22} lineWidth={2} active={4}>
+      <Timeline.Item
+        {...bullet(filter.matched)}
+        title={filter.matched ? 'The filter lets it through' : 'The filter holds it back'}
+      >
+        {filter.steps.map((step, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a finished trial never change
+          <Text key={index} size="sm" pl={step.depth * 16}>
+            {step.matched ? '✓' : '✗'} <span className="stak-mono">{step.rule}</span>{' '}
+            <Text span size="sm" c="dimmed">
+              {step.why}
+            </Text>
+          </Text>
+        ))}
+      </Timeline.Item>
+      {transform && (
+        <Timeline.Item
+          {...bullet(transform.ok)}
+          title={
+            !transform.ok ? 'It cannot be shaped' : transform.dropped ? 'The code drops it' : 'It is shaped'
+          }
+        >
+          {transform.message !== undefined && <Text size="sm">{transform.message}</Text>}
+        </Timeline.Item>
+      )}
+      {request && (
+        <Timeline.Item {...bullet(true)} title={`${request.method} ${request.url}`}>
+          <Code block mt={4} className="stak-code" tabIndex={0} aria-label="What is sent">
+            {request.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
+            {'\n\n'}
+            {prettyOf(Uint8Array.from(atob(request.body), char => char.charCodeAt(0)))}
+          </Code>
+        </Timeline.Item>
+      )}
+      {response && (
+        <Timeline.Item
+          {...bullet(isAnswered === true)}
+          title={response.statusCode === 0 ? 'No answer' : `Answered ${response.statusCode}`}
+        >
+          <Text size="sm" c="dimmed">
+            {Math.round(response.latencyMs)} ms {response.error}
+          </Text>
+          {response.responseBody && (
+            <Code block mt={4} className="stak-code" tabIndex={0} aria-label="What was answered">
+              {response.responseBody}
+            </Code>
+          )}
+        </Timeline.Item>
+      )}
+    </Timeline>
+  );
+}
+
+const bullet = (isGood: boolean) => ({
+  color: isGood ? 'teal' : 'red',
+  bullet: isGood ? <IconCheck size={12} /> : <IconX size={12} />,
+});

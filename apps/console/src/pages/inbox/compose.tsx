@@ -1,0 +1,164 @@
+import {
+  Autocomplete,
+  Button,
+  Card,
+  Group,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Switch,
+  TagsInput,
+  Text,
+  Textarea,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { client } from '../../api.ts';
+import { Failure } from '../../failure.tsx';
+import { formatTime } from '../../format.ts';
+import { type Draft, emptyDraft, sendBody } from './draft.ts';
+import { MessagePreview } from './message-preview.tsx';
+import { nameAudience, type Place, sendsKey, useUsers } from './place.ts';
+
+export function Compose({
+  place,
+  hasSchema,
+  categories,
+}: {
+  place: Place;
+  hasSchema: boolean;
+  categories: string[];
+}) {
+  const [draft, setDraft] = useState(emptyDraft);
+  const edit = (part: Partial<Draft>) => setDraft(old => ({ ...old, ...part }));
+  const users = useUsers(place.tenant_id);
+  const queries = useQueryClient();
+  const send = useMutation({
+    mutationFn: async () => {
+      const body = sendBody(draft);
+      return draft.audience === 'everyone'
+        ? client.inbox.broadcast({ ...place, body })
+        : client.inbox.publish({ ...place, body: { ...body, uids: draft.uids } });
+    },
+    onSuccess: async ({ data }) => {
+      const whom = nameAudience(data).toLowerCase();
+      const message = data.send_at
+        ? `Will be sent at ${formatTime(data.send_at * 1000)}.`
+        : `Sent to ${whom}.`;
+      notifications.show({ message });
+      // Whom and what kind stay: the next message often goes the same way.
+      edit({ title: '', body: '', link: '' });
+      await queries.invalidateQueries({ queryKey: sendsKey(place) });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send.mutate();
+  };
+
+  return (
+    <Card withBorder component="section" aria-label="Compose">
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <Title order={3} size="h4">
+            Compose
+          </Title>
+          <SegmentedControl
+            aria-label="To"
+            data={[
+              { value: 'users', label: 'Some users' },
+              { value: 'everyone', label: 'Everyone' },
+            ]}
+            value={draft.audience}
+            onChange={value => edit({ audience: value as Draft['audience'] })}
+          />
+          {draft.audience === 'users' ? (
+            <TagsInput
+              label="Users"
+              description="Ids of your own; press Enter after each."
+              placeholder={draft.uids.length === 0 ? 'ann' : undefined}
+              data={users.data?.map(one => one.user_id) ?? []}
+              value={draft.uids}
+              onChange={uids => edit({ uids })}
+              acceptValueOnBlur
+              clearable
+              clearButtonProps={{ 'aria-label': 'Remove all users' }}
+            />
+          ) : (
+            <Text size="sm" c="dimmed">
+              Everyone in this inbox, also those who come later. It is one write, however many they are.
+            </Text>
+          )}
+          <TextInput
+            label="Title"
+            required
+            maxLength={500}
+            value={draft.title}
+            onChange={event => edit({ title: event.currentTarget.value })}
+          />
+          <Textarea
+            label="Text"
+            autosize
+            minRows={3}
+            maxRows={12}
+            value={draft.body}
+            onChange={event => edit({ body: event.currentTarget.value })}
+          />
+          {hasSchema && (
+            <Switch
+              label="The text is JSON"
+              description="This inbox has a schema for what is in a message."
+              checked={draft.isJson}
+              onChange={event => edit({ isJson: event.currentTarget.checked })}
+            />
+          )}
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+            <Autocomplete
+              label="Category"
+              placeholder="None"
+              data={categories}
+              value={draft.category}
+              onChange={category => edit({ category })}
+            />
+            <TextInput
+              label="Link"
+              type="url"
+              placeholder="https://"
+              value={draft.link}
+              onChange={event => edit({ link: event.currentTarget.value })}
+            />
+            <TextInput
+              label="Expires after"
+              placeholder="As the settings say"
+              description="30d, 12h or 300m"
+              pattern="[1-9][0-9]*[dhms]"
+              value={draft.ttl}
+              onChange={event => edit({ ttl: event.currentTarget.value })}
+            />
+            <TextInput
+              label="Send later"
+              type="datetime-local"
+              description="Empty is now"
+              value={draft.sendAt}
+              onChange={event => edit({ sendAt: event.currentTarget.value })}
+            />
+          </SimpleGrid>
+          <MessagePreview draft={draft} />
+          {send.error && <Failure error={send.error} />}
+          <Group justify="end">
+            <Button
+              type="submit"
+              loading={send.isPending}
+              disabled={draft.audience === 'users' && draft.uids.length === 0}
+            >
+              {draft.sendAt ? 'Schedule' : 'Send'}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,156 @@
+import '@stak/inbox-react/styles.css';
+import './inbox.css';
+import { Group, Select, SimpleGrid, Stack, Tabs, Title } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { Loaded } from '../../loaded.tsx';
+import { Compose } from './compose.tsx';
+import { InboxSettings } from './inbox-settings.tsx';
+import { NewInbox, NewTenant } from './new-inbox.tsx';
+import { type InboxSearch, type Place, useInboxes, useTenants } from './place.ts';
+import { Sends } from './sends.tsx';
+import { TenantSettings } from './tenant-settings.tsx';
+import { UserInbox } from './user-inbox.tsx';
+
+const route = getRouteApi('/inside/inbox');
+
+export function InboxPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const go = (to: InboxSearch) => void navigate({ search: to, replace: true });
+  const tenants = useTenants();
+  return (
+    <Stack>
+      <Title order={2}>Inbox</Title>
+      <Loaded query={tenants}>
+        {all => {
+          const tenant = all.find(one => one.tenant_id === search.tenant) ?? all[0];
+          if (!tenant) return <NewTenant />;
+          return (
+            <TenantInboxes
+              key={tenant.tenant_id}
+              tenant_id={tenant.tenant_id}
+              search={search}
+              go={go}
+              tenants={all.map(one => ({ value: one.tenant_id, label: one.name }))}
+            />
+          );
+        }}
+      </Loaded>
+    </Stack>
+  );
+}
+
+type Choice = { value: string; label: string };
+
+function TenantInboxes({
+  tenant_id,
+  tenants,
+  search,
+  go,
+}: {
+  tenant_id: string;
+  tenants: Choice[];
+  search: InboxSearch;
+  go: (to: InboxSearch) => void;
+}) {
+  const inboxes = useInboxes(tenant_id);
+  const chooseTenant = (
+    <Select
+      label="Tenant"
+      data={tenants}
+      value={tenant_id}
+      allowDeselect={false}
+      searchable
+      flex="1 1 140px"
+      maw={240}
+      onChange={tenant => tenant !== null && go({ tenant })}
+    />
+  );
+  return (
+    <Loaded query={inboxes}>
+      {all => {
+        const inbox = all.find(one => one.inbox_key === search.inbox) ?? all[0];
+        if (!inbox)
+          return (
+            <>
+              <Group>{chooseTenant}</Group>
+              <NewInbox
+                tenant_id={tenant_id}
+                isFirst
+                onMade={key => go({ ...search, tenant: tenant_id, inbox: key })}
+              />
+            </>
+          );
+        const place = { tenant_id, inbox_key: inbox.inbox_key };
+        return (
+          <>
+            <Group align="end">
+              {chooseTenant}
+              <Select
+                label="Inbox"
+                data={all.map(one => ({ value: one.inbox_key, label: one.title || one.inbox_key }))}
+                value={inbox.inbox_key}
+                allowDeselect={false}
+                flex="1 1 140px"
+                maw={240}
+                onChange={key => key !== null && go({ ...search, tenant: tenant_id, inbox: key })}
+              />
+              <NewInbox
+                tenant_id={tenant_id}
+                onMade={key => go({ ...search, tenant: tenant_id, inbox: key })}
+              />
+            </Group>
+            <InboxTabs
+              key={`${tenant_id}/${inbox.inbox_key}`}
+              place={place}
+              hasSchema={inbox.schema !== undefined}
+              categories={Object.keys(inbox.ttl ?? {}).filter(name => name !== 'default')}
+              search={{ ...search, tenant: tenant_id, inbox: inbox.inbox_key }}
+              go={go}
+            />
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function InboxTabs({
+  place,
+  hasSchema,
+  categories,
+  search,
+  go,
+}: {
+  place: Place;
+  hasSchema: boolean;
+  categories: string[];
+  search: InboxSearch;
+  go: (to: InboxSearch) => void;
+}) {
+  const tab = search.tab ?? 'messages';
+  return (
+    <Tabs value={tab} onChange={value => go({ ...search, tab: value ?? 'messages' })} keepMounted={false}>
+      <Tabs.List>
+        <Tabs.Tab value="messages">Messages</Tabs.Tab>
+        <Tabs.Tab value="sent">Sent</Tabs.Tab>
+        <Tabs.Tab value="settings">Settings</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="messages" pt="md">
+        <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
+          <Compose place={place} hasSchema={hasSchema} categories={categories} />
+          <UserInbox place={place} user={search.user} onUser={user => go({ ...search, user })} />
+        </SimpleGrid>
+      </Tabs.Panel>
+      <Tabs.Panel value="sent" pt="md">
+        <Sends place={place} />
+      </Tabs.Panel>
+      <Tabs.Panel value="settings" pt="md">
+        <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
+          <InboxSettings place={place} />
+          <TenantSettings tenant_id={place.tenant_id} />
+        </SimpleGrid>
+      </Tabs.Panel>
+    </Tabs>
+  );
+}

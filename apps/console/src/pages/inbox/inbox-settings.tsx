@@ -1,0 +1,166 @@
+import {
+  Button,
+  Card,
+  Group,
+  NumberInput,
+  Select,
+  Stack,
+  Switch,
+  Textarea,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type { InboxListInboxesDataDataItem } from '@stak/client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { client } from '../../api.ts';
+import { Failure } from '../../failure.tsx';
+import { Loaded } from '../../loaded.tsx';
+import { CategoryTtls } from './category-ttls.tsx';
+import { inboxesKey, type Place } from './place.ts';
+
+type Config = InboxListInboxesDataDataItem;
+type Body = Parameters<typeof client.inbox.writeInbox>[0]['body'];
+
+export function InboxSettings({ place }: { place: Place }) {
+  const queries = useQueryClient();
+  const queryKey = ['inbox', place.tenant_id, place.inbox_key];
+  const inbox = useQuery({ queryKey, queryFn: () => client.inbox.readInbox(place) });
+  const save = useMutation({
+    // Somebody who saved in between is not overwritten: the server refuses, and says so.
+    mutationFn: ({ body, etag }: { body: () => Body; etag: string | undefined }) =>
+      writeConfig(place, body, etag),
+    onSuccess: async () => {
+      notifications.show({ message: 'Saved.' });
+      await queries.invalidateQueries({ queryKey });
+      await queries.invalidateQueries({ queryKey: inboxesKey(place.tenant_id) });
+    },
+  });
+  return (
+    <Card withBorder component="section" aria-label="Inbox settings">
+      <Title order={3} size="h4" mb="sm">
+        This inbox
+      </Title>
+      <Loaded query={inbox}>
+        {({ data, etag }) => (
+          <Stack gap="sm">
+            <ConfigForm
+              key={data.version}
+              config={data}
+              isBusy={save.isPending}
+              onSave={body => save.mutate({ body, etag })}
+            />
+            {save.error && <Failure error={save.error} onRetry={() => inbox.refetch()} />}
+          </Stack>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+const writeConfig = async (place: Place, body: () => Body, etag: string | undefined) =>
+  client.inbox.writeInbox({ ...place, body: body() }, etag === undefined ? {} : { ifMatch: etag });
+
+const lateChoices = [
+  { value: 'all', label: 'Everything sent to everyone before' },
+  { value: 'last', label: 'The last few' },
+  { value: 'none', label: 'Nothing from before' },
+];
+
+function ConfigForm({
+  config,
+  isBusy,
+  onSave,
+}: {
+  config: Config;
+  isBusy: boolean;
+  onSave: (body: () => Body) => void;
+}) {
+  const joiners = config.late_joiners ?? 'all';
+  const [late, setLate] = useState(typeof joiners === 'object' ? 'last' : joiners);
+  const [last, setLast] = useState<number | string>(typeof joiners === 'object' ? joiners.last : 10);
+  const [ttl, setTtl] = useState(config.ttl ?? {});
+  const [isUnique, setIsUnique] = useState(config.unique_host_system_ids ?? true);
+
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const text = (name: string) => String(fields.get(name) ?? '');
+    onSave(() => ({
+      title: text('title'),
+      description: text('description'),
+      ttl,
+      late_joiners: late === 'last' ? { last: Number(last) } : (late as 'all' | 'none'),
+      unique_host_system_ids: isUnique,
+      ...(text('schema').trim() && { schema: parseSchema(text('schema')) }),
+    }));
+  };
+
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <TextInput name="title" label="Title" required maxLength={500} defaultValue={config.title} />
+        <TextInput
+          name="description"
+          label="Description"
+          maxLength={2000}
+          defaultValue={config.description}
+        />
+        <CategoryTtls ttl={ttl} onChange={setTtl} />
+        <Group align="end">
+          <Select
+            label="Who comes later sees"
+            data={lateChoices}
+            value={late}
+            allowDeselect={false}
+            onChange={value => setLate(value ?? 'all')}
+            flex={1}
+            miw={220}
+          />
+          {late === 'last' && (
+            <NumberInput
+              label="How many"
+              min={1}
+              max={1000}
+              value={last}
+              onChange={setLast}
+              w={110}
+              required
+            />
+          )}
+        </Group>
+        <Switch
+          label="Your own ids are unique"
+          description="The same host_system_id again is the same message."
+          checked={isUnique}
+          onChange={event => setIsUnique(event.currentTarget.checked)}
+        />
+        <Textarea
+          name="schema"
+          label="Schema of message bodies"
+          description="A JSON Schema; empty takes anything."
+          autosize
+          minRows={2}
+          maxRows={12}
+          classNames={{ input: 'stak-mono' }}
+          spellCheck={false}
+          defaultValue={config.schema ? JSON.stringify(config.schema, null, 2) : ''}
+        />
+        <Group>
+          <Button type="submit" loading={isBusy}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function parseSchema(text: string): { [name: string]: unknown } {
+  try {
+    return JSON.parse(text) as { [name: string]: unknown };
+  } catch {
+    throw new Error('The schema is not JSON. Look for a missing quote, comma or bracket.');
+  }
+}

@@ -1,0 +1,134 @@
+import { Badge, Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type { InboxBroadcastData } from '@stak/client';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client, messageOf } from '../../api.ts';
+import { DataTable } from '../../data-table.tsx';
+import { Failure } from '../../failure.tsx';
+import { formatAgo, formatNumber, formatTime } from '../../format.ts';
+import { nameAudience, type Place, sendsKey } from './place.ts';
+
+type Send = InboxBroadcastData;
+const refreshMs = 4_000; // readers change the numbers, and no stream tells the sender
+
+export function Sends({ place }: { place: Place }) {
+  const queries = useQueryClient();
+  const [chosen, setChosen] = useState<Send>();
+  const sends = useInfiniteQuery({
+    queryKey: sendsKey(place),
+    queryFn: async ({ pageParam }) =>
+      (await client.inbox.listSends({ ...place, limit: 50, ...(pageParam && { cursor: pageParam }) })).data,
+    initialPageParam: '',
+    getNextPageParam: page => page.next_cursor,
+    refetchInterval: refreshMs,
+  });
+  const takeBack = useMutation({
+    mutationFn: ({ id, status }: Send) =>
+      status === 'scheduled' ? client.inbox.cancel({ ...place, id }) : client.inbox.redact({ ...place, id }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: sendsKey(place) }),
+    onError: error => notifications.show({ color: 'red', message: messageOf(error) }),
+    onSettled: () => setChosen(undefined),
+  });
+
+  if (sends.error && !sends.data) return <Failure error={sends.error} onRetry={() => sends.refetch()} />;
+  return (
+    <Stack aria-busy={sends.isPending}>
+      {sends.error && <Failure error={sends.error} onRetry={() => sends.refetch()} />}
+      {sends.data && <SendTable rows={sends.data.pages.flatMap(page => page.data)} onTakeBack={setChosen} />}
+      {sends.hasNextPage && (
+        <Group>
+          <Button variant="default" loading={sends.isFetchingNextPage} onClick={() => sends.fetchNextPage()}>
+            Show older
+          </Button>
+        </Group>
+      )}
+      <Modal
+        opened={chosen !== undefined}
+        onClose={() => setChosen(undefined)}
+        title={chosen?.status === 'scheduled' ? 'Cancel this message?' : 'Redact this message?'}
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <Text fw={600}>{chosen?.title}</Text>
+        <Text size="sm">
+          {chosen?.status === 'scheduled'
+            ? 'It will not be sent.'
+            : 'It is gone at once from every inbox that has it, and so are its counts. This cannot be undone.'}
+        </Text>
+        <Group justify="end" mt="md">
+          <Button variant="default" onClick={() => setChosen(undefined)}>
+            Keep it
+          </Button>
+          <Button color="red" loading={takeBack.isPending} onClick={() => chosen && takeBack.mutate(chosen)}>
+            {chosen?.status === 'scheduled' ? 'Cancel message' : 'Redact'}
+          </Button>
+        </Group>
+      </Modal>
+    </Stack>
+  );
+}
+
+const colors: Record<Send['status'], string> = {
+  scheduled: 'blue',
+  delivering: 'yellow',
+  sent: 'teal',
+  redacting: 'orange',
+  redacted: 'gray',
+  cancelled: 'gray',
+};
+
+function SendTable({ rows, onTakeBack }: { rows: Send[]; onTakeBack: (send: Send) => void }) {
+  return (
+    <DataTable
+      label="Sent messages"
+      rows={rows}
+      keyOf={row => row.id}
+      empty="Nothing was sent to this inbox. Write the first message under Messages."
+      columns={[
+        { label: 'Title', show: row => row.title ?? <Text c="dimmed">Redacted</Text> },
+        { label: 'To', show: nameAudience },
+        { label: 'When', show: showWhen },
+        {
+          label: 'Status',
+          show: row => (
+            <Badge variant="light" color={colors[row.status]}>
+              {row.status}
+            </Badge>
+          ),
+        },
+        { label: 'Delivered', isNumber: true, show: row => formatNumber(row.delivered) },
+        { label: 'Read', isNumber: true, show: row => formatNumber(row.read) },
+        { label: 'Read rate', show: showRate },
+        {
+          label: '',
+          show: row =>
+            (row.status === 'scheduled' || row.status === 'sent' || row.status === 'delivering') && (
+              <Button
+                size="compact-sm"
+                variant="default"
+                aria-label={`${row.status === 'scheduled' ? 'Cancel' : 'Redact'} ${row.title}`}
+                onClick={() => onTakeBack(row)}
+              >
+                {row.status === 'scheduled' ? 'Cancel' : 'Redact'}
+              </Button>
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+function showWhen({ status, send_at, received }: Send) {
+  if (status === 'scheduled' && send_at !== undefined) return `at ${formatTime(send_at * 1000)}`;
+  return <span title={formatTime(received * 1000)}>{formatAgo(received * 1000)}</span>;
+}
+
+function showRate({ read_rate, title }: Send) {
+  const percent = Math.round(100 * read_rate);
+  return (
+    <Group gap="xs" wrap="nowrap" miw={110}>
+      <Progress value={percent} flex={1} aria-label={`Read rate of ${title ?? 'a redacted message'}`} />
+      <Text size="sm">{percent} %</Text>
+    </Group>
+  );
+}

@@ -1,0 +1,70 @@
+import { Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { StakError } from '@stak/client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { FormEvent } from 'react';
+import { client } from '../../api.ts';
+import { Failure } from '../../failure.tsx';
+import { Loaded } from '../../loaded.tsx';
+
+const nobodySaid = { data: { title: '', ttl: undefined, version: 0 }, etag: undefined };
+
+// For all inboxes of the tenant; an inbox's own settings come first.
+export function TenantSettings({ tenant_id }: { tenant_id: string }) {
+  const queries = useQueryClient();
+  const settings = useQuery({
+    queryKey: ['inbox-settings', tenant_id],
+    queryFn: () => client.inbox.readSettings({ tenant_id }).catch(whenMissing),
+  });
+  const save = useMutation({
+    mutationFn: ({ body, etag }: { body: { title: string; ttl?: string }; etag: string | undefined }) =>
+      client.inbox.writeSettings({ tenant_id, body }, etag === undefined ? {} : { ifMatch: etag }),
+    onSuccess: async () => {
+      notifications.show({ message: 'Saved.' });
+      await queries.invalidateQueries({ queryKey: ['inbox-settings', tenant_id] });
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>, etag: string | undefined) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const ttl = String(fields.get('ttl') ?? '');
+    save.mutate({ body: { title: String(fields.get('title')), ...(ttl && { ttl }) }, etag });
+  };
+  return (
+    <Card withBorder component="section" aria-label="Tenant">
+      <Title order={3} size="h4">
+        All inboxes of this tenant
+      </Title>
+      <Text c="dimmed" size="sm" mb="sm">
+        Where an inbox says nothing, this holds.
+      </Text>
+      <Loaded query={settings}>
+        {({ data, etag }) => (
+          <form key={data.version} onSubmit={event => submit(event, etag)}>
+            <Stack gap="sm">
+              <TextInput name="title" label="Title" required maxLength={500} defaultValue={data.title} />
+              <TextInput
+                name="ttl"
+                label="Messages expire after"
+                description="30d, 12h or 300m; at most 720d. Empty means 30d."
+                pattern="[1-9][0-9]*[dhms]"
+                defaultValue={data.ttl ?? ''}
+              />
+              {save.error && <Failure error={save.error} />}
+              <Group>
+                <Button type="submit" loading={save.isPending}>
+                  Save
+                </Button>
+              </Group>
+            </Stack>
+          </form>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function whenMissing(error: unknown): typeof nobodySaid {
+  if (error instanceof StakError && error.code === 'inbox.settings_not_found') return nobodySaid;
+  throw error;
+}

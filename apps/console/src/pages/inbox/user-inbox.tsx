@@ -1,0 +1,97 @@
+import { Badge, Card, Group, Select, Stack, Text, Title } from '@mantine/core';
+import { Bell, Inbox, InboxProvider, useConnection } from '@stak/inbox-react';
+import { useCallback } from 'react';
+import { client } from '../../api.ts';
+import { Loaded } from '../../loaded.tsx';
+import { type Place, useUsers } from './place.ts';
+
+// What a user has in front of them: with a token of theirs, and the components that an app of yours would use.
+export function UserInbox({
+  place,
+  user,
+  onUser,
+}: {
+  place: Place;
+  user: string | undefined;
+  onUser: (user: string) => void;
+}) {
+  const users = useUsers(place.tenant_id);
+  return (
+    <Loaded query={users}>
+      {all => {
+        const chosen = all.find(one => one.user_id === user) ?? all[0];
+        if (!chosen) return <NoUsers tenant_id={place.tenant_id} />;
+        return (
+          <Stack gap="sm">
+            <Select
+              label="As this user sees it"
+              data={all.map(one => ({ value: one.user_id, label: `${one.display_name} (${one.user_id})` }))}
+              value={chosen.user_id}
+              allowDeselect={false}
+              searchable
+              onChange={value => value !== null && onUser(value)}
+            />
+            <OneUser key={chosen.user_id} place={place} user_id={chosen.user_id} name={chosen.display_name} />
+          </Stack>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function OneUser({ place, user_id, name }: { place: Place; user_id: string; name: string }) {
+  const { tenant_id, inbox_key } = place;
+  const mint = useCallback(async () => {
+    const { data } = await client.tenants.mintToken({ tenant_id, body: { sub: user_id, scope: 'write' } });
+    return data.token;
+  }, [tenant_id, user_id]);
+  return (
+    <InboxProvider baseUrl="" token={mint} tenant={tenant_id} inbox={inbox_key}>
+      <div className="console-inbox">
+        <Group justify="space-between" mb="xs">
+          <Group gap="xs">
+            <Title order={3} size="h4">
+              {name}
+            </Title>
+            <LiveBadge />
+          </Group>
+          <Bell>
+            <Inbox marksSeen={false} title="Newest" />
+          </Bell>
+        </Group>
+        {/* Looking over a user's shoulder must not say that the user has seen it. */}
+        <Inbox marksSeen={false} title={`Inbox of ${name}`} />
+      </div>
+    </InboxProvider>
+  );
+}
+
+const words = {
+  connecting: { label: 'Connecting', color: 'gray' },
+  live: { label: 'Live', color: 'teal' },
+  lost: { label: 'Connection lost', color: 'orange' },
+  refused: { label: 'Refused', color: 'red' },
+} as const;
+
+function LiveBadge() {
+  const { label, color } = words[useConnection().state];
+  return (
+    <Badge variant="dot" color={color}>
+      {label}
+    </Badge>
+  );
+}
+
+function NoUsers({ tenant_id }: { tenant_id: string }) {
+  return (
+    <Card withBorder>
+      <Title order={3} size="h4">
+        Nobody to look at yet
+      </Title>
+      <Text c="dimmed" size="sm">
+        This tenant has no users. Messages reach any id you send to; to see an inbox here, add the user to the
+        tenant: <span className="stak-mono">POST /v1/tenants/{tenant_id}/users</span>.
+      </Text>
+    </Card>
+  );
+}

@@ -1,0 +1,78 @@
+import { Card, Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { client } from '../api.ts';
+import { formatNumber } from '../format.ts';
+import { Loaded } from '../loaded.tsx';
+import { Stat } from '../stat.tsx';
+
+// A third of the console's script: only for whoever looks at a chart.
+const EventsChart = lazy(() => import('./webhook-chart.tsx'));
+
+const dayMs = 86_400_000;
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const inMs = (value: number | null): string =>
+  value === null ? '–' : `${formatNumber(Math.round(value))} ms`;
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+
+// Of one source, or of all.
+export function WebhookAnalytics({ sourceId }: { sourceId?: string }) {
+  const [days, setDays] = useState('7');
+  const analytics = useQuery({
+    queryKey: ['webhook-analytics', sourceId, days],
+    queryFn: async () => {
+      const count = Number(days);
+      const from = dayOf(Date.now() - (count - 1) * dayMs);
+      const filter = { from, ...(sourceId !== undefined && { sourceId }) };
+      return { ...(await client.webhooks.analytics(filter)).data, from, count };
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: 10_000,
+  });
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between">
+        <Title order={3} size="h4">
+          Events and deliveries
+        </Title>
+        <SegmentedControl
+          size="xs"
+          aria-label="Days"
+          value={days}
+          onChange={setDays}
+          data={[
+            { value: '7', label: '7 days' },
+            { value: '30', label: '30 days' },
+          ]}
+        />
+      </Group>
+      <Loaded query={analytics}>
+        {data => (
+          <>
+            <SimpleGrid cols={{ base: 2, md: 4 }}>
+              <Stat label="Events" value={formatNumber(data.received)} />
+              <Stat
+                label="Deliveries that succeed"
+                value={data.successRate === null ? '–' : percent.format(data.successRate)}
+                note={`of ${formatNumber(data.attempts)} attempts`}
+              />
+              <Stat label="Half answer within" value={inMs(data.latency.p50)} />
+              <Stat label="95% answer within" value={inMs(data.latency.p95)} />
+            </SimpleGrid>
+            <Card withBorder>
+              {data.received === 0 ? (
+                <Text c="dimmed" ta="center" py="xl">
+                  No event in these days.
+                </Text>
+              ) : (
+                <Suspense fallback={<Skeleton h={220} />}>
+                  <EventsChart days={data.days} from={data.from} count={data.count} />
+                </Suspense>
+              )}
+            </Card>
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}

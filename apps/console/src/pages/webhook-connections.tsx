@@ -1,0 +1,157 @@
+import { Alert, Button, Card, Code, Drawer, Group, Stack, Text } from '@mantine/core';
+import type { WebhooksEditConnectionData as Connection } from '@stak/client';
+import { IconPlus } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client } from '../api.ts';
+import { complain } from '../complaint.ts';
+import { CopyLine } from '../copy.tsx';
+import { formatNumber } from '../format.ts';
+import { Loaded } from '../loaded.tsx';
+import { StatusBadge } from '../status-badge.tsx';
+import { ConnectionForm } from './connection-form.tsx';
+import { ConnectionTrial } from './connection-trial.tsx';
+
+const breakers = {
+  closed: 'Deliveries flow',
+  half: 'The destination is being tried',
+  open: 'The destination fails: deliveries wait',
+};
+
+export function WebhookConnections({ sourceId }: { sourceId: string }) {
+  const [edited, setEdited] = useState<string | 'new'>();
+  const [secret, setSecret] = useState<string>();
+  const connections = useQuery({
+    queryKey: ['connections', sourceId],
+    queryFn: async () => (await client.webhooks.listConnections({ sourceId })).data.data,
+    refetchInterval: 5_000,
+  });
+  const current = connections.data?.find(one => one.connectionId === edited);
+  const close = () => {
+    setEdited(undefined);
+    setSecret(undefined);
+  };
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between">
+        <Text c="dimmed" size="sm">
+          Each connection gets every event, if its filter lets it through.
+        </Text>
+        <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited('new')}>
+          New connection
+        </Button>
+      </Group>
+      <Loaded query={connections}>
+        {rows =>
+          rows.length === 0 ? (
+            <Text c="dimmed">There is no connection yet. Make one, and events go to your own address.</Text>
+          ) : (
+            rows.map(one => (
+              <ConnectionCard
+                key={one.connectionId}
+                connection={one}
+                onEdit={() => setEdited(one.connectionId)}
+              />
+            ))
+          )
+        }
+      </Loaded>
+      <Drawer
+        opened={edited !== undefined}
+        onClose={close}
+        position="right"
+        size="lg"
+        title={edited === 'new' ? 'New connection' : (current?.name ?? 'Connection')}
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <Stack>
+          {secret !== undefined && (
+            <Alert title="Deliveries are signed with this secret. Copy it now: it is not shown again">
+              <Group>
+                <Code className="stak-mono">{secret}</Code>
+                <CopyLine value={secret} label="Copy" />
+              </Group>
+            </Alert>
+          )}
+          <ConnectionForm
+            key={edited}
+            sourceId={sourceId}
+            connection={current}
+            onCreated={({ connectionId, signingSecret }) => {
+              setEdited(connectionId);
+              setSecret(signingSecret);
+            }}
+          />
+          {current && <ConnectionTrial connectionId={current.connectionId} />}
+        </Stack>
+      </Drawer>
+    </Stack>
+  );
+}
+
+function ConnectionCard({ connection, onEdit }: { connection: Connection; onEdit: () => void }) {
+  const { connectionId, sourceId, name, destinationUrl, status, breaker, filters, transform } = connection;
+  const queries = useQueryClient();
+  const refresh = () => queries.invalidateQueries({ queryKey: ['connections', sourceId] });
+  const isStopped = status !== 'active';
+  const edit = useMutation({
+    mutationFn: () =>
+      client.webhooks.editConnection({ connectionId, body: { status: isStopped ? 'active' : 'paused' } }),
+    onSuccess: refresh,
+    onError: complain,
+  });
+  const remove = useMutation({
+    mutationFn: () => client.webhooks.deleteConnection({ connectionId }),
+    onSuccess: refresh,
+    onError: complain,
+  });
+  return (
+    <Card withBorder>
+      <Group justify="space-between" align="start">
+        <div>
+          <Group gap="xs">
+            <Text fw={600}>{name}</Text>
+            <StatusBadge status={status} />
+            <StatusBadge status={breaker} label={breakers[breaker]} />
+          </Group>
+          <Text className="stak-mono" mt={4}>
+            {destinationUrl}
+          </Text>
+          <Text size="sm" c="dimmed" mt={4} className="stak-figures">
+            {filters.length === 0
+              ? 'Every event'
+              : `${filters.length} ${filters.length === 1 ? 'rule' : 'rules'}`}{' '}
+            · {transform.type === 'passthrough' ? 'as received' : transform.type.replace('_', ' ')} ·{' '}
+            {formatNumber(connection.deliveryCount)} delivered · {formatNumber(connection.failureCount)}{' '}
+            failed
+          </Text>
+          {connection.disabledReason !== undefined && <Text size="sm">{connection.disabledReason}</Text>}
+        </div>
+        <Group gap="xs">
+          <Button size="compact-sm" variant="default" aria-label={`Edit and test ${name}`} onClick={onEdit}>
+            Edit and test
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={`${isStopped ? 'Resume' : 'Pause'} ${name}`}
+            onClick={() => edit.mutate()}
+          >
+            {isStopped ? 'Resume' : 'Pause'}
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={`Delete ${name}`}
+            onClick={() => {
+              if (confirm(`Delete the connection "${name}"? What it has not delivered is cancelled.`))
+                remove.mutate();
+            }}
+          >
+            Delete
+          </Button>
+        </Group>
+      </Group>
+    </Card>
+  );
+}

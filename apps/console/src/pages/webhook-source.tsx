@@ -1,0 +1,99 @@
+import { Button, Card, Code, Group, Stack, Tabs, Text, Title } from '@mantine/core';
+import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { client } from '../api.ts';
+import { complain } from '../complaint.ts';
+import { CopyIcon, CopyLine } from '../copy.tsx';
+import { Loaded } from '../loaded.tsx';
+import { StatusBadge } from '../status-badge.tsx';
+import { TextLink } from '../text-link.tsx';
+import { WebhookAnalytics } from './webhook-analytics.tsx';
+import { WebhookConnections } from './webhook-connections.tsx';
+import { WebhookEvents } from './webhook-events.tsx';
+
+const route = getRouteApi('/inside/webhooks/$source');
+
+const curlOf = (address: string): string =>
+  `curl ${address} -H 'Content-Type: application/json' -d '{"type":"order.paid","amount":4200}'`;
+
+export function WebhookSourcePage() {
+  const { source: sourceId } = route.useParams();
+  const queries = useQueryClient();
+  const source = useQuery({
+    queryKey: ['source', sourceId],
+    queryFn: async () => (await client.webhooks.readSource({ sourceId })).data,
+  });
+  const edit = useMutation({
+    mutationFn: (status: 'active' | 'paused') => client.webhooks.editSource({ sourceId, body: { status } }),
+    onSuccess: ({ data }) => queries.setQueryData(['source', sourceId], data),
+    onError: complain,
+  });
+  return (
+    <Stack>
+      <TextLink to="/webhooks" size="sm">
+        ← Webhooks
+      </TextLink>
+      <Loaded query={source}>
+        {({ name, status, ingestUrl, provider, hasSigningSecret }) => (
+          <>
+            <Group justify="space-between">
+              <Group gap="sm">
+                <Title order={2}>{name}</Title>
+                <StatusBadge status={status} />
+              </Group>
+              <Button
+                variant="default"
+                loading={edit.isPending}
+                leftSection={
+                  status === 'paused' ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />
+                }
+                onClick={() => edit.mutate(status === 'paused' ? 'active' : 'paused')}
+              >
+                {status === 'paused' ? 'Resume' : 'Pause'}
+              </Button>
+            </Group>
+            <Card withBorder>
+              <Stack gap="xs">
+                <Group gap={4} wrap="nowrap">
+                  <Text fw={600} className="stak-mono" data-testid="address">
+                    {ingestUrl}
+                  </Text>
+                  <CopyIcon value={ingestUrl} label="Copy the address" />
+                </Group>
+                <Text size="sm" c="dimmed">
+                  {provider === 'custom'
+                    ? 'Give this address to whoever sends.'
+                    : `Give this address to ${provider}.`}{' '}
+                  {hasSigningSecret ? 'Signatures are checked.' : 'Signatures are not checked.'} Try it:
+                </Text>
+                <Code block className="stak-code" tabIndex={0} aria-label="A request to try">
+                  {curlOf(ingestUrl)}
+                </Code>
+                <Group>
+                  <CopyLine value={curlOf(ingestUrl)} label="Copy the command" />
+                </Group>
+              </Stack>
+            </Card>
+          </>
+        )}
+      </Loaded>
+      <Tabs defaultValue="events" keepMounted={false}>
+        <Tabs.List>
+          <Tabs.Tab value="events">Events</Tabs.Tab>
+          <Tabs.Tab value="connections">Connections</Tabs.Tab>
+          <Tabs.Tab value="analytics">Analytics</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="events" pt="md">
+          <WebhookEvents sourceId={sourceId} />
+        </Tabs.Panel>
+        <Tabs.Panel value="connections" pt="md">
+          <WebhookConnections sourceId={sourceId} />
+        </Tabs.Panel>
+        <Tabs.Panel value="analytics" pt="md">
+          <WebhookAnalytics sourceId={sourceId} />
+        </Tabs.Panel>
+      </Tabs>
+    </Stack>
+  );
+}

@@ -1,0 +1,189 @@
+import { Alert, Button, Card, Group, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { client } from '../api.ts';
+import { CopyIcon } from '../copy.tsx';
+import { DataTable } from '../data-table.tsx';
+import { Failure } from '../failure.tsx';
+import { formatAgo, formatNumber, formatTime } from '../format.ts';
+import { Loaded } from '../loaded.tsx';
+import { StatusBadge } from '../status-badge.tsx';
+import { TextLink } from '../text-link.tsx';
+import { WebhookAnalytics } from './webhook-analytics.tsx';
+
+const providers = [
+  'custom',
+  'stripe',
+  'github',
+  'shopify',
+  'slack',
+  'twilio',
+  'sendgrid',
+  'standard-webhooks',
+] as const;
+type Provider = (typeof providers)[number];
+
+export function WebhooksPage() {
+  const [isOpen, { open, close }] = useDisclosure(false);
+  const sources = useQuery({
+    queryKey: ['sources'],
+    queryFn: async () => (await client.webhooks.listSources()).data.data,
+  });
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Title order={2}>Webhooks</Title>
+        <Button leftSection={<IconPlus size={16} />} onClick={open}>
+          New source
+        </Button>
+      </Group>
+      <Loaded query={sources}>
+        {rows => (
+          <Card withBorder>
+            <DataTable
+              label="Sources"
+              rows={rows}
+              keyOf={row => row.sourceId}
+              empty="There is no source yet. Make one: it is an address that takes webhooks, keeps them and passes them on."
+              columns={[
+                {
+                  label: 'Name',
+                  show: row => (
+                    <TextLink to="/webhooks/$source" params={{ source: row.sourceId }} size="sm" fw={600}>
+                      {row.name}
+                    </TextLink>
+                  ),
+                },
+                { label: 'Provider', show: row => row.provider },
+                { label: 'Status', show: row => <StatusBadge status={row.status} /> },
+                {
+                  label: 'Address',
+                  show: row => (
+                    <Group gap={4} wrap="nowrap">
+                      <span className="stak-mono">{row.ingestUrl}</span>
+                      <CopyIcon value={row.ingestUrl} label={`Copy the address of ${row.name}`} />
+                    </Group>
+                  ),
+                },
+                { label: 'Events', show: row => formatNumber(row.eventCount), isNumber: true },
+                {
+                  label: 'Last event',
+                  show: row =>
+                    row.lastEventAt ? (
+                      <span title={formatTime(row.lastEventAt)}>{formatAgo(row.lastEventAt)}</span>
+                    ) : (
+                      'never'
+                    ),
+                },
+              ]}
+            />
+          </Card>
+        )}
+      </Loaded>
+      <WebhookAnalytics />
+      <WebhookAlerts />
+      <Modal opened={isOpen} onClose={close} title="New source" closeButtonProps={{ 'aria-label': 'Close' }}>
+        <NewSource />
+      </Modal>
+    </Stack>
+  );
+}
+
+function NewSource() {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [provider, setProvider] = useState<Provider>('custom');
+  const create = useMutation({
+    mutationFn: (body: { name: string; provider: Provider; signingSecret?: string }) =>
+      client.webhooks.createSource({ body }),
+    onSuccess: ({ data }) => {
+      void queries.invalidateQueries({ queryKey: ['sources'] });
+      return navigate({ to: '/webhooks/$source', params: { source: data.sourceId } });
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const signingSecret = String(fields.get('secret') ?? '');
+    create.mutate({ name: String(fields.get('name')), provider, ...(signingSecret && { signingSecret }) });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {create.error && <Failure error={create.error} />}
+        <TextInput
+          name="name"
+          label="Name"
+          placeholder="Shop orders"
+          required
+          maxLength={100}
+          data-autofocus
+        />
+        <Select
+          label="Who sends"
+          description="Says how signatures are checked and which header is an event's own id"
+          data={providers}
+          value={provider}
+          allowDeselect={false}
+          onChange={value => setProvider((value ?? 'custom') as Provider)}
+        />
+        {provider !== 'custom' && (
+          <TextInput
+            name="secret"
+            label="Signing secret"
+            description="The provider shows it beside the address. It is stored sealed and never shown."
+            type="password"
+            autoComplete="off"
+          />
+        )}
+        <Button type="submit" loading={create.isPending}>
+          Create source
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+const alertTitles = {
+  delivery_failed: 'A delivery failed for good',
+  breaker_opened: 'A destination keeps failing: deliveries wait',
+  connection_disabled: 'A connection was disabled',
+};
+
+function WebhookAlerts() {
+  const alerts = useQuery({
+    queryKey: ['webhook-alerts'],
+    queryFn: async () => (await client.webhooks.listAlerts({ limit: 5 })).data.data,
+  });
+  if (!alerts.data?.length) return null;
+  return (
+    <Stack gap="xs">
+      <Title order={3} size="h4">
+        What needed attention
+      </Title>
+      {alerts.data.map(one => (
+        <Alert
+          key={`${one.raisedAt} ${one.connectionId} ${one.alertKind}`}
+          color="orange"
+          title={alertTitles[one.alertKind]}
+        >
+          <Group justify="space-between">
+            <Text size="sm">{one.detail}</Text>
+            <TextLink
+              to="/webhooks/$source"
+              params={{ source: one.sourceId }}
+              size="sm"
+              c="inherit"
+              underline="always"
+            >
+              {formatAgo(one.raisedAt)}
+            </TextLink>
+          </Group>
+        </Alert>
+      ))}
+    </Stack>
+  );
+}

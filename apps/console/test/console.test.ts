@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { type House, openDestination, openHouse } from './house.ts';
+import { findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+
+const browser = await openBrowser();
+let house: House;
+
+beforeAll(async () => {
+  if (browser) house = await openHouse();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await house?.close();
+});
+
+async function enter(options: Parameters<typeof signUp>[2] = {}): Promise<Visitor> {
+  const visitor = await signUp(browser!, house.url, options);
+  onTestFinished(() => visitor.page.context().close());
+  return visitor;
+}
+
+const post = (address: string, body: unknown) =>
+  fetch(address, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+async function createSource({ page }: Visitor, name: string): Promise<string> {
+  await page.goto(`${house.url}/console/webhooks`);
+  await page.getByRole('button', { name: 'New source' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill(name);
+  await page.getByRole('button', { name: 'Create source' }).click();
+  return page.getByTestId('address').innerText();
+}
+
+async function connect({ page }: Visitor, destination: string): Promise<void> {
+  await page.getByRole('tab', { name: 'Connections' }).click();
+  await page.getByRole('button', { name: 'New connection' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Billing');
+  await page.getByRole('textbox', { name: 'Destination' }).fill(destination);
+  await page.getByRole('button', { name: 'Create connection' }).click();
+  await page.getByText('it is not shown again').waitFor();
+}
+
+describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browser)', () => {
+  it('lets somebody sign up, out and in again, and stays signed in', async () => {
+    const { page, email, password, failures } = await enter();
+    await page.getByText('All systems ready').waitFor();
+    await page.reload();
+    await page.getByText('Events this month').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+    await page.getByLabel('Password').first().fill('not the password');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Password').first().fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('shows a webhook as it arrives, what became of it, and delivers it again', async () => {
+    const destination = await openDestination(500);
+    onTestFinished(() => destination.close());
+    const visitor = await enter();
+    const { page } = visitor;
+    const address = await createSource(visitor, 'Shop');
+    await page.getByText(`curl ${address}`).waitFor();
+    await connect(visitor, destination.url);
+    await page.getByRole('button', { name: 'Run the sample' }).click();
+    await page.getByText('The filter lets it through').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+
+    await page.getByRole('tab', { name: 'Events' }).click();
+    const tail = page.waitForResponse(response => response.url().endsWith('/tail'));
+    await page.reload();
+    await tail;
+    await page.getByText('Nothing has arrived yet').waitFor();
+    const { eventId } = (await (await post(address, { type: 'order.paid' })).json()) as { eventId: string };
+    await page.getByRole('link', { name: eventId }).click();
+    await page.getByText('"type": "order.paid"').waitFor();
+    await page.getByText('Answered 500', { exact: true }).waitFor();
+
+    destination.status = 200;
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByText('Answered 200', { exact: true }).waitFor();
+    expect(destination.bodies.at(-1)).toBe('{"type":"order.paid"}');
+    await page.getByText('Hex', { exact: true }).click();
+    await page.getByText('7b 22 74 79 70 65 22').waitFor();
+    expect(visitor.failures).toEqual([]);
+  });
+
+  it('says what is wrong with a filter, at the filter', async () => {
+    const visitor = await enter();
+    const { page } = visitor;
+    await createSource(visitor, 'Shop');
+    await page.getByRole('tab', { name: 'Connections' }).click();
+    await page.getByRole('button', { name: 'New connection' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Billing');
+    await page.getByRole('textbox', { name: 'Destination' }).fill('http://127.0.0.1:9/');
+    const filter = page.getByRole('textbox', { name: 'Filter' });
+    await filter.fill('[{ "field": "body", "path": "$.a", "operator": "resembles" }]');
+    await page.getByRole('button', { name: 'Create connection' }).click();
+    await expect.poll(() => filter.getAttribute('aria-invalid')).toBe('true');
+  });
+
+  it('adds a task from one line, moves it by keys, keeps it, and tells other windows', async () => {
+    const { page, failures } = await enter();
+    const tasks = `${house.url}/console/tasks`;
+    const other = await page.context().newPage();
+    const stream = other.waitForResponse(response => response.url().endsWith('/v1/tasks/events'));
+    await other.goto(tasks);
+    await stream;
+    await page.goto(tasks);
+    await page.getByRole('textbox', { name: 'New task' }).fill('Call Ann tomorrow !high #sales');
+    await page.keyboard.press('Enter');
+    const inColumn = (where: typeof page, column: string) =>
+      where.getByRole('region', { name: column }).getByRole('button', { name: 'Call Ann', exact: true });
+    await inColumn(page, 'To do').waitFor();
+    await inColumn(other, 'To do').waitFor();
+
+    await page.getByRole('button', { name: 'Move Call Ann' }).focus();
+    await page.keyboard.press('Space');
+    await page.getByText('Over To do').waitFor({ state: 'attached' });
+    await page.keyboard.press('ArrowRight');
+    await page.getByText('Over In progress').waitFor({ state: 'attached' });
+    await page.keyboard.press('Space');
+    await inColumn(page, 'In progress').waitFor();
+    await inColumn(other, 'In progress').waitFor();
+    await page.reload();
+    await inColumn(page, 'In progress').waitFor();
+
+    await page.getByRole('textbox', { name: 'Filter' }).fill('priority:hi');
+    await page.getByText('is one of low, medium, high, urgent').waitFor();
+    await page.getByRole('textbox', { name: 'Filter' }).fill('priority:low');
+    await page.getByText('No task is like this.').waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('moves a task with the mouse', async () => {
+    const { page } = await enter({ viewport: { width: 1280, height: 800 } });
+    await page.goto(`${house.url}/console/tasks`);
+    await page.getByRole('textbox', { name: 'New task' }).fill('Call Ann');
+    await page.keyboard.press('Enter');
+    const card = page.getByRole('button', { name: 'Call Ann', exact: true });
+    const done = page.getByRole('region', { name: 'Done' });
+    await card.hover();
+    await page.mouse.down();
+    const { x, y } = (await done.boundingBox())!;
+    await page.mouse.move(x + 40, y + 60, { steps: 5 });
+    await page.mouse.up();
+    await done.getByRole('button', { name: 'Call Ann', exact: true }).waitFor();
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'can be used by everybody and on a phone, %s',
+    async colorScheme => {
+      const visitor = await enter({ colorScheme, viewport: { width: 1280, height: 800 } });
+      const { page } = visitor;
+      const address = await createSource(visitor, 'Shop');
+      const { eventId } = (await (await post(address, { a: 1 })).json()) as { eventId: string };
+      const source = page.url();
+      await page.goto(`${house.url}/console/tasks`);
+      await page.getByRole('textbox', { name: 'New task' }).fill('Call Ann 2020-01-01 !urgent #sales @phone');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Move Call Ann' }).waitFor();
+
+      const ready = {
+        '/console/': 'late',
+        '/console/tasks': 'late: ',
+        '/console/webhooks': 'Shop',
+        [new URL(source).pathname]: eventId,
+        [`${new URL(source).pathname}/events/${eventId}`]: '"a": 1',
+        '/console/account': 'API keys',
+      };
+      for (const [path, text] of Object.entries(ready)) {
+        await page.setViewportSize({ width: 1280, height: 800 });
+        await page.goto(house.url + path);
+        await page.getByText(text).first().waitFor();
+        expect(await findBarriers(page), path).toEqual([]);
+        await page.setViewportSize({ width: 390, height: 800 });
+        expect(await overhang(page), path).toBe(0);
+      }
+      expect(visitor.failures).toEqual([]);
+    },
+    45_000,
+  );
+
+  it('says when there is no connection, and does then what was asked meanwhile', async () => {
+    const { page } = await enter();
+    await page.goto(`${house.url}/console/tasks`);
+    await page.getByText('There is no task yet').waitFor();
+    await page.context().setOffline(true);
+    await page.getByText('The server cannot be reached').waitFor();
+    await page.getByRole('textbox', { name: 'New task' }).fill('Call Ann');
+    await page.keyboard.press('Enter');
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Move Call Ann' }).waitFor();
+    await page.getByText('The server cannot be reached').waitFor({ state: 'detached' });
+  });
+
+  it('needs little script to begin', async () => {
+    const page = await browser!.newPage();
+    onTestFinished(() => page.close());
+    await page.goto(`${house.url}/console/`, { waitUntil: 'networkidle' });
+    const bytes = await page.evaluate(
+      `performance.getEntriesByType('resource').filter(one => one.name.endsWith('.js'))
+        .reduce((sum, one) => sum + one.encodedBodySize, 0)`,
+    );
+    expect(bytes).toBeGreaterThan(50_000);
+    expect(bytes).toBeLessThan(250_000);
+  });
+});

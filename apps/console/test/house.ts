@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createLogger } from '@stak/kit';
+import { mountConsole, readServerConfig, startServer } from '@stak/server';
+import { build } from 'vite';
+import { vi } from 'vitest';
+
+export type House = { url: string; close(): Promise<void> };
+
+// The console as it is built for everybody, on a server that forgets.
+export async function openHouse(): Promise<House> {
+  const folder = await mkdtemp(join(tmpdir(), 'stak-console-'));
+  await buildInto(folder);
+  // Sources tell their address, so the port has to be known before anybody listens.
+  const port = await freePort();
+  const config = readServerConfig(
+    { port, memory: true, demo: false },
+    { STAK_REQUESTS_PER_MINUTE: '100000' },
+  );
+  const server = await startServer(config, {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+    extend: app => mountConsole(app, () => undefined, folder),
+  });
+  return {
+    url: server.localUrl,
+    async close() {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function buildInto(outDir: string): Promise<void> {
+  vi.stubEnv('NODE_ENV', 'production'); // else React comes with everything it tells developers
+  try {
+    const root = fileURLToPath(new URL('..', import.meta.url));
+    await build({ root, logLevel: 'error', build: { outDir, emptyOutDir: true } });
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createSocketServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export type Destination = { url: string; status: number; bodies: string[]; close(): void };
+
+// Where webhooks are delivered to. It answers as it is told.
+export async function openDestination(status: number): Promise<Destination> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    destination.bodies.push(Buffer.concat(chunks).toString());
+    response.writeHead(destination.status).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const destination: Destination = {
+    url: `http://127.0.0.1:${port}/taken`,
+    status,
+    bodies: [],
+    close: () => void server.close().closeAllConnections(),
+  };
+  return destination;
+}

@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+
+const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const password = 'a long enough password';
+let visitors = 0;
+
+export type Visitor = { page: Page; email: string; password: string; failures: string[] };
+
+// Somebody new, signed up by hand like everybody.
+export async function signUp(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  const page = await (await browser.newContext(options)).newPage();
+  page.setDefaultTimeout(15_000);
+  const failures: string[] = [];
+  page.on('pageerror', error => failures.push(error.message));
+  const email = `visitor-${++visitors}@example.com`;
+  await page.goto(`${url}/console/`);
+  await page.getByRole('button', { name: 'Make an account' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Visitor');
+  await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+  await page.getByLabel('Password').first().fill(password);
+  await page.getByRole('button', { name: 'Sign up' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  return { page, email, password, failures };
+}
+
+type Finding = { id: string; impact: string | null; nodes: { html: string }[] };
+
+// What keeps somebody from using the page, in words.
+export async function findBarriers(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(axeFile, 'utf8'));
+  const { violations } = (await page.evaluate('axe.run()')) as { violations: Finding[] };
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+// By how many pixels the page has to be pushed sideways.
+export const overhang = (page: Page): Promise<number> =>
+  page.evaluate('document.documentElement.scrollWidth - window.innerWidth');

@@ -1,0 +1,89 @@
+import type { BenchOptions } from '../bench.ts';
+import { inDataFolder } from '../data-folder.ts';
+import type { Verdict } from '../gates.ts';
+import type { Plan } from '../harness.ts';
+import { chooseParts } from '../parts.ts';
+import { keepResults } from '../results-file.ts';
+import { type Counts, createCustomer } from '../server/customer.ts';
+import { startServerProcess } from '../server/process.ts';
+import { measureServer } from '../server/rounds.ts';
+import { type CostSettings, measureCost } from './cost.ts';
+import { measureReading, type ReadingSettings } from './reading.ts';
+import { printResults, readmeSection } from './report.ts';
+import { operationsFor, prepareInbox, requestNames } from './requests.ts';
+import { measureStreaming, type StreamingSettings } from './streaming.ts';
+import { judgeResults, type Part, partNames, type Results } from './targets.ts';
+
+type Extent = {
+  plan: Plan;
+  cost: CostSettings;
+  reading: ReadingSettings;
+  requesters: Counts;
+  streaming: StreamingSettings;
+  streamers: Counts;
+};
+
+const full: Extent = {
+  plan: { rounds: 7, roundMs: 500, warmUpMs: 1500 },
+  cost: { few: 10, many: 1_000_000, fanOutTo: 1000 },
+  reading: { short: 1000, long: 100_000, broadcasts: 200 },
+  requesters: { apiKeys: 32, sessions: 1, endUsers: 32 },
+  streaming: { perSecond: 200, warmUpMs: 3000, durationMs: 20_000 },
+  streamers: { apiKeys: 8, sessions: 1, endUsers: 500 },
+};
+// Shows that everything runs; its figures mean little, so they are not kept.
+const quick: Extent = {
+  plan: { rounds: 1, roundMs: 100, warmUpMs: 100 },
+  cost: { few: 10, many: 1000, fanOutTo: 100 },
+  reading: { short: 100, long: 1000, broadcasts: 50 },
+  requesters: { apiKeys: 2, sessions: 1, endUsers: 2 },
+  streaming: { perSecond: 50, warmUpMs: 200, durationMs: 1000 },
+  streamers: { apiKeys: 2, sessions: 1, endUsers: 20 },
+};
+const inFlight = 32;
+
+export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
+  const parts = chooseParts(partNames, only);
+  const results = await inDataFolder('inbox', folder => measure(parts, isQuick ? quick : full, folder));
+  const verdicts = judgeResults(results, parts);
+  console.log(`\n${printResults(results)}`);
+  if (!isQuick && only.length === 0)
+    keepResults('inbox', { results, verdicts, section: readmeSection(results) });
+  return verdicts;
+}
+
+async function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
+  const results: Results = {};
+  if (parts.includes('cost')) results.cost = await measureCost(extent.cost, folder);
+  if (parts.includes('reading')) results.reading = await measureReading(extent.reading, extent.plan);
+  if (parts.includes('requests')) results.requests = await measureRequests(extent, `${folder}/requests`);
+  if (parts.includes('streaming')) results.streaming = await measureStreams(extent, `${folder}/streaming`);
+  return results;
+}
+
+async function measureRequests({ plan, requesters }: Extent, folder: string) {
+  const server = await startServerProcess(folder);
+  try {
+    const customer = await createCustomer(server.url, requesters);
+    await prepareInbox(customer);
+    const operations = operationsFor(customer);
+    return await measureServer({ server, operations, names: requestNames, inFlight, plan });
+  } finally {
+    await server.close();
+  }
+}
+
+async function measureStreams({ streaming, streamers }: Extent, folder: string) {
+  const server = await startServerProcess(folder);
+  try {
+    const customer = await createCustomer(server.url, streamers);
+    await customer.client.inbox.writeInbox({
+      tenant_id: customer.tenantId,
+      inbox_key: 'main',
+      body: { title: 'Main' },
+    });
+    return await measureStreaming(server.url, customer, streaming);
+  } finally {
+    await server.close();
+  }
+}

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import type { BenchOptions } from '../bench.ts';
+import { inDataFolder } from '../data-folder.ts';
+import type { Verdict } from '../gates.ts';
+import type { Plan } from '../harness.ts';
+import { chooseParts } from '../parts.ts';
+import { keepResults } from '../results-file.ts';
+import { measureCosts } from './costs.ts';
+import { measureTasks, type OperationSettings } from './operations.ts';
+import { printResults, readmeSection } from './report.ts';
+import { measureSearch } from './search.ts';
+import { judgeResults, type Part, partNames, type Results } from './targets.ts';
+
+type Extent = { plan: Plan; searched: number } & Omit<OperationSettings, 'folder'>;
+
+const full: Extent = {
+  plan: { rounds: 7, roundMs: 500, warmUpMs: 1500 },
+  small: 1000,
+  large: { users: 20, tasksEach: 50_000 },
+  searched: 100_000,
+};
+// Shows that everything runs; its figures mean little, so they are not kept.
+const quick: Extent = {
+  plan: { rounds: 1, roundMs: 100, warmUpMs: 100 },
+  small: 400,
+  large: { users: 2, tasksEach: 1000 },
+  searched: 1000,
+};
+
+export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
+  const parts = chooseParts(partNames, only);
+  const results = await inDataFolder('tasks', folder => measure(parts, isQuick ? quick : full, folder));
+  const verdicts = judgeResults(results, parts);
+  console.log(`\n${printResults(results)}`);
+  if (!isQuick && only.length === 0)
+    keepResults('tasks', { results, verdicts, section: readmeSection(results) });
+  return verdicts;
+}
+
+async function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
+  const { plan, small, large, searched } = extent;
+  const results: Results = {};
+  if (parts.includes('costs')) results.costs = await measureCosts();
+  if (parts.includes('operations'))
+    results.operations = await measureTasks({ folder: join(folder, 'operations'), small, large }, plan);
+  if (parts.includes('search'))
+    results.search = await measureSearch({ folder: join(folder, 'search'), tasks: searched }, plan);
+  return results;
+}

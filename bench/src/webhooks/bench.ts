@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import type { BenchOptions } from '../bench.ts';
+import { inDataFolder } from '../data-folder.ts';
+import type { Verdict } from '../gates.ts';
+import type { Plan } from '../harness.ts';
+import { chooseParts } from '../parts.ts';
+import { keepResults } from '../results-file.ts';
+import { type Customer, createCustomer } from '../server/customer.ts';
+import { type ServerProcess, startServerProcess } from '../server/process.ts';
+import { type DeliverySettings, measureDelivery } from './delivery.ts';
+import { startDestination } from './destination.ts';
+import { measureGrowth } from './growth.ts';
+import { printResults, readmeSection } from './report.ts';
+import { measureRequests } from './requests.ts';
+import { measureRetries, type RetriesSettings } from './retries.ts';
+import { judgeResults, type Part, partNames, type Results } from './targets.ts';
+import { measureUnits } from './units.ts';
+
+type Extent = {
+  plan: Plan;
+  delivery: DeliverySettings;
+  sizes: readonly number[];
+  retries: RetriesSettings;
+  unitEvents: number;
+};
+
+const full: Extent = {
+  plan: { rounds: 7, roundMs: 500, warmUpMs: 1500 },
+  delivery: {
+    rounds: 5,
+    pace: { perSecond: 300, durationMs: 3000 },
+    warmUpMs: 3000,
+    slowSources: 25,
+    slowConnections: 40,
+    slowPace: { perSecond: 100, durationMs: 4000 },
+  },
+  sizes: [10_000, 1_000_000],
+  retries: { retries: 100_000, connections: 20, perSecond: 100, mostMs: 240_000 },
+  unitEvents: 100,
+};
+// Shows that everything runs; its figures mean little, so they are not kept.
+const quick: Extent = {
+  plan: { rounds: 1, roundMs: 100, warmUpMs: 100 },
+  delivery: {
+    rounds: 1,
+    pace: { perSecond: 100, durationMs: 500 },
+    warmUpMs: 200,
+    slowSources: 2,
+    slowConnections: 5,
+    slowPace: { perSecond: 50, durationMs: 500 },
+  },
+  sizes: [100, 5000],
+  retries: { retries: 500, connections: 5, perSecond: 50, mostMs: 60_000 },
+  unitEvents: 5,
+};
+
+export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
+  const parts = chooseParts(partNames, only);
+  const results = await inDataFolder('webhooks', folder => measure(parts, isQuick ? quick : full, folder));
+  const verdicts = judgeResults(results, parts);
+  console.log(`\n${printResults(results)}`);
+  if (!isQuick && only.length === 0)
+    keepResults('webhooks', { results, verdicts, section: readmeSection(results) });
+  return verdicts;
+}
+
+async function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
+  const { plan, delivery, sizes, retries, unitEvents } = extent;
+  const results: Results = {};
+  const destination = await startDestination();
+  const onServer = <T>(part: Part, work: (server: ServerProcess, customer: Customer) => Promise<T>) =>
+    withServer(join(folder, part), work);
+  try {
+    if (parts.includes('units'))
+      results.units = await onServer('units', ({ url }, { client }) =>
+        measureUnits(url, client, destination, unitEvents),
+      );
+    if (parts.includes('requests'))
+      results.requests = await onServer('requests', (server, { client }) =>
+        measureRequests(server, client, destination, plan),
+      );
+    if (parts.includes('delivery'))
+      results.delivery = await onServer('delivery', ({ url }, { client }) =>
+        measureDelivery(url, client, destination, delivery),
+      );
+    if (parts.includes('retries'))
+      results.retries = await measureRetries(destination, retries, join(folder, 'retries'));
+    if (parts.includes('growth')) results.growth = await measureGrowth(sizes, plan, folder);
+    return results;
+  } finally {
+    await destination.close();
+  }
+}
+
+async function withServer<T>(
+  folder: string,
+  work: (server: ServerProcess, customer: Customer) => Promise<T>,
+): Promise<T> {
+  const server = await startServerProcess(folder);
+  try {
+    return await work(server, await createCustomer(server.url, { apiKeys: 1, sessions: 1, endUsers: 0 }));
+  } finally {
+    await server.close();
+  }
+}

@@ -1,0 +1,79 @@
+import type { Client } from '@stak/client';
+import { type Measure, type Round, summarize, sumUp } from '../harness.ts';
+import { createCaller } from '../server/caller.ts';
+import type { Pace } from '../server/pace.ts';
+import type { Destination } from './destination.ts';
+import { connect, createSource, eventOf, ingestPath } from './event.ts';
+import { measureArrival } from './latency.ts';
+
+export type DeliverySettings = {
+  rounds: number;
+  pace: Pace;
+  warmUpMs: number;
+  slowSources: number;
+  slowConnections: number; // of each
+  slowPace: Pace;
+};
+export type Delivery = {
+  perSecond: number;
+  direct: Measure;
+  delivered: Measure;
+  slowDestinations: number;
+  alone: Measure; // to a fast destination, with nobody else
+  besideSlow: Measure; // and with slow destinations all around
+};
+
+export async function measureDelivery(
+  url: string,
+  client: Client,
+  destination: Destination,
+  settings: DeliverySettings,
+): Promise<Delivery> {
+  const { pace, slowPace, slowSources, slowConnections } = settings;
+  const source = await createSource(client, 'fast');
+  await connect(client, source, `${destination.url}/fast`, { maxConcurrency: 100 });
+  const deliver = (at: Pace) =>
+    measureArrival(url, mark => eventOf(ingestPath(source), mark), destination, at);
+  const post = (at: Pace) => measureArrival(destination.url, mark => eventOf('/fast', mark), destination, at);
+
+  // By turns, as everywhere.
+  const rounds = async (ways: readonly ((at: Pace) => Promise<number[]>)[], at: Pace): Promise<Measure[]> => {
+    const found = ways.map((): Round[] => []);
+    for (const way of ways) await way({ ...at, durationMs: settings.warmUpMs });
+    for (let i = 0; i < settings.rounds; i++)
+      for (const [w, way] of ways.entries()) found[w]!.push(summarize(await way(at), at.durationMs));
+    return found.map(sumUp);
+  };
+  const [direct, delivered] = await rounds([post, deliver], pace);
+  const [alone] = await rounds([deliver], slowPace);
+
+  const slow: string[] = [];
+  for (let i = 0; i < slowSources; i++) slow.push(await createSource(client, `slow ${i}`));
+  for (const id of slow)
+    for (let i = 0; i < slowConnections; i++) await connect(client, id, `${destination.url}/slow/${id}/${i}`);
+  const stop = await occupy(url, slow);
+  const [besideSlow] = await rounds([deliver], slowPace).finally(stop);
+  return {
+    perSecond: pace.perSecond,
+    direct: direct!,
+    delivered: delivered!,
+    slowDestinations: slowSources * slowConnections,
+    alone: alone!,
+    besideSlow: besideSlow!,
+  };
+}
+
+// Every slow destination always has something to answer: it gets the next event before it has answered the last.
+async function occupy(url: string, sources: readonly string[]): Promise<() => Promise<void>> {
+  const everyMs = 2000;
+  const caller = createCaller(url);
+  const send = () => Promise.all(sources.map(sourceId => caller.call(eventOf(ingestPath(sourceId)), 200)));
+  let failed: unknown;
+  await send();
+  const timer = setInterval(() => void send().catch(error => (failed = error)), everyMs);
+  return async () => {
+    clearInterval(timer);
+    caller.close();
+    if (failed !== undefined) throw failed;
+  };
+}

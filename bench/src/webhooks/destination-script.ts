@@ -1,0 +1,38 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Arrival, monotonicMs, type Wish } from './destination.ts';
+
+// Where webhooks go. `/fast` answers at once, `/slow/…` after a while, `/flaky/…` with 500 until it is healed.
+
+const slowMs = 4000;
+const mark = /"mark":"([^"]+)"/;
+
+let arrivals: Arrival[] = [];
+let received = 0;
+let isHealed = false;
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', chunk => chunks.push(chunk));
+  request.on('end', async () => {
+    const atMs = monotonicMs();
+    received += 1;
+    const found = mark.exec(Buffer.concat(chunks).toString('latin1'));
+    if (found && request.url === '/fast') arrivals.push([found[1]!, atMs]);
+    if (request.url!.startsWith('/slow')) await sleep(slowMs);
+    const isFailing = request.url!.startsWith('/flaky') && !isHealed;
+    response.writeHead(isFailing ? 500 : 200, { 'Content-Length': '2' }).end('ok');
+  });
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1', () => {
+  process.send!(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
+
+process.on('message', (wish: Wish) => {
+  if (wish === 'heal') isHealed = true;
+  process.send!({ received, arrivals: wish === 'take' ? arrivals : [] });
+  if (wish === 'take') arrivals = [];
+});
+process.once('disconnect', () => process.exit());

@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { type ContestantProcess, startContestant } from '../contestant-process.ts';
+import { type Measure, measureInterleaved, type Plan } from '../harness.ts';
+import { createCaller } from '../server/caller.ts';
+import { createCustomer } from '../server/customer.ts';
+import type { LoadSettings } from '../server/load.ts';
+import { type ServerProcess, startServerProcess } from '../server/process.ts';
+import { createSource, eventOf, ingestPath } from './event.ts';
+import { copyEvents } from './stored-events.ts';
+
+export type GrowthRow = { stored: number; measure: Measure };
+
+const inFlight = 32;
+
+// Ingest by servers that have few and many events of the same source already, side by side.
+export async function measureGrowth(
+  sizes: readonly number[],
+  plan: Plan,
+  folder: string,
+): Promise<GrowthRow[]> {
+  const servers: ServerProcess[] = [];
+  const runners: ContestantProcess[] = [];
+  try {
+    for (const size of sizes) {
+      const home = join(folder, `stored-${size}`);
+      const sourceId = await fill(home, size);
+      const server = await startServerProcess(home);
+      servers.push(server);
+      const operations = { ingest: { requests: [eventOf(ingestPath(sourceId))], status: 200 } };
+      const settings: LoadSettings = { url: server.url, operations };
+      runners.push(await startContestant(String(size), import.meta.resolve('../server/load.ts'), settings));
+    }
+    const measures = await measureInterleaved(runners, { operation: 'ingest', inFlight }, plan);
+    return sizes.map(stored => ({ stored, measure: measures[String(stored)]! }));
+  } finally {
+    for (const runner of runners) await runner.close();
+    for (const server of servers) await server.close();
+  }
+}
+
+async function fill(home: string, size: number): Promise<string> {
+  const server = await startServerProcess(home);
+  const caller = createCaller(server.url);
+  try {
+    const { client } = await createCustomer(server.url, { apiKeys: 0, sessions: 1, endUsers: 0 });
+    const sourceId = await createSource(client, 'growing');
+    const { body } = await caller.call(eventOf(ingestPath(sourceId)), 200);
+    const { eventId } = JSON.parse(String(body)) as { eventId: string };
+    caller.close();
+    await server.close();
+    await copyEvents(join(home, 'data'), { eventIds: [eventId], ofEach: size - 1, dueAt: Date.now() });
+    return sourceId;
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+import { type Cells, formatRate, markdownTable, textTable } from '../table.ts';
+import { requestNames, requestTitles } from './requests.ts';
+import { percentOfConstant, type Results } from './targets.ts';
+
+export const printResults = (results: Results): string => report(results, textTable);
+export const readmeSection = (results: Results): string => report(results, markdownTable);
+
+const report = ({ requests, delivery, growth, retries, units }: Results, table: (cells: Cells) => string) =>
+  [
+    ...(requests ? [table(requestCells(requests))] : []),
+    ...(delivery ? [table(deliveryCells(delivery))] : []),
+    ...(growth ? [growthSentence(growth)] : []),
+    ...(retries ? [retriesSentence(retries)] : []),
+    ...(units ? [unitsSentence(units)] : []),
+  ].join('\n\n');
+
+const ms = (value: number): string => `${value.toFixed(1)} ms`;
+const count = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 1 });
+
+const requestCells = (requests: NonNullable<Results['requests']>): Cells => [
+  ['webhooks, POST of 1 KB, 32 in flight', 'requests/s', 'of the constant', 'p50', 'p99'],
+  ...requestNames.map(name => {
+    const { opsPerSecond, p50Ms, p99Ms } = requests[name];
+    const share = `${percentOfConstant(requests, name)!.toFixed(0)} %`;
+    return [requestTitles[name], formatRate(opsPerSecond), share, ms(p50Ms), ms(p99Ms)];
+  }),
+];
+
+function deliveryCells(delivery: NonNullable<Results['delivery']>): Cells {
+  const { perSecond, direct, delivered, slowDestinations, alone, besideSlow } = delivery;
+  const row = (title: string, { p50Ms, p99Ms }: typeof direct) => [title, ms(p50Ms), ms(p99Ms)];
+  return [
+    ['until the destination has it', 'p50', 'p99'],
+    row(`a direct POST, ${perSecond} a second`, direct),
+    row(`by way of Stak, ${perSecond} a second`, delivered),
+    row('by way of Stak, a third of that', alone),
+    row(`the same beside ${count(slowDestinations)} slow destinations`, besideSlow),
+  ];
+}
+
+const growthSentence = (growth: NonNullable<Results['growth']>): string =>
+  `Ingest with ${growth.map(({ stored, measure }) => `${count(stored)} events stored: ${formatRate(measure.opsPerSecond)} a second`).join('; with ')}.`;
+
+const retriesSentence = ({ retries, drainedMs, perSecond, ingest }: NonNullable<Results['retries']>) =>
+  `${count(retries)} retries due in the same second are made in ${count(drainedMs / 1000)} s; meanwhile ${perSecond} new events a second are taken in ${ms(ingest.p50Ms)} (p50), ${ms(ingest.p99Ms)} (p99).`;
+
+const unitsSentence = ({ event, eventAndDelivery, attempt }: NonNullable<Results['units']>): string =>
+  `An event of 1 KB costs ${count(event)} write units, with a delivery that it owes ${count(eventAndDelivery)}, and the attempt ${count(attempt)}.`;

@@ -1,0 +1,37 @@
+import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import type { ConnectionState, Snapshot } from './inbox-connection.ts';
+import type { Counts, Filter, Mark, Message, Span } from './message.ts';
+import { type ListSnapshot, listMessages } from './message-list.ts';
+import { useInbox } from './provider.tsx';
+
+const useSnapshot = (): Snapshot => {
+  const inbox = useInbox();
+  return useSyncExternalStore(inbox.subscribe, inbox.snapshot, inbox.snapshot);
+};
+
+// Undefined until the server has told them.
+export const useCounts = (): Counts | undefined => useSnapshot().counts;
+
+export function useConnection(): { state: ConnectionState; error: string | undefined } {
+  const { connection, error } = useSnapshot();
+  return { state: connection, error };
+}
+
+export type Messages = ListSnapshot & {
+  reload(): Promise<void>;
+  loadMore(): Promise<void>;
+  mark(message: Message, mark: Mark): Promise<void>;
+  markAllRead(span?: Span): Promise<void>;
+};
+
+export function useMessages({ view, isRead, category }: Filter = {}): Messages {
+  const inbox = useInbox();
+  const list = useMemo(
+    () => listMessages(inbox, { view, isRead, category }),
+    [inbox, view, isRead, category],
+  );
+  useEffect(() => list.open(), [list]);
+  const snapshot = useSyncExternalStore(list.subscribe, list.snapshot, list.snapshot);
+  const { reload, loadMore } = list;
+  return { ...snapshot, reload, loadMore, mark: inbox.mark, markAllRead: inbox.markAllRead };
+}

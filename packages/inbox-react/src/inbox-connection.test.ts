@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { type Change, connectInbox, type Snapshot } from './inbox-connection.ts';
+import type { Counts, Message } from './message.ts';
+
+const counts = (unread: number): Counts => ({ total: 2, unread, unseen: 0, categories: {} });
+const message: Message = {
+  id: 'm1',
+  host_system_id: null,
+  sender: 'shop',
+  audiences: { kind: 'users' },
+  received: 1,
+  delivered: 1,
+  expiredat: 99_999_999_999,
+  read: false,
+  readat: null,
+  seen: true,
+  archived: false,
+  snoozed_until: null,
+  message: { title: 'Hello', cta_uri: null },
+};
+const json = (value: unknown, status = 200) => Response.json(value, { status });
+const refusal = json(
+  { code: 'inbox.message_not_found', detail: 'There is no such message.', status: 404 },
+  404,
+);
+
+// A server of which the test says what it answers, and when.
+function connect(answer: (path: string) => Response | Promise<Response>) {
+  let events: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let isDown = false;
+  const inbox = connectInbox({
+    baseUrl: 'http://inbox.test',
+    token: 't',
+    tenant: 'shop',
+    inbox: 'news',
+    fetch: async url => {
+      const path = new URL(url).pathname.replace('/v1/tenants/shop/inboxes/news/users/me/', '');
+      if (isDown) throw new TypeError('fetch failed');
+      if (path !== 'stream') return answer(path);
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          events = controller;
+        },
+      });
+      return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
+    },
+  });
+  const changes: Change[] = [];
+  inbox.onChange(change => changes.push(change));
+  const until = (isSo: (snapshot: Snapshot) => boolean) =>
+    new Promise<void>(resolve => {
+      const look = () => isSo(inbox.snapshot()) && resolve();
+      inbox.subscribe(look);
+      look();
+    });
+  return {
+    inbox,
+    changes,
+    until,
+    send: (event: string, data: unknown) =>
+      events!.enqueue(
+        new TextEncoder().encode(`id: 1.0.1\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+      ),
+    breakDown() {
+      isDown = true;
+      events!.error(new Error('gone'));
+    },
+    comeBack: () => (isDown = false),
+  };
+}
+
+describe('an inbox', () => {
+  it('shows a mark at once, and then what the server counts', async () => {
+    let finish = (_: Response) => {};
+    const { inbox, changes, until, send } = connect(path =>
+      path === 'counts' ? json(counts(0)) : new Promise(resolve => (finish = resolve)),
+    );
+    const close = inbox.open();
+    await until(({ connection }) => connection === 'live');
+    send('counts', counts(2));
+    await until(snapshot => snapshot.counts?.unread === 2);
+
+    const marked = inbox.mark(message, { kind: 'read' });
+    expect(inbox.snapshot().counts?.unread).toBe(1);
+    expect(changes.at(-1)).toMatchObject({ kind: 'message', message: { read: true } });
+    send('counts', counts(2)); // from before the mark: nobody should see it
+    send('redaction', { id: 'm0' });
+    await expect.poll(() => changes.at(-1)).toEqual({ kind: 'gone', id: 'm0' });
+    expect(inbox.snapshot().counts?.unread).toBe(1);
+    finish(json({ ...message, read: true }));
+    await marked;
+    await until(snapshot => snapshot.counts?.unread === 0);
+    close();
+  });
+
+  it('takes a mark back that the server refuses, and says why', async () => {
+    const { inbox, changes, until } = connect(path => (path === 'counts' ? json(counts(2)) : refusal));
+    await inbox.mark(message, { kind: 'archive' });
+    expect(changes.at(-1)).toEqual({ kind: 'message', message });
+    await until(({ error }) => error === 'There is no such message.');
+  });
+
+  it('asks for the list again when somebody else changed the counts', async () => {
+    const { inbox, changes, until, send } = connect(() => json(counts(0)));
+    const close = inbox.open();
+    await until(({ connection }) => connection === 'live');
+    send('counts', counts(1));
+    await until(snapshot => snapshot.counts?.unread === 1);
+    expect(changes).toEqual([{ kind: 'stale' }]);
+    send('counts', counts(1)); // nothing new
+    send('redaction', { id: 'm1' });
+    await expect.poll(() => changes).toEqual([{ kind: 'stale' }, { kind: 'gone', id: 'm1' }]);
+    close();
+  });
+
+  it('says that the connection is lost, and is back by itself', async () => {
+    const { inbox, until, breakDown, comeBack } = connect(() => json(counts(0)));
+    const close = inbox.open();
+    await until(({ connection }) => connection === 'live');
+    breakDown();
+    await until(({ connection }) => connection === 'lost');
+    comeBack();
+    await until(({ connection }) => connection === 'live');
+    close();
+  });
+});

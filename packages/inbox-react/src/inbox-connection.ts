@@ -1,0 +1,267 @@
+import { createClient, type Fetch, StakError } from '@stak/client';
+import * as limits from './limits.ts';
+import {
+  applyMark,
+  type Counts,
+  countsAfter,
+  type Filter,
+  isInSpan,
+  type Mark,
+  type Message,
+  type Span,
+} from './message.ts';
+
+export type Settings = {
+  baseUrl: string;
+  token: string | (() => string | Promise<string>); // a function is asked again when a token is refused
+  tenant: string;
+  inbox: string;
+  user?: string; // an end user's token is for "me"; an account's key has to say whom it means
+  fetch?: Fetch;
+};
+
+// "refused" is final: the token, the tenant or the inbox is not good. A lost connection is tried again.
+export type ConnectionState = 'connecting' | 'live' | 'lost' | 'refused';
+export type Snapshot = {
+  readonly counts: Counts | undefined;
+  readonly connection: ConnectionState;
+  readonly error: string | undefined; // of the last call, in words
+};
+
+export type Change =
+  | { kind: 'message'; message: Message }
+  | { kind: 'gone'; id: string }
+  | { kind: 'each'; change: (message: Message) => Message }
+  | { kind: 'stale' }; // somebody else changed something: read again
+
+type Page = { data: Message[]; next_cursor: string | null };
+
+export type InboxConnection = {
+  snapshot(): Snapshot;
+  subscribe(listener: () => void): () => void;
+  onChange(listener: (change: Change) => void): () => void;
+  open(): () => void;
+  readPage(filter: Filter, limit: number, cursor?: string): Promise<Page>;
+  mark(message: Message, mark: Mark): Promise<void>;
+  markAllRead(span?: Span): Promise<void>;
+  markAllSeen(): Promise<void>;
+};
+
+const nowInSeconds = (): number => Math.floor(Date.now() / 1000);
+export const wordsOf = (error: unknown): string =>
+  error instanceof StakError ? error.detail : error instanceof Error ? error.message : String(error);
+const isFinal = (error: unknown): boolean =>
+  error instanceof StakError && [401, 403, 404].includes(error.status);
+
+// One user's inbox: its counts, what happens in it, and what the user does.
+export function connectInbox({
+  baseUrl,
+  token,
+  tenant,
+  inbox,
+  user = 'me',
+  fetch: send = (url, init) => fetch(url, init),
+}: Settings): InboxConnection {
+  const place = { tenant_id: tenant, inbox_key: inbox, uid: user };
+  const listeners = new Set<() => void>();
+  const watchers = new Set<(change: Change) => void>();
+  let state: Snapshot = { counts: undefined, connection: 'connecting', error: undefined };
+  let marks = 0; // on their way
+  let settling = 0;
+  let round = 0;
+  let lastEventId: string | undefined;
+
+  const set = (part: Partial<Snapshot>) => {
+    state = { ...state, ...part };
+    for (const listener of listeners) listener();
+  };
+  const tell = (change: Change) => {
+    for (const watcher of watchers) watcher(change);
+  };
+
+  const { inbox: api } = createClient({
+    baseUrl,
+    ...tokenSettings(token),
+    fetch: watchStream(send, connection => set({ connection })),
+  });
+
+  const takeCounts = (counts: Counts) => {
+    const isNews = JSON.stringify(counts) !== JSON.stringify(state.counts);
+    if (isNews) set({ counts });
+    return isNews;
+  };
+
+  // While marks are on their way the counts are ours, because nobody knows which of them the server's have in them.
+  // After the last one the server's are read, and read again if news came in between.
+  const settle = async () => {
+    const mine = ++round;
+    settling++;
+    try {
+      const { data } = await api.counts(place);
+      if (marks === 0 && mine === round) takeCounts(data);
+    } catch {
+      // The stream begins with the counts when it is back.
+    } finally {
+      settling--;
+    }
+  };
+
+  const carryOut = async (work: () => Promise<unknown>, undo: () => void) => {
+    marks++;
+    try {
+      await work();
+      if (state.error !== undefined) set({ error: undefined });
+    } catch (error) {
+      undo();
+      set({ error: wordsOf(error) });
+    } finally {
+      marks--;
+      if (marks === 0) void settle();
+    }
+  };
+
+  const takeEvent = (event: string, data: unknown) => {
+    if (event === 'message') tell({ kind: 'message', message: data as Message });
+    else if (event === 'redaction') tell({ kind: 'gone', id: (data as { id: string }).id });
+    else if (event === 'reset') tell({ kind: 'stale' });
+    else if (event === 'counts') {
+      if (marks > 0) return;
+      if (settling > 0) void settle();
+      // The stream says that counts changed, and not what another device did to which message.
+      else if (takeCounts(data as Counts)) tell({ kind: 'stale' });
+    }
+  };
+
+  const follow = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      try {
+        for await (const { id, event, data } of api.stream(place, { signal, lastEventId })) {
+          lastEventId = id ?? lastEventId;
+          takeEvent(event, data);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        set({
+          connection: isFinal(error) ? 'refused' : 'lost',
+          ...(isFinal(error) && { error: wordsOf(error) }),
+        });
+        if (isFinal(error)) return;
+      }
+      await rest(signal);
+    }
+  };
+
+  return {
+    snapshot: () => state,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    onChange(watcher) {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+    open() {
+      const stop = new AbortController();
+      void follow(stop.signal);
+      return () => stop.abort();
+    },
+    async readPage({ view = 'inbox', isRead, category }, limit, cursor) {
+      const { data } = await api.feed({
+        ...place,
+        limit,
+        ...(cursor !== undefined && { cursor }),
+        ...(category !== undefined && { category }),
+        ...(isRead !== undefined && { read: isRead ? 'true' : 'false' }),
+        ...(view === 'archived' && { archived: 'true' }),
+        ...(view === 'snoozed' && { snoozed: 'true' }),
+      });
+      return data;
+    },
+    async mark(before, mark) {
+      const now = nowInSeconds();
+      const after = applyMark(before, mark, now);
+      tell({ kind: 'message', message: after });
+      if (state.counts) set({ counts: countsAfter(state.counts, before, after, now) });
+      await carryOut(
+        async () => {
+          const { data } = await sendMark(mark, before.id);
+          tell({ kind: 'message', message: data });
+        },
+        () => tell({ kind: 'message', message: before }),
+      );
+    },
+    async markAllRead(span = {}) {
+      const now = nowInSeconds();
+      tell({
+        kind: 'each',
+        change: one => (isInSpan(one, span) ? applyMark(one, { kind: 'read' }, now) : one),
+      });
+      await carryOut(
+        () => api.readMany({ ...place, body: span }),
+        () => {},
+      );
+      tell({ kind: 'stale' });
+    },
+    async markAllSeen() {
+      tell({ kind: 'each', change: one => ({ ...one, seen: true }) });
+      await carryOut(
+        () => api.seeMany({ ...place, body: {} }),
+        () => tell({ kind: 'stale' }),
+      );
+    },
+  };
+
+  function sendMark(mark: Mark, id: string) {
+    const one = { ...place, id };
+    switch (mark.kind) {
+      case 'read':
+        return api.markRead(one);
+      case 'unread':
+        return api.markUnread(one);
+      case 'snooze':
+        return api.snooze({ ...one, body: { until: mark.until } });
+      default:
+        return api[mark.kind](one);
+    }
+  }
+}
+
+// The client tries a broken stream again by itself; this is how we hear of it.
+function watchStream(send: Fetch, report: (connection: ConnectionState) => void): Fetch {
+  return async (url, init) => {
+    if (!new Headers(init.headers).get('accept')?.includes('event-stream')) return send(url, init);
+    try {
+      const response = await send(url, init);
+      report(response.ok ? 'live' : 'lost');
+      return response;
+    } catch (error) {
+      if (!init.signal?.aborted) report('lost');
+      throw error;
+    }
+  };
+}
+
+function tokenSettings(token: Settings['token']) {
+  if (typeof token === 'string') return { token };
+  let current: string | undefined;
+  return {
+    token: async () => {
+      current ??= await token();
+      return current;
+    },
+    onUnauthorized: async () => {
+      current = await token();
+      return true;
+    },
+  };
+}
+
+const rest = (signal: AbortSignal): Promise<void> =>
+  new Promise(resolve => {
+    const timer = setTimeout(resolve, limits.restMs);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });

@@ -1,0 +1,164 @@
+import { type KeyboardEvent, useEffect, useState } from 'react';
+import { useConnection, useCounts, useMessages } from './hooks.ts';
+import { Menu } from './menu.tsx';
+import type { Filter, View } from './message.ts';
+import { MessageItem, type RenderBody } from './message-item.tsx';
+import { readSpans } from './moments.ts';
+import { useInbox } from './provider.tsx';
+
+type Place = { label: string; view: View; isRead?: boolean; empty: string };
+const places: readonly Place[] = [
+  { label: 'All', view: 'inbox', empty: 'Nothing here. New messages appear by themselves.' },
+  { label: 'Unread', view: 'inbox', isRead: false, empty: 'Everything is read.' },
+  {
+    label: 'Snoozed',
+    view: 'snoozed',
+    empty: 'Nothing is snoozed. What you snooze waits here and comes back.',
+  },
+  { label: 'Archived', view: 'archived', empty: 'Nothing is archived.' },
+];
+
+type Props = {
+  title?: string;
+  marksSeen?: boolean; // whoever looks has seen what is there
+  renderBody?: RenderBody; // for bodies that are not plain text
+};
+
+export function Inbox({ title = 'Inbox', marksSeen = true, renderBody }: Props) {
+  const [place, setPlace] = useState(places[0]!);
+  const [category, setCategory] = useState<string>();
+  const filter: Filter = { view: place.view, isRead: place.isRead, category };
+  const { messages, isLoading, hasMore, error, reload, loadMore, mark, markAllRead } = useMessages(filter);
+  const counts = useCounts();
+  const { markAllSeen } = useInbox();
+  const unseen = counts?.unseen ?? 0;
+  useEffect(() => {
+    if (marksSeen && unseen > 0) void markAllSeen();
+  }, [marksSeen, unseen, markAllSeen]);
+
+  return (
+    <section className="stak-inbox" aria-label={title}>
+      <header className="stak-inbox-bar">
+        <h2>
+          {title}
+          {counts && counts.unread > 0 && <span className="stak-inbox-count">{counts.unread} unread</span>}
+        </h2>
+        <Menu
+          text="Mark read"
+          isDisabled={counts?.unread === 0}
+          choices={readSpans(new Date()).map(({ label, since }) => ({
+            label,
+            choose: () =>
+              void markAllRead({
+                ...(since !== undefined && { since }),
+                ...(category !== undefined && { category }),
+              }),
+          }))}
+        />
+      </header>
+      <Filters place={place} onPlace={setPlace} category={category} onCategory={setCategory} />
+      <ConnectionNotice />
+      {error !== undefined && (
+        <p className="stak-inbox-notice" role="alert">
+          The messages could not be read. {error}{' '}
+          <button type="button" className="stak-inbox-button" onClick={() => void reload()}>
+            Try again
+          </button>
+        </p>
+      )}
+      <ul
+        className="stak-inbox-list"
+        aria-label="Messages"
+        aria-busy={isLoading}
+        onKeyDown={moveBetweenTitles}
+      >
+        {messages.map(message => (
+          <MessageItem
+            key={message.id}
+            message={message}
+            renderBody={renderBody}
+            onMark={wish => void mark(message, wish)}
+          />
+        ))}
+      </ul>
+      {messages.length === 0 && error === undefined && (
+        <p className="stak-inbox-empty">{isLoading ? 'Loading…' : place.empty}</p>
+      )}
+      {hasMore && (
+        <button
+          type="button"
+          className="stak-inbox-button stak-inbox-more"
+          disabled={isLoading}
+          onClick={() => void loadMore()}
+        >
+          Show older messages
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Filters({
+  place,
+  onPlace,
+  category,
+  onCategory,
+}: {
+  place: Place;
+  onPlace: (place: Place) => void;
+  category: string | undefined;
+  onCategory: (category: string | undefined) => void;
+}) {
+  const counts = useCounts();
+  const categories = Object.keys(counts?.categories ?? {}).sort();
+  return (
+    <div className="stak-inbox-bar">
+      <fieldset className="stak-inbox-filters" aria-label="Show">
+        {places.map(one => (
+          <button key={one.label} type="button" aria-pressed={one === place} onClick={() => onPlace(one)}>
+            {one.label}
+          </button>
+        ))}
+      </fieldset>
+      {categories.length > 0 && (
+        <select
+          className="stak-inbox-button"
+          aria-label="Category"
+          value={category ?? ''}
+          onChange={event => onCategory(event.target.value || undefined)}
+        >
+          <option value="">All categories</option>
+          {categories.map(name => (
+            <option key={name} value={name}>
+              {name} ({counts?.categories[name]?.unread ?? 0} unread)
+            </option>
+          ))}
+        </select>
+      )}
+    </div>
+  );
+}
+
+function ConnectionNotice() {
+  const { state, error } = useConnection();
+  return (
+    <div role="status">
+      {state === 'lost' && (
+        <p className="stak-inbox-notice">
+          The connection is lost. What you see may be old; it goes on by itself when the connection is back.
+        </p>
+      )}
+      {error !== undefined && <p className="stak-inbox-notice">{error}</p>}
+    </div>
+  );
+}
+
+// Up and down from message to message, beside Tab through everything.
+function moveBetweenTitles(event: KeyboardEvent<HTMLUListElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const titles = [...event.currentTarget.querySelectorAll<HTMLElement>('.stak-inbox-title')];
+  const at = titles.indexOf(document.activeElement as HTMLElement);
+  if (step === undefined || at < 0) return;
+  event.preventDefault();
+  titles[at + step]?.focus();
+}

@@ -1,0 +1,94 @@
+import { type InboxConnection, wordsOf } from './inbox-connection.ts';
+import * as limits from './limits.ts';
+import { type Filter, isShown, type Message, placeMessage } from './message.ts';
+
+export type ListSnapshot = {
+  readonly messages: readonly Message[];
+  readonly isLoading: boolean; // the first page, or more; reading again what is shown is nobody's business
+  readonly hasMore: boolean;
+  readonly error: string | undefined;
+};
+
+export type MessageList = {
+  snapshot(): ListSnapshot;
+  subscribe(listener: () => void): () => void;
+  open(): () => void;
+  reload(): Promise<void>;
+  loadMore(): Promise<void>;
+};
+
+// The messages that a filter lets through, as far as they were asked for, kept up with what happens.
+export function listMessages(inbox: InboxConnection, filter: Filter): MessageList {
+  const listeners = new Set<() => void>();
+  let state: ListSnapshot = { messages: [], isLoading: true, hasMore: false, error: undefined };
+  let cursor: string | null = null;
+  let round = 0;
+  let isBusy = false;
+  let isOvertaken = false; // something changed while a page was on its way
+
+  const set = (part: Partial<ListSnapshot>) => {
+    state = { ...state, ...part };
+    for (const listener of listeners) listener();
+  };
+
+  // An answer that a later question has overtaken is dropped.
+  const load = async (limit: number, after: string | undefined) => {
+    const mine = ++round;
+    isBusy = true;
+    isOvertaken = false;
+    try {
+      const page = await inbox.readPage(filter, limit, after);
+      if (mine !== round) return;
+      isBusy = false;
+      cursor = page.next_cursor;
+      const known = after === undefined ? [] : state.messages;
+      const ids = new Set(known.map(one => one.id));
+      const messages = [...known, ...page.data.filter(one => !ids.has(one.id))];
+      set({ messages, isLoading: false, hasMore: cursor !== null, error: undefined });
+      if (isOvertaken) await reload();
+    } catch (error) {
+      if (mine !== round) return;
+      isBusy = false;
+      set({ isLoading: false, error: wordsOf(error) });
+    }
+  };
+
+  const reload = (): Promise<void> =>
+    load(Math.min(limits.reloadMessages, Math.max(limits.pageMessages, state.messages.length)), undefined);
+
+  const watch = () =>
+    inbox.onChange(change => {
+      const nowS = Math.floor(Date.now() / 1000);
+      const { messages } = state;
+      isOvertaken = isBusy;
+      if (change.kind === 'stale') void reload();
+      else if (change.kind === 'gone') set({ messages: messages.filter(one => one.id !== change.id) });
+      else if (change.kind === 'each')
+        set({ messages: messages.map(change.change).filter(one => isShown(one, filter, nowS)) });
+      // What is older than the last page that was read comes with the next one.
+      else if (!state.hasMore || messages.some(one => one.id <= change.message.id))
+        set({ messages: placeMessage(messages, change.message, filter, nowS) });
+    });
+
+  return {
+    snapshot: () => state,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    open() {
+      const close = watch();
+      void reload();
+      return () => {
+        round++;
+        close();
+      };
+    },
+    reload,
+    loadMore: async () => {
+      if (cursor === null || isBusy) return;
+      set({ isLoading: true });
+      await load(limits.pageMessages, cursor);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { InboxArchiveData, InboxReadManyBody } from '@stak/client';
+
+export type Message = InboxArchiveData;
+type Count = { total: number; unread: number; unseen: number };
+export type Counts = Count & { categories: { [name: string]: Count } };
+
+// Of everything that is in the inbox: sent since a time (in seconds), up to one, of one category.
+export type Span = InboxReadManyBody;
+
+export type View = 'inbox' | 'snoozed' | 'archived';
+export type Filter = { view?: View; isRead?: boolean; category?: string };
+
+export type Mark =
+  | { kind: 'read' | 'unread' | 'archive' | 'unarchive' | 'unsnooze' }
+  | { kind: 'snooze'; until: number };
+
+// What the server will make of a message, as far as we can tell: shown until it answers.
+export function applyMark(message: Message, mark: Mark, nowS: number): Message {
+  switch (mark.kind) {
+    case 'read':
+      return { ...message, read: true, readat: message.readat ?? nowS, seen: true };
+    case 'unread':
+      return { ...message, read: false, readat: null };
+    case 'archive':
+      return { ...message, archived: true };
+    case 'unarchive':
+      return { ...message, archived: false };
+    case 'snooze':
+      return { ...message, snoozed_until: mark.until };
+    case 'unsnooze':
+      return { ...message, snoozed_until: null, read: false, readat: null };
+  }
+}
+
+export const isSnoozed = (message: Message, nowS: number): boolean =>
+  message.snoozed_until !== null && message.snoozed_until > nowS;
+
+const viewOf = (message: Message, nowS: number): View =>
+  message.archived ? 'archived' : isSnoozed(message, nowS) ? 'snoozed' : 'inbox';
+
+export const isShown = (message: Message, filter: Filter, nowS: number): boolean =>
+  message.expiredat > nowS &&
+  viewOf(message, nowS) === (filter.view ?? 'inbox') &&
+  (filter.isRead === undefined || message.read === filter.isRead) &&
+  (filter.category === undefined || message.taxonomy?.category === filter.category);
+
+export const isInSpan = (message: Message, { since, as_of, category }: Span): boolean =>
+  (since === undefined || message.received >= since) &&
+  (as_of === undefined || message.received <= as_of) &&
+  (category === undefined || message.taxonomy?.category === category);
+
+// Newest first, each message once: what has changed takes its place, comes in, or goes.
+export function placeMessage(
+  list: readonly Message[],
+  message: Message,
+  filter: Filter,
+  nowS: number,
+): Message[] {
+  const others = list.filter(one => one.id !== message.id);
+  if (!isShown(message, filter, nowS)) return others;
+  const at = others.findIndex(one => one.id < message.id);
+  return at < 0 ? [...others, message] : others.toSpliced(at, 0, message);
+}
+
+// Only what is in the inbox counts: nothing snoozed, nothing archived.
+export function countsAfter(counts: Counts, before: Message, after: Message, nowS: number): Counts {
+  return addTo(addTo(counts, before, -1, nowS), after, 1, nowS);
+}
+
+function addTo(counts: Counts, message: Message, sign: 1 | -1, nowS: number): Counts {
+  if (!isShown(message, {}, nowS)) return counts;
+  const add = (count: Count): Count => ({
+    total: count.total + sign,
+    unread: count.unread + (message.read ? 0 : sign),
+    unseen: count.unseen + (message.seen ? 0 : sign),
+  });
+  const category = message.taxonomy?.category;
+  const { categories } = counts;
+  if (category === undefined) return { ...add(counts), categories };
+  const known = categories[category] ?? { total: 0, unread: 0, unseen: 0 };
+  return { ...add(counts), categories: { ...categories, [category]: add(known) } };
+}

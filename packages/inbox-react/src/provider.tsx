@@ -1,0 +1,27 @@
+import { createContext, type ReactNode, use, useEffect, useMemo } from 'react';
+import { connectInbox, type InboxConnection, type Settings } from './inbox-connection.ts';
+
+const InboxContext = createContext<InboxConnection | undefined>(undefined);
+
+// One connection for everything below it. A `token` that is a function has to stay the same between renderings.
+export function InboxProvider({
+  children,
+  baseUrl,
+  token,
+  tenant,
+  inbox,
+  user = 'me',
+}: Settings & { children: ReactNode }) {
+  const connection = useMemo(
+    () => connectInbox({ baseUrl, token, tenant, inbox, user }),
+    [baseUrl, token, tenant, inbox, user],
+  );
+  useEffect(() => connection.open(), [connection]);
+  return <InboxContext value={connection}>{children}</InboxContext>;
+}
+
+export function useInbox(): InboxConnection {
+  const connection = use(InboxContext);
+  if (!connection) throw new Error('There is no <InboxProvider> around this.');
+  return connection;
+}

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPlace, type Place, say } from './agents-fixture.ts';
+
+// Every route, called by somebody of another tenant for things that are there.
+describe('another tenant', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await openPlace();
+    place.tenants.get('acme')!.settings = { enabled_skills: ['remember'] };
+    await say(place, 'c', 'remember that this is ours', { user_id: 'ann' });
+    place.claims.set('slack#T1', 'acme');
+  });
+  afterAll(() => place.target.close());
+
+  const values: Record<string, string> = {
+    tenant_id: 'acme',
+    conversation_id: 'c',
+    message_id: 'msg_x',
+    user_id: 'ann',
+    session_id: 'c',
+    name: 'mine',
+    type: 'slack',
+    channel_id: 'T1',
+  };
+  const bodies: Record<string, unknown> = {
+    'agents.createConversation': {},
+    'agents.renameConversation': { title: 'x' },
+    'agents.sendMessage': { content: 'hello' },
+    'agents.importConversation': { messages: [{ role: 'user', content: 'x' }] },
+    'agents.putCustomSkill': { description: 'x', url: 'https://example.com/' },
+    'agents.changeMemorySettings': { is_declined: true },
+    'agents.editMemory': { summary: 'x' },
+    'agents.putChannelCredentials': { signing_secret: 'x', bot_token: 'x' },
+  };
+
+  it.each(['globex', 'globex~ann'])('learns nothing as %s, whatever it calls', async as => {
+    const before = await place.target.client.scan({ TableName: 'conversations' });
+    let called = 0;
+    for (const route of place.routes) {
+      if (!route.operationId?.startsWith('agents.') || !route.path.includes('{tenant_id}')) continue;
+      const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name]!);
+      const send = bodies[route.operationId];
+      const { status, body } = await place.call(route.method.toUpperCase(), path, {
+        as,
+        ...(send ? { send } : {}),
+      });
+      const isForAccounts = route.auth === 'account' && as.includes('~');
+      expect([route.operationId, status, body.code]).toEqual([
+        route.operationId,
+        ...(isForAccounts ? [403, 'http.principal_refused'] : [404, 'tenants.not_found']),
+      ]);
+      called += 1;
+    }
+    expect(called).toBeGreaterThan(20);
+    expect(await place.target.client.scan({ TableName: 'conversations' })).toEqual(before);
+  });
+
+  it('has conversations of the same id, which are its own', async () => {
+    const send = { content: 'hello', user_id: 'ann' };
+    await place.call('POST', '/v1/tenants/globex/conversations/c/messages', { as: 'globex', send });
+    const { body } = await place.call('GET', '/v1/tenants/globex/conversations/c', { as: 'globex~ann' });
+    expect(body).toMatchObject({ turns: 1, messages: [{ content: 'hello' }, {}] });
+  });
+});

@@ -1,0 +1,122 @@
+import { createApi, createMemoryRateLimits, type Principal } from '@stak/http';
+import { beforeAll, expect, test } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { errand, newErrand } from './errands.ts';
+import { ann, bob, capture, guest, type House, openHouse, openLake, silent } from './lake-fixture.ts';
+
+let house: House;
+let call: (
+  path: string,
+  as: string,
+  body?: unknown,
+) => Promise<{ status: number; body: Record<string, unknown> }>;
+
+beforeAll(async () => {
+  house = await openHouse();
+  const lake = openLake(house);
+  await house.store.put(errand, newErrand('usr_ann', 'a', { due_date: '2025-12-31', priority: 'high' }));
+  await house.store.put(
+    errand,
+    newErrand('usr_ann', 'b', {
+      status: 'completed',
+      completed_at: 1767225600 + 7200,
+      due_date: '2025-12-31',
+    }),
+  );
+  await house.store.put(errand, newErrand('t1:u1', 'c', { due_date: '2026-12-31' }));
+  await house.store.put(errand, newErrand('usr_bob', 'd'));
+  await capture(house, lake);
+  const principals: Record<string, Principal> = { ann, bob, guest };
+  const api = createApi({
+    info: { title: 'Lake', version: '1' },
+    endpoints: lake.api,
+    errors: [lake.errors],
+    authenticate: async ({ token }) => principals[token],
+    clock: house.clock,
+    log: silent,
+    rateLimits: { store: createMemoryRateLimits() },
+  });
+  call = async (path, as, body) => {
+    const headers = { Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' };
+    const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await api.app.request(path, init, { remoteAddress: '203.0.113.7' });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+});
+
+test('POST /v1/lake/query', async () => {
+  const sql = 'select status, count(*) as tasks from tasks group by 1 order by 1';
+  expect(await call('/v1/lake/query', 'ann', { sql })).toEqual({
+    status: 200,
+    body: {
+      columns: [
+        { name: 'status', type: 'VARCHAR' },
+        { name: 'tasks', type: 'BIGINT' },
+      ],
+      rows: [
+        ['completed', 1],
+        ['pending', 2],
+      ],
+      truncated: false,
+      as_of: new Date(house.clock.now()).toISOString(),
+      lag_ms: 0,
+      caught_up: true,
+    },
+  });
+  expect((await call('/v1/lake/query', 'guest', { sql })).body).toMatchObject({ rows: [['pending', 1]] });
+  const refused = await call('/v1/lake/query', 'ann', { sql: 'drop table tasks' });
+  expect(refused).toMatchObject({ status: 400, body: { code: 'lake.sql_forbidden' } });
+  expect((await call('/v1/lake/query', 'nobody', { sql })).status).toBe(401);
+  expect((await call('/v1/lake/query', 'ann', { sql, more: 1 })).status).toBe(400);
+  expect((await call('/v1/lake/query', 'ann', { sql: 'x'.repeat(limits.sqlChars + 1) })).status).toBe(400);
+});
+
+test('GET /v1/insights and each of them', async () => {
+  const { body } = await call('/v1/insights', 'ann');
+  const names = (body.data as { name: string }[]).map(({ name }) => name);
+  const read = async (name: string, as = 'ann') => (await call(`/v1/insights/${name}`, as)).body.data;
+  for (const name of names) expect(await read(name), name).toBeInstanceOf(Array);
+  expect(await read('tasks-created')).toEqual([{ day: '2026-01-01', tasks: 3 }]);
+  expect(await read('tasks-completed')).toEqual([{ day: '2026-01-01', tasks: 1 }]);
+  expect(await read('tasks-by-priority')).toEqual([
+    { priority: 'high', tasks: 1 },
+    { priority: 'none', tasks: 2 },
+  ]);
+  expect(await read('tasks-cycle-time')).toEqual([
+    { day: '2026-01-01', tasks: 1, average_hours: 2, within_a_day: 1, within_a_week: 1 },
+  ]);
+  expect(await read('tasks-overdue')).toEqual([{ due: 2, overdue: 1, rate: 0.5 }]);
+  expect(await read('tasks-activity', 'guest')).toEqual([
+    { user: 't1:u1', day: '2026-01-01', changes: 1, created: 1, removed: 0 },
+  ]);
+  expect(await read('tasks-by-status', 'bob')).toEqual([{ status: 'pending', tasks: 1 }]);
+  expect(await call('/v1/insights/of-the-stars', 'ann')).toMatchObject({
+    status: 404,
+    body: { code: 'lake.insight_not_found' },
+  });
+  expect((await call('/v1/insights/tasks-created?days=0', 'ann')).status).toBe(400);
+});
+
+test('GET /v1/lake/status', async () => {
+  const { status, body } = await call('/v1/lake/status', 'ann');
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    tables: [
+      { table: 'errands', bronze_rows: 4, dead_letters: 0, lag_ms: 0, caught_up: true, backfill: null },
+    ],
+    views: [{ name: 'tasks', description: 'Something to be done.' }],
+  });
+  expect((await call('/v1/lake/status', 'guest')).status).toBe(403);
+});
+
+test('an answer says how old it is', async () => {
+  const before = house.clock.now();
+  await house.store.put(errand, newErrand('usr_ann', 'late'));
+  await house.clock.advance(7000);
+  const { body } = await call('/v1/insights/tasks-by-status', 'ann');
+  expect(body).toMatchObject({
+    caught_up: false,
+    as_of: new Date(Math.floor(before / 1000) * 1000).toISOString(),
+  });
+  expect(body.lag_ms).toBeGreaterThanOrEqual(7000);
+});

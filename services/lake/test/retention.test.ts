@@ -1,0 +1,90 @@
+import { utimes } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { errand, newErrand } from './errands.ts';
+import { expectEveryChangeOnce, expectSameAsTable, readState } from './evidence.ts';
+import { ann, capture, type House, keep, openHouse, openLake, readObjects, until } from './lake-fixture.ts';
+
+async function captureOneByOne(
+  house: House,
+  lake: ReturnType<typeof openLake>,
+  count: number,
+): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    await house.store.put(errand, newErrand('usr_ann', `${i}`, { title: `at ${i}` }));
+    await capture(house, lake);
+  }
+}
+
+test('many small files become one, which has every change once, and the small ones go', async () => {
+  const house = await openHouse();
+  const lake = openLake(house);
+  await captureOneByOne(house, lake, limits.smallFiles + 2);
+  await keep(lake);
+  const { files, garbage } = await readState(house);
+  expect(files.size).toBeLessThan(limits.smallFiles);
+  expect(garbage.length).toBeGreaterThanOrEqual(limits.smallFiles);
+  await expectEveryChangeOnce(house);
+  await expectSameAsTable(house, lake, ann, () => true);
+
+  // Whoever began to read before may still read them for a while.
+  expect((await readObjects(house.objects, 'bronze/')).length).toBeGreaterThan(files.size);
+  await house.clock.advance(limits.garbageMs + 1000);
+  await keep(lake);
+  expect(await readObjects(house.objects, 'bronze/')).toHaveLength((await readState(house)).files.size);
+});
+
+test('history ends after its days; what is there now stays', async () => {
+  const house = await openHouse();
+  const lake = openLake(house, { bronzeDays: 7 });
+  await captureOneByOne(house, lake, 2);
+  await keep(lake);
+  await house.clock.advance(9 * 24 * 60 * 60_000);
+  await keep(lake);
+  await house.clock.advance(limits.garbageMs + 1000);
+  await keep(lake);
+  expect(await readObjects(house.objects, 'bronze/')).toEqual([]);
+  await expectSameAsTable(house, lake, ann, () => true);
+  expect((await lake.insight(ann, 'tasks-created', 400)).data).toEqual([{ day: '2026-01-01', tasks: 2 }]);
+  expect((await lake.insight(ann, 'tasks-activity', 400)).data).toEqual([
+    { user: 'usr_ann', day: '2026-01-01', changes: 2, created: 2, removed: 0 },
+  ]);
+});
+
+test('what a process that died left behind is swept up, and nothing else', async () => {
+  const house = await openHouse();
+  const lake = openLake(house);
+  await captureOneByOne(house, lake, 1);
+  const orphan = 'bronze/table=errands/entity=errand/day=2026-01-01/shard-1-2.parquet';
+  const young = 'silver/table=errands/entity=errand/young.parquet';
+  for (const key of [orphan, young]) await house.objects.put(key, Buffer.from('x'));
+  // The folder has the machine's times, the lake those of its clock.
+  const path = (await house.objects.locate(orphan))!;
+  house.clock.set(Date.now());
+  const old = (Date.now() - limits.orphanMs - 60_000) / 1000;
+  await utimes(path, old, old);
+  await keep(lake);
+  const left = [
+    ...(await readObjects(house.objects, 'bronze/')),
+    ...(await readObjects(house.objects, 'silver/')),
+  ];
+  expect(left).not.toContain(orphan);
+  expect(left).toContain(young);
+  await expectSameAsTable(house, lake, ann, () => true);
+});
+
+test('two processes keep one lake side by side', async () => {
+  const house = await openHouse();
+  const lakes = [openLake(house), openLake(house)];
+  await captureOneByOne(house, lakes[0]!, 5);
+  const stopping = new AbortController();
+  const running = lakes.flatMap(lake => lake.workers.map(worker => worker.run(stopping.signal)));
+  const isKept = async () => {
+    const { silver, backfill } = await readState(house);
+    return silver.errand !== undefined && backfill === undefined;
+  };
+  await until(house, isKept, 100);
+  stopping.abort();
+  await Promise.all(running);
+  for (const lake of lakes) await expectSameAsTable(house, lake, ann, () => true);
+});
