@@ -1,5 +1,5 @@
 import { copyFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -34,8 +34,6 @@ await build({
   logLevel: 'warning',
 });
 
-// A thread has a file of its own, which nothing imports.
-copyFileSync(
-  here('../../services/webhooks/src/transforms/sandbox-worker.mjs'),
-  join(outdir, 'sandbox-worker.mjs'),
-);
+// Threads and processes have files of their own, which nothing imports.
+for (const program of ['webhooks/src/transforms/sandbox-worker.mjs', 'lake/src/duck-process.mjs'])
+  copyFileSync(here(`../../services/${program}`), join(outdir, basename(program)));

@@ -4,7 +4,7 @@ import type { Attributes, DynamoClient } from '@stak/table';
 // once: the same items, under other ids.
 
 const perBatch = 25; // of BatchWriteItem
-const batchesTogether = 16;
+const batchesTogether = 100;
 
 // The item with one text in the place of another, wherever it stands in a key or an attribute.
 export function withText(item: Attributes, from: string, to: string): Attributes {

@@ -53,10 +53,13 @@ const run = (...pages: Page[]) => runGuide({ pages, url, home: folder, folder: r
 
 it('the first five minutes of the README, then the guides that go on from there', async () => {
   const start = page('README.md', 'The first five minutes');
-  const output = await run(start, page('docs/guides/inbox.md'), page('docs/guides/tasks.md'));
+  const guides = ['inbox', 'tasks', 'agents'].map(name => page(`docs/guides/${name}.md`));
+  const output = await run(start, ...guides);
   expect(output).toContain('"user_id":"ann"');
   expect(output).toContain('"unread":2');
   expect(output).toContain('"title":"Buy milk"');
+  expect(output).toContain('rule thanks · no model');
+  expect(output).toContain('I will remember: I like tea');
   const docs = await fetch(`${url}/docs`);
   expect(await docs.text()).toContain('/v1/tenants/{tenant_id}/tokens');
 }, 120_000);

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as driver } from 'playwright-core';
 
@@ -5,16 +6,20 @@ import { type Browser, chromium as driver } from 'playwright-core';
 const unwanted = ['--single-process', '--disable-web-security', '--allow-running-insecure-content'];
 const args = chromium.args.filter(arg => !unwanted.includes(arg));
 
-// The one from npm where it runs, else the one of this machine, else none.
+const unpacked = async () => driver.launch({ executablePath: await chromium.executablePath(), args });
+const installed = () => driver.launch({ channel: 'chrome' });
+
+// The one of this machine, else the one from npm where it runs, else none.
 export async function openBrowser(): Promise<Browser | undefined> {
-  const attempts = [
-    async () => driver.launch({ executablePath: await chromium.executablePath(), args }),
-    () => driver.launch({ channel: 'chrome' }),
-  ];
-  for (const attempt of attempts) {
+  const found = await installed().catch(() => undefined);
+  if (found || process.platform !== 'linux') return found;
+  // It unpacks itself once for all processes: one that comes second may find it half written.
+  for (let attempt = 1; attempt <= 5; attempt++) {
     try {
-      return await attempt();
-    } catch {}
+      return await unpacked();
+    } catch {
+      await wait(1_000);
+    }
   }
   return undefined;
 }

@@ -15,7 +15,7 @@ export async function signUp(
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {
   const page = await (await browser.newContext(options)).newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(20_000);
   const failures: string[] = [];
   page.on('pageerror', error => failures.push(error.message));
   const email = `visitor-${++visitors}@example.com`;
@@ -31,10 +31,11 @@ export async function signUp(
 
 type Finding = { id: string; impact: string | null; nodes: { html: string }[] };
 
-// What keeps somebody from using the page, in words.
-export async function findBarriers(page: Page): Promise<string[]> {
-  await page.evaluate(await readFile(axeFile, 'utf8'));
-  const { violations } = (await page.evaluate('axe.run()')) as { violations: Finding[] };
+// What keeps somebody from using the page, in words; by all rules unless some are named.
+export async function findBarriers(page: Page, rules?: readonly string[]): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(await readFile(axeFile, 'utf8'));
+  const options = JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) });
+  const { violations } = (await page.evaluate(`axe.run(${options})`)) as { violations: Finding[] };
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));

@@ -3,13 +3,15 @@ import { createAgents, createModels } from '@stak/agents';
 import type { AnyEndpoint, Authenticate, Principal } from '@stak/http';
 import { createInbox } from '@stak/inbox';
 import type { Clock, ErrorCatalogue, Ids, Logger, Sealer, Worker } from '@stak/kit';
+import { createLake, type LakeDeps } from '@stak/lake';
 import { createOutbound } from '@stak/outbound';
-import type { Subscription } from '@stak/streams';
+import type { Alarm, Subscription } from '@stak/streams';
 import type { AnyTable, Cursors, Store } from '@stak/table';
 import { createTasks, userIdOf } from '@stak/tasks';
 import { createTenants, type Eraser } from '@stak/tenants';
 import { createWebhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
+import { followed, insights } from './followed.ts';
 import { ownInboxEndpoints, ownInboxEraser, ownTenant, tellAlert, tellReminder } from './notices.ts';
 
 export type Surroundings = {
@@ -22,6 +24,7 @@ export type Surroundings = {
   publicUrl: string;
   config: Pick<ServerConfig, 'corsOrigins' | 'github' | 'google' | 'stripe' | 'outboundAllow' | 'models'>;
   passwordCost?: AccountsDeps['passwordCost'];
+  lake?: Pick<LakeDeps, 'objects' | 'scratch' | 'client' | 'source'>; // none: nothing is captured
 };
 
 // What each service brings along, for whoever serves, runs or describes it.
@@ -37,6 +40,7 @@ export type Services = {
   all: readonly Service[];
   ownEndpoints: readonly AnyEndpoint[];
   authenticate: Authenticate;
+  onAlarm(alarm: Alarm): void; // a consumer has lost records
   // Makes sure, before the first request, of what the first request needs. The tables are there.
   prepare(): Promise<void>;
   // Ends what they hold besides the store, when the workers have stopped.
@@ -56,6 +60,8 @@ export function composeServices(surroundings: Surroundings): Services {
     tasks.eraser,
     agents.eraser,
     tenants.eraser,
+    // Last: it follows what the others have erased.
+    ...(lake ? [lake.eraser] : []),
   ];
 
   const accounts = createAccounts({
@@ -129,8 +135,13 @@ export function composeServices(surroundings: Surroundings): Services {
     },
   });
 
+  const lake =
+    surroundings.lake &&
+    createLake({ ...base, ...surroundings.lake, tables: followed, insights, tenantsOf: tenants.tenantsOf });
+
   return {
-    all: [accounts, tenants, inbox, webhooks, tasks, agents],
+    all: [accounts, tenants, inbox, webhooks, tasks, agents, ...(lake ? [lake] : [])],
+    onAlarm: alarm => lake?.onAlarm(alarm),
     ownEndpoints: ownInboxEndpoints(accountId =>
       mintEndUserToken({ tenant: ownTenant, sub: accountId, scope: 'write', ttlSeconds: 3600 }),
     ),
@@ -139,6 +150,7 @@ export function composeServices(surroundings: Surroundings): Services {
     async close() {
       await accounts.settle();
       await webhooks.close();
+      lake?.close();
       await outbound.close();
     },
   };

@@ -28,6 +28,7 @@ export const serverVariables = {
   STAK_PUBLIC_URL: origin.optional(),
   STAK_STORE: z.enum(['embedded', 'aws']).default('embedded'),
   STAK_DATA: z.string().min(1).default('./data'),
+  STAK_LAKE: z.string().min(1).optional(),
   STAK_AWS_REGION: z.string().min(1).optional(),
   STAK_AWS_ENDPOINT: z.url().optional(),
   STAK_SECRET_KEYS: nonempty.optional(),
@@ -62,6 +63,10 @@ const serverSchema = z.object(serverVariables);
 export type StoreConfig =
   | { kind: 'embedded'; path: string }
   | { kind: 'aws'; region: string; endpoint: string | undefined };
+export type LakeConfig =
+  | { kind: 'off' }
+  | { kind: 'folder'; path: string }
+  | { kind: 's3'; bucket: string; prefix: string; region: string };
 export type OAuthClient = { clientId: string; clientSecret: string };
 export type StripeConfig = {
   secretKey: string;
@@ -76,6 +81,7 @@ export type ServerConfig = {
   port: number;
   publicUrl: string | undefined; // where browsers and providers reach us, if it is not host and port
   store: StoreConfig;
+  lake: LakeConfig;
   secretKeys: readonly string[] | undefined; // newest first
   corsOrigins: readonly string[];
   trustedProxyHops: number;
@@ -125,6 +131,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     port: flags.port === undefined ? data.STAK_PORT : readPort(flags.port),
     publicUrl: data.STAK_PUBLIC_URL,
     store,
+    lake: readLake(data, store),
     secretKeys: data.STAK_SECRET_KEYS,
     corsOrigins: data.STAK_CORS_ORIGINS,
     trustedProxyHops: data.STAK_TRUSTED_PROXY_HOPS,
@@ -163,6 +170,18 @@ function readStore(data: Variables, flags: ServerFlags): StoreConfig {
     throw new UsageError('STAK_STORE=aws keeps nothing on this machine: leave out --path and --memory');
   if (!data.STAK_AWS_REGION) throw new UsageError('STAK_STORE=aws needs STAK_AWS_REGION');
   return { kind: 'aws', region: data.STAK_AWS_REGION, endpoint: data.STAK_AWS_ENDPOINT };
+}
+
+// A folder, or s3://bucket/prefix, or `off`. An embedded store has it beside itself.
+function readLake({ STAK_LAKE: place, STAK_AWS_REGION: region }: Variables, store: StoreConfig): LakeConfig {
+  if (place === 'off') return { kind: 'off' };
+  const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)(?:\/(.*))?$/.exec(place ?? '') ?? [];
+  if (bucket !== undefined) {
+    if (!region) throw new UsageError('STAK_LAKE in a bucket needs STAK_AWS_REGION');
+    return { kind: 's3', bucket, prefix, region };
+  }
+  if (place !== undefined) return { kind: 'folder', path: place };
+  return store.kind === 'embedded' ? { kind: 'folder', path: `${store.path}/lake` } : { kind: 'off' };
 }
 
 function readIntegrations(data: Variables): Pick<ServerConfig, 'github' | 'google' | 'stripe'> {

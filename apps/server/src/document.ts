@@ -14,11 +14,12 @@ export const apiInfo: ApiInfo = {
 
 // The services without a store: for what is generated from them. Nothing is opened, nothing can be called.
 export function describeServices(): Services {
-  const unopened = new Proxy({} as DynamoClient, {
-    get: () => () => Promise.reject(new Error('There is no store behind a description')),
-  });
+  const nowhere = <Port extends object>() =>
+    new Proxy({} as Port, {
+      get: () => () => Promise.reject(new Error('There is nothing behind a description')),
+    });
   return composeServices({
-    store: createStore({ client: unopened }),
+    store: createStore({ client: nowhere<DynamoClient>() }),
     cursors: createCursors(),
     clock: systemClock,
     ids: createIds({ clock: systemClock }),
@@ -26,6 +27,7 @@ export function describeServices(): Services {
     sealer: createSealer({ keys: [{ id: 'none', secret: 'nothing is sealed with this' }] }),
     publicUrl: 'http://127.0.0.1:8787',
     config: readServerConfig({}, {}),
+    lake: { objects: nowhere(), client: nowhere(), source: nowhere(), scratch: '' },
   });
 }
 

@@ -1,9 +1,11 @@
 import { cac } from 'cac';
 import manifest from '../package.json' with { type: 'json' };
+import { registerChat } from './commands/chat.ts';
 import { registerDynamoDb } from './commands/dynamodb.ts';
 import { registerHooks } from './commands/hooks.ts';
 import { registerInbox } from './commands/inbox.ts';
 import { registerKeys } from './commands/keys.ts';
+import { registerLake } from './commands/lake.ts';
 import { registerLogin } from './commands/login.ts';
 import { registerStart } from './commands/start.ts';
 import { registerStreams } from './commands/streams.ts';
@@ -21,6 +23,8 @@ async function main(argv: string[]): Promise<void> {
   registerInbox(cli);
   registerHooks(cli);
   registerTasks(cli);
+  registerLake(cli);
+  registerChat(cli);
   registerDynamoDb(cli);
   registerTables(cli);
   registerStreams(cli);

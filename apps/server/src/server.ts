@@ -16,6 +16,7 @@ import type { ServerConfig } from './config.ts';
 import { type Database, openDatabase } from './database.ts';
 import { apiInfo } from './document.ts';
 import { UsageError } from './errors.ts';
+import { openLake } from './lake-place.ts';
 import { createMetrics } from './metrics.ts';
 import { deriveSecret, readSecretKeys } from './secrets.ts';
 
@@ -61,6 +62,7 @@ async function startOn(
   const ids = createIds({ clock });
   const sealer = createSealer({ keys });
   const publicUrl = config.publicUrl ?? urlOf(config.host, config.port);
+  const lake = await openLake(config);
   const services = composeServices({
     store,
     cursors,
@@ -71,6 +73,7 @@ async function startOn(
     publicUrl,
     config,
     passwordCost,
+    ...(lake && { lake: { ...lake, client: database.client, source: database.source } }),
   });
   const { all } = services;
   await createTables(database.control, [streamsTable, httpTable, ...all.flatMap(service => service.tables)]);
@@ -78,7 +81,14 @@ async function startOn(
 
   const subscriptions = all.flatMap(service => service.subscriptions);
   const consumers = subscriptions.map(subscription =>
-    createConsumer({ subscription, source: database.source, client: database.client, log, clock }),
+    createConsumer({
+      subscription,
+      source: database.source,
+      client: database.client,
+      log,
+      clock,
+      onAlarm: services.onAlarm,
+    }),
   );
   const metrics = createMetrics();
   const shared = createTableStores({ store, clock, sealer });
@@ -139,6 +149,7 @@ async function startOn(
       await listening.close();
       await workers.stop();
       await services.close();
+      await lake?.close();
       await database.close();
     },
   };

@@ -6,13 +6,14 @@ import { createLogger } from '@stak/kit';
 import { expect } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
-import { killAll, type Run, stakWith, startWith } from './command.ts';
+import { type Finished, killAll, type Run, stakWith, startWith } from './command.ts';
 
 export type SignedIn = {
   url: string;
   client: Client;
   run(...args: string[]): Promise<string>; // what it printed
   fail(...args: string[]): Promise<string>; // what it complained about
+  pipe(input: string, ...args: string[]): Promise<Finished>;
   start(env: Record<string, string>, ...args: string[]): Run;
   close(): Promise<void>;
 };
@@ -44,6 +45,7 @@ export async function signIn(): Promise<SignedIn> {
       expect(code).toBe(1);
       return stderr.trim();
     },
+    pipe: (input, ...args) => stakWith({ env, input }, ...args),
     start: (more, ...args) => startWith({ env: { ...env, ...more } }, ...args),
     async close() {
       killAll();

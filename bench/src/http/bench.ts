@@ -2,6 +2,7 @@ import type { BenchOptions } from '../bench.ts';
 import { inDataFolder } from '../data-folder.ts';
 import type { Verdict } from '../gates.ts';
 import type { Plan } from '../harness.ts';
+import { chooseParts, runParts } from '../parts.ts';
 import { keepResults } from '../results-file.ts';
 import { type Counts, createCustomer } from '../server/customer.ts';
 import { startServerProcess } from '../server/process.ts';
@@ -31,9 +32,7 @@ const quick: Extent = {
 const inFlight = 32;
 
 export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
-  const unknown = only.filter(name => !partNames.includes(name as Part));
-  if (unknown.length > 0) throw new Error(`--only knows ${partNames.join(', ')}`);
-  const parts = partNames.filter(part => only.length === 0 || only.includes(part));
+  const parts = chooseParts(partNames, only);
   const results = await inDataFolder('http', folder => measure(parts, isQuick ? quick : full, folder));
   const verdicts = judgeResults(results, parts);
   console.log(`\n${printResults(results)}`);
@@ -42,12 +41,12 @@ export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdi
   return verdicts;
 }
 
-async function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
+function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
   const { starts: times, idleMs } = extent;
-  const results: Results = {};
-  if (parts.includes('starting')) results.starting = await measureStarting({ folder, times, idleMs });
-  if (parts.includes('requests')) results.requests = await measureRequests(extent, folder);
-  return results;
+  return runParts<Results, Part>(parts, {
+    starting: () => measureStarting({ folder, times, idleMs }),
+    requests: () => measureRequests(extent, folder),
+  });
 }
 
 async function measureRequests(

@@ -8,7 +8,7 @@ export type Results = {
   requests?: Record<RequestName, ServerMeasure>;
   starting?: Starting;
 };
-export const partNames = ['requests', 'starting'] as const;
+export const partNames = ['starting', 'requests'] as const;
 export type Part = (typeof partNames)[number];
 
 export const percentOfConstant = (requests: Results['requests'], name: RequestName): number | undefined =>

@@ -1,8 +1,9 @@
+import { join } from 'node:path';
 import type { BenchOptions } from '../bench.ts';
 import { inDataFolder } from '../data-folder.ts';
 import type { Verdict } from '../gates.ts';
 import type { Plan } from '../harness.ts';
-import { chooseParts } from '../parts.ts';
+import { chooseParts, runParts } from '../parts.ts';
 import { keepResults } from '../results-file.ts';
 import { type Counts, createCustomer } from '../server/customer.ts';
 import { startServerProcess } from '../server/process.ts';
@@ -52,14 +53,13 @@ export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdi
   return verdicts;
 }
 
-async function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
-  const results: Results = {};
-  if (parts.includes('cost')) results.cost = await measureCost(extent.cost, folder);
-  if (parts.includes('reading')) results.reading = await measureReading(extent.reading, extent.plan);
-  if (parts.includes('requests')) results.requests = await measureRequests(extent, `${folder}/requests`);
-  if (parts.includes('streaming')) results.streaming = await measureStreams(extent, `${folder}/streaming`);
-  return results;
-}
+const measure = (parts: readonly Part[], extent: Extent, folder: string): Promise<Results> =>
+  runParts<Results, Part>(parts, {
+    cost: () => measureCost(extent.cost, folder),
+    reading: () => measureReading(extent.reading, extent.plan),
+    requests: () => measureRequests(extent, join(folder, 'requests')),
+    streaming: () => measureStreams(extent, join(folder, 'streaming')),
+  });
 
 async function measureRequests({ plan, requesters }: Extent, folder: string) {
   const server = await startServerProcess(folder);

@@ -9,7 +9,7 @@ import { inboxPath, post } from './requests.ts';
 export type StreamingSettings = { perSecond: number; warmUpMs: number; durationMs: number };
 export type Streaming = Round & { streams: number; perSecond: number };
 
-// From the time a publish is due until the message is on its user's open event stream.
+// From sending a publish until the message is on its user's open event stream.
 export async function measureStreaming(
   url: string,
   { tenantId, apiKeys, endUsers }: Customer,
@@ -28,13 +28,13 @@ export async function measureStreaming(
   const caller = createCaller(url);
   const run = async (name: string, pace: Pace): Promise<number[]> => {
     const latenciesMs: number[] = [];
-    await keepPace(pace, async (turn, dueMs) => {
+    await keepPace(pace, async (turn, sentMs) => {
       const title = `number ${name}-${turn}`;
       const { userId } = endUsers[turn % endUsers.length]!;
       const seen = new Promise<number>(resolve => waiting.set(title, resolve));
       const body = { ...draft(title), uids: [userId] };
       await caller.call(post(`${inboxPath(tenantId)}/messages`, apiKeys[turn % apiKeys.length]!, body), 201);
-      latenciesMs.push((await seen) - dueMs);
+      latenciesMs.push((await seen) - sentMs);
     });
     return latenciesMs;
   };

@@ -7,7 +7,7 @@ export type EventStreams = { close(): void };
 
 const longestMark = 64;
 
-// Open event streams, one for each request. `onMark` gets what the pattern's first group finds in them, at least once;
+// Open event streams, one for each request. Our server sends an event as one chunk, so chunks are not put together. `onMark` gets what the pattern's first group finds in them, at least once;
 // when all have said something they are open.
 export async function openEventStreams(
   url: string,

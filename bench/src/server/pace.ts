@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Pace = { perSecond: number; durationMs: number };
 
-// An open loop: calls at their times, whether or not the earlier ones are answered. `dueMs` is when the call should
-// have gone out; what it waited since counts, or a server that stalls would be asked less while it does.
+// An open loop: calls at their times, whether or not the earlier ones are answered, so a server that stalls is asked as
+// much as before. `sentMs` is when the call goes out; that a timer was late is not the server's fault.
 export async function keepPace(
   { perSecond, durationMs }: Pace,
-  call: (turn: number, dueMs: number) => Promise<unknown>,
+  call: (turn: number, sentMs: number) => Promise<unknown>,
 ): Promise<void> {
   const startMs = performance.now();
   const total = Math.round((perSecond * durationMs) / 1000);
@@ -14,11 +14,12 @@ export async function keepPace(
   let failed: unknown;
   while (calls.length < total) {
     const dueMs = startMs + (calls.length * 1000) / perSecond;
-    if (dueMs > performance.now()) {
+    const nowMs = performance.now();
+    if (dueMs > nowMs) {
       await sleep(1);
       continue;
     }
-    const answered = call(calls.length, dueMs).catch(error => {
+    const answered = call(calls.length, nowMs).catch(error => {
       failed ??= error;
     });
     calls.push(answered);

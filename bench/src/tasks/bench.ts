@@ -3,7 +3,7 @@ import type { BenchOptions } from '../bench.ts';
 import { inDataFolder } from '../data-folder.ts';
 import type { Verdict } from '../gates.ts';
 import type { Plan } from '../harness.ts';
-import { chooseParts } from '../parts.ts';
+import { chooseParts, runParts } from '../parts.ts';
 import { keepResults } from '../results-file.ts';
 import { measureCosts } from './costs.ts';
 import { measureTasks, type OperationSettings } from './operations.ts';
@@ -37,13 +37,11 @@ export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdi
   return verdicts;
 }
 
-async function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
+function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
   const { plan, small, large, searched } = extent;
-  const results: Results = {};
-  if (parts.includes('costs')) results.costs = await measureCosts();
-  if (parts.includes('operations'))
-    results.operations = await measureTasks({ folder: join(folder, 'operations'), small, large }, plan);
-  if (parts.includes('search'))
-    results.search = await measureSearch({ folder: join(folder, 'search'), tasks: searched }, plan);
-  return results;
+  return runParts<Results, Part>(parts, {
+    costs: measureCosts,
+    operations: () => measureTasks({ folder: join(folder, 'operations'), small, large }, plan),
+    search: () => measureSearch({ folder: join(folder, 'search'), tasks: searched }, plan),
+  });
 }

@@ -3,7 +3,7 @@ import type { BenchOptions } from '../bench.ts';
 import { inDataFolder } from '../data-folder.ts';
 import type { Verdict } from '../gates.ts';
 import type { Plan } from '../harness.ts';
-import { chooseParts } from '../parts.ts';
+import { chooseParts, runParts } from '../parts.ts';
 import { keepResults } from '../results-file.ts';
 import { type Customer, createCustomer } from '../server/customer.ts';
 import { type ServerProcess, startServerProcess } from '../server/process.ts';
@@ -28,11 +28,11 @@ const full: Extent = {
   plan: { rounds: 7, roundMs: 500, warmUpMs: 1500 },
   delivery: {
     rounds: 5,
-    pace: { perSecond: 300, durationMs: 3000 },
+    pace: { perSecond: 300, durationMs: 2000 },
     warmUpMs: 3000,
     slowSources: 25,
     slowConnections: 40,
-    slowPace: { perSecond: 100, durationMs: 4000 },
+    slowPace: { perSecond: 100, durationMs: 3000 },
   },
   sizes: [10_000, 1_000_000],
   retries: { retries: 100_000, connections: 20, perSecond: 100, mostMs: 240_000 },
@@ -66,27 +66,24 @@ export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdi
 
 async function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
   const { plan, delivery, sizes, retries, unitEvents } = extent;
-  const results: Results = {};
   const destination = await startDestination();
-  const onServer = <T>(part: Part, work: (server: ServerProcess, customer: Customer) => Promise<T>) =>
-    withServer(join(folder, part), work);
   try {
-    if (parts.includes('units'))
-      results.units = await onServer('units', ({ url }, { client }) =>
-        measureUnits(url, client, destination, unitEvents),
-      );
-    if (parts.includes('requests'))
-      results.requests = await onServer('requests', (server, { client }) =>
-        measureRequests(server, client, destination, plan),
-      );
-    if (parts.includes('delivery'))
-      results.delivery = await onServer('delivery', ({ url }, { client }) =>
-        measureDelivery(url, client, destination, delivery),
-      );
-    if (parts.includes('retries'))
-      results.retries = await measureRetries(destination, retries, join(folder, 'retries'));
-    if (parts.includes('growth')) results.growth = await measureGrowth(sizes, plan, folder);
-    return results;
+    return await runParts<Results, Part>(parts, {
+      units: () =>
+        withServer(join(folder, 'units'), ({ url }, { client }) =>
+          measureUnits(url, client, destination, unitEvents),
+        ),
+      requests: () =>
+        withServer(join(folder, 'requests'), (server, { client }) =>
+          measureRequests(server, client, destination, plan),
+        ),
+      delivery: () =>
+        withServer(join(folder, 'delivery'), ({ url }, { client }) =>
+          measureDelivery(url, client, destination, delivery),
+        ),
+      retries: () => measureRetries(destination, retries, join(folder, 'retries')),
+      growth: () => measureGrowth(sizes, plan, folder),
+    });
   } finally {
     await destination.close();
   }

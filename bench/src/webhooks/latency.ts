@@ -7,7 +7,7 @@ import { type Destination, monotonicMs } from './destination.ts';
 const arriveWithinMs = 30_000;
 let runs = 0;
 
-// From the time an event is due to be sent until the destination has all of it.
+// From sending an event until the destination has all of it.
 export async function measureArrival(
   url: string,
   requestOf: (mark: string) => Request,
@@ -16,32 +16,32 @@ export async function measureArrival(
 ): Promise<number[]> {
   const caller = createCaller(url);
   const clocksApartMs = monotonicMs() - performance.now();
-  const dueMs = new Map<string, number>();
+  const sentMs = new Map<string, number>();
   const run = runs++;
   try {
-    await keepPace(pace, (turn, due) => {
+    await keepPace(pace, (turn, atMs) => {
       const mark = `${run}-${turn}`;
-      dueMs.set(mark, due + clocksApartMs);
+      sentMs.set(mark, atMs + clocksApartMs);
       return caller.call(requestOf(mark), 200);
     });
-    return await arrivals(destination, dueMs);
+    return await arrivals(destination, sentMs);
   } finally {
     caller.close();
   }
 }
 
-async function arrivals(destination: Destination, dueMs: Map<string, number>): Promise<number[]> {
+async function arrivals(destination: Destination, sentMs: Map<string, number>): Promise<number[]> {
   const deadline = performance.now() + arriveWithinMs;
   const latenciesMs: number[] = [];
-  while (dueMs.size > 0) {
-    if (performance.now() > deadline) throw new Error(`${dueMs.size} events did not arrive`);
+  while (sentMs.size > 0) {
+    if (performance.now() > deadline) throw new Error(`${sentMs.size} events did not arrive`);
     for (const [mark, atMs] of await destination.takeArrivals()) {
-      const due = dueMs.get(mark);
-      if (due === undefined) continue;
-      latenciesMs.push(atMs - due);
-      dueMs.delete(mark);
+      const sent = sentMs.get(mark);
+      if (sent === undefined) continue;
+      latenciesMs.push(atMs - sent);
+      sentMs.delete(mark);
     }
-    if (dueMs.size > 0) await sleep(20);
+    if (sentMs.size > 0) await sleep(20);
   }
   return latenciesMs;
 }

@@ -13,7 +13,7 @@ export type RetriesSettings = { retries: number; connections: number; perSecond:
 export type Retries = { retries: number; drainedMs: number; perSecond: number; ingest: Round };
 
 const preparationMs = 15_000; // opens the store, starts the server, warms it up
-const msToCopyOne = 0.6;
+const msToCopyOne = 0.4; // if the disk is slower, the server starts with all of it due
 
 // A destination was down, and everything that failed is due in the same second. Meanwhile new events come in.
 export async function measureRetries(
@@ -32,13 +32,12 @@ export async function measureRetries(
   const caller = createCaller(server.url);
   let latenciesMs: number[] = [];
   const ingestFor = (durationMs: number) =>
-    keepPace({ perSecond, durationMs }, async (_, dueMs) => {
+    keepPace({ perSecond, durationMs }, async (_, sentMs) => {
       await caller.call(eventOf(ingestPath(other)), 200);
-      latenciesMs.push(performance.now() - dueMs);
+      latenciesMs.push(performance.now() - sentMs);
     });
   try {
-    if (dueAt < Date.now()) throw new Error('the retries were due before the server ran');
-    await ingestFor(dueAt - Date.now()); // warms the server up
+    await ingestFor(Math.max(0, dueAt - Date.now())); // warms the server up
     latenciesMs = [];
     const startMs = performance.now();
     do {

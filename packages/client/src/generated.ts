@@ -1213,6 +1213,49 @@ export type ApiTypes = {
     args: { tenant_id: string; body: { title: string; ttl?: string } };
     data: InboxReadSettingsData;
   };
+  /** Which insights there are. For: user, scope read. */
+  'insights.list': {
+    args: Record<never, never>;
+    data: { data: Array<{ name: string; description: string }> };
+  };
+  /** Numbers about your data, seconds old. For: user, scope read. */
+  'insights.read': {
+    args: { name: string; days?: number };
+    data: {
+      name: string;
+      data: Array<{ [name: string]: string | number | null }>;
+      as_of: string;
+      lag_ms: number;
+      caught_up: boolean;
+    };
+  };
+  /** Ask about your data in SQL. For: user, scope read. */
+  'lake.query': {
+    args: { body: { sql: string } };
+    data: {
+      columns: Array<{ name: string; type: string }>;
+      rows: Array<Array<unknown>>;
+      truncated: boolean;
+      as_of: string;
+      lag_ms: number;
+      caught_up: boolean;
+    };
+  };
+  /** How far behind the lake is, and what it holds. For: account, scope read. */
+  'lake.status': {
+    args: Record<never, never>;
+    data: {
+      tables: Array<{
+        table: string;
+        last_commit_at: string | null;
+        backfill: { segments: number; finished: number } | null;
+        as_of: string;
+        lag_ms: number;
+        caught_up: boolean;
+      }>;
+      views: Array<{ name: string; description: string; columns: Array<{ name: string; type: string }> }>;
+    };
+  };
   /** Change, delete or restore up to 100 tasks. For: user, scope write. */
   'tasks.bulk': {
     args: {
@@ -2299,6 +2342,10 @@ export const operations = {
   },
   'inbox.writeInbox': { method: 'PUT', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}', body: 'json' },
   'inbox.writeSettings': { method: 'PUT', path: '/v1/tenants/{tenant_id}/inbox-settings', body: 'json' },
+  'insights.list': { method: 'GET', path: '/v1/insights' },
+  'insights.read': { method: 'GET', path: '/v1/insights/{name}' },
+  'lake.query': { method: 'POST', path: '/v1/lake/query', body: 'json' },
+  'lake.status': { method: 'GET', path: '/v1/lake/status' },
   'tasks.bulk': { method: 'POST', path: '/v1/tasks/bulk', body: 'json', isKeyed: true },
   'tasks.changes': { method: 'GET', path: '/v1/tasks/changes' },
   'tasks.clearCompleted': { method: 'POST', path: '/v1/tasks/completed/clear' },

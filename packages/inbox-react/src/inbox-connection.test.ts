@@ -114,13 +114,14 @@ describe('an inbox', () => {
   });
 
   it('says that the connection is lost, and is back by itself', async () => {
-    const { inbox, until, breakDown, comeBack } = connect(() => json(counts(0)));
+    const { inbox, changes, until, breakDown, comeBack } = connect(() => json(counts(0)));
     const close = inbox.open();
     await until(({ connection }) => connection === 'live');
     breakDown();
     await until(({ connection }) => connection === 'lost');
     comeBack();
     await until(({ connection }) => connection === 'live');
+    await expect.poll(() => changes).toEqual([{ kind: 'stale' }]);
     close();
   });
 });

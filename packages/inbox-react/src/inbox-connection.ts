@@ -79,10 +79,17 @@ export function connectInbox({
     for (const watcher of watchers) watcher(change);
   };
 
+  // What could not be read meanwhile can be now, and what went wrong is over.
+  const takeConnection = (connection: ConnectionState) => {
+    const isBack = state.connection === 'lost' && connection === 'live';
+    set({ connection, ...(isBack && { error: undefined }) });
+    if (isBack) tell({ kind: 'stale' });
+  };
+
   const { inbox: api } = createClient({
     baseUrl,
     ...tokenSettings(token),
-    fetch: watchStream(send, connection => set({ connection })),
+    fetch: watchStream(send, takeConnection),
   });
 
   const takeCounts = (counts: Counts) => {

@@ -1,5 +1,6 @@
-import { type KeyboardEvent, useEffect, useState } from 'react';
+import { type KeyboardEvent, useEffect, useReducer, useState } from 'react';
 import { useConnection, useCounts, useMessages } from './hooks.ts';
+import * as limits from './limits.ts';
 import { Menu } from './menu.tsx';
 import type { Filter, View } from './message.ts';
 import { MessageItem, type RenderBody } from './message-item.tsx';
@@ -32,6 +33,7 @@ export function Inbox({ title = 'Inbox', marksSeen = true, renderBody }: Props) 
   const counts = useCounts();
   const { markAllSeen } = useInbox();
   const unseen = counts?.unseen ?? 0;
+  useTicking();
   useEffect(() => {
     if (marksSeen && unseen > 0) void markAllSeen();
   }, [marksSeen, unseen, markAllSeen]);
@@ -151,6 +153,15 @@ function ConnectionNotice() {
       {error !== undefined && <p className="stak-inbox-notice">{error}</p>}
     </div>
   );
+}
+
+// "2 min. ago" grows old by itself.
+function useTicking(): void {
+  const [, tick] = useReducer((ticks: number) => ticks + 1, 0);
+  useEffect(() => {
+    const timer = setInterval(tick, limits.tickMs);
+    return () => clearInterval(timer);
+  }, []);
 }
 
 // Up and down from message to message, beside Tab through everything.

@@ -72,12 +72,26 @@ const routes = {
   }),
 };
 
+type TableStatus = Awaited<ReturnType<Lake['status']>>['tables'][number];
+
+const showTable = ({ table, last_commit_at, backfill, as_of, lag_ms, caught_up }: TableStatus) => ({
+  table,
+  last_commit_at,
+  backfill,
+  as_of,
+  lag_ms,
+  caught_up,
+});
+
 export const lakeEndpoints = (lake: Lake) =>
   [
     endpoint(routes.query, async c =>
       c.json(await lake.query(c.get('principal'), c.req.valid('json').sql), 200),
     ),
-    endpoint(routes.status, async c => c.json(await lake.status(), 200)),
+    endpoint(routes.status, async c => {
+      const { tables, views } = await lake.status();
+      return c.json({ tables: tables.map(showTable), views }, 200);
+    }),
     endpoint(routes.insights, c => c.json({ data: lake.listInsights() }, 200)),
     endpoint(routes.insight, async c => {
       const { name } = c.req.valid('param');

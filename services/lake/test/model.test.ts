@@ -99,7 +99,7 @@ test('the lake equals a model, whatever happens in between', async () => {
       await expectEveryChangeOnce(house);
       await house.engine.close();
     }),
-    { numRuns: 5 },
+    { numRuns: 4 },
   );
 }, 60_000);
 

@@ -16,7 +16,7 @@ import { todoAppData } from './table.ts';
 
 export type { TasksDeps } from './deps.ts';
 export { tasksErrors } from './errors.ts';
-export { type Owner, userIdOf } from './owner.ts';
+export { type Owner, ownerOf, userIdOf } from './owner.ts';
 export type { Remind } from './reminders.ts';
 export type { WireTask } from './schema.ts';
 export type { TaskStatistics } from './statistics.ts';

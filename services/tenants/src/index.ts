@@ -11,6 +11,7 @@ import { createCompiledSchemas } from './json-schema.ts';
 import { createOwnEraser } from './own-eraser.ts';
 import { tenants } from './table.ts';
 import { tenantEndpoints } from './tenant-api.ts';
+import { listTenantIds } from './tenants.ts';
 import { createTokenEpochs } from './token-epochs.ts';
 import { userEndpoints } from './user-api.ts';
 import { findByIdentity } from './users.ts';
@@ -21,7 +22,7 @@ export type { Erased, Eraser, ExportedItem } from './erasers.ts';
 export { tenantErrors } from './errors.ts';
 export type { EnteredTenant, EnterTenant, Entrance } from './gate.ts';
 export { defaultSettings, type TenantSettings } from './settings.ts';
-export { tenants as tenantsTable, user as tenantUser } from './table.ts';
+export { tenant, tenants as tenantsTable, user as tenantUser } from './table.ts';
 export type { IsTokenRevoked } from './token-epochs.ts';
 
 export function createTenants(deps: TenantsDeps) {
@@ -54,6 +55,7 @@ export function createTenants(deps: TenantsDeps) {
     findChannelUser: async (tenantId: string, channel: string, identity: string) =>
       (await findByIdentity(service, tenantId, channel, identity)).items[0]?.user_id,
     isTokenRevoked: service.epochs.isRevoked,
+    tenantsOf: (accountId: string) => listTenantIds(service, accountId),
     eraser,
   };
 }

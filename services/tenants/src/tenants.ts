@@ -68,6 +68,15 @@ export async function listTenants(
   return { items: open, cursor };
 }
 
+export async function listTenantIds(
+  { store }: Pick<Service, 'store'>,
+  account_id: string,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { tenant_id } of store.all(tenantsOfAccount, { account_id })) ids.push(tenant_id);
+  return ids;
+}
+
 const reachableFrom: Record<'active' | 'suspended', readonly OpenStatus[]> = {
   active: ['onboarding', 'active', 'suspended'],
   suspended: ['active', 'suspended'],

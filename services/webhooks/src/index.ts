@@ -29,7 +29,7 @@ import { createTransforms } from './transforms/transforms.ts';
 
 export type { AccountPlan, WebhookDeps } from './deps.ts';
 export { webhookErrors } from './errors.ts';
-export { ferryhookEvents } from './events-table.ts';
+export { delivery, event, ferryhookEvents } from './events-table.ts';
 export type { Alert, Connection, Source } from './main-table.ts';
 
 // Ferryhook: takes webhooks, keeps them, and delivers them to wherever they are connected.

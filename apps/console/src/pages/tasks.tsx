@@ -7,7 +7,7 @@ import { client, messageOf } from '../api.ts';
 import { complain } from '../complaint.ts';
 import { Failure } from '../failure.tsx';
 import { useLive } from '../live.ts';
-import { parseQuickTask } from './quick-task.ts';
+import { parseQuickTask, type QuickTask } from './quick-task.ts';
 import { TaskBoard } from './task-board.tsx';
 import { TaskForm } from './task-form.tsx';
 import { TaskList } from './task-list.tsx';
@@ -68,39 +68,52 @@ export function TasksPage() {
 function QuickAdd() {
   const { refresh } = useTaskActions();
   const [text, setText] = useState('');
-  const { title, ...marks } = parseQuickTask(text);
   const add = useMutation({
-    mutationFn: () => client.tasks.create({ body: { title, ...marks } }),
-    onSuccess: () => {
-      setText('');
-      return refresh();
+    mutationFn: (line: string) => client.tasks.create({ body: parseQuickTask(line) }),
+    onSuccess: refresh,
+    // What was refused can be mended, unless the next one is being typed already.
+    onError: (error, line) => {
+      setText(now => now || line);
+      complain(error);
     },
-    onError: complain,
   });
+  const task = parseQuickTask(text);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (title !== '' && !add.isPending) add.mutate();
+    if (task.title === '') return;
+    add.mutate(text);
+    setText('');
   };
-  const understood = Object.entries(marks).map(([name, value]) => `${name.replace('_date', '')}: ${value}`);
   return (
     <form onSubmit={submit}>
       <Group align="start" gap="xs" wrap="nowrap">
         <TextInput
           aria-label="New task"
           placeholder="Call Ann tomorrow !high #sales @phone"
-          description={understood.join(' · ') || 'A day, !priority, #category and @label are understood'}
+          description={describe(task) || 'A day, !priority, #category and @label are understood'}
           inputWrapperOrder={['label', 'input', 'description']}
           value={text}
           onChange={event => setText(event.currentTarget.value)}
           flex={1}
         />
-        <Button type="submit" leftSection={<IconPlus size={16} />} loading={add.isPending}>
+        <Button type="submit" leftSection={<IconPlus size={16} />}>
           Add
         </Button>
       </Group>
     </form>
   );
 }
+
+const describe = ({ due_date, recurrence, priority, category, labels = [] }: QuickTask): string =>
+  [
+    due_date && `due ${due_date}`,
+    recurrence?.replace('FREQ=', '').toLowerCase(),
+    priority && `${priority} priority`,
+    category && `in ${category}`,
+    ...labels.map(label => `@${label}`),
+  ]
+    .filter(Boolean)
+    .join(' · ');
 
 function Tasks({ isBoard, onOpen }: { isBoard: boolean; onOpen: (task: Task) => void }) {
   const [search, setSearch] = useState('');

@@ -28,6 +28,9 @@ const settlers = new Set([
   'webhooks.createConnection',
   'webhooks.receive',
   'tasks.create',
+  'tenants.claimChannel',
+  'agents.createConversation',
+  'agents.putCustomSkill',
 ]);
 
 async function settle(): Promise<void> {

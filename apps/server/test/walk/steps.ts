@@ -1,5 +1,7 @@
 import { accountsSteps, lastSteps } from './accounts-steps.ts';
+import { agentsSteps } from './agents-steps.ts';
 import { inboxSteps } from './inbox-steps.ts';
+import { lakeSteps } from './lake-steps.ts';
 import type { Step } from './step.ts';
 import { tasksSteps } from './tasks-steps.ts';
 import { closingTenantsSteps, tenantsSteps } from './tenants-steps.ts';
@@ -12,6 +14,8 @@ export const steps: readonly Step[] = [
   ...inboxSteps,
   ...webhooksSteps,
   ...tasksSteps,
+  ...agentsSteps,
+  ...lakeSteps,
   ...closingTenantsSteps,
   ...lastSteps,
 ];

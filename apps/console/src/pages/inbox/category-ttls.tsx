@@ -11,7 +11,15 @@ const rowsOf = (ttl: Ttls): Row[] =>
     .map(([category, value], id) => ({ id, category, ttl: value }));
 
 // How long messages stay: of the inbox, and of some categories.
-export function CategoryTtls({ ttl, onChange }: { ttl: Ttls; onChange: (ttl: Ttls) => void }) {
+export function CategoryTtls({
+  ttl,
+  onChange,
+  complaint,
+}: {
+  ttl: Ttls;
+  onChange: (ttl: Ttls) => void;
+  complaint: string | undefined;
+}) {
   const [fallback, setFallback] = useState(ttl.default ?? '');
   const [rows, setRows] = useState(() => rowsOf(ttl));
   const write = (nextFallback: string, nextRows: Row[]) => {
@@ -33,6 +41,7 @@ export function CategoryTtls({ ttl, onChange }: { ttl: Ttls; onChange: (ttl: Ttl
     <Stack gap="xs">
       <TextInput
         label="Messages expire after"
+        error={complaint}
         description="30d, 12h or 300m; at most 730d. Empty takes the tenant's."
         pattern="[1-9][0-9]*[dhms]"
         value={fallback}

@@ -17,6 +17,7 @@ import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { client } from '../../api.ts';
+import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
 import { formatTime } from '../../format.ts';
 import { type Draft, emptyDraft, sendBody } from './draft.ts';
@@ -54,6 +55,7 @@ export function Compose({
       await queries.invalidateQueries({ queryKey: sendsKey(place) });
     },
   });
+  const complaints = fieldComplaints(send.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     send.mutate();
@@ -78,6 +80,7 @@ export function Compose({
           {draft.audience === 'users' ? (
             <TagsInput
               label="Users"
+              error={complaints.uids}
               description="Ids of your own; press Enter after each."
               placeholder={draft.uids.length === 0 ? 'ann' : undefined}
               data={users.data?.map(one => one.user_id) ?? []}
@@ -118,6 +121,7 @@ export function Compose({
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
             <Autocomplete
               label="Category"
+              error={complaints.taxonomy}
               placeholder="None"
               data={categories}
               value={draft.category}
@@ -125,6 +129,7 @@ export function Compose({
             />
             <TextInput
               label="Link"
+              error={complaints.message}
               type="url"
               placeholder="https://"
               value={draft.link}
@@ -132,6 +137,7 @@ export function Compose({
             />
             <TextInput
               label="Expires after"
+              error={complaints.ttl}
               placeholder="As the settings say"
               description="30d, 12h or 300m"
               pattern="[1-9][0-9]*[dhms]"
@@ -140,6 +146,7 @@ export function Compose({
             />
             <TextInput
               label="Send later"
+              error={complaints.send_at}
               type="datetime-local"
               description="Empty is now"
               value={draft.sendAt}

@@ -15,6 +15,7 @@ import type { InboxListInboxesDataDataItem } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { client } from '../../api.ts';
+import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
 import { Loaded } from '../../loaded.tsx';
 import { CategoryTtls } from './category-ttls.tsx';
@@ -49,6 +50,7 @@ export function InboxSettings({ place }: { place: Place }) {
               key={data.version}
               config={data}
               isBusy={save.isPending}
+              complaints={fieldComplaints(save.error)}
               onSave={body => save.mutate({ body, etag })}
             />
             {save.error && <Failure error={save.error} onRetry={() => inbox.refetch()} />}
@@ -71,10 +73,12 @@ const lateChoices = [
 function ConfigForm({
   config,
   isBusy,
+  complaints,
   onSave,
 }: {
   config: Config;
   isBusy: boolean;
+  complaints: Readonly<Record<string, string>>;
   onSave: (body: () => Body) => void;
 }) {
   const joiners = config.late_joiners ?? 'all';
@@ -107,7 +111,7 @@ function ConfigForm({
           maxLength={2000}
           defaultValue={config.description}
         />
-        <CategoryTtls ttl={ttl} onChange={setTtl} />
+        <CategoryTtls ttl={ttl} onChange={setTtl} complaint={complaints.ttl} />
         <Group align="end">
           <Select
             label="Who comes later sees"
@@ -139,6 +143,7 @@ function ConfigForm({
         <Textarea
           name="schema"
           label="Schema of message bodies"
+          error={complaints.schema}
           description="A JSON Schema; empty takes anything."
           autosize
           minRows={2}

@@ -1,12 +1,9 @@
-import { Button, Card, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Card, Modal, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
 import { client } from '../../api.ts';
-import { Failure } from '../../failure.tsx';
-import { inboxesKey, keyOf, tenantsKey } from './place.ts';
-
-type Named = { key: string; title: string };
+import { type Named, NamedForm } from './named-form.tsx';
+import { inboxesKey } from './place.ts';
 
 export function NewInbox({
   tenant_id,
@@ -64,84 +61,5 @@ export function NewInbox({
         {form}
       </Modal>
     </>
-  );
-}
-
-export function NewTenant() {
-  const queries = useQueryClient();
-  const create = useMutation({
-    mutationFn: ({ key, title }: Named) =>
-      client.tenants.create({ body: { tenant_id: key, name: title, status: 'active' } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: tenantsKey }),
-  });
-  return (
-    <Card withBorder maw={560}>
-      <Title order={3} size="h4">
-        Your first tenant
-      </Title>
-      <Text c="dimmed" size="sm" mb="md">
-        A tenant is one of your customers. Inboxes and users belong to it, and nobody else sees them.
-      </Text>
-      <NamedForm
-        titleLabel="Name"
-        placeholder="Demo shop"
-        button="Create tenant"
-        isBusy={create.isPending}
-        error={create.error}
-        onSubmit={create.mutate}
-      />
-    </Card>
-  );
-}
-
-function NamedForm({
-  titleLabel,
-  placeholder,
-  button,
-  isBusy,
-  error,
-  onSubmit,
-}: {
-  titleLabel: string;
-  placeholder: string;
-  button: string;
-  isBusy: boolean;
-  error: unknown;
-  onSubmit: (named: Named) => void;
-}) {
-  const [title, setTitle] = useState('');
-  const [ownKey, setOwnKey] = useState<string>();
-  const key = ownKey ?? keyOf(title);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit({ key, title });
-  };
-  return (
-    <form onSubmit={submit}>
-      <Stack>
-        {error !== null && <Failure error={error} />}
-        <TextInput
-          label={titleLabel}
-          placeholder={placeholder}
-          required
-          maxLength={100}
-          value={title}
-          onChange={event => setTitle(event.currentTarget.value)}
-        />
-        <TextInput
-          label="Key"
-          description="Stands in addresses and stays as it is."
-          required
-          maxLength={63}
-          value={key}
-          onChange={event => setOwnKey(event.currentTarget.value)}
-        />
-        <Group>
-          <Button type="submit" loading={isBusy}>
-            {button}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
   );
 }

@@ -15,6 +15,7 @@ export type Place = { tenant_id: string; inbox_key: string };
 
 export const tenantsKey = ['tenants'] as const;
 export const inboxesKey = (tenant_id: string) => ['inboxes', tenant_id] as const;
+export const usersKey = (tenant_id: string) => ['users', tenant_id] as const;
 export const sendsKey = ({ tenant_id, inbox_key }: Place) => ['sends', tenant_id, inbox_key] as const;
 
 export const useTenants = () =>
@@ -31,7 +32,7 @@ export const useInboxes = (tenant_id: string) =>
 
 export const useUsers = (tenant_id: string) =>
   useQuery({
-    queryKey: ['users', tenant_id],
+    queryKey: usersKey(tenant_id),
     queryFn: async () => (await client.tenants.listUsers({ tenant_id, limit: 100 })).data.data,
   });
 

@@ -85,7 +85,15 @@ function SendTable({ rows, onTakeBack }: { rows: Send[]; onTakeBack: (send: Send
       keyOf={row => row.id}
       empty="Nothing was sent to this inbox. Write the first message under Messages."
       columns={[
-        { label: 'Title', show: row => row.title ?? <Text c="dimmed">Redacted</Text> },
+        {
+          label: 'Title',
+          show: row =>
+            row.title ?? (
+              <Text c="dimmed" size="sm">
+                Redacted
+              </Text>
+            ),
+        },
         { label: 'To', show: nameAudience },
         { label: 'When', show: showWhen },
         {
@@ -123,11 +131,12 @@ function showWhen({ status, send_at, received }: Send) {
   return <span title={formatTime(received * 1000)}>{formatAgo(received * 1000)}</span>;
 }
 
-function showRate({ read_rate, title }: Send) {
+function showRate({ status, read_rate, title }: Send) {
+  if (status !== 'sent' && status !== 'delivering') return '–';
   const percent = Math.round(100 * read_rate);
   return (
     <Group gap="xs" wrap="nowrap" miw={110}>
-      <Progress value={percent} flex={1} aria-label={`Read rate of ${title ?? 'a redacted message'}`} />
+      <Progress value={percent} flex={1} aria-label={`Read rate of ${title}`} />
       <Text size="sm">{percent} %</Text>
     </Group>
   );

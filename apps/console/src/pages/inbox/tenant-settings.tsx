@@ -4,6 +4,7 @@ import { StakError } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { client } from '../../api.ts';
+import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
 import { Loaded } from '../../loaded.tsx';
 
@@ -46,6 +47,7 @@ export function TenantSettings({ tenant_id }: { tenant_id: string }) {
               <TextInput
                 name="ttl"
                 label="Messages expire after"
+                error={fieldComplaints(save.error).ttl}
                 description="30d, 12h or 300m; at most 720d. Empty means 30d."
                 pattern="[1-9][0-9]*[dhms]"
                 defaultValue={data.ttl ?? ''}

@@ -1,8 +1,9 @@
-import { Badge, Card, Group, Select, Stack, Text, Title } from '@mantine/core';
+import { Badge, Group, Select, Stack, Title } from '@mantine/core';
 import { Bell, Inbox, InboxProvider, useConnection } from '@stak/inbox-react';
 import { useCallback } from 'react';
 import { client } from '../../api.ts';
 import { Loaded } from '../../loaded.tsx';
+import { NewUser } from './first-steps.tsx';
 import { type Place, useUsers } from './place.ts';
 
 // What a user has in front of them: with a token of theirs, and the components that an app of yours would use.
@@ -20,7 +21,7 @@ export function UserInbox({
     <Loaded query={users}>
       {all => {
         const chosen = all.find(one => one.user_id === user) ?? all[0];
-        if (!chosen) return <NoUsers tenant_id={place.tenant_id} />;
+        if (!chosen) return <NewUser tenant_id={place.tenant_id} />;
         return (
           <Stack gap="sm">
             <Select
@@ -79,19 +80,5 @@ function LiveBadge() {
     <Badge variant="dot" color={color}>
       {label}
     </Badge>
-  );
-}
-
-function NoUsers({ tenant_id }: { tenant_id: string }) {
-  return (
-    <Card withBorder>
-      <Title order={3} size="h4">
-        Nobody to look at yet
-      </Title>
-      <Text c="dimmed" size="sm">
-        This tenant has no users. Messages reach any id you send to; to see an inbox here, add the user to the
-        tenant: <span className="stak-mono">POST /v1/tenants/{tenant_id}/users</span>.
-      </Text>
-    </Card>
   );
 }

@@ -1,0 +1,60 @@
+import { Card, Text, Title } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { client } from '../../api.ts';
+import { type Named, NamedForm } from './named-form.tsx';
+import { tenantsKey, usersKey } from './place.ts';
+
+export function NewTenant() {
+  const queries = useQueryClient();
+  const create = useMutation({
+    mutationFn: ({ key, title }: Named) =>
+      client.tenants.create({ body: { tenant_id: key, name: title, status: 'active' } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: tenantsKey }),
+  });
+  return (
+    <Card withBorder maw={560}>
+      <Title order={3} size="h4">
+        Your first tenant
+      </Title>
+      <Text c="dimmed" size="sm" mb="md">
+        A tenant is one of your customers. Inboxes and users belong to it, and nobody else sees them.
+      </Text>
+      <NamedForm
+        titleLabel="Name"
+        placeholder="Demo shop"
+        button="Create tenant"
+        isBusy={create.isPending}
+        error={create.error}
+        onSubmit={create.mutate}
+      />
+    </Card>
+  );
+}
+
+export function NewUser({ tenant_id }: { tenant_id: string }) {
+  const queries = useQueryClient();
+  const create = useMutation({
+    mutationFn: ({ key, title }: Named) =>
+      client.tenants.createUser({ tenant_id, body: { user_id: key, display_name: title } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: usersKey(tenant_id) }),
+  });
+  return (
+    <Card withBorder>
+      <Title order={3} size="h4">
+        Nobody to look at yet
+      </Title>
+      <Text c="dimmed" size="sm" mb="md">
+        Add a user of this tenant, and their inbox is here, as they see it. Your backend does the same when
+        somebody signs up.
+      </Text>
+      <NamedForm
+        titleLabel="Name"
+        placeholder="Ann"
+        button="Add user"
+        isBusy={create.isPending}
+        error={create.error}
+        onSubmit={create.mutate}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,59 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { Failure } from '../../failure.tsx';
+import { keyOf } from './place.ts';
+
+export type Named = { key: string; title: string };
+
+// A name, and the key that is made from it until somebody writes another.
+export function NamedForm({
+  titleLabel,
+  placeholder,
+  button,
+  isBusy,
+  error,
+  onSubmit,
+}: {
+  titleLabel: string;
+  placeholder: string;
+  button: string;
+  isBusy: boolean;
+  error: unknown;
+  onSubmit: (named: Named) => void;
+}) {
+  const [title, setTitle] = useState('');
+  const [ownKey, setOwnKey] = useState<string>();
+  const key = ownKey ?? keyOf(title);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit({ key, title });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {error !== null && <Failure error={error} />}
+        <TextInput
+          label={titleLabel}
+          placeholder={placeholder}
+          required
+          maxLength={100}
+          value={title}
+          onChange={event => setTitle(event.currentTarget.value)}
+        />
+        <TextInput
+          label="Key"
+          description="Stands in addresses and stays as it is."
+          required
+          maxLength={63}
+          value={key}
+          onChange={event => setOwnKey(event.currentTarget.value)}
+        />
+        <Group>
+          <Button type="submit" loading={isBusy}>
+            {button}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,150 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { type House, openHouse } from './house.ts';
+import { findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+
+const browser = await openBrowser();
+let house: House;
+let shops = 0;
+
+beforeAll(async () => {
+  if (browser) house = await openHouse();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await house?.close();
+});
+
+// A shop with an inbox and one user, made as the page tells somebody who has nothing.
+async function openShop(options: Parameters<typeof signUp>[2] = {}): Promise<Visitor> {
+  const visitor = await signUp(browser!, house.url, options);
+  const { page } = visitor;
+  onTestFinished(() => page.context().close());
+  await page.goto(`${house.url}/console/inbox`);
+  await page.getByRole('textbox', { name: 'Name' }).fill(`Shop ${++shops}`);
+  await page.getByRole('button', { name: 'Create tenant' }).click();
+  await page.getByRole('textbox', { name: 'Title' }).fill('News');
+  await page.getByRole('button', { name: 'Create inbox' }).click();
+  await page.getByText('Nobody to look at yet').waitFor();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Ann');
+  await page.getByRole('button', { name: 'Add user' }).click();
+  await isLive(page);
+  return visitor;
+}
+
+const isLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
+const inboxOf = (page: Page) => page.getByRole('region', { name: 'Inbox of Ann' });
+const messageIn = (page: Page, title: string) =>
+  inboxOf(page).getByRole('button', { name: `Archive: ${title}` });
+const settingsOf = (page: Page) => page.getByRole('region', { name: 'Inbox settings' });
+const bell = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+async function sendToEveryone(page: Page, title: string): Promise<void> {
+  await page.getByText('Everyone', { exact: true }).click();
+  await page.getByRole('textbox', { name: 'Title' }).fill(title);
+  await page.getByRole('textbox', { name: 'Text' }).fill('All chairs');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+}
+
+async function openSecondWindow({ page }: Visitor): Promise<Page> {
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await isLive(other);
+  return other;
+}
+
+describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a browser)', () => {
+  it('sends to a user, rings the bell, and tells other windows what was done', async () => {
+    const visitor = await openShop();
+    const { page } = visitor;
+    const other = await openSecondWindow(visitor);
+    await page.getByLabel('Users', { exact: true }).first().fill('ann');
+    await page.getByRole('textbox', { name: 'Title' }).fill('Order 1 is paid');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await messageIn(other, 'Order 1 is paid').waitFor();
+    await bell(other, 'Notifications, 1 unread').waitFor();
+
+    await inboxOf(page).getByRole('button', { name: 'Mark read: Order 1 is paid' }).click();
+    await bell(page, 'Notifications').waitFor();
+    await bell(other, 'Notifications').waitFor();
+    await inboxOf(other).getByRole('button', { name: 'Mark unread: Order 1 is paid' }).waitFor();
+
+    await messageIn(page, 'Order 1 is paid').click();
+    await messageIn(other, 'Order 1 is paid').waitFor({ state: 'detached' });
+    await inboxOf(page).getByRole('button', { name: 'Archived', exact: true }).click();
+    await inboxOf(page).getByRole('button', { name: 'Move to inbox: Order 1 is paid' }).click();
+    await messageIn(other, 'Order 1 is paid').waitFor();
+    expect(visitor.failures).toEqual([]);
+  });
+
+  it('snoozes by keys, and marks everything read', async () => {
+    const { page } = await openShop();
+    await sendToEveryone(page, 'Sale');
+    await inboxOf(page).getByRole('button', { name: 'Snooze: Sale' }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await messageIn(page, 'Sale').waitFor({ state: 'detached' });
+    await inboxOf(page).getByRole('button', { name: 'Snoozed', exact: true }).click();
+    await inboxOf(page).getByRole('button', { name: 'Bring back: Sale' }).click();
+    await inboxOf(page).getByRole('button', { name: 'All', exact: true }).click();
+    await bell(page, 'Notifications, 1 unread').waitFor();
+    await inboxOf(page).getByRole('button', { name: 'Mark read', exact: false }).first().click();
+    await page.getByRole('menuitem', { name: 'Of today' }).click();
+    await bell(page, 'Notifications').waitFor();
+    await page.reload();
+    await inboxOf(page).getByRole('button', { name: 'Mark unread: Sale' }).waitFor();
+  });
+
+  it('tells how many have read it, and takes it back from everyone', async () => {
+    const visitor = await openShop();
+    const { page } = visitor;
+    const other = await openSecondWindow(visitor);
+    await sendToEveryone(page, 'Sale');
+    await inboxOf(other).getByRole('button', { name: 'Mark read: Sale' }).click();
+    await page.getByRole('tab', { name: 'Sent' }).click();
+    await page.getByRole('row', { name: /Sale.*100 %/ }).waitFor();
+    await page.getByRole('button', { name: 'Redact Sale' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Redact' }).click();
+    await messageIn(other, 'Sale').waitFor({ state: 'detached' });
+    await page.getByText('redacted', { exact: true }).waitFor();
+    expect(visitor.failures).toEqual([]);
+  });
+
+  it('keeps settings, and lets nobody overwrite what another window saved', async () => {
+    const visitor = await openShop();
+    const { page } = visitor;
+    const other = await openSecondWindow(visitor);
+    for (const window of [page, other]) {
+      await window.getByRole('tab', { name: 'Settings' }).click();
+      await settingsOf(window).getByRole('textbox', { name: 'Messages expire after' }).fill('60d');
+    }
+    await settingsOf(page).getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await settingsOf(other).getByRole('button', { name: 'Save' }).click();
+    await settingsOf(other).getByRole('alert').waitFor();
+    await page.reload();
+    const ttl = settingsOf(page).getByRole('textbox', { name: 'Messages expire after' });
+    await expect.poll(() => ttl.inputValue()).toBe('60d');
+  });
+
+  it.each(['light', 'dark'] as const)('can be used by everybody and on a phone, %s', async colorScheme => {
+    const { page, failures } = await openShop({ colorScheme, viewport: { width: 1280, height: 800 } });
+    await page.getByRole('textbox', { name: 'Link' }).fill('https://shop.example/');
+    await page.getByLabel('Category').first().fill('offer');
+    await sendToEveryone(page, 'Sale');
+    await messageIn(page, 'Sale').waitFor();
+    await bell(page, 'Notifications, 1 unread').click();
+    for (const tab of ['Messages', 'Sent', 'Settings']) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.getByRole('tab', { name: tab }).click();
+      await page.getByRole('tabpanel', { name: tab }).waitFor();
+      expect(await findBarriers(page), tab).toEqual([]);
+      await page.setViewportSize({ width: 390, height: 800 });
+      // The menu slides away first, and the page with it.
+      await expect.poll(() => overhang(page), { message: tab }).toBe(0);
+    }
+    expect(failures).toEqual([]);
+  });
+});

@@ -1,0 +1,29 @@
+import { createInterface } from 'node:readline/promises';
+import { explain } from '../errors.ts';
+
+export type Session = {
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream; // for the prompt and the echo
+  say(content: string, signal: AbortSignal): Promise<void>;
+};
+
+// Line by line until Ctrl-D or Ctrl-C. What goes wrong with one message is told, and the next one may be better.
+export async function converse({ input, output, say }: Session): Promise<void> {
+  const lines = createInterface({ input, output, terminal: true, prompt: '> ' });
+  const stopping = new AbortController();
+  lines.on('SIGINT', () => {
+    stopping.abort();
+    lines.close();
+  });
+  lines.prompt();
+  for await (const line of lines) {
+    const content = line.trim();
+    if (content !== '')
+      await say(content, stopping.signal).catch((error: unknown) => {
+        if (!stopping.signal.aborted) output.write(`stak: ${explain(error)}\n`);
+      });
+    if (stopping.signal.aborted) break;
+    lines.prompt();
+  }
+  output.write('\n');
+}

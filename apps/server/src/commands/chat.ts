@@ -1,0 +1,18 @@
+import type { CAC } from 'cac';
+import type { ChatFlags } from './chat-actions.ts';
+
+export function registerChat(cli: CAC): void {
+  cli
+    .command('chat [...message]', 'Talk to an agent: one message, one from a pipe, or line by line')
+    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--tenant <id>', 'Whose agent it is')
+    .option('--user <id>', 'Which user talks; `me` with the token of a user')
+    .option('--conversation <id>', 'Which conversation to go on with (default: a new one)')
+    .example('stak chat --tenant acme --user ann')
+    .example('stak chat --tenant acme --user ann "How is the sprint?"')
+    .example('stak chat --tenant acme --user ann --conversation first < question.txt')
+    .action(async (words: string[], flags: ChatFlags) => {
+      const { chat } = await import('./chat-actions.ts');
+      await chat(flags, words.join(' '));
+    });
+}

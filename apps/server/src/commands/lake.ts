@@ -1,0 +1,68 @@
+import type { CAC } from 'cac';
+import type { ConnectFlags } from '../connection.ts';
+import { UsageError } from '../errors.ts';
+import { runAction } from './action.ts';
+
+type LakeFlags = ConnectFlags & { json?: unknown; days?: unknown };
+
+export function registerLake(cli: CAC): void {
+  cli
+    .command('lake <action> [text]', 'Your data, seconds old: query, insight, status')
+    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--days <number>', 'insight: how many days back (default: 30)')
+    .option('--json', 'Print everything there is to know')
+    .example('stak lake query "select status, count(*) from tasks group by 1"')
+    .example('stak lake insight tasks-completed --days 7')
+    .example('stak lake status')
+    .action((action: string, text: string | undefined, flags: LakeFlags) =>
+      runAction('lake', { query, insight, status }, action, flags, text),
+    );
+}
+
+async function query(flags: LakeFlags, sql: string | undefined): Promise<void> {
+  if (sql === undefined) throw new UsageError('which query? for example: stak lake query "show tables"');
+  const { connect, printJson, printTable } = await load();
+  const { client } = await connect(flags);
+  const { data } = await client.lake.query({ body: { sql } });
+  if (flags.json) return printJson(data);
+  printTable([data.columns.map(column => column.name), ...data.rows.map(row => row.map(show))]);
+  if (data.truncated) console.error('There is more: the answer was cut.');
+  tellLag(data);
+}
+
+async function insight(flags: LakeFlags, name: string | undefined): Promise<void> {
+  const { connect, printJson, printTable } = await load();
+  const { client } = await connect(flags);
+  if (name === undefined) {
+    const { data: list } = await client.insights.list();
+    return printTable([['name', 'what'], ...list.data.map(one => [one.name, one.description])]);
+  }
+  const days = flags.days === undefined ? undefined : Number(flags.days);
+  const { data } = await client.insights.read({ name, ...(days !== undefined && { days }) });
+  if (flags.json) return printJson(data);
+  const columns = Object.keys(data.data[0] ?? { nothing: '' });
+  printTable([columns, ...data.data.map(row => columns.map(column => show(row[column])))]);
+  tellLag(data);
+}
+
+async function status(flags: LakeFlags): Promise<void> {
+  const { connect, printJson, printTable } = await load();
+  const { client } = await connect(flags);
+  const { data } = await client.lake.status();
+  if (flags.json) return printJson(data);
+  const rows = data.tables.map(one => [one.table, one.last_commit_at ?? 'never', `${one.lag_ms} ms`]);
+  printTable([['table', 'last commit', 'behind'], ...rows]);
+}
+
+const show = (value: unknown): string =>
+  value === null || value === undefined
+    ? '–'
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : String(value);
+
+const tellLag = ({ as_of, lag_ms }: { as_of: string; lag_ms: number }): void =>
+  console.error(`As of ${as_of}, ${lag_ms} ms behind.`);
+
+// Loaded late, so that help and mistakes are told at once.
+const load = async () => ({ ...(await import('../connection.ts')), ...(await import('../print.ts')) });

@@ -1,0 +1,140 @@
+import type { Step } from './step.ts';
+import type { Answer, World } from './world.ts';
+
+const keep = (name: string) => (world: World, answer: Answer) =>
+  void world.known.set(name, (answer.json as Record<string, string>)[name]!);
+
+// Each is asked twice: by the host for one of its users, and by the user.
+const byBoth = (step: Step): readonly Step[] => [step, { ...step, as: 'endUser' }];
+
+const spoken = [
+  { role: 'user', content: 'Walked question' },
+  { role: 'assistant', content: 'Walked answer' },
+];
+
+const talking: readonly Step[] = [
+  {
+    operation: 'tenants.updateSettings',
+    headers: { 'if-match': '*' },
+    body: {
+      messages_per_day: 100,
+      enabled_skills: ['remember'],
+      custom_skills: ['walked_hours'],
+      enabled_channels: ['dashboard', 'telegram', 'whatsapp'],
+    },
+  },
+  {
+    operation: 'agents.createConversation',
+    body: { conversation_id: 'walked-talk', title: 'Walked talk', user_id: 'ann' },
+    status: 201,
+    keep: keep('conversation_id'),
+  },
+  {
+    operation: 'agents.createConversation',
+    body: { title: 'Walked talk of Ann' },
+    as: 'endUser',
+    status: 201,
+  },
+  ...byBoth({
+    operation: 'agents.sendMessage',
+    body: { content: 'Remember that I have Walked far', user_id: 'ann' },
+    keep: keep('message_id'),
+  }),
+  { operation: 'agents.sendMessage', headers: { accept: 'text/event-stream' }, body: { content: 'Hello' } },
+  ...byBoth({ operation: 'agents.getReply' }),
+  ...byBoth({ operation: 'agents.listConversations', query: { user_id: 'ann' } }),
+  ...byBoth({ operation: 'agents.getConversation' }),
+  ...byBoth({ operation: 'agents.renameConversation', body: { title: 'Walked and talked' } }),
+  ...byBoth({ operation: 'agents.listMessages', query: { order: 'newest' } }),
+  ...byBoth({ operation: 'agents.exportConversation' }),
+  ...byBoth({ operation: 'agents.importConversation', body: { messages: spoken }, status: 201 }),
+  ...byBoth({ operation: 'agents.getUsage' }),
+];
+
+const remembering: readonly Step[] = [
+  ...byBoth({ operation: 'agents.listMemory' }),
+  ...byBoth({
+    operation: 'agents.editMemory',
+    path: { session_id: '{conversation_id}' },
+    body: { summary: 'Walked summary', key_facts: [{ fact: 'Walked fact' }] },
+  }),
+  { operation: 'agents.deleteMemory', path: { session_id: '{conversation_id}' } },
+  ...byBoth({
+    operation: 'agents.changeMemorySettings',
+    body: { is_declined: false, memory_summary: 'Walked through life' },
+  }),
+  ...byBoth({ operation: 'agents.getMemorySettings' }),
+];
+
+const skilled: readonly Step[] = [
+  {
+    operation: 'agents.putCustomSkill',
+    path: { name: 'walked_hours' },
+    body: {
+      description: 'Walked hours',
+      triggers: ['opening hours'],
+      parameters: { type: 'object', properties: { day: { type: 'string' } } },
+      url: 'http://127.0.0.1:9999/hours',
+    },
+    keep: keep('name'),
+  },
+  { operation: 'agents.getCustomSkill' },
+  { operation: 'agents.listCustomSkills' },
+  ...byBoth({ operation: 'agents.listSkills' }),
+  { operation: 'agents.deleteCustomSkill' },
+];
+
+const channel = { type: 'telegram', channel_id: '777' };
+const delivery = { type: 'telegram', id: '777' };
+// No text: an answer to one would leave this machine.
+const sticker = { update_id: 1, message: { chat: { id: 1 }, from: { id: 1 }, sticker: {} } };
+const handshake = { 'hub.mode': 'subscribe', 'hub.challenge': 'Walked in' };
+
+const channelled: readonly Step[] = [
+  { operation: 'tenants.claimChannel', body: channel, status: 201 },
+  {
+    operation: 'agents.putChannelCredentials',
+    path: channel,
+    body: { secret_token: 'walked-secret-of-telegram', bot_token: '777:walked' },
+  },
+  { operation: 'agents.takeWebhook', path: delivery, as: 'nobody', body: sticker, status: 401 },
+  {
+    operation: 'agents.takeWebhook',
+    path: delivery,
+    headers: { 'x-telegram-bot-api-secret-token': 'walked-secret-of-telegram' },
+    as: 'nobody',
+    body: sticker,
+    stranger: { anything: 'who has the secret is Telegram' },
+  },
+  { operation: 'tenants.claimChannel', body: { type: 'whatsapp', channel_id: '888' }, status: 201 },
+  {
+    operation: 'agents.putChannelCredentials',
+    path: { type: 'whatsapp', channel_id: '888' },
+    body: { app_secret: 'walked-app', verify_token: 'walked-verify', access_token: 'walked-access' },
+  },
+  {
+    operation: 'agents.verifyWebhook',
+    path: { type: 'whatsapp', id: '888' },
+    query: { ...handshake, 'hub.verify_token': 'somebody else' },
+    as: 'nobody',
+    status: 404,
+  },
+  {
+    operation: 'agents.verifyWebhook',
+    path: { type: 'whatsapp', id: '888' },
+    query: { ...handshake, 'hub.verify_token': 'walked-verify' },
+    as: 'nobody',
+    stranger: { anything: 'who has the token is WhatsApp' },
+  },
+  { operation: 'agents.listChannelCredentials' },
+  { operation: 'agents.deleteChannelCredentials', path: channel },
+];
+
+export const agentsSteps: readonly Step[] = [
+  ...talking,
+  ...remembering,
+  ...skilled,
+  ...channelled,
+  { operation: 'agents.clearConversation' },
+  { operation: 'agents.deleteConversation', as: 'endUser' },
+];
