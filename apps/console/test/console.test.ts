@@ -5,6 +5,7 @@ import { findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
 
 const browser = await openBrowser();
 let house: House;
+const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
 
 beforeAll(async () => {
   if (browser) house = await openHouse();
@@ -44,10 +45,7 @@ async function connect({ page }: Visitor, destination: string): Promise<void> {
   await page.getByText('it is not shown again').waitFor();
 }
 
-const name = browser ? 'the console' : 'the console (needs a browser)';
-
-// A browser beside everything else that is tested takes its time.
-describe.skipIf(!browser)(name, { timeout: 90_000 }, () => {
+describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browser)', slowly, () => {
   it('lets somebody sign up, out and in again, and stays signed in', async () => {
     const { page, email, password, failures } = await enter();
     await page.getByText('All systems ready').waitFor();

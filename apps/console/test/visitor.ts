@@ -34,6 +34,7 @@ type Finding = { id: string; impact: string | null; nodes: { html: string }[] };
 // What keeps somebody from using the page, in words; by all rules unless some are named.
 export async function findBarriers(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(await readFile(axeFile, 'utf8'));
+  await settle(page);
   const options = JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) });
   const { violations } = (await page.evaluate(`axe.run(${options})`)) as { violations: Finding[] };
   return violations
@@ -42,5 +43,16 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
 }
 
 // By how many pixels the page has to be pushed sideways.
-export const overhang = (page: Page): Promise<number> =>
-  page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+export async function overhang(page: Page): Promise<number> {
+  await settle(page);
+  return page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+}
+
+// Until everything has the colour and the place that it fades or slides to.
+async function settle(page: Page): Promise<void> {
+  await page.evaluate(`Promise.allSettled(
+    document.getAnimations()
+      .filter(one => one.effect.getComputedTiming().endTime !== Infinity)
+      .map(one => one.finished),
+  ).then(() => undefined)`);
+}

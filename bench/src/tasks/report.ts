@@ -2,15 +2,21 @@ import { type Cells, markdownTable, textTable } from '../table.ts';
 import { type OperationName, operationNames } from './operations.ts';
 import type { Results } from './targets.ts';
 
-export const printResults = (results: Results): string => report(results, textTable);
-export const readmeSection = (results: Results): string => report(results, markdownTable);
+export const printResults = (results: Results): string =>
+  [...report(results, textTable), ...(results.costs ? [textTable(costCells(results.costs))] : [])].join(
+    '\n\n',
+  );
 
-const report = ({ operations, search, costs }: Results, table: (cells: Cells) => string): string =>
-  [
-    ...(operations ? [table(operationCells(operations, costs))] : []),
-    ...(search ? [searchSentence(search)] : []),
-    ...(costs ? [table(costCells(costs))] : []),
-  ].join('\n\n');
+export const readmeSection = (results: Results): string =>
+  [...report(results, markdownTable), costsLink].join('\n\n');
+
+const costsLink =
+  "What each of the document's access patterns costs, beside what it claims: [services/tasks/README.md](services/tasks/README.md#access-patterns-and-what-they-cost).";
+
+const report = ({ operations, search, costs }: Results, table: (cells: Cells) => string): string[] => [
+  ...(operations ? [table(operationCells(operations, costs))] : []),
+  ...(search ? [searchSentence(search)] : []),
+];
 
 const titles: Record<OperationName, string> = {
   query: 'a bare query of 50',

@@ -4,7 +4,7 @@ import type { Request } from '../server/load.ts';
 import { keepPace, type Pace } from '../server/pace.ts';
 import { type Destination, monotonicMs } from './destination.ts';
 
-const arriveWithinMs = 30_000;
+const arriveWithinMs = 10_000;
 let runs = 0;
 
 // From sending an event until the destination has all of it.
@@ -30,11 +30,11 @@ export async function measureArrival(
   }
 }
 
+// What does not arrive in time counts with the time it was waited for.
 async function arrivals(destination: Destination, sentMs: Map<string, number>): Promise<number[]> {
   const deadline = performance.now() + arriveWithinMs;
   const latenciesMs: number[] = [];
-  while (sentMs.size > 0) {
-    if (performance.now() > deadline) throw new Error(`${sentMs.size} events did not arrive`);
+  while (sentMs.size > 0 && performance.now() < deadline) {
     for (const [mark, atMs] of await destination.takeArrivals()) {
       const sent = sentMs.get(mark);
       if (sent === undefined) continue;
@@ -43,5 +43,6 @@ async function arrivals(destination: Destination, sentMs: Map<string, number>): 
     }
     if (sentMs.size > 0) await sleep(20);
   }
+  for (const sent of sentMs.values()) latenciesMs.push(monotonicMs() - sent);
   return latenciesMs;
 }

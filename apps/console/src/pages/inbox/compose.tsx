@@ -51,7 +51,7 @@ export function Compose({
         : `Sent to ${whom}.`;
       notifications.show({ message });
       // Whom and what kind stay: the next message often goes the same way.
-      edit({ title: '', body: '', link: '' });
+      edit({ title: '', body: '', link: '', sendAt: '' });
       await queries.invalidateQueries({ queryKey: sendsKey(place) });
     },
   });

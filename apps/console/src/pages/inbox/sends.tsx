@@ -85,15 +85,7 @@ function SendTable({ rows, onTakeBack }: { rows: Send[]; onTakeBack: (send: Send
       keyOf={row => row.id}
       empty="Nothing was sent to this inbox. Write the first message under Messages."
       columns={[
-        {
-          label: 'Title',
-          show: row =>
-            row.title ?? (
-              <Text c="dimmed" size="sm">
-                Redacted
-              </Text>
-            ),
-        },
+        { label: 'Title', show: showTitle },
         { label: 'To', show: nameAudience },
         { label: 'When', show: showWhen },
         {
@@ -123,6 +115,17 @@ function SendTable({ rows, onTakeBack }: { rows: Send[]; onTakeBack: (send: Send
         },
       ]}
     />
+  );
+}
+
+// What was taken back keeps no text.
+function showTitle({ title, status }: Send) {
+  return (
+    title ?? (
+      <Text c="dimmed" size="sm">
+        {status === 'cancelled' ? 'Cancelled' : 'Redacted'}
+      </Text>
+    )
   );
 }
 
