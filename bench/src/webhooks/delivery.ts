@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@stak/client';
 import { type Measure, type Round, summarize, sumUp } from '../harness.ts';
 import { createCaller } from '../server/caller.ts';
-import type { Pace } from '../server/pace.ts';
+import { keepPace, type Pace } from '../server/pace.ts';
 import type { Destination } from './destination.ts';
 import { connect, createSource, eventOf, ingestPath } from './event.ts';
 import { measureArrival } from './latency.ts';
@@ -12,6 +13,7 @@ export type DeliverySettings = {
   warmUpMs: number;
   slowSources: number;
   slowConnections: number; // of each
+  slowEveryMs: number;
   slowPace: Pace;
 };
 export type Delivery = {
@@ -51,7 +53,7 @@ export async function measureDelivery(
   for (let i = 0; i < slowSources; i++) slow.push(await createSource(client, `slow ${i}`));
   for (const id of slow)
     for (let i = 0; i < slowConnections; i++) await connect(client, id, `${destination.url}/slow/${id}/${i}`);
-  const stop = await occupy(url, slow);
+  const stop = await occupy(url, slow, settings.slowEveryMs);
   const [besideSlow] = await rounds([deliver], slowPace).finally(stop);
   return {
     perSecond: pace.perSecond,
@@ -63,17 +65,26 @@ export async function measureDelivery(
   };
 }
 
-// Every slow destination always has something to answer: it gets the next event before it has answered the last.
-async function occupy(url: string, sources: readonly string[]): Promise<() => Promise<void>> {
-  const everyMs = 2000;
+// Nearly every slow destination has something to answer at any time: each gets an event as soon as it should have
+// answered the last. The sources take turns, so that this is a steady load and a small one.
+async function occupy(
+  url: string,
+  sources: readonly string[],
+  everyMs: number,
+): Promise<() => Promise<void>> {
   const caller = createCaller(url);
-  const send = () => Promise.all(sources.map(sourceId => caller.call(eventOf(ingestPath(sourceId)), 200)));
-  let failed: unknown;
-  await send();
-  const timer = setInterval(() => void send().catch(error => (failed = error)), everyMs);
+  const stopping = new AbortController();
+  const run = async () => {
+    while (!stopping.signal.aborted)
+      await keepPace({ perSecond: (sources.length * 1000) / everyMs, durationMs: everyMs }, async turn => {
+        if (!stopping.signal.aborted) await caller.call(eventOf(ingestPath(sources[turn]!)), 200);
+      });
+  };
+  const running = run();
+  running.catch(() => {}); // told by `stop`
+  await Promise.race([sleep(everyMs), running]);
   return async () => {
-    clearInterval(timer);
-    caller.close();
-    if (failed !== undefined) throw failed;
+    stopping.abort();
+    await running.finally(caller.close);
   };
 }

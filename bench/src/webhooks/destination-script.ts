@@ -5,7 +5,7 @@ import { type Arrival, monotonicMs, type Wish } from './destination.ts';
 
 // Where webhooks go. `/fast` answers at once, `/slow/…` after a while, `/flaky/…` with 500 until it is healed.
 
-const slowMs = 4000;
+const slowMs = 9000; // Stak waits for ten seconds
 const mark = /"mark":"([^"]+)"/;
 
 let arrivals: Arrival[] = [];

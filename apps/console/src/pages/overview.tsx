@@ -1,5 +1,5 @@
-import { Anchor, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { createClient } from '@stak/client';
+import { Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { createClient, StakError } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../api.ts';
 import { formatNumber } from '../format.ts';
@@ -87,13 +87,18 @@ async function countAlerts(): Promise<number> {
   const reader = createClient({ baseUrl: '', token: own.token });
   const counts = await Promise.all(
     ['alerts', 'tasks'].map(inbox_key =>
-      reader.inbox.counts({ tenant_id: own.tenant_id, inbox_key, uid: 'me' }).then(
-        ({ data }) => data.unread,
-        () => 0, // an inbox is made with its first message
-      ),
+      reader.inbox
+        .counts({ tenant_id: own.tenant_id, inbox_key, uid: 'me' })
+        .then(({ data }) => data.unread, ifNone),
     ),
   );
   return counts.reduce((sum, count) => sum + count, 0);
+}
+
+// An inbox is made with its first message.
+function ifNone(error: unknown): number {
+  if (error instanceof StakError && error.status === 404) return 0;
+  throw error;
 }
 
 function Alerts() {
@@ -117,7 +122,7 @@ function Tenants() {
     <Stat
       label="Tenants"
       value={data ? `${formatNumber(data.data.length)}${data.next_cursor === null ? '' : '+'}` : '…'}
-      note={<Anchor href="/docs">Made through the API</Anchor>}
+      note={<TextLink to="/inbox">Their inboxes</TextLink>}
     />
   );
 }

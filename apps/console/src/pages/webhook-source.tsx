@@ -1,7 +1,7 @@
 import { Button, Card, Code, Group, Stack, Tabs, Text, Title } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { client } from '../api.ts';
 import { complain } from '../complaint.ts';
 import { CopyIcon, CopyLine } from '../copy.tsx';
@@ -20,6 +20,7 @@ const curlOf = (address: string): string =>
 export function WebhookSourcePage() {
   const { source: sourceId } = route.useParams();
   const queries = useQueryClient();
+  const navigate = useNavigate();
   const source = useQuery({
     queryKey: ['source', sourceId],
     queryFn: async () => (await client.webhooks.readSource({ sourceId })).data,
@@ -27,6 +28,14 @@ export function WebhookSourcePage() {
   const edit = useMutation({
     mutationFn: (status: 'active' | 'paused') => client.webhooks.editSource({ sourceId, body: { status } }),
     onSuccess: ({ data }) => queries.setQueryData(['source', sourceId], data),
+    onError: complain,
+  });
+  const remove = useMutation({
+    mutationFn: () => client.webhooks.deleteSource({ sourceId }),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ['sources'] });
+      return navigate({ to: '/webhooks' });
+    },
     onError: complain,
   });
   return (
@@ -42,16 +51,28 @@ export function WebhookSourcePage() {
                 <Title order={2}>{name}</Title>
                 <StatusBadge status={status} />
               </Group>
-              <Button
-                variant="default"
-                loading={edit.isPending}
-                leftSection={
-                  status === 'paused' ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />
-                }
-                onClick={() => edit.mutate(status === 'paused' ? 'active' : 'paused')}
-              >
-                {status === 'paused' ? 'Resume' : 'Pause'}
-              </Button>
+              <Group gap="xs">
+                <Button
+                  variant="default"
+                  loading={edit.isPending}
+                  leftSection={
+                    status === 'paused' ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />
+                  }
+                  onClick={() => edit.mutate(status === 'paused' ? 'active' : 'paused')}
+                >
+                  {status === 'paused' ? 'Resume' : 'Pause'}
+                </Button>
+                <Button
+                  variant="default"
+                  loading={remove.isPending}
+                  onClick={() => {
+                    if (confirm(`Delete the source "${name}"? Its address takes nothing any more.`))
+                      remove.mutate();
+                  }}
+                >
+                  Delete
+                </Button>
+              </Group>
             </Group>
             <Card withBorder>
               <Stack gap="xs">
