@@ -68,7 +68,7 @@ export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdi
 
 async function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
   const { plan, delivery, sizes, retries, unitEvents } = extent;
-  const destination = await startDestination();
+  const destination = await startDestination(delivery.slowSources);
   try {
     return await runParts<Results, Part>(parts, {
       units: () =>

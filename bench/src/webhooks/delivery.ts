@@ -51,8 +51,8 @@ export async function measureDelivery(
 
   const slow: string[] = [];
   for (let i = 0; i < slowSources; i++) slow.push(await createSource(client, `slow ${i}`));
-  for (const id of slow)
-    for (let i = 0; i < slowConnections; i++) await connect(client, id, `${destination.url}/slow/${id}/${i}`);
+  for (const [s, id] of slow.entries())
+    for (let i = 0; i < slowConnections; i++) await connect(client, id, `${destination.others[s]}/slow/${i}`);
   const stop = await occupy(url, slow, settings.slowEveryMs);
   const [besideSlow] = await rounds([deliver], slowPace).finally(stop);
   return {

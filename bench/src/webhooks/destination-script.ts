@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,23 +13,29 @@ let arrivals: Arrival[] = [];
 let received = 0;
 let isHealed = false;
 
-const server = createServer((request, response) => {
-  const chunks: Buffer[] = [];
-  request.on('data', chunk => chunks.push(chunk));
-  request.on('end', async () => {
-    const atMs = monotonicMs();
-    received += 1;
-    const found = mark.exec(Buffer.concat(chunks).toString('latin1'));
-    if (found && request.url === '/fast') arrivals.push([found[1]!, atMs]);
-    if (request.url!.startsWith('/slow')) await sleep(slowMs);
-    const isFailing = request.url!.startsWith('/flaky') && !isHealed;
-    response.writeHead(isFailing ? 500 : 200, { 'Content-Length': '2' }).end('ok');
+const listen = async (): Promise<string> => {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', chunk => chunks.push(chunk));
+    request.on('end', async () => {
+      const atMs = monotonicMs();
+      received += 1;
+      const found = mark.exec(Buffer.concat(chunks).toString('latin1'));
+      if (found && request.url === '/fast') arrivals.push([found[1]!, atMs]);
+      if (request.url!.startsWith('/slow')) await sleep(slowMs);
+      const isFailing = request.url!.startsWith('/flaky') && !isHealed;
+      response.writeHead(isFailing ? 500 : 200, { 'Content-Length': '2' }).end('ok');
+    });
   });
-});
-server.keepAliveTimeout = 60_000;
-server.listen(0, '127.0.0.1', () => {
-  process.send!(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-});
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+const urls: string[] = [];
+for (let i = 0; i < Number(process.argv[2]); i++) urls.push(await listen());
+process.send!(urls);
 
 process.on('message', (wish: Wish) => {
   if (wish === 'heal') isHealed = true;

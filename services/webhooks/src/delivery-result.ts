@@ -14,6 +14,7 @@ import {
   event,
 } from './events-table.ts';
 import type { DeliveryRef } from './intake.ts';
+import * as limits from './limits.ts';
 import { leaveLine } from './line.ts';
 import { unlessLost } from './lost-write.ts';
 
@@ -29,7 +30,9 @@ export type Written = {
   next?: DeliveryRef; // who is first in line now
 };
 
-const tries = 10; // siblings that finish at the same moment: each round one of them gets through
+// Siblings may all finish at the same moment. Each round one of them gets through, so the last one needs as many
+// rounds as there are; replays may take some of them.
+const tries = 2 * limits.connectionsPerSource;
 
 // The delivery, its attempt and the event's status change together, or not at all. Undefined when the delivery is
 // no longer the one that was claimed: then somebody else's word counts.

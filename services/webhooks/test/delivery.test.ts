@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
 import { answer, openDestination } from './destination.ts';
@@ -30,6 +31,22 @@ describe('an event', () => {
     expect(detail.deliveries).toMatchObject([{ state: 'delivered', attempts: 1, isHeld: false }]);
     const download = await hooks.call(`/v1/events/${eventId}/body`);
     expect(new Uint8Array(await download.arrayBuffer())).toEqual(body);
+  });
+
+  it('keeps the results of as many connections as a source may have, all at once', async () => {
+    const hooks = await openWebhooks();
+    const waiting: ServerResponse[] = [];
+    const all = limits.connectionsPerSource;
+    const destination = await openDestination((_, response) => {
+      waiting.push(response);
+      if (waiting.length === all) for (const one of waiting) one.end();
+    });
+    const sourceId = await hooks.source();
+    for (let i = 0; i < all; i++) await hooks.connect(sourceId, destination.url);
+    const eventId = await hooks.send(sourceId);
+    await reach(hooks, eventId, 'delivered');
+    expect(await hooks.webhooks.attempts.listByEvent(eventId)).toHaveLength(all);
+    expect(destination.hits).toHaveLength(all);
   });
 
   it('is retried on the schedule, with the same id and fresh signatures, and then given up', async () => {
