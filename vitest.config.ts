@@ -1,14 +1,26 @@
 import { defineConfig } from 'vitest/config';
 
+const everywhere = [
+  '{packages,services,apps}/*/{src,test}/**/*.test.ts',
+  'test/**/*.test.ts',
+  'bench/**/*.test.ts',
+];
+// They hold processes or threads for the length of a file, in modules that files share.
+const apart = ['services/lake/**/*.test.ts', 'services/webhooks/src/transforms/**/*.test.ts'];
+const exclude = ['**/node_modules/**'];
+
+// Modules are loaded once for each worker, not once for each file: loading them took longer than most tests.
 export default defineConfig({
   test: {
-    include: [
-      '{packages,services,apps}/*/{src,test}/**/*.test.ts',
-      'test/**/*.test.ts',
-      'bench/**/*.test.ts',
-    ],
-    exclude: ['**/node_modules/**'],
     pool: 'forks',
+    maxWorkers: 2,
     testTimeout: 30_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'together', isolate: false, include: everywhere, exclude: [...exclude, ...apart] },
+      },
+      { extends: true, test: { name: 'apart', isolate: true, include: apart, exclude } },
+    ],
   },
 });
