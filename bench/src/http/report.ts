@@ -1,6 +1,6 @@
 import { type Cells, formatRate, markdownTable, textTable } from '../table.ts';
 import { requestNames, requestTitles } from './requests.ts';
-import { percentOfConstant, type Results } from './targets.ts';
+import { percentOf, type Results } from './targets.ts';
 
 export function printResults({ requests, starting }: Results): string {
   return [
@@ -11,13 +11,14 @@ export function printResults({ requests, starting }: Results): string {
 
 function cellsOf(requests: NonNullable<Results['requests']>): Cells {
   return [
-    ['32 in flight', 'requests/s', 'of the constant', 'p50', 'p99', 'processor time'],
+    ['32 in flight', 'requests/s', 'of the constant', 'of Hono alone', 'p50', 'p99', 'processor time'],
     ...requestNames.map(name => {
       const { opsPerSecond, p50Ms, p99Ms, cpuUs } = requests[name];
       return [
         requestTitles[name],
         formatRate(opsPerSecond),
-        `${percentOfConstant(requests, name)!.toFixed(0)} %`,
+        `${percentOf(requests, name)!.toFixed(0)} %`,
+        `${percentOf(requests, name, 'bare')!.toFixed(0)} %`,
         `${p50Ms.toFixed(1)} ms`,
         `${p99Ms.toFixed(1)} ms`,
         `${cpuUs.toFixed(0)} µs`,

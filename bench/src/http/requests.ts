@@ -4,6 +4,7 @@ import type { Operation, Request } from '../server/load.ts';
 // Every request of this bench is a GET that answers a small JSON object.
 
 export const requestNames = [
+  'bare',
   'constant',
   'public',
   'key, whoami',
@@ -19,7 +20,8 @@ export const requestNames = [
 export type RequestName = (typeof requestNames)[number];
 
 export const requestTitles: Record<RequestName, string> = {
-  constant: 'a constant, by Hono alone',
+  bare: 'a constant, by Hono alone',
+  constant: 'a constant, by the server: GET /healthz',
   public: 'no token: GET /v1/plans',
   'key, whoami': 'API key: GET /v1/whoami',
   'key, me': 'API key: GET /v1/me',
@@ -37,7 +39,8 @@ export function operationsFor(customer: Customer): Record<RequestName, Operation
   const tenantPath = `/v1/tenants/${tenantId}`;
   const userPath = (userId: string) => `${tenantPath}/users/${userId}`;
   return {
-    constant: ok([get('/constant')]),
+    bare: ok([get('/constant')]),
+    constant: ok([get('/healthz')]),
     public: ok([get('/v1/plans')]),
     'key, whoami': ok(apiKeys.map(key => get('/v1/whoami', key))),
     'key, me': ok(apiKeys.map(key => get('/v1/me', key))),
