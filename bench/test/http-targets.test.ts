@@ -43,5 +43,7 @@ describe('the targets of the http bench', () => {
 
 it('prints what share of the constant each request reaches', () => {
   const requests = requestsAt({ bare: 20_000, constant: 10_000, 'key, whoami': 6200 });
-  expect(printResults({ requests })).toMatch(/API key: GET \/v1\/whoami +6,200 +62 % +31 % +1\.0 ms +2\.0 ms/);
+  expect(printResults({ requests })).toMatch(
+    /API key: GET \/v1\/whoami +6,200 +62 % +31 % +1\.0 ms +2\.0 ms/,
+  );
 });
