@@ -1,3 +1,4 @@
+export { type Bell, createBell } from './bell.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { AppError, defineErrors, type ErrorCatalogue } from './errors.ts';
 export { createIds, type Ids, timeOf } from './ids.ts';

@@ -1,8 +1,7 @@
 import type { Principal } from '@stak/http';
-import type { Clock, Ids, Logger, Random, Sealer } from '@stak/kit';
+import type { Bell, Clock, Ids, Logger, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { Store } from '@stak/table';
-import type { Bell } from './bell.ts';
 import type { ChannelAddresses } from './channels/addresses.ts';
 import type { ChannelKinds } from './channels/channel.ts';
 import type { Hub } from './hub.ts';

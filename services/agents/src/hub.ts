@@ -1,6 +1,5 @@
 import type { ServerEvent } from '@stak/http';
-import type { Clock } from '@stak/kit';
-import { createBell } from './bell.ts';
+import { type Clock, createBell } from '@stak/kit';
 import * as limits from './limits.ts';
 
 export type LiveEvent = Required<Pick<ServerEvent, 'event' | 'data'>>;

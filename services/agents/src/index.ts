@@ -1,5 +1,4 @@
-import { systemRandom } from '@stak/kit';
-import { createBell } from './bell.ts';
+import { createBell, systemRandom } from '@stak/kit';
 import { providerAddresses } from './channels/addresses.ts';
 import { channelEndpoints } from './channels/channel-api.ts';
 import { slack } from './channels/slack.ts';

@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Worker } from '@stak/kit';
-import { createBell } from './bell.ts';
+import { createBell, type Worker } from '@stak/kit';
 import { attemptDelivery, concurrencyOf, type RunDeps, runDue } from './delivery-run.ts';
 import { createDispatcher, type Dispatcher, type Report } from './dispatcher.ts';
 import { scanDue } from './due-scan.ts';

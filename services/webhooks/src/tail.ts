@@ -1,7 +1,6 @@
 import type { EventSink } from '@stak/http';
-import { timeOf } from '@stak/kit';
+import { createBell, timeOf } from '@stak/kit';
 import type { Store } from '@stak/table';
-import { createBell } from './bell.ts';
 import { readRequest } from './deliveries.ts';
 import type { Base } from './deps.ts';
 import { walkEvents } from './event-list.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '@stak/kit';
+import type { Clock } from './clock.ts';
 
 export type Bell = {
   ring(): void;
@@ -6,6 +6,7 @@ export type Bell = {
   wait(ms: number, signal: AbortSignal): Promise<void>;
 };
 
+// Ends a wait early. A ring while nobody waits is remembered.
 export function createBell(clock: Clock): Bell {
   let isRung = false;
   let wakeUp: AbortController | undefined;
