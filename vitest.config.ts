@@ -15,6 +15,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,
+    reporters: ['default', './test/overdue-reporter.ts'],
     projects: [
       {
         extends: true,

@@ -1,4 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as driver } from 'playwright-core';
 
@@ -6,20 +11,32 @@ import { type Browser, chromium as driver } from 'playwright-core';
 const unwanted = ['--single-process', '--disable-web-security', '--allow-running-insecure-content'];
 const args = chromium.args.filter(arg => !unwanted.includes(arg));
 
-const unpacked = async () => driver.launch({ executablePath: await chromium.executablePath(), args });
-const installed = () => driver.launch({ channel: 'chrome' });
+// A browser that hangs is none: nothing else ends a file that does not finish loading.
+const timeout = 90_000;
 
 // The one of this machine, else the one from npm where it runs, else none.
 export async function openBrowser(): Promise<Browser | undefined> {
-  const found = await installed().catch(() => undefined);
-  if (found || process.platform !== 'linux') return found;
-  // It unpacks itself once for all processes: one that comes second may find it half written.
-  for (let attempt = 1; attempt <= 5; attempt++) {
-    try {
-      return await unpacked();
-    } catch {
-      await wait(1_000);
-    }
+  const installed = await driver.launch({ channel: 'chrome', timeout }).catch(() => undefined);
+  if (installed || process.platform !== 'linux') return installed;
+  try {
+    return await driver.launch({ executablePath: await unpack(), args, timeout });
+  } catch {
+    return undefined;
   }
-  return undefined;
+}
+
+// It unpacks itself into the folder for temporary files, where another process would find it half written. So it gets
+// a folder of its own, which takes its place when it is whole.
+async function unpack(): Promise<string> {
+  const place = join(tmpdir(), 'stak-chromium');
+  if (!existsSync(place)) {
+    const draft = await mkdtemp(`${place}-`);
+    const script = `import(${JSON.stringify(import.meta.resolve('@sparticuz/chromium'))}).then(({ default: chromium }) => chromium.executablePath())`;
+    await promisify(execFile)(process.execPath, ['-e', script], {
+      env: { ...process.env, TMPDIR: draft },
+      timeout,
+    });
+    await rename(draft, place).catch(() => rm(draft, { recursive: true })); // somebody else was first
+  }
+  return join(place, 'chromium');
 }
