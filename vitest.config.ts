@@ -16,6 +16,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     reporters: ['default', './test/overdue-reporter.ts'],
+    setupFiles: ['./test/property-limits.ts'],
     projects: [
       {
         extends: true,

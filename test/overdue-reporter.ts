@@ -40,7 +40,7 @@ export default class OverdueReporter implements Reporter {
       console.error(`${module} has stood still for ${patienceMs / 60_000} minutes, ${where}`);
     }
     for (const child of childProcesses()) process.kill(child, 'SIGKILL'); // one that is stuck would outlive us
-    process.exit(1);
+    process.exit(75);
   }
 }
 
