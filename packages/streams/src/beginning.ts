@@ -1,7 +1,7 @@
 import type { Clock } from '@stak/kit';
 import type { Start } from './shard-reader.ts';
-import { listShards } from './shards.ts';
-import { isGone, type StreamSource } from './source.ts';
+import { listShards, newestIterator } from './shards.ts';
+import type { StreamSource } from './source.ts';
 import type { Subscription } from './subscription.ts';
 import type { Lease, WorkStore } from './work.ts';
 
@@ -41,17 +41,14 @@ async function openNewest(
   iterators: Map<string, string>,
 ): Promise<string[]> {
   const closed: string[] = [];
-  for (const { key, streamArn, shardId, isOpen } of await listShards(source, subscription.table.name)) {
+  for (const shard of await listShards(source, subscription.table.name)) {
+    const { key, isOpen } = shard;
     if (!isOpen) {
       closed.push(key);
       continue;
     }
-    const place = { StreamArn: streamArn, ShardId: shardId, ShardIteratorType: 'LATEST' as const };
-    const { ShardIterator } = await source.getShardIterator(place).catch(error => {
-      if (isGone(error)) return { ShardIterator: undefined };
-      throw error;
-    });
-    if (ShardIterator) iterators.set(key, ShardIterator);
+    const iterator = await newestIterator(source, shard);
+    if (iterator !== undefined) iterators.set(key, iterator);
   }
   return closed;
 }

@@ -1,6 +1,7 @@
 import {
   type AnyEntity,
   type Attributes,
+  hasKeyOf,
   type ItemOf,
   type Recognised,
   recognise,
@@ -59,6 +60,12 @@ export function readChange<E extends AnyEntity>(entities: readonly E[], record: 
     eventId: record.eventID,
     at: new Date(secondsOf(ApproximateCreationDateTime) * 1000),
   } as Change<E>;
+}
+
+// Whether its keys could be those of one of the entities: what is of no interest need not be read.
+export function mayBeOf(entities: readonly AnyEntity[], { dynamodb }: StreamRecord): boolean {
+  const keys = dynamodb?.Keys && untagItem(dynamodb.Keys);
+  return !keys || entities.some(entity => hasKeyOf(entity, keys));
 }
 
 // An item replaced by one of another entity under the same key is not a change of either.

@@ -30,6 +30,9 @@ export type ConsumerOptions = {
   random?: Random;
   // How long a shard waits for its owner after a crash.
   leaseMs?: number;
+  // How long a place in a shard may go unwritten, and so be repeated after a crash. Unless given, every page of
+  // records is written down.
+  checkpointMs?: number;
   // Told when records were lost because nobody read them in time.
   onAlarm?(alarm: Alarm): void;
 };
@@ -59,9 +62,22 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       // Every run is an owner of its own: what an earlier one of this process left behind is not its.
       const works = createWorkStore({ store, clock, consumer, owner: ids.next('own'), leaseMs });
       const letters = createDeadLetters({ store, clock, consumer });
-      const onAlarm = options.onAlarm ?? (() => {});
+      const { onAlarm = () => {}, checkpointMs = 0 } = options;
       return runConsumer(
-        { subscription, source, works, letters, clock, random, log, counters, onAlarm, leaseMs, wake },
+        {
+          subscription,
+          source,
+          works,
+          letters,
+          clock,
+          random,
+          log,
+          counters,
+          onAlarm,
+          checkpointMs,
+          leaseMs,
+          wake,
+        },
         signal,
       );
     },

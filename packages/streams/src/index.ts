@@ -12,3 +12,4 @@ export type { StreamRecord, StreamSource } from './source.ts';
 export { streamsTable } from './state-table.ts';
 export { type ConsumerStatus, listConsumers, readStatus, type ShardStatus } from './status.ts';
 export { type HandlerContext, type Subscription, subscribe } from './subscription.ts';
+export { type TailOptions, tailTable } from './tail.ts';

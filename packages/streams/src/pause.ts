@@ -17,12 +17,9 @@ export function createPause(source: StreamSource, streamArn: string, clock: Cloc
   }
 
   // `since` was taken before the page was read, so nothing that came in between is slept over.
-  async function untilChange(since: number | undefined, signal: AbortSignal): Promise<void> {
+  async function untilChange(since: number | undefined, signal: AbortSignal, mostMs: number): Promise<void> {
     const over = followSignal(signal);
-    const waits = [
-      source.waitForChange!(streamArn, over.signal, since),
-      clock.sleep(limits.idleMs, over.signal),
-    ];
+    const waits = [source.waitForChange!(streamArn, over.signal, since), clock.sleep(mostMs, over.signal)];
     try {
       await Promise.race(waits);
     } finally {
@@ -32,8 +29,9 @@ export function createPause(source: StreamSource, streamArn: string, clock: Cloc
     }
   }
 
-  return (page: Page, since: number | undefined, signal: AbortSignal): Promise<void> => {
+  // Something else is to be done after `mostMs`, if that is given.
+  return (page: Page, since: number | undefined, signal: AbortSignal, mostMs?: number): Promise<void> => {
     if (!source.waitForChange) return poll(page, signal);
-    return page.last === undefined ? untilChange(since, signal) : Promise.resolve();
+    return page.last === undefined ? untilChange(since, signal, mostMs ?? limits.idleMs) : Promise.resolve();
   };
 }

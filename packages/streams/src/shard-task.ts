@@ -29,6 +29,8 @@ export type TaskDeps = {
   log: Logger;
   counters: Counters;
   onAlarm(alarm: Alarm): void;
+  // How long a place in a shard may go unwritten.
+  checkpointMs: number;
 };
 
 type ShardLease = Lease & { streamArn: string; shardId: string };
@@ -46,29 +48,71 @@ export async function consumeShard(
     noteMishap(deps, lease, mishap, after),
   );
   const pause = createPause(source, lease.streamArn, clock);
+  const progress = createProgress(deps, lease);
   const mayGoOn = () => !signal.aborted && holds(lease, clock);
 
-  while (mayGoOn()) {
-    const since = source.position?.();
-    const page = await reader.read(subscription.batchRecords ?? limits.batchRecords);
-    const done = await handleAll(deps, lease, page, mayGoOn, signal);
-    if (done < page.records.length) {
-      const last = page.records[done - 1];
-      if (last && holds(lease, clock)) await works.checkpoint(lease, sequenceOf(last), timeOf(last));
-      break;
+  try {
+    while (mayGoOn()) {
+      const since = source.position?.();
+      const page = await reader.read(subscription.batchRecords ?? limits.batchRecords);
+      const done = await handleAll(deps, lease, page, mayGoOn, signal);
+      if (done < page.records.length) {
+        const last = page.records[done - 1];
+        if (last) progress.note(sequenceOf(last), timeOf(last), done);
+        break;
+      }
+      if (page.ended) {
+        await works.finish(lease, page.last ?? progress.forget());
+        return true;
+      }
+      const last = page.records.at(-1);
+      if (page.last !== undefined) progress.note(page.last, last && timeOf(last), done);
+      await progress.keepIfDue();
+      await pause(page, since, signal, progress.dueInMs()).catch(error => {
+        if (!signal.aborted) throw error;
+      });
     }
-    const last = page.records.at(-1);
-    if (page.ended) {
-      await works.finish(lease, page.last);
-      return true;
-    }
-    if (page.last !== undefined) await works.checkpoint(lease, page.last, last && timeOf(last));
-    await pause(page, since, signal).catch(error => {
-      if (!signal.aborted) throw error;
-    });
+  } finally {
+    if (holds(lease, clock)) await progress.keep();
   }
   if (!signal.aborted) throw new LeaseLostError(`the lease of ${lease.shardId} ran out`);
   return false;
+}
+
+// How far a shard has been handled. It is written down after so many records or so long, not after each page: a
+// quiet table has one change a page, and each would be paid for with a write. A crash repeats what was not written.
+function createProgress({ works, clock, checkpointMs, subscription }: TaskDeps, lease: Lease) {
+  const mostRecords = subscription.batchRecords ?? limits.batchRecords;
+  let reached: { sequence: string; changedAt: number | undefined } | undefined;
+  let records = 0;
+  let keptMs = clock.now();
+
+  async function keep(): Promise<void> {
+    if (!reached) return;
+    const { sequence, changedAt } = reached;
+    await works.checkpoint(lease, sequence, changedAt);
+    reached = undefined;
+    records = 0;
+    keptMs = clock.now();
+  }
+  const dueInMs = (): number | undefined =>
+    reached && Math.max(0, records >= mostRecords ? 0 : keptMs + checkpointMs - clock.now());
+
+  return {
+    note(sequence: string, changedAt: number | undefined, handled: number) {
+      reached = { sequence, changedAt: changedAt ?? reached?.changedAt };
+      records += handled;
+    },
+    // For a shard that ends: its end is written instead.
+    forget(): string | undefined {
+      const sequence = reached?.sequence;
+      reached = undefined;
+      return sequence;
+    },
+    dueInMs,
+    keepIfDue: async () => (dueInMs() === 0 ? keep() : undefined),
+    keep,
+  };
 }
 
 const holds = (lease: Lease, clock: Clock): boolean => clock.now() < lease.untilMs;

@@ -70,3 +70,16 @@ async function describeShards(source: StreamSource, StreamArn: string) {
   }
   return shards;
 }
+
+// At the end of an open shard; undefined for one that is gone since it was listed.
+export async function newestIterator(
+  source: StreamSource,
+  { streamArn, shardId }: Shard,
+): Promise<string | undefined> {
+  const place = { StreamArn: streamArn, ShardId: shardId, ShardIteratorType: 'LATEST' as const };
+  const { ShardIterator } = await source.getShardIterator(place).catch(error => {
+    if (isGone(error)) return { ShardIterator: undefined };
+    throw error;
+  });
+  return ShardIterator;
+}

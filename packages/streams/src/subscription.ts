@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import type { AnyEntity } from '@stak/table';
-import { type Change, type ChangeOf, readChange, type UnknownChange } from './change.ts';
+import { type Change, type ChangeOf, mayBeOf, readChange, type UnknownChange } from './change.ts';
 import * as limits from './limits.ts';
 import type { StreamRecord } from './source.ts';
 
@@ -64,7 +64,9 @@ export async function handleOne(
   record: StreamRecord,
   context: HandlerContext,
 ): Promise<void> {
-  const change = readChange(subscription.entities, record);
+  const { entities, handleBatch, handleOther } = subscription;
+  if (!handleBatch && !handleOther && !mayBeOf(entities, record)) return;
+  const change = readChange(entities, record);
   if (subscription.handleBatch) await subscription.handleBatch([change], context);
   else if (change.entity === undefined) await subscription.handleOther?.(change, context);
   else await subscription.handle?.(change as ChangeOf<AnyEntity>, context);

@@ -78,6 +78,41 @@ test('goes on after its checkpoint', async () => {
   expect(seen).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
 });
 
+describe('a place that may go unwritten', () => {
+  const placeOf = async () => {
+    const { Items = [] } = await house.client.scan({ TableName: 'stak-streams', ConsistentRead: true });
+    return Items.find(item => typeof item.sequence === 'string')?.sequence;
+  };
+
+  test('is written after its time, and once for all that came meanwhile', async () => {
+    const { seen, subscription } = watching({});
+    const consumer = startConsumer(house, { subscription, checkpointMs: 1000 });
+    for (const count of [1, 2, 3]) {
+      await writeNotes(house, ['a']);
+      await until(house.clock, () => seen.length === count, { stepMs: 0 });
+    }
+    expect(await placeOf()).toBeUndefined();
+    await until(house.clock, async () => (await placeOf()) !== undefined, { stepMs: 100, steps: 40 });
+    await consumer.stop();
+    const again = startConsumer(house, { subscription, checkpointMs: 1000 });
+    await writeNotes(house, ['b']);
+    await until(house.clock, () => seen.length >= 4);
+    await again.stop();
+    expect(seen).toEqual(['a1', 'a2', 'a3', 'b1']);
+  });
+
+  test('is written when there is much to repeat, and at the end', async () => {
+    const { seen, subscription } = watching({ batchRecords: 2 });
+    const consumer = startConsumer(house, { subscription, checkpointMs: 3_600_000 });
+    await writeNotes(house, ['a', 'b', 'c']);
+    await until(house.clock, () => seen.length === 3, { stepMs: 0 });
+    await until(house.clock, async () => (await placeOf()) !== undefined, { stepMs: 0 });
+    const before = await placeOf();
+    await consumer.stop();
+    expect((await placeOf()) > before).toBe(true);
+  });
+});
+
 test('stopped in the middle of a page, it checkpoints what is done', async () => {
   const { seen, subscription, hold, open } = watching({ concurrency: 1 });
   await writeNotes(house, ['a'], 5);

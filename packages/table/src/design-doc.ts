@@ -1,7 +1,7 @@
 import { attributesOf } from './attribute-doc.ts';
 import type { CapacityEntry } from './capacity.ts';
 import type { AnyEntity, IndexKeys } from './entity.ts';
-import type { AnyQuery } from './query.ts';
+import { type AccessPattern, patternsOf } from './pattern.ts';
 import type { AnyTable, KeyNames } from './table.ts';
 
 // A design as Markdown: what a reader of the documents expects to find, and nothing that could be out of date.
@@ -70,25 +70,15 @@ function indexSections(table: AnyTable): string[] {
 
 function patternTable(table: AnyTable, costs: readonly CapacityEntry[]): string {
   const costOf = new Map(costs.map(entry => [entry.pattern, entry]));
-  const declared = [
-    ...table.queries.map(query => [query.name, query.index ?? '', queryCondition(query)]),
-    ...table.entities.flatMap(entity =>
-      ['get', 'put', 'delete'].map(operation => [
-        `${operation} ${entity.name}`,
-        '',
-        keyCondition(entity.key),
-      ]),
-    ),
-  ];
-  const rows = declared
-    .filter(([name], i) => i < table.queries.length || costs.length === 0 || costOf.has(name!))
-    .map(([name, index, condition]) => [
-      name!,
-      index && code(index),
-      condition!,
-      costText(costOf.get(name!)),
+  const rows = patternsOf(table)
+    .filter(({ name, kind }) => kind === 'query' || costs.length === 0 || costOf.has(name))
+    .map(pattern => [
+      pattern.name,
+      pattern.index ? code(pattern.index) : '',
+      conditionText(pattern),
+      costText(costOf.get(pattern.name)),
     ]);
-  return markdownTable(['Pattern', 'Index', 'Key condition', 'Measured'], rows as string[][]);
+  return markdownTable(['Pattern', 'Index', 'Key condition', 'Measured'], rows);
 }
 
 // Averages of what was measured with the examples of the design.
@@ -103,21 +93,12 @@ function costText(entry: CapacityEntry | undefined): string {
 
 const round = (units: number): string => String(Math.round(units * 100) / 100);
 
-function queryCondition(query: AnyQuery): string {
-  const { partition, sort, partitionTemplate, sortTemplate, newestFirst, filter } = query;
-  const parts = [code(`${partition} = ${partitionTemplate.text}`)];
-  if (sort !== undefined && sortTemplate) {
-    const text = sortTemplate.isWhole ? sortTemplate.text : sortTemplate.literals[0]!;
-    if (text !== '') parts.push(`${code(sort)} begins like ${code(text)}`);
-  }
-  const notes = [newestFirst && 'newest first', filter && 'filtered'].filter(Boolean);
+function conditionText({ conditions, notes }: AccessPattern): string {
+  const parts = conditions.map(({ attribute, is, text }) =>
+    is === '=' ? code(`${attribute} = ${text}`) : `${code(attribute)} ${is} ${code(text)}`,
+  );
   return parts.join(', ') + (notes.length > 0 ? ` (${notes.join(', ')})` : '');
 }
-
-const keyCondition = ({ partition, sort, templates }: IndexKeys): string =>
-  [`${partition} = ${templates.partition.text}`, ...(sort ? [`${sort} = ${templates.sort!.text}`] : [])]
-    .map(code)
-    .join(', ');
 
 const keyHeads = ({ partition, sort }: KeyNames): string[] =>
   (sort === undefined ? [partition] : [partition, sort]).map(code);

@@ -2,6 +2,7 @@ import type { Attributes } from './client.ts';
 import type { AnyEntity, IndexKeys, ItemOf, NameOf } from './entity.ts';
 import { itemRefused } from './errors.ts';
 import { buildKey, isMissing, matchesTemplate, parseKey } from './key-template.ts';
+import type { AnyTable } from './table.ts';
 
 // Between an entity and the item that is stored for it.
 
@@ -110,4 +111,13 @@ export function recognise<E extends AnyEntity>(
 ): Recognised<E> | undefined {
   const entity = entities.find(one => isEntity(one, stored));
   return entity && ({ entity: entity.name, item: fromStored(entity, stored) } as unknown as Recognised<E>);
+}
+
+// The entity that a stored item is. What is read from an index can be of those only that are in it, and may lack its
+// kind: then its key has to do, if it can be of one entity only.
+export function entityOf(table: AnyTable, stored: Attributes, index?: string): AnyEntity | undefined {
+  if (index === undefined) return table.entities.find(one => isEntity(one, stored));
+  const inIndex = (entity: AnyEntity) => entity.indexes.some(one => one.name === index);
+  const possible = table.entities.filter(one => inIndex(one) && hasKeyOf(one, stored));
+  return possible.find(one => hasKindOf(one, stored)) ?? (possible.length === 1 ? possible[0] : undefined);
 }

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { buildKey, type KeyTemplate, parseKey, parseTemplate, templatesOverlap } from './key-template.ts';
+import {
+  buildKey,
+  type KeyTemplate,
+  parseKey,
+  parseTemplate,
+  piecesOf,
+  templatesOverlap,
+} from './key-template.ts';
 
 const template = (text: string) => parseTemplate(text, 2048);
 
@@ -142,6 +149,29 @@ describe('building keys', () => {
     expect(buildKey(attempts, { n: 7 }) < buildKey(attempts, { n: 10 })).toBe(true);
     expect(() => buildKey(attempts, { n: 12345 })).toThrow('at most 4 digits');
     expect(() => buildKey(attempts, { n: '7' })).toThrow('whole number');
+  });
+});
+
+describe('the pieces of a key', () => {
+  it('are the key, and name what each of them stands for', () => {
+    expect(piecesOf(template('e#{a}#{b:text}'), 'e#acme#ann%40example.com')).toEqual([
+      { text: 'e#' },
+      { text: 'acme', param: 'a' },
+      { text: '#' },
+      { text: 'ann%40example.com', param: 'b' },
+    ]);
+    expect(piecesOf(template('c#*'), 'c#*')).toEqual([{ text: 'c#*' }]);
+    expect(piecesOf(template('c#*'), 'd#*')).toBeUndefined();
+    expect(piecesOf(template('c#*'), undefined)).toBeUndefined();
+    fc.assert(
+      fc.property(fc.constantFrom(...partitions, ...sorts), values, (from, parts) => {
+        if (build(from, parts) === undefined) return;
+        const key = buildKey(from, parts);
+        const pieces = piecesOf(from, key)!;
+        expect(pieces.map(({ text }) => text).join('')).toBe(key);
+        expect(pieces.flatMap(({ param }) => param ?? [])).toEqual(from.params);
+      }),
+    );
   });
 });
 

@@ -96,6 +96,20 @@ export function parseKey(template: KeyTemplate, key: unknown): Record<string, st
   return values;
 }
 
+export type KeyPiece = { readonly text: string; readonly param?: string };
+
+// A key as it is written, taken apart into what is fixed and what stands for an attribute.
+export function piecesOf(template: KeyTemplate, key: unknown): KeyPiece[] | undefined {
+  const match = typeof key === 'string' ? template.pattern.exec(key) : null;
+  if (!match) return undefined;
+  return template.literals
+    .flatMap((literal, i): KeyPiece[] => {
+      const param = template.params[i];
+      return param === undefined ? [{ text: literal }] : [{ text: literal }, { text: match[i + 1]!, param }];
+    })
+    .filter(({ text }) => text !== '');
+}
+
 // Whether some key could have been built from either template. Errs on the side of yes.
 export function templatesOverlap(a: KeyTemplate, b: KeyTemplate): boolean {
   const x = segmentsOf(a);

@@ -18,7 +18,7 @@ type Billed = { ConsumedCapacity?: Capacity | Capacity[] };
 
 // Sends until it is answered or patience runs out, and books what it cost under the access pattern's name.
 export async function send<Input extends Billable, Output extends Billed>(
-  session: Session,
+  session: Omit<Session, 'cursors'>,
   kind: 'read' | 'write',
   pattern: string,
   input: Input,

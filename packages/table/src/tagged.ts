@@ -10,7 +10,8 @@ export function untagItem(item: Record<string, Tagged>): Attributes {
 }
 
 function untag(value: Tagged): unknown {
-  const [tag, content] = Object.entries(value).find(([, one]) => one !== undefined) ?? [];
+  const tag = tagOf(value);
+  const content = tag === undefined ? undefined : value[tag];
   switch (tag) {
     case 'N':
       return untagNumber(content as string);
@@ -28,6 +29,12 @@ function untag(value: Tagged): unknown {
     default:
       return content;
   }
+}
+
+// The AWS SDK may list the other tags as well, without a value.
+function tagOf(value: Tagged): string | undefined {
+  for (const tag in value) if (value[tag] !== undefined) return tag;
+  return undefined;
 }
 
 // As the document client does: whole numbers that a double cannot hold become BigInt.

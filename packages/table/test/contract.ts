@@ -3,6 +3,7 @@ import { createTables } from '../src/index.ts';
 import { testBatches } from './contract/batches.ts';
 import { testItems } from './contract/items.ts';
 import { testQueries } from './contract/queries.ts';
+import { testStored } from './contract/stored.ts';
 import { testTables } from './contract/tables.ts';
 import { emptyTable, type Target } from './contract/target.ts';
 import { testTransactions } from './contract/transactions.ts';
@@ -37,6 +38,7 @@ export function testClient(name: string, make: () => Promise<Target>): void {
     describe('items', () => testItems(get));
     describe('updates', () => testUpdates(get));
     describe('queries', () => testQueries(get));
+    describe('what is stored', () => testStored(get));
     describe('batches', () => testBatches(get));
     describe('transactions', () => testTransactions(get));
     describe('tables', () => testTables(get));

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { oncePerEvent, type Subscription, subscribe } from '@stak/streams';
 import { type WriteStep, write } from '@stak/table';
 import { headSteps, liveOf, readHead } from './broadcasts.ts';
@@ -87,6 +88,7 @@ const reads = (service: Service) =>
 
 async function broadcastReads(service: Service, before: UserState, after: UserState) {
   const changes = new Map<string, number>();
+  if (isDeepStrictEqual(before.read_numbers, after.read_numbers)) return changes;
   const { broadcasts } = await readHead(service, after);
   const wasRead = numberTest(before.read_numbers);
   const isRead = numberTest(after.read_numbers);

@@ -75,25 +75,36 @@ function presentRecord(
   record: ChangeRecord,
   size: number,
 ): StreamRecord {
+  const dynamodb: StreamRecord['dynamodb'] = {
+    ApproximateCreationDateTime: Math.floor(record.at / 1000),
+    Keys: decodeItem(record.keys),
+    SequenceNumber: sequenceText(sequence),
+    SizeBytes: size,
+    StreamViewType: stream.viewType,
+  };
+  if (record.new) decodeWhenRead(dynamodb, 'NewImage', record.new);
+  if (record.old) decodeWhenRead(dynamodb, 'OldImage', record.old);
   return {
     eventID: eventId(stream, sequence),
     eventName: record.event,
     eventVersion: '1.1',
     eventSource: 'aws:dynamodb',
     awsRegion: context.region,
-    dynamodb: {
-      ApproximateCreationDateTime: Math.floor(record.at / 1000),
-      Keys: decodeItem(record.keys),
-      ...(record.new && { NewImage: decodeItem(record.new) }),
-      ...(record.old && { OldImage: decodeItem(record.old) }),
-      SequenceNumber: sequenceText(sequence),
-      SizeBytes: size,
-      StreamViewType: stream.viewType,
-    },
+    dynamodb,
     ...(record.actor === 'ttl' && {
       userIdentity: { Type: 'Service', PrincipalId: 'dynamodb.amazonaws.com' } as const,
     }),
   };
+}
+
+// Most readers want the images of some entities only, and tell them by their keys.
+function decodeWhenRead(target: object, name: 'NewImage' | 'OldImage', bytes: Buffer): void {
+  let item: Item | undefined;
+  Object.defineProperty(target, name, {
+    get: () => (item ??= decodeItem(bytes)),
+    enumerable: true,
+    configurable: true,
+  });
 }
 
 // The same record has the same id however often it is read: consumers tell repetitions by it.

@@ -1,0 +1,90 @@
+import type { Clock } from '@stak/kit';
+import { readChange, type UnknownChange } from './change.ts';
+import * as limits from './limits.ts';
+import { createPause } from './pause.ts';
+import { createShardReader, type Start } from './shard-reader.ts';
+import { listShards, newestIterator, type Shard } from './shards.ts';
+import { followSignal } from './signal.ts';
+import type { StreamSource } from './source.ts';
+
+export type TailOptions = {
+  source: StreamSource;
+  table: string;
+  clock: Clock;
+  // Nothing that is written after this is missed.
+  onReady(): void;
+  onChange(change: UnknownChange): void;
+  // Changes were gone before they could be read.
+  onMissed(): void;
+};
+
+// Every change of a table from now on, each item's in their order, for somebody who looks on. Nothing is remembered:
+// there is no lease, no checkpoint and no other try. It goes on until the signal is aborted, or throws.
+export async function tailTable(options: TailOptions, signal: AbortSignal): Promise<void> {
+  const { source, table, clock } = options;
+  const over = followSignal(signal);
+  const seen = new Set<string>();
+  const reading = new Map<string, Promise<void>>();
+  let failure: { error: unknown } | undefined;
+
+  function begin(shard: Shard, start: Start): void {
+    seen.add(shard.key);
+    const toItsEnd = followShard(options, shard, start, over.signal).then(() => {
+      reading.delete(shard.key);
+      return findShards();
+    });
+    reading.set(shard.key, toItsEnd.catch(fail));
+  }
+
+  function fail(error: unknown): void {
+    if (over.signal.aborted) return;
+    failure = { error };
+    over.abort();
+  }
+
+  // Shards that came after the tail did are read from their beginning, when what comes before them was read.
+  async function findShards(): Promise<void> {
+    if (over.signal.aborted) return;
+    for (const shard of await listShards(source, table))
+      if (!seen.has(shard.key) && !shard.parents.some(parent => reading.has(parent))) begin(shard, {});
+  }
+
+  try {
+    const startedAt = clock.now();
+    for (const shard of await listShards(source, table)) {
+      seen.add(shard.key);
+      const iterator = shard.isOpen ? await newestIterator(source, shard) : undefined;
+      if (iterator !== undefined) begin(shard, { iterator, notBeforeMs: startedAt });
+    }
+    options.onReady();
+    while (!over.signal.aborted) {
+      await clock.sleep(limits.discoverMs, over.signal).catch(() => {});
+      await findShards();
+    }
+    await Promise.all(reading.values());
+  } finally {
+    over.abort();
+    over.unfollow();
+  }
+  if (failure) throw failure.error;
+}
+
+async function followShard(
+  { source, clock, onChange, onMissed }: TailOptions,
+  shard: Shard,
+  start: Start,
+  signal: AbortSignal,
+): Promise<void> {
+  const reader = createShardReader(source, shard, start, mishap => {
+    if (mishap !== 'expired') onMissed();
+  });
+  const pause = createPause(source, shard.streamArn, clock);
+  while (!signal.aborted) {
+    const since = source.position?.();
+    const page = await reader.read(limits.batchRecords);
+    if (signal.aborted) return;
+    for (const record of page.records) onChange(readChange([], record) as UnknownChange);
+    if (page.ended) return;
+    await pause(page, since, signal);
+  }
+}

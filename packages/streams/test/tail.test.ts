@@ -1,0 +1,98 @@
+import { createHttpServer } from '@stak/engine';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { awsSource } from '../src/aws-source.ts';
+import { type StreamSource, tailTable, type UnknownChange } from '../src/index.ts';
+import { type House, note, openHouse, until, writeNote } from './stream-fixture.ts';
+
+const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+
+describe.each([
+  ['that wakes its readers', async (house: House) => ({ source: house.source, close: async () => {} })],
+  [
+    'that is polled, over the AWS SDK',
+    async (house: House) => {
+      const server = createHttpServer(house.engine, { port: 0 });
+      const { url } = await server.listen();
+      const source = awsSource({ region: 'us-east-1', endpoint: url, credentials });
+      const close = async () => {
+        source.close();
+        await server.close();
+      };
+      return { source: house.paced(source), close };
+    },
+  ],
+])('somebody looks on at a source %s', (_name, open) => {
+  let house: House;
+  let opened: { source: StreamSource; close(): Promise<void> };
+  beforeEach(async () => {
+    house = await openHouse({ shards: 2 });
+    opened = await open(house);
+  });
+  afterEach(async () => {
+    await opened.close();
+    await house.engine.close();
+  });
+
+  // What was heard, until it is stopped.
+  async function startTail(source = opened.source) {
+    const heard: UnknownChange[] = [];
+    const leaving = new AbortController();
+    let isReady = false;
+    let missed = 0;
+    const options = {
+      source,
+      table: 'notes',
+      clock: house.clock,
+      onReady: () => {
+        isReady = true;
+      },
+      onChange: (change: UnknownChange) => void heard.push(change),
+      onMissed: () => {
+        missed += 1;
+      },
+    };
+    const ended = tailTable(options, leaving.signal);
+    ended.catch(() => {});
+    await until(house.clock, () => isReady);
+    const stop = async () => {
+      leaving.abort();
+      await ended;
+      expect(missed).toBe(0);
+    };
+    return { heard, ended, stop };
+  }
+
+  it('hears what is written from then on, as it is stored, through shards that close', async () => {
+    await writeNote(house, 'a');
+    const { heard, stop } = await startTail();
+    await writeNote(house, 'a');
+    await house.store.delete(note, { id: 'a' });
+    await until(house.clock, () => heard.length === 2);
+    expect(heard).toMatchObject([
+      {
+        kind: 'modify',
+        entity: undefined,
+        old: { version: 1 },
+        new: { pk: 'note#a', sk: 'note', version: 2 },
+      },
+      { kind: 'remove', keys: { pk: 'note#a', sk: 'note' }, new: undefined },
+    ]);
+    await house.engine.rollShards('notes');
+    for (const id of ['b', 'c', 'd']) await writeNote(house, id);
+    await until(house.clock, () => heard.length === 5);
+    expect(new Set(heard.slice(2).map(change => change.keys.pk))).toEqual(
+      new Set(['note#b', 'note#c', 'note#d']),
+    );
+    await stop();
+    await writeNote(house, 'e');
+    expect(heard).toHaveLength(5);
+  });
+
+  it('ends when the stream cannot be read', async () => {
+    const { ended } = await startTail({
+      ...opened.source,
+      getRecords: () => Promise.reject(new Error('no more')),
+    });
+    await expect(ended).rejects.toThrow('no more');
+  });
+});

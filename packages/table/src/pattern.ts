@@ -1,0 +1,51 @@
+import type { IndexKeys } from './entity.ts';
+import type { AnyQuery } from './query.ts';
+import type { AnyTable } from './table.ts';
+
+// What is asked of one key attribute.
+export type KeyCondition = {
+  readonly attribute: string;
+  readonly is: '=' | 'begins like';
+  readonly text: string;
+};
+
+// One way to reach items of a table, as its design declares it. Costs are booked under the name.
+export type AccessPattern = {
+  readonly name: string;
+  readonly kind: 'query' | 'item';
+  readonly index?: string;
+  readonly conditions: readonly KeyCondition[];
+  readonly notes: readonly string[];
+};
+
+// Its queries, and what can be done to each single item.
+export const patternsOf = (table: AnyTable): AccessPattern[] => [
+  ...table.queries.map(queryPattern),
+  ...table.entities.flatMap(entity =>
+    ['get', 'put', 'delete'].map(operation => ({
+      name: `${operation} ${entity.name}`,
+      kind: 'item' as const,
+      conditions: keyConditions(entity.key),
+      notes: [],
+    })),
+  ),
+];
+
+function queryPattern(query: AnyQuery): AccessPattern {
+  const { name, index, partition, sort, partitionTemplate, sortTemplate, newestFirst, filter } = query;
+  const conditions: KeyCondition[] = [{ attribute: partition, is: '=', text: partitionTemplate.text }];
+  if (sort !== undefined && sortTemplate) {
+    const text = sortTemplate.isWhole ? sortTemplate.text : sortTemplate.literals[0]!;
+    if (text !== '') conditions.push({ attribute: sort, is: 'begins like', text });
+  }
+  const notes = [newestFirst && 'newest first', filter && 'filtered'].filter(
+    note => typeof note === 'string',
+  );
+  return { name, kind: 'query', ...(index !== undefined && { index }), conditions, notes };
+}
+
+function keyConditions({ partition, sort, templates }: IndexKeys): KeyCondition[] {
+  const conditions: KeyCondition[] = [{ attribute: partition, is: '=', text: templates.partition.text }];
+  if (sort !== undefined) conditions.push({ attribute: sort, is: '=', text: templates.sort!.text });
+  return conditions;
+}
