@@ -1,7 +1,7 @@
 // What a bench promises. A target is met, missed, or could not be measured; only the caller knows whether the
 // last is a fault.
 
-export type Unit = 'times' | '%' | 'MB' | 'µs' | 'ms' | 'queries';
+export type Unit = 'times' | '%' | 'MB' | 'µs' | 'ms' | 'queries' | 'events';
 
 export type Target = {
   name: string;
@@ -42,4 +42,5 @@ const written: Record<Unit, (value: number) => string> = {
   µs: value => `${round(value)} µs`,
   ms: value => `${round(value)} ms`,
   queries: value => `${value.toFixed(0)} queries`,
+  events: value => `${value.toFixed(0)} events`,
 };

@@ -1,17 +1,18 @@
-import { createClient, StakError } from '@stak/client';
+import { type ClientSettings, createClient, StakError } from '@stak/client';
 import { watchedFetch } from './reachability.tsx';
 
 // The access token lives in memory only; the refresh token in a cookie that no script can read.
 let accessToken: string | undefined;
 let refreshing: Promise<boolean> | undefined;
 
-export const client = createClient({
+export const clientSettings: ClientSettings = {
   baseUrl: '',
   credentials: 'same-origin',
   fetch: watchedFetch,
   token: () => accessToken,
   onUnauthorized: () => refresh(),
-});
+};
+export const client = createClient(clientSettings);
 
 type Tokens = { access_token: string };
 const listeners = new Set<() => void>();

@@ -9,13 +9,14 @@ type Props<Row> = {
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   empty: string; // what to do when there is nothing
+  minWidth?: number; // narrower than this, it scrolls
 };
 
 // A list of things, one a line. It scrolls by itself where the screen is narrow.
-export function DataTable<Row>({ label, columns, rows, keyOf, empty }: Props<Row>) {
+export function DataTable<Row>({ label, columns, rows, keyOf, empty, minWidth = 480 }: Props<Row>) {
   if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
   return (
-    <Table.ScrollContainer minWidth={480} scrollAreaProps={{ tabIndex: 0, 'aria-label': label }}>
+    <Table.ScrollContainer minWidth={minWidth} scrollAreaProps={{ tabIndex: 0, 'aria-label': label }}>
       <Table aria-label={label} verticalSpacing="xs" highlightOnHover>
         <Table.Thead>
           <Table.Tr>

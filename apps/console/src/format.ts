@@ -1,11 +1,24 @@
 // Times in the zone and the words of whoever looks.
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const distance = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const steps = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
 ] as const;
+
+export const formatClock = (time: string | number): string => clock.format(new Date(time));
+
+// How far something is behind: seconds matter, milliseconds do not.
+export function formatLag(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 1) return 'under 1 s';
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  return minutes < 2880 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 1440)} days`;
+}
 
 export const formatTime = (time: string | number): string => moment.format(new Date(time));
 
@@ -22,3 +35,6 @@ export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   return `${(bytes / 1024).toFixed(bytes < 10_240 ? 1 : 0)} KB`;
 }
+
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+export const formatShare = (share: number | null): string => (share === null ? '–' : percent.format(share));

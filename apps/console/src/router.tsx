@@ -7,7 +7,10 @@ import {
 } from '@tanstack/react-router';
 import { session } from './api.ts';
 import { Failure } from './failure.tsx';
+import { readTenantSearch } from './pages/agents/place.ts';
 import { readInboxSearch } from './pages/inbox/place.ts';
+import { readTableSearch } from './pages/tables/place.ts';
+import { readTasksSearch } from './pages/tasks/place.ts';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({
@@ -37,7 +40,7 @@ const inside = createRoute({
 const overview = createRoute({
   getParentRoute: () => inside,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/overview.tsx'), 'OverviewPage'),
+  component: lazyRouteComponent(() => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
 });
 const webhooks = createRoute({
   getParentRoute: () => inside,
@@ -57,13 +60,36 @@ const webhookEvent = createRoute({
 const tasks = createRoute({
   getParentRoute: () => inside,
   path: '/tasks',
-  component: lazyRouteComponent(() => import('./pages/tasks.tsx'), 'TasksPage'),
+  validateSearch: readTasksSearch,
+  component: lazyRouteComponent(() => import('./pages/tasks/tasks-page.tsx'), 'TasksPage'),
 });
 const inbox = createRoute({
   getParentRoute: () => inside,
   path: '/inbox',
   validateSearch: readInboxSearch,
   component: lazyRouteComponent(() => import('./pages/inbox/inbox-page.tsx'), 'InboxPage'),
+});
+const agents = createRoute({
+  getParentRoute: () => inside,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('./pages/agents/agents-page.tsx'), 'AgentsPage'),
+});
+const agentsTenant = createRoute({
+  getParentRoute: () => inside,
+  path: '/agents/$tenant',
+  validateSearch: readTenantSearch,
+  component: lazyRouteComponent(() => import('./pages/agents/tenant-page.tsx'), 'TenantPage'),
+});
+const tables = createRoute({
+  getParentRoute: () => inside,
+  path: '/tables',
+  component: lazyRouteComponent(() => import('./pages/tables/tables-page.tsx'), 'TablesPage'),
+});
+const table = createRoute({
+  getParentRoute: () => inside,
+  path: '/tables/$table',
+  validateSearch: readTableSearch,
+  component: lazyRouteComponent(() => import('./pages/tables/table-page.tsx'), 'TablePage'),
 });
 const account = createRoute({
   getParentRoute: () => inside,
@@ -75,7 +101,19 @@ export const router = createRouter({
   basepath: '/console',
   routeTree: root.addChildren([
     signIn,
-    inside.addChildren([overview, inbox, webhooks, webhookSource, webhookEvent, tasks, account]),
+    inside.addChildren([
+      overview,
+      inbox,
+      webhooks,
+      webhookSource,
+      webhookEvent,
+      tasks,
+      agents,
+      agentsTenant,
+      tables,
+      table,
+      account,
+    ]),
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -15,13 +15,16 @@ import {
   IconGauge,
   IconInbox,
   IconLogout,
+  IconMessageChatbot,
   IconMoon,
   IconSun,
+  IconTable,
   IconUser,
   IconWebhook,
 } from '@tabler/icons-react';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { session } from './api.ts';
+import { useHasTables } from './pages/tables/place.ts';
 import { Reachability } from './reachability.tsx';
 
 const places = [
@@ -29,12 +32,16 @@ const places = [
   { to: '/inbox', label: 'Inbox', icon: IconInbox },
   { to: '/webhooks', label: 'Webhooks', icon: IconWebhook },
   { to: '/tasks', label: 'Tasks', icon: IconChecklist },
+  { to: '/agents', label: 'Agents', icon: IconMessageChatbot },
+  { to: '/tables', label: 'Tables', icon: IconTable },
   { to: '/account', label: 'Account', icon: IconUser },
 ] as const;
 
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const path = useRouterState({ select: state => state.location.pathname });
+  const hasTables = useHasTables();
+  const shownPlaces = places.filter(({ to }) => to !== '/tables' || hasTables);
   return (
     <AppShell
       header={{ height: 56 }}
@@ -58,7 +65,7 @@ export function Shell() {
       </AppShell.Header>
       <AppShell.Navbar p="xs">
         <nav aria-label="Main">
-          {places.map(({ to, label, icon: Icon }) => (
+          {shownPlaces.map(({ to, label, icon: Icon }) => (
             <NavLink
               key={to}
               component={Link}

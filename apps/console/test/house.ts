@@ -10,17 +10,17 @@ import { mountConsole, readServerConfig, startServer } from '@stak/server';
 import { build } from 'vite';
 import { vi } from 'vitest';
 
-export type House = { url: string; close(): Promise<void> };
+export type House = { url: string; admitOperator(accountId: string): void; close(): Promise<void> };
 
 // The console as it is built for everybody, on a server that forgets.
-export async function openHouse(): Promise<House> {
+export async function openHouse(variables: Record<string, string> = {}): Promise<House> {
   const folder = await mkdtemp(join(tmpdir(), 'stak-console-'));
   await buildInto(folder);
   // Sources tell their address, so the port has to be known before anybody listens.
   const port = await freePort();
   const config = readServerConfig(
     { port, memory: true, demo: false },
-    { STAK_REQUESTS_PER_MINUTE: '100000' },
+    { STAK_REQUESTS_PER_MINUTE: '100000', ...variables },
   );
   const server = await startServer(config, {
     log: createLogger({ level: 'silent' }),
@@ -29,6 +29,7 @@ export async function openHouse(): Promise<House> {
   });
   return {
     url: server.localUrl,
+    admitOperator: accountId => server.services.explorer!.admitFromHere(accountId),
     async close() {
       await server.stop();
       await rm(folder, { recursive: true, force: true });

@@ -11,8 +11,10 @@ import { createTasks, userIdOf } from '@stak/tasks';
 import { createTenants, type Eraser } from '@stak/tenants';
 import { createWebhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
+import { createExplorer, type Explorer, type ExplorerDeps } from './explorer/explorer.ts';
 import { followed, insights } from './followed.ts';
 import { ownInboxEndpoints, ownInboxEraser, ownTenant, tellAlert, tellReminder } from './notices.ts';
+import { type SystemDeps, systemEndpoints } from './system.ts';
 
 export type Surroundings = {
   store: Store;
@@ -24,7 +26,9 @@ export type Surroundings = {
   publicUrl: string;
   config: Pick<ServerConfig, 'corsOrigins' | 'github' | 'google' | 'stripe' | 'outboundAllow' | 'models'>;
   passwordCost?: AccountsDeps['passwordCost'];
+  system: Pick<SystemDeps, 'source' | 'ledger' | 'workers'>;
   lake?: Pick<LakeDeps, 'objects' | 'scratch' | 'client' | 'source'>; // none: nothing is captured
+  explorer?: Pick<ExplorerDeps, 'client' | 'control' | 'source' | 'ledger' | 'operators'>; // none: nobody looks
 };
 
 // What each service brings along, for whoever serves, runs or describes it.
@@ -39,6 +43,7 @@ export type Service = {
 export type Services = {
   all: readonly Service[];
   ownEndpoints: readonly AnyEndpoint[];
+  explorer?: Explorer;
   authenticate: Authenticate;
   onAlarm(alarm: Alarm): void; // a consumer has lost records
   // Makes sure, before the first request, of what the first request needs. The tables are there.
@@ -139,15 +144,37 @@ export function composeServices(surroundings: Surroundings): Services {
     surroundings.lake &&
     createLake({ ...base, ...surroundings.lake, tables: followed, insights, tenantsOf: tenants.tenantsOf });
 
+  const explorer = surroundings.explorer && createExplorer({ ...base, cursors, ...surroundings.explorer });
+
+  const all: readonly Service[] = [
+    accounts,
+    tenants,
+    inbox,
+    webhooks,
+    tasks,
+    agents,
+    ...(lake ? [lake] : []),
+  ];
   return {
-    all: [accounts, tenants, inbox, webhooks, tasks, agents, ...(lake ? [lake] : [])],
+    all,
     onAlarm: alarm => lake?.onAlarm(alarm),
-    ownEndpoints: ownInboxEndpoints(accountId =>
-      mintEndUserToken({ tenant: ownTenant, sub: accountId, scope: 'write', ttlSeconds: 3600 }),
-    ),
+    ownEndpoints: [
+      ...ownInboxEndpoints(accountId =>
+        mintEndUserToken({ tenant: ownTenant, sub: accountId, scope: 'write', ttlSeconds: 3600 }),
+      ),
+      ...systemEndpoints({
+        ...base,
+        ...surroundings.system,
+        subscriptions: all.flatMap(service => service.subscriptions),
+        isOperator: caller => explorer?.isOperator(caller) ?? false,
+      }),
+      ...(explorer?.api ?? []),
+    ],
+    ...(explorer && { explorer }),
     authenticate: accounts.authenticate,
     prepare: accounts.prepare,
     async close() {
+      await explorer?.close();
       await accounts.settle();
       await webhooks.close();
       lake?.close();

@@ -1,6 +1,7 @@
 import type { ModelsConfig } from '@stak/agents';
 import { z } from 'zod';
-import { UsageError } from './errors.ts';
+import { FlagError, UsageError } from './errors.ts';
+import { isLoopback } from './loopback.ts';
 
 type Environment = Record<string, string | undefined>;
 
@@ -20,6 +21,9 @@ const origin = z
   })
   .transform(text => text.replace(/\/$/, ''));
 
+// An address of e-mail would not do: nobody proves at sign-up that it is theirs.
+const accountId = z.string().regex(/^usr_[0-9a-z]+$/, 'must be off, or ids of accounts, like usr_…');
+
 // Every variable the server reads. `.env.example` explains each of them; a test keeps the two alike.
 export const serverVariables = {
   STAK_ENV: z.enum(['development', 'production']).default('development'),
@@ -38,6 +42,7 @@ export const serverVariables = {
   STAK_METRICS_TOKEN: secret.optional(),
   STAK_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
   STAK_DEMO: z.stringbool().optional(),
+  STAK_TABLES_EXPLORER: z.union([z.literal('off'), nonempty.pipe(z.array(accountId))]).optional(),
   STAK_OUTBOUND_ALLOW: list.optional(),
   STAK_GITHUB_CLIENT_ID: secret.optional(),
   STAK_GITHUB_CLIENT_SECRET: secret.optional(),
@@ -67,6 +72,8 @@ export type LakeConfig =
   | { kind: 'off' }
   | { kind: 'folder'; path: string }
   | { kind: 's3'; bucket: string; prefix: string; region: string };
+// Who may look into every table: accounts by their ids, or that of the demo, from this machine.
+export type ExplorerConfig = { operators: readonly string[]; admitsDemo: boolean };
 export type OAuthClient = { clientId: string; clientSecret: string };
 export type StripeConfig = {
   secretKey: string;
@@ -89,6 +96,7 @@ export type ServerConfig = {
   metricsToken: string | undefined;
   logLevel: z.output<(typeof serverVariables)['STAK_LOG_LEVEL']>;
   demo: boolean;
+  explorer: ExplorerConfig | undefined; // none: there are no routes for it
   outboundAllow: readonly string[];
   github: OAuthClient | undefined;
   google: OAuthClient | undefined;
@@ -125,6 +133,8 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     throw new UsageError(
       'in production STAK_SECRET_KEYS must be set; make one with: openssl rand -base64 32',
     );
+  const demo =
+    typeof flags.demo === 'boolean' ? flags.demo : (data.STAK_DEMO ?? (!isProduction && isPrivate));
   return {
     isProduction,
     host,
@@ -139,15 +149,13 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     metricsToken: data.STAK_METRICS_TOKEN,
     logLevel: data.STAK_LOG_LEVEL ?? (isProduction ? 'info' : 'warn'),
     isPrivate,
-    demo: typeof flags.demo === 'boolean' ? flags.demo : (data.STAK_DEMO ?? (!isProduction && isPrivate)),
+    demo,
+    explorer: readExplorer(data, demo && isPrivate && !isProduction),
     outboundAllow: data.STAK_OUTBOUND_ALLOW ?? (isProduction ? [] : loopback),
     ...readIntegrations(data),
     models: readModels(data),
   };
 }
-
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || host.startsWith('127.');
 
 // What is set already is left as it is, so a variable of the shell wins over the file.
 export function loadEnvFile(): void {
@@ -182,6 +190,16 @@ function readLake({ STAK_LAKE: place, STAK_AWS_REGION: region }: Variables, stor
   }
   if (place !== undefined) return { kind: 'folder', path: place };
   return store.kind === 'embedded' ? { kind: 'folder', path: `${store.path}/lake` } : { kind: 'off' };
+}
+
+// On by itself only for the demo on a developer's own machine. Anywhere else somebody has to say for whom.
+function readExplorer(
+  { STAK_TABLES_EXPLORER: setting }: Variables,
+  isLocalDemo: boolean,
+): ExplorerConfig | undefined {
+  if (setting === 'off') return undefined;
+  if (setting !== undefined) return { operators: setting, admitsDemo: false };
+  return isLocalDemo ? { operators: [], admitsDemo: true } : undefined;
 }
 
 function readIntegrations(data: Variables): Pick<ServerConfig, 'github' | 'google' | 'stripe'> {
@@ -285,7 +303,7 @@ export function readClientConfig(flags: { url?: unknown }, env: Environment = pr
 export function readText(name: string, value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (typeof value === 'string' && value !== '') return value;
-  throw new UsageError(`${name} needs one value`);
+  throw new FlagError(Array.isArray(value) ? `${name} was given twice` : `${name} needs one value`);
 }
 
 function readPort(value: unknown): number {

@@ -6,7 +6,7 @@ import { UsageError } from './errors.ts';
 export type ConnectFlags = { url?: unknown };
 export type Connection = { client: Client; url: string };
 
-const localUrl = 'http://127.0.0.1:8787';
+export const localUrl = 'http://127.0.0.1:8787';
 // Refreshed a little early: a token that ends while it is under way is refused.
 const earlyMs = 30_000;
 

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Api } from '@stak/http';
 import type { Demo } from './demo.ts';
+import { isLoopback } from './loopback.ts';
 
 const builtFolder = fileURLToPath(new URL('../../console/dist', import.meta.url));
 const types: Readonly<Record<string, string>> = {
@@ -70,6 +71,3 @@ async function load(folder: string, path: string): Promise<File | undefined> {
     isPage: extname(path) === '.html',
   };
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);

@@ -1,6 +1,6 @@
 import { type ApiDocument, type ApiInfo, createApi, createMemoryIdempotency } from '@stak/http';
 import { createIds, createLogger, createSealer, type ErrorCatalogue, systemClock } from '@stak/kit';
-import { createCursors, createStore, type DynamoClient, tableErrors } from '@stak/table';
+import { createCursors, createLedger, createStore, type DynamoClient, tableErrors } from '@stak/table';
 import manifest from '../package.json' with { type: 'json' };
 import { composeServices, type Services } from './compose.ts';
 import { readServerConfig } from './config.ts';
@@ -27,6 +27,14 @@ export function describeServices(): Services {
     sealer: createSealer({ keys: [{ id: 'none', secret: 'nothing is sealed with this' }] }),
     publicUrl: 'http://127.0.0.1:8787',
     config: readServerConfig({}, {}),
+    system: { source: nowhere(), ledger: createLedger(), workers: () => [] },
+    explorer: {
+      client: nowhere(),
+      control: nowhere(),
+      source: nowhere(),
+      ledger: createLedger(),
+      operators: [],
+    },
     lake: { objects: nowhere(), client: nowhere(), source: nowhere(), scratch: '' },
   });
 }

@@ -1,6 +1,11 @@
 // A mistake of the person at the keyboard: told in one line, without a stack.
 export class UsageError extends Error {
-  override readonly name = 'UsageError';
+  override readonly name: string = 'UsageError';
+}
+
+// One that the help of the command clears up.
+export class FlagError extends UsageError {
+  override readonly name = 'FlagError';
 }
 
 const explanations = new Map<string, (error: NodeJS.ErrnoException & { port?: number }) => string>([
@@ -20,10 +25,32 @@ type Refusal = Error & {
 
 const isRefusal = (error: Error): error is Refusal => error.name === 'StakError' && 'detail' in error;
 
-const describeRefusal = ({ code, detail, errors }: Refusal): string =>
-  [`${detail} (${code})`, ...errors.map(field => `${field.pointer}: ${field.detail}`)].join('; ');
+// What to do about it, where the server cannot know that it is talking to a command.
+const nextSteps = new Map([
+  ['client.unreachable', 'is it running? start one with stak start, or name another with --url or STAK_URL'],
+  ['http.unauthenticated', 'sign in with stak login, or set STAK_TOKEN to an API key that is still there'],
+  ['http.scope_missing', 'make a key that may, with stak keys create --scope admin'],
+  ['accounts.credentials_wrong', 'who has no account yet makes one with stak login --signup'],
+  ['accounts.refresh_refused', 'sign in again with stak login'],
+  ['accounts.email_taken', 'sign in without --signup'],
+  ['tenants.not_found', 'see stak tenants list'],
+  ['inbox.not_found', 'see stak inbox list --tenant'],
+]);
 
-export function explain(error: unknown): string {
+function describeRefusal({ code, detail, errors }: Refusal): string {
+  const fields = errors.map(field => `${field.pointer}: ${field.detail}`);
+  const next = nextSteps.get(code);
+  return [`${detail} (${code})`, ...fields, ...(next === undefined ? [] : [next])].join('; ');
+}
+
+// `command` is what was typed, for mistakes that its help clears up.
+export function explain(error: unknown, command?: string): string {
+  const needsHelp = error instanceof Error && (error.name === 'FlagError' || error.name === 'CACError');
+  const help = needsHelp && command !== undefined ? `; see stak ${command} --help` : '';
+  return `${describe(error)}${help}`;
+}
+
+function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (isRefusal(error)) return describeRefusal(error);
   const explanation = explanations.get((error as NodeJS.ErrnoException).code ?? '');

@@ -1,6 +1,7 @@
 import { cac } from 'cac';
 import manifest from '../package.json' with { type: 'json' };
 import { registerChat } from './commands/chat.ts';
+import { registerDemo } from './commands/demo.ts';
 import { registerDynamoDb } from './commands/dynamodb.ts';
 import { registerHooks } from './commands/hooks.ts';
 import { registerInbox } from './commands/inbox.ts';
@@ -13,10 +14,13 @@ import { registerTables } from './commands/tables.ts';
 import { registerTasks } from './commands/tasks.ts';
 import { registerTenants } from './commands/tenants.ts';
 import { explain, UsageError } from './errors.ts';
+import { guessCommand, shapeHelp } from './help.ts';
+
+const cli = cac('stak');
 
 async function main(argv: string[]): Promise<void> {
-  const cli = cac('stak');
   registerStart(cli);
+  registerDemo(cli);
   registerLogin(cli);
   registerKeys(cli);
   registerTenants(cli);
@@ -28,18 +32,30 @@ async function main(argv: string[]): Promise<void> {
   registerDynamoDb(cli);
   registerTables(cli);
   registerStreams(cli);
-  cli.help();
+  cli.help(sections => shapeHelp(cli, sections));
   cli.version(manifest.version);
   cli.parse(argv, { run: false });
   if (cli.options.help || cli.options.version) return;
-  if (cli.matchedCommand) await cli.runMatchedCommand();
-  else if (cli.args.length === 0) cli.outputHelp();
-  else throw new UsageError(`there is no command ${JSON.stringify(cli.args[0])}; see stak --help`);
+  const { matchedCommand: command, args } = cli;
+  if (command) {
+    // Whoever types half of a command is told the rest.
+    if (args.length < command.args.filter(({ required }) => required).length) {
+      cli.outputHelp();
+      process.exitCode = 1;
+    } else await cli.runMatchedCommand();
+  } else if (args.length === 0) cli.outputHelp();
+  else throw unknownCommand(args[0]!);
+}
+
+function unknownCommand(given: string): UsageError {
+  const guess = guessCommand(cli, given);
+  const hint = guess === undefined ? 'see stak --help' : `did you mean stak ${guess}?`;
+  return new UsageError(`there is no command ${JSON.stringify(given)}; ${hint}`);
 }
 
 try {
   await main(process.argv);
 } catch (error) {
-  console.error(`stak: ${explain(error)}`);
+  console.error(`stak: ${explain(error, cli.matchedCommandName)}`);
   process.exitCode = 1;
 }

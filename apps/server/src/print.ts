@@ -1,8 +1,17 @@
-// Rows as aligned columns; the first one is the heading.
-export function printTable(rows: readonly (readonly string[])[]): void {
+// Rows as aligned columns; the first one is the heading. Where there are no others, a person is told what to do.
+export function printTable(rows: readonly (readonly string[])[], ifEmpty?: string): void {
+  if (rows.length === 1 && ifEmpty !== undefined) {
+    console.error(ifEmpty);
+    return;
+  }
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)));
   const lines = rows.map(row => row.map((text, column) => text.padEnd(widths[column]!)).join('  '));
   for (const line of lines) console.log(line.trimEnd());
+}
+
+// For somebody who sits there and waits; a program is not interested.
+export function note(line: string): void {
+  if (process.stderr.isTTY) console.error(line);
 }
 
 export const printJson = (value: unknown): void => console.log(JSON.stringify(value, null, 2));

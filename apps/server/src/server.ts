@@ -55,6 +55,7 @@ async function startOn(
   config: ServerConfig,
   { log, clock, passwordCost, extend }: ServerOptions & { clock: Clock },
 ): Promise<RunningServer> {
+  const { client, control, source } = database;
   const keys = await readSecretKeys(config);
   const ledger = createLedger();
   const cursors = createCursors(deriveSecret(keys[0]!, 'cursors'));
@@ -73,7 +74,11 @@ async function startOn(
     publicUrl,
     config,
     passwordCost,
+    system: { source: database.source, ledger, workers: () => workers.states() },
     ...(lake && { lake: { ...lake, client: database.client, source: database.source } }),
+    ...(config.explorer && {
+      explorer: { client, control, source, ledger, operators: config.explorer.operators },
+    }),
   });
   const { all } = services;
   await createTables(database.control, [streamsTable, httpTable, ...all.flatMap(service => service.tables)]);
@@ -87,6 +92,7 @@ async function startOn(
       client: database.client,
       log,
       clock,
+      checkpointMs,
       onAlarm: services.onAlarm,
     }),
   );
@@ -156,6 +162,8 @@ async function startOn(
 }
 
 // IPv6 addresses stand in brackets in a URL.
+const checkpointMs = 1000; // of a stream: what a crash repeats, for a write a second instead of one a change
+
 const urlOf = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 

@@ -30,7 +30,9 @@ describe('the configuration of the server', () => {
   it('makes a demo workspace where nobody else can reach it, unless it is asked to', () => {
     const demoAt = (host: string, env = {}) => readServerConfig({ host }, env).demo;
     expect(['127.0.0.1', 'localhost', '::1'].map(host => demoAt(host))).toEqual([true, true, true]);
-    expect(['0.0.0.0', '::', '192.0.2.1'].map(host => demoAt(host))).toEqual([false, false, false]);
+    expect(['0.0.0.0', '::', '192.0.2.1', '127.example.com'].map(host => demoAt(host))).toEqual(
+      Array(4).fill(false),
+    );
     const behindProxy = [{ STAK_PUBLIC_URL: 'https://stak.example.com' }, { STAK_TRUSTED_PROXY_HOPS: '1' }];
     expect(behindProxy.map(env => demoAt('127.0.0.1', env))).toEqual([false, false]);
     expect(readServerConfig({ host: '0.0.0.0' }, { STAK_DEMO: 'true' })).toMatchObject({

@@ -47,8 +47,16 @@ const table = {
 const item = { pk: { S: 'a' } };
 
 test('--help and --version', async () => {
-  const [help, version] = await Promise.all([stak('--help'), stak('--version')]);
-  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('dynamodb [action]') });
+  const [help, version, half] = await Promise.all([stak('--help'), stak('--version'), stak('keys')]);
+  expect(help).toMatchObject({ code: 0, stderr: '' });
+  const names = [...help.stdout.matchAll(/^ {2}([a-z]+) {2,}[A-Z]/gm)].map(([, name]) => name!);
+  expect(names.join(' ')).toBe(
+    'start demo login logout whoami keys tenants tokens inbox hooks tasks chat lake tables streams dynamodb',
+  );
+  expect(half, 'half a command is answered with the other half').toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/Actions:\n {2}list {4}All of them/),
+  });
   expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/\d+\.\d+\.\d+/) });
 });
 
@@ -68,9 +76,18 @@ describe('mistakes are told in one line', () => {
   afterAll(() => void busy.close());
 
   test.each<[string, () => string[], RegExp]>([
-    ['an unknown command', () => ['nonsense'], /there is no command "nonsense"/],
-    ['an unknown action', () => ['dynamodb', 'nonsense'], /knows check, stats and backup/],
-    ['an unknown flag', () => ['dynamodb', '--nonsense'], /Unknown option `--nonsense`/],
+    ['an unknown command', () => ['nonsense'], /there is no command "nonsense"; see stak --help/],
+    ['a slip of the pen', () => ['taks', 'list'], /did you mean stak tasks\?/],
+    [
+      'an unknown action',
+      () => ['dynamodb', 'nonsense'],
+      /knows serve, check, stats, backup, not .*see stak dynamodb --help/,
+    ],
+    [
+      'an unknown flag',
+      () => ['dynamodb', '--nonsense'],
+      /Unknown option `--nonsense`; see stak dynamodb --help/,
+    ],
     ['a port that is none', () => ['dynamodb', '--port', 'http'], /--port needs a number/],
     ['a port in use', () => ['dynamodb', '--memory', '--port', port], /port \d+ is already in use/],
     ['both places', () => ['dynamodb', '--memory', '--path', folder], /either --path or --memory/],
@@ -90,7 +107,11 @@ describe('mistakes are told in one line', () => {
       () => ['dynamodb', 'check', '--path', join(folder, 'none')],
       /there is no store in .*none/,
     ],
-    ['a backup to nowhere', () => ['dynamodb', 'backup', '--path', folder], /--to needs one value/],
+    [
+      'a backup to nowhere',
+      () => ['dynamodb', 'backup', '--path', folder],
+      /--to needs one value; see stak dynamodb --help/,
+    ],
   ])('%s', async (_, args, message) => {
     const { code, stdout, stderr } = await stak(...args());
     expect(stderr).toMatch(message);

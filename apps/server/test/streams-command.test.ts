@@ -17,10 +17,10 @@ const events = defineTable({ name: 'events', keys: { partition: 'pk' }, stream: 
 let folder: string;
 
 // In this process: starting the command takes longer than anything it does here.
-async function streams(action: string, consumer?: string, more: object = {}): Promise<string> {
+async function streams(action: keyof typeof actions, consumer?: string, more: object = {}): Promise<string> {
   const printed = vi.spyOn(console, 'log').mockImplementation(() => {});
   try {
-    await actions.get(action)!({ path: folder, ...more }, consumer);
+    await actions[action]({ path: folder, ...more }, consumer);
     return printed.mock.calls.map(([line]) => line).join('\n');
   } finally {
     printed.mockRestore();

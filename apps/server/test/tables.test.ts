@@ -90,7 +90,7 @@ test('writes pages, and notices when they are out of date', async () => {
 
 test('tells mistakes in one line', async () => {
   expect((await stak('drop')).stderr).toBe(
-    'stak: stak tables knows list, create, doc and cost, not "drop"\n',
+    'stak: stak tables knows list, create, doc, cost, not "drop"; see stak tables --help\n',
   );
   expect(
     (await stak('list', '--from', fileURLToPath(new URL('../src/signals.ts', import.meta.url)))).stderr,

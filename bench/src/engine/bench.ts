@@ -1,10 +1,10 @@
 import { createEngine } from '@stak/engine';
 import type { BenchOptions } from '../bench.ts';
+import { runScript } from '../child-script.ts';
 import { inDataFolder } from '../data-folder.ts';
 import type { Verdict } from '../gates.ts';
 import type { Plan } from '../harness.ts';
 import { keepResults } from '../results-file.ts';
-import { runScript } from './child-script.ts';
 import { absence, type ContestantName, contestantNames } from './contestants.ts';
 import { createTable, shapeOf } from './data.ts';
 import { growthFolder, measureGrowth } from './growth.ts';
@@ -90,7 +90,11 @@ async function measure(chosen: Chosen, extent: Extent, folder: string): Promise<
   const largest = sizes[2];
   progress(`loading ${largest} messages`);
   const large = growthFolder(folder, largest);
-  results.memory = await runScript<Memory>('memory-script', [large, String(largest), String(epochMs)]);
+  results.memory = await runScript<Memory>(import.meta.resolve('./memory-script.ts'), [
+    large,
+    String(largest),
+    String(epochMs),
+  ]);
   if (wants('opening')) {
     progress('opening');
     const empty = growthFolder(folder, 0);

@@ -6,12 +6,16 @@ import type { Usage } from './child.ts';
 
 export type ServerProcess = {
   url: string;
+  pid: number;
   cpuUs(): Promise<number>; // what its processor time is so far
   close(): Promise<void>;
 };
 
 // The server of `child.ts`, in a process of its own, on a store of its own.
-export async function startServerProcess(folder: string): Promise<ServerProcess> {
+export async function startServerProcess(
+  folder: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
   const script = await bundle(benchServer, join(folder, 'server'));
   const child = fork(script, {
     execArgv: process.execArgv.filter(flag => flag.startsWith('--cpu-prof')),
@@ -19,6 +23,7 @@ export async function startServerProcess(folder: string): Promise<ServerProcess>
       ...withoutSettings(process.env),
       STAK_DATA: join(folder, 'data'),
       STAK_REQUESTS_PER_MINUTE: '1000000000', // nobody is turned away
+      ...settings,
     },
   });
   let isClosing = false;
@@ -28,6 +33,7 @@ export async function startServerProcess(folder: string): Promise<ServerProcess>
   const [url] = (await once(child, 'message')) as [string];
   return {
     url,
+    pid: child.pid!,
     async cpuUs() {
       child.send('usage');
       const [{ cpuUs }] = (await once(child, 'message')) as [Usage];

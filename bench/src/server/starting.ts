@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../free-port.ts';
@@ -8,11 +7,12 @@ import { median } from '../statistics.ts';
 import { bundle, stakCommand } from './bundle.ts';
 import { openConnection } from './connection.ts';
 import { textOf } from './load.ts';
+import { type Memory, memoryOf } from './memory.ts';
 import { withoutSettings } from './process.ts';
 
 // How long `stak start` takes in an empty folder until it says that it is ready, and what it holds when nobody has
-// called for a while. `residentMb` is everything; `privateMb` leaves out the pages of files that processes share.
-export type Starting = { readyMs: number; residentMb?: number; privateMb?: number };
+// called for a while.
+export type Starting = { readyMs: number } & Partial<Memory>;
 
 export type Starts = { folder: string; times: number; idleMs: number };
 
@@ -22,7 +22,7 @@ const lookEveryMs = 5;
 export async function measureStarting({ folder, times, idleMs }: Starts): Promise<Starting> {
   const script = await bundle(stakCommand, join(folder, 'stak'));
   const readyMs: number[] = [];
-  let memory = {};
+  let memory: Memory | undefined;
   for (let i = 0; i < times; i++) {
     const port = await findFreePort();
     const beganMs = performance.now();
@@ -73,11 +73,4 @@ async function isReady(port: number): Promise<boolean> {
   } catch {
     return false; // nobody listens yet
   }
-}
-
-function memoryOf(pid: number): { residentMb?: number; privateMb?: number } {
-  if (process.platform !== 'linux') return {};
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const megabytes = (name: string) => Number(status.match(new RegExp(`^${name}:\\s+(\\d+)`, 'm'))![1]) / 1024;
-  return { residentMb: megabytes('VmRSS'), privateMb: megabytes('RssAnon') };
 }

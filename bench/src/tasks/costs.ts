@@ -112,7 +112,7 @@ export async function measureCosts(): Promise<CostRow[]> {
     for (const [pattern, claimed, why, request] of rowsFor(ids))
       rows.push({ pattern, claimed, why, ...(await spend(() => call(...request))) });
 
-    const keyed = () => call('POST', '/v1/tasks', newTask(2), 'the-same-key');
+    const keyed = () => call('POST', '/v1/tasks', newTask(2), { 'Idempotency-Key': 'the-same' });
     await keyed();
     const why = 'read strongly, with the counts: two requests could both miss it';
     rows.push({ pattern: 'idempotency check', claimed: '0.5 RCU', why, ...(await spend(keyed)) });

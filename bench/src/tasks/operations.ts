@@ -1,7 +1,8 @@
 import type { Measure, Plan } from '../harness.ts';
 import { measureOperations } from '../in-process-rounds.ts';
+import { bundledProgram } from './program.ts';
 
-export const operationNames = ['query', 'create', 'get', 'list', 'status'] as const;
+export const operationNames = ['query', 'list', 'list route', 'get', 'create', 'status'] as const;
 export type OperationName = (typeof operationNames)[number];
 export type Store = 'small' | 'large';
 export type MeasureName = `${OperationName}, ${Store}`;
@@ -20,7 +21,7 @@ export type Operations = {
 export async function measureTasks(settings: OperationSettings, plan: Plan): Promise<Operations> {
   const { small, large } = settings;
   const measures = await measureOperations({
-    module: import.meta.resolve('./operations-script.ts'),
+    module: await bundledProgram(import.meta.resolve('./operations-script.ts'), settings.folder),
     settings,
     names: operationNames.flatMap(name => [`${name}, small`, `${name}, large`] as const),
     inFlight: 1,

@@ -20,15 +20,17 @@ const report = ({ operations, search, costs }: Results, table: (cells: Cells) =>
 
 const titles: Record<OperationName, string> = {
   query: 'a bare query of 50',
-  create: 'create',
-  get: 'get',
   list: 'list of 50',
-  status: 'status change',
+  'list route': 'list of 50, as JSON',
+  get: 'get, as JSON',
+  create: 'create, from and as JSON',
+  status: 'status change, from and as JSON',
 };
 const patternOf: Partial<Record<OperationName, string>> = {
-  create: 'create task',
-  get: 'task by task_id',
   list: 'all tasks',
+  'list route': 'all tasks',
+  get: 'task by task_id',
+  create: 'create task',
   status: 'update task',
 };
 

@@ -8,11 +8,12 @@ export const userOf = (i: number): string => `usr_${i}`;
 const first = 'usr_template';
 const words = 'milk invoice garden letter bicycle window holiday dentist report birthday'.split(' ');
 
-// Users with so many tasks each. The first 40 are written by the service, for a user of its own; the others are copies.
-export async function fillTasks(tasks: OpenTasks, users: number, tasksEach: number): Promise<void> {
-  const { client, callAs } = tasks;
+export type Templates = { tasks: readonly Attributes[]; tally: Attributes };
+
+// The first 40 are written by the service, for a user of its own.
+export async function writeTemplates({ client, callAs }: OpenTasks): Promise<Templates> {
   for (let i = 0; i < tasksInRow; i++) await callAs(first)('POST', '/v1/tasks', newTask(i));
-  const templates = await client.query({
+  const tasks = await client.query({
     TableName: tableName,
     KeyConditionExpression: 'PK = :pk',
     ExpressionAttributeValues: { ':pk': `TASK#${first}` },
@@ -21,20 +22,38 @@ export async function fillTasks(tasks: OpenTasks, users: number, tasksEach: numb
     TableName: tableName,
     Key: { PK: `USER#${first}`, SK: 'COUNTS' },
   });
-  const ids = createIds({ clock: systemClock });
+  return { tasks: tasks.Items!, tally: tally! };
+}
+
+// Users with so many tasks each.
+export async function fillTasks(tasks: OpenTasks, users: number, tasksEach: number): Promise<void> {
+  const templates = await writeTemplates(tasks);
+  await writeCopies(tasks.client, tableName, copiesOf(templates, users, tasksEach));
+}
+
+export function* copiesOf({ tasks, tally }: Templates, users: number, tasksEach: number) {
   const rows = Math.floor(tasksEach / tasksInRow);
-  function* copies() {
-    for (let u = 0; u < users; u++) {
-      yield tallyOf(withText(tally!, first, userOf(u)), rows);
-      for (let n = 0; n < rows * tasksInRow; n++) {
-        const template = templates.Items![n % tasksInRow]!;
-        const copy = withText(withText(template, first, userOf(u)), template.task_id, ids.next('tsk'));
-        const word = words[Math.floor(n / tasksInRow) % words.length]!;
-        yield { ...copy, title: `Task ${n}: ${word} of ${userOf(u)}` };
-      }
-    }
+  for (let u = 0; u < users; u++) {
+    yield tallyOf(withText(tally, first, userOf(u)), rows);
+    yield* copyTasks(tasks, userOf(u), rows * tasksInRow);
   }
-  await writeCopies(client, tableName, copies());
+}
+
+const ids = createIds({ clock: systemClock });
+
+// A million of them are made by replacing text in JSON, which a task has nothing but.
+export function* copyTasks(templates: Templates['tasks'], user: string, count: number) {
+  const texts = templates.map(task => ({
+    id: task.task_id as string,
+    json: JSON.stringify(task).replaceAll(first, user),
+  }));
+  for (let n = 0; n < count; n++) {
+    const { id, json } = texts[n % tasksInRow]!;
+    const word = words[Math.floor(n / tasksInRow) % words.length]!;
+    const copy = JSON.parse(json.replaceAll(id, ids.next('tsk'))) as Attributes;
+    copy.title = `Task ${n}: ${word} of ${user}`;
+    yield copy;
+  }
 }
 
 // The counts of so many times as many tasks.

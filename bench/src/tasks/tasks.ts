@@ -1,15 +1,14 @@
 import { createEngine } from '@stak/engine';
-import { createApi, createMemoryIdempotency, createMemoryRateLimits } from '@stak/http';
 import { createIds, createLogger, systemClock } from '@stak/kit';
-import { createCursors, createLedger, createStore, createTables, tableErrors } from '@stak/table';
+import { createCursors, createLedger, createStore, createTables } from '@stak/table';
 import { createTasks, todoAppData } from '@stak/tasks';
+import { serveInProcess } from '../in-process-api.ts';
 
 export const tableName = todoAppData.name;
 export type OpenTasks = Awaited<ReturnType<typeof openTasks>>;
-// The body of the answer, which is a success.
-export type Call = (method: string, path: string, body?: object, key?: string) => Promise<string>;
 
-// The service on an engine of its own, called through its routes without a socket.
+// The service on an engine of its own, called as a program that it is part of would, and through its routes, without a
+// socket.
 export async function openTasks(path: string) {
   const engine = await createEngine({ path });
   await createTables(engine, [todoAppData]);
@@ -28,10 +27,9 @@ export async function openTasks(path: string) {
     enterTenant: async () => {},
     remind: async () => {},
   });
-  const { app } = createApi({
-    info: { title: 'Tasks', version: '1' },
+  const callAs = serveInProcess({
     endpoints: tasks.api,
-    errors: [tasks.errors, tableErrors],
+    errors: [tasks.errors],
     authenticate: async ({ token }) => ({
       kind: 'account',
       accountId: token,
@@ -41,34 +39,9 @@ export async function openTasks(path: string) {
     }),
     clock,
     log,
-    idempotency: createMemoryIdempotency({ clock }),
-    rateLimits: {
-      store: createMemoryRateLimits(),
-      perPrincipal: { name: 'principal', limit: 1e9, windowMs: 60_000 },
-    },
   });
-
-  const callAs =
-    (accountId: string): Call =>
-    async (method, path, body, key) => {
-      const response = await app.request(
-        path,
-        {
-          method,
-          headers: {
-            Authorization: `Bearer ${accountId}`,
-            ...(body && { 'Content-Type': 'application/json' }),
-            ...(key !== undefined && { 'Idempotency-Key': key }),
-          },
-          ...(body && { body: JSON.stringify(body) }),
-        },
-        { remoteAddress: '203.0.113.7' },
-      );
-      const text = await response.text();
-      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-      return text;
-    };
-  return { client: engine.client, ledger, callAs, close: () => engine.close() };
+  const { operations } = tasks;
+  return { client: engine.client, ledger, operations, callAs, close: () => engine.close() };
 }
 
 export const idIn = (task: string): string => (JSON.parse(task) as { task_id: string }).task_id;

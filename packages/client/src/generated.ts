@@ -187,6 +187,22 @@ export type Problem = {
   details?: unknown;
 };
 
+export type TablesChangesDataItemAttributesItem = {
+  name: string;
+  type: string;
+  value?: unknown;
+  note: 'masked' | 'sealed' | 'cut' | null;
+};
+
+export type TablesChangesDataItemKeysItem = {
+  attribute: string;
+  role: 'partition' | 'sort';
+  index: string | null;
+  text: string;
+  pieces: Array<{ text: string; param: string | null }>;
+  is_masked: boolean;
+};
+
 export type TasksBulkBodyItemsItemSet = {
   title?: string;
   description?: string | null;
@@ -1254,6 +1270,136 @@ export type ApiTypes = {
         caught_up: boolean;
       }>;
       views: Array<{ name: string; description: string; columns: Array<{ name: string; type: string }> }>;
+    };
+  };
+  /** How far the effects of changes are behind, and what runs. For: session, scope read. */
+  'system.status': {
+    args: Record<never, never>;
+    data: {
+      at: string;
+      streams: Array<{ consumer: string; table: string; lag_ms: number; caught_up: boolean }>;
+      workers: { running: number; waiting: Array<string> };
+      operator: {
+        capacity: {
+          since: string;
+          read_units: number;
+          write_units: number;
+          tables: Array<{ table: string; calls: number; read_units: number; write_units: number }>;
+        };
+        dead_letters: number;
+      } | null;
+    };
+  };
+  /** Follow the stream of a table. For: user, scope read. */
+  'tables.changes': {
+    args: { table: string };
+    event: {
+      kind: 'insert' | 'modify' | 'remove' | 'expire';
+      at: string;
+      item: {
+        entity: string | null;
+        keys: Array<TablesChangesDataItemKeysItem>;
+        expires_at: string | null;
+        is_expired: boolean;
+        attributes: Array<TablesChangesDataItemAttributesItem>;
+      };
+      before: Array<TablesChangesDataItemAttributesItem> | null;
+      changed: Array<string>;
+    };
+  };
+  /** Read the design of a table, and the units of its access patterns. For: user, scope read. */
+  'tables.get': {
+    args: { table: string };
+    data: {
+      name: string;
+      description: string;
+      keys: { partition: string; sort: string | null };
+      ttl: string | null;
+      stream: string | null;
+      status: string;
+      items: number;
+      bytes: number;
+      ttl_status: string | null;
+      since: string;
+      entities: Array<{
+        name: string;
+        kind: string | null;
+        description: string;
+        expires: boolean;
+        version: string | null;
+        in_key_only: Array<string>;
+        keys: Array<{ index: string | null; partition: string; sort: string | null }>;
+        attributes: Array<{ name: string; type: string; is_optional: boolean; description: string }>;
+      }>;
+      indexes: Array<{
+        name: string;
+        keys: { partition: string; sort: string | null };
+        projection: 'ALL' | 'KEYS_ONLY' | 'INCLUDE';
+        included: Array<string>;
+        status: string;
+        items: number;
+        bytes: number;
+      }>;
+      patterns: Array<{
+        name: string;
+        kind: 'query' | 'item' | 'other';
+        index: string | null;
+        conditions: Array<{ attribute: string; is: '=' | 'begins like'; text: string }>;
+        notes: Array<string>;
+        example: { read_units: number; write_units: number } | null;
+        calls: number;
+        read_units: number;
+        write_units: number;
+      }>;
+    };
+  };
+  /** Read items as they are stored, in their order. For: user, scope read. */
+  'tables.items': {
+    args: {
+      table: string;
+      limit?: number;
+      cursor?: string;
+      index?: string;
+      partition?: string;
+      sort?: string;
+      order?: 'asc' | 'desc';
+      entity?: string;
+    };
+    data: {
+      data: Array<{
+        entity: string | null;
+        keys: Array<TablesChangesDataItemKeysItem>;
+        expires_at: string | null;
+        is_expired: boolean;
+        attributes: Array<TablesChangesDataItemAttributesItem>;
+      }>;
+      next_cursor: string | null;
+      read: number;
+      read_units: number;
+    };
+  };
+  /** List the tables, and what was read and written in them. For: user, scope read. */
+  'tables.list': {
+    args: Record<never, never>;
+    data: {
+      data: Array<{
+        name: string;
+        description: string;
+        keys: { partition: string; sort: string | null };
+        ttl: string | null;
+        stream: string | null;
+        status: string;
+        items: number;
+        bytes: number;
+        entities: number;
+        indexes: number;
+        patterns: number;
+        calls: number;
+        read_units: number;
+        write_units: number;
+      }>;
+      next_cursor: string | null;
+      since: string;
     };
   };
   /** Change, delete or restore up to 100 tasks. For: user, scope write. */
@@ -2346,6 +2492,11 @@ export const operations = {
   'insights.read': { method: 'GET', path: '/v1/insights/{name}' },
   'lake.query': { method: 'POST', path: '/v1/lake/query', body: 'json' },
   'lake.status': { method: 'GET', path: '/v1/lake/status' },
+  'system.status': { method: 'GET', path: '/v1/system/status' },
+  'tables.changes': { method: 'GET', path: '/v1/tables/{table}/changes', isStream: true },
+  'tables.get': { method: 'GET', path: '/v1/tables/{table}' },
+  'tables.items': { method: 'GET', path: '/v1/tables/{table}/items' },
+  'tables.list': { method: 'GET', path: '/v1/tables' },
   'tasks.bulk': { method: 'POST', path: '/v1/tasks/bulk', body: 'json', isKeyed: true },
   'tasks.changes': { method: 'GET', path: '/v1/tasks/changes' },
   'tasks.clearCompleted': { method: 'POST', path: '/v1/tasks/completed/clear' },

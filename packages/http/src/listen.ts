@@ -73,7 +73,10 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     },
   );
   server.maxConnections = limits.connections;
-  server.on('connection', socket => socket.once('close', () => answering.delete(socket)));
+  server.on('connection', socket => {
+    answering.set(socket, undefined);
+    socket.once('close', () => answering.delete(socket));
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
     refuseConnection(error, socket, ids.next('req')),
   );
@@ -115,7 +118,9 @@ async function drain(
 ): Promise<void> {
   const allClosed = new Promise<void>(resolve => server.close(() => resolve()));
   // A connection that is kept alive would outlast the answer it is busy with.
-  for (const response of answering.values()) {
+  for (const [socket, response] of answering) {
+    // Browsers connect ahead of time. Node takes a connection for idle only after its first request.
+    if (!response && socket.bytesRead === 0) socket.destroy();
     if (!response) continue;
     if (!response.headersSent) response.setHeader('Connection', 'close');
     response.once('close', () => setImmediate(() => server.closeIdleConnections()));

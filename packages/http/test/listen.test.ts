@@ -207,6 +207,8 @@ describe('closing', () => {
     const idle = openSocket(server.port);
     idle.socket.write(`GET /healthz HTTP/1.1\r\n${host}\r\n\r\n`);
     await idle.until('"ok"');
+    const ahead = openSocket(server.port); // as a browser does that may want to ask something soon
+    await once(ahead.socket, 'connect');
     const stream = openSocket(server.port);
     stream.socket.write(`GET /feed HTTP/1.1\r\n${host}\r\n\r\n`);
     await stream.until('retry: 2000');
@@ -222,6 +224,7 @@ describe('closing', () => {
     stop.abort();
     expect(await stream.closed).toContain('data: {"reason":"stopping"}');
     await idle.closed;
+    await ahead.closed;
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
     release();
     const [answer] = await once(slow, 'response');

@@ -6,7 +6,14 @@ export { createLogger, type Logger, type LoggerSettings } from './log.ts';
 export { type ManualClock, manualClock } from './manual-clock.ts';
 export { type Random, seededRandom, systemRandom } from './random.ts';
 export { createRecentMap, type RecentMap } from './recent-map.ts';
-export { createSealer, SealError, type Sealer, type SealerSettings, type SealKey } from './sealer.ts';
+export {
+  createSealer,
+  looksSealed,
+  SealError,
+  type Sealer,
+  type SealerSettings,
+  type SealKey,
+} from './sealer.ts';
 export { type Soon, whenKnown } from './soon.ts';
 export {
   type Supervisor,

@@ -34,6 +34,9 @@ const keyId = `[A-Za-z0-9_-]{1,${sealKeyIdChars}}`;
 const keyIdShape = new RegExp(`^${keyId}$`);
 // The version, the id of the key, and nonce, ciphertext and tag in base64.
 const sealedShape = new RegExp(`^s1\\.(${keyId})\\.([A-Za-z0-9_-]+)$`);
+// Whether a text has the form of something sealed. Nobody but its sealer can tell whether it is.
+export const looksSealed = (text: string): boolean => sealedShape.test(text);
+
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 // AES-256-GCM for secrets at rest. A nonce is 96 random bits, so one key is good for 2^32 seals.

@@ -115,7 +115,8 @@ async function answerNow(service: Service, held: Held, tenant: Entered): Promise
   if (waiting.length === 0) throw cleared();
   try {
     const made = await runTurn(service, { held, waiting, tenant });
-    service.bell.ring(); // there may be more, that came meanwhile
+    const { waiting_count, has_stale } = held.state;
+    if (waiting_count > 0 || has_stale) service.bell.ring(); // more came meanwhile, or is to be tidied up
     return made;
   } catch (error) {
     await dropMessages(service, held, waiting, reasonOf(error));

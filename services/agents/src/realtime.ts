@@ -2,6 +2,7 @@ import type { EventSink } from '@stak/http';
 import { AppError } from '@stak/kit';
 import type { TurnItem } from './commit.ts';
 import type { Service } from './deps.ts';
+import type { Live } from './hub.ts';
 import type { ConversationKey } from './leases.ts';
 import * as limits from './limits.ts';
 import { awaitAnswer } from './messages.ts';
@@ -14,32 +15,58 @@ type Address = ConversationKey & { message_id: string };
 export const followAnswer =
   (service: Service, address: Address, outcome?: Promise<TurnItem | undefined>) =>
   async (afterId: string | undefined, sink: EventSink): Promise<void> => {
-    let sent = Number(/^\d{1,9}$/.exec(afterId ?? '')?.[0] ?? 0);
-    if (afterId === undefined)
-      sink.send({ id: '0', event: 'accepted', data: { message_id: address.message_id } });
-    const live = service.hub.find(address);
-    while (live && !sink.signal.aborted) {
-      for (; sent < live.events.length; sent++) {
-        const { event, data } = live.events[sent]!;
-        if (event === 'reply') return finish(sink, sent + 1, data, address.message_id);
-        sink.send({ id: String(sent + 1), event, data });
-        await sink.ready();
-      }
-      if (live.isOver) break;
-      await live.next(limits.answerPollMs, sink.signal);
-    }
+    const writer = createWriter(sink, address.message_id, afterId);
+    if (afterId === undefined) writer.send('accepted', { message_id: address.message_id });
+    const listening = service.hub.listen(address);
+    let answer = outcome;
     try {
-      let turn = await outcome;
-      while (!turn && !sink.signal.aborted) turn = await awaitAnswer(service, address);
-      if (turn) finish(sink, sent + 1, showReply(turn, address.message_id), address.message_id);
+      while (!sink.signal.aborted) {
+        const live = service.hub.find(address);
+        if (live && (await writer.follow(live)) === 'replied') return;
+        // The turn may begin later, behind another one, or be begun again after it failed: then it is followed.
+        answer ??= awaitAnswer(service, address);
+        const begun = listening.wait(limits.busyWaitMs, sink.signal).then(() => 'begun' as const);
+        const found = await Promise.race([answer, begun]);
+        if (found === 'begun') continue;
+        if (found) return writer.reply(showReply(found, address.message_id));
+        answer = undefined; // it takes longer than anybody waits at a time
+      }
     } catch (error) {
       if (!(error instanceof AppError)) service.log.error({ err: error }, 'a turn failed');
       const { code, message } =
         error instanceof AppError ? error : { code: 'http.internal', message: 'It failed.' };
-      sink.send({ id: String(sent + 1), event: 'error', data: { code, detail: message } });
+      writer.send('error', { code, detail: message });
+    } finally {
+      listening.close();
     }
   };
 
-function finish(sink: EventSink, id: number, reply: unknown, message_id: string): void {
-  sink.send({ id: String(id), event: 'reply', data: { ...(reply as object), message_id } });
+// Numbers what it sends, from 0 or after what the client has. The events of a turn are numbered from 1.
+function createWriter(sink: EventSink, message_id: string, afterId: string | undefined) {
+  let next = afterId === undefined ? 0 : Number(/^\d{1,9}$/.exec(afterId)?.[0] ?? 0) + 1;
+  let followed: { live: Live; from: number } | undefined;
+  const send = (event: string, data: unknown) => sink.send({ id: String(next++), event, data });
+  const reply = (data: unknown) => send('reply', { ...(data as object), message_id });
+  return {
+    send,
+    reply,
+    async follow(live: Live): Promise<'replied' | 'over'> {
+      if (followed && followed.live !== live) send('restart', {}); // what came of the last one does not count
+      if (followed?.live !== live) followed = { live, from: followed ? next : 1 };
+      while (!sink.signal.aborted) {
+        for (let i = next - followed.from; i < live.events.length; i = next - followed.from) {
+          const { event, data } = live.events[i]!;
+          if (event === 'reply') {
+            reply(data);
+            return 'replied';
+          }
+          send(event, data);
+          await sink.ready();
+        }
+        if (live.isOver) break;
+        await live.next(limits.answerPollMs, sink.signal);
+      }
+      return 'over';
+    },
+  };
 }

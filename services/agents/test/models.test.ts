@@ -208,6 +208,14 @@ describe('a model', () => {
     expect((await say(place, 'c', 'What now?', { key: 'k' })).body.code).toBe('agents.message_dropped');
   });
 
+  it('that fails is logged, and nothing of what was said', async () => {
+    const { place } = await open([(_, stream) => stream.refuse(400)]);
+    await say(place, 'c', 'My secret is a blue door.');
+    const logged = place.lines.filter(line => line.includes('a model did not answer'));
+    expect(logged).toHaveLength(1);
+    expect(place.lines.join()).not.toContain('blue door');
+  });
+
   it('never passes the cap of the day, however many ask at once', async () => {
     const prices = { stub: { input: 1, output: 100 } };
     const { stub, place, settings } = await open([answering('Yes.')], { prices });

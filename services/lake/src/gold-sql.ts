@@ -19,6 +19,12 @@ function sumRows(insight: Insight, rows: string): string {
   return `select ${[...owners, ...groups, ...sums].join(', ')} from (${rows}) where ${insight.where ?? 'true'} group by all`;
 }
 
+// Reading an attribute out of an image is what takes time, so only those that an insight may speak of are read.
+const usedColumns = ({ groups, sums, where = '' }: Insight, columns: readonly Column[]): Column[] => {
+  const text = [...Object.values(groups), ...Object.values(sums), where].join(' ');
+  return columns.filter(({ name }) => text.includes(name));
+};
+
 // Sums that are there already, and more of the same.
 export function addUp(insight: Insight, parts: readonly string[]): string {
   const sums = sumNames(insight).map(name => `sum(${name})::double as ${name}`);
@@ -26,8 +32,10 @@ export function addUp(insight: Insight, parts: readonly string[]): string {
     from (${parts.join(' union all by name ')}) group by all`;
 }
 
-export const sumCurrent = (insight: Insight, sources: CurrentSources, scope?: string): string =>
-  sumRows(insight, `select *, 1 as _weight from (${currentRows(sources, scope)}) where ${isPresent}`);
+export function sumCurrent(insight: Insight, sources: CurrentSources): string {
+  const rows = currentRows({ ...sources, columns: usedColumns(insight, sources.columns) });
+  return sumRows(insight, `select *, 1 as _weight from (${rows}) where ${isPresent}`);
+}
 
 // What a list of changes adds to the sums over what is there: the new image, less the old one.
 export function sumDifferences(
@@ -39,20 +47,19 @@ export function sumDifferences(
     select key as _key, kind as _kind, generation as _generation, sequence as _sequence, "at" as _at,
       account_id as _account, tenant_id as _tenant, user_id as _user, "${name}" as _image
     from ${readFiles(paths)} where "${name}" is not null`;
+  const used = usedColumns(insight, columns);
   return sumRows(
     insight,
-    `select *, 1 as _weight from (${flatten(image('new'), columns)})
-     union all by name select *, -1 as _weight from (${flatten(image('old'), columns)})`,
+    `select *, 1 as _weight from (${flatten(image('new'), used)})
+     union all by name select *, -1 as _weight from (${flatten(image('old'), used)})`,
   );
 }
 
 // Sums over changes themselves. What a backfill found is no change.
 export function sumChanges(insight: Insight, paths: readonly string[], columns: readonly Column[]): string {
   const kinds = insight.of === 'kept' ? `_kind = 'expire'` : `_kind <> 'snapshot'`;
-  return sumRows(
-    insight,
-    `select *, 1 as _weight from (${flatten(`select * from (${changeRows(paths)}) where ${kinds}`, columns)})`,
-  );
+  const changes = `select * from (${changeRows(paths)}) where ${kinds}`;
+  return sumRows(insight, `select *, 1 as _weight from (${flatten(changes, usedColumns(insight, columns))})`);
 }
 
 export const readGold = (path: string): string => `from ${readFiles([path])}`;

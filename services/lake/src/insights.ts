@@ -1,63 +1,103 @@
-import type { CurrentSources } from './current-sql.ts';
 import type { Duck } from './duck.ts';
 import { goldNames } from './gold.ts';
 import { finish, readGold, sumChanges, sumCurrent, sumDifferences } from './gold-sql.ts';
 import { type Insight, type InsightRow, insightSignature } from './insight.ts';
 import * as limits from './limits.ts';
 import { recentFiles, type State } from './manifest-state.ts';
-import { locateAll, locateCurrent, type Part, whileFilesLast } from './parts.ts';
+import { columnsFor, locateAll, locateCurrent, type Part, whileFilesLast } from './parts.ts';
 import { type Scope, scopeCondition } from './scope.ts';
+import { addRows, type KeptSums } from './sums.ts';
 
-export type InsightsDeps = { duck: Duck; scratch: string };
+export type InsightsDeps = { duck: Duck; scratch: string; kept: KeptSums };
 export type Window = { today: string; since: string };
 
 // What an insight says about a caller's rows: the sums of the last compaction, and what came since.
 export async function answerInsight(
-  { duck, scratch }: InsightsDeps,
+  { duck, scratch, kept }: InsightsDeps,
   part: Part,
   insight: Insight,
   scope: Scope,
   { today, since }: Window,
 ): Promise<readonly InsightRow[]> {
-  return whileFilesLast(async () => {
-    const parts = await partsOf(part, insight);
-    const sql = finish(insight, parts, scopeCondition(scope), since);
-    const { columns, rows } = await duck.run({ scratch, prepare: [], sql, maxRows: limits.insightRows });
-    const found = rows.map(
-      row => Object.fromEntries(columns.map(({ name }, i) => [name, row[i]])) as InsightRow,
-    );
-    return insight.answer?.(found, { today }) ?? found;
+  const condition = scopeCondition(scope);
+  const ask = async (parts: readonly string[]): Promise<{ rows: InsightRow[]; isWhole: boolean }> => {
+    const sql = finish(insight, parts, condition, since);
+    const { columns, rows, truncated } = await duck.run({
+      scratch,
+      prepare: [],
+      sql,
+      maxRows: limits.insightRows,
+    });
+    const named = rows.map(row => Object.fromEntries(columns.map(({ name }, i) => [name, row[i]])));
+    return { rows: named as InsightRow[], isWhole: !truncated };
+  };
+  const question = [part.plan.table.name, insight.name, condition, since].join('\n');
+  const found = await whileFilesLast(async () => {
+    const state = await part.manifest.read();
+    const going = goingOn(part, state, insight);
+    if (!going) return (await ask(await partsOf(part, state, insight))).rows;
+    const { gold, recent } = going;
+    const before = kept.find(question, gold, recent);
+    const added = before ? recent.filter(path => !before.recent.has(path)) : recent;
+    if (before && added.length === 0) return before.rows;
+    const asked = await ask(await locateParts(part, insight, before ? [] : gold, added));
+    const rows = before ? addRows(insight, before.rows, asked.rows) : asked.rows;
+    if (asked.isWhole && rows.length <= limits.insightRows) kept.keep(question, gold, recent, rows);
+    return rows;
   });
+  return insight.answer?.(found, { today }) ?? found;
 }
 
-async function partsOf(part: Part, insight: Insight): Promise<string[]> {
-  const { objects, clock } = part;
-  const state = await part.manifest.read();
-  const entity = insight.entity.name;
-  const recent = recentFiles(state, entity);
+type GoingOn = { gold: string[]; recent: string[] };
+
+// The files to add up, if there is a sum of everything before the newest changes.
+function goingOn({ clock }: Part, state: State, insight: Insight): GoingOn | undefined {
   const canGoOn = goesOn(state, insight, clock.now());
-  const kept = goldNames(insight).map(({ name, isRunning }) => ({ isRunning, gold: state.gold[name] }));
+  const gold: string[] = [];
+  for (const { name, isRunning } of goldNames(insight)) {
+    const known = state.gold[name];
+    if (known?.signature !== insightSignature(insight) || !(isRunning || canGoOn)) return undefined;
+    gold.push(known.path);
+  }
+  return { gold, recent: recentFiles(state, insight.entity.name).map(({ path }) => path) };
+}
+
+async function locateParts(
+  part: Part,
+  insight: Insight,
+  gold: readonly string[],
+  changes: readonly string[],
+): Promise<string[]> {
+  const columns = columnsFor(part, insight.entity.name);
+  const [sums, files] = await Promise.all([locateAll(part.objects, gold), locateAll(part.objects, changes)]);
+  const parts = sums.map(readGold);
+  if (files.length === 0) return parts;
+  for (const { isRunning } of goldNames(insight))
+    parts.push((isRunning ? sumChanges : sumDifferences)(insight, files, columns));
+  return parts;
+}
+
+// Where some sum is missing, or cannot go on.
+async function partsOf(part: Part, state: State, insight: Insight): Promise<string[]> {
+  const { objects, clock } = part;
+  const entity = insight.entity.name;
+  const canGoOn = goesOn(state, insight, clock.now());
+  const golds = goldNames(insight).map(({ name, isRunning }) => ({ isRunning, gold: state.gold[name] }));
   const all = [...state.files.values()].filter(file => file.entity === entity).map(file => file.path);
   const sources = await locateCurrent(part, state, entity);
   const parts: string[] = [];
-  for (const { isRunning, gold } of kept) {
+  for (const { isRunning, gold } of golds) {
     const known = gold?.signature === insightSignature(insight) ? gold : undefined;
     if (isRunning) {
       const changes = known ? sources.recent : await locateAll(objects, all);
       if (changes.length > 0) parts.push(sumChanges(insight, changes, sources.columns));
     } else if (!known || !canGoOn) parts.push(sumCurrent(insight, sources));
-    else if (recent.length > 0) parts.push(sumDifferences(insight, sources.recent, sources.columns));
+    else if (sources.recent.length > 0) parts.push(sumDifferences(insight, sources.recent, sources.columns));
     if (known && (isRunning || canGoOn)) parts.push(readGold((await locateAll(objects, [known.path]))[0]!));
   }
-  return parts.length > 0 ? parts : [sumCurrent(insight, withNothing(sources))];
+  const nothing = { columns: sources.columns, silver: undefined, recent: [], generation: 0 };
+  return parts.length > 0 ? parts : [sumCurrent(insight, nothing)];
 }
-
-const withNothing = ({ columns }: CurrentSources): CurrentSources => ({
-  columns,
-  silver: undefined,
-  recent: [],
-  generation: 0,
-});
 
 // Whether the old image of every recent change is what silver has. It is not where a redrive has put something in
 // between, where an erasure has taken something away, and where a scan has seen a change before it came by the stream.

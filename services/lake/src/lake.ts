@@ -13,6 +13,7 @@ import { columnsFor, type Part } from './parts.ts';
 import { isMentioned, listViews, runQuery } from './query.ts';
 import { scopeOf, type TenantsOf } from './scope.ts';
 import { readTableStatus } from './status.ts';
+import { createKeptSums } from './sums.ts';
 import { createTurns } from './turns.ts';
 
 export type Caller = AccountPrincipal | EndUserPrincipal;
@@ -36,6 +37,7 @@ export function createReading({ parts, insights, guests, own, scratch, tenantsOf
   const { clock } = deps;
   const views = listViews(parts);
   const turns = createTurns(limits.queriesPerCaller);
+  const kept = createKeptSums(clock);
 
   // Of several tables, the one that is furthest behind.
   async function lagOf(some: readonly Part[]): Promise<Lag> {
@@ -78,7 +80,7 @@ export function createReading({ parts, insights, guests, own, scratch, tenantsOf
       const window = { today: dayOf(nowMs), since: dayOf(nowMs - (days - 1) * 24 * 60 * 60_000) };
       return {
         name,
-        data: [...(await answerInsight({ duck: own, scratch }, part, insight, scope, window))],
+        data: [...(await answerInsight({ duck: own, scratch, kept }, part, insight, scope, window))],
         ...lag,
       };
     },

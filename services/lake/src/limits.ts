@@ -28,6 +28,8 @@ export const recentShare = 0.1; // of silver: each row is then rewritten about t
 export const rowGroupRows = 20_000; // one owner's rows lie together: a small group is all a query of his reads
 
 export const insightRows = 10_000; // of sums; an answer about a year of days has a few hundred
+export const keptSums = 500; // answers that are added to; most have a few rows
+export const keptSumsMs = 10 * 60_000; // nobody asks again after that, and whoever was erased is to be forgotten here, too
 export const insightDays = 30;
 export const insightDaysMost = 400; // a year, and the same month of the year before
 export const erasureSettlesMs = 2 * 60 * 60_000; // by then the table's own removals have come through the stream

@@ -1,13 +1,10 @@
 import { endpoint, json, pageOf, pageQuery, route } from '@stak/http';
 import { z } from 'zod';
-import { todayIn } from './calendar.ts';
-import { readTally } from './commit.ts';
-import { cursorsFor, enter, refuseCursor, type Services } from './deps.ts';
+import { cursorsFor, enter, type Services } from './deps.ts';
 import { exportFormats, exportTasks, toStream } from './export.ts';
-import { type Filter, parseFilter } from './filter.ts';
 import * as limits from './limits.ts';
-import { completeList, type ListPosition, planList, readLegs, sorts } from './list.ts';
-import { showListed } from './schema.ts';
+import { sorts } from './list.ts';
+import { listTasks } from './list-page.ts';
 import { searchTasks } from './search.ts';
 import { readCounts } from './statistics.ts';
 import { counts, foundTask, listedTask } from './wire.ts';
@@ -75,14 +72,7 @@ export const listEndpoints = (services: Services) =>
   [
     endpoint(list, async c => {
       const user_id = await enter(services, c.get('principal'));
-      const { limit, cursor, filter: text, sort, order, view } = c.req.valid('query');
-      const cursors = cursorsFor<ListPosition>(c, services);
-      const context = { store: services.store, user_id };
-      const filter = await filterOf(services, user_id, text);
-      const legs = planList(context, { filter, sort, newestFirst: order === 'desc' });
-      const { items, next } = await readLegs(legs, limit, cursors.open(cursor)).catch(refuseCursor);
-      const data = view === 'full' ? await completeList(context, items, filter) : items;
-      return c.json({ data: data.map(one => showListed(one, view)), next_cursor: cursors.seal(next) }, 200);
+      return c.json(await listTasks(services, user_id, c.req.valid('query')), 200);
     }),
     endpoint(search, async c => {
       const user_id = await enter(services, c.get('principal'));
@@ -108,10 +98,3 @@ export const listEndpoints = (services: Services) =>
       return c.body(toStream(exportTasks(services.store, user_id, format)), 200) as never;
     }),
   ] as const;
-
-// Which day it is depends on where the user is.
-async function filterOf(services: Services, user_id: string, text: string): Promise<Filter> {
-  if (text === '') return [];
-  const settings = await readTally(services, user_id, false);
-  return parseFilter(text, todayIn(settings?.time_zone ?? 'UTC', services.clock.now()));
-}

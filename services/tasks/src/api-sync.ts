@@ -1,8 +1,19 @@
-import { empty, endpoint, etagOf, expectedVersion, json, pageOf, pageQuery, route, sse } from '@stak/http';
+import {
+  empty,
+  endpoint,
+  etagOf,
+  expectedVersion,
+  json,
+  pageOf,
+  pageQuery,
+  route,
+  sse,
+  toPage,
+} from '@stak/http';
 import { z } from 'zod';
 import { deleteCompleted, runBulk } from './bulk.ts';
 import { readChanges, tokenShape } from './changes.ts';
-import { cursorsFor, enter, type Services } from './deps.ts';
+import { enter, refuseCursor, type Services } from './deps.ts';
 import { followChanges } from './events.ts';
 import * as limits from './limits.ts';
 import { showTask, wireTask } from './schema.ts';
@@ -140,11 +151,8 @@ export const syncEndpoints = (services: Services) =>
     }),
     endpoint(trash, async c => {
       const user_id = await enter(services, c.get('principal'));
-      const { limit, cursor } = c.req.valid('query');
-      const cursors = cursorsFor<{ cursor?: string }>(c, services);
-      const page = await listTrash(services, user_id, { limit, ...cursors.open(cursor) });
-      const next_cursor = cursors.seal(page.cursor === undefined ? undefined : { cursor: page.cursor });
-      return c.json({ data: page.items.map(showTrashed), next_cursor }, 200);
+      const page = await listTrash(services, user_id, c.req.valid('query')).catch(refuseCursor);
+      return c.json(toPage({ ...page, items: page.items.map(showTrashed) }), 200);
     }),
     endpoint(emptyAll, async c => {
       const user_id = await enter(services, c.get('principal'));

@@ -4,6 +4,7 @@ import { createDraft, type Draft } from './draft.ts';
 import { editTask } from './edit.ts';
 import * as limits from './limits.ts';
 import { type Status, showTask, type TaskPatch, type WireTask } from './schema.ts';
+import { idOf } from './shift.ts';
 import { tasksByStatus } from './table.ts';
 import { discardTask, takeFromTrash } from './trash.ts';
 
@@ -63,7 +64,7 @@ async function decideSome(
 }
 
 async function applyItem(deps: Writing, draft: Draft, item: BulkItem): Promise<void> {
-  const expected = item.if_match === undefined ? undefined : versionIn(item.if_match);
+  const expected = versionIn(item.if_match ?? '*');
   if (item.op === 'delete') await discardTask(draft, item.task_id, expected);
   else if (item.op === 'restore') await takeFromTrash(deps, draft, item.task_id, expected);
   else await editTask(draft, deps.ids, item.task_id, item.set, expected);
@@ -76,7 +77,8 @@ function refusalOf(error: unknown) {
 }
 
 // As in an If-Match header. What is no version of ours matches nothing.
-const versionIn = (etag: string): string => /^"v(\d+)"$/.exec(etag)?.[1] ?? 'none';
+const versionIn = (etag: string): string | undefined =>
+  etag === '*' ? undefined : (/^"v(\d+)"$/.exec(etag)?.[1] ?? 'none');
 
 // The document's access pattern "bulk update task status".
 export const setStatusOfMany = (
@@ -115,18 +117,18 @@ async function decideClearing(
 ): Promise<Decision<{ deleted: string[]; seen: number }>> {
   const draft = createDraft(deps, view);
   await draft.find(ids);
-  const deleted: string[] = [];
   let seen = 0;
   for (const id of ids) {
     const rollBack = draft.mark();
-    const isCompleted = draft.peek(id)?.status === 'completed';
-    if (isCompleted) await discardTask(draft, id);
+    if (draft.peek(id)?.status === 'completed') await discardTask(draft, id);
     if (draft.countSteps() > limits.transactionSteps) {
       rollBack();
       break;
     }
     seen += 1;
-    if (isCompleted) deleted.push(id);
   }
-  return { answer: { deleted, seen }, shifts: draft.shifts() };
+  const shifts = draft.shifts();
+  // Subtasks go with their task.
+  const deleted = shifts.filter(shift => shift.toTrash).map(idOf);
+  return { answer: { deleted, seen }, shifts };
 }

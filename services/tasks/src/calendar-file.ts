@@ -19,8 +19,16 @@ export function calendarText(tasks: readonly Task[]): string {
       created: new Date(task.created_at * 1000),
       lastModified: new Date(task.updated_at * 1000),
       stamp: new Date(task.updated_at * 1000),
-      repeating: task.recurrence ? `RRULE:${task.recurrence}` : null,
+      repeating: repetitionOf(task),
     });
   }
   return calendar.toString();
+}
+
+// A COUNT counts from the first of the series. A calendar would count from the task it sees, and show too many: it sees
+// a later one alone.
+function repetitionOf({ recurrence, due_date, series_start }: Task): string | null {
+  if (recurrence === undefined) return null;
+  const isMiscounted = due_date !== series_start && recurrence.includes('COUNT=');
+  return isMiscounted ? null : `RRULE:${recurrence}`;
 }

@@ -1,5 +1,5 @@
 import type { Clock, Ids, Random } from '@stak/kit';
-import { type Store, tableErrors, write } from '@stak/table';
+import { failedStep, type Store, write } from '@stak/table';
 import { type Counted, emptyTally, recount } from './counts.ts';
 import { tasksErrors } from './errors.ts';
 import { decideExpiry } from './expiry.ts';
@@ -82,11 +82,17 @@ async function writeDecision(
   try {
     await deps.store.transact(all, { pattern });
   } catch (error) {
-    if (tableErrors.includes(error) && error.code === 'table.transaction_failed') return false;
+    if (isOvertaken(error)) return false;
     throw error;
   }
   if (shifts.some(({ after }) => after?.remind_at !== undefined)) deps.onReminder?.();
   return true;
+}
+
+// What is refused for itself would be refused again.
+function isOvertaken(error: unknown): boolean {
+  const failed = failedStep(error);
+  return failed !== undefined && failed.reason !== 'refused';
 }
 
 function bookkeeping(
@@ -99,10 +105,10 @@ function bookkeeping(
   const seq = before.seq + 1;
   const next = present({
     ...before,
+    ...settings,
     ...recount(before, [...lost, ...gone], come),
     seq,
-    next_expiry: earliest(before, shifts),
-    ...settings,
+    next_expiry: earliest({ ...before, ...settings }, shifts),
   });
   const entry = {
     user_id,

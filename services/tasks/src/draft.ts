@@ -29,7 +29,7 @@ export type Draft = {
   result(taskId: string): Task;
 };
 
-type Entry = { before?: Task; after?: Task; fromTrash?: TrashedTask };
+type Entry = { readonly before?: Task; readonly after?: Task; readonly fromTrash?: TrashedTask };
 
 export function createDraft({ store }: { store: Store }, view: View): Draft {
   const { tally, nowS } = view;
@@ -45,24 +45,21 @@ export function createDraft({ store }: { store: Store }, view: View): Draft {
     return taskIds.flatMap(id => entries.get(id)?.after ?? []);
   }
 
-  const shiftOf = ({ before, after, fromTrash }: Entry): Shift[] => {
-    if (before && after) {
-      const same = { ...after, version: before.version, updated_at: before.updated_at };
-      return isDeepStrictEqual(before, same)
-        ? []
-        : [{ before, after: { ...after, version: before.version + 1, updated_at: nowS } }];
-    }
-    if (before) return [{ before, toTrash: trashedOf(before, nowS) }];
-    if (!after) return [];
-    return fromTrash
-      ? [{ after: { ...after, version: fromTrash.version + 1, updated_at: nowS }, fromTrash }]
-      : [{ after }];
+  // An entry is replaced, never changed, so what follows from it stays the same.
+  const known = new WeakMap<Entry, { shift?: Shift; steps: number }>();
+  const effectOf = (entry: Entry) => {
+    const found = known.get(entry);
+    if (found) return found;
+    const shift = shiftOf(entry, nowS);
+    const effect = { shift, steps: shift ? stepsOf(shift, nowS).length : 0 };
+    known.set(entry, effect);
+    return effect;
   };
   const peek = (taskId: string): Task | undefined => {
-    const entry = entries.get(taskId) ?? {};
-    return entry.after && (shiftOf(entry)[0]?.after ?? entry.after);
+    const entry = entries.get(taskId);
+    return entry?.after && (effectOf(entry).shift?.after ?? entry.after);
   };
-  const shifts = () => [...entries.values()].flatMap(shiftOf);
+  const shifts = () => [...entries.values()].flatMap(entry => effectOf(entry).shift ?? []);
 
   return {
     view,
@@ -84,7 +81,7 @@ export function createDraft({ store }: { store: Store }, view: View): Draft {
       entries.set(restored.task_id, { fromTrash, after: stamp(restored, tally, nowS) });
     },
     checkLimits: () => void recount(tally, ...countedIn(shifts())),
-    countSteps: () => shifts().reduce((sum, shift) => sum + stepsOf(shift, nowS).length, 0),
+    countSteps: () => [...entries.values()].reduce((sum, entry) => sum + effectOf(entry).steps, 0),
     mark() {
       const marked = new Map(entries);
       return () => {
@@ -98,6 +95,17 @@ export function createDraft({ store }: { store: Store }, view: View): Draft {
       return result;
     },
   };
+}
+
+function shiftOf({ before, after, fromTrash }: Entry, nowS: number): Shift | undefined {
+  if (before && after) {
+    const same = { ...after, version: before.version, updated_at: before.updated_at };
+    if (isDeepStrictEqual(before, same)) return undefined;
+    return { before, after: { ...after, version: before.version + 1, updated_at: nowS } };
+  }
+  if (before) return { before, toTrash: trashedOf(before, nowS) };
+  if (!after || !fromTrash) return after && { after };
+  return { after: { ...after, version: fromTrash.version + 1, updated_at: nowS }, fromTrash };
 }
 
 const trashedOf = (before: Task, nowS: number): TrashedTask => ({

@@ -30,7 +30,7 @@ export type Progress = 'done' | 'more';
 export function createEraser({ store, search }: { store: Store; search: Search }) {
   const eraseOwner = async (owner: Owner): Promise<Progress> => {
     const user_id = userIdOf(owner);
-    search.forget(user_id);
+    await search.forget(user_id);
     if ((await eraseSome(store, user_id)) === 'more') return 'more';
     await eraseLast(store, user_id);
     if (owner.kind === 'endUser') await store.delete(member, { tenant_id: owner.tenantId, user_id });

@@ -34,12 +34,16 @@ export async function decideExpiry(deps: { store: Store }, view: View): Promise<
   };
 }
 
+// A relative whose user has chosen other days meanwhile gets those with this write: the task, and an expiry for another.
+const stepsForRelative = 3;
+
 // As many as fit into a transaction together with their relatives.
 function takeDue(items: readonly Expiry[], nowS: number): Expiry[] {
   const due: Expiry[] = [];
   let steps = 0;
   for (const one of items.slice(0, limits.expiryBatch)) {
-    steps += 1 + 2 * ((one.subtask_ids?.length ?? 0) + (one.parent_id === undefined ? 0 : 1));
+    const relatives = (one.subtask_ids?.length ?? 0) + (one.parent_id === undefined ? 0 : 1);
+    steps += 1 + stepsForRelative * relatives;
     if (one.expires_at > nowS || (due.length > 0 && steps > limits.transactionSteps)) break;
     due.push(one);
   }

@@ -74,6 +74,8 @@ describe('a filter', () => {
     ['category:\u0007', 'is not a name'],
     [Array(21).fill('is:open').join(' '), 'at most 20 terms'],
     [`category:${'x'.repeat(1000)}`, 'at most 1000 characters'],
+    [`label:${Array(50).fill('x').join(',')} is:open`, 'at most 50 values'],
+    ['-due:2026-03-02..2026-03-01', '"2026-03-02..2026-03-01" ends before it begins'],
   ])('refuses %j', (text, message) => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'tasks.filter_refused' }));
     expect(() => parse(text)).toThrow(message);

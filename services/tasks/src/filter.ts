@@ -26,6 +26,8 @@ export function parseFilter(text: string, today: string): Filter {
   const terms = readTerms(text);
   if (terms.length > limits.filterTerms)
     throw refuse(`A filter has at most ${limits.filterTerms} terms`, terms[limits.filterTerms]!.at);
+  if (terms.reduce((sum, { values }) => sum + values.length, 0) > limits.filterValues)
+    throw refuse(`A filter names at most ${limits.filterValues} values`, 0);
   return terms.flatMap(term => clausesOf(term, today));
 }
 
@@ -157,6 +159,7 @@ function dueClauses(term: Term, today: string): Clause[] {
   if (operator === ':') {
     const range = /^(.+)\.\.(.+)$/.exec(value);
     const [from, to] = [range?.[1] ?? value, range?.[2] ?? value].map(part => dayOf(term, part, today));
+    if (from! > to!) throw refuse(`"${value}" ends before it begins`, term.at);
     return [{ kind: 'due', from, to, not }];
   }
   const day = dayOf(term, value, today);

@@ -8,6 +8,7 @@ import { createEraser } from './eraser.ts';
 import { tasksErrors } from './errors.ts';
 import { createHub } from './hub.ts';
 import { createLanes } from './lanes.ts';
+import { type ListQuery, listTasks } from './list-page.ts';
 import { bellName, createReminderWorker } from './reminders.ts';
 import { createSearch } from './search.ts';
 import { taskStatistics } from './statistics.ts';
@@ -47,6 +48,10 @@ export function createTasks(deps: TasksDeps) {
     subscriptions: createSubscriptions(services),
     workers,
     eraser: createEraser({ store, search }),
+    // For a program that the service is part of. Whose tasks they are, it has to know.
+    operations: {
+      list: (userId: string, query: ListQuery) => listTasks(services, userId, query),
+    },
     taskStatistics: (userId: string) => taskStatistics(writing, userId),
   };
 }

@@ -8,7 +8,7 @@ export const labelChars = 64;
 export const nameChars = 200;
 export const emailChars = 254; // RFC 5321
 export const zoneChars = 64; // the longest name of the time zone database has 32
-export const userIdBytes = 1024; // half of what DynamoDB allows for a partition key
+export const userIdBytes = 1000; // after `USER#` it is a sort key, which may have 1,024
 export const firstDate = '1970-01-01'; // dates before it are mistakes, and time stamps would be negative
 export const lastDate = '9000-12-31'; // a few days later still have four digits for the year, and sort
 
@@ -42,6 +42,7 @@ export const bulkItems = 100;
 export const clearItems = 60; // completed tasks deleted by one request: two or three transactions
 export const filterChars = 1000;
 export const filterTerms = 20; // each becomes a part of DynamoDB's filter, which has at most 300 operators
+export const filterValues = 50; // each may become a query of its own, or one of the 100 values of DynamoDB's IN
 export const changeEntries = 50; // read for one page of changes; each names as many tasks as one transaction wrote
 
 export const queryChars = 200; // of a search

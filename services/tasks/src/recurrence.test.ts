@@ -14,6 +14,7 @@ describe('recurrence', () => {
     ['FREQ=WEEKLY;INTERVAL=2', '2026-01-01', ['2026-01-15', '2026-01-29']],
     ['FREQ=DAILY;COUNT=2', '2026-01-01', ['2026-01-02', undefined]],
     ['FREQ=DAILY;UNTIL=20260102', '2026-01-01', ['2026-01-02', undefined]],
+    ['FREQ=DAILY;UNTIL=99991231T235959Z', '2026-01-01', ['2026-01-02', '2026-01-03']],
     ['FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR', '2026-01-01', ['2026-01-02', '2026-01-05']],
     ['FREQ=YEARLY;BYWEEKNO=53;BYDAY=MO', '2026-01-01', ['2026-12-28', '2032-12-27']],
     ['FREQ=DAILY', '9000-12-30', ['9000-12-31', undefined]],
@@ -61,6 +62,11 @@ describe('recurrence', () => {
     'FREQ=WEEKLY;BYSETPOS=8',
     'FREQ=YEARLY;BYEASTER=1',
     'FREQ=DAILY;INTERVAL=0',
+    'FREQ=DAILY;COUNT=0',
+    'FREQ=DAILY;COUNT=-1',
+    'FREQ=DAILY;UNTIL=20270230',
+    'FREQ=DAILY;UNTIL=20270228T250000Z',
+    'FREQ=WEEKLY;WKST=XX',
   ])('refuses %j', rule => {
     expect(() => checkRule(rule, '2026-01-01')).toThrow(
       expect.objectContaining({ code: 'tasks.recurrence_refused' }),

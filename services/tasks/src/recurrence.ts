@@ -1,4 +1,5 @@
 import * as rruleModule from 'rrule';
+import { z } from 'zod';
 import { addDays, dateOf, utcOf } from './calendar.ts';
 import { refuseField } from './errors.ts';
 import * as limits from './limits.ts';
@@ -54,9 +55,15 @@ function checkParts(given: readonly [name: string, value: string][]): void {
     throw refuse(`INTERVAL is a number from 1 to ${limits.ruleInterval}.`);
   if (frequency === 'DAILY' && interval > 1 && allowed.some(name => values.has(name)))
     throw refuse('FREQ=DAILY takes an INTERVAL or a BY…, not both.');
-  if (!/^\d{8}(T\d{6}Z)?$/.test(values.get('UNTIL') ?? '20260101'))
-    throw refuse('UNTIL has to be a date, as in 20261231.');
+  if (!/^[1-9]\d{0,5}$/.test(values.get('COUNT') ?? '1')) throw refuse('COUNT is a number from 1 to 999999.');
+  if (!/^(MO|TU|WE|TH|FR|SA|SU)$/.test(values.get('WKST') ?? 'MO')) throw refuse('WKST is a day, as in MO.');
+  if (!isDate(values.get('UNTIL') ?? '20260101')) throw refuse('UNTIL has to be a date, as in 20261231.');
 }
+
+const untilShape = /^(\d{4})(\d\d)(\d\d)(?:T(?:[01]\d|2[0-3])[0-5]\d[0-5]\dZ)?$/;
+
+const isDate = (until: string): boolean =>
+  z.iso.date().safeParse(untilShape.exec(until)?.slice(1, 4).join('-')).success;
 
 // The first date of the series after the given one; undefined when the series is over.
 export function occurrenceAfter(rule: string, start: string, date: string): string | undefined {

@@ -1,6 +1,7 @@
 import type { Ids } from '@stak/kit';
 import { addDays, todayIn, utcOf } from './calendar.ts';
 import type { Draft } from './draft.ts';
+import * as limits from './limits.ts';
 import { firstPosition } from './position.ts';
 import { occurrenceAfter } from './recurrence.ts';
 import type { Task } from './schema.ts';
@@ -32,13 +33,14 @@ export async function repeatTask(draft: Draft, ids: Ids, taskId: string): Promis
     recurrence: undefined,
     series_id: undefined,
     series_start: undefined,
-    due_date: subtask.due_date && addDays(subtask.due_date, laterDays),
+    due_date: subtask.due_date && earlier(addDays(subtask.due_date, laterDays), limits.lastDate),
   }));
   for (const subtask of subtasks) draft.put(subtask);
   draft.put({ ...next, subtask_ids: subtasks.map(subtask => subtask.task_id) });
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
+const earlier = (one: string, other: string): string => (one < other ? one : other);
 
 // What a user wrote, without what has happened to it. A reminder at a certain moment was for this time only.
 function freshCopy(task: Task, task_id: string, nowS: number): Task {

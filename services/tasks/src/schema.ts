@@ -14,17 +14,17 @@ export type Status = z.infer<typeof status>;
 export type Priority = z.infer<typeof priority>;
 
 const wellFormed = (text: string) => text.isWellFormed();
-const oneLine = (mostChars: number) =>
-  z
-    .string()
+const oneLine = (text: z.ZodString, mostChars: number) =>
+  text
     .trim()
     .min(1)
     .max(mostChars)
-    .refine(text => wellFormed(text) && !/\p{Cc}/u.test(text), 'Control characters have no place here');
-// The same letter can be written in two ways; names that look the same are the same.
-const label = (mostChars: number) => oneLine(mostChars).normalize('NFC');
+    .refine(line => wellFormed(line) && !/\p{Cc}/u.test(line), 'Control characters have no place here');
+// The same letter can be written in two ways; names that look the same are the same. What is kept is measured: some
+// letters are longer in their normal form.
+const label = (mostChars: number) => oneLine(z.string().normalize('NFC'), mostChars);
 
-const title = oneLine(limits.titleChars);
+const title = oneLine(z.string(), limits.titleChars);
 const description = z.string().max(limits.descriptionChars).refine(wellFormed, 'This is not Unicode');
 export const category = label(limits.categoryChars);
 const labels = z
@@ -143,7 +143,7 @@ const timeZone = z
   .refine(name => zoneNamed(name) !== undefined, 'There is no time zone of this name')
   .transform(name => zoneNamed(name) ?? name);
 const retentionDays = z.number().int().min(1).max(limits.retentionDays);
-const name = oneLine(limits.nameChars);
+const name = oneLine(z.string(), limits.nameChars);
 
 export const profile = z.strictObject({
   email: z.string().optional(),
@@ -166,9 +166,19 @@ export type ProfilePatch = z.infer<typeof profilePatch>;
 
 export const showTask = ({ user_id: _user, request_id: _request, ...shown }: Task): WireTask => shown;
 
-// A base table gives more than an index does; a list gives the same whichever it was read from.
-export function showListed(listed: Summary & Partial<Task>, view: 'summary' | 'full'): WireTask | Summary {
-  if (view === 'full') return showTask(listed as Task);
-  const names = ['task_id', ...summaryAttributes] as const;
-  return Object.fromEntries(names.flatMap(name => (name in listed ? [[name, listed[name]]] : []))) as Summary;
-}
+// A base table gives more than an index does; a list gives the same whichever it was read from. Written out, because
+// this is done for every task of every list: what a task does not have is undefined, which JSON leaves out.
+export const showSummary = (listed: Summary) =>
+  ({
+    task_id: listed.task_id,
+    title: listed.title,
+    status: listed.status,
+    priority: listed.priority,
+    category: listed.category,
+    labels: listed.labels,
+    due_date: listed.due_date,
+    parent_id: listed.parent_id,
+    created_at: listed.created_at,
+    completed_at: listed.completed_at,
+    ttl: listed.ttl,
+  }) satisfies Record<keyof Summary, unknown>;

@@ -8,10 +8,12 @@ export type SearchIndex = {
   seq: number;
   put(task: Task): void;
   remove(taskId: string): void;
-  find(query: string): { task_id: string; score: number }[];
+  // The best first.
+  find(query: string): Promise<Found[]>;
   chars(): number;
 };
 
+export type Found = { task_id: string; score: number };
 type Document = { id: string; title: string; description: string; category: string; labels: string };
 
 // Letters without their marks, so that "cafe" finds "Café".
@@ -25,7 +27,6 @@ export function createSearchIndex(epoch: string, seq: number, most = limits.sear
     processTerm: term => foldTerm(term) || null,
     searchOptions: {
       boost: { title: 4, labels: 2, category: 2 },
-      combineWith: 'AND',
       // The word being typed is not finished; a long word may have a letter wrong, or two in the wrong order.
       prefix: true,
       fuzzy: term => (term.length < 4 ? false : term.length < 6 ? 1 : 2),
@@ -53,14 +54,33 @@ export function createSearchIndex(epoch: string, seq: number, most = limits.sear
       sizes.set(task.task_id, added);
       size += added;
     },
-    find(query) {
-      const words = query.trim().split(/\s+/).slice(0, limits.searchTerms).join(' ');
-      return index
-        .search(words)
-        .slice(0, limits.searchResults)
-        .map(({ id, score }) => ({ task_id: id as string, score }));
+    // Word by word, because others are served in between: a word that is in every task takes a while.
+    async find(query) {
+      let found: Found[] | undefined;
+      for (const word of wordsOf(query)) {
+        const matches = index.search(word).map(({ id, score }) => ({ task_id: id as string, score }));
+        found = found ? inBoth(found, matches) : matches;
+        if (found.length === 0) break;
+        await new Promise(resolve => setImmediate(resolve));
+      }
+      return (found ?? []).sort((a, b) => b.score - a.score).slice(0, limits.searchResults);
     },
   };
+}
+
+// As the index takes texts apart. A word that stands twice, or is nothing but accents, is looked for no more than once.
+function wordsOf(query: string): string[] {
+  const words = new Map(query.split(/[\n\r\p{Z}\p{P}]+/u).map(word => [foldTerm(word), word]));
+  words.delete('');
+  return [...words.values()].slice(0, limits.searchTerms);
+}
+
+function inBoth(found: readonly Found[], matches: readonly Found[]): Found[] {
+  const scores = new Map(matches.map(({ task_id, score }) => [task_id, score]));
+  return found.flatMap(({ task_id, score }) => {
+    const more = scores.get(task_id);
+    return more === undefined ? [] : [{ task_id, score: score + more }];
+  });
 }
 
 const documentOf = (task: Task, isWhole: boolean): Document => ({

@@ -5,15 +5,16 @@ import { createLanes } from './lanes.ts';
 import * as limits from './limits.ts';
 import { readTasks } from './patterns.ts';
 import type { Task } from './schema.ts';
-import { createSearchIndex, type SearchIndex } from './search-index.ts';
+import { createSearchIndex, type Found, type SearchIndex } from './search-index.ts';
 import { allTasks, type Tally } from './table.ts';
 
 export type Search = {
   // The best first. What was written before the call is found by it.
-  find(userId: string, query: string): Promise<{ task_id: string; score: number }[]>;
+  find(userId: string, query: string): Promise<Found[]>;
   // Told by the stream that a user's tasks have changed.
   refresh(userId: string): Promise<void>;
-  forget(userId: string): void;
+  // Also what is being read meanwhile.
+  forget(userId: string): Promise<void>;
   users(): number;
   chars(): number;
 };
@@ -53,7 +54,7 @@ export function createSearch(deps: Writing, mostChars = limits.searchChars): Sea
     async refresh(userId) {
       if (indexes.has(userId)) await lanes.run(userId, () => current(userId));
     },
-    forget: userId => void indexes.delete(userId),
+    forget: userId => lanes.run(userId, async () => void indexes.delete(userId)),
     users: () => indexes.size,
     chars,
   };

@@ -1,9 +1,9 @@
-import { todayIn } from './calendar.ts';
+import { addDays, todayIn } from './calendar.ts';
 import { settledTally } from './changes.ts';
 import type { Writing } from './commit.ts';
 import * as limits from './limits.ts';
 import { type ListPosition, readLegs } from './list.ts';
-import { overdueTasks } from './patterns.ts';
+import { openTasks, overdueTasks } from './patterns.ts';
 import { type Priority, priorities, type Status } from './schema.ts';
 import type { Tally } from './table.ts';
 
@@ -29,14 +29,21 @@ export async function readCounts(deps: Writing, user_id: string) {
     by_priority: priorityCounts(tally),
     by_category: tally.by_category,
     blocked: tally.blocked,
-    overdue: await countOverdue(deps, user_id, tally.time_zone),
+    overdue: await countOverdue(deps, tally),
   };
 }
 
-// Which tasks are overdue changes at midnight without a write, so they are counted when they are asked for: from the
-// index, those of the past only.
-async function countOverdue(deps: Writing, user_id: string, timeZone: string): Promise<number> {
-  const legs = overdueTasks({ store: deps.store, user_id }, todayIn(timeZone, deps.clock.now()));
+// Which tasks are overdue changes at midnight without a write, so they are counted when they are asked for: among the
+// open ones, or among those that were due, where there are fewer to look at. Old users have many that are done.
+async function countOverdue(deps: Writing, { user_id, time_zone, total, by_status }: Tally): Promise<number> {
+  const open = by_status.pending + by_status.in_progress;
+  if (open === 0) return 0;
+  const reading = { store: deps.store, user_id };
+  const today = todayIn(time_zone, deps.clock.now());
+  const legs =
+    open <= total - open
+      ? openTasks({ ...reading, filter: [{ kind: 'due', to: addDays(today, -1), not: false }] })
+      : overdueTasks(reading, today);
   let count = 0;
   let next: ListPosition | undefined;
   do {

@@ -108,6 +108,41 @@ describe('completed tasks of a user who wants them gone', () => {
     expect(ordered.data.map(one => one.task_id)).toEqual([orphan.task_id]);
   });
 
+  it('are counted off in time when they got other days while a relative expired', async () => {
+    await keep(1);
+    const parent = await f.create({ title: 'Parent' });
+    const child = await f.create({ title: 'Child', parent_id: parent.task_id });
+    await complete(child);
+    await keep(100);
+    await complete(parent);
+    await keep(3);
+    // Whoever counts off the child writes the parent, which is kept for three days from then on.
+    await f.clock.advance(2 * day);
+    expect(await counts()).toMatchObject({ total: 1 });
+    await f.clock.advance(2 * day);
+    expect(await counts()).toMatchObject({ total: 0, by_status: { completed: 0 } });
+  });
+
+  it('may be many with many relatives, all of which get other days', async () => {
+    await keep(10);
+    const children = [];
+    const parent = await f.create({ title: 'Parent' });
+    for (let i = 0; i < 20; i++) children.push(await f.create({ title: 'x', parent_id: parent.task_id }));
+    await complete(parent);
+    for (let i = 0; i < 11; i++) {
+      const { task_id: parent_id } = await f.create({ title: 'Later' });
+      await complete(await f.create({ title: 'x', parent_id }));
+      children.push({ task_id: parent_id } as WireTask);
+    }
+    await f.clock.advance(5 * day);
+    for (const child of children) await complete(child);
+    await keep(20);
+    await f.clock.advance(5 * day);
+    expect(await counts()).toMatchObject({ total: 31 });
+    await f.clock.advance(16 * day);
+    expect(await counts()).toMatchObject({ total: 0 });
+  });
+
   it('follow when the user changes their mind', async () => {
     stop = startConsumers(f);
     const tasks = await Promise.all(Array.from({ length: 40 }, (_, i) => f.create({ title: `${i}` })));

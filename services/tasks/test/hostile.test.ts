@@ -28,6 +28,7 @@ describe('bad input', () => {
     ['an empty category', { title: 'x', category: '' }, '#/category'],
     ['a control character', { title: 'x', category: 'a\u0000b' }, '#/category'],
     ['too many labels', { title: 'x', labels: Array.from({ length: 21 }, (_, i) => `${i}`) }, '#/labels'],
+    ['a category that is longer than it looks', { title: 'x', category: '\u0958'.repeat(64) }, '#/category'],
     ['a label twice', { title: 'x', labels: ['caf\u00e9', 'cafe\u0301'] }, '#/labels'],
     ['an unknown field', { title: 'x', stauts: 'pending' }, '#/stauts'],
     ['a version', { title: 'x', version: 7 }, '#/version'],
@@ -119,8 +120,23 @@ describe('bad input', () => {
     expect(results.map(one => one.ok)).toEqual([false, true]);
   });
 
+  it('filters with as many values as there may be are answered, by no more queries than values', async () => {
+    const values = Array.from({ length: 49 }, (_, i) => `v${i}`).join(',');
+    for (const query of [
+      `filter=label:${values}`,
+      `filter=-label:${values}`,
+      `filter=category:${values}`,
+      `sort=due_date&filter=category:${values}`,
+    ]) {
+      f.ledger.clear();
+      expect((await f.call('GET', `/v1/tasks?${query} is:open`)).status).toBe(200);
+      expect(f.ledger.entries().reduce((sum, { calls }) => sum + calls, 0)).toBeLessThanOrEqual(50);
+    }
+  });
+
   it.each([
     ['/v1/tasks?filter=status:done', 'tasks.filter_refused'],
+    ['/v1/tasks?sort=category&filter=due:2026-02-02..2026-01-01', 'tasks.filter_refused'],
     ['/v1/tasks?sort=title', 'http.request_invalid'],
     ['/v1/tasks?status=pending', 'http.request_invalid'],
     ['/v1/tasks?limit=101', 'http.request_invalid'],
@@ -172,6 +188,42 @@ describe("somebody else's", () => {
       expect(bent.status).toBe(400);
       expect((await f.call('GET', `${path}&cursor=${next_cursor}`)).status).toBe(200);
     }
+  });
+
+  it("place in a list, and a place in another list of one's own, are refused", async () => {
+    for (let i = 0; i < 3; i++)
+      await f.create({ title: 'x', priority: i < 2 ? 'urgent' : 'high', category: 'c' });
+    const cursorOf = async (path: string) => (await f.ok<{ next_cursor: string }>('GET', path)).next_cursor;
+    const refused = async (path: string, cursor: string, as = 'ann') => {
+      const response = await f.call('GET', `${path}&cursor=${cursor}`, { as });
+      expect([response.status, (await problem(response)).code]).toEqual([400, 'http.cursor_refused']);
+    };
+    const ranked = '/v1/tasks?sort=priority';
+    // Within the first of its queries, and at the start of the second.
+    for (const limit of [1, 2]) {
+      const path = `${ranked}&limit=${limit}`;
+      const cursor = await cursorOf(path);
+      expect((await f.call('GET', `${path}&cursor=${cursor}`)).status).toBe(200);
+      await refused(path, cursor, 'bob');
+      await refused(`${path}&order=desc`, cursor);
+      await refused(`/v1/tasks?limit=${limit}&filter=category:c`, cursor);
+      await refused(path, `${cursor.slice(0, -1)}${cursor.endsWith('A') ? 'B' : 'A'}`);
+    }
+    const within = (await cursorOf(`${ranked}&limit=1`)).split('.')[1];
+    for (const leg of ['1', '4', '5', '999', '-1', '1e0', ''])
+      await refused(`${ranked}&limit=1`, `${leg}.${within}`);
+
+    const { task_id } = await f.create({ title: 'x' });
+    await f.create({ title: 'y' });
+    await f.ok('POST', '/v1/tasks/bulk', {
+      send: { items: [{ op: 'delete', task_id }] },
+    });
+    await f.ok('DELETE', `/v1/tasks/${(await f.create({ title: 'z' })).task_id}`);
+    const trash = '/v1/tasks/trash?limit=1';
+    const cursor = await cursorOf(trash);
+    expect((await f.call('GET', `${trash}&cursor=${cursor}`)).status).toBe(200);
+    await refused(trash, cursor, 'bob');
+    await refused(trash, 'nonsense');
   });
 
   it('token is refused', async () => {

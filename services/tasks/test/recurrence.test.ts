@@ -99,6 +99,15 @@ describe('a task that recurs', () => {
     expect((await f.ok<List>('GET', `/v1/tasks/${parent.task_id}/subtasks`)).data).toHaveLength(2);
   });
 
+  it('goes on where its subtasks come to the end of all dates', async () => {
+    const parent = await f.create({ title: 'Far', due_date: '8999-01-01', recurrence: 'FREQ=YEARLY' });
+    await f.create({ title: 'Further', due_date: '9000-12-31', parent_id: parent.task_id });
+    await complete(parent);
+    const next = (await open()).find(one => one.due_date === '9000-01-01')!;
+    const subtasks = (await f.ok<List>('GET', `/v1/tasks/${next.task_id}/subtasks`)).data;
+    expect(subtasks).toMatchObject([{ title: 'Further', due_date: '9000-12-31' }]);
+  });
+
   it('hands over its place under its parent', async () => {
     const parent = await f.create({ title: 'Parent' });
     const child = await f.create({

@@ -143,6 +143,14 @@ describe('the index', () => {
     expect(f.ledger.entries().map(one => one.pattern)).toEqual(['tally']);
   });
 
+  it('is forgotten with its user, even if it is being built', async () => {
+    const index = createSearch(f.writing);
+    for (let i = 0; i < 3; i++) await add('usr_s4', `private ${i}`);
+    const finding = index.find('usr_s4', 'private');
+    await index.forget('usr_s4');
+    expect([(await finding).length, index.users()]).toEqual([3, 0]);
+  });
+
   it('is fed by the stream', async () => {
     const stop = startConsumers(f);
     await f.create({ title: 'Streamed first' });

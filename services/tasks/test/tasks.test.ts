@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { WireTask } from '../src/index.ts';
+import { createTask } from '../src/creation.ts';
+import { userIdOf, type WireTask } from '../src/index.ts';
+import { getTask } from '../src/tasks.ts';
 import { type Fixture, openTasks } from './tasks-fixture.ts';
 
 let f: Fixture;
@@ -137,6 +139,27 @@ describe('a task', () => {
   });
 });
 
+it('of a user with the longest id there is are kept', async () => {
+  const user_id = userIdOf({ kind: 'endUser', tenantId: 'acme', userId: 'x'.repeat(995) });
+  const { task_id } = await createTask(f.writing, user_id, { title: 'x', status: 'pending' });
+  expect(await getTask(f.writing, user_id, task_id)).toMatchObject({ user_id });
+});
+
+it('that the table refuses are refused at once, not taken for a race that was lost', async () => {
+  let attempts = 0;
+  const refused = Object.assign(new Error('refused'), {
+    name: 'TransactionCanceledException',
+    CancellationReasons: [{ Code: 'ValidationError', Message: 'Item size has exceeded the maximum' }],
+  });
+  const transactWrite = async () => {
+    attempts += 1;
+    throw refused;
+  };
+  const strict = await openTasks({ ...f, wrap: client => ({ ...client, transactWrite }) });
+  const response = await strict.call('POST', '/v1/tasks', { send: { title: 'x' } });
+  expect([response.ok, attempts]).toEqual([false, 1]);
+});
+
 describe('bulk operations', () => {
   it('have a result for each item, and refuse only what is to be refused', async () => {
     const [a, b, c] = await Promise.all(
@@ -148,7 +171,7 @@ describe('bulk operations', () => {
       { op: 'update', task_id: a!.task_id, set: { status: 'completed' }, if_match: '"v1"' },
       { op: 'update', task_id: b!.task_id, set: { status: 'completed' }, if_match: '"v7"' },
       { op: 'update', task_id: b!.task_id, set: { due_date: null, recurrence: 'FREQ=DAILY' } },
-      { op: 'update', task_id: a!.task_id, set: { title: 'A' } },
+      { op: 'update', task_id: a!.task_id, set: { title: 'A' }, if_match: '*' },
       { op: 'delete', task_id: missing },
       { op: 'restore', task_id: c!.task_id },
       { op: 'delete', task_id: a!.task_id },
@@ -186,5 +209,18 @@ describe('bulk operations', () => {
     }
     expect(deleted).toHaveLength(counts.by_status.completed!);
     expect(await f.ok('GET', '/v1/tasks/counts')).toMatchObject({ by_status: { completed: 0 } });
+  });
+
+  it('name every task that is cleared away, those that go with their parent as well', async () => {
+    const parent = await f.create({ title: 'Parent' });
+    const [done, open] = [
+      await f.create({ title: 'Done', parent_id: parent.task_id }),
+      await f.create({ title: 'Open', parent_id: parent.task_id }),
+    ];
+    for (const one of [parent, done])
+      await f.ok('PATCH', `/v1/tasks/${one.task_id}`, { send: { status: 'completed' } });
+    const answer = await f.ok<{ deleted: WireTask[] }>('POST', '/v1/tasks/completed/clear');
+    const ids = [parent, done, open].map(one => one.task_id);
+    expect(answer.deleted.map(one => one.task_id).toSorted()).toEqual(ids);
   });
 });

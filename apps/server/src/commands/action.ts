@@ -1,8 +1,25 @@
+import type { CAC, Command } from 'cac';
 import { UsageError } from '../errors.ts';
 
 type Action<Flags> = (flags: Flags, id: string | undefined) => Promise<void>;
 
-// The second word of a command: `list` in `stak keys list`.
+const described = new WeakMap<Command, Readonly<Record<string, string>>>();
+
+// A command whose second word says what to do, like `list` in `stak keys list`, with a line of help for each.
+export function declareActions<Name extends string>(
+  cli: CAC,
+  usage: string,
+  what: string,
+  actions: Readonly<Record<Name, string>>,
+): Command {
+  const command = cli.command(usage, `${what}: ${Object.keys(actions).join(', ')}`);
+  described.set(command, actions);
+  return command;
+}
+
+export const actionsOf = (command: Command): Readonly<Record<string, string>> | undefined =>
+  described.get(command);
+
 export async function runAction<Flags>(
   command: string,
   actions: Readonly<Record<string, Action<Flags>>>,
@@ -13,7 +30,7 @@ export async function runAction<Flags>(
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action)
     throw new UsageError(
-      `stak ${command} knows ${Object.keys(actions).join(', ')}, not ${JSON.stringify(name)}`,
+      `stak ${command} knows ${Object.keys(actions).join(', ')}, not ${JSON.stringify(name)}; see stak ${command} --help`,
     );
   await action(flags, id);
 }

@@ -1,16 +1,18 @@
 import { resolve } from 'node:path';
 import type { Engine } from '@stak/engine';
-import { isLoopback, readDynamoConfig, readText } from '../config.ts';
+import { readDynamoConfig, readText } from '../config.ts';
+import { isLoopback } from '../loopback.ts';
+import { note } from '../print.ts';
 import { untilStopped } from '../signals.ts';
 
 export type Flags = { host?: unknown; port?: unknown; path?: unknown; memory?: unknown; to?: unknown };
 
-export const actions = new Map<string, (flags: Flags) => Promise<void>>([
-  ['serve', serve],
-  ['check', flags => withEngine(flags, check)],
-  ['stats', flags => withEngine(flags, stats)],
-  ['backup', backup],
-]);
+export const actions = {
+  serve,
+  check: (flags: Flags) => withEngine(flags, check),
+  stats: (flags: Flags) => withEngine(flags, stats),
+  backup,
+};
 
 async function serve(flags: Flags): Promise<void> {
   const { host, port, path } = readDynamoConfig(flags);
@@ -34,6 +36,7 @@ async function serve(flags: Flags): Promise<void> {
 }
 
 async function check(engine: Engine): Promise<void> {
+  note('Reading everything…');
   const report = await engine.check();
   console.log(JSON.stringify(report, null, 2));
   if (report.problemCount > 0) process.exitCode = 1;
@@ -45,6 +48,7 @@ async function stats(engine: Engine): Promise<void> {
 
 async function backup(flags: Flags): Promise<void> {
   const to = readText('--to', flags.to);
+  note(`Copying to ${to}…`);
   await withEngine(flags, engine => engine.backup(resolve(to)));
   console.log(`Backed up to ${to}`);
 }

@@ -1,10 +1,14 @@
 import type { CAC } from 'cac';
-import { UsageError } from '../errors.ts';
+import { declareActions, runAction } from './action.ts';
 import { actions, type Flags } from './dynamodb-actions.ts';
 
 export function registerDynamoDb(cli: CAC): void {
-  cli
-    .command('dynamodb [action]', 'Serve DynamoDB from a folder; or check, stats, backup')
+  declareActions<keyof typeof actions>(cli, 'dynamodb [action]', 'DynamoDB from a folder', {
+    serve: 'Answer any DynamoDB client (without an action, too)',
+    check: 'Read everything and compare it: items, indexes, streams, sizes',
+    stats: 'What there is, in items and bytes',
+    backup: 'A copy that is whole, while a server runs',
+  })
     .option('--path <folder>', 'Where the tables are kept (default: ./data)')
     .option('--memory', 'Keep the tables in memory and forget them at the end')
     .option('--port <port>', 'Port to listen on; 0 picks a free one (default: 8000)')
@@ -15,9 +19,6 @@ export function registerDynamoDb(cli: CAC): void {
     .example('stak dynamodb stats --path ./data')
     .example('stak dynamodb backup --path ./data --to ./backup')
     .action(async (name: string | undefined, flags: Flags) => {
-      const action = actions.get(name ?? 'serve');
-      if (!action)
-        throw new UsageError(`stak dynamodb knows check, stats and backup, not ${JSON.stringify(name)}`);
-      await action(flags);
+      await runAction('dynamodb', actions, name ?? 'serve', flags);
     });
 }

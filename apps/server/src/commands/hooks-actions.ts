@@ -1,7 +1,7 @@
 import { type Client, iterate } from '@stak/client';
 import { type ConnectFlags, connect } from '../connection.ts';
 import { UsageError } from '../errors.ts';
-import { printJson, printTable, takeFirst, timeText } from '../print.ts';
+import { note, printJson, printTable, takeFirst, timeText } from '../print.ts';
 import { readCount, readMoment, readOptional, readOptionalList } from './flags.ts';
 import { follow } from './follow.ts';
 import { listen } from './hooks-listen.ts';
@@ -47,7 +47,10 @@ async function events(flags: HookFlags, eventId: string | undefined): Promise<vo
   const { sourceId } = await findSource(client, flags.source);
   const found = await takeFirst(iterate(client.webhooks.listEvents, { sourceId, ...filter }), most);
   if (flags.json) return printJson(found);
-  printTable([['id', 'received', 'status', 'method', 'bytes', 'type'], ...found.map(rowOf)]);
+  printTable(
+    [['id', 'received', 'status', 'method', 'bytes', 'type'], ...found.map(rowOf)],
+    'There are no such events; stak hooks sources has the address to send one to.',
+  );
 }
 
 const rowOf = (one: Event): string[] => [
@@ -75,6 +78,7 @@ async function replay(flags: HookFlags, eventId: string | undefined): Promise<vo
   while (job.state === 'running') {
     await new Promise(resolve => setTimeout(resolve, progressMs));
     ({ data: job } = await client.webhooks.readJob({ jobId: job.jobId }));
+    note(`${job.matched} events so far`);
   }
   console.log(`${job.state}: ${job.matched} events, ${job.deliveries} deliveries are due`);
 }

@@ -33,7 +33,10 @@ export async function sources(flags: HookFlags): Promise<void> {
     `${one.eventCount}`,
     one.ingestUrl,
   ]);
-  printTable([['id', 'name', 'provider', 'status', 'events', 'address'], ...rows]);
+  printTable(
+    [['id', 'name', 'provider', 'status', 'events', 'address'], ...rows],
+    'There are no sources yet: stak hooks sources --create shop',
+  );
 }
 
 export async function connections(flags: HookFlags): Promise<void> {
@@ -56,7 +59,10 @@ export async function connections(flags: HookFlags): Promise<void> {
     `${one.failureCount}`,
     one.destinationUrl,
   ]);
-  printTable([['id', 'name', 'status', 'delivered', 'failed', 'destination'], ...rows]);
+  printTable(
+    [['id', 'name', 'status', 'delivered', 'failed', 'destination'], ...rows],
+    'It delivers to nowhere yet: add --create orders --destination https://example.com/hooks',
+  );
 }
 
 // People know it by its name.

@@ -1,10 +1,16 @@
 import type { CAC } from 'cac';
-import { runAction } from './action.ts';
-import type { HookFlags } from './hooks-actions.ts';
+import { declareActions, runAction } from './action.ts';
+import type { actions, HookFlags } from './hooks-actions.ts';
 
 export function registerHooks(cli: CAC): void {
-  cli
-    .command('hooks <action> [id]', 'Webhooks: sources, connections, events, replay, tail, listen')
+  declareActions<keyof typeof actions>(cli, 'hooks <action> [id]', 'Webhooks', {
+    sources: 'Addresses that take webhooks; --create makes one',
+    connections: 'Where a source delivers to; --create makes one',
+    events: 'What came in, newest first; with an id, everything about one event',
+    replay: 'Deliver again: one event by its id, or those of a source',
+    tail: 'Follow the events of a source as they come in',
+    listen: 'Send the events of a source on to a server on this machine',
+  })
     .option('--url <url>', 'The server (default: the last one signed in to)')
     .option('--source <source>', 'Which source: its name or its id')
     .option('--create <name>', 'sources, connections: make one of this name')

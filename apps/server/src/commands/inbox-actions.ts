@@ -86,7 +86,10 @@ async function listInboxes(flags: InboxFlags): Promise<void> {
   const { data } = await client.inbox.listInboxes({ tenant_id });
   if (flags.json) return printJson(data.data);
   const rows = data.data.map(one => [one.inbox_key, one.title, one.description ?? '']);
-  printTable([['inbox', 'title', 'description'], ...rows]);
+  printTable(
+    [['inbox', 'title', 'description'], ...rows],
+    'There are no inboxes yet; one is made with PUT /v1/tenants/{id}/inboxes/{key}',
+  );
 }
 
 async function listSends(flags: InboxFlags): Promise<void> {
@@ -104,7 +107,10 @@ async function listSends(flags: InboxFlags): Promise<void> {
     `${one.read}`,
     one.title ?? '',
   ]);
-  printTable([['id', 'sent', 'to', 'status', 'delivered', 'read', 'title'], ...rows]);
+  printTable(
+    [['id', 'sent', 'to', 'status', 'delivered', 'read', 'title'], ...rows],
+    'Nothing was sent yet: stak inbox send',
+  );
 }
 
 type Message = Awaited<ReturnType<Client['inbox']['feed']>>['data']['data'][number];
@@ -125,7 +131,10 @@ async function listFeed(flags: InboxFlags): Promise<void> {
   const { client } = await connect(flags);
   const messages = await takeFirst(iterate(client.inbox.feed, { ...user, ...filter }), most);
   if (flags.json) return printJson(messages);
-  printTable([['id', 'received', 'state', 'category', 'title'], ...messages.map(rowOf)]);
+  printTable(
+    [['id', 'received', 'state', 'category', 'title'], ...messages.map(rowOf)],
+    'There are no messages.',
+  );
 }
 
 async function read(flags: InboxFlags, id: string | undefined): Promise<void> {

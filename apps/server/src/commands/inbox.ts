@@ -1,10 +1,16 @@
 import type { CAC } from 'cac';
-import { runAction } from './action.ts';
-import type { InboxFlags } from './inbox-actions.ts';
+import { declareActions, runAction } from './action.ts';
+import type { actions, InboxFlags } from './inbox-actions.ts';
 
 export function registerInbox(cli: CAC): void {
-  cli
-    .command('inbox <action> [id]', 'Messages to users: send, broadcast, list, read, tail, redact')
+  declareActions<keyof typeof actions>(cli, 'inbox <action> [id]', 'Messages to users', {
+    send: 'A message to some users',
+    broadcast: 'A message to everyone',
+    list: 'The inboxes of a tenant; with --inbox what was sent; with --user what a user has',
+    read: 'Mark a message as read, or all with --all',
+    tail: 'Follow the inbox of a user as it changes',
+    redact: 'Take a message back from everybody',
+  })
     .option('--url <url>', 'The server (default: the last one signed in to)')
     .option('--tenant <id>', 'Whose inbox it is')
     .option('--inbox <key>', 'Which inbox (list: leave it out to see all)')

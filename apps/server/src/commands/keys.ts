@@ -2,20 +2,25 @@ import type { CAC } from 'cac';
 import { readText } from '../config.ts';
 import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
-import { runAction } from './action.ts';
+import { declareActions, runAction } from './action.ts';
 
 export type KeyFlags = ConnectFlags & { name?: unknown; scope?: unknown };
 
+const actions = { list, create, delete: remove };
+
 export function registerKeys(cli: CAC): void {
-  cli
-    .command('keys <action> [id]', 'Your API keys: list, create, delete')
+  declareActions<keyof typeof actions>(cli, 'keys <action> [id]', 'Your API keys', {
+    list: 'All of them, with their scope and when they were last used',
+    create: 'A new one; it is printed this once',
+    delete: 'Refuse one from now on',
+  })
     .option('--url <url>', 'The server (default: the last one signed in to)')
     .option('--name <name>', 'create: what the key is for')
     .option('--scope <scope>', 'create: read, write or admin (default: write)')
     .example('stak keys create --name production --scope write')
     .example('stak keys delete key_0mwhdlltm00iqb4e1zqzc3by')
     .action((action: string, id: string | undefined, flags: KeyFlags) =>
-      runAction('keys', { list, create, delete: remove }, action, flags, id),
+      runAction('keys', actions, action, flags, id),
     );
 }
 
@@ -30,7 +35,10 @@ async function list(flags: KeyFlags): Promise<void> {
     key.permissions,
     key.lastUsedAt ?? 'never used',
   ]);
-  printTable([['id', 'name', 'key', 'scope', 'last used'], ...rows]);
+  printTable(
+    [['id', 'name', 'key', 'scope', 'last used'], ...rows],
+    'There are no keys yet: stak keys create --name first',
+  );
 }
 
 async function create(flags: KeyFlags): Promise<void> {

@@ -1,13 +1,18 @@
 import type { CAC } from 'cac';
 import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
-import { runAction } from './action.ts';
+import { declareActions, runAction } from './action.ts';
 
 type LakeFlags = ConnectFlags & { json?: unknown; days?: unknown };
 
+const actions = { query, insight, status };
+
 export function registerLake(cli: CAC): void {
-  cli
-    .command('lake <action> [text]', 'Your data, seconds old: query, insight, status')
+  declareActions<keyof typeof actions>(cli, 'lake <action> [text]', 'Your data in SQL, seconds old', {
+    query: 'Ask with a SELECT in DuckDB\'s language; "show tables" says what there is',
+    insight: 'Ready-made figures by name; without one, which there are',
+    status: 'How far each table is behind',
+  })
     .option('--url <url>', 'The server (default: the last one signed in to)')
     .option('--days <number>', 'insight: how many days back (default: 30)')
     .option('--json', 'Print everything there is to know')
@@ -15,7 +20,7 @@ export function registerLake(cli: CAC): void {
     .example('stak lake insight tasks-completed --days 7')
     .example('stak lake status')
     .action((action: string, text: string | undefined, flags: LakeFlags) =>
-      runAction('lake', { query, insight, status }, action, flags, text),
+      runAction('lake', actions, action, flags, text),
     );
 }
 

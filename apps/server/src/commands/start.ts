@@ -6,12 +6,12 @@ import { untilStopped } from '../signals.ts';
 
 export function registerStart(cli: CAC): void {
   cli
-    .command('start', 'Run the server')
+    .command('start', 'Run the server, with the console and a demo workspace')
     .option('--path <folder>', 'Where data are kept (default: ./data)')
     .option('--memory', 'Keep everything in memory and forget it at the end')
     .option('--port <port>', 'Port to listen on; 0 picks a free one (default: 8787)')
     .option('--host <host>', 'Address to listen on (default: 127.0.0.1)')
-    .option('--no-demo', 'Leave an empty store empty')
+    .option('--no-demo', 'Make no demo workspace')
     .example('stak start')
     .example('stak start --memory --port 0')
     .action(start);
@@ -24,19 +24,26 @@ async function start(flags: ServerFlags): Promise<void> {
   // Loaded late, so that mistakes in the configuration are told at once.
   const { createLogger } = await import('@stak/kit');
   const { startServer } = await import('../server.ts');
+  const { mountBooks } = await import('../demo/books.ts');
   const { prepareDemo } = await import('../demo.ts');
+  const { readAccountId } = await import('../explorer/demo-account.ts');
   const { mountConsole } = await import('../console-files.ts');
   let demo: Demo | undefined;
   const server = await startServer(config, {
     log: createLogger({ level: config.logLevel }),
     // Anybody can say that they called this machine by its own name: only where nobody else can call it, is it told.
-    extend: app => mountConsole(app, () => (config.isPrivate ? demo : undefined)),
+    extend: app => {
+      mountConsole(app, () => (config.isPrivate ? demo : undefined));
+      if (config.demo) mountBooks(app);
+    },
   });
   const stopped = untilStopped();
   try {
     console.log(`Stak is at ${server.url}  (its API: ${server.url}/docs)`);
     if (config.demo && config.store.kind === 'embedded' && config.store.path !== ':memory:')
       demo = await prepareDemo(server.localUrl, config.store.path).then(sayDemo, sayNoDemo);
+    if (demo && config.explorer?.admitsDemo)
+      server.services.explorer?.admitFromHere(await readAccountId(server.localUrl, demo));
     await stopped;
   } finally {
     await server.stop();
@@ -45,6 +52,7 @@ async function start(flags: ServerFlags): Promise<void> {
 
 function sayDemo(demo: Demo): Demo {
   console.log(`A demo workspace is ready: sign in as ${demo.email} with the password ${demo.password}`);
+  console.log('To see it move: npx stak demo --for 5m');
   return demo;
 }
 

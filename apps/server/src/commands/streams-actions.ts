@@ -20,11 +20,11 @@ export type Flags = { path?: unknown; endpoint?: unknown; region?: unknown; json
 type Place = { store: Store; source: StreamSource };
 type Action = (flags: Flags, consumer: string | undefined) => Promise<void>;
 
-export const actions = new Map<string, Action>([
-  ['status', (flags, consumer) => withPlace(flags, place => status(place, consumer, flags.json === true))],
-  ['letters', (flags, consumer) => withPlace(flags, place => letters(place, nameOf(consumer)))],
-  ['redrive', (flags, consumer) => withPlace(flags, place => redrive(place, nameOf(consumer)))],
-]);
+export const actions = {
+  status: (flags, consumer) => withPlace(flags, place => status(place, consumer, flags.json === true)),
+  letters: (flags, consumer) => withPlace(flags, place => letters(place, nameOf(consumer))),
+  redrive: (flags, consumer) => withPlace(flags, place => redrive(place, nameOf(consumer))),
+} satisfies Record<string, Action>;
 
 function nameOf(consumer: string | undefined): string {
   if (consumer === undefined) throw new UsageError('which consumer? see stak streams status');
@@ -90,7 +90,7 @@ async function openPlace(flags: Flags): Promise<{ place: Place; close(): Promise
   const config = readStoreConfig(flags);
   // A command that only reads does not begin a store in a mistyped folder.
   if (config.kind === 'embedded' && !existsSync(resolve(config.path)))
-    throw new UsageError(`there is no such folder: ${config.path}`);
+    throw new UsageError(`there is no folder ${config.path}; name the one of a server with --path`);
   const { client, source, close } = await openDatabase(config, { isGuest: true });
   return { place: { store: createStore({ client }), source }, close };
 }

@@ -1,10 +1,13 @@
 import type { CAC } from 'cac';
-import { UsageError } from '../errors.ts';
-import type { Flags } from './streams-actions.ts';
+import { declareActions, runAction } from './action.ts';
+import type { actions, Flags } from './streams-actions.ts';
 
 export function registerStreams(cli: CAC): void {
-  cli
-    .command('streams <action> [consumer]', 'The consumers of streams: status, letters, redrive')
+  declareActions<keyof typeof actions>(cli, 'streams <action> [consumer]', 'The consumers of streams', {
+    status: 'Where each of them is, and how far behind',
+    letters: 'What a consumer could not handle, and why',
+    redrive: 'Have it try those again',
+  })
     .option('--path <folder>', 'The folder of the embedded engine (default: ./data)')
     .option('--endpoint <url>', 'A DynamoDB to look at, instead of a folder')
     .option('--region <region>', 'The AWS region to look at, instead of a folder')
@@ -14,9 +17,6 @@ export function registerStreams(cli: CAC): void {
     .example('stak streams redrive inbox-realtime')
     .action(async (name: string, consumer: string | undefined, flags: Flags) => {
       const { actions } = await import('./streams-actions.ts');
-      const action = actions.get(name);
-      if (!action)
-        throw new UsageError(`stak streams knows status, letters and redrive, not ${JSON.stringify(name)}`);
-      await action(flags, consumer);
+      await runAction('streams', actions, name, flags, consumer);
     });
 }

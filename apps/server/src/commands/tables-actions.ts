@@ -1,20 +1,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createEngine } from '@stak/engine';
-import {
-  type AnyTable,
-  type CapacityEntry,
-  type ControlPlane,
-  createTables,
-  designDoc,
-  measureCosts,
-} from '@stak/table';
+import { type AnyTable, type CapacityEntry, type ControlPlane, createTables, designDoc } from '@stak/table';
 import { readStoreConfig, readText } from '../config.ts';
+import { measureDesign } from '../costs.ts';
 import { openDatabase } from '../database.ts';
 import { designs } from '../designs.ts';
 import { UsageError } from '../errors.ts';
-import { printTable } from '../print.ts';
+import { note, printTable } from '../print.ts';
 
 export type Flags = {
   from?: unknown;
@@ -25,12 +18,7 @@ export type Flags = {
   check?: unknown;
 };
 
-export const actions = new Map<string, (flags: Flags) => Promise<void>>([
-  ['list', list],
-  ['create', create],
-  ['doc', doc],
-  ['cost', cost],
-]);
+export const actions = { list, create, doc, cost };
 
 async function list(flags: Flags): Promise<void> {
   const rows = (await readDesigns(flags)).map(({ name, entities, queries, indexes, ttl, stream }) => [
@@ -66,7 +54,8 @@ async function withControl(flags: Flags, work: (control: ControlPlane) => Promis
 async function doc(flags: Flags): Promise<void> {
   const stale: string[] = [];
   for (const table of await readDesigns(flags)) {
-    const page = designDoc(table, await measure(table));
+    note(`Measuring ${table.name}…`);
+    const page = designDoc(table, await measureDesign(table));
     if (flags.to === undefined) {
       console.log(page);
       continue;
@@ -87,7 +76,10 @@ async function writePage(file: string, page: string): Promise<void> {
 
 async function cost(flags: Flags): Promise<void> {
   const costs: CapacityEntry[] = [];
-  for (const table of await readDesigns(flags)) costs.push(...(await measure(table)));
+  for (const table of await readDesigns(flags)) {
+    note(`Measuring ${table.name}…`);
+    costs.push(...(await measureDesign(table)));
+  }
   const average = (units: number, calls: number) => (units === 0 ? '–' : (units / calls).toFixed(1));
   const rows = costs.map(({ table, pattern, calls, readUnits, writeUnits }) => [
     `${table}: ${pattern}`,
@@ -95,16 +87,6 @@ async function cost(flags: Flags): Promise<void> {
     average(writeUnits, calls),
   ]);
   printTable([['access pattern', 'read units', 'write units'], ...rows]);
-}
-
-// With the examples of the design, in a store of its own.
-async function measure(table: AnyTable): Promise<CapacityEntry[]> {
-  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
-  try {
-    return await measureCosts({ client: engine.client, control: engine }, table);
-  } finally {
-    await engine.close();
-  }
 }
 
 async function readDesigns({ from }: Flags): Promise<readonly AnyTable[]> {

@@ -1,10 +1,14 @@
 import type { CAC } from 'cac';
-import { UsageError } from '../errors.ts';
-import type { Flags } from './tables-actions.ts';
+import { declareActions, runAction } from './action.ts';
+import type { actions, Flags } from './tables-actions.ts';
 
 export function registerTables(cli: CAC): void {
-  cli
-    .command('tables <action>', 'The table designs: list, create, doc, cost')
+  declareActions<keyof typeof actions>(cli, 'tables <action>', 'The table designs', {
+    list: 'All of them, with the size of their designs',
+    create: 'Make the tables, or what is missing of them; a server does so when it starts',
+    doc: 'A page for each table: keys, entities, access patterns, cost',
+    cost: 'What each access pattern costs, in units, measured',
+  })
     .option('--from <module>', "A module that exports designs (default: Stak's own)")
     .option('--path <folder>', 'create: the folder of the embedded engine (default: ./data)')
     .option('--endpoint <url>', 'create: a DynamoDB to create them in, instead of a folder')
@@ -18,9 +22,6 @@ export function registerTables(cli: CAC): void {
     .example('stak tables cost')
     .action(async (name: string, flags: Flags) => {
       const { actions } = await import('./tables-actions.ts');
-      const action = actions.get(name);
-      if (!action)
-        throw new UsageError(`stak tables knows list, create, doc and cost, not ${JSON.stringify(name)}`);
-      await action(flags);
+      await runAction('tables', actions, name, flags);
     });
 }

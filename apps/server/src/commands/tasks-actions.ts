@@ -66,7 +66,11 @@ type Listed = {
 
 function show(flags: TaskFlags, tasks: readonly Listed[]): void {
   if (flags.json) printJson(tasks);
-  else printTable([['id', 'due', 'priority', 'status', 'category', 'title'], ...tasks.map(rowOf)]);
+  else
+    printTable(
+      [['id', 'due', 'priority', 'status', 'category', 'title'], ...tasks.map(rowOf)],
+      'There is nothing to show; stak tasks add "Call Ann" makes a task, --all shows those that are done.',
+    );
 }
 
 const rowOf = ({ task_id, due_date = '', priority = '', status, category = '', title }: Listed): string[] => [

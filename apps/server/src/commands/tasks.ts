@@ -1,10 +1,15 @@
 import type { CAC } from 'cac';
-import { runAction } from './action.ts';
-import type { TaskFlags } from './tasks-actions.ts';
+import { declareActions, runAction } from './action.ts';
+import type { actions, TaskFlags } from './tasks-actions.ts';
 
 export function registerTasks(cli: CAC): void {
-  cli
-    .command('tasks <action> [text]', 'Your tasks: add, list, done, search, export')
+  declareActions<keyof typeof actions>(cli, 'tasks <action> [text]', 'Your tasks', {
+    add: 'A new one; prints its id',
+    list: 'Those that are open',
+    done: 'Complete one, by its id',
+    search: 'By words, their beginnings, or nearly them',
+    export: 'All of them, as JSON or CSV',
+  })
     .option('--url <url>', 'The server (default: the last one signed in to)')
     .option('--due <date>', 'add: when it is due, like 2026-12-01')
     .option('--priority <priority>', 'add: low, medium, high or urgent')

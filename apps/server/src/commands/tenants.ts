@@ -2,7 +2,7 @@ import type { CAC } from 'cac';
 import { readText } from '../config.ts';
 import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
-import { runAction } from './action.ts';
+import { declareActions, runAction } from './action.ts';
 import { readScope } from './keys.ts';
 
 type TenantFlags = ConnectFlags & { id?: unknown; name?: unknown };
@@ -18,8 +18,14 @@ const actions = {
 };
 
 export function registerTenants(cli: CAC): void {
-  cli
-    .command('tenants <action> [id]', `Your tenants: ${Object.keys(actions).join(', ')}`)
+  declareActions<keyof typeof actions>(cli, 'tenants <action> [id]', 'Your tenants', {
+    list: 'All of them',
+    create: 'A new one, active at once',
+    show: 'One of them, with its settings',
+    activate: 'Open one again',
+    suspend: 'Close one for the time being: its users are refused',
+    delete: 'Erase one, with everything it has in every service',
+  })
     .option('--url <url>', 'The server (default: the last one signed in to)')
     .option('--id <id>', 'create: the id it is to have (default: one is made up)')
     .option('--name <name>', 'create: its name')
@@ -28,8 +34,9 @@ export function registerTenants(cli: CAC): void {
     .action((action: string, id: string | undefined, flags: TenantFlags) =>
       runAction('tenants', actions, action, flags, id),
     );
-  cli
-    .command('tokens <action>', 'Tokens of end users: mint')
+  declareActions<'mint'>(cli, 'tokens <action>', 'Tokens of end users', {
+    mint: 'A short-lived token for one user of one tenant',
+  })
     .option('--url <url>', 'The server (default: the last one signed in to)')
     .option('--tenant <id>', 'Whose user it is')
     .option('--user <id>', 'Which user')
@@ -45,7 +52,10 @@ async function list(flags: TenantFlags): Promise<void> {
   const rows: string[][] = [];
   for await (const { tenant_id, name, status, created_at } of iterate(client.tenants.list))
     rows.push([tenant_id, name, status, created_at]);
-  printTable([['id', 'name', 'status', 'created'], ...rows]);
+  printTable(
+    [['id', 'name', 'status', 'created'], ...rows],
+    'There are no tenants yet: stak tenants create --id acme --name "Acme Inc."',
+  );
 }
 
 async function create(flags: TenantFlags): Promise<void> {
@@ -85,10 +95,13 @@ async function remove(flags: TenantFlags, id: string | undefined): Promise<void>
   const { data: begun } = await client.tenants.delete({ tenant_id });
   const { erasure_id } = begun;
   console.log(`${tenant_id} is closed; erasing what it has (${erasure_id})`);
+  let told = -1;
   for (let erasure = begun; erasure.status !== 'done'; ) {
     await new Promise(resolve => setTimeout(resolve, progressMs));
     ({ data: erasure } = await client.tenants.getErasure({ tenant_id, erasure_id }));
-    console.log(`${erasure.steps_done.length} of ${erasure.steps.length} services are done`);
+    const done = erasure.steps_done.length;
+    if (done !== told) console.log(`${done} of ${erasure.steps.length} services are done`);
+    told = done;
   }
 }
 

@@ -183,7 +183,10 @@ const plainRequest = ({ method, path }: Operation): Request => ({
 
 function asOwner(operation: Operation, request: Partial<Request>): Promise<Answer> {
   const { owner } = world;
-  const token = operation.auth === 'session' ? owner.session : owner.keys.admin;
+  const isForSession =
+    operation.auth === 'session' ||
+    steps.some(step => step.operation === operation.id && step.as === 'session');
+  const token = isForSession ? owner.session : owner.keys.admin;
   const isEnding = endings.has(operation.id);
   return ask({
     ...plainRequest(operation),

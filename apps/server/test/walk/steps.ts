@@ -3,6 +3,7 @@ import { agentsSteps } from './agents-steps.ts';
 import { inboxSteps } from './inbox-steps.ts';
 import { lakeSteps } from './lake-steps.ts';
 import type { Step } from './step.ts';
+import { tablesSteps } from './tables-steps.ts';
 import { tasksSteps } from './tasks-steps.ts';
 import { closingTenantsSteps, tenantsSteps } from './tenants-steps.ts';
 import { webhooksSteps } from './webhooks-steps.ts';
@@ -16,6 +17,7 @@ export const steps: readonly Step[] = [
   ...tasksSteps,
   ...agentsSteps,
   ...lakeSteps,
+  ...tablesSteps,
   ...closingTenantsSteps,
   ...lastSteps,
 ];

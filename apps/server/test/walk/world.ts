@@ -1,5 +1,6 @@
 import { type Clock, createLogger } from '@stak/kit';
 import { readServerConfig } from '../../src/config.ts';
+import { readAccountId } from '../../src/explorer/demo-account.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 
 // Two customers of one server. The owner has one of everything; the stranger would like to have it.
@@ -42,7 +43,7 @@ const cheapPasswords = { logN: 4, r: 8, p: 1 };
 
 export async function openWorld(clock?: Clock): Promise<World> {
   const config = readServerConfig(
-    { port: 0, memory: true, demo: false },
+    { port: 0, memory: true, demo: true }, // as it is started for a demo, with all that only that has
     { STAK_REQUESTS_PER_MINUTE: '100000' },
   );
   const server = await startServer(config, {
@@ -60,6 +61,7 @@ export async function openWorld(clock?: Clock): Promise<World> {
   }));
   const owner = await signUp(server.url, 'owner');
   const stranger = await signUp(server.url, 'stranger');
+  server.services.explorer!.admitFromHere(await readAccountId(server.url, owner));
   return { server, operations, owner, stranger, known: new Map() };
 }
 

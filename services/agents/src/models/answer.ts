@@ -59,7 +59,7 @@ export async function askModel(service: Service, question: Question): Promise<Mo
       } catch (error) {
         if (scope.signal.aborted || agentErrors.includes(error)) throw error;
         failure = error;
-        log.warn({ err: error, ...name, attempt }, 'a model did not answer');
+        log.warn({ err: withoutPrompt(error), ...name, attempt }, 'a model did not answer');
         if (hasText) emit({ event: 'restart', data: {} });
         const delayMs = await retryDelay(error);
         if (delayMs === undefined || attempt === limits.modelAttempts) break;
@@ -70,7 +70,7 @@ export async function askModel(service: Service, question: Question): Promise<Mo
     'agents.model_failed',
     `No model answered: ${describe(failure)}`,
     undefined,
-    failure,
+    withoutPrompt(failure),
   );
 }
 
@@ -82,6 +82,15 @@ async function retryDelay(error: unknown): Promise<number | undefined> {
   const seconds = Number(error.responseHeaders?.['retry-after']);
   const delayMs = seconds > 0 ? seconds * 1000 : limits.modelRetryMs;
   return delayMs > limits.modelRetryMostMs ? undefined : delayMs;
+}
+
+// The SDK's errors carry the whole request, with everything that was said, and errors are logged.
+function withoutPrompt(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const plain = new Error(error.message);
+  plain.name = error.name;
+  plain.stack = error.stack;
+  return plain;
 }
 
 // Of a provider's error, what says nothing about us or our keys.

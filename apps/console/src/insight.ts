@@ -1,0 +1,33 @@
+import type { ApiTypes } from '@stak/client';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { client } from './api.ts';
+
+export type Insight = ApiTypes['insights.read']['data'];
+export type InsightRow = Insight['data'][number];
+
+// Sums that are kept beside the data: asking often costs the tables nothing.
+export const useInsight = (name: string, days: number) =>
+  useQuery({
+    queryKey: ['insights', name, days],
+    queryFn: async () => (await client.insights.read({ name, days })).data,
+    placeholderData: keepPreviousData,
+    refetchInterval: 10_000,
+  });
+
+const dayMs = 86_400_000;
+
+// The last days, oldest first. Those of the lake are of UTC.
+export const lastDays = (count: number, nowMs = Date.now()): string[] =>
+  Array.from({ length: count }, (_, index) =>
+    new Date(nowMs - (count - 1 - index) * dayMs).toISOString().slice(0, 10),
+  );
+
+// A number for each day; a day that nothing is known of has none.
+export function byDay(rows: readonly InsightRow[], column: string, days: readonly string[]): number[] {
+  const known = new Map<unknown, number>();
+  for (const row of rows) known.set(row.day, (known.get(row.day) ?? 0) + Number(row[column] ?? 0));
+  return days.map(day => known.get(day) ?? 0);
+}
+
+export const total = (rows: readonly InsightRow[], column: string): number =>
+  rows.reduce((sum, row) => sum + Number(row[column] ?? 0), 0);

@@ -1,0 +1,19 @@
+import { Skeleton } from '@mantine/core';
+import { type ComponentProps, lazy, Suspense } from 'react';
+import type { DayBars, DayLine } from './day-charts.tsx';
+
+// The chart library is a third of the console's script: only for whoever looks at a chart.
+const Bars = lazy(async () => ({ default: (await import('./day-charts.tsx')).DayBars }));
+const Line = lazy(async () => ({ default: (await import('./day-charts.tsx')).DayLine }));
+
+export const LateBars = (chart: ComponentProps<typeof DayBars>) => (
+  <Suspense fallback={<Skeleton h={chart.height ?? 220} />}>
+    <Bars {...chart} />
+  </Suspense>
+);
+
+export const LateLine = (chart: ComponentProps<typeof DayLine>) => (
+  <Suspense fallback={<Skeleton h={chart.height ?? 220} />}>
+    <Line {...chart} />
+  </Suspense>
+);

@@ -1,0 +1,98 @@
+import { Button, Card, Group, Modal, Stack, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { client } from '../../api.ts';
+import { DataTable } from '../../data-table.tsx';
+import { formatAgo, formatTime } from '../../format.ts';
+import { Loaded } from '../../loaded.tsx';
+import { StatusBadge } from '../../status-badge.tsx';
+import { TextLink } from '../../text-link.tsx';
+import { type Named, NamedForm } from '../inbox/named-form.tsx';
+import { tenantsKey } from '../inbox/place.ts';
+import { More, usePages } from './pages.tsx';
+import type { Tenant } from './place.ts';
+
+export function AgentsPage() {
+  const [isOpen, { open, close }] = useDisclosure(false);
+  const tenants = usePages([...tenantsKey, 'pages'], cursor => client.tenants.list({ limit: 50, ...cursor }));
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Title order={2}>Agents</Title>
+        <Button leftSection={<IconPlus size={16} />} onClick={open}>
+          New tenant
+        </Button>
+      </Group>
+      <Text c="dimmed" size="sm" maw={640}>
+        Each tenant is one of your customers, with an agent of its own: it answers that tenant's users by
+        rules, by skills and by a model, within the tenant's quota.
+      </Text>
+      <Loaded query={tenants}>
+        {rows => (
+          <Card withBorder>
+            <TenantTable rows={rows} />
+          </Card>
+        )}
+      </Loaded>
+      <More of={tenants} label="More tenants" />
+      <Modal opened={isOpen} onClose={close} title="New tenant">
+        <NewTenant />
+      </Modal>
+    </Stack>
+  );
+}
+
+const TenantTable = ({ rows }: { rows: Tenant[] }) => (
+  <DataTable
+    label="Tenants"
+    rows={rows}
+    keyOf={row => row.tenant_id}
+    minWidth={300}
+    empty="There is no tenant yet. Make one, and talk to its agent."
+    columns={[
+      {
+        label: 'Name',
+        show: row => (
+          <>
+            <TextLink to="/agents/$tenant" params={{ tenant: row.tenant_id }} size="sm" fw={600}>
+              {row.name}
+            </TextLink>
+            <Text size="xs" c="dimmed" className="stak-break">
+              {row.tenant_id}
+            </Text>
+          </>
+        ),
+      },
+      { label: 'Status', show: row => <StatusBadge status={row.status} /> },
+      {
+        label: 'Created',
+        show: row => <span title={formatTime(row.created_at)}>{formatAgo(row.created_at)}</span>,
+      },
+    ]}
+  />
+);
+
+function NewTenant() {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const create = useMutation({
+    mutationFn: ({ key, title }: Named) =>
+      client.tenants.create({ body: { tenant_id: key, name: title, status: 'active' } }),
+    onSuccess: ({ data }) => {
+      void queries.invalidateQueries({ queryKey: tenantsKey });
+      return navigate({ to: '/agents/$tenant', params: { tenant: data.tenant_id } });
+    },
+  });
+  return (
+    <NamedForm
+      titleLabel="Name"
+      placeholder="Demo shop"
+      button="Create tenant"
+      isBusy={create.isPending}
+      error={create.error}
+      onSubmit={create.mutate}
+    />
+  );
+}

@@ -1,0 +1,46 @@
+import { ActionIcon, Group, Textarea } from '@mantine/core';
+import { IconSend } from '@tabler/icons-react';
+import { type FormEvent, type KeyboardEvent, useState } from 'react';
+
+type Props = { isBusy: boolean; onSay: (content: string) => void };
+
+// Enter sends; with Shift it is a new line. What is written while an answer is made waits until it is there.
+export function Composer({ isBusy, onSay }: Props) {
+  const [content, setContent] = useState('');
+  const send = () => {
+    if (isBusy || content.trim() === '') return;
+    onSay(content.trim());
+    setContent('');
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send();
+  };
+  const press = (event: KeyboardEvent) => {
+    // While a word is being composed, Enter takes the word.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Group gap="xs" align="end" wrap="nowrap">
+        <Textarea
+          flex={1}
+          aria-label="Message"
+          placeholder="Say something. Enter sends it."
+          autosize
+          minRows={1}
+          maxRows={6}
+          maxLength={32_000}
+          value={content}
+          onChange={event => setContent(event.currentTarget.value)}
+          onKeyDown={press}
+        />
+        <ActionIcon type="submit" size={36} aria-label="Send" loading={isBusy}>
+          <IconSend size={18} />
+        </ActionIcon>
+      </Group>
+    </form>
+  );
+}

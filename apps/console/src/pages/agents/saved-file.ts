@@ -1,0 +1,8 @@
+// Hands something to whoever looks, as a file of theirs.
+export function saveFile(name: string, content: BlobPart): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([content]));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { draftOf, patchOf, type Settings } from './settings-draft.ts';
+
+const settings: Settings = {
+  ai_provider: 'anthropic',
+  ai_model: 'claude',
+  system_prompt_override: '',
+  max_tokens_per_message: 4096,
+  enabled_channels: ['dashboard'],
+  enabled_skills: ['usage'],
+  custom_skills: ['hours', { name: 'stock', owner: 'shop' }],
+  messages_per_day: 1000,
+  max_conversation_history: 20,
+  ai_fallback: { provider: 'bedrock', model: 'nova' },
+  spend_per_day_usd: 5,
+};
+const custom = new Set(['hours', 'stock']);
+
+describe('a draft of settings', () => {
+  it('brings back what it was made of', () => {
+    const { enabled_channels: _, custom_skills, ...same } = settings;
+    expect(patchOf(draftOf(settings), settings, custom)).toEqual({
+      ...same,
+      custom_skills: custom_skills.toReversed(), // the order of skills says nothing
+      busy: 'wait',
+      max_context_tokens: null,
+      messages_per_user_per_day: null,
+    });
+  });
+
+  it('takes back what was emptied', () => {
+    const draft = { ...draftOf(settings), fallbackModel: '', spendUsd: '' as const };
+    expect(patchOf(draft, settings, custom)).toMatchObject({ ai_fallback: null, spend_per_day_usd: null });
+  });
+
+  it('knows whose skill it is', () => {
+    const draft = { ...draftOf(settings), skills: ['remember', 'hours'] };
+    expect(patchOf(draft, settings, custom)).toMatchObject({
+      enabled_skills: ['remember'],
+      custom_skills: ['hours'],
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import type { ApiTypes, TenantsGetSettingsData } from '@stak/client';
+
+export type Settings = TenantsGetSettingsData;
+type Patch = ApiTypes['tenants.updateSettings']['args']['body'];
+type Amount = number | ''; // as a field for a number has it
+
+// Settings as they stand in the fields.
+export type SettingsDraft = {
+  provider: string;
+  model: string;
+  fallbackProvider: string;
+  fallbackModel: string;
+  prompt: string;
+  maxTokens: Amount;
+  history: Amount;
+  contextTokens: Amount;
+  messagesPerDay: Amount;
+  messagesPerUser: Amount;
+  spendUsd: Amount;
+  busy: 'wait' | 'refuse';
+  skills: string[];
+};
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const amountOf = (value: unknown): Amount => (typeof value === 'number' ? value : '');
+
+export function draftOf(settings: Settings): SettingsDraft {
+  const fallback = settings.ai_fallback as { provider?: unknown; model?: unknown } | null | undefined;
+  return {
+    provider: settings.ai_provider,
+    model: settings.ai_model,
+    fallbackProvider: textOf(fallback?.provider),
+    fallbackModel: textOf(fallback?.model),
+    prompt: settings.system_prompt_override,
+    maxTokens: settings.max_tokens_per_message,
+    history: settings.max_conversation_history,
+    contextTokens: amountOf(settings.max_context_tokens),
+    messagesPerDay: settings.messages_per_day,
+    messagesPerUser: amountOf(settings.messages_per_user_per_day),
+    spendUsd: amountOf(settings.spend_per_day_usd),
+    busy: settings.busy === 'refuse' ? 'refuse' : 'wait',
+    skills: [...settings.enabled_skills, ...settings.custom_skills.map(nameOf)],
+  };
+}
+
+// Empty is null, which the service takes back to its default.
+const orNull = (amount: Amount): number | null => (amount === '' ? null : amount);
+
+export function patchOf(draft: SettingsDraft, settings: Settings, customNames: ReadonlySet<string>): Patch {
+  const isChosen = (name: string) => draft.skills.includes(name);
+  // Those that somebody described at length stay as they are described.
+  const described = settings.custom_skills.filter(one => typeof one !== 'string' && isChosen(nameOf(one)));
+  const named = new Set(described.map(nameOf));
+  return {
+    ai_provider: draft.provider,
+    ai_model: draft.model,
+    ai_fallback:
+      draft.fallbackModel === '' ? null : { provider: draft.fallbackProvider, model: draft.fallbackModel },
+    system_prompt_override: draft.prompt,
+    max_tokens_per_message: orNull(draft.maxTokens),
+    max_conversation_history: orNull(draft.history),
+    max_context_tokens: orNull(draft.contextTokens),
+    messages_per_day: orNull(draft.messagesPerDay),
+    messages_per_user_per_day: orNull(draft.messagesPerUser),
+    spend_per_day_usd: orNull(draft.spendUsd),
+    busy: draft.busy,
+    enabled_skills: draft.skills.filter(name => !customNames.has(name) && !named.has(name)),
+    custom_skills: [...described, ...draft.skills.filter(name => customNames.has(name) && !named.has(name))],
+  };
+}
+
+function nameOf(skill: string | { [name: string]: unknown }): string {
+  return typeof skill === 'string' ? skill : textOf(skill.name);
+}

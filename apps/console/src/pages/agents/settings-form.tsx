@@ -1,0 +1,258 @@
+import {
+  Autocomplete,
+  Button,
+  Card,
+  Checkbox,
+  Group,
+  Input,
+  NumberInput,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Textarea,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { type FormEvent, type ReactNode, useId, useState } from 'react';
+import { draftOf, type Settings, type SettingsDraft } from './settings-draft.ts';
+
+const providers = ['anthropic', 'bedrock', 'openai-compatible'];
+
+type Skill = { name: string; description: string; is_custom: boolean };
+type Props = {
+  settings: Settings;
+  skills: Skill[];
+  isBusy: boolean;
+  complaints: Readonly<Record<string, string>>;
+  onSave: (draft: SettingsDraft) => void;
+  children: ReactNode; // what became of it
+};
+
+export function SettingsForm({ settings, skills, isBusy, complaints, onSave, children }: Props) {
+  const [draft, setDraft] = useState(() => draftOf(settings));
+  const edit = (part: Partial<SettingsDraft>) => setDraft(old => ({ ...old, ...part }));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSave(draft);
+  };
+  const section = { draft, edit, complaints };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
+          <Stack>
+            <ModelFields {...section} />
+            <LimitFields {...section} />
+          </Stack>
+          <SkillFields {...section} skills={skills} />
+        </SimpleGrid>
+        {children}
+        <Group>
+          <Button type="submit" loading={isBusy}>
+            Save settings
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+type Section = {
+  draft: SettingsDraft;
+  edit: (part: Partial<SettingsDraft>) => void;
+  complaints: Readonly<Record<string, string>>;
+};
+
+function ModelFields({ draft, edit, complaints }: Section) {
+  return (
+    <Card withBorder component="section" aria-label="Model">
+      <Stack gap="sm">
+        <Title order={3} size="h4">
+          Model
+        </Title>
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+          <Autocomplete
+            label="Provider"
+            description="One your operator set up"
+            data={providers}
+            required
+            value={draft.provider}
+            onChange={provider => edit({ provider })}
+            error={complaints.ai_provider}
+          />
+          <TextInput
+            label="Model"
+            description="As the provider names it"
+            required
+            maxLength={200}
+            value={draft.model}
+            onChange={event => edit({ model: event.currentTarget.value })}
+            error={complaints.ai_model}
+          />
+          <Autocomplete
+            label="If it fails: provider"
+            data={providers}
+            required={draft.fallbackModel !== ''}
+            value={draft.fallbackProvider}
+            onChange={fallbackProvider => edit({ fallbackProvider })}
+          />
+          <TextInput
+            label="If it fails: model"
+            placeholder="None"
+            maxLength={200}
+            value={draft.fallbackModel}
+            onChange={event => edit({ fallbackModel: event.currentTarget.value })}
+            error={complaints.ai_fallback}
+          />
+        </SimpleGrid>
+        <Textarea
+          label="Instructions"
+          description="Told to the model before everything else. Empty takes the standard ones."
+          autosize
+          minRows={3}
+          maxRows={14}
+          maxLength={20_000}
+          value={draft.prompt}
+          onChange={event => edit({ prompt: event.currentTarget.value })}
+          error={complaints.system_prompt_override}
+        />
+      </Stack>
+    </Card>
+  );
+}
+
+type AmountName = 'maxTokens' | 'history' | 'contextTokens' | 'messagesPerDay' | 'messagesPerUser';
+type AmountField = {
+  name: AmountName;
+  field: string;
+  label: string;
+  empty: string;
+  min: number;
+  max: number;
+};
+
+const amounts: readonly AmountField[] = [
+  {
+    name: 'messagesPerDay',
+    field: 'messages_per_day',
+    label: 'Messages a day',
+    empty: '1,000',
+    min: 0,
+    max: 10_000_000,
+  },
+  {
+    name: 'messagesPerUser',
+    field: 'messages_per_user_per_day',
+    label: 'Messages a day of one user',
+    empty: 'No limit',
+    min: 0,
+    max: 10_000_000,
+  },
+  {
+    name: 'maxTokens',
+    field: 'max_tokens_per_message',
+    label: 'Tokens of an answer',
+    empty: '4,096',
+    min: 1,
+    max: 200_000,
+  },
+  {
+    name: 'history',
+    field: 'max_conversation_history',
+    label: 'Earlier messages read',
+    empty: '20',
+    min: 0,
+    max: 1_000,
+  },
+  {
+    name: 'contextTokens',
+    field: 'max_context_tokens',
+    label: 'Tokens of earlier messages',
+    empty: '16,000',
+    min: 1,
+    max: 200_000,
+  },
+];
+
+const toAmount = (value: number | string): number | '' => (value === '' ? '' : Number(value));
+
+function LimitFields({ draft, edit, complaints }: Section) {
+  const busyLabel = useId();
+  return (
+    <Card withBorder component="section" aria-label="Limits">
+      <Stack gap="sm">
+        <Title order={3} size="h4">
+          Limits
+        </Title>
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+          {amounts.map(({ name, field, label, empty, min, max }) => (
+            <NumberInput
+              key={name}
+              label={label}
+              placeholder={empty}
+              min={min}
+              max={max}
+              allowDecimal={false}
+              thousandSeparator
+              value={draft[name]}
+              onChange={value => edit({ [name]: toAmount(value) })}
+              error={complaints[field]}
+            />
+          ))}
+          <NumberInput
+            label="Dollars a day"
+            placeholder="No limit"
+            prefix="$"
+            min={0}
+            decimalScale={2}
+            value={draft.spendUsd}
+            onChange={value => edit({ spendUsd: toAmount(value) })}
+            error={complaints.spend_per_day_usd}
+          />
+        </SimpleGrid>
+        <div>
+          <Input.Label labelElement="div" display="block" mb={4} id={busyLabel}>
+            A message while another one is answered
+          </Input.Label>
+          <SegmentedControl
+            aria-labelledby={busyLabel}
+            data={[
+              { value: 'wait', label: 'waits' },
+              { value: 'refuse', label: 'is refused' },
+            ]}
+            value={draft.busy}
+            onChange={value => edit({ busy: value as SettingsDraft['busy'] })}
+          />
+        </div>
+      </Stack>
+    </Card>
+  );
+}
+
+function SkillFields({ draft, edit, complaints, skills }: Section & { skills: Skill[] }) {
+  return (
+    <Card withBorder component="section" aria-label="Skills">
+      <Title order={3} size="h4">
+        Skills
+      </Title>
+      <Checkbox.Group
+        description="What the agent may look up and do. It does so when a user says the words, or when the model wants to."
+        aria-label="Enabled skills"
+        value={draft.skills}
+        onChange={names => edit({ skills: names })}
+        error={complaints.enabled_skills}
+      >
+        <Stack gap="sm" mt="sm">
+          {skills.map(({ name, description, is_custom }) => (
+            <Checkbox
+              key={name}
+              value={name}
+              label={is_custom ? `${name} (your own)` : name}
+              description={description}
+            />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+    </Card>
+  );
+}

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { beginTalk, hear } from './talk.ts';
+
+const told = (...events: { event: string; data: unknown }[]) =>
+  events.reduce(hear, beginTalk('k', 'How many?'));
+const delta = (text: string) => ({ event: 'delta', data: { text } });
+
+describe('a talk', () => {
+  it('grows piece by piece', () => {
+    expect(told({ event: 'accepted', data: {} }, delta('Thr'), delta('ee.')).text).toBe('Three.');
+  });
+
+  it('begins anew when another model does', () => {
+    const skill = { event: 'skill', data: { name: 'usage' } };
+    const restarted = told(skill, delta('Fo'), { event: 'restart', data: {} }, delta('Three.'));
+    expect(restarted).toEqual({ ...beginTalk('k', 'How many?'), text: 'Three.' });
+  });
+
+  it('knows its turn, or why there is none', () => {
+    expect(told(delta('Three.'), { event: 'reply', data: { seq: 7 } }).seq).toBe(7);
+    expect(told({ event: 'error', data: { detail: 'No model.' } }).failure).toBe('No model.');
+  });
+});

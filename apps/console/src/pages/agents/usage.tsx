@@ -1,0 +1,145 @@
+import { Card, Group, SegmentedControl, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import type { ApiTypes } from '@stak/client';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client } from '../../api.ts';
+import type { DayRow } from '../../day-charts.tsx';
+import { addDays, todayIn } from '../../days.ts';
+import { formatNumber } from '../../format.ts';
+import { LateBars } from '../../late-charts.tsx';
+import { Loaded } from '../../loaded.tsx';
+import { Stat } from '../../stat.tsx';
+import { formatCost } from './cost.ts';
+import { usageKey, useUserChoices } from './place.ts';
+
+type Day = ApiTypes['agents.getUsage']['data']['days'][number];
+type Measure = keyof typeof charts;
+
+const charts = {
+  messages: {
+    title: 'Messages by day',
+    series: [
+      { name: 'messages', label: 'Messages', color: 'teal.6' },
+      { name: 'model_turns', label: 'Answers by a model', color: 'blue.5' },
+    ],
+  },
+  tokens: {
+    title: 'Tokens by day',
+    isStacked: true,
+    format: formatNumber,
+    series: [
+      { name: 'input_tokens', label: 'In', color: 'teal.6' },
+      { name: 'output_tokens', label: 'Out', color: 'blue.5' },
+    ],
+  },
+  cost: {
+    title: 'Cost by day',
+    format: formatCost,
+    series: [{ name: 'cost_usd', label: 'Cost', color: 'teal.6' }],
+  },
+};
+
+// A day on which nothing was said is a gap, not a day less.
+function rowsOf(days: readonly Day[], from: string, count: number): DayRow[] {
+  const known = new Map(days.map(day => [day.date, day]));
+  return Array.from({ length: count }, (_, index) => {
+    const day = addDays(from, index);
+    return { ...known.get(day), day };
+  });
+}
+
+// Of all users of a tenant, or of one.
+export function UsageTab({ tenant_id }: { tenant_id: string }) {
+  const [days, setDays] = useState('7');
+  const [measure, setMeasure] = useState<Measure>('messages');
+  const [user_id, setUser] = useState<string | null>(null);
+  const choices = useUserChoices(tenant_id);
+  const { title, ...chart } = charts[measure];
+  const usage = useQuery({
+    queryKey: [...usageKey(tenant_id), user_id, days],
+    queryFn: async () => {
+      const count = Number(days);
+      const from = addDays(todayIn('UTC'), 1 - count);
+      const filter = { tenant_id, from, ...(user_id !== null && { user_id }) };
+      return { ...(await client.agents.getUsage(filter)).data, from, count };
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: 10_000,
+  });
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Select
+          aria-label="Usage of"
+          placeholder="All users"
+          data={choices}
+          value={user_id}
+          onChange={setUser}
+          clearable
+          clearButtonProps={{ 'aria-label': 'Usage of all users' }}
+          searchable
+          w={200}
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label="Days"
+          value={days}
+          onChange={setDays}
+          data={['7', '30', '90'].map(value => ({ value, label: `${value} days` }))}
+        />
+      </Group>
+      <Loaded query={usage}>
+        {({ total, limit_per_day, days: read, from, count }) => (
+          <>
+            <SimpleGrid cols={{ base: 2, md: 4 }}>
+              <Stat
+                label="Messages"
+                value={formatNumber(total.messages)}
+                note={limit_per_day === null ? undefined : `at most ${formatNumber(limit_per_day)} a day`}
+              />
+              <Stat
+                label="Model answers"
+                value={formatNumber(total.model_turns)}
+                note="the others cost nothing"
+              />
+              <Stat
+                label="Tokens"
+                value={formatNumber(total.input_tokens + total.output_tokens)}
+                note={`${formatNumber(total.input_tokens)} in, ${formatNumber(total.output_tokens)} out`}
+              />
+              <Stat label="Cost" value={formatCost(total.cost_usd)} note="by the models' prices" />
+            </SimpleGrid>
+            <Card withBorder>
+              <Group justify="space-between" mb="sm">
+                <Title order={3} size="h4">
+                  {title}
+                </Title>
+                <SegmentedControl
+                  size="xs"
+                  aria-label="Chart of"
+                  value={measure}
+                  onChange={value => setMeasure(value as Measure)}
+                  data={[
+                    { value: 'messages', label: 'Messages' },
+                    { value: 'tokens', label: 'Tokens' },
+                    { value: 'cost', label: 'Cost' },
+                  ]}
+                />
+              </Group>
+              {read.length === 0 ? (
+                <Text c="dimmed" ta="center" py="xl">
+                  Nothing was said in these days. What is said under Chat is counted here.
+                </Text>
+              ) : (
+                <LateBars label={title} rows={rowsOf(read, from, count)} height={240} {...chart} />
+              )}
+            </Card>
+            <Text size="xs" c="dimmed">
+              Days are those of UTC, as quotas are.
+            </Text>
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}

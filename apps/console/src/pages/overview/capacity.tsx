@@ -1,0 +1,41 @@
+import { Card, Group, Skeleton, Text, Title } from '@mantine/core';
+import type { ApiTypes } from '@stak/client';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { formatNumber, formatTime } from '../../format.ts';
+import { StatusBadge } from '../../status-badge.tsx';
+import { addSample, type Sample } from './unit-samples.ts';
+
+const UnitsChart = lazy(() => import('./units-chart.tsx'));
+
+type Operator = NonNullable<ApiTypes['system.status']['data']['operator']>;
+
+// What DynamoDB would bill for everything this server does: for its operators.
+export function Capacity({ at, capacity, dead_letters }: Operator & { at: string }) {
+  const [samples, setSamples] = useState<readonly Sample[]>([]);
+  const { read_units, write_units } = capacity;
+  useEffect(() => {
+    setSamples(known => addSample(known, { at: Date.parse(at), read: read_units, write: write_units }));
+  }, [at, read_units, write_units]);
+  return (
+    <Card withBorder>
+      <Group justify="space-between" mb={4}>
+        <Title order={4} size="h5">
+          Capacity units each second
+        </Title>
+        {dead_letters > 0 && (
+          <StatusBadge
+            status="failed"
+            label={`${formatNumber(dead_letters)} dead letters: see stak streams`}
+          />
+        )}
+      </Group>
+      <Text size="sm" c="dimmed" mb="sm" className="stak-figures">
+        {formatNumber(Math.round(read_units))} read and {formatNumber(Math.round(write_units))} written since{' '}
+        {formatTime(capacity.since)}, by everybody. Only operators see this.
+      </Text>
+      <Suspense fallback={<Skeleton h={180} />}>
+        <UnitsChart samples={samples} />
+      </Suspense>
+    </Card>
+  );
+}

@@ -1,0 +1,49 @@
+import { Skeleton } from '@mantine/core';
+import { IconInbox } from '@tabler/icons-react';
+import { formatNumber, formatShare } from '../../format.ts';
+import { byDay, total, useInsight } from '../../insight.ts';
+import { LakeFailure } from '../../lake-failure.tsx';
+import { LateBars } from '../../late-charts.tsx';
+import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
+
+const series = [
+  { name: 'messages', label: 'messages', color: 'blue.5' },
+  { name: 'read', label: 'read', color: 'teal.6' },
+];
+
+// Messages to single users: those to everyone are counted where they are sent.
+export function InboxCard({ days }: { days: readonly string[] }) {
+  const { data, error, refetch } = useInsight('messages-read', days.length);
+  const rows = data?.data ?? [];
+  const messages = total(rows, 'messages');
+  const read = total(rows, 'read');
+  const messagesOn = byDay(rows, 'messages', days);
+  const readOn = byDay(rows, 'read', days);
+  return (
+    <ServiceCard
+      title="Inbox"
+      to="/inbox"
+      icon={IconInbox}
+      figures={[
+        { label: 'Messages', value: data ? formatNumber(messages) : '…' },
+        { label: 'Read', value: data ? formatNumber(read) : '…' },
+        { label: 'Read rate', value: data ? formatShare(messages === 0 ? null : read / messages) : '…' },
+      ]}
+    >
+      {error && !data ? (
+        <LakeFailure error={error} onRetry={() => refetch()} />
+      ) : !data ? (
+        <Skeleton h={chartHeight} />
+      ) : messages === 0 ? (
+        <NoChart>No message in these days. Send one to a user of a tenant.</NoChart>
+      ) : (
+        <LateBars
+          label="Messages to users by day, and how many of them were read"
+          rows={days.map((day, at) => ({ day, messages: messagesOn[at]!, read: readOn[at]! }))}
+          series={series}
+          height={chartHeight}
+        />
+      )}
+    </ServiceCard>
+  );
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { lagsOf } from './lags.ts';
+
+const done = { lag_ms: 0, caught_up: true };
+const late = (lag_ms: number) => ({ lag_ms, caught_up: false });
+
+test('a table is as far behind as the slowest that follows it; the lake speaks for itself', () => {
+  const streams = [
+    { consumer: 'inbox-reads', table: 'inbox', ...done },
+    { consumer: 'inbox-realtime', table: 'inbox', ...late(7_000) },
+    { consumer: 'lake-inbox', table: 'inbox', ...late(90_000) },
+    { consumer: 'lake-tenants', table: 'tenants', ...done },
+  ];
+  const lake = [
+    { table: 'inbox', ...late(1_000) },
+    { table: 'tenants', ...done },
+  ];
+  expect(lagsOf(streams, lake, ['http', 'inbox'])).toMatchObject([
+    { table: 'http', effects: undefined, lake: undefined },
+    { table: 'inbox', effects: late(7_000), lake: late(1_000) },
+    { table: 'tenants', effects: undefined, lake: done },
+  ]);
+});

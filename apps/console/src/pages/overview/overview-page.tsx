@@ -1,0 +1,67 @@
+import { Group, SegmentedControl, SimpleGrid, Stack, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { lastDays } from '../../insight.ts';
+import { StatusBadge } from '../../status-badge.tsx';
+import { AgentsCard } from './agents-card.tsx';
+import { InboxCard } from './inbox-card.tsx';
+import { Numbers } from './numbers.tsx';
+import { System } from './system.tsx';
+import { TasksCard } from './tasks-card.tsx';
+import { WebhooksCard } from './webhooks-card.tsx';
+
+export function OverviewPage() {
+  const [span, setSpan] = useState('14');
+  const days = lastDays(Number(span));
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Title order={2}>Overview</Title>
+        <Health />
+      </Group>
+      <Numbers />
+      <Group justify="space-between">
+        <Title order={3} size="h4">
+          Services
+        </Title>
+        <SegmentedControl
+          size="xs"
+          aria-label="Days"
+          value={span}
+          onChange={setSpan}
+          data={[
+            { value: '7', label: '7 days' },
+            { value: '14', label: '14 days' },
+            { value: '30', label: '30 days' },
+          ]}
+        />
+      </Group>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <InboxCard days={days} />
+        <WebhooksCard days={days} />
+        <TasksCard days={days} />
+        <AgentsCard days={days} />
+      </SimpleGrid>
+      <System />
+    </Stack>
+  );
+}
+
+type Readiness = { status: string; checks: Record<string, string> };
+
+function Health() {
+  const { data } = useQuery({
+    queryKey: ['readyz'],
+    queryFn: async () => (await (await fetch('/readyz')).json()) as Readiness,
+    refetchInterval: 10_000,
+  });
+  if (!data) return null;
+  const failing = Object.keys(data.checks).filter(name => data.checks[name] !== 'ok');
+  const label = failing.length > 0 ? `Failing: ${failing.join(', ')}` : 'All systems ready';
+  return (
+    <StatusBadge
+      status={data.status === 'ready' ? 'ready' : 'failed'}
+      label={data.status === 'stopping' ? 'The server is stopping' : label}
+    />
+  );
+}

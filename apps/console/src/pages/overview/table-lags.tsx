@@ -1,0 +1,79 @@
+import { Card, Group, Text, Title } from '@mantine/core';
+import type { ApiTypes } from '@stak/client';
+import { DataTable } from '../../data-table.tsx';
+import { formatLag, formatNumber } from '../../format.ts';
+import { StatusBadge } from '../../status-badge.tsx';
+import { type Lag, lagsOf, type TableLag } from './lags.ts';
+
+type SystemStatus = ApiTypes['system.status']['data'];
+type LakeTable = ApiTypes['lake.status']['data']['tables'][number];
+type Props = { status: SystemStatus; lake: readonly LakeTable[] | 'off' | undefined };
+
+const lateMs = 60_000; // what takes longer than this is not only busy
+const shortNumber = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+
+// How far what follows each table is behind it, and for operators what the table has cost.
+export function TableLags({ status, lake }: Props) {
+  const { running, waiting } = status.workers;
+  const costs = new Map(status.operator?.capacity.tables.map(one => [one.table, one]));
+  const missing = lake === undefined ? '…' : lake === 'off' ? 'off' : '–';
+  const shown = (table: string, name: 'calls' | 'read_units' | 'write_units') =>
+    shortNumber.format(costs.get(table)?.[name] ?? 0);
+  return (
+    <Card withBorder>
+      <Group justify="space-between" mb="xs">
+        <Title order={4} size="h5">
+          Tables and what follows them
+        </Title>
+        {waiting.length === 0 ? (
+          <StatusBadge status="ready" label={`${formatNumber(running)} workers run`} />
+        ) : (
+          <StatusBadge status="retrying" label={`Starting again: ${waiting.join(', ')}`} />
+        )}
+      </Group>
+      <DataTable
+        label="Lag of each table"
+        rows={lagsOf(status.streams, Array.isArray(lake) ? lake : [], [...costs.keys()])}
+        keyOf={row => row.table}
+        empty="Nothing follows a table."
+        minWidth={status.operator ? 560 : 320}
+        columns={[
+          { label: 'Table', show: row => <span className="stak-mono stak-nowrap">{row.table}</span> },
+          { label: 'Effects', show: row => <ShowLag of={row.effects} missing="–" /> },
+          { label: 'Lake', show: row => <ShowLag of={row.lake} missing={row.effects ? missing : '–'} /> },
+          ...(status.operator
+            ? ([
+                { label: 'Calls', show: (row: TableLag) => shown(row.table, 'calls'), isNumber: true },
+                {
+                  label: 'Units read',
+                  show: (row: TableLag) => shown(row.table, 'read_units'),
+                  isNumber: true,
+                },
+                {
+                  label: 'Units written',
+                  show: (row: TableLag) => shown(row.table, 'write_units'),
+                  isNumber: true,
+                },
+              ] as const)
+            : []),
+        ]}
+      />
+      <Text size="xs" c="dimmed" mt="xs">
+        Effects are what a table’s stream sets off: live updates, counters, reminders. They and the lake come
+        a moment after the write, and catch up by themselves.
+      </Text>
+    </Card>
+  );
+}
+
+function ShowLag({ of, missing }: { of: Lag | undefined; missing: string }) {
+  if (!of)
+    return (
+      <Text span size="sm" c="dimmed">
+        {missing}
+      </Text>
+    );
+  if (of.caught_up) return <StatusBadge status="ready" label="up to date" />;
+  const status = of.lag_ms > lateMs ? 'failed' : 'retrying';
+  return <StatusBadge status={status} label={`${formatLag(of.lag_ms)} behind`} />;
+}

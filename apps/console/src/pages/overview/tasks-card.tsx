@@ -1,0 +1,65 @@
+import { Skeleton } from '@mantine/core';
+import { IconChecklist } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { client } from '../../api.ts';
+import { formatNumber } from '../../format.ts';
+import { byDay, useInsight } from '../../insight.ts';
+import { LakeFailure } from '../../lake-failure.tsx';
+import { LateBars } from '../../late-charts.tsx';
+import { useLive } from '../../live.ts';
+import { useTaskActions } from '../tasks/task-queries.ts';
+import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
+
+const series = [
+  { name: 'created', label: 'created', color: 'blue.5' },
+  { name: 'completed', label: 'completed', color: 'teal.6' },
+];
+
+// The numbers are the table's own, as they change; the days come from the lake.
+export function TasksCard({ days }: { days: readonly string[] }) {
+  const { refresh } = useTaskActions();
+  const { data: counts } = useQuery({
+    queryKey: ['tasks', 'counts'],
+    queryFn: async () => (await client.tasks.counts()).data,
+  });
+  const created = useInsight('tasks-created', days.length);
+  const completed = useInsight('tasks-completed', days.length);
+  useLive(
+    'tasks',
+    options => client.tasks.events({}, options),
+    () => void refresh(),
+  );
+  const overdue = counts?.overdue ?? 0;
+  const show = (value: number | undefined) => (value === undefined ? '…' : formatNumber(value));
+  const made = byDay(created.data?.data ?? [], 'tasks', days);
+  const done = byDay(completed.data?.data ?? [], 'tasks', days);
+  const rows = days.map((day, at) => ({ day, created: made[at]!, completed: done[at]! }));
+  return (
+    <ServiceCard
+      title="Tasks"
+      to="/tasks"
+      icon={IconChecklist}
+      figures={[
+        { label: 'To do', value: show(counts?.by_status.pending) },
+        { label: 'In progress', value: show(counts?.by_status.in_progress) },
+        { label: 'Done', value: show(counts?.by_status.completed) },
+        { label: 'Late', value: show(counts?.overdue), isBad: overdue > 0 },
+      ]}
+    >
+      {created.error && !created.data ? (
+        <LakeFailure error={created.error} onRetry={() => created.refetch()} />
+      ) : !created.data || !completed.data ? (
+        <Skeleton h={chartHeight} />
+      ) : rows.every(row => row.created === 0 && row.completed === 0) ? (
+        <NoChart>No task in these days. Write the first one in Tasks.</NoChart>
+      ) : (
+        <LateBars
+          label="Tasks created and completed by day"
+          rows={rows}
+          series={series}
+          height={chartHeight}
+        />
+      )}
+    </ServiceCard>
+  );
+}

@@ -1,0 +1,97 @@
+import { Badge, Code, Group, Text } from '@mantine/core';
+import type { Attribute } from './place.ts';
+
+const notes = {
+  masked: 'hidden: it would let somebody in',
+  sealed: 'sealed, as it is stored',
+  cut: 'cut: there is more of it',
+} as const;
+
+const typeNames: Readonly<Record<string, string>> = {
+  S: 'text',
+  N: 'number',
+  B: 'bytes',
+  BOOL: 'yes or no',
+  NULL: 'null',
+  M: 'map',
+  L: 'list',
+  SS: 'set of texts',
+  NS: 'set of numbers',
+  BS: 'set of bytes',
+};
+
+export function textOf(value: unknown, isWide = false): string {
+  if (typeof value === 'string') return isWide ? laidOut(value) : value;
+  return JSON.stringify(value, null, isWide ? 2 : undefined);
+}
+
+// Much of what is nested is stored as JSON.
+function laidOut(text: string): string {
+  if (!/^[[{]/.test(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+// All that an item holds besides its keys, with the types that DynamoDB has for it.
+export function Attributes({ attributes, label }: { attributes: readonly Attribute[]; label: string }) {
+  if (attributes.length === 0)
+    return (
+      <Text c="dimmed" size="sm">
+        Nothing but its keys.
+      </Text>
+    );
+  return (
+    <table className="stak-attributes" aria-label={label}>
+      <tbody>
+        {attributes.map(attribute => (
+          <tr key={attribute.name}>
+            <th scope="row">
+              <Group gap={6} wrap="nowrap" align="center">
+                <Badge
+                  size="xs"
+                  variant="default"
+                  radius="sm"
+                  title={typeNames[attribute.type]}
+                  tt="none"
+                  miw={26}
+                >
+                  {attribute.type}
+                </Badge>
+                <Text span size="sm" className="stak-break">
+                  {attribute.name}
+                </Text>
+              </Group>
+            </th>
+            <td>
+              <Value attribute={attribute} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Value({ attribute: { name, value, note } }: { attribute: Attribute }) {
+  const text = textOf(value, true);
+  const isLong = text.includes('\n') || text.length > 160;
+  return (
+    <>
+      {isLong ? (
+        <Code block className="stak-value" tabIndex={0} aria-label={name}>
+          {text}
+        </Code>
+      ) : (
+        <span className="stak-mono">{text}</span>
+      )}
+      {note !== null && (
+        <Text size="xs" c="dimmed">
+          {notes[note]}
+        </Text>
+      )}
+    </>
+  );
+}

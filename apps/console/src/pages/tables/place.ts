@@ -1,0 +1,64 @@
+import { type Client, StakError } from '@stak/client';
+import { useQuery } from '@tanstack/react-query';
+import { client } from '../../api.ts';
+
+// Where the page is, in its address, so that a partition can be sent to somebody.
+export type TableSearch = {
+  tab?: string;
+  index?: string;
+  partition?: string;
+  sort?: string;
+  order?: 'desc';
+  entity?: string;
+};
+
+const texts = ['tab', 'index', 'partition', 'sort', 'entity'] as const;
+
+export function readTableSearch(search: Record<string, unknown>): TableSearch {
+  const known = texts.flatMap(name => (typeof search[name] === 'string' ? [[name, search[name]]] : []));
+  return { ...Object.fromEntries(known), ...(search.order === 'desc' && { order: 'desc' }) };
+}
+
+type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = Awaited<
+  ReturnType<Call>
+>['data'];
+export type TableList = DataOf<Client['tables']['list']>;
+export type TableDetails = DataOf<Client['tables']['get']>;
+export type Item = DataOf<Client['tables']['items']>['data'][number];
+export type Key = Item['keys'][number];
+export type Attribute = Item['attributes'][number];
+export type Change = {
+  kind: 'insert' | 'modify' | 'remove' | 'expire';
+  at: string;
+  item: Item;
+  before: Attribute[] | null;
+  changed: string[];
+};
+
+export const readTables = async () => (await client.tables.list()).data;
+
+// For whoever is no operator there are no tables: the API says so.
+export function useHasTables(): boolean {
+  const { isSuccess } = useQuery({
+    queryKey: ['has-tables'],
+    queryFn: readTables,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: (failures, error) => failures < 3 && !(error instanceof StakError && error.status === 404),
+  });
+  return isSuccess;
+}
+
+const live = { refetchInterval: 5_000 };
+
+export const useTables = () => useQuery({ queryKey: ['tables'], queryFn: readTables, ...live });
+
+export const useTable = (table: string) =>
+  useQuery({
+    queryKey: ['table', table],
+    queryFn: async () => (await client.tables.get({ table })).data,
+    ...live,
+  });
+
+// The key that a list is in the order of: the table's, or that of the index it was read from.
+export const keyOf = (item: Item, role: Key['role'], index: string | undefined): Key | undefined =>
+  item.keys.find(key => key.role === role && key.index === (index ?? null));

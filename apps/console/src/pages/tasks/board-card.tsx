@@ -1,0 +1,56 @@
+import { useDraggable, useDroppable } from '@dnd-kit/core';
+import { ActionIcon, Anchor, Card, Group, Stack } from '@mantine/core';
+import { IconGripVertical } from '@tabler/icons-react';
+import type { PlaceData } from './board-sensors.ts';
+import { DueDate, TaskMarks } from './task-card.tsx';
+import type { Task } from './task-queries.ts';
+
+type Props = { task: Task; isOrdered: boolean; onOpen: (task: Task) => void };
+
+export function BoardCard({ task, isOrdered, onOpen }: Props) {
+  const { task_id: id, status, title } = task;
+  const data: PlaceData = { kind: 'card', status };
+  const place = useDroppable({ id, data, disabled: !isOrdered });
+  const { attributes, listeners, setNodeRef, setActivatorNodeRef, isDragging } = useDraggable({ id });
+  // The whole card is dragged by a pointer; keys work on its handle, which is a button.
+  const { onKeyDown, ...pointers } = listeners ?? {};
+  return (
+    <div
+      ref={place.setNodeRef}
+      className="stak-place"
+      data-before={(place.isOver && !isDragging) || undefined}
+    >
+      <Card ref={setNodeRef} withBorder padding="xs" opacity={isDragging ? 0.4 : 1} {...pointers}>
+        <Group wrap="nowrap" gap={6} align="start">
+          <ActionIcon
+            ref={setActivatorNodeRef}
+            variant="subtle"
+            color="gray"
+            size="sm"
+            {...attributes}
+            aria-label={`Move ${title}`}
+            onKeyDown={onKeyDown as React.KeyboardEventHandler}
+          >
+            <IconGripVertical size={14} />
+          </ActionIcon>
+          <Stack gap={4} miw={0}>
+            <Anchor
+              component="button"
+              type="button"
+              size="sm"
+              ta="left"
+              c="inherit"
+              fw={500}
+              className="stak-break"
+              onClick={() => onOpen(task)}
+            >
+              {title}
+            </Anchor>
+            <TaskMarks task={task} />
+            <DueDate task={task} />
+          </Stack>
+        </Group>
+      </Card>
+    </div>
+  );
+}

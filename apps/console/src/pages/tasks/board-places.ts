@@ -1,0 +1,59 @@
+import type { Task, TaskStatus } from './task-queries.ts';
+
+// Where a card can be let go on the board: before another card, or at the end of a column. The first is known by the
+// card's id, the second by the column's status.
+
+export type Place = { before: string } | { after: string };
+export type Drop = { task: Task; status: TaskStatus; place?: Place };
+
+// Undefined where nothing would change. Where the list has another order than the user's own, cards have no place
+// among each other, only a column.
+export function dropAt(
+  tasks: readonly Task[],
+  task: Task,
+  overId: string,
+  isOrdered: boolean,
+): Drop | undefined {
+  const anchor = tasks.find(one => one.task_id === overId);
+  const status = anchor?.status ?? (overId as TaskStatus);
+  const column = tasks.filter(one => one.status === status);
+  const next = column[column.indexOf(task) + 1];
+  const isAtHome = status === task.status && next === anchor;
+  if (isAtHome || anchor === task) return undefined;
+  if (!isOrdered) return status === task.status ? undefined : { task, status };
+  if (anchor) return { task, status, place: { before: anchor.task_id } };
+  const last = column.findLast(one => one !== task);
+  return { task, status, ...(last && { place: { after: last.task_id } }) };
+}
+
+// The list as it will be.
+export function reorder(tasks: readonly Task[], { task, status, place }: Drop): Task[] {
+  const moved = { ...task, status };
+  const isIt = (one: Task) => one.task_id === task.task_id;
+  if (!tasks.some(isIt)) return [...tasks];
+  const others = tasks.filter(one => !isIt(one));
+  const anchorId = place && ('before' in place ? place.before : place.after);
+  const anchorAt = others.findIndex(one => one.task_id === anchorId);
+  if (!place || anchorAt === -1) return tasks.map(one => (isIt(one) ? moved : one));
+  return others.toSpliced('before' in place ? anchorAt : anchorAt + 1, 0, moved);
+}
+
+export type Rect = { left: number; top: number; width: number; height: number };
+export type Point = { x: number; y: number };
+export type Slot<Id = string> = { id: Id; rect: Rect };
+
+const nearPx = 120; // beside the board still means its nearest column; further away nothing
+
+const distanceTo = ({ left, top, width, height }: Rect, { x, y }: Point): number =>
+  Math.hypot(Math.max(left - x, 0, x - left - width), Math.max(top - y, 0, y - top - height));
+
+export function nearestColumn<Id>(columns: readonly Slot<Id>[], point: Point): Slot<Id> | undefined {
+  const near = columns
+    .map(slot => ({ slot, distance: distanceTo(slot.rect, point) }))
+    .toSorted((a, b) => a.distance - b.distance)[0];
+  return near && near.distance <= nearPx ? near.slot : undefined;
+}
+
+// The first card whose middle is below the point; none where it is below them all.
+export const cardBelow = <Id>(cards: readonly Slot<Id>[], { y }: Point): Slot<Id> | undefined =>
+  cards.toSorted((a, b) => a.rect.top - b.rect.top).find(({ rect }) => rect.top + rect.height / 2 > y);

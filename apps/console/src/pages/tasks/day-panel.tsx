@@ -1,0 +1,100 @@
+import { Anchor, Button, Card, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { client } from '../../api.ts';
+import { complain } from '../../complaint.ts';
+import { formatDay } from '../../days.ts';
+import { dayFormat } from './month-grid.tsx';
+import { parseQuickTask } from './quick-task.ts';
+import { TaskMarks } from './task-card.tsx';
+import { type Task, useTaskActions } from './task-queries.ts';
+
+type Props = { day: string; tasks: readonly Task[]; onOpen: (task: Task) => void };
+
+// The day that is chosen: all of its tasks, and one more.
+export function DayPanel({ day, tasks, onOpen }: Props) {
+  const { update } = useTaskActions();
+  const name = formatDay(day, dayFormat);
+  return (
+    <Card withBorder component="section" aria-label={name}>
+      <Title order={3} size="h5" mb="sm">
+        {name}
+      </Title>
+      <Stack gap="sm">
+        {tasks.map(task => (
+          <Group key={task.task_id} wrap="nowrap" align="start" gap="sm">
+            <Checkbox
+              mt={2}
+              aria-label={`${task.title} is done`}
+              checked={task.status === 'completed'}
+              onChange={event =>
+                update({
+                  task_id: task.task_id,
+                  status: event.currentTarget.checked ? 'completed' : 'pending',
+                })
+              }
+            />
+            <Stack gap={2} miw={0}>
+              <Anchor
+                component="button"
+                type="button"
+                size="sm"
+                ta="left"
+                c="inherit"
+                fw={500}
+                className="stak-break"
+                td={task.status === 'completed' ? 'line-through' : undefined}
+                onClick={() => onOpen(task)}
+              >
+                {task.title}
+              </Anchor>
+              <TaskMarks task={task} />
+            </Stack>
+          </Group>
+        ))}
+        {tasks.length === 0 && (
+          <Text size="sm" c="dimmed">
+            Nothing is due on this day.
+          </Text>
+        )}
+        <AddOn key={day} day={day} />
+      </Stack>
+    </Card>
+  );
+}
+
+function AddOn({ day }: { day: string }) {
+  const { refresh } = useTaskActions();
+  const [text, setText] = useState('');
+  const add = useMutation({
+    mutationFn: (line: string) => client.tasks.create({ body: { ...parseQuickTask(line), due_date: day } }),
+    onSuccess: refresh,
+    onError: (error, line) => {
+      setText(now => now || line);
+      complain(error);
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (parseQuickTask(text).title === '') return;
+    add.mutate(text);
+    setText('');
+  };
+  return (
+    <form onSubmit={submit}>
+      <Group gap="xs" wrap="nowrap">
+        <TextInput
+          aria-label="New task on this day"
+          placeholder="New task"
+          value={text}
+          onChange={event => setText(event.currentTarget.value)}
+          flex={1}
+        />
+        <Button type="submit" variant="default" px="xs" aria-label="Add">
+          <IconPlus size={16} />
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,48 @@
+import { Badge, Group, Text } from '@mantine/core';
+import { formatDay } from '../../days.ts';
+import type { Task } from './task-queries.ts';
+import { useToday } from './today.ts';
+
+export const priorityColors = { low: 'gray', medium: 'blue', high: 'orange', urgent: 'red' };
+export const statusColors = { pending: 'blue', in_progress: 'orange', completed: 'teal', cancelled: 'gray' };
+const dayFormat = { weekday: 'short', month: 'short', day: 'numeric' } as const;
+
+export const isLate = ({ due_date, status }: Task, today: string): boolean =>
+  due_date !== undefined && due_date < today && status !== 'completed' && status !== 'cancelled';
+
+// A due date is a day on the calendar, the same in every zone.
+export function DueDate({ task }: { task: Task }) {
+  const today = useToday();
+  const { due_date } = task;
+  if (due_date === undefined) return null;
+  const late = isLate(task, today);
+  const label = due_date === today ? 'today' : formatDay(due_date, dayFormat);
+  return (
+    <Text span size="sm" c={late ? 'red' : 'dimmed'} fw={late ? 600 : undefined}>
+      {late ? `late: ${label}` : label}
+    </Text>
+  );
+}
+
+export function TaskMarks({ task }: { task: Task }) {
+  const { priority, category, labels = [] } = task;
+  return (
+    <Group gap={6}>
+      {priority && (
+        <Badge size="sm" tt="none" variant="light" color={priorityColors[priority]}>
+          {priority}
+        </Badge>
+      )}
+      {category !== undefined && (
+        <Badge size="sm" tt="none" variant="default">
+          {category}
+        </Badge>
+      )}
+      {labels.map(label => (
+        <Text span size="xs" c="dimmed" key={label}>
+          @{label}
+        </Text>
+      ))}
+    </Group>
+  );
+}

@@ -1,0 +1,171 @@
+import { Card, Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { formatNumber, formatShare } from '../../format.ts';
+import { Freshness, leastFresh } from '../../freshness.tsx';
+import { byDay, type Insight, lastDays, total, useInsight } from '../../insight.ts';
+import { LakeFailure } from '../../lake-failure.tsx';
+import { LateBars, LateLine } from '../../late-charts.tsx';
+import { type Share, Shares } from '../../shares.tsx';
+import { Stat } from '../../stat.tsx';
+import { priorityColors, statusColors } from './task-card.tsx';
+import { columns } from './task-queries.ts';
+
+export default function TaskInsights() {
+  const [span, setSpan] = useState('30');
+  const days = Number(span);
+  const names = {
+    created: useInsight('tasks-created', days),
+    completed: useInsight('tasks-completed', days),
+    cycle: useInsight('tasks-cycle-time', days),
+    overdue: useInsight('tasks-overdue', days),
+    status: useInsight('tasks-by-status', days),
+    priority: useInsight('tasks-by-priority', days),
+  };
+  const all = Object.values(names);
+  const failed = all.find(one => one.error && !one.data);
+  const answers = all.flatMap(one => one.data ?? []);
+  const oldest = leastFresh(answers);
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between">
+        {oldest ? <Freshness of={oldest} /> : <span />}
+        <SegmentedControl
+          size="xs"
+          aria-label="Days"
+          value={span}
+          onChange={setSpan}
+          data={[
+            { value: '7', label: '7 days' },
+            { value: '30', label: '30 days' },
+            { value: '90', label: '90 days' },
+          ]}
+        />
+      </Group>
+      {failed ? (
+        <LakeFailure error={failed.error} onRetry={() => all.forEach(one => void one.refetch())} />
+      ) : answers.length < all.length ? (
+        <Skeleton h={360} />
+      ) : (
+        <Numbers
+          days={lastDays(days)}
+          created={names.created.data!}
+          completed={names.completed.data!}
+          cycle={names.cycle.data!}
+          overdue={names.overdue.data!}
+          status={names.status.data!}
+          priority={names.priority.data!}
+        />
+      )}
+    </Stack>
+  );
+}
+
+type Answers = Record<'created' | 'completed' | 'cycle' | 'overdue' | 'status' | 'priority', Insight>;
+
+function Numbers({ days, ...of }: Answers & { days: string[] }) {
+  const created = byDay(of.created.data, 'tasks', days);
+  const completed = byDay(of.completed.data, 'tasks', days);
+  const finished = total(of.cycle.data, 'tasks');
+  const hours = of.cycle.data.reduce((sum, row) => sum + Number(row.average_hours) * Number(row.tasks), 0);
+  const hoursOn = new Map(of.cycle.data.map(row => [row.day, Number(row.average_hours)]));
+  const [late = {}] = of.overdue.data;
+  const count = (rows: Insight['data'], column: string, value: string) =>
+    total(
+      rows.filter(row => row[column] === value),
+      'tasks',
+    );
+  const byStatus: Share[] = columns.map(({ status, label }) => ({
+    label,
+    count: count(of.status.data, 'status', status),
+    color: `${statusColors[status]}.5`,
+  }));
+  const byPriority: Share[] = (['urgent', 'high', 'medium', 'low', 'none'] as const).map(priority => ({
+    label: priority === 'none' ? 'None' : priority[0]!.toUpperCase() + priority.slice(1),
+    count: count(of.priority.data, 'priority', priority),
+    color: `${priority === 'none' ? 'gray' : priorityColors[priority]}.5`,
+  }));
+  return (
+    <>
+      <SimpleGrid cols={{ base: 2, md: 4 }}>
+        <Stat
+          label="Created"
+          value={formatNumber(total(of.created.data, 'tasks'))}
+          note={`in ${days.length} days`}
+        />
+        <Stat
+          label="Completed"
+          value={formatNumber(total(of.completed.data, 'tasks'))}
+          note={`in ${days.length} days`}
+        />
+        <Stat
+          label="From created to done"
+          value={finished === 0 ? '–' : formatHours(hours / finished)}
+          note="on average"
+        />
+        <Stat
+          label="Late now"
+          value={formatNumber(Number(late.overdue ?? 0))}
+          note={`${formatShare(Number(late.rate ?? 0))} of what has a due date and is open`}
+        />
+      </SimpleGrid>
+      <Chart
+        title="Created and completed"
+        isEmpty={created.every(one => !one) && completed.every(one => !one)}
+      >
+        <LateBars
+          label="Tasks created and completed by day"
+          rows={days.map((day, at) => ({ day, created: created[at]!, completed: completed[at]! }))}
+          series={[
+            { name: 'created', label: 'created', color: 'blue.5' },
+            { name: 'completed', label: 'completed', color: 'teal.6' },
+          ]}
+        />
+      </Chart>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Chart title="By status">
+          <Shares shares={byStatus} />
+        </Chart>
+        <Chart title="By priority">
+          <Shares shares={byPriority} />
+        </Chart>
+      </SimpleGrid>
+      <Chart title="Hours from created to done" isEmpty={finished === 0}>
+        <LateLine
+          label="Average hours from creation to completion, by the day of completion"
+          rows={days.map(day => ({ day, hours: hoursOn.get(day) ?? null }))}
+          series={[{ name: 'hours', label: 'hours', color: 'teal.6' }]}
+          unit=" h"
+        />
+      </Chart>
+      <Text size="sm" c="dimmed">
+        Days are those of UTC. Tasks that were kept for a while only still count where they were created and
+        completed.
+      </Text>
+    </>
+  );
+}
+
+function formatHours(hours: number): string {
+  if (hours < 1 / 60) return 'under 1 min';
+  if (hours < 1) return `${Math.round(hours * 60)} min`;
+  return hours < 48 ? `${hours.toFixed(hours < 10 ? 1 : 0)} h` : `${(hours / 24).toFixed(1)} days`;
+}
+
+type ChartProps = { title: string; isEmpty?: boolean; children: ReactNode };
+
+function Chart({ title, isEmpty = false, children }: ChartProps) {
+  return (
+    <Card withBorder>
+      <Title order={3} size="h5" mb="sm">
+        {title}
+      </Title>
+      {isEmpty ? (
+        <Text c="dimmed" ta="center" py="xl">
+          Nothing in these days yet.
+        </Text>
+      ) : (
+        children
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,112 @@
+import type { ApiTypes, TasksBulkBodyItemsItemSet as TaskChange } from '@stak/client';
+import {
+  type InfiniteData,
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { client } from '../../api.ts';
+import { complain } from '../../complaint.ts';
+import { type Drop, reorder } from './board-places.ts';
+
+export type Task = ApiTypes['tasks.list']['data']['data'][number];
+export type TaskStatus = Task['status'];
+export type Sort = NonNullable<ApiTypes['tasks.list']['args']['sort']>;
+type Page = { data: Task[]; next_cursor: string | null };
+
+export const columns: readonly { status: TaskStatus; label: string }[] = [
+  { status: 'pending', label: 'To do' },
+  { status: 'in_progress', label: 'In progress' },
+  { status: 'completed', label: 'Done' },
+  { status: 'cancelled', label: 'Cancelled' },
+];
+
+const listKey = ['tasks', 'list'];
+const dueKey = ['tasks', 'due'];
+
+// What is searched for is ranked by how well it fits; otherwise the filter and the order hold.
+export function useTasks({ q, filter, sort }: { q: string; filter: string; sort: Sort }) {
+  return useInfiniteQuery({
+    queryKey: [...listKey, q, filter, sort],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ pageParam: cursor }): Promise<Page> => {
+      const page = { limit: 100, ...(cursor && { cursor }) };
+      if (q !== '') return (await client.tasks.search({ q, ...page })).data;
+      return (await client.tasks.list({ filter, sort, ...page })).data;
+    },
+    getNextPageParam: page => page.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+    retry: false, // a filter that is refused once is refused again
+  });
+}
+
+const duePages = 5; // of a hundred: more than anybody reads in a month
+
+export type DueTasks = { tasks: Task[]; isCut: boolean };
+
+export function useTasksDue(from: string, to: string) {
+  return useQuery({
+    queryKey: [...dueKey, from, to],
+    queryFn: async (): Promise<DueTasks> => {
+      const filter = `due:${from}..${to} -status:cancelled`;
+      const tasks: Task[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < duePages; page++) {
+        const query = { filter, sort: 'due_date' as const, limit: 100, ...(cursor && { cursor }) };
+        const { data } = await client.tasks.list(query);
+        tasks.push(...data.data);
+        if (data.next_cursor === null) return { tasks, isCut: false };
+        cursor = data.next_cursor;
+      }
+      return { tasks, isCut: true };
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useTaskActions() {
+  const queries = useQueryClient();
+  const refresh = () => queries.invalidateQueries({ queryKey: ['tasks'] });
+  // It is seen at once where it was dropped; what the server says counts a moment later.
+  const foresee = async (change: (tasks: Task[]) => Task[]) => {
+    await queries.cancelQueries({ queryKey: listKey });
+    await queries.cancelQueries({ queryKey: dueKey });
+    queries.setQueriesData<InfiniteData<Page>>({ queryKey: listKey }, held => {
+      if (!held) return held;
+      const [first, ...more] = held.pages;
+      // All of them stand in the first page until they are read again: a task may move from page to page.
+      const data = change(held.pages.flatMap(page => page.data));
+      return first && { ...held, pages: [{ ...first, data }, ...more.map(page => ({ ...page, data: [] }))] };
+    });
+    queries.setQueriesData<DueTasks>(
+      { queryKey: dueKey },
+      held => held && { ...held, tasks: change(held.tasks) },
+    );
+  };
+  const after = { onError: complain, onSettled: refresh };
+  const update = useMutation({
+    mutationFn: ({ task_id, ...body }: { task_id: string } & TaskChange) =>
+      client.tasks.update({ task_id, body }),
+    onMutate: ({ task_id, status, due_date }) =>
+      foresee(tasks =>
+        tasks.map(task =>
+          task.task_id === task_id
+            ? { ...task, ...(status && { status }), ...(due_date && { due_date }) }
+            : task,
+        ),
+      ),
+    ...after,
+  });
+  const drop = useMutation({
+    mutationFn: async ({ task: { task_id, status: before }, status, place }: Drop) => {
+      if (status !== before) await client.tasks.update({ task_id, body: { status } });
+      if (place) await client.tasks.move({ task_id, body: place });
+    },
+    onMutate: move => foresee(tasks => reorder(tasks, move)),
+    ...after,
+  });
+  const remove = useMutation({ mutationFn: (task_id: string) => client.tasks.delete({ task_id }), ...after });
+  return { update: update.mutate, drop: drop.mutate, remove: remove.mutate, refresh };
+}

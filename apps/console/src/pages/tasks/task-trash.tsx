@@ -1,0 +1,75 @@
+import { Button, Card, Group, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { client } from '../../api.ts';
+import { complain } from '../../complaint.ts';
+import { DataTable } from '../../data-table.tsx';
+import { formatAgo } from '../../format.ts';
+import { Loaded } from '../../loaded.tsx';
+import { useTaskActions } from './task-queries.ts';
+
+export function TaskTrash() {
+  const { refresh } = useTaskActions();
+  const trash = useQuery({
+    queryKey: ['tasks', 'trash'],
+    queryFn: async () => (await client.tasks.listTrash({ limit: 100 })).data.data,
+  });
+  const after = { onError: complain, onSettled: refresh };
+  const restore = useMutation({
+    mutationFn: (task_id: string) => client.tasks.restore({ task_id }),
+    ...after,
+  });
+  const empty = useMutation({
+    mutationFn: async () => {
+      while ((await client.tasks.emptyTrash()).data.has_more);
+    },
+    ...after,
+  });
+  return (
+    <Loaded query={trash}>
+      {rows => (
+        <Stack gap="sm">
+          <Group justify="space-between">
+            <Text c="dimmed" size="sm">
+              What is here is gone after 30 days.
+            </Text>
+            <Button
+              variant="default"
+              disabled={rows.length === 0}
+              loading={empty.isPending}
+              onClick={() => {
+                if (confirm('Delete everything in the trash for good?')) empty.mutate();
+              }}
+            >
+              Empty the trash
+            </Button>
+          </Group>
+          <Card withBorder>
+            <DataTable
+              label="Trash"
+              rows={rows}
+              keyOf={row => row.task_id}
+              empty="The trash is empty."
+              columns={[
+                { label: 'Task', show: row => row.title },
+                { label: 'Deleted', show: row => formatAgo(row.deleted_at * 1000) },
+                {
+                  label: '',
+                  show: row => (
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      aria-label={`Restore ${row.title}`}
+                      onClick={() => restore.mutate(row.task_id)}
+                    >
+                      Restore
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+          </Card>
+        </Stack>
+      )}
+    </Loaded>
+  );
+}

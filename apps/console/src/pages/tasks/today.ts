@@ -1,0 +1,49 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, useContext, useEffect, useState } from 'react';
+import { client } from '../../api.ts';
+import { todayIn } from '../../days.ts';
+
+const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+const profileKey = ['task-profile'];
+
+// Whoever never chose a zone lives where the browser is. The server has to know it too: it says what is overdue, and
+// when nine in the morning is.
+async function readZone(): Promise<string> {
+  const { data } = await client.tasks.me();
+  if (data.version > 0 || data.time_zone === browserZone) return data.time_zone;
+  return client.tasks.updateMe({ body: { time_zone: browserZone } }).then(
+    answer => answer.data.time_zone,
+    () => data.time_zone, // a zone that the server has never heard of
+  );
+}
+
+export type Zone = { zone: string; browserZone: string; moveTo(zone: string): Promise<void> };
+
+export function useZone(): Zone {
+  const queries = useQueryClient();
+  const { data: zone = browserZone } = useQuery({
+    queryKey: profileKey,
+    queryFn: readZone,
+    staleTime: 60_000,
+  });
+  const moveTo = async (time_zone: string) => {
+    await client.tasks.updateMe({ body: { time_zone } });
+    await queries.invalidateQueries({ queryKey: profileKey });
+    await queries.invalidateQueries({ queryKey: ['tasks'] });
+  };
+  return { zone, browserZone, moveTo };
+}
+
+// Which day it is for the user, also after a night with the page open.
+export function useTodayIn(zone: string): string {
+  const [today, setToday] = useState(() => todayIn(zone));
+  useEffect(() => {
+    setToday(todayIn(zone));
+    const timer = setInterval(() => setToday(todayIn(zone)), 30_000);
+    return () => clearInterval(timer);
+  }, [zone]);
+  return today;
+}
+
+export const Today = createContext(todayIn(browserZone));
+export const useToday = (): string => useContext(Today);

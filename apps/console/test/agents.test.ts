@@ -1,0 +1,305 @@
+import { readFile } from 'node:fs/promises';
+import { type Client, createClient } from '@stak/client';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { type House, openHouse } from './house.ts';
+import { type Model, openModel } from './model.ts';
+import { findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+
+const browser = await openBrowser();
+let house: House;
+let model: Model;
+let shops = 0;
+const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
+
+beforeAll(async () => {
+  if (!browser) return;
+  model = await openModel();
+  house = await openHouse({ STAK_OPENAI_URL: model.url });
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await house?.close();
+  model?.close();
+});
+
+type Shop = Visitor & { client: Client; tenant_id: string; open(search?: string): Promise<void> };
+
+// A tenant with a user and a model, of somebody who has just signed up.
+async function openShop(options: Parameters<typeof signUp>[2] = {}): Promise<Shop> {
+  const visitor = await signUp(browser!, house.url, options);
+  const { page, email, password } = visitor;
+  onTestFinished(() => page.context().close());
+  const { data } = await createClient({ baseUrl: house.url }).accounts.logIn({
+    body: { email, password, cookie: false },
+  });
+  const client = createClient({ baseUrl: house.url, token: data.access_token });
+  const tenant_id = `shop-${++shops}`;
+  await client.tenants.create({ body: { tenant_id, name: 'Shop', status: 'active' } });
+  await client.tenants.createUser({ tenant_id, body: { user_id: 'ann', display_name: 'Ann' } });
+  const settings = { ai_provider: 'openai-compatible', ai_model: 'parrot', enabled_skills: ['remember'] };
+  await client.tenants.updateSettings({ tenant_id, body: settings }, { ifMatch: '*' });
+  const open = async (search = '') => {
+    await page.goto(`${house.url}/console/agents/${tenant_id}${search}`);
+  };
+  return { ...visitor, client, tenant_id, open };
+}
+
+const pane = (page: Page) => page.getByRole('region', { name: 'Conversation' });
+const log = (page: Page) => page.getByRole('log', { name: 'Turns' });
+const badge = (page: Page) => log(page).getByRole('group', { name: 'How it was answered' });
+
+async function say(page: Page, content: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Message' }).fill(content);
+  await page.keyboard.press('Enter');
+}
+
+async function act(page: Page, action: string): Promise<void> {
+  await page.getByRole('button', { name: 'Actions of this conversation' }).click();
+  await page.getByRole('menuitem', { name: action }).click();
+}
+
+describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs a browser)', slowly, () => {
+  it('makes a tenant, talks to its agent, and turns it off and on', async () => {
+    const { page, failures } = await signUp(browser!, house.url);
+    onTestFinished(() => page.context().close());
+    await page.getByRole('navigation', { name: 'Main' }).getByText('Agents').click();
+    await page.getByText('There is no tenant yet').waitFor();
+    await page.getByRole('button', { name: 'New tenant' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Outlocks');
+    await page.getByRole('button', { name: 'Create tenant' }).click();
+    await page.getByRole('button', { name: 'Hello', exact: true }).click();
+    await badge(page).getByText('rule: greeting').waitFor();
+    await badge(page).getByText('no tokens · $0').waitFor();
+
+    await page.getByRole('button', { name: 'Actions of this tenant' }).click();
+    await page.getByRole('menuitem', { name: 'Suspend…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+    await page.getByText('This tenant is suspended').waitFor();
+    await page.getByRole('link', { name: '← Agents' }).click();
+    await page.getByRole('row', { name: /Outlocks.*suspended/ }).waitFor();
+    await page.getByRole('link', { name: 'Outlocks' }).click();
+    await page.getByRole('button', { name: 'Activate' }).click();
+    await page.getByRole('navigation', { name: 'Conversations' }).getByText('Hello').click();
+    await badge(page).getByText('rule: greeting').waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('shows an answer while it is made, whatever is looked at meanwhile, and what it took', async () => {
+    const { page, client, tenant_id, open, failures } = await openShop();
+    await open();
+    await say(page, 'Who discovered radium?');
+    const answer = await model.isAsked();
+    answer.say('Marie ', 'Curie');
+    await log(page).getByText('Marie Curie').waitFor();
+    expect(await badge(page).count()).toBe(0);
+    const url = page.url();
+    await page.getByRole('tab', { name: 'Users' }).click();
+    await page.getByRole('row', { name: /Ann/ }).waitFor();
+    answer.say(' and her husband');
+    await page.goBack();
+    await log(page).getByText('Marie Curie and her husband').waitFor();
+    expect(page.url()).toBe(url);
+    await page.context().setOffline(true);
+    await page.getByText('The server cannot be reached').waitFor();
+    answer.say(' Pierre.');
+    answer.finish();
+    await page.context().setOffline(false);
+    await badge(page).getByText('openai-compatible/parrot').waitFor();
+    await badge(page).getByText('100 in, 20 out tokens').waitFor();
+    await log(page).getByText('Marie Curie and her husband Pierre.').waitFor();
+
+    const { data } = await client.agents.listConversations({ tenant_id, user_id: 'ann' });
+    const [{ conversation_id }] = data.data as [{ conversation_id: string }];
+    const turns = await client.agents.listMessages({ tenant_id, conversation_id });
+    expect(turns.data.data).toMatchObject([{ routing: 'model', usage: { output_tokens: 20 } }]);
+    await page.getByRole('tab', { name: 'Usage' }).click();
+    await page.getByText('100 in, 20 out', { exact: true }).waitFor();
+    await page.getByRole('img', { name: /Messages by day.*: 1/ }).waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('says why there is no answer, and says it again', async () => {
+    const { page, client, tenant_id, open } = await openShop();
+    const allow = (messages_per_day: number) =>
+      client.tenants.updateSettings({ tenant_id, body: { messages_per_day } }, { ifMatch: '*' });
+    await allow(0);
+    await open();
+    await say(page, 'Hello');
+    await pane(page).getByRole('alert').getByText('has had its 0 messages of today').waitFor();
+    await allow(10);
+    await pane(page).getByRole('button', { name: 'Say it again' }).click();
+    await badge(page).getByText('rule: greeting').waitFor();
+    expect(await pane(page).getByRole('alert').count()).toBe(0);
+  });
+
+  it('lists conversations, and renames, exports, clears and deletes one', async () => {
+    const { page, client, tenant_id, open, failures } = await openShop();
+    const place = { tenant_id, conversation_id: 'first' };
+    await client.agents.sendMessage({ ...place, body: { content: 'Hello there', user_id: 'ann' } });
+    await open();
+    const list = page.getByRole('navigation', { name: 'Conversations' });
+    await list.getByText('Hello there').click();
+    await act(page, 'Rename…');
+    await page.getByRole('textbox', { name: 'Title' }).fill('About tea');
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await list.getByText('About tea').waitFor();
+
+    const download = page.waitForEvent('download');
+    await act(page, 'Export');
+    const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\n');
+    expect(JSON.parse(lines.at(-1)!)).toMatchObject({ kind: 'end' });
+
+    await act(page, 'Clear…');
+    await page.getByRole('dialog').getByRole('button', { name: 'Clear' }).click();
+    await badge(page).waitFor({ state: 'detached' });
+    const { data } = await client.agents.getConversation(place);
+    expect(data).toMatchObject({ title: 'About tea', messages: [] });
+    await act(page, 'Delete…');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await list.getByText('There is no conversation yet').waitFor();
+    await expect(client.agents.getConversation(place)).rejects.toMatchObject({ status: 404 });
+    expect(failures).toEqual([]);
+  });
+
+  it('keeps settings, and lets nobody overwrite what another window saved', async () => {
+    const { page, client, tenant_id, open, failures } = await openShop();
+    const other = await page.context().newPage();
+    await open('?tab=settings');
+    await other.goto(page.url());
+    const prompt = (window: Page) => window.getByRole('textbox', { name: 'Instructions' });
+    const save = (window: Page) => window.getByRole('button', { name: 'Save settings' }).click();
+    await prompt(page).fill('Be brief.');
+    await prompt(other).fill('Be thorough.');
+    await page.getByRole('checkbox', { name: 'usage' }).check();
+    await save(page);
+    await page.getByText('Saved.').waitFor();
+    await save(other);
+    await other.getByText('Somebody else has saved these settings').waitFor();
+    expect(await prompt(other).inputValue()).toBe('Be thorough.');
+    await other.getByRole('button', { name: 'Show what was saved' }).click();
+    await expect.poll(() => prompt(other).inputValue()).toBe('Be brief.');
+    await prompt(other).fill('Be brief and thorough.');
+    await save(other);
+    await other.getByText('Saved.').waitFor();
+    const { data } = await client.tenants.getSettings({ tenant_id });
+    expect(data.system_prompt_override).toBe('Be brief and thorough.');
+    expect(data.enabled_skills).toEqual(['remember', 'usage']);
+
+    await other.getByRole('textbox', { name: 'Messages a day', exact: true }).fill('20000000');
+    await save(other);
+    await expect
+      .poll(async () => (await client.tenants.getSettings({ tenant_id })).data.messages_per_day)
+      .toBe(10_000_000); // the field knows its bounds
+    expect(failures).toEqual([]);
+  });
+
+  it('shows what is remembered, edits it and forgets it', async () => {
+    const { page, client, tenant_id, open, failures } = await openShop();
+    await open();
+    await page.getByRole('button', { name: 'Remember that I like tea' }).click();
+    await badge(page).getByText('remember', { exact: true }).waitFor();
+    await page.getByRole('tab', { name: 'Memory' }).click();
+    await page.getByRole('button', { name: 'Edit: I like tea' }).click();
+    const [item] = (await client.agents.listMemory({ tenant_id, user_id: 'ann' })).data.data;
+    const { session_id: conversation_id } = item!;
+    // What the agent learns while somebody edits is not lost.
+    const learnt = { content: 'Remember that I take no sugar' };
+    await client.agents.sendMessage({ tenant_id, conversation_id, body: learnt });
+    await page.getByRole('textbox', { name: 'Fact' }).fill('I like coffee');
+    await page.getByRole('button', { name: 'Save' }).first().click();
+    await page.getByRole('button', { name: 'Forget: I like coffee' }).waitFor();
+    const facts = async () => {
+      const { data } = await client.agents.listMemory({ tenant_id, user_id: 'ann' });
+      return data.data.flatMap(one => one.key_facts.map(({ fact }) => fact));
+    };
+    expect(await facts()).toEqual(['I like coffee', 'I take no sugar']);
+    await page.getByRole('button', { name: 'Forget: I take no sugar' }).click();
+    await expect.poll(facts).toEqual(['I like coffee']);
+
+    await page.getByRole('textbox', { name: 'In a few sentences' }).fill('A regular.');
+    await page.getByRole('region', { name: 'Summary' }).getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(async () => (await client.agents.getMemorySettings({ tenant_id, user_id: 'ann' })).data)
+      .toMatchObject({ memory_summary: 'A regular.' });
+    await page.getByRole('switch', { name: 'Remember Ann' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click();
+    await page.getByText('Nothing is remembered yet').waitFor();
+    expect(await facts()).toEqual([]);
+    expect(failures).toEqual([]);
+  });
+
+  it('adds a user and a channel', async () => {
+    const { page, client, tenant_id, open, failures } = await openShop();
+    await open('?tab=users');
+    await page.getByRole('button', { name: 'New user' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Bob');
+    await page.getByRole('textbox', { name: 'Id', exact: true }).fill('bob');
+    await page.getByRole('button', { name: 'Create user' }).click();
+    await page.getByRole('button', { name: 'Actions of Bob' }).click();
+    await page.getByRole('menuitem', { name: 'Change…' }).click();
+    await page.getByRole('textbox', { name: 'Telegram' }).fill('4711');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('row', { name: /Bob.*telegram/ }).waitFor();
+
+    await page.getByRole('tab', { name: 'Channels' }).click();
+    await page.getByRole('button', { name: 'Add channel' }).click();
+    await page.getByLabel('Provider').first().click();
+    await page.getByRole('option', { name: 'Telegram' }).click();
+    await page.getByRole('textbox', { name: 'Id of the bot' }).fill(`777${tenant_id.slice(5)}`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Add channel' }).click();
+    await page.getByRole('textbox', { name: /Secret token/ }).fill('too short');
+    await page.getByRole('textbox', { name: 'Bot token' }).fill('777:from-the-botfather');
+    await page.getByRole('button', { name: 'Save secrets' }).click();
+    await page.getByRole('alert').getByText('16 to 256 letters').waitFor();
+    await page.getByRole('textbox', { name: /Secret token/ }).fill('sixteen-characters-or-more');
+    await page.getByRole('button', { name: 'Save secrets' }).click();
+    await page.getByRole('row', { name: /Telegram.*given/ }).waitFor();
+    await page.getByRole('switch', { name: 'Telegram' }).click();
+    await expect
+      .poll(async () => (await client.tenants.getSettings({ tenant_id })).data.enabled_channels)
+      .toEqual(['dashboard', 'telegram']);
+    expect(failures).toEqual([]);
+  });
+
+  it('can be used by everybody, in light and dark and on a phone', async () => {
+    const { page, client, tenant_id, open, failures } = await openShop({ colorScheme: 'light' });
+    const place = { tenant_id, conversation_id: 'first' };
+    const content = 'Remember that I like tea';
+    await client.agents.sendMessage({ ...place, body: { content, user_id: 'ann' } });
+    await open();
+    // Each tab, and what is there when it is ready.
+    const ready = {
+      Chat: 'Talk to the agent',
+      Usage: 'Messages by day',
+      Memory: 'this conversation',
+      Users: 'no e-mail',
+      Channels: 'There is no channel yet',
+      Settings: 'Save settings',
+    };
+    for (const [tab, text] of Object.entries(ready)) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.getByText(text).first().waitFor();
+      if (tab === 'Chat') {
+        await page.getByRole('navigation', { name: 'Conversations' }).getByText(content).click();
+        await badge(page).waitFor();
+      }
+      expect(await findBarriers(page), tab).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+      expect(await findBarriers(page, ['color-contrast']), `${tab} in dark`).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.setViewportSize({ width: 390, height: 800 });
+      await expect.poll(() => overhang(page), { message: tab }).toBe(0);
+      await page.setViewportSize({ width: 1280, height: 800 });
+    }
+    await page.setViewportSize({ width: 390, height: 800 });
+    await open('?conversation=first');
+    expect(await overhang(page)).toBe(0);
+    await page.getByRole('button', { name: 'All conversations' }).click();
+    await page.getByRole('button', { name: 'New conversation' }).click();
+    await page.getByText('Talk to the agent').waitFor();
+    expect(failures).toEqual([]);
+  });
+});

@@ -1,0 +1,138 @@
+import { createClient } from '@stak/client';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { type House, openHouse } from './house.ts';
+import { findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+
+const browser = await openBrowser();
+let house: House;
+const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
+
+beforeAll(async () => {
+  if (browser) house = await openHouse({ STAK_TABLES_EXPLORER: 'usr_somebodyelse' });
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await house?.close();
+});
+
+type Operator = Visitor & { userId: string; client: ReturnType<typeof createClient> };
+
+// Somebody who may look into every table, and has one task.
+async function enter(options: Parameters<typeof signUp>[2] = {}): Promise<Operator> {
+  const visitor = await signUp(browser!, house.url, options);
+  const { page, email, password } = visitor;
+  onTestFinished(() => page.context().close());
+  const { data } = await createClient({ baseUrl: house.url }).accounts.logIn({
+    body: { email, password, cookie: false },
+  });
+  const client = createClient({ baseUrl: house.url, token: data.access_token });
+  const { userId } = (await client.accounts.getMe()).data;
+  house.admitOperator(userId);
+  await client.tasks.create({ body: { title: 'Call Ann' } });
+  return { ...visitor, userId, client };
+}
+
+const openTable = (page: Page, path: string) => page.goto(`${house.url}/console/tables/${path}`);
+const item = (page: Page, text: string) => page.getByRole('button', { expanded: false, name: text });
+
+describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs a browser)', slowly, () => {
+  it('is there for operators only', async () => {
+    const visitor = await signUp(browser!, house.url);
+    onTestFinished(() => visitor.page.context().close());
+    const { page } = visitor;
+    await page.getByRole('link', { name: 'Account' }).waitFor();
+    await page.goto(`${house.url}/console/tables`);
+    await page.getByText('There is nothing here.').waitFor();
+    expect(await page.getByRole('navigation').getByRole('link', { name: 'Tables' }).count()).toBe(0);
+  });
+
+  it('leads from a table to a partition, to its items, and on by their indexes', async () => {
+    const { page, userId, failures } = await enter();
+    await page.reload();
+    await page.getByRole('navigation').getByRole('link', { name: 'Tables' }).click();
+    await page.getByRole('link', { name: 'todo-app-data' }).click();
+    await page.getByText('keys PK and SK').waitFor();
+    await page
+      .getByRole('link', { name: `TASK#${userId}` })
+      .first()
+      .click();
+    await page.getByText('items read by a query').waitFor();
+    await item(page, 'Call Ann').click();
+    const attributes = page.getByRole('table', { name: 'Attributes of TASK#' });
+    await attributes.getByRole('row', { name: 'S title Call Ann' }).waitFor();
+    await page
+      .getByRole('link', { name: `USER#${userId}` })
+      .first()
+      .click();
+    await expect.poll(() => page.url()).toContain('index=GSI1');
+    await item(page, 'STATUS#pending#tsk_').waitFor();
+
+    await page.getByRole('combobox', { name: 'Partition (GSI1PK)' }).fill('USER#{user_id}');
+    await page.getByRole('button', { name: 'Read', exact: true }).click();
+    await page.getByText('Put a value in place of {user_id}').waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('hides what would let somebody in', async () => {
+    const { page, userId } = await enter();
+    await openTable(page, `ferryhook-main?partition=${encodeURIComponent(`USER#${userId}`)}`);
+    await item(page, 'PROFILE').click();
+    await page.getByRole('row', { name: 'S passwordHash •••••••• hidden' }).waitFor();
+    await item(page, 'SESSION#').first().click();
+    await page.getByRole('row', { name: /^S familyKey s1\..*sealed, as it is stored$/ }).waitFor();
+    expect(await page.content()).not.toContain('scrypt$');
+  });
+
+  it('shows changes as they happen, and says what they cost', async () => {
+    const { page, client, failures } = await enter();
+    await openTable(page, 'todo-app-data?tab=stream');
+    await page.getByText('Live: 0 changes').waitFor();
+    const { data: task } = await client.tasks.create({ body: { title: 'Call Bob' } });
+    await client.tasks.update({ task_id: task.task_id, body: { title: 'Call Bob again' } });
+    const changes = page.getByRole('list', { name: 'Changes' }).getByRole('listitem');
+    await changes.filter({ hasText: 'title: Call Bob Call Bob again' }).waitFor();
+    await page.getByRole('tab', { name: 'Items' }).click();
+    await client.tasks.delete({ task_id: task.task_id });
+    await page.getByRole('button', { name: /^Read again: \d+ changes? since$/ }).click();
+    await page.getByRole('button', { name: 'Read again', exact: true }).waitFor();
+    await page.getByRole('tab', { name: 'Units' }).click();
+    await page.getByRole('row', { name: 'create task' }).waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('can be used by everybody, in light and dark and on a phone', async () => {
+    const { page, client } = await enter({ colorScheme: 'light' });
+    const places = {
+      '': 'You see this because',
+      '/todo-app-data': 'items read by a scan',
+      '/todo-app-data?tab=design': 'Indexes',
+      '/todo-app-data?tab=units': 'Share of units',
+      '/todo-app-data?tab=stream': 'Live:',
+    };
+    for (const [path, text] of Object.entries(places)) {
+      await page.goto(`${house.url}/console/tables${path}`);
+      await page.getByText(text).first().waitFor();
+      if (path.endsWith('data'))
+        await page.getByRole('button', { expanded: false, name: 'task' }).first().click();
+      if (path.endsWith('design'))
+        await page
+          .getByRole('button', { name: /^task / })
+          .first()
+          .click();
+      if (path.endsWith('stream')) {
+        await client.tasks.create({ body: { title: 'Call Ann' } });
+        await page.getByRole('button', { name: 'Whole item' }).first().click();
+      }
+      expect(await findBarriers(page), path).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+      expect(await findBarriers(page, ['color-contrast']), `${path} in dark`).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.setViewportSize({ width: 390, height: 800 });
+      expect(await overhang(page), path).toBe(0);
+      await page.setViewportSize({ width: 1280, height: 800 });
+    }
+  });
+});

@@ -1,0 +1,252 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { type House, openHouse } from './house.ts';
+import { findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+
+const browser = await openBrowser();
+let house: House;
+const slowly = { timeout: 180_000 }; // a browser beside everything else that is tested takes its time
+
+beforeAll(async () => {
+  if (browser) house = await openHouse();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await house?.close();
+});
+
+const views = { board: 'New task', list: 'New task', calendar: 'New task on this day' };
+
+async function enter(view: keyof typeof views, options: Parameters<typeof signUp>[2] = {}): Promise<Visitor> {
+  const visitor = await signUp(browser!, house.url, { viewport: { width: 1280, height: 800 }, ...options });
+  onTestFinished(() => visitor.page.context().close());
+  await visitor.page.goto(`${house.url}/console/tasks?view=${view}`);
+  await visitor.page.getByRole('textbox', { name: views[view], exact: true }).waitFor();
+  return visitor;
+}
+
+async function addTasks(page: Page, ...lines: string[]): Promise<void> {
+  for (const line of lines) {
+    const made = page.waitForResponse(
+      one => one.request().method() === 'POST' && one.url().endsWith('/v1/tasks'),
+    );
+    await page.getByRole('textbox', { name: 'New task', exact: true }).fill(line);
+    await page.keyboard.press('Enter');
+    await made;
+  }
+}
+
+const column = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+const card = (within: Page | Locator, title: string) =>
+  within.getByRole('button', { name: title, exact: true });
+const titlesIn = (page: Page, name: string) =>
+  column(page, name)
+    .getByRole('button', { name: /^(?!Move )/ })
+    .allInnerTexts();
+const say = (page: Page, text: string | RegExp) => page.getByText(text).waitFor({ state: 'attached' });
+
+// Let go only when the page has said where that would be.
+async function drag(
+  page: Page,
+  from: Locator,
+  [to, x, y]: readonly [Locator, number, number],
+  place: string | RegExp,
+): Promise<void> {
+  await from.hover();
+  await page.mouse.down();
+  const box = (await to.boundingBox())!;
+  await page.mouse.move(box.x + x, box.y + y, { steps: 6 });
+  await say(page, place);
+  await page.mouse.up();
+}
+
+describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly, () => {
+  it('are added from one line, moved by keys, kept, and told to other windows', async () => {
+    const { page, failures } = await enter('board');
+    const other = await page.context().newPage();
+    const stream = other.waitForResponse(response => response.url().endsWith('/v1/tasks/events'));
+    await other.goto(page.url());
+    await stream;
+    await addTasks(page, 'Call Ann tomorrow !high #sales');
+    await card(column(page, 'To do'), 'Call Ann').waitFor();
+    await card(column(other, 'To do'), 'Call Ann').waitFor();
+
+    await page.getByRole('button', { name: 'Move Call Ann' }).focus();
+    await page.keyboard.press('Space');
+    await say(page, 'Over To do, place 1 of 1');
+    await page.keyboard.press('ArrowRight');
+    await say(page, 'Over In progress, place 1 of 1');
+    await page.keyboard.press('Space');
+    await card(column(page, 'In progress'), 'Call Ann').waitFor();
+    await card(column(other, 'In progress'), 'Call Ann').waitFor();
+    await page.reload();
+    await card(column(page, 'In progress'), 'Call Ann').waitFor();
+
+    await page.getByRole('textbox', { name: 'Filter' }).fill('priority:hi');
+    await page.getByText('is one of low, medium, high, urgent').waitFor();
+    await page.getByRole('textbox', { name: 'Filter' }).fill('priority:low');
+    await page.getByText('No task is like this.').waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('are put in order within a column and between them, with the mouse and with keys', async () => {
+    const { page, failures } = await enter('board');
+    await addTasks(page, 'One', 'Two', 'Three');
+    const toDo = () => titlesIn(page, 'To do');
+    await expect.poll(toDo).toEqual(['One', 'Two', 'Three']);
+
+    const moved = page.waitForResponse(one => one.url().endsWith('/position'));
+    await drag(page, card(page, 'Three'), [card(page, 'One'), 10, -4], 'Over To do, place 1 of 3');
+    await expect.poll(toDo).toEqual(['Three', 'One', 'Two']);
+    await moved;
+    await page.reload();
+    await expect.poll(toDo).toEqual(['Three', 'One', 'Two']);
+
+    await page.getByRole('button', { name: 'Move Three' }).focus();
+    await page.keyboard.press('Space');
+    await say(page, 'Over To do, place 1 of 3');
+    await page.keyboard.press('ArrowDown');
+    await say(page, 'Over To do, place 2 of 3');
+    await page.keyboard.press('Space');
+    await expect.poll(toDo).toEqual(['One', 'Three', 'Two']);
+
+    await drag(page, card(page, 'One'), [column(page, 'Done'), 40, 60], 'Over Done, place 1 of 1');
+    await card(column(page, 'Done'), 'One').waitFor();
+    const placed = page.waitForResponse(one => one.url().endsWith('/position'));
+    await drag(page, card(page, 'Two'), [card(page, 'One'), 10, -4], 'Over Done, place 1 of 2');
+    await placed;
+    await page.reload();
+    await expect.poll(() => titlesIn(page, 'Done')).toEqual(['Two', 'One']);
+    await expect.poll(toDo).toEqual(['Three']);
+    expect(failures).toEqual([]);
+  });
+
+  it('have a calendar in the zone of whoever looks, and other days by keys and by mouse', async () => {
+    // As far from UTC as there is: most of the time the day is another one.
+    const zone = 'Pacific/Kiritimati';
+    const { page, failures } = await enter('calendar', { timezoneId: zone, locale: 'en-GB' });
+    const today = new Intl.DateTimeFormat('en-GB', { timeZone: zone, day: 'numeric' }).format(new Date());
+    await page.getByText(`Days in ${zone}.`).waitFor();
+    expect(await page.locator('[aria-current="date"]').innerText()).toBe(today);
+
+    const dayOf = (title: string) =>
+      page
+        .locator('td', { has: card(page, title) })
+        .getByRole('button')
+        .first()
+        .innerText();
+    await page.getByRole('button', { name: 'Month after' }).click();
+    await page.getByRole('textbox', { name: 'New task on this day' }).fill('Pay the rent !high');
+    await page.keyboard.press('Enter');
+    const chip = page.getByRole('table').getByRole('button', { name: 'Pay the rent', exact: true });
+    await chip.waitFor();
+    expect(await dayOf('Pay the rent')).toBe('1');
+
+    await chip.focus();
+    await page.keyboard.press('Space');
+    await say(page, /^Over \w+,? 1 /);
+    await page.keyboard.press('ArrowRight');
+    await say(page, /^Over \w+,? 2 /);
+    await page.keyboard.press('ArrowDown');
+    await say(page, /^Over \w+,? 9 /);
+    const saved = page.waitForResponse(one => one.request().method() === 'PATCH');
+    await page.keyboard.press('Space');
+    await saved;
+    await expect.poll(() => dayOf('Pay the rent')).toBe('9');
+
+    const days = page.getByRole('table').locator('td');
+    const twelfth = days.filter({ has: page.getByRole('button', { name: /^\w+,? 12 / }) });
+    const kept = page.waitForResponse(one => one.request().method() === 'PATCH');
+    await drag(page, chip, [twelfth, 20, 50], /^Over \w+,? 12 /);
+    await kept;
+    await expect.poll(() => dayOf('Pay the rent')).toBe('12');
+
+    // From day to day with the arrow keys, and the day that is chosen has its own list.
+    await page.getByRole('button', { name: /^\w+,? 5 / }).click();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('checkbox', { name: 'Pay the rent is done' }).click();
+    await page.getByRole('button', { name: 'Pay the rent, done' }).waitFor();
+    await page.getByRole('button', { name: 'Pay the rent, done' }).press('Enter');
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('are told about by the lake: insights, and SQL that says what is wrong', async () => {
+    const { page, failures } = await enter('list');
+    await addTasks(page, 'Call Ann !high #sales', 'Write the report #office');
+    await page.getByRole('checkbox', { name: 'Call Ann is done' }).click();
+    await page.getByRole('tab', { name: 'Insights' }).click();
+    await page.getByRole('img', { name: /2 created, 1 completed/ }).waitFor();
+    await page.getByText(/^As of /).waitFor();
+
+    await page.getByRole('tab', { name: 'SQL' }).click();
+    const box = page.getByRole('textbox', { name: 'SQL' });
+    await box.fill("select category, count(*) as number from tasks where status = 'completed' group by 1");
+    await box.press('Control+Enter');
+    const result = page.getByRole('table', { name: 'Result' });
+    await result.getByRole('cell', { name: 'sales' }).waitFor();
+    await page.getByText('1 row in').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+
+    await box.fill('select colour from tasks');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('alert').getByText('colour').first().waitFor();
+    await page.getByRole('alert').getByText('their columns are listed here').waitFor();
+    await box.fill('drop table tasks');
+    await box.press('Control+Enter');
+    await page.getByRole('alert').getByText('Only reading is possible').waitFor();
+    await page.getByRole('button', { name: 'What is late' }).click();
+    await page.getByText('No row is like this.').waitFor();
+    await page.getByRole('button', { name: 'tenants', exact: true }).click();
+    await page.getByRole('button', { name: 'Look at tenants' }).click();
+    await page.getByText('0 rows in').waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('say what to do where there is no lake', async () => {
+    const { page } = await enter('board');
+    const problem = {
+      status: 404,
+      code: 'http.not_found',
+      title: 'Not Found',
+      detail: 'There is nothing here.',
+    };
+    await page.route(/\/v1\/(insights|lake)\//, route =>
+      route.fulfill({ status: 404, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+    );
+    await page.getByRole('tab', { name: 'Insights' }).click();
+    await page.getByText('This server keeps no lake').waitFor();
+    await page.getByRole('tab', { name: 'SQL' }).click();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('STAK_LAKE').waitFor();
+  });
+
+  it('can be used by everybody, in light and dark and on a phone', async () => {
+    const visitor = await enter('board', { colorScheme: 'light' });
+    const { page } = visitor;
+    await addTasks(page, 'Call Ann 2020-01-01 !urgent #sales @phone', 'Pay the rent today !low');
+    // Each view, and what is there when it is ready.
+    const places = {
+      board: 'late: ',
+      list: 'late: ',
+      calendar: 'Pay the rent',
+      insights: 'By priority',
+      sql: 'They hold your rows',
+      trash: 'The trash is empty',
+    };
+    for (const [view, text] of Object.entries(places)) {
+      await page.goto(`${house.url}/console/tasks?view=${view}`);
+      await page.getByText(text).first().waitFor();
+      expect(await findBarriers(page), view).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+      expect(await findBarriers(page, ['color-contrast']), `${view} in dark`).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.setViewportSize({ width: 390, height: 800 });
+      expect(await overhang(page), view).toBe(0);
+      await page.setViewportSize({ width: 1280, height: 800 });
+    }
+    expect(visitor.failures).toEqual([]);
+  });
+});

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, createClient, iterate } from '@stak/client';
+import { seededRandom } from '@stak/kit';
+import { readClientConfig } from '../config.ts';
+import { localUrl } from '../connection.ts';
+import { createStage, type Stage } from '../demo/stage.ts';
+import { type Beat, tellStory } from '../demo/story.ts';
+import { inbox_key, openWorkspace, storyLabel, tenant_id, type Workspace } from '../demo/workspace.ts';
+import { type Demo, firstOrder } from '../demo.ts';
+import { UsageError } from '../errors.ts';
+import { showProgress } from '../progress.ts';
+import { untilStopped } from '../signals.ts';
+import { openDesk } from './demo-desk.ts';
+import { readCount, readDurationMs } from './flags.ts';
+
+export type DemoFlags = { url?: unknown; pace?: unknown; for?: unknown; seed?: unknown };
+
+const filledBeats = 170; // some fifty webhooks: the free plan takes a hundred in a minute
+const usualPace = 40; // things a minute: one can follow them with the eyes
+const fastestPace = 240; // more than that, and the server begins to refuse: 600 requests a minute for one caller
+const readyWaits = 20;
+const readyMs = 500;
+const watchedEvents = 40; // the newest: what came before them is done long since
+
+export async function demo(flags: DemoFlags): Promise<void> {
+  const url = readClientConfig(flags).url ?? localUrl;
+  const seed = readCount('--seed', flags.seed, 1);
+  const live = readLive(flags);
+  const client = await signIn(url);
+  const stopping = new AbortController();
+  void untilStopped().then(() => stopping.abort());
+
+  console.log(`The story of a shop, in the demo workspace of ${url}`);
+  const startMs = Date.now();
+  const workspace = await openWorkspace(client, url, startMs);
+  const orders = await clearAway(workspace);
+  const random = seededRandom(seed);
+  const desk = await openDesk(workspace, seededRandom(seed + 1));
+  const stage = createStage(workspace, { run: `run-${startMs.toString(36)}`, startMs, desk });
+  const story = tellStory(random, firstOrder + orders);
+  try {
+    await fill(stage, story, stopping.signal);
+    if (live && !stopping.signal.aborted) {
+      console.log(`Live from now on, ${live.pace} things a minute; stop with Ctrl-C`);
+      await goOn(stage, story, live, stopping.signal);
+    }
+    await desk.settle(stage.eventIds.slice(-watchedEvents));
+  } finally {
+    await desk.close();
+  }
+  const { webhooks, messages, tasks, chats } = stage.counts;
+  console.log(
+    `${webhooks} webhooks, ${messages} messages, ${tasks} tasks and ${chats} questions to the agent.`,
+  );
+  console.log(
+    `Look at them: ${url} and "Open the demo workspace". The shipping desk has closed: its connection is paused.`,
+  );
+}
+
+type Live = { pace: number; forMs: number };
+
+function readLive(flags: DemoFlags): Live | undefined {
+  if (flags.pace === undefined && flags.for === undefined) return undefined;
+  const pace = readCount('--pace', flags.pace, usualPace);
+  if (pace > fastestPace) throw new UsageError(`--pace is ${fastestPace} at most`);
+  const forMs = flags.for === undefined ? Number.POSITIVE_INFINITY : readDurationMs('--for', flags.for);
+  return { pace, forMs };
+}
+
+// The server tells the demo's password on its own machine, as it does to the console's button. One that has just
+// started is still busy with making the workspace.
+async function findDemo(url: string): Promise<Demo> {
+  for (let waits = 0; waits < readyWaits; waits++) {
+    const answer = await fetch(`${url}/console/demo.json`).catch(() => {
+      throw new UsageError(
+        `no server answers at ${url}; start one with npm start, or name another with --url`,
+      );
+    });
+    if (answer.ok) return (await answer.json()) as Demo;
+    if (waits === 0) console.error('Waiting for the demo workspace…');
+    await sleep(readyMs);
+  }
+  throw new UsageError(
+    `the server at ${url} has no demo workspace; it makes one when it starts on this machine, in a folder, without --no-demo`,
+  );
+}
+
+async function signIn(url: string): Promise<Client> {
+  const { email, password } = await findDemo(url);
+  const { accounts } = createClient({ baseUrl: url });
+  const logIn = async () =>
+    (await accounts.logIn({ body: { email, password, cookie: false } })).data.access_token;
+  let token = await logIn();
+  return createClient({
+    baseUrl: url,
+    token: () => token,
+    onUnauthorized: async () => {
+      token = await logIn();
+      return true;
+    },
+  });
+}
+
+// What an earlier story left open: its tasks go to the trash, its messages count as read. Says how many orders there
+// may have been.
+async function clearAway({ client, stripe }: Workspace): Promise<number> {
+  const left: string[] = [];
+  for await (const { task_id } of iterate(client.tasks.list, {
+    filter: `label:${storyLabel} is:open`,
+    limit: 100,
+  }))
+    left.push(task_id);
+  for (let at = 0; at < left.length; at += 100) {
+    const items = left.slice(at, at + 100).map(task_id => ({ op: 'delete', task_id }) as const);
+    await client.tasks.bulk({ body: { items } });
+  }
+  await client.inbox.readMany({ tenant_id, inbox_key, uid: 'ann', body: {} });
+  const { data } = await client.webhooks.readSource({ sourceId: stripe.sourceId });
+  return data.eventCount;
+}
+
+type Story = Generator<Beat, never>;
+
+async function fill(stage: Stage, story: Story, signal: AbortSignal): Promise<void> {
+  const progress = showProgress('Filling', filledBeats);
+  for (let told = 0; told < filledBeats && !signal.aborted; told++) {
+    await stage.play(story.next().value);
+    progress.step();
+  }
+  progress.end();
+}
+
+async function goOn(stage: Stage, story: Story, { pace, forMs }: Live, signal: AbortSignal): Promise<void> {
+  const endMs = Date.now() + forMs;
+  while (Date.now() < endMs && !signal.aborted) {
+    const line = await stage.play(story.next().value);
+    if (line === undefined) continue;
+    console.log(`${new Date().toLocaleTimeString('en-GB')}  ${line}`);
+    await sleep(60_000 / pace, undefined, { signal }).catch(() => undefined);
+  }
+}

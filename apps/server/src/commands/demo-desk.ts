@@ -1,0 +1,99 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '@stak/kit';
+import type { Desk } from '../demo/stage.ts';
+import { findConnection, type NewConnection, type Workspace } from '../demo/workspace.ts';
+
+// The shop's shipping desk: a server on this machine that takes what Stripe sends, slips now and then, and can be
+// told to break. Without a connection the server may not reach this machine, and nothing comes.
+export type ShippingDesk = Desk & {
+  // Until nothing of these events is under way any more, or it takes too long.
+  settle(eventIds: readonly string[]): Promise<void>;
+  // Nobody is there from now on: what arrives waits for the next run.
+  close(): Promise<void>;
+};
+
+const slips = 0.06; // of a hundred deliveries, six fail once
+const slowestMs = 60; // a destination that answers at once makes a dull chart
+const failingMs = 8_000; // three attempts take four seconds
+const settlingMs = 10_000;
+const lookMs = 250;
+
+const connectionTo = (destinationUrl: string): NewConnection => ({
+  name: 'Paid orders to the shipping desk',
+  destinationUrl,
+  filters: [{ field: 'body', path: '$.type', operator: 'equals', value: 'checkout.session.completed' }],
+  retryConfig: { delaysS: [1, 2], maxAttempts: 3 },
+});
+
+export async function openDesk({ client, stripe }: Workspace, random: Random): Promise<ShippingDesk> {
+  const { webhooks } = client;
+  let isBroken = false;
+  const server = createServer(async (request, response) => {
+    const isFine = !isBroken && random() >= slips;
+    request.resume();
+    await sleep(5 + random() * slowestMs);
+    response.writeHead(isFine ? 200 : 503, { 'Content-Type': 'text/plain' });
+    response.end(isFine ? 'packed soon' : 'the printer is on fire');
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/orders`;
+  const connectionId = await findConnection(client, stripe.sourceId, connectionTo(url));
+
+  const deliveriesOf = async (eventIds: readonly string[]) => {
+    const events = await Promise.all(
+      eventIds.map(async eventId => (await webhooks.readEvent({ eventId })).data),
+    );
+    return events.flatMap(({ eventId, deliveries }) => {
+      const latest = deliveries
+        .filter(one => one.connectionId === connectionId)
+        .sort((a, b) => b.run - a.run)[0];
+      return latest ? [{ eventId, state: latest.state, isHeld: latest.isHeld }] : [];
+    });
+  };
+  const untilQuiet = async (eventIds: readonly string[], mostMs: number, isQuietWhenHeld: boolean) => {
+    const endMs = Date.now() + mostMs;
+    while (Date.now() < endMs) {
+      const isBusy = (await deliveriesOf(eventIds)).some(
+        ({ state, isHeld }) => (state === 'pending' || state === 'retrying') && !(isHeld && isQuietWhenHeld),
+      );
+      if (!isBusy) return;
+      await sleep(lookMs);
+    }
+  };
+  const become = (status: 'active' | 'paused') =>
+    connectionId === undefined ? undefined : webhooks.editConnection({ connectionId, body: { status } });
+
+  const repair = async (eventIds: readonly string[]) => {
+    if (connectionId === undefined) return;
+    await untilQuiet(eventIds, failingMs, true);
+    isBroken = false;
+    // Paused and resumed: that closes the breaker, which else looks again after a minute.
+    await become('paused');
+    await become('active');
+    const failed = (await deliveriesOf(eventIds)).filter(({ state }) => state === 'failed');
+    if (failed.length === 0) return;
+    await webhooks.createJob({
+      sourceId: stripe.sourceId,
+      body: { eventIds: failed.map(({ eventId }) => eventId), connectionIds: [connectionId] },
+    });
+  };
+
+  return {
+    fail() {
+      isBroken = true;
+    },
+    repair,
+    async settle(eventIds) {
+      if (isBroken) await repair(eventIds);
+      await untilQuiet(eventIds, settlingMs, false);
+    },
+    async close() {
+      await become('paused');
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import type { CAC } from 'cac';
+import type { DemoFlags } from './demo-actions.ts';
+
+export function registerDemo(cli: CAC): void {
+  cli
+    .command('demo', 'Fill the demo workspace with the story of a shop, at once or as you watch')
+    .option('--url <url>', 'The server, on this machine (default: http://127.0.0.1:8787)')
+    .option('--pace <number>', 'Go on live, with so many things a minute (default: 40 with --for)')
+    .option(
+      '--for <duration>',
+      'Go on live for so long, like 90s, 10m or 1h (default: until Ctrl-C with --pace)',
+    )
+    .option('--seed <number>', 'Another number tells another story (default: 1)')
+    .example('stak demo')
+    .example('stak demo --for 5m')
+    .example('stak demo --pace 120 --seed 7')
+    .action(async (flags: DemoFlags) => {
+      const { demo } = await import('./demo-actions.ts');
+      await demo(flags);
+    });
+}

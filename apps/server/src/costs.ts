@@ -1,0 +1,12 @@
+import { type AnyTable, type CapacityEntry, measureCosts } from '@stak/table';
+
+// What a design's access patterns cost with its own examples, in a store of its own.
+export async function measureDesign(table: AnyTable): Promise<CapacityEntry[]> {
+  const { createEngine } = await import('@stak/engine');
+  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
+  try {
+    return await measureCosts({ client: engine.client, control: engine }, table);
+  } finally {
+    await engine.close();
+  }
+}

@@ -1,0 +1,127 @@
+import { StakError } from '@stak/client';
+import { type Clock, systemClock } from '@stak/kit';
+import { euros } from './shop.ts';
+import type { Beat } from './story.ts';
+import { signEvent, wordEvent } from './stripe.ts';
+import { dayFromNow, inbox_key, storyLabel, tenant_id, type Workspace } from './workspace.ts';
+
+// Who can be told to answer no more, and to answer again.
+export type Desk = { fail(): void; repair(eventIds: readonly string[]): Promise<void> };
+
+export type Stage = {
+  // Makes a beat happen through the API, and says it in a line. Undefined if it cannot happen here.
+  play(beat: Beat): Promise<string | undefined>;
+  readonly counts: Readonly<Record<'webhooks' | 'messages' | 'tasks' | 'chats', number>>;
+  readonly eventIds: readonly string[]; // of what Stripe sent, the newest last
+};
+
+export type StageSettings = {
+  run: string; // names everything this run makes: the same run again makes nothing twice
+  startMs: number; // of the run, from which due dates are counted
+  clock?: Clock;
+  desk?: Desk;
+};
+
+export function createStage(
+  workspace: Workspace,
+  { run, startMs, desk, clock = systemClock }: StageSettings,
+): Stage {
+  const { client, stripe } = workspace;
+  const counts = { webhooks: 0, messages: 0, tasks: 0, chats: 0 };
+  const eventIds: string[] = [];
+  const taskIds = new Map<string, string>();
+  let played = 0;
+  let isQuotaUsed = false;
+  let outageFrom = 0;
+
+  const place = { tenant_id, inbox_key };
+
+  const pay = async (beat: Extract<Beat, { kind: 'payment' | 'forgery' }>, id: string) => {
+    const { order } = beat;
+    const isForged = beat.kind === 'forgery';
+    const type = isForged ? 'checkout.session.completed' : beat.type;
+    const nowS = Math.floor(clock.now() / 1000);
+    const body = wordEvent({ id, type, order, createdS: nowS });
+    const signature = signEvent(body, isForged ? 'a guess' : stripe.secret, nowS);
+    const { data } = await client.webhooks.receive(
+      { source_id: stripe.sourceId, body },
+      { headers: { 'Content-Type': 'application/json', 'Stripe-Signature': signature } },
+    );
+    counts.webhooks += 1;
+    if (isForged) return `somebody without the secret says that order ${order.number} is paid: rejected`;
+    eventIds.push(data.eventId);
+    return `${type}  order ${order.number}, ${euros(order.cents)}, ${order.customer.display_name}`;
+  };
+
+  const playOne = async (beat: Beat, id: string): Promise<string | undefined> => {
+    switch (beat.kind) {
+      case 'payment':
+      case 'forgery':
+        return isQuotaUsed ? undefined : `stripe  ${await pay(beat, id)}`;
+      case 'message':
+      case 'announcement': {
+        const { title, body, category } = beat;
+        const draft = { message: { title, body }, taxonomy: { category }, host_system_id: id };
+        if (beat.kind === 'message')
+          await client.inbox.publish({ ...place, body: { ...draft, uids: [...beat.to] } });
+        else await client.inbox.broadcast({ ...place, body: draft });
+        counts.messages += 1;
+        return `inbox   to ${beat.kind === 'message' ? beat.to.join(' and ') : 'everyone'}: ${title}`;
+      }
+      case 'reading': {
+        const { data } = await client.inbox.readMany({ ...place, uid: beat.user, body: {} });
+        return data.changed > 0 ? `inbox   ${beat.user} reads ${data.changed}` : undefined;
+      }
+      case 'task': {
+        const { title, category, priority, dueInDays } = beat;
+        const body = {
+          title,
+          category,
+          priority,
+          labels: [storyLabel],
+          due_date: dayFromNow(dueInDays, startMs),
+        };
+        const { data } = await client.tasks.create({ body, 'idempotency-key': id });
+        taskIds.set(beat.task, data.task_id);
+        counts.tasks += 1;
+        return `tasks   new: ${title}`;
+      }
+      case 'progress': {
+        const task_id = taskIds.get(beat.task);
+        if (task_id === undefined) return undefined;
+        const { data } = await client.tasks.update({ task_id, body: { status: beat.status } });
+        return `tasks   ${beat.status === 'completed' ? 'done' : 'begun'}: ${data.title}`;
+      }
+      case 'question': {
+        const conversation_id = `${run}-${beat.user}`;
+        const body = { content: beat.content, user_id: beat.user };
+        await client.agents.sendMessage({ tenant_id, conversation_id, body, 'idempotency-key': id });
+        counts.chats += 1;
+        return `agents  ${beat.user}: ${beat.content}`;
+      }
+      case 'outage':
+        if (!desk) return undefined;
+        outageFrom = eventIds.length;
+        desk.fail();
+        return 'desk    the shipping desk is out of order: its deliveries fail';
+      case 'repair':
+        if (!desk) return undefined;
+        await desk.repair(eventIds.slice(outageFrom));
+        return 'desk    the shipping desk is well again: what failed is replayed';
+    }
+  };
+
+  return {
+    counts,
+    eventIds,
+    async play(beat) {
+      try {
+        return await playOne(beat, `${run}-${played++}`);
+      } catch (error) {
+        if (!(error instanceof StakError) || error.code !== 'webhooks.quota_exceeded') throw error;
+        isQuotaUsed = true;
+        return "stripe  the plan's events of this month are used up: the story goes on without payments";
+      }
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { createHmac } from 'node:crypto';
+import type { Order } from './shop.ts';
+import type { PaymentType } from './story.ts';
+
+type Given = { id: string; type: PaymentType; order: Order; createdS: number };
+
+// An event as Stripe words it, as far as the shop cares.
+export function wordEvent({ id, type, order, createdS }: Given): string {
+  const { number, customer, product, pieces, cents } = order;
+  const [what, prefix] = objects[type];
+  return JSON.stringify({
+    id: `evt_${id}`,
+    object: 'event',
+    type,
+    created: createdS,
+    livemode: false,
+    data: {
+      object: {
+        id: `${prefix}_${id}`,
+        object: what,
+        amount_total: cents,
+        currency: 'eur',
+        customer_email: customer.email,
+        metadata: { order: number, product, pieces },
+      },
+    },
+  });
+}
+
+const objects: Readonly<Record<PaymentType, readonly [object: string, prefix: string]>> = {
+  'payment_intent.created': ['payment_intent', 'pi'],
+  'payment_intent.payment_failed': ['payment_intent', 'pi'],
+  'checkout.session.completed': ['checkout.session', 'cs'],
+  'charge.refunded': ['charge', 'ch'],
+};
+
+export function signEvent(body: string, secret: string, nowS: number): string {
+  const mac = createHmac('sha256', secret).update(`${nowS}.${body}`).digest('hex');
+  return `t=${nowS},v1=${mac}`;
+}

@@ -1,0 +1,122 @@
+import { bindCursors, endpoint, events, httpErrors, json, type Principal, route, sse } from '@stak/http';
+import type { Logger } from '@stak/kit';
+import type { AnyTable, Cursors } from '@stak/table';
+import { z } from 'zod';
+import type { Changes } from './changes.ts';
+import type { Operators } from './operators.ts';
+import { type ReadingDeps, readItems } from './reading.ts';
+import { changeSchema, itemPageSchema, itemsQuery, tableDetailsSchema, tableListSchema } from './schema.ts';
+import type { Tables } from './tables.ts';
+
+export type ApiDeps = ReadingDeps & {
+  operators: Operators;
+  tables: Tables;
+  changes: Changes;
+  cursors: Cursors;
+  log: Logger;
+};
+
+// Open to every caller as far as the conventions go, so that whoever is no operator hears a 404 from us and not a 403
+// from them.
+const shared = { method: 'get' as const, auth: 'user' as const, scope: 'read' as const, tags: ['tables'] };
+const forOperators = 'For operators of this server, signed in; for anybody else it is not there.';
+const params = z.strictObject({ table: z.string().min(1).max(255) });
+
+const list = route({
+  ...shared,
+  path: '/v1/tables',
+  operationId: 'tables.list',
+  summary: 'List the tables, and what was read and written in them',
+  description: forOperators,
+  responses: { 200: json(tableListSchema) },
+});
+
+const get = route({
+  ...shared,
+  path: '/v1/tables/{table}',
+  operationId: 'tables.get',
+  summary: 'Read the design of a table, and the units of its access patterns',
+  description: forOperators,
+  request: { params },
+  responses: { 200: json(tableDetailsSchema) },
+});
+
+const items = route({
+  ...shared,
+  path: '/v1/tables/{table}/items',
+  operationId: 'tables.items',
+  summary: 'Read items as they are stored, in their order',
+  description: `${forOperators} Items of all customers, expired ones too. What would let somebody in is masked, and what is sealed stays sealed. A page may be short, or empty, and still have a cursor.`,
+  request: { params, query: itemsQuery },
+  responses: { 200: json(itemPageSchema) },
+  problems: ['table.key_refused', 'table.busy'],
+});
+
+const changes = route({
+  ...shared,
+  path: '/v1/tables/{table}/changes',
+  operationId: 'tables.changes',
+  summary: 'Follow the stream of a table',
+  description: `${forOperators} Events \`change\`; \`ready\` when nothing is missed from then on, and \`gap\` when something was.`,
+  request: { params },
+  responses: { 200: events(changeSchema) },
+});
+
+type Called = {
+  get(name: 'principal'): Principal;
+  req: { url: string; header(name: string): string | undefined };
+};
+
+export function explorerEndpoints(deps: ApiDeps) {
+  const { operators, tables, log } = deps;
+
+  function enter(c: Called): void {
+    const { req } = c;
+    operators.assertOperator({
+      principal: c.get('principal'),
+      url: req.url,
+      header: name => req.header(name),
+    });
+  }
+
+  function enterTable(c: Called, name: string): AnyTable {
+    enter(c);
+    const table = tables.find(name);
+    if (!table) throw httpErrors.create('http.not_found', 'There is no such table.');
+    return table;
+  }
+
+  // Whoever looks at customers' data leaves a trace; what they looked for may itself be somebody's address.
+  function enterItems(c: Called, name: string): AnyTable {
+    const table = enterTable(c, name);
+    const principal = c.get('principal');
+    if (principal.kind === 'account')
+      log.info({ operator: principal.accountId, table: name }, 'an operator looks');
+    return table;
+  }
+
+  return [
+    endpoint(list, async c => {
+      enter(c);
+      const { data, since } = await tables.list();
+      return c.json({ data, next_cursor: null, since }, 200);
+    }),
+    endpoint(get, async c => {
+      const table = enterTable(c, c.req.valid('param').table);
+      return c.json(await tables.describe(table), 200);
+    }),
+    endpoint(items, async c => {
+      const table = enterItems(c, c.req.valid('param').table);
+      const { cursor, ...query } = c.req.valid('query');
+      const bound = bindCursors(c, deps.cursors);
+      const page = await readItems(deps, table, { ...query, start: bound.open(cursor) });
+      const next_cursor = bound.seal(page.end);
+      return c.json({ data: page.items, next_cursor, read: page.read, read_units: page.units }, 200);
+    }),
+    endpoint(changes, c => {
+      const table = enterItems(c, c.req.valid('param').table);
+      if (!table.stream) throw httpErrors.create('http.not_found', 'This table has no stream.');
+      return sse(c, { subscribe: (afterId, sink) => deps.changes.follow(table, afterId, sink) });
+    }),
+  ] as const;
+}

@@ -1,0 +1,63 @@
+import { looksSealed } from '@stak/kit';
+
+// What an operator sees in place of what would let somebody in. Whatever is sealed is shown as it is stored: nobody
+// can open it here.
+
+export const mask = '••••••••';
+
+// Anywhere in the name. Counts of tokens are numbers, and numbers are no secrets.
+const secretName =
+  /hash|password|secret|private|token|familykey|authorization|cookie|api[-_]?key$|^(?:sealed|record)$/i;
+// `record` is a dead letter: the images of any item, passwords' hashes and all, as one text.
+
+export const isSecretName = (name: string): boolean => secretName.test(name);
+
+const isHarmless = (value: unknown): boolean =>
+  value === null || ['number', 'bigint', 'boolean', 'undefined'].includes(typeof value);
+
+export type Concealed = { value: unknown; note: 'masked' | 'sealed' | null };
+
+export function conceal(name: string, value: unknown): Concealed {
+  if (typeof value === 'string' && looksSealed(value)) return { value, note: 'sealed' };
+  if (isSecretName(name) && !isHarmless(value)) return { value: mask, note: 'masked' };
+  const shown = typeof value === 'string' ? concealText(value) : concealInside(value);
+  return { value: shown, note: shown === value ? null : 'masked' };
+}
+
+// Answers with the value itself if there was nothing to conceal in it.
+function concealInside(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const shown = isSecretPair(value) ? [value[0], mask] : value.map(concealInside);
+    return shown.every((one, i) => one === value[i]) ? value : shown;
+  }
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || value instanceof Set)
+    return value;
+  const entries = Object.entries(value).map(([name, one]) => [name, conceal(name, one)] as const);
+  if (entries.every(([, one]) => one.note !== 'masked')) return value;
+  return Object.fromEntries(entries.map(([name, one]) => [name, one.value]));
+}
+
+// Headers are kept as pairs of a name and a value.
+const isSecretPair = (value: readonly unknown[]): boolean =>
+  value.length === 2 &&
+  typeof value[0] === 'string' &&
+  typeof value[1] === 'string' &&
+  isSecretName(value[0]);
+
+// Much of what is nested is stored as JSON.
+function concealText(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  const shown = concealInside(parsed);
+  return shown === parsed ? text : JSON.stringify(shown);
+}
+
+// Hashes in keys of which nobody knows what they stand for.
+const digest = /[0-9a-f]{64}|[A-Za-z0-9_-]{43,}/g;
+
+export const concealUnknownKey = (key: string): string => key.replaceAll(digest, mask);

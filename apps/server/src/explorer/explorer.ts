@@ -1,0 +1,43 @@
+import type { AnyEndpoint } from '@stak/http';
+import type { Clock, Ids, Logger } from '@stak/kit';
+import type { StreamSource } from '@stak/streams';
+import type { ControlPlane, Cursors, DynamoClient, Ledger } from '@stak/table';
+import { measureDesign } from '../costs.ts';
+import { designs } from '../designs.ts';
+import { explorerEndpoints } from './api.ts';
+import { createChanges } from './changes.ts';
+import { createOperators, type Operators } from './operators.ts';
+import { createTablesView } from './tables.ts';
+
+export type ExplorerDeps = {
+  client: DynamoClient;
+  control: ControlPlane;
+  source: StreamSource;
+  ledger: Ledger;
+  cursors: Cursors;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  operators: readonly string[]; // ids of accounts
+};
+
+export type Explorer = {
+  api: readonly AnyEndpoint[];
+  // Lets the account of a demo in, from this machine, until this process ends.
+  admitFromHere(accountId: string): void;
+  isOperator: Operators['isOperator'];
+  close(): Promise<void>;
+};
+
+// Looks into every table, at the data of every customer, and changes nothing: docs/adr/0060-an-explorer-for-operators.md
+export function createExplorer(deps: ExplorerDeps): Explorer {
+  const operators = createOperators(deps.operators);
+  const changes = createChanges(deps);
+  const tables = createTablesView({ ...deps, designs, measure: measureDesign });
+  return {
+    api: explorerEndpoints({ ...deps, operators, tables, changes }),
+    admitFromHere: operators.admitFromHere,
+    isOperator: operators.isOperator,
+    close: changes.close,
+  };
+}

@@ -1,0 +1,40 @@
+import { httpErrors, type Principal } from '@stak/http';
+import { isLoopback } from '../loopback.ts';
+
+// What the explorer looks at in a request.
+export type Caller = { principal: Principal; url: string; header(name: string): string | undefined };
+
+export type Operators = {
+  // The account of a demo, for as long as this process runs, and for requests of this machine only.
+  admitFromHere(accountId: string): void;
+  isOperator(caller: Caller): boolean;
+  // For anybody else there is nothing here: the answer is the one for a path that nobody serves.
+  assertOperator(caller: Caller): void;
+};
+
+export function createOperators(accountIds: readonly string[]): Operators {
+  const named = new Set(accountIds);
+  const fromHere = new Set<string>();
+
+  function isOperator(caller: Caller): boolean {
+    const { principal } = caller;
+    // Keys are handed to programs and to other people; whoever sees every customer's data has signed in.
+    if (principal.kind !== 'account' || principal.via !== 'session') return false;
+    const { accountId } = principal;
+    return named.has(accountId) || (fromHere.has(accountId) && isFromHere(caller));
+  }
+
+  return {
+    admitFromHere: accountId => void fromHere.add(accountId),
+    isOperator,
+    assertOperator(caller) {
+      if (!isOperator(caller)) throw httpErrors.create('http.not_found', 'There is nothing here.');
+    },
+  };
+}
+
+// A proxy that nobody told us of says what it passes on, or which name it was called by.
+const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
+
+const isFromHere = ({ url, header }: Caller): boolean =>
+  isLoopback(new URL(url).hostname) && forwarding.every(name => header(name) === undefined);

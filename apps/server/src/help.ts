@@ -1,0 +1,101 @@
+import type { CAC, Command } from 'cac';
+import { actionsOf } from './commands/action.ts';
+
+type Section = { title?: string; body: string };
+
+// What belongs together, in the order in which somebody new meets it.
+const groups: Readonly<Record<string, readonly string[]>> = {
+  'Run it': ['start', 'demo'],
+  'Sign in': ['login', 'logout', 'whoami', 'keys'],
+  'Use it': ['tenants', 'tokens', 'inbox', 'hooks', 'tasks', 'chat', 'lake'],
+  'Look after it': ['tables', 'streams', 'dynamodb'],
+};
+
+const firstSteps = [
+  ['stak start', 'then open http://127.0.0.1:8787'],
+  ['stak demo --for 5m', 'and watch the console move'],
+  ['stak login --signup --email you@example.com', 'an account of your own'],
+] as const;
+
+const variables = [
+  ['STAK_URL', 'The server that commands talk to, like --url'],
+  ['STAK_TOKEN', 'An API key to talk with, instead of stak login'],
+] as const;
+
+// The sections of a page of help as cac has them, in words of ours.
+export function shapeHelp(cli: CAC, sections: readonly Section[]): Section[] {
+  const command = cli.matchedCommand;
+  return command ? commandHelp(command, sections) : overallHelp(cli, sections);
+}
+
+function overallHelp({ commands }: CAC, sections: readonly Section[]): Section[] {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  const listed = (title: string, isIn: (name: string) => boolean, order: readonly string[] = []) => {
+    const found = commands.filter(({ name }) => isIn(name));
+    found.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+    const body = columns(
+      found.map(({ name, description }) => [name, description]),
+      width,
+    );
+    return found.length === 0 ? [] : [{ title, body }];
+  };
+  const grouped = new Set(Object.values(groups).flat());
+  return [
+    { body: 'Stak: webhooks, inboxes, tasks and agents on DynamoDB, on this machine or on AWS.' },
+    { title: 'Usage', body: '  stak <command> [options]' },
+    ...Object.entries(groups).flatMap(([title, names]) => listed(title, name => names.includes(name), names)),
+    ...listed('More', name => !grouped.has(name)),
+    { title: 'First steps', body: columns(firstSteps) },
+    { title: 'Variables (the server has its own: .env.example)', body: columns(variables) },
+    ...tidy(sections.filter(({ title }) => title === 'Options')),
+    { body: 'stak <command> --help says more about each of them.' },
+  ];
+}
+
+function commandHelp(command: Command, sections: readonly Section[]): Section[] {
+  const actions = actionsOf(command);
+  const [, ...rest] = sections; // without the version
+  return [
+    { body: `${command.description}.` },
+    ...rest.slice(0, 1),
+    ...(actions ? [{ title: 'Actions', body: columns(Object.entries(actions)) }] : []),
+    ...tidy(rest.slice(1)),
+  ];
+}
+
+const tidy = (sections: readonly Section[]): Section[] =>
+  sections.map(({ title, body }) => ({
+    title,
+    body: body
+      .split('\n')
+      // cac takes what can be said no to for something that is on by default.
+      .map(line => (/^ +--no-/.test(line) ? line.replace(' (default: true)', '') : line).trimEnd())
+      .map(line => (title === 'Examples' ? `  ${line}` : line))
+      .join('\n'),
+  }));
+
+function columns(rows: readonly (readonly [string, string])[], least = 0): string {
+  const width = Math.max(least, ...rows.map(([name]) => name.length));
+  return rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`).join('\n');
+}
+
+// The command that somebody may have meant: one that begins alike, or differs by a letter or two.
+export function guessCommand(cli: CAC, given: string): string | undefined {
+  const names = cli.commands.map(({ name }) => name);
+  return (
+    names.find(name => given.length > 1 && (name.startsWith(given) || given.startsWith(name))) ??
+    names.find(name => distance(name, given) <= 2)
+  );
+}
+
+// Letters to add, take away or change (Levenshtein), row by row of the usual table.
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++)
+      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (letter === b[j] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length]!;
+}

@@ -1,0 +1,142 @@
+import { endpoint, json, route } from '@stak/http';
+import type { Clock, WorkerState } from '@stak/kit';
+import { readStatus, type StreamSource, type Subscription, streamErrors } from '@stak/streams';
+import type { CapacityEntry, Ledger, Store } from '@stak/table';
+import { z } from 'zod';
+import type { Caller } from './explorer/operators.ts';
+
+export type SystemDeps = {
+  store: Store;
+  clock: Clock;
+  source: StreamSource;
+  ledger: Ledger;
+  workers(): readonly WorkerState[];
+  subscriptions: readonly Subscription[];
+  isOperator(caller: Caller): boolean;
+};
+
+// Every open console asks, and none is served worse by an answer that another one got a moment ago: on AWS a shard
+// may be read five times a second by everybody together.
+const freshMs = 3_000;
+
+const units = { read_units: z.number(), write_units: z.number() };
+const stream = z.strictObject({
+  consumer: z.string(),
+  table: z.string(),
+  lag_ms: z.int().nonnegative().describe('The age of the oldest change that it has not handled; 0 if none.'),
+  caught_up: z.boolean(),
+});
+const capacity = z.strictObject({
+  since: z.iso.datetime(),
+  ...units,
+  tables: z.array(z.strictObject({ table: z.string(), calls: z.int(), ...units })),
+});
+
+const status = route({
+  method: 'get',
+  path: '/v1/system/status',
+  operationId: 'system.status',
+  tags: ['system'],
+  auth: 'session',
+  scope: 'read',
+  summary: 'How far the effects of changes are behind, and what runs',
+  description:
+    'Lags are the same for everybody, and tell of nobody. What is consumed and what was given up is for operators: for anybody else it is null.',
+  responses: {
+    200: json(
+      z.strictObject({
+        at: z.iso.datetime(),
+        streams: z.array(stream),
+        workers: z.strictObject({
+          running: z.int(),
+          waiting: z.array(z.string()).describe('Those that failed and will be started again.'),
+        }),
+        operator: z.strictObject({ capacity, dead_letters: z.int() }).nullable(),
+      }),
+    ),
+  },
+});
+
+type Streams = { streams: z.output<typeof stream>[]; deadLetters: number };
+
+export function systemEndpoints(deps: SystemDeps) {
+  const startedAt = deps.clock.now();
+  let latest: { at: number; answer: Promise<Streams> } | undefined;
+  const readFresh = (): Promise<Streams> => {
+    const now = deps.clock.now();
+    if (latest && now - latest.at < freshMs) return latest.answer;
+    const answer = readStreams(deps, now);
+    latest = { at: now, answer };
+    // What failed is asked again by whoever comes next.
+    answer.catch(() => {
+      if (latest?.answer === answer) latest = undefined;
+    });
+    return answer;
+  };
+  return [
+    endpoint(status, async c => {
+      const { streams, deadLetters } = await readFresh();
+      const workers = deps.workers();
+      const isOperator = deps.isOperator({
+        principal: c.get('principal'),
+        url: c.req.url,
+        header: name => c.req.header(name),
+      });
+      return c.json(
+        {
+          at: new Date(deps.clock.now()).toISOString(),
+          streams,
+          workers: {
+            running: workers.filter(one => one.status === 'running').length,
+            waiting: workers.filter(one => one.status === 'backing-off').map(one => one.name),
+          },
+          operator: isOperator
+            ? { capacity: sumCapacity(deps.ledger.entries(), startedAt), dead_letters: deadLetters }
+            : null,
+        },
+        200,
+      );
+    }),
+  ] as const;
+}
+
+async function readStreams(deps: SystemDeps, at: number): Promise<Streams> {
+  const all = await Promise.all(deps.subscriptions.map(one => readStream(deps, one, at)));
+  const deadLetters = all.reduce((sum, one) => sum + one.deadLetters, 0);
+  return { streams: all.map(one => one.stream), deadLetters };
+}
+
+async function readStream(deps: SystemDeps, { name, table }: Subscription, at: number) {
+  const found = await readStatus(deps, name).catch(error => {
+    // It has not begun yet: a moment after the first start.
+    if (streamErrors.includes(error)) return undefined;
+    throw error;
+  });
+  const waiting = found?.shards.flatMap(({ behind }) => behind?.oldestAt ?? []).map(Date.parse) ?? [];
+  const lag_ms = waiting.length === 0 ? 0 : Math.max(0, at - Math.min(...waiting));
+  const caught_up = found !== undefined && waiting.length === 0;
+  const stream = { consumer: name, table: table.name, lag_ms, caught_up };
+  return { stream, deadLetters: found?.deadLetters ?? 0 };
+}
+
+type Sums = { calls: number; read_units: number; write_units: number };
+
+export function sumCapacity(entries: readonly CapacityEntry[], since: number) {
+  const tables = new Map<string, Sums>();
+  for (const { table, calls, readUnits, writeUnits } of entries) {
+    const sum = tables.get(table) ?? { calls: 0, read_units: 0, write_units: 0 };
+    sum.calls += calls;
+    sum.read_units += readUnits;
+    sum.write_units += writeUnits;
+    tables.set(table, sum);
+  }
+  const all = [...tables.values()];
+  return {
+    since: new Date(since).toISOString(),
+    read_units: all.reduce((total, one) => total + one.read_units, 0),
+    write_units: all.reduce((total, one) => total + one.write_units, 0),
+    tables: [...tables]
+      .map(([table, sum]) => ({ table, ...sum }))
+      .toSorted((a, b) => (a.table < b.table ? -1 : 1)),
+  };
+}

@@ -1,0 +1,126 @@
+import { createClient } from '@stak/client';
+import { createEngine } from '@stak/engine';
+import { createApi, createMemoryIdempotency, type Principal } from '@stak/http';
+import { createIds, createLogger, manualClock, systemClock } from '@stak/kit';
+import { createConsumer, engineSource, streamsTable, subscribe } from '@stak/streams';
+import { createLedger, createStore, createTables, defineTable, entity } from '@stak/table';
+import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { readServerConfig } from '../src/config.ts';
+import { startServer } from '../src/server.ts';
+import { sumCapacity, systemEndpoints } from '../src/system.ts';
+
+const log = createLogger({ level: 'silent' });
+
+test('tells everybody who signed in how far it is, and operators what it takes', async () => {
+  const config = readServerConfig({ port: 0, memory: true, demo: true }, {});
+  const server = await startServer(config, { log, passwordCost: { logN: 4, r: 8, p: 1 } });
+  onTestFinished(() => server.stop());
+  const signUp = async (name: string) => {
+    const body = { email: `${name}@example.com`, password: 'a long enough password', name, cookie: false };
+    const { data } = await createClient({ baseUrl: server.url }).accounts.signUp({ body });
+    return createClient({ baseUrl: server.url, token: data.access_token });
+  };
+  const [operator, customer] = [await signUp('operator'), await signUp('customer')];
+  const { data: me } = await operator.accounts.whoAmI();
+  if (me.kind === 'account') server.services.explorer!.admitFromHere(me.accountId);
+
+  const { data: seen } = await customer.system.status();
+  expect(seen.streams.map(one => one.consumer)).toContain('tasks-changes');
+  expect(seen.workers.running).toBeGreaterThan(0);
+  expect(seen.operator).toBeNull();
+
+  const { data } = await operator.system.status();
+  const { capacity, dead_letters } = data.operator!;
+  expect(dead_letters).toBe(0);
+  expect(capacity.write_units).toBeGreaterThan(0);
+  expect(capacity.tables.map(one => one.table)).toContain('ferryhook-main');
+
+  const { data: made } = await operator.accounts.createKey({ body: { name: 'key', permissions: 'admin' } });
+  const byKey = createClient({ baseUrl: server.url, token: made.key }).system.status();
+  await expect(byKey).rejects.toMatchObject({ status: 403 });
+});
+
+const notes = defineTable({ name: 'notes', keys: { partition: 'pk' }, stream: 'NEW_AND_OLD_IMAGES' });
+const note = entity(notes, {
+  name: 'Note',
+  schema: z.object({ id: z.string() }),
+  key: { partition: 'note#{id}' },
+});
+
+test('a change that is not handled yet has an age', async () => {
+  const engine = await createEngine({ path: ':memory:' });
+  onTestFinished(() => engine.close());
+  await createTables(engine, [notes, streamsTable]);
+  const store = createStore({ client: engine.client });
+  const source = engineSource(engine);
+  let release = () => {};
+  const held = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  const subscription = subscribe({ name: 'slow', table: notes, entities: [note], handle: () => held });
+  const consumer = createConsumer({ subscription, source, client: engine.client, log });
+  const stopping = new AbortController();
+  const running = consumer.run(stopping.signal);
+
+  // Whoever looks does so a minute later.
+  const clock = manualClock(Date.now() + 60_000);
+  const principal: Principal = {
+    kind: 'account',
+    accountId: 'usr_1',
+    scope: 'read',
+    via: 'session',
+    credentialId: 'session',
+  };
+  const { app } = createApi({
+    info: { title: 'Test', version: '1', description: '' },
+    endpoints: systemEndpoints({
+      store,
+      clock,
+      source,
+      ledger: createLedger(),
+      workers: () => [],
+      subscriptions: [subscription],
+      isOperator: () => false,
+    }),
+    errors: [],
+    authenticate: async () => principal,
+    clock: systemClock,
+    log,
+    ids: createIds({ clock: systemClock }),
+    idempotency: createMemoryIdempotency({ clock: systemClock }),
+  });
+  const look = async () => {
+    await clock.advance(3_000); // what was told a moment ago is told again
+    const response = await app.request('/v1/system/status', { headers: { authorization: 'Bearer one' } });
+    return ((await response.json()) as { streams: unknown[] }).streams[0];
+  };
+
+  await store.put(note, { id: 'a' });
+  const waiting = { consumer: 'slow', table: 'notes', caught_up: false };
+  await expect.poll(look).toMatchObject({ ...waiting, lag_ms: expect.toSatisfy(ms => ms > 59_000) });
+  release();
+  await expect.poll(look).toEqual({ consumer: 'slow', table: 'notes', lag_ms: 0, caught_up: true });
+  stopping.abort();
+  await running;
+});
+
+test('units are added up by table', () => {
+  const entry = (table: string, pattern: string, readUnits: number, writeUnits: number) => ({
+    table,
+    pattern,
+    calls: 2,
+    readUnits,
+    writeUnits,
+  });
+  const entries = [entry('b', 'one', 1.5, 0), entry('a', 'two', 0, 4), entry('b', 'three', 2, 1)];
+  expect(sumCapacity(entries, 0)).toEqual({
+    since: '1970-01-01T00:00:00.000Z',
+    read_units: 3.5,
+    write_units: 5,
+    tables: [
+      { table: 'a', calls: 2, read_units: 0, write_units: 4 },
+      { table: 'b', calls: 4, read_units: 3.5, write_units: 1 },
+    ],
+  });
+});

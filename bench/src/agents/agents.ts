@@ -1,0 +1,88 @@
+import { conversationsTable, createAgents } from '@stak/agents';
+import { createEngine } from '@stak/engine';
+import type { Principal } from '@stak/http';
+import { createIds, createLogger, createSealer, systemClock } from '@stak/kit';
+import { createOutbound } from '@stak/outbound';
+import { createLedger, createStore, createTables, type DynamoClient } from '@stak/table';
+import { createTenants, tenantsTable } from '@stak/tenants';
+import { serveInProcess } from '../in-process-api.ts';
+
+export const tableName = conversationsTable.name;
+export const tenantId = 'bench';
+export const messagesPath = (conversationId: string, tenant = tenantId): string =>
+  `/v1/tenants/${tenant}/conversations/${conversationId}/messages`;
+// Nobody's day ends before the bench does.
+export const settings = { messages_per_day: 1_000_000 };
+// Answered by a rule.
+export const question = { content: 'Good morning' };
+
+export type OpenAgents = Awaited<ReturnType<typeof openAgents>>;
+
+const host = 'host';
+const sub = 'ann';
+const principalOf = (token: string): Principal =>
+  token === host
+    ? { kind: 'account', accountId: 'usr_bench', scope: 'admin', via: 'api_key', credentialId: 'bench' }
+    : { kind: 'endUser', tenantId, userId: token, scope: 'write' };
+
+// Agents and the tenants they belong to, on an engine in memory, called through their routes without a socket. `watch`
+// sees every call to the engine. There is no worker: nothing is left for it to do.
+export async function openAgents(watch: (client: DynamoClient) => DynamoClient = same) {
+  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
+  await createTables(engine, [conversationsTable, tenantsTable]);
+  const ledger = createLedger();
+  const clock = systemClock;
+  const log = createLogger({ level: 'silent' });
+  const base = {
+    store: createStore({ client: watch(engine.client), ledger }),
+    clock,
+    ids: createIds({ clock }),
+    log,
+  };
+  const tenants = createTenants({
+    ...base,
+    mintEndUserToken: () => Promise.reject(new Error('nobody asks for a token')),
+    erasers: () => [],
+    audit: async () => {},
+  });
+  const outbound = createOutbound();
+  const agents = createAgents({
+    ...base,
+    sealer: createSealer({ keys: [{ id: 'bench', secret: 'nothing is sealed with this' }] }),
+    outbound,
+    enterTenant: tenants.enterTenant,
+    resolveChannel: tenants.resolveChannel,
+    findChannelUser: tenants.findChannelUser,
+  });
+  const callAs = serveInProcess({
+    endpoints: [...tenants.api, ...agents.api],
+    errors: [tenants.errors, agents.errors],
+    authenticate: async ({ token }) => principalOf(token),
+    clock,
+    log,
+  });
+  const callAsHost = callAs(host);
+  await callAsHost('POST', '/v1/tenants', { tenant_id: tenantId, name: 'Bench', status: 'active' });
+  await callAsHost('PATCH', `/v1/tenants/${tenantId}/settings`, settings, { 'If-Match': '*' });
+
+  // Begins a conversation of the user's.
+  async function begin(): Promise<string> {
+    const begun = await callAs(sub)('POST', `/v1/tenants/${tenantId}/conversations`, {});
+    return (JSON.parse(begun) as { conversation_id: string }).conversation_id;
+  }
+  const callAsUser = callAs(sub);
+  const say = (conversationId: string): Promise<string> =>
+    callAsUser('POST', messagesPath(conversationId), question);
+  return {
+    client: engine.client,
+    ledger,
+    begin,
+    say,
+    async close() {
+      await outbound.close();
+      await engine.close();
+    },
+  };
+}
+
+const same = (client: DynamoClient): DynamoClient => client;

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Customer } from '../server/customer.ts';
+import { memoryOf } from '../server/memory.ts';
+import type { ServerProcess } from '../server/process.ts';
+import { messagesPath, settings } from './agents.ts';
+import { type Chat, openChat } from './chat.ts';
+import type { Model } from './model.ts';
+
+export type ChatsSettings = {
+  each: number; // of an end user
+  together: number; // that are opened at a time
+  comeBackEvery: number; // so-manieth chat hangs up in the middle of its answer
+};
+export type Chats = {
+  chats: number;
+  comeBacks: number;
+  words: number; // that the model has said
+  missed: number; // events: words and replies
+  kilobytesEach?: number; // of the server's memory, for an open one; only Linux tells
+};
+
+const lookEveryMs = 20;
+
+// Chats whose answers a model is making, all at the same time.
+export async function measureChats(
+  server: ServerProcess,
+  customer: Customer,
+  model: Model,
+  { each, together, comeBackEvery }: ChatsSettings,
+): Promise<Chats> {
+  const { client, tenantId, endUsers } = customer;
+  const body = { ...settings, ai_provider: 'openai-compatible', ai_model: 'bench' };
+  await client.tenants.updateSettings({ tenant_id: tenantId, body }, { ifMatch: '*' });
+  const openAll = async (users: Customer['endUsers']): Promise<Chat[]> => {
+    const chats: Chat[] = [];
+    const waiting = users.flatMap(user => Array.from({ length: each }, () => user));
+    const open = async () => {
+      for (let user = waiting.pop(); user; user = waiting.pop()) {
+        const begun = await client.agents.createConversation({
+          tenant_id: tenantId,
+          body: { user_id: user.userId },
+        });
+        const path = messagesPath(begun.data.conversation_id, tenantId);
+        chats.push(await openChat(server.url, { path, token: user.token, body: saying }));
+      }
+    };
+    await Promise.all(Array.from({ length: together }, open));
+    while (!chats.every(chat => chat.hasBegun())) await sleep(lookEveryMs);
+    return chats;
+  };
+  const finish = async (chats: readonly Chat[], returning: readonly Chat[]) => {
+    await model.finish(); // which takes a second
+    for (const chat of returning) await chat.comeBack();
+    await Promise.all(chats.map(chat => chat.over()));
+  };
+
+  await finish(await openAll(endUsers.slice(0, 2)), []); // loads and compiles what answers are made with
+  const saidBefore = (await model.count()).words;
+  const before = memoryOf(server.pid);
+  const chats = await openAll(endUsers);
+  const after = memoryOf(server.pid);
+  const returning = chats.filter((_, i) => i % comeBackEvery === 0);
+  await finish(chats, returning);
+  const words = (await model.count()).words - saidBefore;
+  return {
+    chats: chats.length,
+    comeBacks: returning.length,
+    words,
+    missed: words + chats.length - chats.reduce((sum, chat) => sum + countEvents(chat), 0),
+    ...(before && after && { kilobytesEach: ((after.privateMb - before.privateMb) * 1024) / chats.length }),
+  };
+}
+
+const saying = { content: 'What do you think about the weather of last year?' };
+
+// Words that came, once each and in their order, and the reply.
+export function countEvents({ events }: Pick<Chat, 'events'>): number {
+  const words = events
+    .filter(({ event }) => event === 'delta')
+    .flatMap(({ data }) => (JSON.parse(data) as { text: string }).text.trim().split(' '));
+  const inOrder = words.filter((word, i) => word === `word-${i}`).length;
+  const replies = events.filter(({ event }) => event === 'reply').length;
+  return inOrder + Math.min(replies, 1);
+}

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Told, Wish } from './model.ts';
+
+// Every answer is a sequence of numbered words, so that whoever reads it knows which are missing.
+
+const everyMs = 5000; // a model that is silent for longer than 20 s is given up
+const lastWords = 10;
+const lastEveryMs = 100;
+
+type Answering = { response: ServerResponse; words: number };
+const answering = new Set<Answering>();
+let words = 0;
+
+const chunkOf = (choice: object): string =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'bench', choices: [{ index: 0, ...choice }] })}\n\n`;
+
+function speak(one: Answering): void {
+  const delta = { role: 'assistant', content: `word-${one.words++} ` };
+  one.response.write(chunkOf({ delta, finish_reason: null }));
+  words += 1;
+}
+
+function end(one: Answering): void {
+  answering.delete(one);
+  one.response.end(`${chunkOf({ delta: {}, finish_reason: 'stop' })}data: [DONE]\n\n`);
+}
+
+// What begins while it finishes is finished the next time.
+function finish(): void {
+  const all = [...answering];
+  for (let i = 1; i <= lastWords; i++)
+    setTimeout(() => {
+      for (const one of all) speak(one);
+      if (i === lastWords) for (const one of all) end(one);
+    }, i * lastEveryMs);
+}
+
+const server = createServer((request, response) => {
+  request.resume().on('end', () => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    const one = { response, words: 0 };
+    answering.add(one);
+    speak(one);
+  });
+});
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+setInterval(() => {
+  for (const one of answering) speak(one);
+}, everyMs);
+process.send!(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);
+
+process.on('message', (wish: Wish) => {
+  if (wish === 'finish') finish();
+  process.send!({ answering: answering.size, words } satisfies Told);
+});
+process.once('disconnect', () => process.exit());

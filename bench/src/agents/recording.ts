@@ -1,0 +1,94 @@
+import type { Attributes, DynamoClient } from '@stak/table';
+import { withText } from '../copies.ts';
+
+// What a turn asks of the engine, taken down once and asked again without the service: the same calls in the same
+// order, with the same conditions and under new names.
+
+export type EngineCall = { method: keyof DynamoClient; input: Attributes };
+
+export type Recorder = {
+  watch(client: DynamoClient): DynamoClient;
+  // The calls that were made while the work was done.
+  record(work: () => Promise<unknown>): Promise<EngineCall[]>;
+};
+
+export function createRecorder(): Recorder {
+  let calls: EngineCall[] | undefined;
+  return {
+    watch(client) {
+      const watched = Object.entries(client).map(([method, call]) => [
+        method,
+        (input: Attributes) => {
+          calls?.push({ method: method as keyof DynamoClient, input: structuredClone(input) });
+          return (call as (input: Attributes) => unknown)(input);
+        },
+      ]);
+      return Object.fromEntries(watched) as DynamoClient;
+    },
+    async record(work) {
+      const recorded: EngineCall[] = [];
+      calls = recorded;
+      await work();
+      calls = undefined;
+      return recorded;
+    },
+  };
+}
+
+export async function send(client: DynamoClient, { method, input }: EngineCall): Promise<void> {
+  await (client[method] as (input: Attributes) => Promise<unknown>)(input);
+}
+
+// The turn that follows the recorded one, the one after that, and so on, by their number from 1. What is another in
+// each: the message, the number of the turn, and the version and time of the documented item, which its conditions ask
+// for.
+export function repeatTurn(calls: readonly EngineCall[]): (n: number) => EngineCall[] {
+  const { messageId, seq, head, version, readAt, writtenAt } = readTurn(calls);
+  const timeOf = (n: number) => new Date(Date.parse(writtenAt) + n).toISOString();
+  return n => {
+    const texts: [from: string, to: string][] = [
+      [messageId, `${messageId}_${n}`],
+      [turnKey(seq), turnKey(seq + n)],
+      [turnKey(seq - 1), turnKey(seq - 1 + n)],
+      [writtenAt, timeOf(n)],
+      [readAt, timeOf(n - 1)],
+    ];
+    return calls.map(({ method, input }, i) => {
+      const renamed = texts.reduce((text, [from, to]) => withText(text, from, to), input);
+      return { method, input: i === head.call ? withVersion(renamed, head.step, version + n) : renamed };
+    });
+  };
+}
+
+const turnKey = (seq: number): string => `#${String(seq).padStart(10, '0')}`;
+
+function readTurn(calls: readonly EngineCall[]) {
+  const call = calls.findIndex(({ input }) => stepsOf(input).some(isHead));
+  const steps = stepsOf(calls[call]!.input);
+  const step = steps.findIndex(isHead);
+  const { Item, ExpressionAttributeValues } = steps[step]!.Put;
+  const [version, readAt] = Object.values(ExpressionAttributeValues) as [number, string];
+  const { seq, message_ids } = steps.find(({ Put }) => Put?.Item.seq !== undefined)!.Put.Item;
+  return {
+    head: { call, step },
+    messageId: message_ids[0] as string,
+    seq: seq as number,
+    version,
+    readAt,
+    writtenAt: Item.updated_at as string,
+  };
+}
+
+const stepsOf = ({ TransactItems = [] }: Attributes): Attributes[] => TransactItems;
+const isHead = ({ Put }: Attributes): boolean => Put?.Item.version !== undefined;
+
+function withVersion(input: Attributes, step: number, version: number): Attributes {
+  const { Put } = stepsOf(input)[step]!;
+  const [name] = Object.keys(Put.ExpressionAttributeValues) as [string];
+  const head = {
+    ...Put,
+    Item: { ...Put.Item, version: version + 1 },
+    ExpressionAttributeValues: { ...Put.ExpressionAttributeValues, [name]: version },
+  };
+  return { ...input, TransactItems: stepsOf(input).with(step, { Put: head }) };
+}

@@ -1,0 +1,31 @@
+import { runScript } from '../child-script.ts';
+import { writeCopies } from '../copies.ts';
+import { copyTasks } from '../tasks/stored-tasks.ts';
+import { openLake, tableName } from './lake.ts';
+import { readTemplates } from './templates.ts';
+
+// What was captured, how fast, and the most memory that the process held meanwhile. Only Linux tells the memory.
+export type Drained = { changes: number; seconds: number; privateMb?: number; residentMb?: number };
+export type Backlog = { few: Drained; many: Drained };
+export type BacklogSettings = { few: number; many: number };
+
+// A server that was away: all changes are in the stream when the lake begins to read.
+export async function measureBacklog(folder: string, { few, many }: BacklogSettings): Promise<Backlog> {
+  const drain = async (changes: number): Promise<Drained> => {
+    const home = `${folder}-${changes}`;
+    await change(home, changes);
+    return runScript<Drained>(import.meta.resolve('./backlog-script.ts'), [home, String(changes)]);
+  };
+  return { few: await drain(few), many: await drain(many) };
+}
+
+async function change(folder: string, changes: number): Promise<void> {
+  const lake = await openLake(folder);
+  try {
+    await lake.setStream(true);
+    const { tasks } = await readTemplates();
+    await writeCopies(lake.client, tableName, copyTasks(tasks, 'usr_0', changes));
+  } finally {
+    await lake.close();
+  }
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import type { BenchOptions } from '../bench.ts';
+import { inDataFolder } from '../data-folder.ts';
+import type { Verdict } from '../gates.ts';
+import type { Plan } from '../harness.ts';
+import { chooseParts, runParts } from '../parts.ts';
+import { keepResults } from '../results-file.ts';
+import { createCustomer } from '../server/customer.ts';
+import { startServerProcess } from '../server/process.ts';
+import { type BacklogSettings, measureBacklog } from './backlog.ts';
+import { type CaptureSettings, measureCapture } from './capture.ts';
+import { type FreshnessSettings, measureFreshness } from './freshness.ts';
+import { type InsightsSettings, measureInsights } from './insights.ts';
+import { printResults, readmeSection } from './report.ts';
+import { judgeResults, type Part, partNames, type Results } from './targets.ts';
+
+type Extent = {
+  plan: Plan;
+  insights: InsightsSettings;
+  freshness: FreshnessSettings;
+  capture: CaptureSettings;
+  backlog: BacklogSettings;
+};
+
+const full: Extent = {
+  plan: { rounds: 7, roundMs: 500, warmUpMs: 1500 },
+  insights: { users: 20, tasksEach: 50_000, changes: 1000 },
+  freshness: { perSecond: 20, durationMs: 20_000 },
+  capture: { perSecond: 2000, warmUpMs: 5000, durationMs: 20_000 },
+  backlog: { few: 10_000, many: 200_000 },
+};
+// Shows that everything runs; its figures mean little, so they are not kept.
+const quick: Extent = {
+  plan: { rounds: 1, roundMs: 100, warmUpMs: 100 },
+  insights: { users: 2, tasksEach: 2000, changes: 100 },
+  freshness: { perSecond: 5, durationMs: 2000 },
+  capture: { perSecond: 200, warmUpMs: 500, durationMs: 2000 },
+  backlog: { few: 200, many: 2000 },
+};
+
+export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
+  const parts = chooseParts(partNames, only);
+  const results = await inDataFolder('lake', folder => measure(parts, isQuick ? quick : full, folder));
+  const verdicts = judgeResults(results, parts);
+  console.log(`\n${printResults(results)}`);
+  if (!isQuick && only.length === 0)
+    keepResults('lake', { results, verdicts, section: readmeSection(results) });
+  return verdicts;
+}
+
+const measure = (parts: readonly Part[], extent: Extent, folder: string): Promise<Results> =>
+  runParts<Results, Part>(parts, {
+    insights: () => measureInsights(join(folder, 'insights'), extent.insights, extent.plan),
+    freshness: () => measureServerFreshness(join(folder, 'freshness'), extent.freshness),
+    capture: () => measureCapture(join(folder, 'capture'), extent.capture),
+    backlog: () => measureBacklog(join(folder, 'backlog'), extent.backlog),
+  });
+
+async function measureServerFreshness(folder: string, settings: FreshnessSettings) {
+  const server = await startServerProcess(folder);
+  try {
+    const customer = await createCustomer(server.url, { apiKeys: 1, sessions: 1, endUsers: 0 });
+    return await measureFreshness(server.url, join(folder, 'data', 'lake'), customer, settings);
+  } finally {
+    await server.close();
+  }
+}

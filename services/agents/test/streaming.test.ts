@@ -1,0 +1,161 @@
+import { EventEmitter, once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createModels } from '../src/index.ts';
+import { conversationPath, openPlace, type Place, say } from './agents-fixture.ts';
+import { openStub, type Stream } from './openai-stub.ts';
+
+type Event = { id: string; event: string; data: Record<string, unknown> };
+
+// Told whenever the model was asked or an event has come.
+const news = new EventEmitter();
+const until = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await once(news, 'news');
+};
+
+// Events as they come: `events` are those so far.
+function readEvents(response: Response) {
+  const events: Event[] = [];
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const over = (async () => {
+    let text = '';
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const texts = (text + part.value).split('\n\n');
+      text = texts.pop()!;
+      for (const one of texts) {
+        const [, id, event, data] = /id: (.*)\nevent: (.*)\ndata: (.*)/.exec(one) ?? [];
+        if (data !== undefined) events.push({ id: id!, event: event!, data: JSON.parse(data) });
+      }
+      news.emit('news');
+    }
+  })();
+  return { events, over, cancel: () => reader.cancel() };
+}
+
+describe('the events of an answer', () => {
+  let place: Place;
+  let answers: Stream[]; // the model says what a test tells it to, when it tells it
+  let close: () => Promise<void>;
+  beforeEach(async () => {
+    answers = [];
+    const stub = await openStub((_, stream) => {
+      answers.push(stream);
+      news.emit('news');
+    });
+    place = await openPlace(undefined, {
+      models: createModels({ openaiCompatible: { baseURL: stub.baseURL } }),
+    });
+    place.tenants.get('acme')!.settings = { ai_provider: 'openai-compatible', ai_model: 'stub' };
+    close = async () => {
+      await stub.close();
+      await place.target.close();
+    };
+  });
+  afterEach(() => close());
+
+  const path = `${conversationPath('c')}/messages`;
+  const headers = { Authorization: 'Bearer acme', Accept: 'text/event-stream' };
+  const post = async (content: string) =>
+    readEvents(
+      await place.app.request(path, {
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ content }),
+      }),
+    );
+  const follow = async (messageId: unknown, lastEventId: string) =>
+    readEvents(
+      await place.app.request(`${path}/${messageId}`, {
+        headers: { ...headers, 'Last-Event-ID': lastEventId },
+      }),
+    );
+  const textOf = (events: readonly Event[]) =>
+    events.flatMap(({ event, data }) => (event === 'delta' ? [data.text] : [])).join('');
+
+  it('come to whoever asked while the answer is being made', async () => {
+    const asked = await post('Tell me a story.');
+    await until(() => answers.length === 1);
+    answers[0]!.text('Once ');
+    await until(() => textOf(asked.events) === 'Once ');
+    answers[0]!.text('upon a time.');
+    answers[0]!.finish();
+    await asked.over;
+    expect(asked.events.map(({ id, event }) => [id, event])).toEqual([
+      ['0', 'accepted'],
+      ['1', 'delta'],
+      ['2', 'delta'],
+      ['3', 'reply'],
+    ]);
+    expect(asked.events[3]!.data.reply).toEqual({ role: 'assistant', content: 'Once upon a time.' });
+  });
+
+  it('are none the less for somebody who hung up and came back', async () => {
+    const asked = await post('Tell me a story.');
+    await until(() => answers.length === 1);
+    answers[0]!.text('Once ', 'upon ');
+    await until(() => asked.events.length === 3);
+    await asked.cancel();
+    answers[0]!.text('a ');
+    const again = await follow(asked.events[0]!.data.message_id, asked.events[2]!.id);
+    await until(() => textOf(again.events) === 'a ');
+    answers[0]!.text('time.');
+    answers[0]!.finish();
+    await again.over;
+    expect(textOf([...asked.events, ...again.events])).toBe('Once upon a time.');
+    expect(again.events.map(({ id }) => id)).toEqual(['3', '4', '5']);
+  });
+
+  it('come for a message that had to wait for another one', async () => {
+    const first = await post('Tell me a story.');
+    await until(() => answers.length === 1);
+    const second = await post('And another one.');
+    answers[0]!.text('No.');
+    answers[0]!.finish();
+    await first.over;
+    const worked = place.agents.runDue();
+    await until(() => answers.length === 2);
+    answers[1]!.text('Well, ');
+    await until(() => textOf(second.events) === 'Well, ');
+    answers[1]!.text('all right.');
+    answers[1]!.finish();
+    await Promise.all([worked, second.over]);
+    expect(second.events.map(({ event }) => event)).toEqual(['accepted', 'delta', 'delta', 'reply']);
+  });
+
+  it('begin again where a turn that failed is made once more', async () => {
+    const first = await post('Tell me a story.');
+    await until(() => answers.length === 1);
+    const second = await post('And another one.');
+    answers[0]!.text('No.');
+    answers[0]!.finish();
+    await first.over;
+    const failing = place.agents.runDue();
+    await until(() => answers.length === 2);
+    answers[1]!.text('Well');
+    await until(() => textOf(second.events) === 'Well');
+    answers[1]!.breakOff();
+    await until(() => second.events.at(-1)!.event === 'restart');
+    await place.clock.advance(1000); // the model is tried once more
+    await until(() => answers.length === 3);
+    answers[2]!.refuse(400);
+    await failing;
+    await place.clock.advance(60_000);
+    const working = place.agents.runDue();
+    await until(() => answers.length === 4);
+    answers[3]!.text('All right.');
+    answers[3]!.finish();
+    await Promise.all([working, second.over]);
+    const afterRestart = second.events.slice(second.events.findLastIndex(({ event }) => event === 'restart'));
+    expect(textOf(afterRestart)).toBe('All right.');
+    expect(second.events.map(({ id }) => id)).toEqual(second.events.map((_, i) => String(i)));
+  });
+
+  it('end with an error where there is no answer', async () => {
+    const asked = await post('Tell me a story.');
+    await until(() => answers.length === 1);
+    answers[0]!.refuse(400);
+    await asked.over;
+    expect(asked.events.map(({ event }) => event)).toEqual(['accepted', 'error']);
+    expect(asked.events[1]!.data.code).toBe('agents.model_failed');
+    expect((await say(place, 'c', 'hello')).body.seq).toBe(1);
+  });
+});
