@@ -111,7 +111,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await log(page).getByText('Marie Curie and her husband Pierre.').waitFor();
 
     const { data } = await client.agents.listConversations({ tenant_id, user_id: 'ann' });
-    const [{ conversation_id }] = data.data as [{ conversation_id: string }];
+    const { conversation_id } = data.data[0]!;
     const turns = await client.agents.listMessages({ tenant_id, conversation_id });
     expect(turns.data.data).toMatchObject([{ routing: 'model', usage: { output_tokens: 20 } }]);
     await page.getByRole('tab', { name: 'Usage' }).click();

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Random } from '@stak/kit';
+import { type Clock, type Logger, mapInTurns, type Random } from '@stak/kit';
 import { readChange, secondsOf } from './change.ts';
 import type { Counters } from './counters.ts';
 import type { DeadLetters } from './dead-letters.ts';
@@ -170,7 +170,8 @@ async function handleWhole(
 ): Promise<boolean> {
   for (let attempt = 1; attempt <= job.attempts && job.mayGoOn(); attempt++) {
     try {
-      const changes = records.map(record => readChange(subscription.entities, record));
+      const read = (record: StreamRecord) => readChange(subscription.entities, record);
+      const changes = await mapInTurns(records, limits.readInTurn, read);
       await subscription.handleBatch!(changes, contextOf(attempt));
       return true;
     } catch (error) {

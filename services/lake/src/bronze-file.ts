@@ -1,3 +1,5 @@
+import { nextTurn } from '@stak/kit';
+import * as limits from './limits.ts';
 import { keyPart } from './objects.ts';
 import type { Row } from './rows.ts';
 
@@ -41,14 +43,17 @@ export async function encodeRows(
   shard: string,
   generation: number,
 ): Promise<Uint8Array> {
-  const { parquetWriteBuffer } = await import('hyparquet-writer');
+  const { ByteWriter, parquetWrite } = await import('hyparquet-writer');
+  const writer = Object.assign(new ByteWriter(), { flush: nextTurn }); // after each group of rows
   const text = (name: string, read: (row: Row) => string | undefined, nullable = false) => ({
     name,
     type: 'STRING' as const,
     nullable,
     data: rows.map(row => read(row) ?? null),
   });
-  const buffer = parquetWriteBuffer({
+  await parquetWrite({
+    writer,
+    rowGroupSize: limits.rowsInTurn,
     columnData: [
       text('kind', row => row.kind),
       text('key', row => row.key),
@@ -65,5 +70,5 @@ export async function encodeRows(
       { name: 'chained', type: 'BOOLEAN', nullable: false, data: rows.map(row => row.isChained) },
     ],
   });
-  return new Uint8Array(buffer);
+  return new Uint8Array(writer.getBuffer());
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import type { Clock, Logger } from '@stak/kit';
+import { type Clock, type Logger, nextTurn } from '@stak/kit';
 import { type Change, type Subscription, subscribe } from '@stak/streams';
 import type { AnyEntity } from '@stak/table';
 import { type BronzeFile, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
@@ -36,28 +36,34 @@ export function captureChanges(deps: CaptureDeps): Subscription {
     attempts: Number.MAX_SAFE_INTEGER,
     async handleBatch(changes, { shardId, signal }) {
       assert(shardId !== undefined, 'the lake has to be told the shard: run it as a consumer, not in Lambda');
-      await capturePage(deps, shardId, changes);
+      const bytes = await capturePage(deps, shardId, changes);
       // What changes meanwhile becomes one page.
-      const hasMore = changes.length >= limits.pageRecords;
-      if (!hasMore) await clock.sleep(deps.flushMs, signal).catch(() => {});
+      const isLarge = changes.length >= limits.pageRecords || bytes >= limits.pageBytes;
+      if (!isLarge && !isBehind(deps, changes)) await clock.sleep(deps.flushMs, signal).catch(() => {});
     },
   });
 }
 
-export async function capturePage(
+// What was changed so long ago is followed by more. DynamoDB tells the time of a change in whole seconds.
+const isBehind = ({ clock, flushMs }: CaptureDeps, changes: readonly Change<AnyEntity>[]): boolean =>
+  clock.now() - Math.max(...changes.map(({ at }) => at.getTime())) > flushMs + 1000;
+
+// How many bytes of images were captured.
+async function capturePage(
   deps: CaptureDeps,
   shard: string,
   changes: readonly Change<AnyEntity>[],
-): Promise<void> {
+): Promise<number> {
   const { manifest, objects, clock, log, plan } = deps;
   const ordered = [...changes].sort((a, b) => compareSequences(a.sequence, b.sequence));
   const last = ordered.at(-1)?.sequence;
-  if (last === undefined) return;
+  if (last === undefined) return 0;
   const written = new Set<string>();
+  const bytes = 0;
 
   await manifest.commit(async (state): Promise<Entry | undefined> => {
     const fresh = ordered.filter(({ sequence }) => !isCaptured(state.shards[shard], sequence));
-    const { rows, letters } = readRows(plan, shard, fresh);
+    const { rows, letters } = await readRows(plan, shard, fresh);
     if (rows.length === 0 && letters.length === 0) return undefined;
     for (const { letter, body } of letters) {
       await objects.put(letter.path, body);
@@ -73,12 +79,14 @@ export async function capturePage(
       letters: letters.map(({ letter }) => ({ ...letter, generation })),
     };
   });
+  return bytes;
 }
 
-function readRows(plan: Plan, shard: string, changes: readonly Change<AnyEntity>[]) {
+async function readRows(plan: Plan, shard: string, changes: readonly Change<AnyEntity>[]) {
   const rows: Row[] = [];
   const letters: NewLetter[] = [];
-  for (const change of changes) {
+  for (const [i, change] of changes.entries()) {
+    if (i % limits.rowsInTurn === limits.rowsInTurn - 1) await nextTurn();
     try {
       rows.push(...rowsOf(plan, change));
     } catch (error) {

@@ -21,22 +21,35 @@ async function oldestMissing(deps: LagDeps, table: string, state: State): Promis
     if (streamErrors.includes(error)) return undefined;
     throw error;
   });
-  if (!status) return oldestOf(deps.source, table);
-  const missing = status.shards.flatMap(({ shardId, behind }) => {
-    if (behind?.newest === undefined || behind.oldestAt === undefined) return [];
-    return isCaptured(state.shards[shardId], behind.newest) ? [] : [Date.parse(behind.oldestAt)];
-  });
-  return missing.length > 0 ? Math.min(...missing) : undefined;
+  if (!status) return oldestOf(deps.source, table); // nothing was ever captured: whatever the stream has is missing
+  const missing = await Promise.all(
+    status.shards.map(async ({ shardId, behind }) => {
+      if (behind?.newest === undefined || behind.oldestAt === undefined) return undefined;
+      if (!isCaptured(state.shards[shardId], behind.newest)) return Date.parse(behind.oldestAt);
+      // What was looked at is captured, and only its checkpoint is not written yet. There may be more after that.
+      return oldestOf(deps.source, table, { shardId, sequence: behind.newest });
+    }),
+  );
+  const known = missing.filter(at => at !== undefined);
+  return known.length > 0 ? Math.min(...known) : undefined;
 }
 
-// Nothing was ever captured: whatever the stream has is missing.
-async function oldestOf(source: StreamSource, TableName: string): Promise<number | undefined> {
+type Place = { shardId: string; sequence: string };
+
+// The oldest record of the stream, or the oldest after a place in it.
+async function oldestOf(source: StreamSource, TableName: string, after?: Place): Promise<number | undefined> {
   const { Streams = [] } = await source.listStreams({ TableName });
   for (const { StreamArn = '' } of Streams) {
     const { StreamDescription } = await source.describeStream({ StreamArn });
     for (const { ShardId = '' } of StreamDescription?.Shards ?? []) {
-      const place = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' as const };
-      const { ShardIterator = '' } = await source.getShardIterator(place);
+      if (after && after.shardId !== ShardId) continue;
+      const { ShardIterator = '' } = await source.getShardIterator({
+        StreamArn,
+        ShardId,
+        ...(after
+          ? { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: after.sequence }
+          : { ShardIteratorType: 'TRIM_HORIZON' }),
+      });
       const { Records: [oldest] = [] } = await source.getRecords({ ShardIterator, Limit: 1 });
       const at = oldest?.dynamodb?.ApproximateCreationDateTime;
       if (at !== undefined) return at instanceof Date ? at.getTime() : at * 1000;

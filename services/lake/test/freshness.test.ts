@@ -48,3 +48,62 @@ test('changes that come close together share a file', async () => {
   expect(Math.max(...files.map(file => file.rows))).toBeLessThanOrEqual(1000);
   await expectEveryChangeOnce(house);
 });
+
+const large = (task_id: string) => newErrand('usr_ann', task_id, { title: 'x'.repeat(40_000) });
+
+test('a page that is full by its size is followed by the next one at once', async () => {
+  const house = await openHouse();
+  const { store, clock } = house;
+  let pauses = 0;
+  const flushMs = 1234;
+  const counting = {
+    ...clock,
+    sleep(ms: number, signal?: AbortSignal) {
+      if (ms === flushMs) pauses += 1;
+      return clock.sleep(ms, signal);
+    },
+  };
+  const lake = openLake(house, { clock: counting, flushMs });
+  for (let i = 0; i < 60; i++) await store.put(errand, large(`${i}`));
+  await capture(house, lake);
+  expect((await readState(house)).files.size).toBeGreaterThan(1);
+  expect(pauses).toBe(0);
+  await store.put(errand, newErrand('usr_ann', 'a small one'));
+  await capture(house, lake);
+  expect(pauses).toBe(1);
+});
+
+test('the lake knows that it is behind, also where what is captured has no checkpoint yet', async () => {
+  const house = await openHouse();
+  const { store, clock, source, client } = house;
+  const lake = openLake(house);
+  for (let i = 0; i < 60; i++) await store.put(errand, large(`${i}`));
+  const stopping = new AbortController();
+  const [subscription] = lake.subscriptions;
+  let isHeld = false;
+  const holding = {
+    ...subscription!,
+    async handleBatch(...[changes, context]: Parameters<NonNullable<typeof subscription.handleBatch>>) {
+      await subscription!.handleBatch!(changes, context);
+      isHeld = true;
+      await new Promise(resolve => context.signal.addEventListener('abort', resolve));
+    },
+  };
+  const writtenAt = clock.now();
+  const random = seededRandom(1);
+  const ended = createConsumer({
+    subscription: holding,
+    source,
+    client,
+    clock,
+    random,
+    log: silent,
+  }).run(stopping.signal);
+  await until(house, () => isHeld);
+  await clock.advance(3000);
+  const [status] = (await lake.status()).tables;
+  expect(status!.bronze_rows).toBeGreaterThan(0);
+  expect(status).toMatchObject({ caught_up: false, lag_ms: clock.now() - writtenAt });
+  stopping.abort();
+  await ended;
+});

@@ -1,3 +1,4 @@
+import { nextTurn } from '@stak/kit';
 import MiniSearch from 'minisearch';
 import * as limits from './limits.ts';
 import type { Task } from './schema.ts';
@@ -61,7 +62,7 @@ export function createSearchIndex(epoch: string, seq: number, most = limits.sear
         const matches = index.search(word).map(({ id, score }) => ({ task_id: id as string, score }));
         found = found ? inBoth(found, matches) : matches;
         if (found.length === 0) break;
-        await new Promise(resolve => setImmediate(resolve));
+        await nextTurn();
       }
       return (found ?? []).sort((a, b) => b.score - a.score).slice(0, limits.searchResults);
     },

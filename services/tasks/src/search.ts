@@ -1,3 +1,4 @@
+import { nextTurn } from '@stak/kit';
 import { readEntries, settledTally } from './changes.ts';
 import type { Writing } from './commit.ts';
 import { tasksErrors } from './errors.ts';
@@ -66,7 +67,7 @@ async function build({ store }: Writing, user_id: string, tally: Tally): Promise
   for await (const one of store.all(allTasks, { user_id }, { consistent: true })) {
     index.put(one as Task);
     // Others are served meanwhile.
-    if (++added % limits.searchChunk === 0) await new Promise(resolve => setImmediate(resolve));
+    if (++added % limits.searchChunk === 0) await nextTurn();
   }
   return index;
 }
