@@ -124,32 +124,23 @@ export async function readMessage(service: Service, user: UserPlace, id: string)
 const snoozedUntil = ({ state }: Mailbox, id: string): number | null =>
   state.snoozed.find(one => one.id === id)?.until ?? null;
 
-export function showOwn(box: Mailbox, message: UserMessage, flags: Flags): ShownMessage {
-  return {
-    ...shownContent(message),
-    ...shownFlags(flags),
-    readat: flags.read ? (readAt(box.state, message) ?? null) : null,
-    snoozed_until: snoozedUntil(box, message.id),
-  };
-}
+export const showOwn = (box: Mailbox, message: UserMessage, flags: Flags): ShownMessage =>
+  show(box, message, flags, flags.read ? readAt(box.state, message) : undefined);
 
-export function showPublic(
+export const showPublic = (
   box: Mailbox,
   text: PublicMessage,
   flags: Flags,
   read: Receipt | undefined,
-): ShownMessage {
-  return {
-    ...shownContent(text),
-    ...shownFlags(flags),
-    readat: flags.read ? (read?.readat ?? box.state.all_read_at ?? null) : null,
-    snoozed_until: snoozedUntil(box, text.id),
-  };
-}
+): ShownMessage => show(box, text, flags, flags.read ? (read?.readat ?? box.state.all_read_at) : undefined);
 
-const shownFlags = ({ read, seen, archived }: Flags) => ({ read, seen, archived });
-
-const shownContent = (one: UserMessage | PublicMessage) => ({
+// Attribute by attribute: a page has thirty of them, and copying objects into each other was a tenth of its time.
+const show = (
+  box: Mailbox,
+  one: UserMessage | PublicMessage,
+  flags: Flags,
+  readat: number | undefined,
+): ShownMessage => ({
   id: one.id,
   host_system_id: one.host_system_id,
   sender: one.sender,
@@ -159,4 +150,9 @@ const shownContent = (one: UserMessage | PublicMessage) => ({
   expiredat: one.expiredat,
   taxonomy: one.taxonomy,
   message: one.message,
+  read: flags.read,
+  seen: flags.seen,
+  archived: flags.archived,
+  readat: readat ?? null,
+  snoozed_until: snoozedUntil(box, one.id),
 });

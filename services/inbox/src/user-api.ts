@@ -28,17 +28,15 @@ async function enterUser({ enterTenant }: Service, caller: Caller, params: Param
 
 // Texts never change, so a page is told by its messages and their marks.
 const pageTag = (items: readonly ShownMessage[], next: string | null): string => {
-  const hash = createHash('sha256');
+  let marks = next === null ? 'end' : 'more';
   for (const one of items)
-    hash.update(`${one.id}${one.read}${one.seen}${one.archived}${one.readat}${one.snoozed_until}`);
-  return hash
-    .update(next === null ? 'end' : 'more')
-    .digest('hex')
-    .slice(0, 32);
+    marks += `${one.id}${one.read}${one.seen}${one.archived}${one.readat}${one.snoozed_until}`;
+  return tagOf(marks);
 };
 
-const valueTag = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
+const valueTag = (value: unknown): string => tagOf(JSON.stringify(value));
+
+const tagOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 const showMarked = ({ changed, missing }: Marked) => ({ changed, not_found: missing });
 
