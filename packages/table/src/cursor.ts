@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  randomBytes,
+  randomFillSync,
+} from 'node:crypto';
 import type { Attributes } from './client.ts';
 import { tableErrors } from './errors.ts';
 import { cursorBytes } from './limits.ts';
@@ -15,11 +22,12 @@ const tagBytes = 16;
 
 // Without a secret the cursors of this process are good for this process only.
 export function createCursors(secret: string | Uint8Array = randomBytes(32)): Cursors {
-  const key = createHash('sha256').update('stak cursor\0').update(secret).digest();
+  const key = createSecretKey(createHash('sha256').update('stak cursor\0').update(secret).digest());
+  const nextIv = createIvs();
 
   return {
     seal(position, bound) {
-      const iv = randomBytes(ivBytes);
+      const iv = nextIv();
       const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(contextOf(bound));
       const sealed = [iv, cipher.update(JSON.stringify(position), 'utf8'), cipher.final()];
       return Buffer.concat([...sealed, cipher.getAuthTag()]).toString('base64url');
@@ -42,6 +50,20 @@ export function createCursors(secret: string | Uint8Array = randomBytes(32)): Cu
         throw refused(error);
       }
     },
+  };
+}
+
+// Randomness is asked for in bulk: each request for it costs more than the bytes do.
+function createIvs(): () => Buffer {
+  const pool = Buffer.alloc(ivBytes * 256);
+  let used = pool.length;
+  return () => {
+    if (used === pool.length) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    used += ivBytes;
+    return pool.subarray(used - ivBytes, used);
   };
 }
 
