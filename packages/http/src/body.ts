@@ -72,6 +72,6 @@ async function within(reading: Promise<Uint8Array>, mostMs: number, clock: Clock
   try {
     return await Promise.race([reading, late]);
   } finally {
-    isRead.abort();
+    isRead.abort('read'); // with a reason of its own: the usual one is an error, and made with a stack
   }
 }

@@ -84,7 +84,7 @@ export function createOutbound(settings: OutboundSettings = {}): Outbound {
       const abort = () => exchange.stop(aborted.reason, aborted.message);
       const exchange = createExchange(mostBytes, (outcome, peer) => {
         inFlight -= 1;
-        over.abort();
+        over.abort('answered'); // with a reason of its own: the usual one is an error, and made with a stack
         signal?.removeEventListener('abort', abort);
         resolve(report(outcome, peer));
       });
