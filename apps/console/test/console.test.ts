@@ -1,3 +1,4 @@
+import { createClient } from '@stak/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { type House, openDestination, openHouse } from './house.ts';
@@ -131,6 +132,20 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     // What everybody together uses is not for every customer.
     expect(await page.getByText('Capacity units').count()).toBe(0);
     expect(visitor.failures).toEqual([]);
+  });
+
+  it('tells an account in the overview what it was reminded of', async () => {
+    const { page, email, password, failures } = await enter();
+    await page.getByText('Nothing needs you').waitFor();
+    const guest = createClient({ baseUrl: house.url });
+    const { data } = await guest.accounts.logIn({ body: { email, password, cookie: false } });
+    const { tasks } = createClient({ baseUrl: house.url, token: data.access_token });
+    const reminder = { at: new Date(Date.now() + 500).toISOString() };
+    await tasks.create({ body: { title: 'Call Ann', reminder } });
+    await page.getByRole('button', { name: 'Read them' }).click({ timeout: 40_000 });
+    await page.getByRole('dialog').getByText('Call Ann').first().waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
   it('can be used by everybody, in light and dark and on a phone', async () => {

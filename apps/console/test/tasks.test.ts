@@ -172,6 +172,23 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     expect(failures).toEqual([]);
   });
 
+  it('are changed in a form, which overwrites nobody else’s change', async () => {
+    const { page } = await enter('board');
+    await addTasks(page, 'Call Ann');
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    for (const window of [page, other]) await card(window, 'Call Ann').click();
+    const title = (window: Page) => window.getByRole('dialog').getByRole('textbox', { name: 'Title' });
+    const save = (window: Page) => window.getByRole('button', { name: 'Save' }).click();
+    await title(other).waitFor();
+    await title(page).fill('Call Ann at five');
+    await save(page);
+    await card(column(page, 'To do'), 'Call Ann at five').waitFor();
+    await title(other).fill('Call Bob');
+    await save(other);
+    await other.getByRole('alert').getByText('It was changed since you read it').waitFor();
+  });
+
   it('are told about by the lake: insights, and SQL that says what is wrong', async () => {
     const { page, failures } = await enter('list');
     await addTasks(page, 'Call Ann !high #sales', 'Write the report #office');

@@ -25,7 +25,17 @@ type Refusal = Error & {
 
 const isRefusal = (error: Error): error is Refusal => error.name === 'StakError' && 'detail' in error;
 
-// What to do about it, where the server cannot know that it is talking to a command.
+const describeRefusal = ({ code, detail, errors }: Refusal): string =>
+  [`${detail} (${code})`, ...errors.map(field => `${field.pointer}: ${field.detail}`)].join('; ');
+
+export function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (isRefusal(error)) return describeRefusal(error);
+  const explanation = explanations.get((error as NodeJS.ErrnoException).code ?? '');
+  return (explanation?.(error) ?? error.message).replaceAll(/\s*\n\s*/g, ' ');
+}
+
+// What whoever typed a command can do about it. The server does not know that it is talking to one.
 const nextSteps = new Map([
   ['client.unreachable', 'is it running? start one with stak start, or name another with --url or STAK_URL'],
   ['http.unauthenticated', 'sign in with stak login, or set STAK_TOKEN to an API key that is still there'],
@@ -37,22 +47,10 @@ const nextSteps = new Map([
   ['inbox.not_found', 'see stak inbox list --tenant'],
 ]);
 
-function describeRefusal({ code, detail, errors }: Refusal): string {
-  const fields = errors.map(field => `${field.pointer}: ${field.detail}`);
-  const next = nextSteps.get(code);
-  return [`${detail} (${code})`, ...fields, ...(next === undefined ? [] : [next])].join('; ');
-}
-
-// `command` is what was typed, for mistakes that its help clears up.
-export function explain(error: unknown, command?: string): string {
-  const needsHelp = error instanceof Error && (error.name === 'FlagError' || error.name === 'CACError');
-  const help = needsHelp && command !== undefined ? `; see stak ${command} --help` : '';
-  return `${describe(error)}${help}`;
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (isRefusal(error)) return describeRefusal(error);
-  const explanation = explanations.get((error as NodeJS.ErrnoException).code ?? '');
-  return (explanation?.(error) ?? error.message).replaceAll(/\s*\n\s*/g, ' ');
+export function explainTo(command: string | undefined, error: unknown): string {
+  if (!(error instanceof Error)) return explain(error);
+  const isUsage = error.name === 'FlagError' || error.name === 'CACError';
+  const help = isUsage && command !== undefined ? `see stak ${command} --help` : undefined;
+  const next = isRefusal(error) ? nextSteps.get(error.code) : help;
+  return next === undefined ? explain(error) : `${explain(error)}; ${next}`;
 }

@@ -13,7 +13,7 @@ import { registerStreams } from './commands/streams.ts';
 import { registerTables } from './commands/tables.ts';
 import { registerTasks } from './commands/tasks.ts';
 import { registerTenants } from './commands/tenants.ts';
-import { explain, UsageError } from './errors.ts';
+import { explainTo, UsageError } from './errors.ts';
 import { guessCommand, shapeHelp } from './help.ts';
 
 const cli = cac('stak');
@@ -56,6 +56,6 @@ function unknownCommand(given: string): UsageError {
 try {
   await main(process.argv);
 } catch (error) {
-  console.error(`stak: ${explain(error, cli.matchedCommandName)}`);
+  console.error(`stak: ${explainTo(cli.matchedCommandName, error)}`);
   process.exitCode = 1;
 }

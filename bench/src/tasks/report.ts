@@ -21,10 +21,10 @@ const report = ({ operations, search, costs }: Results, table: (cells: Cells) =>
 const titles: Record<OperationName, string> = {
   query: 'a bare query of 50',
   list: 'list of 50',
-  'list route': 'list of 50, as JSON',
-  get: 'get, as JSON',
-  create: 'create, from and as JSON',
-  status: 'status change, from and as JSON',
+  'list route': 'list of 50, by its route',
+  get: 'get, by its route',
+  create: 'create, by its route',
+  status: 'status change, by its route',
 };
 const patternOf: Partial<Record<OperationName, string>> = {
   list: 'all tasks',

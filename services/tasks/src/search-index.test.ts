@@ -36,8 +36,7 @@ it('looks for so many words and no more, whatever stands between them', async ()
 it('lets others have a turn between two words', async () => {
   const index = indexOf('milk and honey');
   const turns: string[] = [];
-  const found = index.find('milk honey').then(() => turns.push('found'));
   setImmediate(() => turns.push('another'));
-  await found;
+  await index.find('milk honey').then(() => turns.push('found'));
   expect(turns).toEqual(['another', 'found']);
 });

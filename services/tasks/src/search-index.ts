@@ -59,10 +59,10 @@ export function createSearchIndex(epoch: string, seq: number, most = limits.sear
     async find(query) {
       let found: Found[] | undefined;
       for (const word of wordsOf(query)) {
+        if (found) await nextTurn();
         const matches = index.search(word).map(({ id, score }) => ({ task_id: id as string, score }));
         found = found ? inBoth(found, matches) : matches;
         if (found.length === 0) break;
-        await nextTurn();
       }
       return (found ?? []).sort((a, b) => b.score - a.score).slice(0, limits.searchResults);
     },

@@ -52,15 +52,16 @@ describe('the calendar', () => {
   });
 
   it('shows no more of a series than there is to come', async () => {
-    const as = 'bob';
-    const { task_id } = await f.create(
-      { title: 'Twice', due_date: '2026-01-05', recurrence: 'FREQ=WEEKLY;COUNT=2' },
-      { as },
-    );
-    await f.ok('PATCH', `/v1/tasks/${task_id}`, { as, send: { status: 'completed' } });
-    const calendar = new ICAL.Component(ICAL.parse(await (await read(await address(as))).text()));
+    const { task_id } = await f.create({
+      title: 'Twice',
+      due_date: '2026-01-05',
+      recurrence: 'FREQ=WEEKLY;COUNT=2',
+    });
+    await f.ok('PATCH', `/v1/tasks/${task_id}`, { send: { status: 'completed' } });
+    const calendar = new ICAL.Component(ICAL.parse(await (await read(await address())).text()));
     const events = calendar.getAllSubcomponents('vevent').map(one => new ICAL.Event(one));
-    expect(events.map(one => `${one.startDate} ${one.summary} ${one.isRecurring()}`).sort()).toEqual([
+    const shown = events.map(one => `${one.startDate} ${one.summary} ${one.isRecurring()}`);
+    expect(shown.filter(one => one.includes('Twice')).sort()).toEqual([
       '2026-01-05 ✓ Twice false',
       '2026-01-12 Twice false',
     ]);

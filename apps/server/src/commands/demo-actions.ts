@@ -20,7 +20,7 @@ const usualPace = 40; // things a minute: one can follow them with the eyes
 const fastestPace = 240; // more than that, and the server begins to refuse: 600 requests a minute for one caller
 const readyWaits = 20;
 const readyMs = 500;
-const watchedEvents = 40; // the newest: what came before them is done long since
+const watchedEvents = 20; // the newest: what came before them is done long since
 
 export async function demo(flags: DemoFlags): Promise<void> {
   const url = readClientConfig(flags).url ?? localUrl;

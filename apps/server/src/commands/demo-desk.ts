@@ -6,7 +6,7 @@ import type { Desk } from '../demo/stage.ts';
 import { findConnection, type NewConnection, type Workspace } from '../demo/workspace.ts';
 
 // The shop's shipping desk: a server on this machine that takes what Stripe sends, slips now and then, and can be
-// told to break. Without a connection the server may not reach this machine, and nothing comes.
+// told to break. It has no connection if the Stak server may not call this machine: then nothing comes.
 export type ShippingDesk = Desk & {
   // Until nothing of these events is under way any more, or it takes too long.
   settle(eventIds: readonly string[]): Promise<void>;
@@ -18,7 +18,7 @@ const slips = 0.06; // of a hundred deliveries, six fail once
 const slowestMs = 60; // a destination that answers at once makes a dull chart
 const failingMs = 8_000; // three attempts take four seconds
 const settlingMs = 10_000;
-const lookMs = 250;
+const lookMs = 500;
 
 const connectionTo = (destinationUrl: string): NewConnection => ({
   name: 'Paid orders to the shipping desk',
@@ -38,6 +38,7 @@ export async function openDesk({ client, stripe }: Workspace, random: Random): P
     response.end(isFine ? 'packed soon' : 'the printer is on fire');
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  server.unref(); // whatever goes wrong, the command ends
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/orders`;
   const connectionId = await findConnection(client, stripe.sourceId, connectionTo(url));
@@ -55,12 +56,13 @@ export async function openDesk({ client, stripe }: Workspace, random: Random): P
   };
   const untilQuiet = async (eventIds: readonly string[], mostMs: number, isQuietWhenHeld: boolean) => {
     const endMs = Date.now() + mostMs;
-    while (Date.now() < endMs) {
-      const isBusy = (await deliveriesOf(eventIds)).some(
+    let left = eventIds;
+    while (left.length > 0 && Date.now() < endMs) {
+      const busy = (await deliveriesOf(left)).filter(
         ({ state, isHeld }) => (state === 'pending' || state === 'retrying') && !(isHeld && isQuietWhenHeld),
       );
-      if (!isBusy) return;
-      await sleep(lookMs);
+      left = busy.map(({ eventId }) => eventId);
+      if (left.length > 0) await sleep(lookMs);
     }
   };
   const become = (status: 'active' | 'paused') =>

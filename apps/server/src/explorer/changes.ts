@@ -43,9 +43,8 @@ export function createChanges(deps: ChangesDeps): Changes {
   }
 
   async function linger(tail: Tail): Promise<void> {
-    const leftAt = clock.now();
     await clock.sleep(limits.lingerMs, tail.stop.signal).catch(() => {});
-    if (tail.bells.size === 0 && clock.now() - leftAt >= limits.lingerMs) tail.stop.abort();
+    if (tail.bells.size === 0) tail.stop.abort();
   }
 
   return {
@@ -55,9 +54,9 @@ export function createChanges(deps: ChangesDeps): Changes {
       tail.bells.add(bell);
       try {
         await tail.ready;
-        let place = placeIn(tail, afterId) ?? tail.last;
-        const isKnown = afterId === undefined || placeIn(tail, afterId) !== undefined;
-        sink.send({ id: idIn(tail, place), event: isKnown ? 'ready' : 'gap', data: {} });
+        const known = afterId === undefined ? tail.last : placeIn(tail, afterId);
+        let place = known ?? tail.last;
+        sink.send({ id: idIn(tail, place), event: known === undefined ? 'gap' : 'ready', data: {} });
         while (!sink.signal.aborted) {
           if (tail.stop.signal.aborted) throw tail.failure ?? new Error('the stream is not read any more');
           place = await sendSince(tail, place, sink);
@@ -132,8 +131,8 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
 
 const idIn = ({ epoch }: Tail, place: number): string => `${epoch}-${place}`;
 
-function placeIn({ epoch, last, kept }: Tail, id: string | undefined): number | undefined {
-  const place = id?.startsWith(`${epoch}-`) ? Number(id.slice(epoch.length + 1)) : Number.NaN;
+function placeIn({ epoch, last, kept }: Tail, id: string): number | undefined {
+  const place = id.startsWith(`${epoch}-`) ? Number(id.slice(epoch.length + 1)) : Number.NaN;
   return Number.isInteger(place) && place <= last && place >= last - kept.length ? place : undefined;
 }
 

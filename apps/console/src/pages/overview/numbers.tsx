@@ -1,10 +1,10 @@
 import { SimpleGrid } from '@mantine/core';
-import { createClient, StakError } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api.ts';
 import { formatNumber } from '../../format.ts';
 import { Stat } from '../../stat.tsx';
 import { TextLink } from '../../text-link.tsx';
+import { Alerts } from './alerts.tsx';
 
 const refetchInterval = 10_000;
 
@@ -30,37 +30,6 @@ function Usage() {
       label="Events this month"
       value={data ? formatNumber(data.usageThisMonth) : '…'}
       note={data && `of ${formatNumber(data.eventsPerMonth)} in your plan`}
-    />
-  );
-}
-
-// What Stak tells an account is in an inbox like any other, read with a token of its own.
-async function countAlerts(): Promise<number> {
-  const { data: own } = await client.accounts.mintInboxToken();
-  const reader = createClient({ baseUrl: '', token: own.token });
-  const counts = await Promise.all(
-    ['alerts', 'tasks'].map(inbox_key =>
-      reader.inbox
-        .counts({ tenant_id: own.tenant_id, inbox_key, uid: 'me' })
-        .then(({ data }) => data.unread, ifNone),
-    ),
-  );
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
-// An inbox is made with its first message.
-function ifNone(error: unknown): number {
-  if (error instanceof StakError && error.status === 404) return 0;
-  throw error;
-}
-
-function Alerts() {
-  const { data } = useQuery({ queryKey: ['alert-counts'], queryFn: countAlerts, refetchInterval: 30_000 });
-  return (
-    <Stat
-      label="Unread alerts"
-      value={data === undefined ? '…' : formatNumber(data)}
-      note={data === 0 ? 'Nothing needs you' : 'Failing deliveries and reminders'}
     />
   );
 }

@@ -107,7 +107,8 @@ function IndexDesign({ index, entities }: { index: Index; entities: Entity[] }) 
             {index.status.toLowerCase()}
           </Badge>
           <Text size="sm" c="dimmed">
-            {formatNumber(index.items)} items, {formatBytes(index.bytes)}; {projections[index.projection]}.
+            {index.items === 1 ? '1 item' : `${formatNumber(index.items)} items`}, {formatBytes(index.bytes)};{' '}
+            {projections[index.projection]}.
           </Text>
         </Group>
         <DataTable

@@ -31,13 +31,14 @@ export function TaskBrowser({ isBoard, onOpen }: { isBoard: boolean; onOpen: (ta
   return (
     <Stack gap="sm">
       <QuickAdd />
-      <Group align="start">
+      <Group align="start" gap="xs">
         <TextInput
           aria-label="Search"
           placeholder="Search"
           leftSection={<IconSearch size={16} />}
           value={search}
           onChange={event => setSearch(event.currentTarget.value)}
+          flex="1 1 10rem"
         />
         <TextInput
           aria-label="Filter"
@@ -47,7 +48,7 @@ export function TaskBrowser({ isBoard, onOpen }: { isBoard: boolean; onOpen: (ta
           onChange={event => setFilterText(event.currentTarget.value)}
           error={filter !== '' && q === '' && tasks.error ? messageOf(tasks.error) : undefined}
           disabled={q !== ''}
-          flex="1 1 16rem"
+          flex="3 1 16rem"
         />
         <Select
           aria-label="Order"

@@ -13,7 +13,7 @@ export function TaskForm({ task_id, onDone }: Props) {
   const { refresh, remove } = useTaskActions();
   const read = useQuery({
     queryKey: ['task', task_id],
-    queryFn: async () => (await client.tasks.get({ task_id })).data,
+    queryFn: () => client.tasks.get({ task_id }),
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY, // what is being typed stays
   });
@@ -31,7 +31,7 @@ export function TaskForm({ task_id, onDone }: Props) {
         ...(status !== undefined && { status }),
       };
       // Somebody else's change in between is told, not overwritten.
-      await client.tasks.update({ task_id, body }, { ifMatch: `"${read.data!.version}"` });
+      await client.tasks.update({ task_id, body }, { ifMatch: read.data?.etag ?? '*' });
     },
     onSuccess: () => {
       onDone();
@@ -44,7 +44,7 @@ export function TaskForm({ task_id, onDone }: Props) {
   };
   return (
     <Loaded query={read}>
-      {task => (
+      {({ data: task }) => (
         <form onSubmit={submit}>
           <Stack>
             {save.error && <Failure error={save.error} />}

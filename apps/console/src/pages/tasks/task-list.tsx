@@ -1,77 +1,67 @@
-import { Anchor, Button, Card, Checkbox, Text } from '@mantine/core';
-import { DataTable } from '../../data-table.tsx';
+import { ActionIcon, Anchor, Card, Checkbox, Group, Stack, Text } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
 import { DueDate, TaskMarks } from './task-card.tsx';
 import { columns, type Task, type TaskStatus } from './task-queries.ts';
 
-type Props = {
-  tasks: readonly Task[];
-  empty: string;
+type Actions = {
   onMove: (task: Task, status: TaskStatus) => void;
   onOpen: (task: Task) => void;
   onRemove: (task: Task) => void;
 };
 
-export function TaskList({ tasks, empty, onMove, onOpen, onRemove }: Props) {
+type Props = Actions & { tasks: readonly Task[]; empty: string };
+
+export function TaskList({ tasks, empty, ...actions }: Props) {
+  if (tasks.length === 0) return <Text c="dimmed">{empty}</Text>;
   return (
-    <Card withBorder>
-      <DataTable
-        label="Tasks"
-        rows={tasks}
-        keyOf={task => task.task_id}
-        empty={empty}
-        columns={[
-          {
-            label: 'Done',
-            show: task => (
-              <Checkbox
-                aria-label={`${task.title} is done`}
-                checked={task.status === 'completed'}
-                onChange={event => onMove(task, event.currentTarget.checked ? 'completed' : 'pending')}
-              />
-            ),
-          },
-          {
-            label: 'Task',
-            show: task => (
-              <Anchor
-                component="button"
-                type="button"
-                size="sm"
-                ta="left"
-                c="inherit"
-                fw={500}
-                td={task.status === 'completed' ? 'line-through' : undefined}
-                onClick={() => onOpen(task)}
-              >
-                {task.title}
-              </Anchor>
-            ),
-          },
-          {
-            label: 'Status',
-            show: task => (
-              <Text size="sm" className="stak-nowrap">
-                {columns.find(({ status }) => status === task.status)?.label}
-              </Text>
-            ),
-          },
-          { label: 'Marks', show: task => <TaskMarks task={task} /> },
-          { label: 'Due', show: task => <DueDate task={task} /> },
-          {
-            label: '',
-            show: task => (
-              <Button
-                size="compact-sm"
-                variant="default"
-                aria-label={`Delete ${task.title}`}
-                onClick={() => onRemove(task)}
-              >
-                Delete
-              </Button>
-            ),
-          },
-        ]}
-      />
+    <Card withBorder padding={0} component="ul" aria-label="Tasks" className="stak-list">
+      {tasks.map(task => (
+        <TaskLine key={task.task_id} task={task} {...actions} />
+      ))}
     </Card>
+  );
+}
+
+// What it is and what it is about stand below each other, so that a phone has room for both.
+function TaskLine({ task, onMove, onOpen, onRemove }: Actions & { task: Task }) {
+  const isDone = task.status === 'completed';
+  return (
+    <Group component="li" wrap="nowrap" gap="sm" px="md" py="xs">
+      <Checkbox
+        aria-label={`${task.title} is done`}
+        checked={isDone}
+        onChange={event => onMove(task, event.currentTarget.checked ? 'completed' : 'pending')}
+      />
+      <Stack gap={2} miw={0} flex={1}>
+        <Anchor
+          component="button"
+          type="button"
+          size="sm"
+          ta="left"
+          c="inherit"
+          fw={500}
+          className="stak-break"
+          td={isDone ? 'line-through' : undefined}
+          onClick={() => onOpen(task)}
+        >
+          {task.title}
+        </Anchor>
+        <Group gap="xs">
+          <TaskMarks task={task} />
+          <DueDate task={task} />
+        </Group>
+      </Stack>
+      <Text size="sm" c="dimmed" className="stak-nowrap" visibleFrom="xs">
+        {columns.find(({ status }) => status === task.status)?.label}
+      </Text>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={`Delete ${task.title}`}
+        onClick={() => onRemove(task)}
+      >
+        <IconTrash size={16} />
+      </ActionIcon>
+    </Group>
   );
 }
