@@ -43,8 +43,8 @@ test('what goes wrong is told in one line', async () => {
     me.fail('chat', '--tenant', 'nowhere', '--user', 'ann', 'Hi'),
   ]);
   expect(silent).toMatch(/^stak: what do you want to say\?.*$/);
-  expect(nobody).toBe('stak: --user needs one value');
-  expect(elsewhere).toMatch(/^stak: .*\(tenants\.not_found\)$/);
+  expect(nobody).toBe('stak: --user needs one value; see stak chat --help');
+  expect(elsewhere).toMatch(/^stak: .*\(tenants\.not_found\); see stak tenants list$/);
 }, 60_000);
 
 test('at a terminal, line by line, and a failure does not end it', async () => {

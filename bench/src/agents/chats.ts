@@ -3,7 +3,7 @@ import type { Customer } from '../server/customer.ts';
 import { memoryOf } from '../server/memory.ts';
 import type { ServerProcess } from '../server/process.ts';
 import { messagesPath, settings } from './agents.ts';
-import { type Chat, openChat } from './chat.ts';
+import { type Chat, type ChatRequest, openChat } from './chat.ts';
 import type { Model } from './model.ts';
 
 export type ChatsSettings = {
@@ -31,18 +31,22 @@ export async function measureChats(
   const { client, tenantId, endUsers } = customer;
   const body = { ...settings, ai_provider: 'openai-compatible', ai_model: 'bench' };
   await client.tenants.updateSettings({ tenant_id: tenantId, body }, { ifMatch: '*' });
-  const openAll = async (users: Customer['endUsers']): Promise<Chat[]> => {
-    const chats: Chat[] = [];
-    const waiting = users.flatMap(user => Array.from({ length: each }, () => user));
-    const open = async () => {
-      for (let user = waiting.pop(); user; user = waiting.pop()) {
-        const begun = await client.agents.createConversation({
-          tenant_id: tenantId,
-          body: { user_id: user.userId },
-        });
-        const path = messagesPath(begun.data.conversation_id, tenantId);
-        chats.push(await openChat(server.url, { path, token: user.token, body: saying }));
+  const begin = async (users: Customer['endUsers']): Promise<ChatRequest[]> => {
+    const requests: ChatRequest[] = [];
+    for (const { userId, token } of users)
+      for (let i = 0; i < each; i++) {
+        const conversation = { tenant_id: tenantId, body: { user_id: userId } };
+        const { data } = await client.agents.createConversation(conversation);
+        requests.push({ path: messagesPath(data.conversation_id, tenantId), token, body: saying });
       }
+    return requests;
+  };
+  // A model has a minute for an answer: the last one has to be open before the first one is given up.
+  const openAll = async (requests: readonly ChatRequest[]): Promise<Chat[]> => {
+    const chats: Chat[] = [];
+    const waiting = [...requests];
+    const open = async () => {
+      for (let next = waiting.pop(); next; next = waiting.pop()) chats.push(await openChat(server.url, next));
     };
     await Promise.all(Array.from({ length: together }, open));
     while (!chats.every(chat => chat.hasBegun())) await sleep(lookEveryMs);
@@ -54,10 +58,11 @@ export async function measureChats(
     await Promise.all(chats.map(chat => chat.over()));
   };
 
-  await finish(await openAll(endUsers.slice(0, 2)), []); // loads and compiles what answers are made with
+  await finish(await openAll(await begin(endUsers.slice(0, 5))), []); // loads and compiles what answers are made with
+  const requests = await begin(endUsers);
   const saidBefore = (await model.count()).words;
   const before = memoryOf(server.pid);
-  const chats = await openAll(endUsers);
+  const chats = await openAll(requests);
   const after = memoryOf(server.pid);
   const returning = chats.filter((_, i) => i % comeBackEvery === 0);
   await finish(chats, returning);

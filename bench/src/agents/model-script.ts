@@ -5,7 +5,7 @@ import type { Told, Wish } from './model.ts';
 
 // Every answer is a sequence of numbered words, so that whoever reads it knows which are missing.
 
-const everyMs = 5000; // a model that is silent for longer than 20 s is given up
+const everyMs = 10_000; // a model that is silent for longer than 20 s is given up
 const lastWords = 10;
 const lastEveryMs = 100;
 

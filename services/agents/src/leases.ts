@@ -83,7 +83,7 @@ export async function whileHeld<T>(
   try {
     return await work(lost.signal);
   } finally {
-    over.abort();
+    over.abort('over'); // a reason of its own, because the usual one is made with a stack trace
     await renewing;
   }
 }

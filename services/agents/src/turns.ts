@@ -101,6 +101,6 @@ async function withDeadline<T>(
   try {
     return await whileHeld(service, held, lost => work(AbortSignal.any([lost, late.signal])));
   } finally {
-    over.abort();
+    over.abort('over');
   }
 }

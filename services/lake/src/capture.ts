@@ -59,11 +59,12 @@ async function capturePage(
   const last = ordered.at(-1)?.sequence;
   if (last === undefined) return 0;
   const written = new Set<string>();
-  const bytes = 0;
+  let bytes = 0;
 
   await manifest.commit(async (state): Promise<Entry | undefined> => {
     const fresh = ordered.filter(({ sequence }) => !isCaptured(state.shards[shard], sequence));
     const { rows, letters } = await readRows(plan, shard, fresh);
+    bytes = rows.reduce((sum, row) => sum + (row.old?.length ?? 0) + (row.new?.length ?? 0), 0);
     if (rows.length === 0 && letters.length === 0) return undefined;
     for (const { letter, body } of letters) {
       await objects.put(letter.path, body);

@@ -3,7 +3,7 @@ import { readStatus, type StreamSource, streamErrors } from '@stak/streams';
 import type { Store } from '@stak/table';
 import { subscriptionName } from './capture.ts';
 import type { State } from './manifest-state.ts';
-import { isCaptured } from './shard-mark.ts';
+import { compareSequences, isCaptured } from './shard-mark.ts';
 
 export type LagDeps = { store: Store; source: StreamSource; clock: Clock };
 export type Lag = { as_of: string; lag_ms: number; caught_up: boolean };
@@ -25,9 +25,11 @@ async function oldestMissing(deps: LagDeps, table: string, state: State): Promis
   const missing = await Promise.all(
     status.shards.map(async ({ shardId, behind }) => {
       if (behind?.newest === undefined || behind.oldestAt === undefined) return undefined;
-      if (!isCaptured(state.shards[shardId], behind.newest)) return Date.parse(behind.oldestAt);
-      // What was looked at is captured, and only its checkpoint is not written yet. There may be more after that.
-      return oldestOf(deps.source, table, { shardId, sequence: behind.newest });
+      const mark = state.shards[shardId];
+      if (!mark || !isCaptured(mark, behind.newest)) return Date.parse(behind.oldestAt);
+      // What was looked at is captured, and only the checkpoint is not that far. There may be more after it.
+      const sequence = compareSequences(mark.through, behind.newest) > 0 ? mark.through : behind.newest;
+      return oldestOf(deps.source, table, { shardId, sequence });
     }),
   );
   const known = missing.filter(at => at !== undefined);

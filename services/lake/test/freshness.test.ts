@@ -1,5 +1,5 @@
 import { seededRandom } from '@stak/kit';
-import { createConsumer } from '@stak/streams';
+import { createConsumer, type Subscription } from '@stak/streams';
 import { write } from '@stak/table';
 import { expect, test } from 'vitest';
 import { errand, newErrand } from './errands.ts';
@@ -64,7 +64,7 @@ test('a page that is full by its size is followed by the next one at once', asyn
     },
   };
   const lake = openLake(house, { clock: counting, flushMs });
-  for (let i = 0; i < 60; i++) await store.put(errand, large(`${i}`));
+  for (let i = 0; i < 70; i++) await store.put(errand, large(`${i}`));
   await capture(house, lake);
   expect((await readState(house)).files.size).toBeGreaterThan(1);
   expect(pauses).toBe(0);
@@ -83,7 +83,7 @@ test('the lake knows that it is behind, also where what is captured has no check
   let isHeld = false;
   const holding = {
     ...subscription!,
-    async handleBatch(...[changes, context]: Parameters<NonNullable<typeof subscription.handleBatch>>) {
+    async handleBatch(...[changes, context]: Parameters<NonNullable<Subscription['handleBatch']>>) {
       await subscription!.handleBatch!(changes, context);
       isHeld = true;
       await new Promise(resolve => context.signal.addEventListener('abort', resolve));
