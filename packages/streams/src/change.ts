@@ -45,21 +45,33 @@ export class RecordError extends HopelessError {
 }
 
 export function readChange<E extends AnyEntity>(entities: readonly E[], record: StreamRecord): Change<E> {
-  const { Keys, SequenceNumber, OldImage, NewImage, ApproximateCreationDateTime } = record.dynamodb ?? {};
+  const { Keys, SequenceNumber, ApproximateCreationDateTime } = record.dynamodb ?? {};
   if (!Keys || !SequenceNumber || !record.eventID) throw new RecordError('a stream record without its keys');
-  const before = OldImage && untagItem(OldImage);
-  const after = NewImage && untagItem(NewImage);
-  const known = recogniseBoth(entities, before, after);
+  // Images are read when somebody looks at them: much of what a table writes is of no interest to most.
+  let read: ReturnType<typeof readImages>;
+  const images = () => (read ??= readImages(entities, record));
   return {
-    entity: known?.entity,
+    get entity() {
+      return images().entity;
+    },
     kind: kindOf(record),
-    old: known ? known.old : before,
-    new: known ? known.new : after,
+    get old() {
+      return images().old;
+    },
+    get new() {
+      return images().new;
+    },
     keys: untagItem(Keys),
     sequence: SequenceNumber,
     eventId: record.eventID,
     at: new Date(secondsOf(ApproximateCreationDateTime) * 1000),
   } as Change<E>;
+}
+
+function readImages(entities: readonly AnyEntity[], { dynamodb }: StreamRecord) {
+  const before = dynamodb?.OldImage && untagItem(dynamodb.OldImage);
+  const after = dynamodb?.NewImage && untagItem(dynamodb.NewImage);
+  return recogniseBoth(entities, before, after) ?? { entity: undefined, old: before, new: after };
 }
 
 // Whether its keys could be those of one of the entities: what is of no interest need not be read.

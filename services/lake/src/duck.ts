@@ -24,20 +24,22 @@ export type DuckAnswer = {
 export type Duck = { run(job: DuckJob): Promise<DuckAnswer>; close(): void };
 
 // Processes are watched by the clock of the machine they run on.
-type Settings = { clock?: Clock; processes: number; queue: number; timeoutMs: number };
+type Settings = { clock?: Clock; processes: number; queue: number; timeoutMs: number; memory?: Memory };
+type Memory = { limit: string; rssBytes: number };
 type Waiting = { job: DuckJob; resolve(answer: DuckAnswer): void; reject(error: unknown): void };
 type Child = { process: ChildProcess; isReady: boolean; job?: Waiting; timer?: AbortController };
 
 const rssExit = 77;
 const program = fileURLToPath(new URL('./duck-process.mjs', import.meta.url));
 
-export function createDuck({ clock = systemClock, processes, queue, timeoutMs }: Settings): Duck {
+export function createDuck(given: Settings): Duck {
+  const { clock = systemClock, processes, queue, timeoutMs, memory = limits.guestMemory } = given;
   const children = new Set<Child>();
   const waiting: Waiting[] = [];
   let isClosed = false;
 
   function start(): Child {
-    const settings = { rssBytes: limits.duckRssBytes, watchMs: limits.duckWatchMs, rssExit };
+    const settings = { rssBytes: memory.rssBytes, watchMs: limits.duckWatchMs, rssExit };
     const child: Child = {
       isReady: false,
       process: fork(program, [JSON.stringify(settings)], {
@@ -72,7 +74,7 @@ export function createDuck({ clock = systemClock, processes, queue, timeoutMs }:
   function begin(child: Child, waiter: Waiting): void {
     child.job = waiter;
     const job = {
-      memory: limits.duckMemory,
+      memory: memory.limit,
       maxRows: limits.resultRows,
       maxBytes: limits.resultBytes,
       ...waiter.job,
@@ -159,7 +161,12 @@ export const createDucks = (): Ducks => ({
     timeoutMs: limits.guestMs,
   }),
   asking: createDuck({ processes: 1, queue: limits.ownQueue, timeoutMs: limits.insightMs }),
-  keeping: createDuck({ processes: 1, queue: limits.ownQueue, timeoutMs: limits.ownMs }),
+  keeping: createDuck({
+    processes: 1,
+    queue: limits.ownQueue,
+    timeoutMs: limits.ownMs,
+    memory: limits.ownMemory,
+  }),
 });
 
 type Failure = { kind?: string; message: string };

@@ -41,9 +41,11 @@ export async function answerInsight(
     const added = before ? recent.filter(path => !before.recent.has(path)) : recent;
     if (before && added.length === 0) return before.rows;
     const asked = await ask(await locateParts(part, insight, before ? [] : gold, added));
+    // Too many groups to add to: it is asked as if for the first time.
+    if (before && !asked.isWhole) return (await ask(await locateParts(part, insight, gold, recent))).rows;
     const rows = before ? addRows(insight, before.rows, asked.rows) : asked.rows;
-    if (asked.isWhole && rows.length <= limits.insightRows) kept.keep(question, gold, recent, rows);
-    return rows;
+    if (asked.isWhole && rows.length <= limits.keptRows) kept.keep(question, gold, recent, rows);
+    return rows.slice(0, limits.insightRows);
   });
   return insight.answer?.(found, { today }) ?? found;
 }

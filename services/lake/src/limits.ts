@@ -10,8 +10,9 @@ export const commitsPerState = 50; // a start reads one state and at most this m
 export const statesKept = 2; // a reader that has just listed them still finds one
 export const commitsKeptMs = 10 * 60_000; // ten times as long as anybody takes the end of the list for granted
 
-export const duckMemory = '512MB'; // what one query or one compaction may hold; compactions go on in files
-export const duckRssBytes = 1024 * 1024 * 1024; // what DuckDB does not count is caught here, with Node's own on top
+// DuckDB's own limit, and the process's: what DuckDB does not count is caught there, with Node's own on top.
+export const guestMemory = { limit: '512MB', rssBytes: 1024 ** 3 };
+export const ownMemory = { limit: '2GB', rssBytes: 4 * 1024 ** 3 }; // a first compaction holds about 1 KB for each row
 export const duckWatchMs = 20; // memory is filled at some 2 GB a second
 export const duckStartMs = 30_000; // half a second on a quiet machine
 export const duckIdleMs = 60_000; // a process that nobody needs is ended: it holds 100 MB
@@ -30,7 +31,8 @@ export const recentShare = 0.1; // of silver: each row is then rewritten about t
 export const rowGroupRows = 20_000; // one owner's rows lie together: a small group is all a query of his reads
 
 export const insightRows = 10_000; // of sums; an answer about a year of days has a few hundred
-export const keptSums = 500; // answers that are added to; most have a few rows
+export const keptSums = 200; // answers that are added to
+export const keptRows = 1000; // of one of them: a year of days, and twice that; all together 40 MB
 export const keptSumsMs = 10 * 60_000; // nobody asks again after that, and whoever was erased is to be forgotten here, too
 export const insightDays = 30;
 export const insightDaysMost = 400; // a year, and the same month of the year before

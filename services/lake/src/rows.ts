@@ -1,5 +1,5 @@
 import type { Change, ChangeKind } from '@stak/streams';
-import { type AnyEntity, type Attributes, recognise } from '@stak/table';
+import { type AnyEntity, type Attributes, hasKeyOf, recognise } from '@stak/table';
 import { imageOf, keyText } from './image.ts';
 import type { FollowedEntity, Owner, Plan } from './tables.ts';
 
@@ -23,6 +23,7 @@ export const otherEntity = 'other'; // items that no entity of the design descri
 type Images = { old?: Attributes; new?: Attributes };
 
 export function rowsOf(plan: Plan, change: Change<AnyEntity>): Row[] {
+  if (isPassedOver(plan, change.keys)) return [];
   if (change.entity !== undefined) return rowOf(plan, change, change.entity, change.kind, change);
   const { entities } = plan.table;
   const old = change.old && recognise(entities, change.old);
@@ -33,6 +34,13 @@ export function rowsOf(plan: Plan, change: Change<AnyEntity>): Row[] {
     ...(old ? rowOf(plan, change, old.entity, 'remove', { old: old.item }) : []),
     ...(current ? rowOf(plan, change, current.entity, 'insert', { new: current.item }) : []),
   ];
+}
+
+// By its keys alone: reading the images is what costs.
+function isPassedOver({ table, ignored }: Plan, keys: Attributes): boolean {
+  if (ignored.size === 0) return false;
+  const possible = table.entities.filter(entity => hasKeyOf(entity, keys));
+  return possible.length > 0 && possible.every(({ name }) => ignored.has(name));
 }
 
 type Place = Pick<Change<AnyEntity>, 'keys' | 'sequence' | 'eventId' | 'at'>;
