@@ -1,18 +1,32 @@
 import { Alert } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { onlineManager, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 
+const probeMs = 2000;
+
 let hasAnswered = true;
+let probing: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
-const isReachable = (): boolean => hasAnswered && navigator.onLine;
+const isReachable = (): boolean => hasAnswered;
+
+// Whether the server answers is all that counts: a browser calls itself offline beside a server of the same machine,
+// and online where the server is not. What is asked meanwhile waits.
+onlineManager.setEventListener(() => undefined);
 
 function become(answering: boolean): void {
+  if (!answering) probing ??= setTimeout(probe, probeMs);
   if (hasAnswered === answering) return;
   hasAnswered = answering;
+  onlineManager.setOnline(answering);
   for (const listener of listeners) listener();
 }
 
-// Streams try again forever: one that gets through tells that the server is back.
+function probe(): void {
+  clearTimeout(probing);
+  probing = undefined;
+  watchedFetch('/healthz', { cache: 'no-store' }).catch(() => {});
+}
+
 export async function watchedFetch(url: string, init: RequestInit): Promise<Response> {
   try {
     const response = await fetch(url, init);
@@ -24,15 +38,13 @@ export async function watchedFetch(url: string, init: RequestInit): Promise<Resp
   }
 }
 
+// When the network comes or goes, it is time to look.
+addEventListener('online', probe);
+addEventListener('offline', probe);
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  addEventListener('online', listener);
-  addEventListener('offline', listener);
-  return () => {
-    listeners.delete(listener);
-    removeEventListener('online', listener);
-    removeEventListener('offline', listener);
-  };
+  return () => void listeners.delete(listener);
 }
 
 export function Reachability() {

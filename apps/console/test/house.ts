@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,15 +8,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '@stak/kit';
 import { mountConsole, readServerConfig, startServer } from '@stak/server';
-import { build } from 'vite';
+import { build as buildWithVite } from 'vite';
 import { vi } from 'vitest';
 
 export type House = { url: string; admitOperator(accountId: string): void; close(): Promise<void> };
 
 // The console as it is built for everybody, on a server that forgets.
 export async function openHouse(variables: Record<string, string> = {}): Promise<House> {
-  const folder = await mkdtemp(join(tmpdir(), 'stak-console-'));
-  await buildInto(folder);
+  built ??= build();
+  const folder = await built;
   // Sources tell their address, so the port has to be known before anybody listens.
   const port = await freePort();
   const config = readServerConfig(
@@ -30,18 +31,21 @@ export async function openHouse(variables: Record<string, string> = {}): Promise
   return {
     url: server.localUrl,
     admitOperator: accountId => server.services.explorer!.admitFromHere(accountId),
-    async close() {
-      await server.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
+    close: () => server.stop(),
   };
 }
 
-async function buildInto(outDir: string): Promise<void> {
+// Once for all the files that this process tests.
+let built: Promise<string> | undefined;
+
+async function build(): Promise<string> {
+  const outDir = await mkdtemp(join(tmpdir(), 'stak-console-'));
+  process.once('exit', () => rmSync(outDir, { recursive: true, force: true }));
   vi.stubEnv('NODE_ENV', 'production'); // else React comes with everything it tells developers
   try {
     const root = fileURLToPath(new URL('..', import.meta.url));
-    await build({ root, logLevel: 'error', build: { outDir, emptyOutDir: true } });
+    await buildWithVite({ root, logLevel: 'error', build: { outDir, emptyOutDir: true } });
+    return outDir;
   } finally {
     vi.unstubAllEnvs();
   }

@@ -31,7 +31,8 @@ function expiresAt(task: Task, { retention_days }: Settings, nowS: number): numb
 
 function remindsAt({ reminder, due_date }: Task, timeZone: string): number | undefined {
   if (!reminder) return undefined;
-  if ('at' in reminder) return Math.floor(Date.parse(reminder.at) / 1000);
+  // Rounded up: not before its time, and not into the past, where nothing is reminded of.
+  if ('at' in reminder) return Math.ceil(Date.parse(reminder.at) / 1000);
   if (due_date === undefined)
     throw refuseField(
       'tasks.reminder_refused',

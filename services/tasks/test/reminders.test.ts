@@ -41,6 +41,16 @@ const kept = async () => (await f.store.query(remindersOfUser, { user_id: 'usr_a
 const patch = (task: WireTask, send: object) => f.ok('PATCH', `/v1/tasks/${task.task_id}`, { send });
 
 describe('a reminder', () => {
+  it('within this very second fires, and not before its time', async () => {
+    await f.create({ title: 'Tea', reminder: at(700) });
+    await f.clock.advance(699);
+    await fireDue(worker(), never);
+    expect(fired).toEqual([]);
+    await f.clock.advance(301);
+    await fireDue(worker(), never);
+    expect(fired).toMatchObject([{ title: 'Tea' }]);
+  });
+
   it('fires when it is due, once, for the right user', async () => {
     const task = await f.create({ title: 'Tea', reminder: at(hour) });
     await f.create({ title: 'Guest tea', reminder: at(hour) }, { as: 'guest' });
