@@ -9,6 +9,7 @@ import { type Browser, chromium as driver } from 'playwright-core';
 
 // In a single process the browser ends with its first window; and pages shall be held back as they are elsewhere.
 const unwanted = ['--single-process', '--disable-web-security', '--allow-running-insecure-content'];
+chromium.setGraphicsMode = false; // nothing here draws in three dimensions, which the processor would have to do
 const args = chromium.args.filter(arg => !unwanted.includes(arg));
 
 // A browser that hangs is none: nothing else ends a file that does not finish loading.
