@@ -39,12 +39,15 @@ export async function watchedFetch(url: string, init: RequestInit): Promise<Resp
 }
 
 // When the network comes or goes, it is time to look.
-addEventListener('online', probe);
-addEventListener('offline', probe);
-
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  return () => void listeners.delete(listener);
+  addEventListener('online', probe);
+  addEventListener('offline', probe);
+  return () => {
+    listeners.delete(listener);
+    removeEventListener('online', probe);
+    removeEventListener('offline', probe);
+  };
 }
 
 export function Reachability() {
