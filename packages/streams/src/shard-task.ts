@@ -62,7 +62,8 @@ export async function consumeShard(
         break;
       }
       if (page.ended) {
-        await works.finish(lease, page.last ?? progress.forget());
+        const reached = progress.forget();
+        await works.finish(lease, page.last ?? reached);
         return true;
       }
       const last = page.records.at(-1);

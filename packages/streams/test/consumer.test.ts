@@ -101,6 +101,21 @@ describe('a place that may go unwritten', () => {
     expect(seen).toEqual(['a1', 'a2', 'a3', 'b1']);
   });
 
+  test('is written with the end of a shard, and not once more after it', async () => {
+    const { seen, begun, subscription, hold, open } = watching({});
+    hold();
+    const consumer = startConsumer(house, { subscription, checkpointMs: 3_600_000 });
+    await writeNotes(house, ['a']);
+    await until(house.clock, () => begun.length === 1, { stepMs: 0 });
+    await writeNotes(house, ['b']);
+    await house.engine.rollShards(notesTable.name);
+    open();
+    await writeNotes(house, ['c']);
+    await until(house.clock, () => seen.length === 3);
+    await consumer.stop();
+    expect(consumer.counters()).toMatchObject({ leasesLost: 0, failures: 0 });
+  });
+
   test('is written when there is much to repeat, and at the end', async () => {
     const { seen, subscription } = watching({ batchRecords: 2 });
     const consumer = startConsumer(house, { subscription, checkpointMs: 3_600_000 });
