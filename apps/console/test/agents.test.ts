@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { openBrowser } from './browser.ts';
 import { type House, openHouse } from './house.ts';
 import { type Model, openModel } from './model.ts';
-import { findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+import { expectNoBarriers, overhang, signUp, type Visitor } from './visitor.ts';
 
 const browser = await openBrowser();
 let house: House;
@@ -285,11 +285,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
         await page.getByRole('navigation', { name: 'Conversations' }).getByText(content).click();
         await badge(page).waitFor();
       }
-      expect(await findBarriers(page), tab).toEqual([]);
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-      expect(await findBarriers(page, ['color-contrast']), `${tab} in dark`).toEqual([]);
-      await page.emulateMedia({ colorScheme: 'light' });
+      await expectNoBarriers(page, tab);
       await page.setViewportSize({ width: 390, height: 800 });
       await expect.poll(() => overhang(page), { message: tab }).toBe(0);
       await page.setViewportSize({ width: 1280, height: 800 });

@@ -2,7 +2,7 @@ import { createClient } from '@stak/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { type House, openDestination, openHouse } from './house.ts';
-import { findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+import { expectNoBarriers, findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
 
 const browser = await openBrowser();
 let house: House;
@@ -181,11 +181,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     for (const [path, text] of Object.entries(places)) {
       await page.goto(house.url + path);
       await page.getByText(text).first().waitFor();
-      expect(await findBarriers(page), path).toEqual([]);
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-      expect(await findBarriers(page, ['color-contrast']), `${path} in dark`).toEqual([]);
-      await page.emulateMedia({ colorScheme: 'light' });
+      await expectNoBarriers(page, path);
       await page.setViewportSize({ width: 390, height: 800 });
       expect(await overhang(page), path).toBe(0);
       await page.setViewportSize({ width: 1280, height: 800 });

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { type House, openHouse } from './house.ts';
-import { findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+import { expectNoBarriers, overhang, signUp, type Visitor } from './visitor.ts';
 
 const browser = await openBrowser();
 let house: House;
@@ -125,11 +125,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
         await client.tasks.create({ body: { title: 'Call Ann' } });
         await page.getByRole('button', { name: 'Whole item' }).first().click();
       }
-      expect(await findBarriers(page), path).toEqual([]);
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-      expect(await findBarriers(page, ['color-contrast']), `${path} in dark`).toEqual([]);
-      await page.emulateMedia({ colorScheme: 'light' });
+      await expectNoBarriers(page, path);
       await page.setViewportSize({ width: 390, height: 800 });
       expect(await overhang(page), path).toBe(0);
       await page.setViewportSize({ width: 1280, height: 800 });

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { type House, openHouse } from './house.ts';
-import { findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+import { expectNoBarriers, findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
 
 const browser = await openBrowser();
 let house: House;
@@ -255,11 +255,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     for (const [view, text] of Object.entries(places)) {
       await page.goto(`${house.url}/console/tasks?view=${view}`);
       await page.getByText(text).first().waitFor();
-      expect(await findBarriers(page), view).toEqual([]);
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-      expect(await findBarriers(page, ['color-contrast']), `${view} in dark`).toEqual([]);
-      await page.emulateMedia({ colorScheme: 'light' });
+      await expectNoBarriers(page, view);
       await page.setViewportSize({ width: 390, height: 800 });
       expect(await overhang(page), view).toBe(0);
       await page.setViewportSize({ width: 1280, height: 800 });

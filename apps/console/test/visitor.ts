@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const password = 'a long enough password';
@@ -40,6 +41,15 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+// In light, as it is, and in dark, where the colours are others.
+export async function expectNoBarriers(page: Page, name: string): Promise<void> {
+  expect(await findBarriers(page), name).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+  expect(await findBarriers(page, ['color-contrast']), `${name} in dark`).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'light' });
 }
 
 // By how many pixels the page has to be pushed sideways.
