@@ -27,10 +27,11 @@ function cellsOf(requests: NonNullable<Results['requests']>): Cells {
   ];
 }
 
-function startingSentence({ readyMs, residentMb, privateMb }: NonNullable<Results['starting']>): string {
+function startingSentence({ readyMs, memory }: NonNullable<Results['starting']>): string {
   const ready = `In an empty folder \`stak start\` is ready after ${(readyMs / 1000).toFixed(1)} s`;
-  if (residentMb === undefined || privateMb === undefined) return `${ready}.`;
-  return `${ready}; idle it holds ${residentMb.toFixed(0)} MB, ${privateMb.toFixed(0)} MB of them its own.`;
+  if (!memory) return `${ready}.`;
+  const [resident, own, peak] = [memory.residentMb, memory.privateMb, memory.peakMb].map(mb => mb.toFixed(0));
+  return `${ready}; a minute later, idle, it holds ${resident} MB, ${own} MB of them its own (at most ${peak} MB before, while the demo workspace was made).`;
 }
 
 export function readmeSection({ requests, starting }: Results): string {

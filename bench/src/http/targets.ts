@@ -43,7 +43,7 @@ export function judgeResults({ requests, starting }: Results, parts: readonly Pa
     },
     {
       name: 'resident memory of a server that idles',
-      measured: starting?.residentMb,
+      measured: starting?.memory?.residentMb,
       bound: 'below',
       limit: 150,
       unit: 'MB',

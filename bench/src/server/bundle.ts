@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -7,6 +8,13 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 
 export const benchServer = here('./child.ts');
 export const stakCommand = here('../../../apps/server/src/main.ts');
+
+// What `npm start` gives to Node: there half of V8's usual space for what is new, which a server that idles would hold.
+export const nodeFlags: readonly string[] = (
+  JSON.parse(readFileSync(here('../../../package.json'), 'utf8')) as { scripts: { start: string } }
+).scripts.start
+  .split(' ')
+  .filter(word => word.startsWith('--'));
 
 // As `npm start` does it: what the compiler adds when it runs along with the server is not measured. The folder has to
 // be within the project, where the packages are found.

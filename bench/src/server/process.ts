@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { benchServer, bundle } from './bundle.ts';
+import { benchServer, bundle, nodeFlags } from './bundle.ts';
 import type { Usage } from './child.ts';
 
 export type ServerProcess = {
@@ -18,7 +18,7 @@ export async function startServerProcess(
 ): Promise<ServerProcess> {
   const script = await bundle(benchServer, join(folder, 'server'));
   const child = fork(script, {
-    execArgv: process.execArgv.filter(flag => flag.startsWith('--cpu-prof')),
+    execArgv: [...nodeFlags, ...process.execArgv.filter(flag => flag.startsWith('--cpu-prof'))],
     env: {
       ...withoutSettings(process.env),
       STAK_DATA: join(folder, 'data'),
