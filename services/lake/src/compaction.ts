@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { signatureOf } from './columns.ts';
-import { type CurrentSources, currentRows, isPresent, systemColumns } from './current-sql.ts';
+import { type CurrentSources, currentImages, flatten, isPresent } from './current-sql.ts';
 import { type GoldDeps, goldNames, insightsOf, writeGold } from './gold.ts';
 import { type Insight, insightSignature } from './insight.ts';
 import * as limits from './limits.ts';
@@ -83,17 +83,16 @@ async function writeSilver<T>(
 ): Promise<T> {
   await mkdir(scratch, { recursive: true });
   const file = join(scratch, `${randomUUID()}.parquet`);
-  const names = sources.columns.map(({ name }) => `"${name}"`);
   // What is gone leaves its key behind and nothing else.
-  const bare = systemColumns.map(name => (name === '_image' ? `null as _image` : name)).join(', ');
-  const present = `select ${[...systemColumns, ...names].join(', ')} from current where ${isPresent}`;
-  const gone = `select ${bare} from current where not (${isPresent})`;
-  const rows = keepsTombstones ? `${present} union all by name ${gone}` : present;
+  const image = `case when ${isPresent} then _image end as _image`;
+  const rows = `select * replace (${image}) from (${currentImages(sources)})
+    where ${keepsTombstones || isPresent} order by _account, _tenant, _user, _key`;
   try {
     const { rows: counted } = await duck.run({
       scratch,
       prepare: [
-        `copy (with current as (${currentRows(sources)}) select * from (${rows}) order by _account, _tenant, _user, _key)
+        // Sorted before they have their columns: rows twice as wide would not fit into memory, nor onto the disk as fast.
+        `copy (${flatten(rows, sources.columns)})
          to ${quoteText(file)} (format parquet, row_group_size ${limits.rowGroupRows})`,
       ],
       sql: `select count(*) from read_parquet(${quoteText(file)})`,

@@ -30,6 +30,11 @@ const isNewer = (a: string, b: string) =>
 
 export const isPresent = `_kind in ('insert', 'modify', 'snapshot')`;
 
+const isAlive = (generation: number): string => `(not (${isPresent}) or _generation >= ${generation})`;
+
+const newestOf = (rows: string): string =>
+  `select * from (${rows}) qualify row_number() over (partition by _key order by ${newestFirst}) = 1`;
+
 const structureOf = (columns: readonly Column[]): string =>
   quoteText(JSON.stringify(Object.fromEntries(columns.map(({ name, type }) => [name, type]))));
 
@@ -53,16 +58,16 @@ export const changeRows = (paths: readonly string[]): string => `
 // is a condition on the owner's columns, applied to each row's own.
 export function currentRows(sources: CurrentSources, scope = 'true'): string {
   const { columns, silver, recent, generation } = sources;
-  const isAlive = `(not (${isPresent}) or _generation >= ${generation})`;
   const settled =
     silver &&
     (silver.isFlat
       ? `select ${names(columns)} from ${readFiles([silver.path])}`
       : flatten(`from ${readFiles([silver.path])}`, columns));
   if (recent.length === 0)
-    return `select * from (${settled ?? nothing(columns)}) where (${scope}) and ${isAlive}`;
-  const newest = `select * from (${changeRows(recent)}) qualify row_number() over (partition by _key order by ${newestFirst}) = 1`;
-  if (!settled) return `select * from (${flatten(newest, columns)}) where (${scope}) and ${isAlive}`;
+    return `select * from (${settled ?? nothing(columns)}) where (${scope}) and ${isAlive(generation)}`;
+  const newest = newestOf(changeRows(recent));
+  if (!settled)
+    return `select * from (${flatten(newest, columns)}) where (${scope}) and ${isAlive(generation)}`;
   // The newest of the recent changes may still be older than silver: one that was redriven, or found by a scan.
   return `
     with newest as materialized (${newest}),
@@ -73,7 +78,19 @@ export function currentRows(sources: CurrentSources, scope = 'true'): string {
       select * from (${settled}) where _key not in (select _key from winners)
       union all by name
       ${flatten('from winners', columns)}
-    ) where (${scope}) and ${isAlive}`;
+    ) where (${scope}) and ${isAlive(generation)}`;
+}
+
+// The same for all owners and with the system's columns alone: the entity's own are in the image. For any number of
+// rows: what does not fit into memory is windowed on the disk, which the joins above cannot be.
+export function currentImages({ silver, recent, generation }: CurrentSources): string {
+  const rows = [
+    ...(silver ? [`select ${names([])} from ${readFiles([silver.path])}`] : []),
+    ...(recent.length > 0 ? [changeRows(recent)] : []),
+  ];
+  const all = rows.join(' union all by name ') || nothing([]);
+  const isAlone = recent.length === 0; // silver has each key once
+  return `select * from (${isAlone ? all : newestOf(all)}) where ${isAlive(generation)}`;
 }
 
 const nothing = (columns: readonly Column[]): string =>

@@ -12,7 +12,7 @@ export const commitsKeptMs = 10 * 60_000; // ten times as long as anybody takes 
 
 // DuckDB's own limit, and the process's: what DuckDB does not count is caught there, with Node's own on top.
 export const guestMemory = { limit: '512MB', rssBytes: 1024 ** 3 };
-export const ownMemory = { limit: '2GB', rssBytes: 4 * 1024 ** 3 }; // a first compaction holds about 1 KB for each row
+export const ownMemory = { limit: '1GB', rssBytes: 2 * 1024 ** 3 }; // what does not fit is sorted on the disk
 export const duckWatchMs = 20; // memory is filled at some 2 GB a second
 export const duckStartMs = 30_000; // half a second on a quiet machine
 export const duckIdleMs = 60_000; // a process that nobody needs is ended: it holds 100 MB
