@@ -7,7 +7,7 @@ export type RequestName = (typeof requestNames)[number];
 
 export const requestTitles: Record<RequestName, string> = {
   constant: 'a constant, by Hono alone',
-  feed: 'feed, 30 messages',
+  feed: 'feed, 30 messages, as last time',
   counts: 'counts',
   publish: 'publish to one user',
 };

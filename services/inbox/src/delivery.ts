@@ -30,7 +30,7 @@ export async function deliverySteps(
   for (const [i, uid] of uids.entries()) {
     const user = { ...place, uid };
     const before = states[i];
-    const state = before ?? emptyState(user, joining.joined);
+    const state = before ?? emptyState(user, joining.joined, service.ids.next());
     const touched = (before?.version ?? 0) + 1;
     const { host_system_id, sender, received, expiredat, message } = content;
     const copy = {

@@ -24,12 +24,20 @@ export async function readFeed(
   service: Service,
   user: UserPlace,
   filter: FeedFilter,
+  range: { limit: number; before?: string },
+): Promise<Feed> {
+  return readPage(service, await openMailbox(service, user), filter, range);
+}
+
+export async function readPage(
+  service: Service,
+  box: Mailbox,
+  filter: FeedFilter,
   { limit, before }: { limit: number; before?: string },
 ): Promise<Feed> {
-  const box = await openMailbox(service, user);
   const { rows, next } = await collectRows(service, box, filter, limit, before);
   const ids = rows.flatMap(row => ('broadcast' in row ? [row.id] : []));
-  const texts = await service.broadcasts.texts(user, ids);
+  const texts = await service.broadcasts.texts(box.user, ids);
   const items = rows.flatMap(row => {
     if ('message' in row) return [showOwn(box, row.message, row.flags)];
     const text = texts.get(row.id);

@@ -13,6 +13,7 @@ import { createHub } from './hub.ts';
 import * as limits from './limits.ts';
 import { type MarkAll, markAll } from './mark-all.ts';
 import { type Mark, markMessages } from './marks.ts';
+import { createPages, openPage } from './pages.ts';
 import { checkPlace, type Place, type UserPlace } from './places.ts';
 import { type Origin, publish } from './publish.ts';
 import { redact, redactHostId } from './redaction.ts';
@@ -55,6 +56,7 @@ function createService(deps: InboxDeps): Service {
     bodies: createBodyChecks(),
     turns: createTurns(),
     due: createBell(),
+    pages: createPages(),
     hub: createHub(),
   };
 }
@@ -91,6 +93,11 @@ const createOperations = (service: Service) => ({
   feed(user: UserPlace, filter: FeedFilter, page: { limit: number; before?: string }) {
     checkPlace(user);
     return readFeed(service, user, filter, page);
+  },
+  // The same as the API sends it.
+  page(user: UserPlace, filter: FeedFilter, page: { limit: number; before?: string }) {
+    checkPlace(user);
+    return openPage(service, user, filter, page);
   },
   // All inboxes of a tenant's user, in a few words.
   async summary(tenant_key: string, uid: string, newest: number) {

@@ -103,7 +103,7 @@ export async function joinSteps(
   if (!config) throw noInbox();
   const joined = joinedAt(config.late_joiners, broadcasts, service.clock.now());
   return [
-    ...stateSteps(undefined, emptyState(user, joined)),
+    ...stateSteps(undefined, emptyState(user, joined, service.ids.next())),
     ...memberSteps(service, place, [user.uid]),
     ...headSteps(place, head, config.late_joiners),
   ];

@@ -175,6 +175,7 @@ export const userStats = entity(inboxTable, {
     seen_numbers: numbers,
     archived_numbers: z.array(int),
     all_read_at: int.optional(),
+    born: z.string().optional().describe('another one each time the user joins, where versions begin anew'),
     version: int,
   }),
   key: { partition: 't#{tenant_key}U#{uid}#{inbox_key}', sort: 'c#*' },

@@ -45,6 +45,18 @@ it('erases a user from every inbox and every list of recipients, call by call', 
   expect(await stored()).toContain('user-8"');
 });
 
+it('shows nothing of before to a user who comes back', async () => {
+  const ask = async () => (await office.ask('GET', 'main/users/user-7/messages')).body.data;
+  const publish = () => office.ask('POST', 'main/messages', { send: { ...hello, uids: ['user-7'] } });
+  await publish();
+  const [before] = await ask();
+  while ((await office.inbox.eraser.eraseUser('acme', 'user-7')) === 'more');
+  await publish(); // the state has the same version as before
+  const after = await ask();
+  expect(after).toHaveLength(1);
+  expect(after[0]?.id).not.toBe(before?.id);
+});
+
 it('erases a tenant, and leaves the others alone', async () => {
   await fill();
   const place = { as: 'bob', send: main };

@@ -94,10 +94,30 @@ describe('the feed', () => {
     expect(office.ledger.entries().map(({ pattern, calls }) => [pattern, calls])).toEqual([
       ['open a mailbox', 2],
     ]);
-    office.ledger.clear();
-    await feed('?limit=30');
-    const calls = Object.fromEntries(office.ledger.entries().map(one => [one.pattern, one.calls]));
-    expect(calls).toEqual({ 'open a mailbox': 2, 'messages of a user': 1 });
+    const callsOf = async (query: string) => {
+      office.ledger.clear();
+      await feed(query);
+      return Object.fromEntries(office.ledger.entries().map(one => [one.pattern, one.calls]));
+    };
+    expect(await callsOf('?limit=29')).toEqual({ 'open a mailbox': 2, 'messages of a user': 1 });
+    expect(await callsOf('?limit=29')).toEqual({ 'open a mailbox': 2 });
+  });
+
+  it('sends a page again only while it is the same', async () => {
+    const ids = async () => (await feed('?limit=2')).data.map(one => one.id);
+    const first = await publish();
+    const second = await publish({ ttl: '1h' });
+    expect(await ids()).toEqual([second, first]);
+    const all = await broadcast({ ttl: '2h' });
+    expect(await ids()).toEqual([all, second]);
+    await office.ask('PUT', `${mine}/messages/${second}/read`, { as });
+    expect((await feed('?limit=2')).data[1]).toMatchObject({ id: second, read: true });
+    await office.clock.advance(3600_000);
+    expect(await ids()).toEqual([all, first]);
+    await office.clock.advance(3600_000);
+    expect(await ids()).toEqual([first]);
+    const other = (await office.ask('GET', 'main/users/u2/messages?limit=2')).body.data;
+    expect(other).toEqual([]);
   });
 });
 

@@ -20,6 +20,7 @@ export async function checkAll(world: World, actor: Actor, tally: Tally): Promis
     for (const view of views) {
       const shown = await readAll(world, actor, user, view);
       deepStrictEqual(shown, actor.model.feed(uid, view), `the feed of ${uid}`);
+      await checkSent(actor, user, view);
       tally.checks += 1;
     }
   }
@@ -36,6 +37,14 @@ async function readAll(world: World, actor: Actor, user: UserPlace, view: (typeo
     before = page.before;
   } while (before !== undefined);
   return shown;
+}
+
+// What is sent may have been kept since the last check, and is asked for in the same words each time.
+async function checkSent(actor: Actor, user: UserPlace, view: (typeof views)[0]): Promise<void> {
+  const { feed, page } = actor.inbox().operations;
+  const { items } = await feed(user, view, { limit: 3 });
+  const sent = await page(user, view, { limit: 3 });
+  deepStrictEqual(JSON.parse(sent.items), JSON.parse(JSON.stringify(items)), `the page of ${user.uid}`);
 }
 
 const sorted = (counts: { categories: object }) => ({
