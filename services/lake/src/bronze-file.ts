@@ -51,22 +51,24 @@ export async function encodeRows(
     nullable,
     data: rows.map(row => read(row) ?? null),
   });
+  // Of what differs from row to row there is no dictionary to be made.
+  const unique: typeof text = (...about) => ({ ...text(...about), encoding: 'PLAIN' as const });
   await parquetWrite({
     writer,
     rowGroupSize: limits.rowsInTurn,
     columnData: [
       text('kind', row => row.kind),
-      text('key', row => row.key),
-      text('sequence', row => row.sequence),
+      unique('key', row => row.key),
+      unique('sequence', row => row.sequence),
       { name: 'generation', type: 'INT32', nullable: false, data: rows.map(() => generation) },
       text('shard', () => shard),
-      text('event_id', row => row.eventId),
+      unique('event_id', row => row.eventId),
       { name: 'at', type: 'TIMESTAMP', nullable: false, data: rows.map(row => new Date(row.at)) },
       text('account_id', row => row.owner.account_id, true),
       text('tenant_id', row => row.owner.tenant_id, true),
       text('user_id', row => row.owner.user_id, true),
-      text('old', row => row.old, true),
-      text('new', row => row.new, true),
+      unique('old', row => row.old, true),
+      unique('new', row => row.new, true),
       { name: 'chained', type: 'BOOLEAN', nullable: false, data: rows.map(row => row.isChained) },
     ],
   });

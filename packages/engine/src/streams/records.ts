@@ -107,6 +107,20 @@ function decodeWhenRead(target: object, name: 'NewImage' | 'OldImage', bytes: Bu
   });
 }
 
+const sequenceDigits = 12; // six bytes
+const idDigits = 32;
+const idStarts = new WeakMap<Stream, string>();
+
 // The same record has the same id however often it is read: consumers tell repetitions by it.
-const eventId = (stream: Stream, sequence: number): string =>
-  createHash('sha256').update(`${stream.id}/${stream.label}/${sequence}`).digest('hex').slice(0, 32);
+function eventId(stream: Stream, sequence: number): string {
+  let start = idStarts.get(stream);
+  if (start === undefined) {
+    const name = `${stream.id}/${stream.label}`;
+    start = createHash('sha256')
+      .update(name)
+      .digest('hex')
+      .slice(0, idDigits - sequenceDigits);
+    idStarts.set(stream, start);
+  }
+  return start + sequence.toString(16).padStart(sequenceDigits, '0');
+}
