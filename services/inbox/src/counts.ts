@@ -6,8 +6,14 @@ import { broadcastFlags, isVisible, uncategorised } from './user-state.ts';
 
 type Numbers = { total: number; unread: number; unseen: number };
 
-export const readCounts = async (service: Service, user: UserPlace): Promise<ShownCounts> =>
-  countAll(await openMailbox(service, user));
+export async function readCounts(service: Service, user: UserPlace): Promise<ShownCounts> {
+  const box = await openMailbox(service, user);
+  const known = service.counts.find(box, 'counts');
+  if (known) return known;
+  const counts = countAll(box);
+  service.counts.keep(box, 'counts', counts, 1);
+  return counts;
+}
 
 // The user's own messages are counted in the state. Those to everyone are counted here, by what the user has done
 // with them: such a count cannot drift.

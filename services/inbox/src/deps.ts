@@ -5,7 +5,9 @@ import type { Bell } from './bell.ts';
 import type { BodyChecks } from './body-schema.ts';
 import type { BroadcastList } from './broadcast-list.ts';
 import type { Hub } from './hub.ts';
-import type { Pages } from './pages.ts';
+import type { Kept } from './kept.ts';
+import type { Page } from './pages.ts';
+import type { ShownCounts } from './schema.ts';
 import type { Turns } from './turns.ts';
 
 // Throws for a tenant that is missing, somebody else's or suspended.
@@ -37,7 +39,8 @@ export type Service = {
   readonly bodies: BodyChecks;
   readonly turns: Turns;
   readonly due: Bell; // rung when there is something for the worker
-  readonly pages: Pages;
+  readonly pages: Kept<Page>;
+  readonly counts: Kept<ShownCounts>;
   readonly hub: Hub; // who listens to whose inbox
 };
 

@@ -10,10 +10,11 @@ import { inboxErrors } from './errors.ts';
 import { type FeedFilter, readFeed } from './feed.ts';
 import { hostApi } from './host-api.ts';
 import { createHub } from './hub.ts';
+import { createKept } from './kept.ts';
 import * as limits from './limits.ts';
 import { type MarkAll, markAll } from './mark-all.ts';
 import { type Mark, markMessages } from './marks.ts';
-import { createPages, openPage } from './pages.ts';
+import { openPage } from './pages.ts';
 import { checkPlace, type Place, type UserPlace } from './places.ts';
 import { type Origin, publish } from './publish.ts';
 import { redact, redactHostId } from './redaction.ts';
@@ -56,7 +57,8 @@ function createService(deps: InboxDeps): Service {
     bodies: createBodyChecks(),
     turns: createTurns(),
     due: createBell(),
-    pages: createPages(),
+    pages: createKept(limits.pagesChars),
+    counts: createKept(limits.countsKept),
     hub: createHub(),
   };
 }

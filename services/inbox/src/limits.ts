@@ -43,6 +43,7 @@ export const feedRows = 2000; // read for one page before a short one is answere
 export const feedQuery = 500; // of them in one query
 export const pageChars = 256 * 1024; // a page that is kept: one of thirty messages has 20,000
 export const pagesChars = 16 * 1024 * 1024; // all of them: those of some hundred users who look again and again
+export const countsKept = 10_000; // users' counts: some hundred bytes each
 export const marksPerCall = 100;
 export const marksTogether = 18; // marked in one transaction: two steps each and one a category, of 100
 export const markedRanges = 16; // "all read" marks a state holds before the oldest is written to its messages
