@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { createCaller } from '../src/server/caller.ts';
 import { openConnection, parseAnswer } from '../src/server/connection.ts';
 import { start, textOf } from '../src/server/load.ts';
 
@@ -47,6 +48,19 @@ describe('the load', () => {
       expect(body.toString()).toContain('größe');
     }
     connection.close();
+    server.close();
+  });
+
+  it('opens another connection where the server has closed one that nobody used', async () => {
+    const { server, port } = await serve();
+    const caller = createCaller(`http://127.0.0.1:${port}`);
+    await caller.call({ method: 'GET', path: '/' }, 200);
+    const connection = await openConnection(port);
+    server.closeAllConnections();
+    await vi.waitFor(() => expect(connection.isOpen()).toBe(false));
+    await expect(connection.send(Buffer.from('GET'))).rejects.toThrow('hung up');
+    await caller.call({ method: 'GET', path: '/' }, 200);
+    caller.close();
     server.close();
   });
 

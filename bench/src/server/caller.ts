@@ -9,9 +9,10 @@ export type Caller = {
 
 export function createCaller(url: string): Caller {
   const { port, host } = new URL(url);
-  const idle: Connection[] = [];
+  let idle: Connection[] = [];
   const all: Connection[] = [];
   const take = async () => {
+    idle = idle.filter(one => one.isOpen());
     const known = idle.pop();
     if (known) return known;
     const opened = await openConnection(Number(port));

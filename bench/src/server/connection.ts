@@ -7,6 +7,7 @@ export type Answer = { status: number; body: Buffer };
 // the faster answer would then wait for the client, and look slower than it is.
 export type Connection = {
   send(request: Buffer): Promise<Answer>;
+  isOpen(): boolean; // a server closes what nobody uses for a while
   close(): void;
 };
 
@@ -43,9 +44,11 @@ function overSocket(socket: Socket): Connection {
   return {
     send: request =>
       new Promise((resolve, reject) => {
+        if (socket.destroyed) return reject(new Error('the server hung up'));
         waiting = { resolve, reject };
         socket.write(request);
       }),
+    isOpen: () => !socket.destroyed,
     close: () => void socket.destroy(),
   };
 }
