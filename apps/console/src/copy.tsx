@@ -17,11 +17,17 @@ export function CopyIcon({ value, label }: Props) {
   );
 }
 
-export function CopyLine({ value, label }: Props) {
+export function CopyLine({ value, label, autoFocus }: Props & { autoFocus?: boolean | undefined }) {
   return (
     <CopyButton value={value}>
       {({ copied, copy }) => (
-        <Button size="compact-sm" variant="default" onClick={copy} leftSection={<IconCopy size={14} />}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={copy}
+          leftSection={<IconCopy size={14} />}
+          autoFocus={autoFocus}
+        >
           {copied ? 'Copied' : label}
         </Button>
       )}

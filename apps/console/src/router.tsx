@@ -27,6 +27,12 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
 });
 
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'InvitationPage'),
+});
+
 // Everything below is for whoever has signed in.
 const inside = createRoute({
   getParentRoute: () => root,
@@ -101,6 +107,7 @@ export const router = createRouter({
   basepath: '/console',
   routeTree: root.addChildren([
     signIn,
+    invitation,
     inside.addChildren([
       overview,
       inbox,

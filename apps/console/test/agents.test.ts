@@ -3,7 +3,7 @@ import { type Client, createClient } from '@stak/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
-import { type House, openHouse } from './house.ts';
+import { type House, openDestination, openHouse } from './house.ts';
 import { type Model, openModel } from './model.ts';
 import { expectNoBarriers, overhang, signUp, type Visitor } from './visitor.ts';
 
@@ -55,9 +55,18 @@ async function say(page: Page, content: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-async function act(page: Page, action: string): Promise<void> {
-  await page.getByRole('button', { name: 'Actions of this conversation' }).click();
+async function choose(page: Page, thing: string, action: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions of ${thing}` }).click();
   await page.getByRole('menuitem', { name: action }).click();
+}
+
+const act = (page: Page, action: string) => choose(page, 'this conversation', action);
+
+async function expectUsable(page: Page, name: string): Promise<void> {
+  await expectNoBarriers(page, name);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await expect.poll(() => overhang(page), { message: name }).toBe(0);
+  await page.setViewportSize({ width: 1280, height: 800 });
 }
 
 describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs a browser)', slowly, () => {
@@ -73,8 +82,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await badge(page).getByText('rule: greeting').waitFor();
     await badge(page).getByText('no tokens · $0').waitFor();
 
-    await page.getByRole('button', { name: 'Actions of this tenant' }).click();
-    await page.getByRole('menuitem', { name: 'Suspend…' }).click();
+    await choose(page, 'this tenant', 'Suspend…');
     await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
     await page.getByText('This tenant is suspended').waitFor();
     await page.getByRole('link', { name: '← Agents' }).click();
@@ -172,7 +180,6 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     const save = (window: Page) => window.getByRole('button', { name: 'Save settings' }).click();
     await prompt(page).fill('Be brief.');
     await prompt(other).fill('Be thorough.');
-    await page.getByRole('checkbox', { name: 'usage' }).check();
     await save(page);
     await page.getByText('Saved.').waitFor();
     await save(other);
@@ -185,7 +192,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await other.getByText('Saved.').waitFor();
     const { data } = await client.tenants.getSettings({ tenant_id });
     expect(data.system_prompt_override).toBe('Be brief and thorough.');
-    expect(data.enabled_skills).toEqual(['remember', 'usage']);
+    expect(data.enabled_skills).toEqual(['remember']);
 
     await other.getByRole('textbox', { name: 'Messages a day', exact: true }).fill('20000000');
     await save(other);
@@ -237,8 +244,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('textbox', { name: 'Name' }).fill('Bob');
     await page.getByRole('textbox', { name: 'Id', exact: true }).fill('bob');
     await page.getByRole('button', { name: 'Create user' }).click();
-    await page.getByRole('button', { name: 'Actions of Bob' }).click();
-    await page.getByRole('menuitem', { name: 'Change…' }).click();
+    await choose(page, 'Bob', 'Change…');
     await page.getByRole('textbox', { name: 'Telegram' }).fill('4711');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('row', { name: /Bob.*telegram/ }).waitFor();
@@ -263,6 +269,98 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     expect(failures).toEqual([]);
   });
 
+  it('invites somebody, who takes the link and is a user from then on', async () => {
+    const { page, client, tenant_id, open, failures } = await openShop({ colorScheme: 'light' });
+    const dialog = page.getByRole('dialog');
+    const link = () => dialog.getByText('/console/invitation#').innerText();
+    const invited = (email: string, action: string) => choose(page, `the invitation of ${email}`, action);
+    await open('?tab=users');
+    await page.getByText('Nobody is invited').waitFor();
+    await page.getByRole('button', { name: 'Invite somebody' }).click();
+    await page.getByRole('textbox', { name: 'E-mail' }).fill('bob@example');
+    await page.getByRole('textbox', { name: 'Id', exact: true }).fill('bob');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Invalid email').first().waitFor();
+    await expectUsable(page, 'an invitation');
+    await page.getByRole('textbox', { name: 'E-mail' }).fill('bob@example.com');
+    await page.keyboard.press('Enter');
+    const replaced = await link();
+    await dialog.getByRole('button', { name: 'Copy', exact: true }).and(page.locator(':focus')).waitFor();
+    await expectUsable(page, 'its link');
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await invited('bob@example.com', 'New link…');
+    await dialog.getByRole('button', { name: 'Make a new link' }).click();
+    const good = await link();
+
+    const guest = await browser!.newContext({ colorScheme: 'light' }).then(context => context.newPage());
+    onTestFinished(() => guest.context().close());
+    const accept = async (address: string) => {
+      await guest.goto(address);
+      await guest.getByRole('textbox', { name: 'Name' }).fill('Bob');
+      await guest.getByRole('button', { name: 'Accept' }).click();
+    };
+    await accept(replaced);
+    await guest.getByRole('alert').getByText('no such invitation').waitFor();
+    await expectUsable(guest, 'the page of an invitation');
+    await accept(good);
+    await guest.getByRole('heading', { name: 'Welcome, Bob' }).waitFor();
+
+    const { data } = await client.tenants.createInvitation({ tenant_id, body: { email: 'eve@example.com' } });
+    await page.reload();
+    await page.getByRole('row', { name: /Bob.*bob@example.com/ }).waitFor();
+    await invited('eve@example.com', 'Revoke…');
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('Nobody is invited').waitFor();
+    const acceptance = client.tenants.acceptInvitation({ body: { token: data.token, display_name: 'Eve' } });
+    await expect(acceptance).rejects.toMatchObject({ status: 404 });
+    expect(failures).toEqual([]);
+  });
+
+  it('switches skills, and registers one that the tenant serves itself', async () => {
+    const server = await openDestination(200);
+    onTestFinished(() => server.close());
+    const { page, client, tenant_id, open, failures } = await openShop({ colorScheme: 'light' });
+    const settings = async () => (await client.tenants.getSettings({ tenant_id })).data;
+    const field = (name: string) => page.getByRole('textbox', { name, exact: true });
+    await open('?tab=skills');
+    await page.getByRole('switch', { name: 'usage' }).click();
+    await expect.poll(async () => (await settings()).enabled_skills).toEqual(['remember', 'usage']);
+
+    await page.getByRole('button', { name: 'Register a skill' }).click();
+    await field('Name').fill('opening_hours');
+    await field('What it does').fill('Tells when the shop is open.');
+    await field('Address').fill(server.url);
+    await field('Words that call it').fill('opening hours');
+    await field('Arguments').fill('[]');
+    const register = page.getByRole('button', { name: 'Register', exact: true });
+    await register.click();
+    await page.getByText('This is not an object in JSON').waitFor();
+    await expectUsable(page, 'a new skill');
+    await page.getByRole('button', { name: 'Show an example' }).click();
+    await field('Arguments').fill('{ "type": "object" }');
+    await register.click();
+    await page.getByText(/^whsec_/).waitFor();
+    await expectUsable(page, 'its secret');
+    await page.getByRole('button', { name: 'Done' }).click();
+    const enabled = page.getByRole('switch', { name: 'opening_hours is enabled' });
+    await enabled.and(page.locator(':checked')).waitFor();
+    await page.getByRole('tab', { name: 'Chat' }).click();
+    await say(page, 'What are your opening hours?');
+    await badge(page).getByText('opening_hours').first().waitFor();
+    expect(JSON.parse(server.bodies[0]!)).toMatchObject({ skill: 'opening_hours', user_id: 'ann' });
+
+    await page.getByRole('tab', { name: 'Skills' }).click();
+    await choose(page, 'opening_hours', 'Change…');
+    await field('What it does').fill('Knows the hours.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('row', { name: /Knows the hours.*opening hours/ }).waitFor();
+    await choose(page, 'opening_hours', 'Remove…');
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('There is none yet').waitFor();
+    expect((await settings()).custom_skills).toEqual([]);
+    expect(failures).toEqual([]);
+  });
+
   it('can be used by everybody, in light and dark and on a phone', async () => {
     const { page, client, tenant_id, open, failures } = await openShop({ colorScheme: 'light' });
     const place = { tenant_id, conversation_id: 'first' };
@@ -276,6 +374,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
       Memory: 'this conversation',
       Users: 'no e-mail',
       Channels: 'There is no channel yet',
+      Skills: 'There is none yet',
       Settings: 'Save settings',
     };
     for (const [tab, text] of Object.entries(ready)) {
@@ -285,10 +384,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
         await page.getByRole('navigation', { name: 'Conversations' }).getByText(content).click();
         await badge(page).waitFor();
       }
-      await expectNoBarriers(page, tab);
-      await page.setViewportSize({ width: 390, height: 800 });
-      await expect.poll(() => overhang(page), { message: tab }).toBe(0);
-      await page.setViewportSize({ width: 1280, height: 800 });
+      await expectUsable(page, tab);
     }
     await page.setViewportSize({ width: 390, height: 800 });
     await open('?conversation=first');

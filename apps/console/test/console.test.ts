@@ -94,6 +94,35 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     expect(visitor.failures).toEqual([]);
   });
 
+  it('asks before a connection, a source and the trash are gone', async () => {
+    const visitor = await enter();
+    const { page } = visitor;
+    const confirm = (button: string) =>
+      page.getByRole('dialog').getByRole('button', { name: button }).click();
+    await createSource(visitor, 'Shop');
+    await connect(visitor, `${house.url}/nowhere`);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Delete Billing' }).click();
+    await confirm('Cancel');
+    await page.getByRole('button', { name: 'Delete Billing' }).click();
+    await confirm('Delete connection');
+    await page.getByText('There is no connection yet').waitFor();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await confirm('Delete source');
+    await page.getByText('There is no source yet').waitFor();
+
+    await page.goto(`${house.url}/console/tasks?view=list`);
+    await page.getByRole('textbox', { name: 'New task' }).fill('Call Ann');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Delete Call Ann' }).click();
+    await page.getByRole('tab', { name: 'Trash' }).click();
+    await page.getByRole('button', { name: 'Restore Call Ann' }).waitFor();
+    await page.getByRole('button', { name: 'Empty the trash' }).click();
+    await confirm('Empty the trash');
+    await page.getByText('The trash is empty').waitFor();
+    expect(visitor.failures).toEqual([]);
+  });
+
   it('says what is wrong with a filter, at the filter', async () => {
     const visitor = await enter();
     const { page } = visitor;

@@ -1,4 +1,4 @@
-import { Alert, Button, Code, CopyButton, Group, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -6,6 +6,7 @@ import { client, messageOf } from '../api.ts';
 import { DataTable } from '../data-table.tsx';
 import { formatAgo, formatTime } from '../format.ts';
 import { Loaded } from '../loaded.tsx';
+import { OneTimeSecret } from '../one-time-secret.tsx';
 
 type Scope = 'read' | 'write' | 'admin';
 
@@ -58,25 +59,7 @@ export function ApiKeys() {
           </Button>
         </Group>
       </form>
-      {shown !== undefined && (
-        <Alert
-          title="Copy it now: it is not shown again"
-          withCloseButton
-          closeButtonLabel="Close"
-          onClose={() => setShown(undefined)}
-        >
-          <Group>
-            <Code className="stak-mono">{shown}</Code>
-            <CopyButton value={shown}>
-              {({ copied, copy }) => (
-                <Button size="compact-sm" variant="default" onClick={copy}>
-                  {copied ? 'Copied' : 'Copy'}
-                </Button>
-              )}
-            </CopyButton>
-          </Group>
-        </Alert>
-      )}
+      {shown !== undefined && <OneTimeSecret value={shown} onClose={() => setShown(undefined)} />}
       <Loaded query={keys}>
         {rows => (
           <DataTable

@@ -1,7 +1,8 @@
-import { Card, Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { client } from '../api.ts';
+import { DaySpan } from '../day-span.tsx';
 import { formatNumber } from '../format.ts';
 import { Loaded } from '../loaded.tsx';
 import { Stat } from '../stat.tsx';
@@ -17,14 +18,13 @@ const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFrac
 
 // Of one source, or of all.
 export function WebhookAnalytics({ sourceId }: { sourceId?: string }) {
-  const [days, setDays] = useState('7');
+  const [days, setDays] = useState(7);
   const analytics = useQuery({
     queryKey: ['webhook-analytics', sourceId, days],
     queryFn: async () => {
-      const count = Number(days);
-      const from = dayOf(Date.now() - (count - 1) * dayMs);
+      const from = dayOf(Date.now() - (days - 1) * dayMs);
       const filter = { from, ...(sourceId !== undefined && { sourceId }) };
-      return { ...(await client.webhooks.analytics(filter)).data, from, count };
+      return { ...(await client.webhooks.analytics(filter)).data, from, count: days };
     },
     placeholderData: keepPreviousData,
     refetchInterval: 10_000,
@@ -35,16 +35,7 @@ export function WebhookAnalytics({ sourceId }: { sourceId?: string }) {
         <Title order={3} size="h4">
           Events and deliveries
         </Title>
-        <SegmentedControl
-          size="xs"
-          aria-label="Days"
-          value={days}
-          onChange={setDays}
-          data={[
-            { value: '7', label: '7 days' },
-            { value: '30', label: '30 days' },
-          ]}
-        />
+        <DaySpan choices={[7, 30]} days={days} onChange={setDays} />
       </Group>
       <Loaded query={analytics}>
         {data => (

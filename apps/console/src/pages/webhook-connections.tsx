@@ -1,13 +1,14 @@
-import { Alert, Button, Card, Code, Drawer, Group, Stack, Text } from '@mantine/core';
+import { Button, Card, Drawer, Group, Stack, Text } from '@mantine/core';
 import type { WebhooksEditConnectionData as Connection } from '@stak/client';
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../api.ts';
 import { complain } from '../complaint.ts';
-import { CopyLine } from '../copy.tsx';
+import { Confirm } from '../confirm.tsx';
 import { formatNumber } from '../format.ts';
 import { Loaded } from '../loaded.tsx';
+import { OneTimeSecret } from '../one-time-secret.tsx';
 import { StatusBadge } from '../status-badge.tsx';
 import { ConnectionForm } from './connection-form.tsx';
 import { ConnectionTrial } from './connection-trial.tsx';
@@ -66,12 +67,7 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
       >
         <Stack>
           {secret !== undefined && (
-            <Alert title="Deliveries are signed with this secret. Copy it now: it is not shown again">
-              <Group>
-                <Code className="stak-mono">{secret}</Code>
-                <CopyLine value={secret} label="Copy" />
-              </Group>
-            </Alert>
+            <OneTimeSecret use="Deliveries are signed with this secret." value={secret} />
           )}
           <ConnectionForm
             key={edited}
@@ -139,17 +135,18 @@ function ConnectionCard({ connection, onEdit }: { connection: Connection; onEdit
           >
             {isStopped ? 'Resume' : 'Pause'}
           </Button>
-          <Button
-            size="compact-sm"
-            variant="default"
-            aria-label={`Delete ${name}`}
-            onClick={() => {
-              if (confirm(`Delete the connection "${name}"? What it has not delivered is cancelled.`))
-                remove.mutate();
-            }}
+          <Confirm
+            title={`Delete ${name}?`}
+            text="The connection is gone, and what it has not delivered is cancelled."
+            button="Delete connection"
+            onConfirm={() => remove.mutate()}
           >
-            Delete
-          </Button>
+            {ask => (
+              <Button size="compact-sm" variant="default" aria-label={`Delete ${name}`} onClick={ask}>
+                Delete
+              </Button>
+            )}
+          </Confirm>
         </Group>
       </Group>
     </Card>

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { client } from '../api.ts';
 import { complain } from '../complaint.ts';
+import { Confirm } from '../confirm.tsx';
 import { CopyIcon, CopyLine } from '../copy.tsx';
 import { Loaded } from '../loaded.tsx';
 import { StatusBadge } from '../status-badge.tsx';
@@ -62,16 +63,18 @@ export function WebhookSourcePage() {
                 >
                   {status === 'paused' ? 'Resume' : 'Pause'}
                 </Button>
-                <Button
-                  variant="default"
-                  loading={remove.isPending}
-                  onClick={() => {
-                    if (confirm(`Delete the source "${name}"? Its address takes nothing any more.`))
-                      remove.mutate();
-                  }}
+                <Confirm
+                  title={`Delete ${name}?`}
+                  text="The source is gone, and its address takes nothing any more."
+                  button="Delete source"
+                  onConfirm={() => remove.mutate()}
                 >
-                  Delete
-                </Button>
+                  {ask => (
+                    <Button variant="default" loading={remove.isPending} onClick={ask}>
+                      Delete
+                    </Button>
+                  )}
+                </Confirm>
               </Group>
             </Group>
             <Card withBorder>

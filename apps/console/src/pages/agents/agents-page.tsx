@@ -1,7 +1,6 @@
 import { Button, Card, Group, Modal, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { client } from '../../api.ts';
 import { DataTable } from '../../data-table.tsx';
@@ -9,12 +8,13 @@ import { formatAgo, formatTime } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
 import { StatusBadge } from '../../status-badge.tsx';
 import { TextLink } from '../../text-link.tsx';
-import { type Named, NamedForm } from '../inbox/named-form.tsx';
 import { tenantsKey } from '../inbox/place.ts';
+import { TenantForm } from '../inbox/tenant-form.tsx';
 import { More, usePages } from './pages.tsx';
 import type { Tenant } from './place.ts';
 
 export function AgentsPage() {
+  const navigate = useNavigate();
   const [isOpen, { open, close }] = useDisclosure(false);
   const tenants = usePages([...tenantsKey, 'pages'], cursor => client.tenants.list({ limit: 50, ...cursor }));
   return (
@@ -38,7 +38,7 @@ export function AgentsPage() {
       </Loaded>
       <More of={tenants} label="More tenants" />
       <Modal opened={isOpen} onClose={close} title="New tenant">
-        <NewTenant />
+        <TenantForm onMade={tenant => void navigate({ to: '/agents/$tenant', params: { tenant } })} />
       </Modal>
     </Stack>
   );
@@ -73,26 +73,3 @@ const TenantTable = ({ rows }: { rows: Tenant[] }) => (
     ]}
   />
 );
-
-function NewTenant() {
-  const queries = useQueryClient();
-  const navigate = useNavigate();
-  const create = useMutation({
-    mutationFn: ({ key, title }: Named) =>
-      client.tenants.create({ body: { tenant_id: key, name: title, status: 'active' } }),
-    onSuccess: ({ data }) => {
-      void queries.invalidateQueries({ queryKey: tenantsKey });
-      return navigate({ to: '/agents/$tenant', params: { tenant: data.tenant_id } });
-    },
-  });
-  return (
-    <NamedForm
-      titleLabel="Name"
-      placeholder="Demo shop"
-      button="Create tenant"
-      isBusy={create.isPending}
-      error={create.error}
-      onSubmit={create.mutate}
-    />
-  );
-}

@@ -1,14 +1,13 @@
-import { ActionIcon, Group, Menu, Modal, Text } from '@mantine/core';
-import { IconDots } from '@tabler/icons-react';
+import { Group, Modal, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ActionMenu } from '../../action-menu.tsx';
 import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
 import { CopyIcon } from '../../copy.tsx';
 import { DataTable } from '../../data-table.tsx';
 import { StatusBadge } from '../../status-badge.tsx';
 import { channelNames, isChannelType, webhookAddress } from './channel-kinds.ts';
-import { Confirm } from './confirm.tsx';
 import { channelsKey } from './place.ts';
 import { SecretsForm } from './secrets-form.tsx';
 
@@ -93,27 +92,22 @@ function ChannelMenu({ tenant_id, channel: { type, channel_id, hasSecrets }, onS
     onError: complain,
   });
   return (
-    <Confirm
-      title="Remove this channel?"
-      text="Its secrets are deleted, and what it sends is refused. Another tenant may have it then."
-      button="Remove"
-      onConfirm={() => release.mutate()}
-    >
-      {ask => (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" aria-label={`Actions of ${type} ${channel_id}`}>
-              <IconDots size={18} />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {isChannelType(type) && (
-              <Menu.Item onClick={onSecrets}>{hasSecrets ? 'Replace secrets…' : 'Give secrets…'}</Menu.Item>
-            )}
-            <Menu.Item onClick={ask}>Remove…</Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
-      )}
-    </Confirm>
+    <ActionMenu
+      label={`Actions of ${type} ${channel_id}`}
+      actions={[
+        ...(isChannelType(type)
+          ? [{ label: hasSecrets ? 'Replace secrets…' : 'Give secrets…', onClick: onSecrets }]
+          : []),
+        {
+          label: 'Remove…',
+          question: {
+            title: 'Remove this channel?',
+            text: 'Its secrets are deleted, and what it sends is refused. Another tenant may have it then.',
+            button: 'Remove',
+          },
+          onClick: () => release.mutate(),
+        },
+      ]}
+    />
   );
 }

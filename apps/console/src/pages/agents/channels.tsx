@@ -1,15 +1,16 @@
 import { Alert, Button, Card, Group, Modal, SimpleGrid, Stack, Switch, Text, Title } from '@mantine/core';
 import { iterate } from '@stak/client';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api.ts';
-import { complain } from '../../complaint.ts';
 import { Loaded } from '../../loaded.tsx';
 import { ChannelForm } from './channel-form.tsx';
 import { channelNames, channelTypes } from './channel-kinds.ts';
 import { ChannelTable } from './channel-table.tsx';
-import { channelsKey, settingsKey, type Tenant, useSettings } from './place.ts';
+import { channelsKey, type Tenant, useSettings } from './place.ts';
+import { useSettingsChange } from './settings-change.ts';
+import type { Settings } from './settings-draft.ts';
 
 type Props = { tenant_id: string; status: Tenant['status'] };
 
@@ -58,21 +59,17 @@ async function readChannels(tenant_id: string) {
 
 const names = { dashboard: 'Console and API', ...channelNames };
 
+const switchChannel =
+  (type: string, isOn: boolean) =>
+  ({ enabled_channels }: Settings) => {
+    const others = enabled_channels.filter(one => one !== type);
+    return { enabled_channels: isOn ? [...others, type] : others };
+  };
+
 // A setting of the tenant like others, written as it is switched.
 function Enabled({ tenant_id }: { tenant_id: string }) {
-  const queries = useQueryClient();
   const settings = useSettings(tenant_id);
-  const change = useMutation({
-    mutationFn: async ({ type, isOn }: { type: string; isOn: boolean }) => {
-      const { data, etag = '*' } = await client.tenants.getSettings({ tenant_id });
-      const others = data.enabled_channels.filter(one => one !== type);
-      const enabled_channels = isOn ? [...others, type] : others;
-      return client.tenants.updateSettings({ tenant_id, body: { enabled_channels } }, { ifMatch: etag });
-    },
-    onSuccess: ({ data, etag = '*' }) =>
-      queries.setQueryData(settingsKey(tenant_id), { settings: data, etag }),
-    onError: complain,
-  });
+  const change = useSettingsChange(tenant_id);
   return (
     <Card withBorder component="section" aria-label="Where the agent answers">
       <Title order={3} size="h4">
@@ -90,7 +87,7 @@ function Enabled({ tenant_id }: { tenant_id: string }) {
                 label={names[type]}
                 checked={enabled_channels.includes(type)}
                 disabled={change.isPending}
-                onChange={event => change.mutate({ type, isOn: event.currentTarget.checked })}
+                onChange={event => change.mutate(switchChannel(type, event.currentTarget.checked))}
               />
             ))}
           </SimpleGrid>

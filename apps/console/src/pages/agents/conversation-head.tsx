@@ -1,19 +1,12 @@
-import { ActionIcon, Group, Menu, Modal, Text, Title } from '@mantine/core';
+import { ActionIcon, Group, Modal, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import {
-  IconArrowLeft,
-  IconDots,
-  IconDownload,
-  IconEraser,
-  IconPencil,
-  IconTrash,
-} from '@tabler/icons-react';
+import { IconArrowLeft, IconDownload, IconEraser, IconPencil, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { ActionMenu } from '../../action-menu.tsx';
 import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
 import { formatTime } from '../../format.ts';
 import { useUsers } from '../inbox/place.ts';
-import { Confirm } from './confirm.tsx';
 import {
   type Conversation,
   conversationKey,
@@ -112,44 +105,33 @@ function Actions({ place, onLeave, onRename }: ActionsProps) {
     onError: complain,
   });
   return (
-    <Confirm
-      title="Clear this conversation?"
-      text="Everything that was said is gone; the conversation stays, and begins anew."
-      button="Clear"
-      onConfirm={() => clear.mutate()}
-    >
-      {askClear => (
-        <Confirm
-          title="Delete this conversation?"
-          text="It is gone at once, with everything that was said."
-          button="Delete"
-          onConfirm={() => remove.mutate()}
-        >
-          {askDelete => (
-            <Menu position="bottom-end">
-              <Menu.Target>
-                <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Actions of this conversation">
-                  <IconDots size={18} />
-                </ActionIcon>
-              </Menu.Target>
-              <Menu.Dropdown>
-                <Menu.Item leftSection={<IconPencil size={16} />} onClick={onRename}>
-                  Rename…
-                </Menu.Item>
-                <Menu.Item leftSection={<IconDownload size={16} />} onClick={() => save.mutate()}>
-                  Export
-                </Menu.Item>
-                <Menu.Item leftSection={<IconEraser size={16} />} onClick={askClear}>
-                  Clear…
-                </Menu.Item>
-                <Menu.Item leftSection={<IconTrash size={16} />} onClick={askDelete}>
-                  Delete…
-                </Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
-          )}
-        </Confirm>
-      )}
-    </Confirm>
+    <ActionMenu
+      label="Actions of this conversation"
+      size="lg"
+      actions={[
+        { label: 'Rename…', icon: IconPencil, onClick: onRename },
+        { label: 'Export', icon: IconDownload, onClick: () => save.mutate() },
+        {
+          label: 'Clear…',
+          icon: IconEraser,
+          question: {
+            title: 'Clear this conversation?',
+            text: 'Everything that was said is gone; the conversation stays, and begins anew.',
+            button: 'Clear',
+          },
+          onClick: () => clear.mutate(),
+        },
+        {
+          label: 'Delete…',
+          icon: IconTrash,
+          question: {
+            title: 'Delete this conversation?',
+            text: 'It is gone at once, with everything that was said.',
+            button: 'Delete',
+          },
+          onClick: () => remove.mutate(),
+        },
+      ]}
+    />
   );
 }

@@ -5,9 +5,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
+import { Confirm } from '../../confirm.tsx';
 import { formatAgo, formatTime } from '../../format.ts';
 import { TextLink } from '../../text-link.tsx';
-import { Confirm } from './confirm.tsx';
 import { changeFact } from './fact-change.ts';
 import { type Memory, memoryKey } from './place.ts';
 

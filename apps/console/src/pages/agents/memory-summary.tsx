@@ -3,9 +3,9 @@ import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { client } from '../../api.ts';
+import { Confirm } from '../../confirm.tsx';
 import { Failure } from '../../failure.tsx';
 import { Loaded } from '../../loaded.tsx';
-import { Confirm } from './confirm.tsx';
 import { memoryKey } from './place.ts';
 
 type Props = { tenant_id: string; user_id: string; name: string };

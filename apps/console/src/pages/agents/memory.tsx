@@ -78,8 +78,8 @@ function Facts({ tenant_id, user_id }: { tenant_id: string; user_id: string }) {
           {items =>
             items.length === 0 ? (
               <Text c="dimmed" size="sm">
-                Nothing is remembered yet. Enable the skill <b>remember</b> in the settings, and say "Remember
-                that I like tea".
+                Nothing is remembered yet. Enable <b>remember</b> under Skills, and say "Remember that I like
+                tea".
               </Text>
             ) : (
               items.map(item => (

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api.ts';
 import { useUsers } from '../inbox/place.ts';
 
-export const tabs = ['chat', 'usage', 'memory', 'users', 'channels', 'settings'] as const;
+export const tabs = ['chat', 'usage', 'memory', 'users', 'channels', 'skills', 'settings'] as const;
 export type Tab = (typeof tabs)[number];
 
 // Where the page is, in its address, so that it can be sent to somebody.
@@ -23,6 +23,9 @@ export type Place = { tenant_id: string; conversation_id: string };
 
 export type Tenant = ApiTypes['tenants.get']['data'];
 export type User = ApiTypes['tenants.getUser']['data'];
+export type Invitation = ApiTypes['tenants.listInvitations']['data']['data'][number];
+export type NewInvitation = ApiTypes['tenants.createInvitation']['data']; // with its token, shown once
+export type OwnSkill = ApiTypes['agents.getCustomSkill']['data'] & { is_enabled: boolean };
 export type Conversation = ApiTypes['agents.listConversations']['data']['data'][number];
 export type Turn = ApiTypes['agents.listMessages']['data']['data'][number];
 export type Memory = ApiTypes['agents.listMemory']['data']['data'][number];
@@ -34,6 +37,7 @@ export const nameOfConversation = ({ title, turns, conversation_id }: Conversati
 export const tenantKey = (tenant_id: string) => ['tenant', tenant_id] as const;
 export const settingsKey = (tenant_id: string) => ['tenant-settings', tenant_id] as const;
 export const skillsKey = (tenant_id: string) => ['skills', tenant_id] as const;
+export const invitationsKey = (tenant_id: string) => ['invitations', tenant_id] as const;
 export const channelsKey = (tenant_id: string) => ['channels', tenant_id] as const;
 export const conversationsKey = (tenant_id: string) => ['conversations', tenant_id] as const;
 export const conversationKey = (place: Place) =>
@@ -47,6 +51,20 @@ export const useSkills = (tenant_id: string) =>
     queryKey: skillsKey(tenant_id),
     queryFn: async () => (await client.agents.listSkills({ tenant_id })).data.data,
   });
+
+// How they are registered, and which of them the settings enable. A tenant has at most fifty.
+export async function readOwnSkills(tenant_id: string): Promise<OwnSkill[]> {
+  const [own, all] = await Promise.all([
+    client.agents.listCustomSkills({ tenant_id, limit: 100 }),
+    client.agents.listSkills({ tenant_id }),
+  ]);
+  const enabled = new Set(all.data.data.filter(one => one.is_enabled).map(one => one.name));
+  return own.data.data.map(one => ({ ...one, is_enabled: enabled.has(one.name) }));
+}
+
+// Whatever makes skills be read again makes these be read again.
+export const useOwnSkills = (tenant_id: string) =>
+  useQuery({ queryKey: [...skillsKey(tenant_id), 'own'], queryFn: () => readOwnSkills(tenant_id) });
 
 // Users to choose from: the first hundred, and whoever is meant already.
 export function useUserChoices(tenant_id: string, meant?: string | null) {

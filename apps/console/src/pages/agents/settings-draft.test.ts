@@ -14,14 +14,12 @@ const settings: Settings = {
   ai_fallback: { provider: 'bedrock', model: 'nova' },
   spend_per_day_usd: 5,
 };
-const custom = new Set(['hours', 'stock']);
 
 describe('a draft of settings', () => {
   it('brings back what it was made of', () => {
-    const { enabled_channels: _, custom_skills, ...same } = settings;
-    expect(patchOf(draftOf(settings), settings, custom)).toEqual({
+    const { enabled_channels: _, enabled_skills: __, custom_skills: ___, ...same } = settings;
+    expect(patchOf(draftOf(settings))).toEqual({
       ...same,
-      custom_skills: custom_skills.toReversed(), // the order of skills says nothing
       busy: 'wait',
       max_context_tokens: null,
       messages_per_user_per_day: null,
@@ -30,14 +28,6 @@ describe('a draft of settings', () => {
 
   it('takes back what was emptied', () => {
     const draft = { ...draftOf(settings), fallbackModel: '', spendUsd: '' as const };
-    expect(patchOf(draft, settings, custom)).toMatchObject({ ai_fallback: null, spend_per_day_usd: null });
-  });
-
-  it('knows whose skill it is', () => {
-    const draft = { ...draftOf(settings), skills: ['remember', 'hours'] };
-    expect(patchOf(draft, settings, custom)).toMatchObject({
-      enabled_skills: ['remember'],
-      custom_skills: ['hours'],
-    });
+    expect(patchOf(draft)).toMatchObject({ ai_fallback: null, spend_per_day_usd: null });
   });
 });

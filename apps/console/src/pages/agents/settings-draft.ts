@@ -1,7 +1,7 @@
 import type { ApiTypes, TenantsGetSettingsData } from '@stak/client';
 
 export type Settings = TenantsGetSettingsData;
-type Patch = ApiTypes['tenants.updateSettings']['args']['body'];
+export type SettingsPatch = ApiTypes['tenants.updateSettings']['args']['body'];
 type Amount = number | ''; // as a field for a number has it
 
 // Settings as they stand in the fields.
@@ -18,7 +18,6 @@ export type SettingsDraft = {
   messagesPerUser: Amount;
   spendUsd: Amount;
   busy: 'wait' | 'refuse';
-  skills: string[];
 };
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -39,18 +38,13 @@ export function draftOf(settings: Settings): SettingsDraft {
     messagesPerUser: amountOf(settings.messages_per_user_per_day),
     spendUsd: amountOf(settings.spend_per_day_usd),
     busy: settings.busy === 'refuse' ? 'refuse' : 'wait',
-    skills: [...settings.enabled_skills, ...settings.custom_skills.map(nameOf)],
   };
 }
 
 // Empty is null, which the service takes back to its default.
 const orNull = (amount: Amount): number | null => (amount === '' ? null : amount);
 
-export function patchOf(draft: SettingsDraft, settings: Settings, customNames: ReadonlySet<string>): Patch {
-  const isChosen = (name: string) => draft.skills.includes(name);
-  // Those that somebody described at length stay as they are described.
-  const described = settings.custom_skills.filter(one => typeof one !== 'string' && isChosen(nameOf(one)));
-  const named = new Set(described.map(nameOf));
+export function patchOf(draft: SettingsDraft): SettingsPatch {
   return {
     ai_provider: draft.provider,
     ai_model: draft.model,
@@ -64,11 +58,5 @@ export function patchOf(draft: SettingsDraft, settings: Settings, customNames: R
     messages_per_user_per_day: orNull(draft.messagesPerUser),
     spend_per_day_usd: orNull(draft.spendUsd),
     busy: draft.busy,
-    enabled_skills: draft.skills.filter(name => !customNames.has(name) && !named.has(name)),
-    custom_skills: [...described, ...draft.skills.filter(name => customNames.has(name) && !named.has(name))],
   };
-}
-
-function nameOf(skill: string | { [name: string]: unknown }): string {
-  return typeof skill === 'string' ? skill : textOf(skill.name);
 }

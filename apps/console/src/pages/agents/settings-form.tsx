@@ -2,7 +2,6 @@ import {
   Autocomplete,
   Button,
   Card,
-  Checkbox,
   Group,
   Input,
   NumberInput,
@@ -18,17 +17,15 @@ import { draftOf, type Settings, type SettingsDraft } from './settings-draft.ts'
 
 const providers = ['anthropic', 'bedrock', 'openai-compatible'];
 
-type Skill = { name: string; description: string; is_custom: boolean };
 type Props = {
   settings: Settings;
-  skills: Skill[];
   isBusy: boolean;
   complaints: Readonly<Record<string, string>>;
   onSave: (draft: SettingsDraft) => void;
   children: ReactNode; // what became of it
 };
 
-export function SettingsForm({ settings, skills, isBusy, complaints, onSave, children }: Props) {
+export function SettingsForm({ settings, isBusy, complaints, onSave, children }: Props) {
   const [draft, setDraft] = useState(() => draftOf(settings));
   const edit = (part: Partial<SettingsDraft>) => setDraft(old => ({ ...old, ...part }));
   const submit = (event: FormEvent) => {
@@ -40,11 +37,8 @@ export function SettingsForm({ settings, skills, isBusy, complaints, onSave, chi
     <form onSubmit={submit}>
       <Stack>
         <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
-          <Stack>
-            <ModelFields {...section} />
-            <LimitFields {...section} />
-          </Stack>
-          <SkillFields {...section} skills={skills} />
+          <ModelFields {...section} />
+          <LimitFields {...section} />
         </SimpleGrid>
         {children}
         <Group>
@@ -225,34 +219,6 @@ function LimitFields({ draft, edit, complaints }: Section) {
           />
         </div>
       </Stack>
-    </Card>
-  );
-}
-
-function SkillFields({ draft, edit, complaints, skills }: Section & { skills: Skill[] }) {
-  return (
-    <Card withBorder component="section" aria-label="Skills">
-      <Title order={3} size="h4">
-        Skills
-      </Title>
-      <Checkbox.Group
-        description="What the agent may look up and do. It does so when a user says the words, or when the model wants to."
-        aria-label="Enabled skills"
-        value={draft.skills}
-        onChange={names => edit({ skills: names })}
-        error={complaints.enabled_skills}
-      >
-        <Stack gap="sm" mt="sm">
-          {skills.map(({ name, description, is_custom }) => (
-            <Checkbox
-              key={name}
-              value={name}
-              label={is_custom ? `${name} (your own)` : name}
-              description={description}
-            />
-          ))}
-        </Stack>
-      </Checkbox.Group>
     </Card>
   );
 }

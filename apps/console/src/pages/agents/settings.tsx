@@ -7,7 +7,7 @@ import { client } from '../../api.ts';
 import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
 import { Loaded } from '../../loaded.tsx';
-import { settingsKey, skillsKey, useSettings, useSkills } from './place.ts';
+import { settingsKey, useSettings } from './place.ts';
 import { patchOf, type Settings, type SettingsDraft } from './settings-draft.ts';
 import { SettingsForm } from './settings-form.tsx';
 
@@ -15,7 +15,6 @@ type Read = { settings: Settings; etag: string };
 
 export function SettingsTab({ tenant_id }: { tenant_id: string }) {
   const settings = useSettings(tenant_id);
-  const skills = useSkills(tenant_id);
   // Another form for each version that somebody asked to see: what is typed is never swept away by itself.
   const [round, setRound] = useState(0);
   const readAgain = async () => {
@@ -25,54 +24,42 @@ export function SettingsTab({ tenant_id }: { tenant_id: string }) {
   return (
     <Loaded query={settings}>
       {read => (
-        <Loaded query={skills}>
-          {all => (
-            <Versioned
-              key={round}
-              tenant_id={tenant_id}
-              read={read}
-              skills={all}
-              onSaved={() => setRound(old => old + 1)}
-              onReadAgain={readAgain}
-            />
-          )}
-        </Loaded>
+        <Versioned
+          key={round}
+          tenant_id={tenant_id}
+          read={read}
+          onSaved={() => setRound(old => old + 1)}
+          onReadAgain={readAgain}
+        />
       )}
     </Loaded>
   );
 }
 
-type Skills = NonNullable<ReturnType<typeof useSkills>['data']>;
 type Props = {
   tenant_id: string;
   read: Read;
-  skills: Skills;
   onSaved: () => void;
   onReadAgain: () => void;
 };
 
-function Versioned({ tenant_id, read, skills, onSaved, onReadAgain }: Props) {
+function Versioned({ tenant_id, read, onSaved, onReadAgain }: Props) {
   const queries = useQueryClient();
   // The version that was in front of whoever typed, even if a newer one has been read since.
   const [{ settings, etag }] = useState(read);
   const save = useMutation({
-    mutationFn: (draft: SettingsDraft) => {
-      const customNames = new Set(skills.filter(one => one.is_custom).map(one => one.name));
-      const body = patchOf(draft, settings, customNames);
-      return client.tenants.updateSettings({ tenant_id, body }, { ifMatch: etag });
-    },
+    mutationFn: (draft: SettingsDraft) =>
+      client.tenants.updateSettings({ tenant_id, body: patchOf(draft) }, { ifMatch: etag }),
     onSuccess: ({ data, etag: saved = '*' }) => {
       notifications.show({ message: 'Saved.' });
       queries.setQueryData(settingsKey(tenant_id), { settings: data, etag: saved });
       onSaved();
-      return queries.invalidateQueries({ queryKey: skillsKey(tenant_id) });
     },
   });
   const isOvertaken = save.error instanceof StakError && save.error.code === 'http.version_mismatch';
   return (
     <SettingsForm
       settings={settings}
-      skills={skills}
       isBusy={save.isPending}
       complaints={fieldComplaints(save.error)}
       onSave={save.mutate}

@@ -1,13 +1,13 @@
-import { ActionIcon, Button, Group, Menu, Modal } from '@mantine/core';
+import { Button, Group, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { IconDots, IconPencil, IconPlayerPause, IconTrash } from '@tabler/icons-react';
+import { IconPencil, IconPlayerPause, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { ActionMenu } from '../../action-menu.tsx';
 import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
 import { tenantsKey } from '../inbox/place.ts';
-import { Confirm } from './confirm.tsx';
 import { type Tenant, tenantKey } from './place.ts';
 import { RenameForm } from './rename-form.tsx';
 
@@ -38,6 +38,16 @@ export function TenantActions({ tenant: { tenant_id, name, status } }: { tenant:
     },
     onError: complain,
   });
+  const suspension = {
+    label: 'Suspend…',
+    icon: IconPlayerPause,
+    question: {
+      title: 'Suspend this tenant?',
+      text: 'Its users are refused and its channels fall silent, until you activate it again. Nothing is lost.',
+      button: 'Suspend',
+    },
+    onClick: () => turn.mutate('suspended'),
+  };
   return (
     <Group gap="xs">
       {status !== 'active' && (
@@ -45,44 +55,25 @@ export function TenantActions({ tenant: { tenant_id, name, status } }: { tenant:
           Activate
         </Button>
       )}
-      <Confirm
-        title="Suspend this tenant?"
-        text="Its users are refused and its channels fall silent, until you activate it again. Nothing is lost."
-        button="Suspend"
-        onConfirm={() => turn.mutate('suspended')}
-      >
-        {askSuspend => (
-          <Confirm
-            title="Delete this tenant?"
-            text={`${name} is closed at once; its users, conversations, inboxes and everything else of it are erased. Its id ${tenant_id} is never given again.`}
-            button="Delete tenant"
-            onConfirm={() => remove.mutate()}
-          >
-            {askDelete => (
-              <Menu position="bottom-end">
-                <Menu.Target>
-                  <ActionIcon variant="default" size="lg" aria-label="Actions of this tenant">
-                    <IconDots size={18} />
-                  </ActionIcon>
-                </Menu.Target>
-                <Menu.Dropdown>
-                  <Menu.Item leftSection={<IconPencil size={16} />} onClick={open}>
-                    Rename…
-                  </Menu.Item>
-                  {status === 'active' && (
-                    <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={askSuspend}>
-                      Suspend…
-                    </Menu.Item>
-                  )}
-                  <Menu.Item leftSection={<IconTrash size={16} />} onClick={askDelete}>
-                    Delete…
-                  </Menu.Item>
-                </Menu.Dropdown>
-              </Menu>
-            )}
-          </Confirm>
-        )}
-      </Confirm>
+      <ActionMenu
+        label="Actions of this tenant"
+        variant="default"
+        size="lg"
+        actions={[
+          { label: 'Rename…', icon: IconPencil, onClick: open },
+          ...(status === 'active' ? [suspension] : []),
+          {
+            label: 'Delete…',
+            icon: IconTrash,
+            question: {
+              title: 'Delete this tenant?',
+              text: `${name} is closed at once; its users, conversations, inboxes and everything else of it are erased. Its id ${tenant_id} is never given again.`,
+              button: 'Delete tenant',
+            },
+            onClick: () => remove.mutate(),
+          },
+        ]}
+      />
       <Modal opened={isRenaming} onClose={close} title="Rename this tenant">
         <RenameForm
           label="Name"

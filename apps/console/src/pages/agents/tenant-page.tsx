@@ -12,6 +12,7 @@ import { Chat } from './chat.tsx';
 import { MemoryOfUsers } from './memory.tsx';
 import { type Go, type Tab, type Tenant, type TenantSearch, tabs, tenantKey } from './place.ts';
 import { SettingsTab } from './settings.tsx';
+import { Skills } from './skills.tsx';
 import { TenantActions } from './tenant-actions.tsx';
 import { UsageTab } from './usage.tsx';
 import { Users } from './users.tsx';
@@ -58,6 +59,7 @@ const titles: Readonly<Record<Tab, string>> = {
   memory: 'Memory',
   users: 'Users',
   channels: 'Channels',
+  skills: 'Skills',
   settings: 'Settings',
 };
 
@@ -86,6 +88,7 @@ function TenantTabs({ tenant: { tenant_id, status }, search, go }: Props) {
     if (tab === 'memory') return <MemoryOfUsers tenant_id={tenant_id} user={search.user} go={go} />;
     if (tab === 'users') return <Users tenant_id={tenant_id} go={go} />;
     if (tab === 'channels') return <Channels tenant_id={tenant_id} status={status} />;
+    if (tab === 'skills') return <Skills tenant_id={tenant_id} />;
     return <SettingsTab tenant_id={tenant_id} />;
   };
   return (

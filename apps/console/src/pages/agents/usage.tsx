@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api.ts';
 import type { DayRow } from '../../day-charts.tsx';
+import { DaySpan } from '../../day-span.tsx';
 import { addDays, todayIn } from '../../days.ts';
 import { formatNumber } from '../../format.ts';
 import { LateBars } from '../../late-charts.tsx';
@@ -50,7 +51,7 @@ function rowsOf(days: readonly Day[], from: string, count: number): DayRow[] {
 
 // Of all users of a tenant, or of one.
 export function UsageTab({ tenant_id }: { tenant_id: string }) {
-  const [days, setDays] = useState('7');
+  const [days, setDays] = useState(7);
   const [measure, setMeasure] = useState<Measure>('messages');
   const [user_id, setUser] = useState<string | null>(null);
   const choices = useUserChoices(tenant_id);
@@ -58,10 +59,9 @@ export function UsageTab({ tenant_id }: { tenant_id: string }) {
   const usage = useQuery({
     queryKey: [...usageKey(tenant_id), user_id, days],
     queryFn: async () => {
-      const count = Number(days);
-      const from = addDays(todayIn('UTC'), 1 - count);
+      const from = addDays(todayIn('UTC'), 1 - days);
       const filter = { tenant_id, from, ...(user_id !== null && { user_id }) };
-      return { ...(await client.agents.getUsage(filter)).data, from, count };
+      return { ...(await client.agents.getUsage(filter)).data, from, count: days };
     },
     placeholderData: keepPreviousData,
     refetchInterval: 10_000,
@@ -80,13 +80,7 @@ export function UsageTab({ tenant_id }: { tenant_id: string }) {
           searchable
           w={200}
         />
-        <SegmentedControl
-          size="xs"
-          aria-label="Days"
-          value={days}
-          onChange={setDays}
-          data={['7', '30', '90'].map(value => ({ value, label: `${value} days` }))}
-        />
+        <DaySpan choices={[7, 30, 90]} days={days} onChange={setDays} />
       </Group>
       <Loaded query={usage}>
         {({ total, limit_per_day, days: read, from, count }) => (

@@ -1,4 +1,4 @@
-import { Button, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { client } from '../../api.ts';
@@ -8,6 +8,7 @@ import { Loaded } from '../../loaded.tsx';
 import { usersKey } from '../inbox/place.ts';
 import { channelNames, channelTypes } from './channel-kinds.ts';
 import type { User } from './place.ts';
+import { RoleSelect } from './role.tsx';
 
 type Props = { tenant_id: string; user: User | undefined; onDone: () => void };
 
@@ -88,13 +89,7 @@ function Fields({ tenant_id, user, etag, onDone }: Props & { etag: string }) {
           defaultValue={user?.email}
           error={complaints.email}
         />
-        <Select
-          label="Role"
-          data={['member', 'admin']}
-          value={role}
-          allowDeselect={false}
-          onChange={value => setRole((value ?? 'member') as User['role'])}
-        />
+        <RoleSelect role={role} onChange={setRole} />
         <Text size="sm" c="dimmed">
           Who this is on channels, so that the agent knows who speaks:
         </Text>

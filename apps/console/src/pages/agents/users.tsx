@@ -1,15 +1,17 @@
-import { ActionIcon, Badge, Button, Card, Group, Menu, Modal, Stack, Text } from '@mantine/core';
-import { IconDots, IconPlus } from '@tabler/icons-react';
+import { Button, Card, Group, Modal, Stack, Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ActionMenu } from '../../action-menu.tsx';
 import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
 import { DataTable } from '../../data-table.tsx';
 import { Loaded } from '../../loaded.tsx';
 import { usersKey } from '../inbox/place.ts';
-import { Confirm } from './confirm.tsx';
+import { Invitations } from './invitations.tsx';
 import { More, usePages } from './pages.tsx';
 import type { Go, User } from './place.ts';
+import { RoleBadge } from './role.tsx';
 import { UserForm } from './user-form.tsx';
 
 type Props = { tenant_id: string; go: Go };
@@ -38,6 +40,7 @@ export function Users({ tenant_id, go }: Props) {
         )}
       </Loaded>
       <More of={users} label="More users" />
+      <Invitations tenant_id={tenant_id} />
       <Modal
         opened={edited !== undefined}
         onClose={close}
@@ -76,11 +79,7 @@ const UserTable = ({ rows, go, onEdit }: TableProps) => (
       { label: 'Id', show: row => <span className="stak-mono">{row.user_id}</span> },
       {
         label: 'Role',
-        show: row => (
-          <Badge variant="light" color={row.role === 'admin' ? 'teal' : 'gray'} tt="none">
-            {row.role}
-          </Badge>
-        ),
+        show: row => <RoleBadge role={row.role} />,
       },
       {
         label: 'Known on',
@@ -100,27 +99,22 @@ function UserMenu({ user, go, onEdit }: { user: User; go: Go; onEdit: () => void
     onError: complain,
   });
   return (
-    <Confirm
-      title={`Remove ${display_name}?`}
-      text="The user is removed and cannot sign in any more. What was said and sent stays."
-      button="Remove"
-      onConfirm={() => remove.mutate()}
-    >
-      {ask => (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" aria-label={`Actions of ${display_name}`}>
-              <IconDots size={18} />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item onClick={() => go({ user: user_id })}>Conversations</Menu.Item>
-            <Menu.Item onClick={() => go({ tab: 'memory', user: user_id })}>Memory</Menu.Item>
-            <Menu.Item onClick={onEdit}>Change…</Menu.Item>
-            <Menu.Item onClick={ask}>Remove…</Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
-      )}
-    </Confirm>
+    <ActionMenu
+      label={`Actions of ${display_name}`}
+      actions={[
+        { label: 'Conversations', onClick: () => go({ user: user_id }) },
+        { label: 'Memory', onClick: () => go({ tab: 'memory', user: user_id }) },
+        { label: 'Change…', onClick: onEdit },
+        {
+          label: 'Remove…',
+          question: {
+            title: `Remove ${display_name}?`,
+            text: 'The user is removed and cannot sign in any more. What was said and sent stays.',
+            button: 'Remove',
+          },
+          onClick: () => remove.mutate(),
+        },
+      ]}
+    />
   );
 }

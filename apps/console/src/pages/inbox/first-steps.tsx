@@ -2,15 +2,10 @@ import { Card, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { client } from '../../api.ts';
 import { type Named, NamedForm } from './named-form.tsx';
-import { tenantsKey, usersKey } from './place.ts';
+import { usersKey } from './place.ts';
+import { TenantForm } from './tenant-form.tsx';
 
 export function NewTenant() {
-  const queries = useQueryClient();
-  const create = useMutation({
-    mutationFn: ({ key, title }: Named) =>
-      client.tenants.create({ body: { tenant_id: key, name: title, status: 'active' } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: tenantsKey }),
-  });
   return (
     <Card withBorder maw={560}>
       <Title order={3} size="h4">
@@ -19,14 +14,7 @@ export function NewTenant() {
       <Text c="dimmed" size="sm" mb="md">
         A tenant is one of your customers. Inboxes and users belong to it, and nobody else sees them.
       </Text>
-      <NamedForm
-        titleLabel="Name"
-        placeholder="Demo shop"
-        button="Create tenant"
-        isBusy={create.isPending}
-        error={create.error}
-        onSubmit={create.mutate}
-      />
+      <TenantForm />
     </Card>
   );
 }

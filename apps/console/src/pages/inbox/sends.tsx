@@ -1,9 +1,9 @@
-import { Badge, Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
+import { Badge, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { InboxBroadcastData } from '@stak/client';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { client, messageOf } from '../../api.ts';
+import { Confirm, type Question } from '../../confirm.tsx';
 import { DataTable } from '../../data-table.tsx';
 import { Failure } from '../../failure.tsx';
 import { formatAgo, formatNumber, formatTime } from '../../format.ts';
@@ -14,7 +14,6 @@ const refreshMs = 4_000; // readers change the numbers, and no stream tells the 
 
 export function Sends({ place }: { place: Place }) {
   const queries = useQueryClient();
-  const [chosen, setChosen] = useState<Send>();
   const sends = useInfiniteQuery({
     queryKey: sendsKey(place),
     queryFn: async ({ pageParam }) =>
@@ -28,14 +27,15 @@ export function Sends({ place }: { place: Place }) {
       status === 'scheduled' ? client.inbox.cancel({ ...place, id }) : client.inbox.redact({ ...place, id }),
     onSuccess: () => queries.invalidateQueries({ queryKey: sendsKey(place) }),
     onError: error => notifications.show({ color: 'red', message: messageOf(error) }),
-    onSettled: () => setChosen(undefined),
   });
 
   if (sends.error && !sends.data) return <Failure error={sends.error} onRetry={() => sends.refetch()} />;
   return (
     <Stack aria-busy={sends.isPending}>
       {sends.error && <Failure error={sends.error} onRetry={() => sends.refetch()} />}
-      {sends.data && <SendTable rows={sends.data.pages.flatMap(page => page.data)} onTakeBack={setChosen} />}
+      {sends.data && (
+        <SendTable rows={sends.data.pages.flatMap(page => page.data)} onTakeBack={takeBack.mutate} />
+      )}
       {sends.hasNextPage && (
         <Group>
           <Button variant="default" loading={sends.isFetchingNextPage} onClick={() => sends.fetchNextPage()}>
@@ -43,27 +43,6 @@ export function Sends({ place }: { place: Place }) {
           </Button>
         </Group>
       )}
-      <Modal
-        opened={chosen !== undefined}
-        onClose={() => setChosen(undefined)}
-        title={chosen?.status === 'scheduled' ? 'Cancel this message?' : 'Redact this message?'}
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
-        <Text fw={600}>{chosen?.title}</Text>
-        <Text size="sm">
-          {chosen?.status === 'scheduled'
-            ? 'It will not be sent.'
-            : 'It is gone at once from every inbox that has it, and so are its counts. This cannot be undone.'}
-        </Text>
-        <Group justify="end" mt="md">
-          <Button variant="default" onClick={() => setChosen(undefined)}>
-            Keep it
-          </Button>
-          <Button color="red" loading={takeBack.isPending} onClick={() => chosen && takeBack.mutate(chosen)}>
-            {chosen?.status === 'scheduled' ? 'Cancel message' : 'Redact'}
-          </Button>
-        </Group>
-      </Modal>
     </Stack>
   );
 }
@@ -103,19 +82,41 @@ function SendTable({ rows, onTakeBack }: { rows: Send[]; onTakeBack: (send: Send
           label: '',
           show: row =>
             (row.status === 'scheduled' || row.status === 'sent' || row.status === 'delivering') && (
-              <Button
-                size="compact-sm"
-                variant="default"
-                aria-label={`${row.status === 'scheduled' ? 'Cancel' : 'Redact'} ${row.title}`}
-                onClick={() => onTakeBack(row)}
-              >
-                {row.status === 'scheduled' ? 'Cancel' : 'Redact'}
-              </Button>
+              <Confirm {...questionOf(row)} onConfirm={() => onTakeBack(row)}>
+                {ask => (
+                  <Button
+                    size="compact-sm"
+                    variant="default"
+                    aria-label={`${row.status === 'scheduled' ? 'Cancel' : 'Redact'} ${row.title}`}
+                    onClick={ask}
+                  >
+                    {row.status === 'scheduled' ? 'Cancel' : 'Redact'}
+                  </Button>
+                )}
+              </Confirm>
             ),
         },
       ]}
     />
   );
+}
+
+function questionOf({ status, title }: Send): Question {
+  const isScheduled = status === 'scheduled';
+  const told = isScheduled
+    ? 'It will not be sent.'
+    : 'It is gone at once from every inbox that has it, and so are its counts. This cannot be undone.';
+  return {
+    title: isScheduled ? 'Cancel this message?' : 'Redact this message?',
+    text: (
+      <>
+        <Text fw={600}>{title}</Text>
+        {told}
+      </>
+    ),
+    button: isScheduled ? 'Cancel message' : 'Redact',
+    keep: 'Keep it',
+  };
 }
 
 // What was taken back keeps no text.

@@ -1,6 +1,7 @@
-import { Group, SegmentedControl, SimpleGrid, Stack, Title } from '@mantine/core';
+import { Group, SimpleGrid, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { DaySpan } from '../../day-span.tsx';
 import { lastDays } from '../../insight.ts';
 import { StatusBadge } from '../../status-badge.tsx';
 import { AgentsCard } from './agents-card.tsx';
@@ -11,8 +12,8 @@ import { TasksCard } from './tasks-card.tsx';
 import { WebhooksCard } from './webhooks-card.tsx';
 
 export function OverviewPage() {
-  const [span, setSpan] = useState('14');
-  const days = lastDays(Number(span));
+  const [span, setSpan] = useState(14);
+  const days = lastDays(span);
   return (
     <Stack>
       <Group justify="space-between">
@@ -24,17 +25,7 @@ export function OverviewPage() {
         <Title order={3} size="h4">
           Services
         </Title>
-        <SegmentedControl
-          size="xs"
-          aria-label="Days"
-          value={span}
-          onChange={setSpan}
-          data={[
-            { value: '7', label: '7 days' },
-            { value: '14', label: '14 days' },
-            { value: '30', label: '30 days' },
-          ]}
-        />
+        <DaySpan choices={[7, 14, 30]} days={span} onChange={setSpan} />
       </Group>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <InboxCard days={days} />

@@ -1,8 +1,8 @@
 import { useDraggable, useDroppable } from '@dnd-kit/core';
-import { ActionIcon, Anchor, Card, Group, Stack } from '@mantine/core';
+import { ActionIcon, Card, Group, Stack } from '@mantine/core';
 import { IconGripVertical } from '@tabler/icons-react';
 import type { PlaceData } from './board-sensors.ts';
-import { DueDate, TaskMarks } from './task-card.tsx';
+import { DueDate, TaskMarks, TaskTitle } from './task-card.tsx';
 import type { Task } from './task-queries.ts';
 
 type Props = { task: Task; isOrdered: boolean; onOpen: (task: Task) => void };
@@ -34,18 +34,7 @@ export function BoardCard({ task, isOrdered, onOpen }: Props) {
             <IconGripVertical size={14} />
           </ActionIcon>
           <Stack gap={4} miw={0}>
-            <Anchor
-              component="button"
-              type="button"
-              size="sm"
-              ta="left"
-              c="inherit"
-              fw={500}
-              className="stak-break"
-              onClick={() => onOpen(task)}
-            >
-              {title}
-            </Anchor>
+            <TaskTitle task={task} onOpen={onOpen} />
             <TaskMarks task={task} />
             <DueDate task={task} />
           </Stack>

@@ -1,4 +1,4 @@
-import { Anchor, Button, Card, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Card, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -7,7 +7,7 @@ import { complain } from '../../complaint.ts';
 import { formatDay } from '../../days.ts';
 import { dayFormat } from './month-grid.tsx';
 import { parseQuickTask } from './quick-task.ts';
-import { TaskMarks } from './task-card.tsx';
+import { TaskMarks, TaskTitle } from './task-card.tsx';
 import { type Task, useTaskActions } from './task-queries.ts';
 
 type Props = { day: string; tasks: readonly Task[]; onOpen: (task: Task) => void };
@@ -36,19 +36,7 @@ export function DayPanel({ day, tasks, onOpen }: Props) {
               }
             />
             <Stack gap={2} miw={0}>
-              <Anchor
-                component="button"
-                type="button"
-                size="sm"
-                ta="left"
-                c="inherit"
-                fw={500}
-                className="stak-break"
-                td={task.status === 'completed' ? 'line-through' : undefined}
-                onClick={() => onOpen(task)}
-              >
-                {task.title}
-              </Anchor>
+              <TaskTitle task={task} isStruck={task.status === 'completed'} onOpen={onOpen} />
               <TaskMarks task={task} />
             </Stack>
           </Group>

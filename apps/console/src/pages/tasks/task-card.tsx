@@ -1,4 +1,4 @@
-import { Badge, Group, Text } from '@mantine/core';
+import { Anchor, Badge, Group, Text } from '@mantine/core';
 import { formatDay } from '../../days.ts';
 import type { Task } from './task-queries.ts';
 import { useToday } from './today.ts';
@@ -23,6 +23,24 @@ export function DueDate({ task }: { task: Task }) {
     </Text>
   );
 }
+
+type TitleProps = { task: Task; isStruck?: boolean; onOpen: (task: Task) => void };
+
+export const TaskTitle = ({ task, isStruck = false, onOpen }: TitleProps) => (
+  <Anchor
+    component="button"
+    type="button"
+    size="sm"
+    ta="left"
+    c="inherit"
+    fw={500}
+    className="stak-break"
+    td={isStruck ? 'line-through' : undefined}
+    onClick={() => onOpen(task)}
+  >
+    {task.title}
+  </Anchor>
+);
 
 export function TaskMarks({ task }: { task: Task }) {
   const { priority, category, labels = [] } = task;

@@ -1,5 +1,6 @@
-import { Card, Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { DaySpan } from '../../day-span.tsx';
 import { formatNumber, formatShare } from '../../format.ts';
 import { Freshness, leastFresh } from '../../freshness.tsx';
 import { byDay, type Insight, lastDays, total, useInsight } from '../../insight.ts';
@@ -11,8 +12,7 @@ import { priorityColors, statusColors } from './task-card.tsx';
 import { columns } from './task-queries.ts';
 
 export default function TaskInsights() {
-  const [span, setSpan] = useState('30');
-  const days = Number(span);
+  const [days, setDays] = useState(30);
   const names = {
     created: useInsight('tasks-created', days),
     completed: useInsight('tasks-completed', days),
@@ -29,17 +29,7 @@ export default function TaskInsights() {
     <Stack gap="sm">
       <Group justify="space-between">
         {oldest ? <Freshness of={oldest} /> : <span />}
-        <SegmentedControl
-          size="xs"
-          aria-label="Days"
-          value={span}
-          onChange={setSpan}
-          data={[
-            { value: '7', label: '7 days' },
-            { value: '30', label: '30 days' },
-            { value: '90', label: '90 days' },
-          ]}
-        />
+        <DaySpan choices={[7, 30, 90]} days={days} onChange={setDays} />
       </Group>
       {failed ? (
         <LakeFailure error={failed.error} onRetry={() => all.forEach(one => void one.refetch())} />

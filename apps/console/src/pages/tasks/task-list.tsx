@@ -1,6 +1,6 @@
-import { ActionIcon, Anchor, Card, Checkbox, Group, Stack, Text } from '@mantine/core';
+import { ActionIcon, Card, Checkbox, Group, Stack, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
-import { DueDate, TaskMarks } from './task-card.tsx';
+import { DueDate, TaskMarks, TaskTitle } from './task-card.tsx';
 import { columns, type Task, type TaskStatus } from './task-queries.ts';
 
 type Actions = {
@@ -33,19 +33,7 @@ function TaskLine({ task, onMove, onOpen, onRemove }: Actions & { task: Task }) 
         onChange={event => onMove(task, event.currentTarget.checked ? 'completed' : 'pending')}
       />
       <Stack gap={2} miw={0} flex={1}>
-        <Anchor
-          component="button"
-          type="button"
-          size="sm"
-          ta="left"
-          c="inherit"
-          fw={500}
-          className="stak-break"
-          td={isDone ? 'line-through' : undefined}
-          onClick={() => onOpen(task)}
-        >
-          {task.title}
-        </Anchor>
+        <TaskTitle task={task} isStruck={isDone} onOpen={onOpen} />
         <Group gap="xs">
           <TaskMarks task={task} />
           <DueDate task={task} />

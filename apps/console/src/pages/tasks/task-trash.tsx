@@ -2,6 +2,7 @@ import { Button, Card, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
+import { Confirm } from '../../confirm.tsx';
 import { DataTable } from '../../data-table.tsx';
 import { formatAgo } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
@@ -32,16 +33,23 @@ export function TaskTrash() {
             <Text c="dimmed" size="sm">
               What is here is gone after 30 days.
             </Text>
-            <Button
-              variant="default"
-              disabled={rows.length === 0}
-              loading={empty.isPending}
-              onClick={() => {
-                if (confirm('Delete everything in the trash for good?')) empty.mutate();
-              }}
+            <Confirm
+              title="Empty the trash?"
+              text="Everything in it is gone for good."
+              button="Empty the trash"
+              onConfirm={() => empty.mutate()}
             >
-              Empty the trash
-            </Button>
+              {ask => (
+                <Button
+                  variant="default"
+                  disabled={rows.length === 0}
+                  loading={empty.isPending}
+                  onClick={ask}
+                >
+                  Empty the trash
+                </Button>
+              )}
+            </Confirm>
           </Group>
           <Card withBorder>
             <DataTable

@@ -1,0 +1,55 @@
+import { ActionIcon, type ActionIconProps, Menu } from '@mantine/core';
+import { IconDots, type IconPencil } from '@tabler/icons-react';
+import { useState } from 'react';
+import { ConfirmDialog, type Question } from './confirm.tsx';
+
+export type Action = {
+  label: string;
+  icon?: typeof IconPencil;
+  question?: Question; // asked before it is done
+  onClick: () => void;
+};
+
+type Props = Pick<ActionIconProps, 'variant' | 'size'> & {
+  label: string; // whose actions they are
+  actions: readonly Action[];
+};
+
+// What can be done with one thing, behind three dots. The dialogs stand outside of the menu, which closes at a click.
+export function ActionMenu({ label, actions, variant = 'subtle', size }: Props) {
+  const [asked, setAsked] = useState<string>();
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant={variant} color="gray" size={size} aria-label={label}>
+            <IconDots size={18} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {actions.map(({ label, icon: Icon, question, onClick }) => (
+            <Menu.Item
+              key={label}
+              leftSection={Icon && <Icon size={16} />}
+              onClick={question ? () => setAsked(label) : onClick}
+            >
+              {label}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      {actions.map(
+        ({ label, question, onClick }) =>
+          question && (
+            <ConfirmDialog
+              key={label}
+              {...question}
+              isOpen={asked === label}
+              onConfirm={onClick}
+              onClose={() => setAsked(undefined)}
+            />
+          ),
+      )}
+    </>
+  );
+}

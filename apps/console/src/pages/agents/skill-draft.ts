@@ -1,0 +1,42 @@
+import type { ApiTypes } from '@stak/client';
+
+export type SkillBody = ApiTypes['agents.putCustomSkill']['args']['body'];
+
+// As it stands in the fields: words one a line, arguments as JSON.
+export type SkillDraft = { description: string; url: string; triggers: string; parameters: string };
+
+const noArguments = { type: 'object', properties: {} };
+
+export const exampleArguments = JSON.stringify(
+  {
+    type: 'object',
+    properties: { order: { type: 'string', description: 'The number of the order' } },
+    required: ['order'],
+  },
+  null,
+  2,
+);
+
+export const draftOfSkill = (skill: SkillBody | undefined): SkillDraft => ({
+  description: skill?.description ?? '',
+  url: skill?.url ?? '',
+  triggers: (skill?.triggers ?? []).join('\n'),
+  parameters: JSON.stringify(skill?.parameters ?? noArguments, null, 2),
+});
+
+// None where the arguments are not an object in JSON, as every schema of arguments is.
+export function bodyOfSkill({ description, url, triggers, parameters }: SkillDraft): SkillBody | undefined {
+  const schema = parseObject(parameters);
+  const said = triggers.split('\n').map(line => line.trim());
+  return schema && { description, url, triggers: said.filter(Boolean), parameters: schema };
+}
+
+function parseObject(text: string): { [name: string]: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as { [name: string]: unknown }) : undefined;
+  } catch {
+    return undefined;
+  }
+}

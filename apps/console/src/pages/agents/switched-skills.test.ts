@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { switchSkill } from './switched-skills.ts';
+
+const described = { name: 'stock', owner: 'shop' };
+const skills = { enabled_skills: ['usage'], custom_skills: ['hours', described] };
+const builtIn = (name: string) => ({ name, is_custom: false });
+const own = (name: string) => ({ name, is_custom: true });
+
+describe('a switch of a skill', () => {
+  it('knows whose skill it is, and names it once', () => {
+    expect(switchSkill(skills, builtIn('remember'), true)).toEqual({ enabled_skills: ['usage', 'remember'] });
+    expect(switchSkill(skills, builtIn('usage'), true)).toEqual({ enabled_skills: ['usage'] });
+    expect(switchSkill(skills, own('weather'), true)).toEqual({
+      custom_skills: ['hours', described, 'weather'],
+    });
+  });
+
+  it('turns off what is named or described, wherever it stands', () => {
+    expect(switchSkill(skills, own('stock'), false)).toMatchObject({ custom_skills: ['hours'] });
+    expect(switchSkill(skills, own('hours'), false)).toMatchObject({ custom_skills: [described] });
+    expect(switchSkill(skills, own('usage'), false)).toMatchObject({ enabled_skills: [] });
+  });
+});
