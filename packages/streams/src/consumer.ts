@@ -1,5 +1,6 @@
 import {
   type Clock,
+  createBell,
   createIds,
   type Logger,
   type Random,
@@ -8,7 +9,6 @@ import {
   type Worker,
 } from '@stak/kit';
 import { createStore, type DynamoClient } from '@stak/table';
-import { createBell } from './bell.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import * as limits from './limits.ts';
@@ -53,7 +53,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   const store = createStore({ client, clock, random });
   const log = options.log.child({ consumer });
   const counters = createCounters();
-  const wake = createBell();
+  const wake = createBell(clock);
   const ids = createIds({ clock, random });
 
   return {

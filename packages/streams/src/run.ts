@@ -1,6 +1,5 @@
-import type { Clock } from '@stak/kit';
+import type { Bell, Clock } from '@stak/kit';
 import { beginConsumer } from './beginning.ts';
-import type { Bell } from './bell.ts';
 import { LeaseLostError } from './errors.ts';
 import * as limits from './limits.ts';
 import { delayMs } from './page.ts';
@@ -134,7 +133,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
       counters.failures += 1;
       log.error({ err: error }, 'consumer could not share the work');
     }
-    await wake.wait(renewMs, clock, signal);
+    await wake.wait(renewMs, signal);
   }
   await Promise.all([...tasks.values()].map(task => task.ended));
   await everyRenewal;

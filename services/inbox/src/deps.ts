@@ -1,7 +1,6 @@
 import type { Principal } from '@stak/http';
-import type { Clock, Ids, Logger, Random } from '@stak/kit';
+import type { Bell, Clock, Ids, Logger, Random } from '@stak/kit';
 import type { Cursors, Store } from '@stak/table';
-import type { Bell } from './bell.ts';
 import type { BodyChecks } from './body-schema.ts';
 import type { BroadcastList } from './broadcast-list.ts';
 import type { Hub } from './hub.ts';

@@ -1,4 +1,4 @@
-import { type Bell, createBell } from './bell.ts';
+import { type Bell, type Clock, createBell } from '@stak/kit';
 import { type Place, placeText, type UserPlace, userText } from './places.ts';
 
 // Who of this process listens to which inbox. It carries no messages, only that there is something new: the
@@ -10,7 +10,7 @@ export type Hub = {
   listeners(): number;
 };
 
-export function createHub(): Hub {
+export function createHub(clock: Clock): Hub {
   const bells = new Map<string, Set<Bell>>();
   let count = 0;
 
@@ -20,7 +20,7 @@ export function createHub(): Hub {
 
   return {
     listen(user) {
-      const bell = createBell();
+      const bell = createBell(clock);
       const keys = [userText(user), placeText(user)];
       for (const key of keys) bells.set(key, (bells.get(key) ?? new Set()).add(bell));
       count += 1;

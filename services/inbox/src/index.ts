@@ -1,6 +1,5 @@
-import { systemRandom } from '@stak/kit';
+import { createBell, systemRandom } from '@stak/kit';
 import { createCursors } from '@stak/table';
-import { createBell } from './bell.ts';
 import { createBodyChecks } from './body-schema.ts';
 import { createBroadcastList } from './broadcast-list.ts';
 import { readCounts } from './counts.ts';
@@ -56,10 +55,10 @@ function createService(deps: InboxDeps): Service {
     broadcasts: createBroadcastList({ store, now: clock.now }),
     bodies: createBodyChecks(),
     turns: createTurns(),
-    due: createBell(),
+    due: createBell(clock),
     pages: createKept(limits.pagesChars),
     counts: createKept(limits.countsKept),
-    hub: createHub(),
+    hub: createHub(clock),
   };
 }
 

@@ -58,7 +58,7 @@ export async function follow(
       position = now;
       isFirst = false;
       await sink.ready();
-      await wait(service, box, bell, sink.signal);
+      await bell.wait(Math.max(0, restMs(service, box)), sink.signal);
     }
   } finally {
     close();
@@ -67,18 +67,10 @@ export async function follow(
 
 const reset: ServerEvent = { event: 'reset', data: { reason: 'Read the list again.' } };
 
-async function wait(
-  { clock }: Service,
-  box: Mailbox,
-  bell: { wait(signal: AbortSignal): Promise<void> },
-  signal: AbortSignal,
-): Promise<void> {
+// Until there is something new, or the counts change by themselves.
+function restMs({ clock }: Service, box: Mailbox): number {
   const changeMs = nextChange(box);
-  const untilMs = Math.min(limits.recheckMs, changeMs === undefined ? Infinity : changeMs - clock.now());
-  const rested = new AbortController();
-  const stop = AbortSignal.any([signal, rested.signal]);
-  await Promise.race([bell.wait(stop), clock.sleep(Math.max(0, untilMs), stop).catch(() => {})]);
-  rested.abort();
+  return changeMs === undefined ? limits.recheckMs : Math.min(limits.recheckMs, changeMs - clock.now());
 }
 
 async function eventsSince(service: Service, box: Mailbox, since: Position): Promise<ServerEvent[]> {

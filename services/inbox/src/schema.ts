@@ -1,3 +1,4 @@
+import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import { duration } from './durations.ts';
 import * as limits from './limits.ts';
@@ -6,8 +7,7 @@ import { isKey, isUid, keyHint, uidHint } from './places.ts';
 
 // What goes over the wire. Attribute names are the table's own; moments are in seconds since 1970.
 
-const wellFormed = (text: string): boolean => text.isWellFormed() && !/\p{Cc}/u.test(text);
-const text = (most: number) => z.string().max(most).refine(wellFormed, 'No control characters');
+const text = (most: number) => z.string().max(most).refine(isOneLine, 'No control characters');
 const moment = z.int().min(0).max(99_999_999_999);
 
 // JSON has numbers that no table holds exactly, or at all.

@@ -22,17 +22,10 @@ export const createSendWorker = (service: Service): Worker => ({
   async run(signal) {
     while (!signal.aborted) {
       await runDue(service, signal);
-      await untilRungOrLate(service, signal);
+      await service.due.wait(limits.pollMs, signal);
     }
   },
 });
-
-async function untilRungOrLate({ due, clock }: Service, signal: AbortSignal): Promise<void> {
-  const rested = new AbortController();
-  const stop = AbortSignal.any([signal, rested.signal]);
-  await Promise.race([due.wait(stop), clock.sleep(limits.pollMs, stop).catch(() => {})]);
-  rested.abort();
-}
 
 // Answers how many sends it has looked at.
 export async function runDue(service: Service, signal?: AbortSignal): Promise<number> {

@@ -1,4 +1,5 @@
 import { pageQuery } from '@stak/http';
+import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import { deliveryStates, type EventStatus, eventStatuses } from './events-table.ts';
 import { filtersSchema } from './filters/schema.ts';
@@ -12,7 +13,7 @@ import { transformSchema } from './transforms/schema.ts';
 // What goes over the wire.
 
 export const idSchema = z.string().regex(/^[a-z]+_[0-9a-z]{1,40}$/, 'Not an id');
-const name = z.string().trim().min(1).max(limits.nameChars);
+const name = z.string().trim().min(1).max(limits.nameChars).refine(isOneLine, 'No control characters');
 const url = z.string().max(limits.urlChars);
 const secret = z.string().min(1).max(limits.secretChars);
 const headerName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/, 'Not a header name');

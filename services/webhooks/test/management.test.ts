@@ -125,6 +125,8 @@ describe('connections', () => {
     ['a schedule', { retryConfig: { delaysS: [0] } }],
     ['an unknown field', { color: 'red' }],
     ['too much at a time', { maxConcurrency: 101 }],
+    ['a name', { name: 'bell\u0007' }],
+    ['half a name', { name: '\ud800' }],
   ])('refuse %s that cannot be', async (_, settings) => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
