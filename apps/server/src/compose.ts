@@ -8,13 +8,14 @@ import { createOutbound } from '@stak/outbound';
 import type { Alarm, Subscription } from '@stak/streams';
 import type { AnyTable, Cursors, Store } from '@stak/table';
 import { createTasks, userIdOf } from '@stak/tasks';
-import { createTenants, type Eraser } from '@stak/tenants';
+import { type Audit, createTenants, type Eraser } from '@stak/tenants';
 import { createWebhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
 import { createExplorer, type Explorer, type ExplorerDeps } from './explorer/explorer.ts';
 import { followed, insights } from './followed.ts';
 import { ownInboxEndpoints, ownInboxEraser, ownTenant, tellAlert, tellReminder } from './notices.ts';
 import { type SystemDeps, systemEndpoints } from './system.ts';
+import { withTrail } from './trail.ts';
 
 export type Surroundings = {
   store: Store;
@@ -85,15 +86,16 @@ export function composeServices(surroundings: Surroundings): Services {
     const { token, expiresIn } = await accounts.mintEndUserToken(grant);
     return { token, expires_at: new Date(clock.now() + expiresIn * 1000).toISOString() };
   };
+  const audit: Audit = ({ account_id, actor, action, target, address, request_id }) => {
+    const [via, credentialId] = actor.split(':', 2);
+    const origin = { address, requestId: request_id };
+    return accounts.audit.record(account_id, { action, target, via: via!, credentialId, ...origin });
+  };
   const tenants = createTenants({
     ...base,
     mintEndUserToken,
     erasers: () => erasers().filter(eraser => eraser !== tenants.eraser),
-    audit: ({ account_id, actor, action, target, address, request_id }) => {
-      const [via, credentialId] = actor.split(':', 2);
-      const origin = { address, requestId: request_id };
-      return accounts.audit.record(account_id, { action, target, via: via!, credentialId, ...origin });
-    },
+    audit,
   });
   // Accounts are the users of a tenant of ours, which belongs to nobody.
   const enterTenant = async (principal: Principal, tenantId: string) =>
@@ -142,25 +144,30 @@ export function composeServices(surroundings: Surroundings): Services {
 
   const lake =
     surroundings.lake &&
-    createLake({ ...base, ...surroundings.lake, tables: followed, insights, tenantsOf: tenants.tenantsOf });
+    createLake({
+      ...base,
+      ...surroundings.lake,
+      tables: followed,
+      insights,
+      tenantsOf: tenants.tenantsOf,
+      enterTenant,
+    });
 
   const explorer = surroundings.explorer && createExplorer({ ...base, cursors, ...surroundings.explorer });
 
   const all: readonly Service[] = [
     accounts,
     tenants,
-    inbox,
-    webhooks,
-    tasks,
-    agents,
+    ...[inbox, webhooks, tasks, agents].map(service => withTrail({ audit, log }, service)),
     ...(lake ? [lake] : []),
   ];
   return {
     all,
     onAlarm: alarm => lake?.onAlarm(alarm),
     ownEndpoints: [
-      ...ownInboxEndpoints(accountId =>
-        mintEndUserToken({ tenant: ownTenant, sub: accountId, scope: 'write', ttlSeconds: 3600 }),
+      // For as long as an access token: it outlives the session or the key that it was asked for with.
+      ...ownInboxEndpoints((sub, scope) =>
+        mintEndUserToken({ tenant: ownTenant, sub, scope, ttlSeconds: 15 * 60 }),
       ),
       ...systemEndpoints({
         ...base,

@@ -2,6 +2,7 @@ import type { ModelsConfig } from '@stak/agents';
 import { z } from 'zod';
 import { FlagError, UsageError } from './errors.ts';
 import { isLoopback } from './loopback.ts';
+import { distance } from './spelling.ts';
 
 type Environment = Record<string, string | undefined>;
 
@@ -113,26 +114,18 @@ export type ServerFlags = {
 };
 
 const inMemory = ':memory:';
-// Where a developer's own machine is. In production the operator names what may be reached besides the internet.
+// Where a developer's own machine is. Anywhere else the operator names what may be reached besides the internet.
 const loopback = ['127.0.0.0/8', '::1/128'];
 
 export function readServerConfig(flags: ServerFlags = {}, env: Environment = process.env): ServerConfig {
-  const parsed = serverSchema.safeParse(withoutEmpty(env));
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    throw new UsageError(`${path.join('.')}: ${message}`);
-  }
-  const { data } = parsed;
+  const data = readVariables(withoutEmpty(env));
   const isProduction = data.STAK_ENV === 'production';
   const store = readStore(data, flags);
   const host = flags.host === undefined ? data.STAK_HOST : readText('--host', flags.host);
   // Behind a proxy, too, others get here: then a demo workspace has to be asked for.
   const isPrivate =
     isLoopback(host) && data.STAK_PUBLIC_URL === undefined && data.STAK_TRUSTED_PROXY_HOPS === 0;
-  if (isProduction && !data.STAK_SECRET_KEYS)
-    throw new UsageError(
-      'in production STAK_SECRET_KEYS must be set; make one with: openssl rand -base64 32',
-    );
+  if (isProduction) requireForProduction(data, host);
   const demo =
     typeof flags.demo === 'boolean' ? flags.demo : (data.STAK_DEMO ?? (!isProduction && isPrivate));
   return {
@@ -151,10 +144,37 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     isPrivate,
     demo,
     explorer: readExplorer(data, demo && isPrivate && !isProduction),
-    outboundAllow: data.STAK_OUTBOUND_ALLOW ?? (isProduction ? [] : loopback),
+    outboundAllow: data.STAK_OUTBOUND_ALLOW ?? (isProduction || !isPrivate ? [] : loopback),
     ...readIntegrations(data),
     models: readModels(data),
   };
+}
+
+function readVariables(env: Environment): Variables {
+  const names = Object.keys(serverVariables);
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('STAK_') || names.includes(name)) continue;
+    const meant = names.find(one => distance(one, name) === 1);
+    if (meant !== undefined) throw new UsageError(`${name} is no setting; did you mean ${meant}?`);
+  }
+  // Whoever says so to all that runs on Node need not say it twice.
+  const STAK_ENV = env.STAK_ENV ?? (env.NODE_ENV === 'production' ? 'production' : undefined);
+  const parsed = serverSchema.safeParse({ ...env, STAK_ENV });
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw new UsageError(`${path.join('.')}: ${message}`);
+}
+
+function requireForProduction({ STAK_SECRET_KEYS, STAK_PUBLIC_URL }: Variables, host: string): void {
+  if (!STAK_SECRET_KEYS)
+    throw new UsageError(
+      'in production STAK_SECRET_KEYS must be set, to id:secret; make a secret with: openssl rand -base64 32',
+    );
+  // It signs tokens, says whether cookies are for https only, and is where GitHub, Google and Stripe send browsers.
+  if (!STAK_PUBLIC_URL && !isLoopback(host))
+    throw new UsageError(
+      'in production STAK_PUBLIC_URL must be set where others reach the server, like https://stak.example.com',
+    );
 }
 
 // What is set already is left as it is, so a variable of the shell wins over the file.

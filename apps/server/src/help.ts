@@ -1,5 +1,6 @@
 import type { CAC, Command } from 'cac';
 import { actionsOf } from './commands/action.ts';
+import { distance } from './spelling.ts';
 
 type Section = { title?: string; body: string };
 
@@ -8,7 +9,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   'Run it': ['start', 'demo'],
   'Sign in': ['login', 'logout', 'whoami', 'keys'],
   'Use it': ['tenants', 'tokens', 'inbox', 'hooks', 'tasks', 'chat', 'lake'],
-  'Look after it': ['tables', 'streams', 'dynamodb'],
+  'Look after it': ['tables', 'streams', 'secrets', 'dynamodb'],
 };
 
 const firstSteps = [
@@ -86,16 +87,4 @@ export function guessCommand(cli: CAC, given: string): string | undefined {
     names.find(name => given.length > 1 && (name.startsWith(given) || given.startsWith(name))) ??
     names.find(name => distance(name, given) <= 2)
   );
-}
-
-// Letters to add, take away or change (Levenshtein), row by row of the usual table.
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j++)
-      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (letter === b[j] ? 0 : 1)));
-    row = next;
-  }
-  return row[b.length]!;
 }

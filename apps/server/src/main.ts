@@ -8,6 +8,7 @@ import { registerInbox } from './commands/inbox.ts';
 import { registerKeys } from './commands/keys.ts';
 import { registerLake } from './commands/lake.ts';
 import { registerLogin } from './commands/login.ts';
+import { registerSecrets } from './commands/secrets.ts';
 import { registerStart } from './commands/start.ts';
 import { registerStreams } from './commands/streams.ts';
 import { registerTables } from './commands/tables.ts';
@@ -32,6 +33,7 @@ async function main(argv: string[]): Promise<void> {
   registerDynamoDb(cli);
   registerTables(cli);
   registerStreams(cli);
+  registerSecrets(cli);
   cli.help(sections => shapeHelp(cli, sections));
   cli.version(manifest.version);
   cli.parse(argv, { run: false });

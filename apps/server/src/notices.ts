@@ -55,7 +55,7 @@ export const ownInboxEraser = (eraseUser: NonNullable<Eraser['eraseUser']>): Era
   eraseAccount: accountId => eraseUser(ownTenant, accountId),
 });
 
-type Mint = (accountId: string) => Promise<{ token: string; expires_at: string }>;
+type Mint = (accountId: string, scope: 'read' | 'write') => Promise<{ token: string; expires_at: string }>;
 
 const inboxToken = route({
   method: 'post',
@@ -76,7 +76,9 @@ const inboxToken = route({
 export const ownInboxEndpoints = (mint: Mint) =>
   [
     endpoint(inboxToken, async c => {
-      const { accountId } = c.get('principal');
-      return c.json({ ...(await mint(accountId)), tenant_id: ownTenant, sub: accountId }, 201);
+      // Nobody hands out more than he has, not even to himself.
+      const { accountId, scope } = c.get('principal');
+      const minted = await mint(accountId, scope === 'read' ? 'read' : 'write');
+      return c.json({ ...minted, tenant_id: ownTenant, sub: accountId }, 201);
     }),
   ] as const;

@@ -12,8 +12,10 @@ const shape = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]{43,}={0,2})$/;
 
 // What is sealed at rest is sealed under the first key; the others still open what they have sealed.
 export async function readSecretKeys(config: ServerConfig): Promise<readonly SecretKey[]> {
-  if (config.secretKeys) return config.secretKeys.map(parseSecretKey);
-  return [parseSecretKey(await developmentKey(config))];
+  const keys = (config.secretKeys ?? [await developmentKey(config)]).map(parseSecretKey);
+  const twice = keys.find(({ id }, i) => keys.findIndex(key => key.id === id) !== i);
+  if (twice) throw new UsageError(`STAK_SECRET_KEYS has two keys with the id "${twice.id}"`);
+  return keys;
 }
 
 export function parseSecretKey(text: string): SecretKey {

@@ -56,8 +56,32 @@ describe('the configuration of the server', () => {
 
   it('is strict in production', () => {
     expect(() => readServerConfig({}, { STAK_ENV: 'production' })).toThrow('STAK_SECRET_KEYS must be set');
-    const config = readServerConfig({}, { STAK_ENV: 'production', STAK_SECRET_KEYS: goodKey });
-    expect(config).toMatchObject({ demo: false, outboundAllow: [], logLevel: 'info' });
+    const production = { STAK_ENV: 'production', STAK_SECRET_KEYS: goodKey };
+    const strict = { isProduction: true, demo: false, outboundAllow: [], logLevel: 'info' };
+    expect(readServerConfig({}, production)).toMatchObject(strict);
+    expect(() => readServerConfig({ host: '0.0.0.0' }, production)).toThrow('STAK_PUBLIC_URL must be set');
+    const env = { ...production, STAK_PUBLIC_URL: 'https://stak.example.com' };
+    expect(readServerConfig({ host: '0.0.0.0' }, env)).toMatchObject(strict);
+  });
+
+  it('takes NODE_ENV’s word for it, unless it has one of its own', () => {
+    const env = { NODE_ENV: 'production' };
+    expect(() => readServerConfig({}, env)).toThrow('STAK_SECRET_KEYS must be set');
+    expect(readServerConfig({}, { ...env, STAK_ENV: 'development' }).isProduction).toBe(false);
+    expect(readServerConfig({}, { NODE_ENV: 'test' }).isProduction).toBe(false);
+  });
+
+  it('lets webhooks reach this machine only where nobody else reaches the server', () => {
+    expect(readServerConfig({ host: '0.0.0.0' }, {}).outboundAllow).toEqual([]);
+    const behindProxy = { STAK_TRUSTED_PROXY_HOPS: '1' };
+    expect(readServerConfig({}, behindProxy).outboundAllow).toEqual([]);
+  });
+
+  it('knows a slip of the pen from what is somebody else’s', () => {
+    const slip = { STAK_SECRET_KEY: goodKey };
+    expect(() => readServerConfig({}, slip)).toThrow('did you mean STAK_SECRET_KEYS?');
+    const others = { STAK_URL: 'http://x', STAK_TOKEN: 'x', STAK_SERVICE_HOST: '10.0.0.1' };
+    expect(readServerConfig({}, { ...others, STAK_DYNAMODB_PORT: '8000' })).toEqual(readServerConfig({}, {}));
   });
 
   it.each([
@@ -90,6 +114,11 @@ describe('the secret keys', () => {
   it('keeps their order, the newest first', async () => {
     const env = { STAK_SECRET_KEYS: `${goodKey.replace('k1', 'k2')},${goodKey}` };
     expect((await readSecretKeys(readServerConfig({}, env))).map(key => key.id)).toEqual(['k2', 'k1']);
+  });
+
+  it('has no id twice', async () => {
+    const config = readServerConfig({}, { STAK_SECRET_KEYS: `${goodKey},${goodKey}` });
+    await expect(readSecretKeys(config)).rejects.toThrow('two keys with the id "k1"');
   });
 
   it.each([

@@ -51,7 +51,13 @@ export function createApi(settings: ApiSettings): Api {
   const serving: Serving = {
     authenticate: settings.authenticate,
     rateLimits: settings.rateLimits,
-    server: { clock, log, stopping: stopping.signal, streams: createStreamCount() },
+    server: {
+      clock,
+      log,
+      stopping: stopping.signal,
+      streams: createStreamCount(),
+      authenticate: settings.authenticate,
+    },
     ids: settings.ids ?? createIds({ clock }),
     statuses,
     baseHeaders: securityHeaders({ isHttps: settings.isHttps ?? false }),

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock, Logger } from '@stak/kit';
-import type { Auth, PrincipalOf } from './principal.ts';
+import type { Auth, Authenticate, PrincipalOf } from './principal.ts';
 import type { StreamCount } from './stream-count.ts';
 
 // What every handler may reach, besides its validated input.
@@ -9,6 +9,7 @@ export type ServerContext = {
   log: Logger;
   stopping: AbortSignal;
   streams: StreamCount;
+  authenticate: Authenticate; // for what outlasts its request: a caller may be revoked meanwhile
 };
 
 export type ApiVariables<A extends Auth> = {

@@ -1,7 +1,7 @@
 import { formatEvent, type ServerEvent } from './event-text.ts';
 
 // The client reads it in the last event, named `end`.
-export type EndReason = 'done' | 'slow_consumer' | 'lifetime' | 'stopping' | 'failed';
+export type EndReason = 'done' | 'slow_consumer' | 'lifetime' | 'unauthenticated' | 'stopping' | 'failed';
 
 export type EventBuffer = {
   readonly stream: ReadableStream<Uint8Array>;

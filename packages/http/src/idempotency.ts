@@ -51,7 +51,8 @@ export function hashParts(...parts: readonly (string | Uint8Array)[]): string {
   return hash.digest('base64url');
 }
 
-// Runs the handler once for each key. What it answers below 500 is kept; anything else may be tried again.
+// Runs the handler once for each key, and keeps its last word. A server error may be tried again, and so may what
+// says itself when to try again: a quota, something busy.
 export async function runOnce(
   store: IdempotencyStore,
   claim: Claim,
@@ -84,7 +85,8 @@ export async function runOnce(
       'a response is too large to be kept for its idempotency key',
     );
   const kept = isTooLarge ? notKept(requestId) : storable(response, body);
-  await settle(response.status < 500 ? attempt.finish(kept) : attempt.abandon(), log);
+  const isLastWord = response.status < 500 && !response.headers.has('Retry-After');
+  await settle(isLastWord ? attempt.finish(kept) : attempt.abandon(), log);
   return new Response(orNull(body), response);
 }
 

@@ -72,7 +72,8 @@ export function route<const R extends RouteSpec>(spec: R): R {
   if (spec.idempotent && spec.method !== 'post') complain('only a POST takes an Idempotency-Key');
   // Strangers would share their keys, and with them their answers.
   if (spec.idempotent && spec.auth === 'public') complain('an Idempotency-Key needs a caller to belong to');
-  if (spec.conditional && ['get', 'post', 'any'].includes(spec.method))
+  // A POST may act on what is there, like restoring it; one that creates finds nothing to match.
+  if (spec.conditional && (['get', 'any'].includes(spec.method) || spec.idempotent))
     complain('If-Match is for what is edited');
   if (spec.method === 'get' && spec.request?.body) complain('a GET has no body');
 

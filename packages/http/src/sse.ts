@@ -5,7 +5,7 @@ import { refuse } from './errors.ts';
 import { createEventBuffer, type EventBuffer } from './event-buffer.ts';
 import type { ServerEvent } from './event-text.ts';
 import * as limits from './limits.ts';
-import type { Auth } from './principal.ts';
+import { type Auth, bearerToken, type Principal } from './principal.ts';
 
 export type EventSink = {
   // For what happens now. A consumer that is too far behind is cut off and comes back with its Last-Event-ID.
@@ -49,15 +49,13 @@ export function sse<A extends Auth>(c: Context<ApiEnv<A>>, options: SseOptions):
   stopping.addEventListener('abort', () => buffer.end('stopping'), { once: true, signal: buffer.signal });
   buffer.signal.addEventListener('abort', () => dropLater(c), { once: true });
 
-  keepAlive(c, buffer, options).catch(() => {}); // the stream was over before the next heartbeat
-  options.subscribe(afterId, buffer).then(
-    () => buffer.end('done'),
-    error => {
-      if (buffer.signal.aborted) return;
-      log.error({ err: error, request_id: c.get('requestId') }, 'an event stream failed');
-      buffer.end('failed');
-    },
-  );
+  const fail = (error: unknown) => {
+    if (buffer.signal.aborted) return; // it was over before
+    log.error({ err: error, request_id: c.get('requestId') }, 'an event stream failed');
+    buffer.end('failed');
+  };
+  keepAlive(c, buffer, options).catch(fail);
+  options.subscribe(afterId, buffer).then(() => buffer.end('done'), fail);
   return c.body(buffer.stream, 200, headers);
 }
 
@@ -66,9 +64,19 @@ async function keepAlive<A extends Auth>(c: Context<ApiEnv<A>>, buffer: EventBuf
   const { heartbeatMs = limits.sseHeartbeatMs, lifetimeMs = limits.sseLifetimeMs } = options;
   for (let leftMs = lifetimeMs; leftMs > 0; leftMs -= heartbeatMs) {
     await clock.sleep(Math.min(heartbeatMs, leftMs), buffer.signal);
+    if (!(await isStillLetIn(c))) return buffer.end('unauthenticated');
     buffer.comment('still here');
   }
   buffer.end('lifetime');
+}
+
+// A stream outlasts the request that was let in: meanwhile its token may have expired, or been revoked.
+async function isStillLetIn<A extends Auth>(c: Context<ApiEnv<A>>): Promise<boolean> {
+  const principal: Principal | undefined = c.get('principal');
+  if (principal === undefined || principal.kind === 'provider') return true;
+  const token = bearerToken(c.req.header('authorization'))!;
+  const caller = { token, requestId: c.get('requestId'), address: c.get('address') };
+  return (await c.get('server').authenticate(caller)) !== undefined;
 }
 
 // A consumer that reads no more would keep its connection and what is buffered for it.

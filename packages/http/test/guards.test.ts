@@ -113,6 +113,11 @@ describe('a route', () => {
     ['a GET with a key', { ...base, idempotent: true }, /only a POST/],
     ['a public POST with a key', { ...base, method: 'post', idempotent: true }, /a caller to belong to/],
     ['If-Match on a GET', { ...base, conditional: 'required' }, /edited/],
+    [
+      'If-Match on a POST that creates',
+      { ...base, method: 'post', auth: 'account', scope: 'write', idempotent: true, conditional: 'required' },
+      /edited/,
+    ],
     ['a GET with a body', { ...base, request: { body: json(z.int()) } }, /no body/],
     ['an undeclared parameter', { ...base, path: '/x/{id}' }, /do not name the same/],
     ['a parameter that is not in the path', { ...base, request: { params } }, /do not name the same/],

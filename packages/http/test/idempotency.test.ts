@@ -47,7 +47,7 @@ describe('an Idempotency-Key', () => {
     expect(shelf.books.size).toBe(3);
   });
 
-  it('keeps a refusal, but neither a crash nor what was never begun', async () => {
+  it('keeps a refusal, but no crash, nothing that is to be tried later, and nothing that was never begun', async () => {
     const shelf = openShelf();
     const refused = [await add(shelf, 'too much', 'k1'), await add(shelf, 'too much', 'k1')];
     expect(refused.map(one => one.status)).toEqual([409, 409]);
@@ -56,6 +56,12 @@ describe('an Idempotency-Key', () => {
     expect(crashed.map(one => one.status)).toEqual([500, 500]);
     expect(crashed[1]?.headers.get('idempotency-replayed')).toBeNull();
     expect((await add(shelf, 'closed', 'k2')).headers.get('retry-after')).toBe('7');
+    const busy = [await add(shelf, 'busy', 'k4'), await add(shelf, 'busy', 'k4')];
+    expect(busy.map(one => [one.status, one.headers.get('retry-after')])).toEqual([
+      [429, '3'],
+      [429, '3'],
+    ]);
+    expect(busy[1]?.headers.get('idempotency-replayed')).toBeNull();
     expect((await add(shelf, '', 'k3')).status).toBe(400);
     expect((await add(shelf, 'A', 'k3')).status).toBe(201);
   });

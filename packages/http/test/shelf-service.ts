@@ -33,6 +33,7 @@ import {
 export const shelfErrors = defineErrors({
   'shelf.book_not_found': 404,
   'shelf.full': 409,
+  'shelf.busy': 429,
   'shelf.closed': 503,
 });
 
@@ -163,6 +164,7 @@ export function createShelf({
       await onAdd?.();
       const { title } = c.req.valid('json');
       if (title === 'too much') throw shelfErrors.create('shelf.full', 'The shelf is full', { most: 3 });
+      if (title === 'busy') throw shelfErrors.create('shelf.busy', 'One at a time', { retryAfterS: 3 });
       if (title === 'closed') throw shelfErrors.create('shelf.closed', 'Later', { retryAfterS: 7 });
       if (title === 'crash') throw new Error('secret wiring');
       const added = { id: `b${books.size + 1}`, title, version: 1, owner: c.get('principal').accountId };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type EventSink, endpoint, route, type SseOptions, sse } from '../src/index.ts';
+import { type ApiSettings, type EventSink, endpoint, route, type SseOptions, sse } from '../src/index.ts';
 import { openShelf } from './shelf-service.ts';
 
 const feedRoute = route({
@@ -11,13 +11,19 @@ const feedRoute = route({
   responses: { 200: { description: 'Events' } },
 });
 
+const ann = { kind: 'account', accountId: 'a', scope: 'read', via: 'api_key', credentialId: 'k' } as const;
+
 // A feed whose subscription the test holds in its hands.
-function openFeed(options: Partial<SseOptions> = {}) {
+function openFeed(
+  options: Partial<SseOptions> = {},
+  change: Partial<Pick<ApiSettings, 'authenticate'>> = {},
+) {
   const sinks: { after: string | undefined; sink: EventSink; finish(): void; fail(error: Error): void }[] =
     [];
   const subscribe: SseOptions['subscribe'] = (after, sink) =>
     new Promise<void>((finish, fail) => void sinks.push({ after, sink, finish, fail }));
-  const shelf = openShelf({ more: [endpoint(feedRoute, c => sse(c, { subscribe, ...options }))] });
+  const more = [endpoint(feedRoute, c => sse(c, { subscribe, ...options }))];
+  const shelf = openShelf({ more, ...change });
   const follow = async (headers: Record<string, string> = {}, method = 'GET') =>
     shelf.call('/v1/feed', { as: 'ann', headers, method });
   return { ...shelf, follow, sinks };
@@ -91,6 +97,31 @@ describe('an event stream', () => {
     await clock.advance(1500);
     expect(await rest()).toBe(`: still here\n\n: still here\n\n${ended('lifetime')}`);
     expect(clock.sleepers()).toBe(0);
+  });
+
+  it('ends when its token is no longer good, which is looked at with every beat', async () => {
+    let isRevoked = false;
+    const { follow, clock, sinks } = openFeed({}, { authenticate: () => (isRevoked ? undefined : ann) });
+    const { rest } = reader(await follow());
+    await clock.advance(15_000);
+    expect(sinks[0]!.sink.signal.aborted).toBe(false);
+    isRevoked = true;
+    await clock.advance(15_000);
+    expect(await rest()).toBe(`retry: 2000\n\n: still here\n\n${ended('unauthenticated')}`);
+    expect([sinks[0]!.sink.signal.aborted, clock.sleepers()]).toEqual([true, 0]);
+  });
+
+  it('ends when nobody can say whether its token is good', async () => {
+    let calls = 0;
+    const authenticate = async () => {
+      if (calls++ > 0) throw new Error('store down');
+      return ann;
+    };
+    const { follow, clock, lines } = openFeed({}, { authenticate });
+    const { rest } = reader(await follow());
+    await clock.advance(15_000);
+    expect(await rest()).toBe(`retry: 2000\n\n${ended('failed')}`);
+    expect(lines.join('')).toContain('store down');
   });
 
   it('cuts off a consumer that is too far behind, and tells it why', async () => {

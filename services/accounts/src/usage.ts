@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { type Random, systemRandom } from '@stak/kit';
-import { ref, type WriteStep, write } from '@stak/table';
+import { ref, write } from '@stak/table';
 import { type Base, inSeconds } from './deps.ts';
 import * as limits from './limits.ts';
 import { usageCount, usageOfShard } from './table.ts';
@@ -9,8 +9,6 @@ export type MonthlyUsage = { usageThisMonth: number; usagePeriodStart: string };
 
 export type Usage = {
   add(userId: string, count: number): Promise<void>;
-  // For a transaction that writes what is counted: then both happen, or neither.
-  step(userId: string, count: number): WriteStep;
   read(userId: string): Promise<MonthlyUsage>;
   none(): MonthlyUsage;
   erase(userId: string): Promise<void>;
@@ -22,18 +20,8 @@ const shards = Array.from({ length: limits.usageShards }, (_, shard) => shard);
 // together rarely meet. A new month starts at zero because nobody has added to it yet.
 export function createUsage({ store, clock, random = systemRandom }: Base & { random?: Random }): Usage {
   const month = () => new Date(clock.now()).toISOString().slice(0, 7);
-  const none = (): MonthlyUsage => ({ usageThisMonth: 0, usagePeriodStart: `${month()}-01` });
-
-  const addition = (userId: string, count: number) => {
-    assert(Number.isSafeInteger(count) && count > 0, 'usage is counted in whole events');
-    const shard = Math.floor(random() * limits.usageShards);
-    const expiresAt = inSeconds(clock.now()) + limits.usageMonthsS;
-    return [
-      { userId, shard, month: month() },
-      { add: { events: count }, set: { expiresAt } },
-      { upsert: true },
-    ] as const;
-  };
+  const firstOf = (aMonth: string): string => `${aMonth}-01`;
+  const none = (): MonthlyUsage => ({ usageThisMonth: 0, usagePeriodStart: firstOf(month()) });
 
   const readMonths = async (userId: string, shard: number) => {
     const keys: { userId: string; shard: number; month: string }[] = [];
@@ -44,17 +32,26 @@ export function createUsage({ store, clock, random = systemRandom }: Base & { ra
 
   return {
     none,
-    step: (userId, count) => write.update(usageCount, ...addition(userId, count)),
     async add(userId, count) {
-      await store.update(usageCount, ...addition(userId, count));
+      assert(Number.isSafeInteger(count) && count > 0, 'usage is counted in whole events');
+      const shard = Math.floor(random() * limits.usageShards);
+      const expiresAt = inSeconds(clock.now()) + limits.usageMonthsS;
+      await store.update(
+        usageCount,
+        { userId, shard, month: month() },
+        { add: { events: count }, set: { expiresAt } },
+        { upsert: true },
+      );
     },
     async read(userId) {
+      // The month is looked up once: it may end while its counters are read.
+      const asked = month();
       const counts = await store.batchGet(
-        shards.map(shard => ref(usageCount, { userId, shard, month: month() })),
+        shards.map(shard => ref(usageCount, { userId, shard, month: asked })),
         { consistent: true, pattern: 'usage of a month' },
       );
       const usageThisMonth = counts.reduce((sum, count) => sum + (count?.events ?? 0), 0);
-      return { ...none(), usageThisMonth };
+      return { usageThisMonth, usagePeriodStart: firstOf(asked) };
     },
     async erase(userId) {
       const months = shards.map(shard => readMonths(userId, shard));

@@ -122,5 +122,21 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
         usagePeriodStart: '2026-02-01',
       });
     });
+
+    it('reads one month, also one that ends meanwhile', async () => {
+      const { userId } = await house.users.create(ann);
+      await house.users.incrementUsage(userId, 42);
+      const client: Engine['client'] = {
+        ...engine.client,
+        batchGet: async input => {
+          engine.clock.set(Date.UTC(2026, 1, 1));
+          return engine.client.batchGet(input);
+        },
+      };
+      expect(await serve({ ...engine, client }).usage.read(userId)).toEqual({
+        usageThisMonth: 42,
+        usagePeriodStart: '2026-01-01',
+      });
+    });
   });
 }

@@ -32,6 +32,10 @@ describe('a checkout', () => {
       'metadata[userId]': userId,
     });
     expect((await billing.users.readProfile(userId))?.stripeCustomerId).toBe(made.customer);
+    const trail = await billing.audit.list(userId, {});
+    expect(trail.items).toContainEqual(
+      expect.objectContaining({ action: 'checkout.started', via: 'session', detail: 'pro' }),
+    );
 
     // Another one closes the first: they cannot both be paid.
     expect((await checkout(token, { plan: 'starter' })).status).toBe(201);
@@ -86,9 +90,11 @@ describe('a checkout', () => {
 
 describe('the portal', () => {
   it('opens for customers only', async () => {
-    const { token, customer } = await billing.addCustomer('portal@example.com');
+    const { userId: payer, token, customer } = await billing.addCustomer('portal@example.com');
     const opened = await billing.call(token, 'POST', '/v1/billing/portal', {});
     expect(await opened.json()).toEqual({ url: `https://portal.stripe.example/${customer}` });
+    const { items } = await billing.audit.list(payer, {});
+    expect(items.map(one => one.action)).toContain('portal.opened');
     const { userId } = await billing.addUser('stranger@example.com');
     const refused = await billing.call(await billing.tokenOf(userId), 'POST', '/v1/billing/portal', {});
     expect(await problemOf(refused)).toEqual([409, 'accounts.nothing_billed']);

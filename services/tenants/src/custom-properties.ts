@@ -3,6 +3,7 @@ import { type Service, timestampOf } from './deps.ts';
 import { tenantErrors } from './errors.ts';
 import { type JsonObject, parseObject } from './json-object.ts';
 import { checkSchema } from './json-schema.ts';
+import { findMismatch, type Mismatch, TooMuchToCheck } from './schema-match.ts';
 import { isRefused, propertiesSchema } from './table.ts';
 
 export type VersionedSchema = { schema: JsonObject; version: number };
@@ -22,7 +23,7 @@ export async function putSchema(
 ): Promise<VersionedSchema> {
   // Versions are numbers: any other tag is of something else.
   if (expected !== undefined && !/^\d{1,15}$/.test(expected)) throw versionMismatch();
-  checkSchema(schema, deps.schemas);
+  checkSchema(schema);
   try {
     const { version } = await deps.store.update(
       propertiesSchema,
@@ -43,24 +44,26 @@ export async function deleteSchema({ store }: Service, tenant_id: string): Promi
 // Without a schema, everything goes. An object without properties is taken even where some are required: a user
 // exists before all is known about it.
 export async function checkProperties(
-  { store, schemas }: Service,
+  { store }: Service,
   tenant_id: string,
   properties: Record<string, unknown>,
 ): Promise<void> {
   if (Object.keys(properties).length === 0) return;
   const item = await store.get(propertiesSchema, { tenant_id }, { consistent: true });
   if (!item) return;
-  const validate = schemas.compile(item.schema);
-  if (validate(properties)) return;
-  const { instancePath = '', message = 'is not valid' } = validate.errors?.[0] ?? {};
+  const mismatch = judge(parseObject(item.schema), properties);
+  if (!mismatch) return;
+  const pointer = `#/custom_properties${encodeURI(mismatch.pointer.toWellFormed())}`;
   throw tenantErrors.create('tenants.properties_refused', 'The custom properties do not fit the schema.', {
-    errors: [
-      {
-        in: 'body',
-        pointer: `#/custom_properties${encodeURI(instancePath.toWellFormed())}`,
-        code: 'schema',
-        detail: message,
-      },
-    ],
+    errors: [{ in: 'body', pointer, code: 'schema', detail: mismatch.detail }],
   });
+}
+
+function judge(schema: JsonObject, properties: Record<string, unknown>): Mismatch | undefined {
+  try {
+    return findMismatch(schema, properties);
+  } catch (error) {
+    if (error instanceof TooMuchToCheck) return { pointer: '', detail: 'Takes too long to check' };
+    throw error;
+  }
 }

@@ -2,7 +2,6 @@ import type { Scope } from '@stak/http';
 import type { Clock, Ids, Logger } from '@stak/kit';
 import type { Store } from '@stak/table';
 import type { Eraser } from './erasers.ts';
-import type { CompiledSchemas } from './json-schema.ts';
 import type { TokenEpochs } from './token-epochs.ts';
 
 export type MintEndUserToken = (claims: {
@@ -34,6 +33,6 @@ export type TenantsDeps = {
 };
 
 // What the operations get: the ports, and what this process remembers.
-export type Service = TenantsDeps & { epochs: TokenEpochs; schemas: CompiledSchemas };
+export type Service = TenantsDeps & { epochs: TokenEpochs };
 
 export const timestampOf = (ms: number): string => new Date(ms).toISOString();

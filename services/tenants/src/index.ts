@@ -7,7 +7,6 @@ import type { Service, TenantsDeps } from './deps.ts';
 import { createErasureWorker } from './erasure-worker.ts';
 import { tenantErrors } from './errors.ts';
 import { type EnterTenant, type Entrance, enterTenant } from './gate.ts';
-import { createCompiledSchemas } from './json-schema.ts';
 import { createOwnEraser } from './own-eraser.ts';
 import { tenants } from './table.ts';
 import { tenantEndpoints } from './tenant-api.ts';
@@ -16,6 +15,7 @@ import { createTokenEpochs } from './token-epochs.ts';
 import { userEndpoints } from './user-api.ts';
 import { findByIdentity } from './users.ts';
 
+export { auditChanges } from './audit.ts';
 export type { ResolveChannel } from './channels.ts';
 export type { Audit, AuditEntry, MintEndUserToken, TenantsDeps } from './deps.ts';
 export type { Erased, Eraser, ExportedItem } from './erasers.ts';
@@ -29,7 +29,6 @@ export function createTenants(deps: TenantsDeps) {
   const service: Service = {
     ...deps,
     epochs: createTokenEpochs(deps),
-    schemas: createCompiledSchemas(),
   };
   const eraser = createOwnEraser(service);
   const withEraser = { ...service, ownEraser: eraser };

@@ -1,13 +1,12 @@
-import { createRecentMap } from '@stak/kit';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats, { type FormatName } from 'ajv-formats';
 import { tenantErrors } from './errors.ts';
 import { isObject, type JsonObject } from './json-object.ts';
 import * as limits from './limits.ts';
 
-// Schemas that tenants write are compiled to code and run in this process, so they are made of keywords that
-// take time in proportion to the schema and the value. `pattern` can take exponential time, `$ref` can recurse
-// without end or reach for another document, `uniqueItems` compares everything with everything.
+// Schemas that tenants write run in this process, so they are made of keywords that take time in proportion to the
+// schema and the value. `pattern` can take exponential time, `$ref` can recurse without end or reach for another
+// document, `uniqueItems` compares everything with everything.
 
 const formats: FormatName[] = [
   'date',
@@ -57,36 +56,37 @@ const keywords: Readonly<Record<string, Check>> = {
 
 const refused = (detail: string) => tenantErrors.create('tenants.schema_refused', detail);
 
-// Throws unless it is a schema of an object, within bounds, and compiles.
-export function checkSchema(schema: JsonObject, schemas: CompiledSchemas): void {
+// Throws unless it is a schema of an object, within bounds.
+export function checkSchema(schema: JsonObject): void {
   if (Buffer.byteLength(JSON.stringify(schema)) > limits.schemaBytes)
     throw refused(`The schema has more than ${limits.schemaBytes} bytes.`);
   const { $schema = dialect, ...rest } = schema;
   if ($schema !== dialect) throw refused(`The only dialect is ${dialect}.`);
   if (rest.type !== 'object')
     throw refused('Custom properties are an object: the schema needs type "object".');
-  countNodes(rest, '#', 1);
-  try {
-    schemas.compile(JSON.stringify(schema));
-  } catch (error) {
-    throw refused(error instanceof Error ? error.message : 'The schema does not compile.');
-  }
+  countParts(rest, '#', 1);
+  const meta = openMetaSchema();
+  if (!meta.validateSchema(rest)) throw refused(meta.errorsText(meta.errors, { dataVar: '#' }));
 }
 
-function countNodes(schema: unknown, place: string, depth: number): number {
+function countParts(schema: unknown, place: string, depth: number): number {
   if (typeof schema === 'boolean') return 1;
   if (!isObject(schema)) throw refused(`${place} is not a schema.`);
   if (depth > limits.schemaDepth) throw refused(`The schema nests deeper than ${limits.schemaDepth} levels.`);
-  let nodes = 1;
+  let parts = 1;
   for (const [keyword, value] of Object.entries(schema)) {
     const check = Object.hasOwn(keywords, keyword) ? keywords[keyword] : undefined;
     if (check === undefined) throw refused(`${place}: the keyword "${keyword.slice(0, 50)}" is not taken.`);
+    if (keyword === 'format' && !formats.includes(value as FormatName))
+      throw refused(`${place}: the formats are ${formats.join(', ')}.`);
+    // Each of them is compared with the value.
+    if (check === 'value' && Array.isArray(value)) parts += value.length;
     for (const [inner, name] of schemasIn(check, value)) {
-      nodes += countNodes(inner, `${place}/${keyword}${name}`.slice(0, 200), depth + 1);
-      if (nodes > limits.schemaNodes) throw refused(`The schema has more than ${limits.schemaNodes} parts.`);
+      parts += countParts(inner, `${place}/${keyword}${name}`.slice(0, 200), depth + 1);
     }
+    if (parts > limits.schemaParts) throw refused(`The schema has more than ${limits.schemaParts} parts.`);
   }
-  return nodes;
+  return parts;
 }
 
 function schemasIn(check: Check, value: unknown): [schema: unknown, name: string][] {
@@ -97,23 +97,17 @@ function schemasIn(check: Check, value: unknown): [schema: unknown, name: string
   return [];
 }
 
-export type CompiledSchemas = { compile(text: string): ValidateFunction };
+// Knows the schema of schemas. Made for the first tenant that defines something: it takes a while.
+let metaSchema: Ajv2020 | undefined;
 
-// By text, so that a schema that changed is another one, in every process.
-export function createCompiledSchemas(): CompiledSchemas {
-  const ajv = new Ajv2020({ strictTypes: false, ownProperties: true, logger: false });
-  addFormats(ajv, { mode: 'fast', formats });
-  const compiled = createRecentMap<string, ValidateFunction>(limits.compiledSchemas);
-  return {
-    compile(text) {
-      const known = compiled.get(text);
-      if (known) return known;
-      const schema = JSON.parse(text) as JsonObject;
-      const validate = ajv.compile(schema);
-      // Ajv would keep it for good; what is used is kept above.
-      ajv.removeSchema(schema);
-      compiled.set(text, validate);
-      return validate;
-    },
-  };
+function openMetaSchema(): Ajv2020 {
+  metaSchema ??= new Ajv2020({ logger: false });
+  return metaSchema;
+}
+
+export function isFormat(name: string, text: string): boolean {
+  const format = addFormats.get(name as FormatName, 'fast');
+  const validate = typeof format === 'object' && 'validate' in format ? format.validate : format;
+  if (validate instanceof RegExp) return validate.test(text);
+  return typeof validate !== 'function' || validate(text as never) === true;
 }

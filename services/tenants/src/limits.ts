@@ -18,10 +18,10 @@ export const listedNames = 100; // channels or skills of a tenant's settings
 export const preferencesBytes = 16 * 1024; // read with every read of the user
 export const propertiesBytes = 16 * 1024;
 
-export const schemaBytes = 16 * 1024; // compiled to code: every node costs time and memory
-export const schemaNodes = 500;
-export const schemaDepth = 16; // compiling recurses
-export const compiledSchemas = 200; // about 10 MB; the least recently used one is compiled again
+export const schemaBytes = 16 * 1024; // read with every write of custom properties
+export const schemaParts = 500; // schemas within schemas, and values they list
+export const schemaDepth = 16; // checking recurses
+export const schemaSteps = 50_000; // of one check, 50 ms at the worst; honest properties take a few hundred
 
 export const invitationTtlDays = 14;
 export const invitationTtlDaysDefault = 7; // over a holiday, but not in a forgotten mailbox for good

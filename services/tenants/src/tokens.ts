@@ -20,15 +20,19 @@ export async function mintToken(
 ): Promise<MintedToken> {
   if (rank[scope] > rank[callersScope])
     throw tenantErrors.create('tenants.scope_refused', `Your own scope is "${callersScope}".`);
-  if (scope === 'admin') {
-    const key = { tenant_id: tenantId, user_id: sub };
-    const found = await deps.store.get(user, key, { consistent: true });
-    if (found?.role !== 'admin')
-      throw tenantErrors.create('tenants.scope_refused', 'Only an admin of the tenant gets "admin".');
-  }
+  if (scope === 'admin') await requireAdmin(deps, tenantId, sub);
   await outliveEpoch(deps, tenantId, sub);
   const minted = await deps.mintEndUserToken({ tenant: tenantId, sub, scope, ttlSeconds: ttl_seconds });
+  // Again: losing the role voids the tokens that were issued until then, and this one may be younger. From here on
+  // it is older than whatever takes the role away.
+  if (scope === 'admin') await requireAdmin(deps, tenantId, sub);
   return { ...minted, tenant: tenantId, sub, scope };
+}
+
+async function requireAdmin({ store }: Service, tenant_id: string, user_id: string): Promise<void> {
+  const found = await store.get(user, { tenant_id, user_id }, { consistent: true });
+  if (found?.role !== 'admin')
+    throw tenantErrors.create('tenants.scope_refused', 'Only an admin of the tenant gets "admin".');
 }
 
 // A token of the very second of a revocation counts as issued before it, so a new one waits for the next second.

@@ -154,6 +154,18 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       expect((await mint({ sub: 'boss', scope: 'admin' })).status).toBe(403);
     });
 
+    it('are not given to an admin who stops being one while they are minted', async () => {
+      const { etag } = await place.call('POST', at('users'), {
+        send: { user_id: 'chair', display_name: 'Chair', role: 'admin' },
+      });
+      await revoke({ sub: 'chair' });
+      const minting = mint({ sub: 'chair', scope: 'admin' });
+      while (place.clock.sleepers() === 0) await setImmediate();
+      await place.call('PATCH', at('users/chair'), { send: { role: 'member' }, ifMatch: etag });
+      await place.clock.advance(1000);
+      expect((await minting).status).toBe(403);
+    });
+
     it('wait for no clock that is far ahead', async () => {
       const { clock } = place;
       const ahead = openProcess(place.target, { clock: manualClock(clock.now() + 30_000) });

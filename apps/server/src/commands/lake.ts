@@ -55,7 +55,11 @@ async function status(flags: LakeFlags): Promise<void> {
   const { client } = await connect(flags);
   const { data } = await client.lake.status();
   if (flags.json) return printJson(data);
-  const rows = data.tables.map(one => [one.table, one.last_commit_at ?? 'never', `${one.lag_ms} ms`]);
+  const rows = data.tables.map(({ table, last_commit_at, backfill, lag_ms }) => [
+    table,
+    last_commit_at ?? 'never',
+    backfill ? `being read: ${backfill.finished} of ${backfill.segments} parts` : `${lag_ms} ms`,
+  ]);
   printTable([['table', 'last commit', 'behind'], ...rows]);
 }
 
@@ -63,8 +67,12 @@ const show = (value: unknown): string =>
   value === null || value === undefined
     ? '–'
     : typeof value === 'object'
-      ? JSON.stringify(value)
-      : String(value);
+      ? plain(JSON.stringify(value))
+      : plain(String(value));
+
+// What users wrote may hold what a terminal takes for commands, and lines that would look like rows.
+const plain = (text: string): string =>
+  text.replace(/\p{Cc}/gu, character => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 
 const tellLag = ({ as_of, lag_ms }: { as_of: string; lag_ms: number }): void =>
   console.error(`As of ${as_of}, ${lag_ms} ms behind.`);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requestOf, tokenOf } from './step.ts';
+import { traffic } from '../../src/trail.ts';
+import { requestOf, type Step, tokenOf } from './step.ts';
 import { steps } from './steps.ts';
 import { openWorld, send, type World } from './world.ts';
 
@@ -41,10 +42,36 @@ describe('a walk through every operation', () => {
       const answer = await send(world.server.url, { ...request, token: tokenOf(world, step, 'owner') });
       const isExpected = step.status === undefined ? answer.status < 300 : answer.status === step.status;
       expect(isExpected, `${place} by the owner: ${answer.status} ${answer.text}`).toBe(true);
+      if (isManagement(world, step))
+        expect(await readTrail(world), place).toContainEqual(
+          expect.objectContaining({
+            action: step.operation,
+            via: 'api_key',
+            credentialId: expect.stringMatching(/^key_/),
+            address: '127.0.0.1',
+            target: expect.stringMatching(/^\/v1\//),
+          }),
+        );
       step.keep?.(world, answer);
     }
   }, 120_000);
 });
+
+// Whatever an account changes by its key. What it does to itself, accounts record under names of their own.
+function isManagement(world: World, { operation, status = 200 }: Step): boolean {
+  const { auth, method } = world.operations.find(one => one.id === operation)!;
+  const isOurs = !traffic.has(operation) && !operation.startsWith('accounts.');
+  return auth === 'account' && method !== 'GET' && status < 300 && isOurs;
+}
+
+async function readTrail({ server, owner }: World): Promise<unknown[]> {
+  const answer = await send(server.url, {
+    method: 'GET',
+    path: '/v1/audit?limit=5',
+    token: owner.keys.admin,
+  });
+  return (answer.json as { data: unknown[] }).data;
+}
 
 // A user of another tenant, with the same name: whoever forgets the tenant finds the wrong one.
 async function giveStrangerATenant({ server, stranger, known }: World): Promise<void> {

@@ -1,7 +1,8 @@
-import { endpoint, type Prove } from '@stak/http';
+import { type AccountPrincipal, endpoint, type Prove } from '@stak/http';
 import type { Audit } from '../audit.ts';
+import { originOf } from '../browser.ts';
 import type { AccountEraser } from '../deletion.ts';
-import type { Base } from '../deps.ts';
+import type { Base, Origin } from '../deps.ts';
 import type { ReturnSettings } from '../oauth/return-to.ts';
 import type { Users } from '../users.ts';
 import { openPortal, readUser, startCheckout } from './checkout.ts';
@@ -21,7 +22,7 @@ export type BillingDeps = Pick<Base, 'store' | 'clock' | 'log'> & {
 };
 
 export function createBilling(deps: BillingDeps) {
-  const { store, users, clock, log } = deps;
+  const { store, users, audit, clock, log } = deps;
   const door = openStripe(deps.stripe);
 
   const proveStripe: Prove = async c => {
@@ -60,12 +61,20 @@ export function createBilling(deps: BillingDeps) {
     endpoint(routes.checkout, async c => {
       const { plan, return_to: returnTo } = c.req.valid('json');
       const userId = c.get('principal').accountId;
-      return c.json({ url: await startCheckout(deps, door(), { userId, plan, returnTo }) }, 201);
+      const url = await startCheckout(deps, door(), { userId, plan, returnTo });
+      await audit.record(userId, {
+        action: 'checkout.started',
+        detail: plan,
+        ...doneBy(c.get('principal'), originOf(c)),
+      });
+      return c.json({ url }, 201);
     }),
     endpoint(routes.portal, async c => {
       const { return_to: returnTo } = c.req.valid('json');
       const userId = c.get('principal').accountId;
-      return c.json({ url: await openPortal(deps, door(), { userId, returnTo }) }, 200);
+      const url = await openPortal(deps, door(), { userId, returnTo });
+      await audit.record(userId, { action: 'portal.opened', ...doneBy(c.get('principal'), originOf(c)) });
+      return c.json({ url }, 200);
     }),
     endpoint(
       routes.webhook,
@@ -87,6 +96,13 @@ export function createBilling(deps: BillingDeps) {
 
   return { api, eraser };
 }
+
+const doneBy = ({ via, credentialId }: AccountPrincipal, { address, requestId }: Origin) => ({
+  via,
+  credentialId,
+  address,
+  requestId,
+});
 
 function readNotice(body: Uint8Array): Notice {
   const notice = noticeSchema.safeParse(JSON.parse(Buffer.from(body).toString()));

@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createAccounts } from '@stak/accounts';
+import { createIds, createLogger, createSealer, type Sealer, systemClock } from '@stak/kit';
+import { createStore } from '@stak/table';
+import { loadEnvFile, readServerConfig } from '../config.ts';
+import { type Database, openDatabase } from '../database.ts';
+import { designs } from '../designs.ts';
+import { UsageError } from '../errors.ts';
+import { printTable } from '../print.ts';
+import { findSealedValues, keyIdOf, resealValue } from '../sealed-values.ts';
+import { readSecretKeys, type SecretKey } from '../secrets.ts';
+
+export type Flags = { path?: unknown; revoke?: unknown };
+
+type Place = { database: Database; keys: readonly SecretKey[]; sealer: Sealer };
+
+export const actions = {
+  status: (flags: Flags) => withPlace(flags, status),
+  reseal: (flags: Flags) => withPlace(flags, reseal),
+  rotate: (flags: Flags) => withPlace(flags, place => rotate(place, flags.revoke === true)),
+};
+
+async function status({ database, keys }: Place): Promise<void> {
+  const counts = new Map(keys.map(({ id }) => [id, 0]));
+  for await (const { sealed } of findSealedValues(database.client, designs))
+    counts.set(keyIdOf(sealed), (counts.get(keyIdOf(sealed)) ?? 0) + 1);
+  const isKnown = (id: string) => keys.some(key => key.id === id);
+  const rows = [...counts].map(([id, count]) => [id, String(count), isKnown(id) ? '' : 'is missing']);
+  printTable([['key', 'values', ''], ...rows]);
+}
+
+async function reseal({ database: { client }, sealer }: Place): Promise<void> {
+  const counts = { resealed: 0, changed: 0, unopened: 0 };
+  for await (const value of findSealedValues(client, designs)) {
+    if (!sealer.isStale(value.sealed)) continue;
+    const outcome = await resealValue(client, sealer, value);
+    counts[outcome] += 1;
+    if (outcome === 'unopened')
+      console.error(`${value.table} ${Object.values(value.key).join(' ')} ${value.attribute} does not open`);
+  }
+  console.log(`${counts.resealed} values were sealed again`);
+  if (counts.changed > 0) console.log(`${counts.changed} were changed meanwhile: do it once more`);
+  if (counts.unopened > 0) throw new UsageError(`${counts.unopened} values do not open: keep the old keys`);
+}
+
+// Servers that run notice within a minute.
+async function rotate({ database, sealer }: Place, revoke: boolean): Promise<void> {
+  const clock = systemClock;
+  const { rotateSigningKeys } = createAccounts({
+    store: createStore({ client: database.client, clock }),
+    clock,
+    ids: createIds({ clock }),
+    log: createLogger({ level: 'silent' }),
+    sealer,
+    publicUrl: 'http://localhost', // signs nothing here
+  });
+  await rotateSigningKeys({ revoke });
+  const old = revoke ? 'What the last one signed is refused' : 'What the last one signed stays good';
+  console.log(`The next key signs tokens from now on. ${old}; servers notice within a minute.`);
+}
+
+async function withPlace(flags: Flags, work: (place: Place) => Promise<void>): Promise<void> {
+  loadEnvFile();
+  const config = readServerConfig({ path: flags.path });
+  const { store } = config;
+  // A command that looks after a store does not begin one in a mistyped folder.
+  if (store.kind === 'embedded' && !existsSync(resolve(store.path)))
+    throw new UsageError(`there is no folder ${store.path}; name the one of a server with --path`);
+  const keys = await readSecretKeys(config);
+  const database = await openDatabase(store, { isGuest: true });
+  try {
+    await work({ database, keys, sealer: createSealer({ keys }) });
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
+    throw new UsageError('there are no tables here: no server has ever run');
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,88 @@
+import { looksSealed, SealError, type Sealer } from '@stak/kit';
+import type { AnyTable, DynamoClient } from '@stak/table';
+
+// Everything at rest that is sealed, wherever services have put it: for an operator who changes the key.
+
+export type SealedValue = {
+  table: string;
+  key: Record<string, string>;
+  attribute: string;
+  sealed: string;
+  places: readonly string[]; // one of which it is bound to
+};
+
+export async function* findSealedValues(
+  client: DynamoClient,
+  tables: readonly AnyTable[],
+): AsyncGenerator<SealedValue> {
+  for (const { name: table, keys } of tables)
+    for await (const item of scanAll(client, table)) {
+      const partition = String(item[keys.partition]);
+      const sort = keys.sort === undefined ? '' : String(item[keys.sort]);
+      const key = { [keys.partition]: partition, ...(keys.sort !== undefined && { [keys.sort]: sort }) };
+      for (const [attribute, value] of Object.entries(item))
+        if (typeof value === 'string' && looksSealed(value)) {
+          const places = placesOf(table, partition, sort, attribute);
+          yield { table, key, attribute, sealed: value, places };
+        }
+    }
+}
+
+async function* scanAll(client: DynamoClient, TableName: string): AsyncGenerator<Record<string, unknown>> {
+  let ExclusiveStartKey: Record<string, unknown> | undefined;
+  do {
+    const page = await client.scan({ TableName, ExclusiveStartKey, ConsistentRead: true });
+    yield* page.Items ?? [];
+    ExclusiveStartKey = page.LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+}
+
+// Services spell a place by the table, the item's key and the attribute, each in its own way. A value opens at its
+// own place only, so a guess can be wrong but never do harm.
+const placesOf = (table: string, partition: string, sort: string, attribute: string): string[] => [
+  `${table}/${partition}/${sort}/${attribute}`, // sessions
+  `${table}/${partition}/${Number(sort.replace('KEY#', ''))}/${attribute}`, // signing keys
+  `${table}/${sort}/${attribute}`, // sources and connections
+  `${table} ${partition} ${sort}`, // channels
+  `${table} ${partition} ${sort} ${attribute}`, // skills
+];
+
+export const keyIdOf = (sealed: string): string => sealed.split('.')[1]!;
+
+export type Resealed = 'resealed' | 'changed' | 'unopened';
+
+// Sealed again under the newest key, at the same place. What somebody has changed meanwhile is theirs.
+export async function resealValue(
+  client: DynamoClient,
+  sealer: Sealer,
+  { table, key, attribute, sealed, places }: SealedValue,
+): Promise<Resealed> {
+  for (const place of places) {
+    const plain = openAt(sealer, sealed, place);
+    if (!plain) continue;
+    try {
+      await client.update({
+        TableName: table,
+        Key: key,
+        UpdateExpression: 'SET #sealed = :new',
+        ConditionExpression: '#sealed = :old',
+        ExpressionAttributeNames: { '#sealed': attribute },
+        ExpressionAttributeValues: { ':new': sealer.seal(plain, place), ':old': sealed },
+      });
+      return 'resealed';
+    } catch (error) {
+      if (!(error instanceof Error) || error.name !== 'ConditionalCheckFailedException') throw error;
+      return 'changed';
+    }
+  }
+  return 'unopened';
+}
+
+function openAt(sealer: Sealer, sealed: string, place: string): Uint8Array | undefined {
+  try {
+    return sealer.open(sealed, place);
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
+}

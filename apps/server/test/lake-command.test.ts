@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type SignedIn, signIn } from './signed-in.ts';
+
+let me: SignedIn;
+beforeAll(async () => {
+  me = await signIn();
+}, 60_000);
+afterAll(() => me.close());
+
+test('SQL as a table, in which a value is a cell and nothing else', async () => {
+  const sql = `select 'pending' as status, chr(27) || '[31mred' || chr(10) || 'x' as title, [chr(7)] as labels`;
+  const [lines, refused, status] = await Promise.all([
+    me.run('lake', 'query', sql),
+    me.fail('lake', 'query', 'drop table tasks'),
+    me.run('lake', 'status'),
+  ]);
+  expect(lines.split('\n')).toEqual([
+    expect.stringMatching(/^status +title +labels$/),
+    expect.stringMatching(/^pending +\\u\{1b\}\[31mred\\u\{a\}x +\["\\u0007"\]$/),
+  ]);
+  expect(refused).toContain('lake.sql_forbidden');
+  expect(status).toMatch(/^table +last commit +behind\n/);
+}, 120_000);

@@ -1,0 +1,33 @@
+import { createClient } from '@stak/client';
+import { createLogger } from '@stak/kit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readServerConfig } from '../src/config.ts';
+import { type RunningServer, startServer } from '../src/server.ts';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, {}), {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+  });
+});
+afterAll(() => server.stop());
+
+const as = (token?: string) => createClient({ baseUrl: server.url, token });
+
+test('the token for one’s own inbox may no more than who asked for it, and ends as soon as theirs', async () => {
+  const person = { email: 'ann@example.com', password: 'a long enough password', name: 'Ann', cookie: false };
+  const { data: session } = await as().accounts.signUp({ body: person });
+  const scopes = ['read', 'write', 'admin'] as const;
+  const given: string[] = [];
+  for (const permissions of scopes) {
+    const body = { name: permissions, permissions };
+    const { data: key } = await as(session.access_token).accounts.createKey({ body });
+    const { data: own } = await as(key.key).accounts.mintInboxToken();
+    expect(Date.parse(own.expires_at) - Date.now()).toBeLessThanOrEqual(15 * 60_000);
+    const { data: caller } = await as(own.token).accounts.whoAmI();
+    expect(caller).toMatchObject({ kind: 'endUser', tenantId: 'stak' });
+    given.push(caller.scope);
+  }
+  expect(given).toEqual(['read', 'write', 'write']);
+});

@@ -1,0 +1,136 @@
+import { createHmac } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { conversationsTable } from '@stak/agents';
+import { createClient } from '@stak/client';
+import { createEngine } from '@stak/engine';
+import { createLogger } from '@stak/kit';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { actions } from '../src/commands/secrets-actions.ts';
+import { readServerConfig } from '../src/config.ts';
+import { startServer } from '../src/server.ts';
+
+const keyNamed = (id: string) =>
+  `${id}:${Buffer.from(`${id} ${'0123456789abcdefghijklmnopqrstuv'}`.slice(0, 32)).toString('base64')}`;
+const [oldKey, newKey] = [keyNamed('old'), keyNamed('new')];
+
+let path: string;
+beforeAll(async () => {
+  path = await mkdtemp(join(tmpdir(), 'stak-secrets-'));
+});
+afterEach(() => vi.unstubAllEnvs());
+afterAll(() => rm(path, { recursive: true, force: true }));
+
+const start = (keys: string) =>
+  startServer(readServerConfig({ path, port: 0, demo: false }, { STAK_SECRET_KEYS: keys }), {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+  });
+
+async function secrets(action: keyof typeof actions, keys: string, more: object = {}): Promise<string> {
+  vi.stubEnv('STAK_SECRET_KEYS', keys);
+  const printed = vi.spyOn(console, 'log').mockImplementation(() => {});
+  const complained = vi.spyOn(console, 'error').mockImplementation(() => {});
+  try {
+    await actions[action]({ path, ...more });
+    return printed.mock.calls.map(([line]) => line).join('\n');
+  } finally {
+    printed.mockRestore();
+    complained.mockRestore();
+  }
+}
+
+// One of everything that a service seals.
+async function sealOneOfEach() {
+  const server = await start(oldKey);
+  const account = {
+    email: 'ann@example.com',
+    password: 'a long enough password',
+    name: 'Ann',
+    cookie: false,
+  };
+  const { data: signedIn } = await createClient({ baseUrl: server.localUrl }).accounts.signUp({
+    body: account,
+  });
+  const { tenants, webhooks, agents } = createClient({
+    baseUrl: server.localUrl,
+    token: signedIn.access_token,
+  });
+  const tenant_id = 'acme';
+  await tenants.create({ body: { tenant_id, name: 'Acme', status: 'active' } });
+  const channel = { type: 'telegram', channel_id: '777' } as const;
+  await tenants.claimChannel({ tenant_id, body: channel });
+  const credentials = { secret_token: 'secret-of-telegram', bot_token: '777:x' };
+  await agents.putChannelCredentials({ tenant_id, ...channel, body: credentials });
+  const url = 'http://127.0.0.1:9999/hours';
+  await agents.putCustomSkill({
+    tenant_id,
+    name: 'hours',
+    body: { description: 'Hours', triggers: ['hours'], url },
+  });
+  const source = { name: 'GitHub', provider: 'github', signingSecret: 'secret-of-github' } as const;
+  const { data: made } = await webhooks.createSource({ body: source });
+  const { sourceId } = made;
+  const body = { name: 'to nobody', destinationUrl: 'http://127.0.0.1:65535/' };
+  const { data: connection } = await webhooks.createConnection({ sourceId, body });
+  await server.stop();
+  return { signedIn, sourceId, connectionId: connection.connectionId };
+}
+
+test('everything that is sealed moves to a new key, so that the old one can go', async () => {
+  const { signedIn, sourceId, connectionId } = await sealOneOfEach();
+  expect(await secrets('status', oldKey)).toMatch(/^key +values\nold +7$/);
+  expect(await secrets('reseal', `${newKey},${oldKey}`)).toBe('7 values were sealed again');
+  expect(await secrets('status', `${newKey},${oldKey}`)).toMatch(/\nnew +7\nold +0$/);
+
+  const server = await start(newKey);
+  const anybody = createClient({ baseUrl: server.localUrl });
+  const { refresh_token } = signedIn;
+  const { data } = await anybody.accounts.refresh({ body: { refresh_token } });
+  const { webhooks } = createClient({ baseUrl: server.localUrl, token: data.access_token });
+  expect((await webhooks.rotateSecret({ connectionId })).status).toBe(200);
+  const post = (route: string, headers: Record<string, string>, body: string) =>
+    fetch(`${server.localUrl}${route}`, { method: 'POST', headers, body });
+  const signature = `sha256=${createHmac('sha256', 'secret-of-github').update('{}').digest('hex')}`;
+  const taken = await post(`/in/${sourceId}`, { 'x-hub-signature-256': signature }, '{}');
+  expect(taken.status).toBe(200);
+  const sticker = '{"update_id":1,"message":{"chat":{"id":1},"from":{"id":1},"sticker":{}}}';
+  const token = {
+    'x-telegram-bot-api-secret-token': 'secret-of-telegram',
+    'content-type': 'application/json',
+  };
+  expect((await post('/v1/channels/telegram/777/webhook', token, sticker)).status).toBe(200);
+  await server.stop();
+});
+
+test('what was moved to another item does not open, and is left alone', async () => {
+  const engine = await createEngine({ path, sweepIntervalMs: 0 });
+  const { Items = [] } = await engine.client.scan({ TableName: 'conversations' });
+  const found = Items.find(item => item.sealed !== undefined)!;
+  const moved = { ...found, [conversationsTable.keys.partition]: 'CHANNEL#telegram#778' };
+  await engine.client.put({ TableName: 'conversations', Item: moved });
+  await engine.close();
+  await expect(secrets('reseal', `${keyNamed('third')},${newKey}`)).rejects.toThrow('1 values do not open');
+  expect(await secrets('status', `${keyNamed('third')},${newKey}`)).toMatch(/\nnew +1$/m);
+});
+
+test('the next key signs on demand, and the last one can be revoked', async () => {
+  const keys = `${keyNamed('third')},${newKey}`;
+  const kids = async () => {
+    const server = await start(keys);
+    const { data } = await createClient({ baseUrl: server.localUrl }).accounts.jwks();
+    await server.stop();
+    return data.keys.map(key => key.kid);
+  };
+  const [first, second] = await kids();
+  expect(await secrets('rotate', keys)).toContain('stays good');
+  const [, , third] = await kids();
+  expect(await kids()).toEqual([first, second, third]);
+  expect(await secrets('rotate', keys, { revoke: true })).toContain('is refused');
+  expect(await kids()).not.toContain(second);
+});
+
+test('a folder that is none is not made one', async () => {
+  await expect(actions.status({ path: join(path, 'nowhere') })).rejects.toThrow('there is no folder');
+});
