@@ -11,7 +11,7 @@ setInterval(() => {
   if (process.memoryUsage.rss() > rssBytes) process.exit(settings.rssExit);
 }, watchMs);
 
-const openInstance = ({ memory, scratch }) =>
+const openInstance = ({ memory, scratch, guest }) =>
   DuckDBInstance.create(':memory:', {
     memory_limit: memory,
     threads: '1',
@@ -19,6 +19,8 @@ const openInstance = ({ memory, scratch }) =>
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     allow_community_extensions: 'false',
+    // What was read is listed there, by its path on this machine: ours to know.
+    enable_external_file_cache: String(!guest),
     // None of these is ever used; their defaults tell where somebody's home is.
     home_directory: '/nonexistent',
     extension_directory: '/nonexistent',

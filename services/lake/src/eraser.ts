@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
-import type { Clock, Logger } from '@stak/kit';
-import { type Erased, eraseOwner } from './erasure.ts';
+import type { Logger } from '@stak/kit';
+import { type Erased, type Erasure, eraseOwner } from './erasure.ts';
+import { type LagDeps, readLag } from './lag.ts';
 import * as limits from './limits.ts';
 import type { ObjectStore } from './objects.ts';
 import type { Part } from './parts.ts';
 import type { RewriteDeps } from './rewriting.ts';
 import type { Owner } from './tables.ts';
 
-type EraserDeps = RewriteDeps & {
-  parts: readonly Part[];
-  objects: ObjectStore;
-  clock: Clock;
-  log: Logger;
-};
+type EraserDeps = RewriteDeps &
+  LagDeps & {
+    parts: readonly Part[];
+    objects: ObjectStore;
+    log: Logger;
+  };
 
 type Reminder = { owner: Owner; due_at: number };
 
@@ -27,13 +28,21 @@ export function createEraser(deps: EraserDeps) {
     const reminder: Reminder = { owner, due_at: clock.now() + limits.eraseAgainMs };
     const name = createHash('sha256').update(JSON.stringify(owner)).digest('hex');
     await objects.put(`${folder}${name}.json`, Buffer.from(JSON.stringify(reminder)));
-    return eraseEverywhere(owner, false);
+    return eraseEverywhere({ owner, isSecondLook: false });
   }
 
-  async function eraseEverywhere(owner: Owner, deadOnly: boolean): Promise<Erased> {
-    for (const part of parts)
-      if ((await eraseOwner(part, deps, { owner, deadOnly })) === 'more') return 'more';
+  async function eraseEverywhere(erasure: Erasure): Promise<Erased> {
+    for (const part of parts) if ((await eraseOwner(part, deps, erasure)) === 'more') return 'more';
     return 'done';
+  }
+
+  // What was removed before the moment might still be on its way.
+  async function isBehind(atMs: number): Promise<boolean> {
+    for (const { plan, manifest } of parts) {
+      const { as_of } = await readLag(deps, plan.table.name, await manifest.read());
+      if (Date.parse(as_of) < atMs) return true;
+    }
+    return false;
   }
 
   // One that is due, if there is any. Answers whether there is more to do at once.
@@ -42,8 +51,8 @@ export function createEraser(deps: EraserDeps) {
       const body = await objects.get(key);
       if (!body) continue;
       const { owner, due_at } = JSON.parse(Buffer.from(body).toString('utf8')) as Reminder;
-      if (due_at > clock.now()) continue;
-      if ((await eraseEverywhere(owner, true)) === 'done') await objects.delete(key);
+      if (due_at > clock.now() || (await isBehind(due_at))) continue;
+      if ((await eraseEverywhere({ owner, isSecondLook: true })) === 'done') await objects.delete(key);
       return true;
     }
     return false;

@@ -7,7 +7,7 @@ import { ownerCondition } from './scope.ts';
 import { quoteText, readFiles } from './sql-text.ts';
 import type { Owner } from './tables.ts';
 
-// `living` are keys that stay.
+// `living` are rows that stay.
 export async function eraseSilver(
   part: Part,
   deps: RewriteDeps,
@@ -19,7 +19,7 @@ export async function eraseSilver(
   const silver = (await manifest.read()).silver[entity];
   if (!silver) return;
   const isHis = ownerCondition(owner, 'silver');
-  const condition = living === undefined ? isHis : `${isHis} and _key not in (${living})`;
+  const condition = living === undefined ? isHis : `${isHis} and _key not in (select _key from ${living})`;
   const written = await rewriteWithout(part, deps, silver.path, condition);
   if (!written) return;
   const { path, rows, bytes } = written;
@@ -84,10 +84,22 @@ export async function eraseLetters({ manifest, objects, clock }: Part, owner: Ow
   const answered: string[] = [];
   for (const { path } of [...(await manifest.read()).letters]) {
     const body = await objects.get(path);
-    const text = body === undefined ? '' : Buffer.from(body).toString('utf8');
+    const text = body === undefined ? '' : plainText(Buffer.from(body).toString('utf8'));
     if (ids.every(id => text.includes(JSON.stringify(id).slice(1, -1)))) answered.push(path);
   }
   if (answered.length === 0) return;
   await manifest.commit(() => ({ at: clock.now(), answered }));
   for (const path of answered) await objects.delete(path);
+}
+
+// Keys hold ids percent-encoded.
+function plainText(text: string): string {
+  const decoded = text.replace(/(?:%[0-9A-Fa-f]{2})+/g, encoded => {
+    try {
+      return JSON.stringify(decodeURIComponent(encoded)).slice(1, -1);
+    } catch {
+      return encoded;
+    }
+  });
+  return `${text}\n${decoded}`;
 }

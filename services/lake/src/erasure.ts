@@ -10,10 +10,11 @@ import { quoteText } from './sql-text.ts';
 import type { Owner } from './tables.ts';
 
 export type Erased = 'done' | 'more';
-export type Erasure = { owner: Owner; deadOnly: boolean };
+// The second look leaves what is in the table: he may have come back.
+export type Erasure = { owner: Owner; isSecondLook: boolean };
 
 // Takes somebody's rows out of one table's part of the lake: files that hold any are written anew without them, and
-// the old ones are deleted at once. With `deadOnly`, only rows of items that are no longer in the table.
+// the old ones are deleted at once.
 export async function eraseOwner(part: Part, deps: RewriteDeps, erasure: Erasure): Promise<Erased> {
   const { manifest, clock } = part;
   await manifest.commit(() => ({ at: clock.now(), erased: true }));
@@ -39,11 +40,15 @@ async function eraseAllSilver(part: Part, deps: RewriteDeps, erasure: Erasure): 
     });
 }
 
-// The keys of his items that are in the table, as SQL; none of them is to be kept if everything has to go.
-async function alive(part: Part, entity: string, { owner, deadOnly }: Erasure): Promise<string | undefined> {
-  if (!deadOnly || !part.plan.entities.has(entity)) return undefined;
+// His items that are in the table, as SQL; none of them is to be kept if everything has to go.
+async function alive(
+  part: Part,
+  entity: string,
+  { owner, isSecondLook }: Erasure,
+): Promise<string | undefined> {
+  if (!isSecondLook || !part.plan.entities.has(entity)) return undefined;
   const sources = await locateCurrent(part, await part.manifest.read(), entity);
-  return `select _key from (${currentRows(sources, ownerCondition(owner, 'silver'))}) where ${isPresent}`;
+  return `(${currentRows(sources, ownerCondition(owner, 'silver'))}) where ${isPresent}`;
 }
 
 async function eraseBronze(part: Part, deps: RewriteDeps, erasure: Erasure): Promise<Erased> {
@@ -53,11 +58,16 @@ async function eraseBronze(part: Part, deps: RewriteDeps, erasure: Erasure): Pro
   for (const entity of new Set(files.map(file => file.entity))) {
     const living = await alive(part, entity, erasure);
     const isHis = ownerCondition(erasure.owner, 'bronze');
-    const condition = living === undefined ? isHis : `${isHis} and key not in (${living})`;
+    // Of an item that is there, only as it is now: what was under the same key before was erased.
+    const isCurrent = `(key, generation, sequence) in (select (_key, _generation, _sequence) from ${living})`;
+    const condition = living === undefined ? isHis : `${isHis} and not (${isCurrent})`;
     const some = files.filter(file => file.entity === entity);
     const holding = await findHolding(part, deps, some, condition);
-    for (const file of holding.slice(0, budget))
-      await replaceFiles(part, [file], await rewriteFiles(part, deps, [file], `not (${condition})`));
+    for (const file of holding.slice(0, budget)) {
+      const rest = await rewriteFiles(part, deps, [file], `not (${condition})`);
+      // What is left of his need not go on from what silver has.
+      await replaceFiles(part, [file], rest && { ...rest, isChained: rest.isChained && !living });
+    }
     budget -= holding.length;
     if (budget < 0) return 'more';
   }

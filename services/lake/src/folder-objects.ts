@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, link, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, link, mkdir, open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import * as limits from './limits.ts';
 import { checkKey, type ObjectStore, type StoredObject } from './objects.ts';
 
 // Files that are being written lie apart, so that nobody lists half an object.
@@ -10,6 +11,7 @@ const unfinished = '.unfinished';
 export function folderObjects(folder: string): ObjectStore {
   const pathOf = (key: string) => join(folder, checkKey(key));
   const known = new Set<string>();
+  let sweptAt = 0;
 
   // A new folder has to reach the disk as well, and so does each one above it that is new.
   async function ensureFolder(path: string): Promise<void> {
@@ -21,26 +23,32 @@ export function folderObjects(folder: string): ObjectStore {
     known.add(path);
   }
 
-  async function draft(): Promise<string> {
-    await ensureFolder(join(folder, unfinished));
-    return join(folder, unfinished, randomUUID());
-  }
-
-  async function writeDraft(body: Uint8Array): Promise<string> {
-    const path = await draft();
-    const file = await open(path, 'wx');
+  // What comes to nothing leaves nothing behind: on a disk that is full, every attempt would take a little more.
+  async function withDraft<T>(use: (draft: string) => Promise<T>): Promise<T> {
+    const drafts = join(folder, unfinished);
+    await ensureFolder(drafts);
+    await sweepDrafts(drafts);
+    const draft = join(drafts, randomUUID());
     try {
-      await file.writeFile(body);
-      await file.sync();
+      return await use(draft);
     } finally {
-      await file.close();
+      await rm(draft, { force: true });
     }
-    return path;
   }
 
-  async function publish(temporary: string, path: string): Promise<void> {
+  // Of processes that were killed. They may hold what was erased since.
+  async function sweepDrafts(drafts: string): Promise<void> {
+    if (Date.now() - sweptAt < limits.draftMs) return;
+    sweptAt = Date.now();
+    for (const name of await readdir(drafts)) {
+      const about = await stat(join(drafts, name)).catch(orMissing);
+      if (about && about.mtimeMs < sweptAt - limits.draftMs) await rm(join(drafts, name), { force: true });
+    }
+  }
+
+  async function publish(draft: string, path: string): Promise<void> {
     await ensureFolder(dirname(path));
-    await rename(temporary, path);
+    await rename(draft, path);
     await syncFolder(dirname(path));
   }
 
@@ -48,23 +56,26 @@ export function folderObjects(folder: string): ObjectStore {
     get: key => readFile(pathOf(key)).catch(orMissing),
     async put(key, body) {
       const path = pathOf(key);
-      await publish(await writeDraft(body), path);
+      await withDraft(async draft => {
+        await writeSynced(draft, body);
+        await publish(draft, path);
+      });
     },
     async putIfAbsent(key, body) {
       const path = pathOf(key);
-      const temporary = await writeDraft(body);
-      try {
+      return withDraft(async draft => {
+        await writeSynced(draft, body);
         await ensureFolder(dirname(path));
-        // A link, unlike a rename, refuses to replace what is there.
-        await link(temporary, path);
+        try {
+          // A link, unlike a rename, refuses to replace what is there.
+          await link(draft, path);
+        } catch (error) {
+          if (codeOf(error) === 'EEXIST') return false;
+          throw error;
+        }
         await syncFolder(dirname(path));
         return true;
-      } catch (error) {
-        if (codeOf(error) === 'EEXIST') return false;
-        throw error;
-      } finally {
-        await rm(temporary, { force: true });
-      }
+      });
     },
     async *list(prefix) {
       const found: StoredObject[] = [];
@@ -85,22 +96,33 @@ export function folderObjects(folder: string): ObjectStore {
     },
     async putFile(key, path) {
       const target = pathOf(key);
-      const temporary = await draft();
-      await rename(path, temporary).catch(async error => {
-        // Scratch space may be on another disk.
-        if (codeOf(error) !== 'EXDEV') throw error;
-        await copyFile(path, temporary, constants.COPYFILE_EXCL);
-        await rm(path, { force: true });
+      await withDraft(async draft => {
+        await rename(path, draft).catch(async error => {
+          // Scratch space may be on another disk.
+          if (codeOf(error) !== 'EXDEV') throw error;
+          await copyFile(path, draft, constants.COPYFILE_EXCL);
+          await rm(path, { force: true });
+        });
+        const file = await open(draft, 'r+');
+        try {
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await publish(draft, target);
       });
-      const file = await open(temporary, 'r+');
-      try {
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await publish(temporary, target);
     },
   };
+}
+
+async function writeSynced(path: string, body: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(body);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 async function* filesIn(folder: string): AsyncGenerator<string> {

@@ -16,7 +16,7 @@ import { openManifest } from './manifest.ts';
 import type { ObjectStore } from './objects.ts';
 import type { Part } from './parts.ts';
 import { redriveLetters } from './redrive.ts';
-import type { TenantsOf } from './scope.ts';
+import type { EnterTenant, TenantsOf } from './scope.ts';
 import { type FollowedTable, planOf } from './tables.ts';
 
 export { lakeErrors } from './errors.ts';
@@ -44,6 +44,8 @@ export type LakeDeps = {
   insights?: readonly Insight[];
   // The tenants of an account.
   tenantsOf: TenantsOf;
+  // Asked about every end user who asks something; left out where there are none.
+  enterTenant?: EnterTenant;
   flushMs?: number;
   bronzeDays?: number;
   // The processes that SQL runs in; its own ones by default.
@@ -60,7 +62,7 @@ export function createLake(deps: LakeDeps) {
   const { guests, asking, keeping } = ducks;
   const files = { duck: keeping, scratch: join(scratch, 'keeping') };
 
-  const { eraser, eraseAgain } = createEraser({ ...files, parts, objects, clock, log });
+  const { eraser, eraseAgain } = createEraser({ ...deps, ...files, parts });
   const keeper = createKeeper({ ...files, parts, client, clock, ids, log, insights, bronzeDays, eraseAgain });
   const lake = createReading({
     ...deps,
@@ -69,6 +71,7 @@ export function createLake(deps: LakeDeps) {
     guests,
     own: asking,
     scratch: join(scratch, 'asking'),
+    onMissingFile: keeper.lookForLost,
   });
   const partOf = (table: string): Part => {
     const found = parts.find(({ plan }) => plan.table.name === table);

@@ -6,7 +6,9 @@ import { compactEntity, isDue } from './compaction.ts';
 import type { GoldDeps } from './gold.ts';
 import { takeLease } from './leases.ts';
 import * as limits from './limits.ts';
-import type { Part } from './parts.ts';
+import { dropLostFiles } from './lost-files.ts';
+import { isGone, type Part } from './parts.ts';
+import { redriveLetters } from './redrive.ts';
 import {
   deleteGarbage,
   deleteOrphans,
@@ -30,10 +32,12 @@ export type KeeperDeps = GoldDeps & {
 export function createKeeper(deps: KeeperDeps) {
   const { parts, client, clock, log, bronzeDays } = deps;
   const sweptAt = new Map<Part, number>();
+  const suspects = new Set<Part>(); // somebody missed a file of theirs
 
   // The next thing to do for a table, if there is any. Looking costs next to nothing.
   async function findWork(part: Part, signal?: AbortSignal): Promise<(() => Promise<unknown>) | undefined> {
     const state = await part.manifest.read();
+    if (suspects.has(part)) return () => findLost(part);
     if (needsBackfill(state))
       return async () => {
         await beginBackfill(part);
@@ -50,14 +54,31 @@ export function createKeeper(deps: KeeperDeps) {
 
   async function sweep(part: Part): Promise<void> {
     sweptAt.set(part, clock.now());
+    // What was repaired came with a new process, so the first sweep of each tries them again.
+    await redriveLetters(part);
     await dropOldFiles(part, bronzeDays);
+    await findLost(part);
     await deleteOrphans(part);
+  }
+
+  async function findLost(part: Part): Promise<void> {
+    await dropLostFiles(part, deps);
+    suspects.delete(part);
+  }
+
+  async function doWork(part: Part, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (isGone(error)) suspects.add(part);
+      throw error;
+    }
   }
 
   // True if something was done: then there may be more.
   async function keepTable(part: Part): Promise<boolean> {
     const work = await findWork(part);
-    await work?.();
+    if (work) await doWork(part, work);
     return work !== undefined;
   }
 
@@ -68,7 +89,7 @@ export function createKeeper(deps: KeeperDeps) {
       if (!work) return false;
       const { objects } = part;
       if (!(await takeLease({ objects, clock, owner, leaseMs: limits.leaseMs }, name))) return false;
-      await work();
+      await doWork(part, work);
       return true;
     } catch (error) {
       if (!signal.aborted) log.error({ err: error, table: name }, 'the lake could not be kept');
@@ -95,5 +116,10 @@ export function createKeeper(deps: KeeperDeps) {
     },
   };
 
-  return { keepTable, worker };
+  // A reader found a file missing that the manifest names: one of these tables has lost it.
+  function lookForLost(): void {
+    for (const part of parts) suspects.add(part);
+  }
+
+  return { keepTable, lookForLost, worker };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '@stak/kit';
 import { readStatus, type StreamSource, streamErrors } from '@stak/streams';
 import type { Store } from '@stak/table';
+import { needsBackfill } from './backfill.ts';
 import { subscriptionName } from './capture.ts';
 import type { State } from './manifest-state.ts';
 import { compareSequences, isCaptured } from './shard-mark.ts';
@@ -8,10 +9,22 @@ import { compareSequences, isCaptured } from './shard-mark.ts';
 export type LagDeps = { store: Store; source: StreamSource; clock: Clock };
 export type Lag = { as_of: string; lag_ms: number; caught_up: boolean };
 
-// How far the lake is behind its table: the age of the oldest change that is in the stream and not in the lake.
+// How far the lake is behind its table. While the table is being read, anything may be missing that is younger than
+// the last time it was read to the end, and everything if it never was.
 export async function readLag(deps: LagDeps, table: string, state: State): Promise<Lag> {
+  const wholeUntil = needsBackfill(state) ? state.backfilledAt : undefined;
+  const lag = await readStreamLag(deps, table, state);
+  if (wholeUntil === undefined || wholeUntil > Date.parse(lag.as_of)) return lag;
+  return lagSince(deps.clock.now(), wholeUntil);
+}
+
+// The age of the oldest change that is in the stream and not in the lake.
+export async function readStreamLag(deps: LagDeps, table: string, state: State): Promise<Lag> {
   const nowMs = deps.clock.now();
-  const oldest = await oldestMissing(deps, table, state);
+  return lagSince(nowMs, await oldestMissing(deps, table, state));
+}
+
+function lagSince(nowMs: number, oldest: number | undefined): Lag {
   const lag_ms = oldest === undefined ? 0 : Math.max(0, nowMs - oldest);
   return { as_of: new Date(nowMs - lag_ms).toISOString(), lag_ms, caught_up: oldest === undefined };
 }

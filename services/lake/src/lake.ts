@@ -9,9 +9,9 @@ import type { Insight } from './insight.ts';
 import { answerInsight } from './insights.ts';
 import { type Lag, readLag } from './lag.ts';
 import * as limits from './limits.ts';
-import { columnsFor, type Part } from './parts.ts';
+import { columnsFor, isGone, type Part } from './parts.ts';
 import { isMentioned, listViews, runQuery } from './query.ts';
-import { scopeOf, type TenantsOf } from './scope.ts';
+import { type EnterTenant, scopeOf, type TenantsOf } from './scope.ts';
 import { readTableStatus } from './status.ts';
 import { createKeptSums } from './sums.ts';
 import { createTurns } from './turns.ts';
@@ -28,12 +28,14 @@ type LakeParts = {
   source: StreamSource;
   clock: Clock;
   tenantsOf: TenantsOf;
+  enterTenant?: EnterTenant;
+  onMissingFile(): void;
 };
 
 export type Lake = ReturnType<typeof createReading>;
 
 // What callers ask of the lake.
-export function createReading({ parts, insights, guests, own, scratch, tenantsOf, ...deps }: LakeParts) {
+export function createReading({ parts, insights, guests, own, scratch, ...deps }: LakeParts) {
   const { clock } = deps;
   const views = listViews(parts);
   const turns = createTurns(limits.queriesPerCaller);
@@ -49,12 +51,21 @@ export function createReading({ parts, insights, guests, own, scratch, tenantsOf
     return { ...worst, caught_up: lags.every(lag => lag.caught_up) };
   }
 
+  // What was in it comes back by itself: whoever keeps the lake is told.
+  const tellMissing = (error: unknown): never => {
+    if (!isGone(error)) throw error;
+    deps.onMissingFile();
+    throw lakeErrors.create('lake.busy', 'A file of the lake is missing; its table is read again.', {
+      retryAfterS: 10,
+    });
+  };
+
   return {
     async query(caller: Caller, sql: string) {
+      const scope = await scopeOf(caller, deps);
       const asked = views.filter(view => isMentioned(view, sql));
       const lag = await lagOf([...new Set(asked.map(view => view.part))]);
-      const scope = await scopeOf(caller, tenantsOf);
-      const run = () => runQuery({ duck: guests, views }, scope, sql);
+      const run = () => runQuery({ duck: guests, views }, scope, sql).catch(tellMissing);
       return { ...(await turns.take(principalKey(caller), run)), ...lag };
     },
     async status() {
@@ -73,16 +84,14 @@ export function createReading({ parts, insights, guests, own, scratch, tenantsOf
       const part = parts.find(({ plan }) => plan.table.name === insight?.entity.table.name);
       if (!insight || !part)
         throw lakeErrors.create('lake.insight_not_found', `There is no insight called ${name}.`);
+      const scope = await scopeOf(caller, deps);
       // Before the numbers: what is said to be in the answer must be.
       const lag = await lagOf([part]);
-      const scope = await scopeOf(caller, tenantsOf);
       const nowMs = clock.now();
       const window = { today: dayOf(nowMs), since: dayOf(nowMs - (days - 1) * 24 * 60 * 60_000) };
-      return {
-        name,
-        data: [...(await answerInsight({ duck: own, scratch, kept }, part, insight, scope, window))],
-        ...lag,
-      };
+      const asking = { duck: own, scratch, kept };
+      const data = await answerInsight(asking, part, insight, scope, window).catch(tellMissing);
+      return { name, data: [...data], ...lag };
     },
   };
 }

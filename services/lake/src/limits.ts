@@ -47,6 +47,7 @@ export const smallFiles = 16; // of one entity and day, before they are made one
 export const smallFileBytes = 8 * 1024 * 1024; // above this a file is left as it is
 export const garbageMs = 10 * 60_000; // longer than any reader holds a list of files
 export const orphanMs = 24 * 60 * 60_000; // an object that no commit names, and none will: its writer is long dead
+export const draftMs = 60 * 60_000; // a file that is being written for so long is not: its process was killed
 export const sweepMs = 60 * 60_000; // listing all objects is what costs
 export const eraseLookMs = 60_000; // between two looks for somebody who is to be looked for again
 export const keepMs = 2_000; // between two looks at what there is to do

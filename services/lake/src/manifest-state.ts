@@ -44,6 +44,7 @@ export type Entry = {
   // Files that take the place of others: they count as captured when those were.
   replace?: { from: string[]; to: (BronzeFile & { commit: number }) | undefined }[];
   drop?: string[];
+  lost?: string[]; // files of any kind that are not there any more
   erased?: true;
   letters?: Letter[];
   answered?: string[]; // letters that were redriven or erased
@@ -82,6 +83,7 @@ export function applyEntry(state: State, commit: number, entry: Entry): void {
     if (to) state.files.set(to.path, to);
   }
   for (const path of entry.drop ?? []) dropFile(state, path, entry.at);
+  if (entry.lost) forgetFiles(state, new Set(entry.lost));
   state.letters.push(...(entry.letters ?? []));
   const answered = new Set(entry.answered);
   if (answered.size > 0) state.letters = state.letters.filter(({ path }) => !answered.has(path));
@@ -116,6 +118,12 @@ function applyBackfill(state: State, step: NonNullable<Entry['backfill']>, at: n
 
 function dropFile(state: State, path: string, since: number): void {
   if (state.files.delete(path)) state.garbage.push({ path, since });
+}
+
+function forgetFiles({ files, silver, gold }: State, lost: ReadonlySet<string>): void {
+  for (const path of lost) files.delete(path);
+  for (const refs of [silver, gold])
+    for (const [name, { path }] of Object.entries(refs)) if (lost.has(path)) delete refs[name];
 }
 
 function replaceRefs<Ref extends { path: string }>(

@@ -65,6 +65,6 @@ export async function whileFilesLast<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const isGone = (error: unknown): boolean =>
+export const isGone = (error: unknown): boolean =>
   error instanceof GoneError ||
   (error instanceof DuckError && /No files found|No such file/.test(error.message));

@@ -6,7 +6,7 @@ import type { Part } from './parts.ts';
 import { type RewriteDeps, replaceFiles, rewriteFiles } from './rewriting.ts';
 
 // Bronze that silver has: from here on it is history. Changes of what no entity describes have no silver.
-const isSettled = (state: State, part: Part, file: ListedFile): boolean =>
+export const isSettled = (state: State, part: Part, file: ListedFile): boolean =>
   !part.plan.entities.has(file.entity) || file.commit <= (state.silver[file.entity]?.through ?? 0);
 
 // Files of one entity and day that are small and so many that they should be one.
@@ -54,6 +54,9 @@ export async function deleteGarbage(part: Part, olderThanMs: number): Promise<vo
   if (deleted.length > 0) await manifest.commit(() => ({ at: clock.now(), deleted }));
 }
 
+export const foldersOf = (table: string): string[] =>
+  ['bronze', 'silver', 'gold'].map(kind => `${kind}/table=${keyPart(table)}/`);
+
 // Objects that were written by a process that died before it could list them.
 export async function deleteOrphans({ manifest, objects, clock, plan }: Part): Promise<number> {
   const state = await manifest.read();
@@ -64,15 +67,8 @@ export async function deleteOrphans({ manifest, objects, clock, plan }: Part): P
     ...state.letters.map(({ path }) => path),
     ...state.garbage.map(({ path }) => path),
   ]);
-  const table = keyPart(plan.table.name);
-  const folders = [
-    `bronze/table=${table}/`,
-    `silver/table=${table}/`,
-    `gold/table=${table}/`,
-    `dead-letters/${table}/`,
-  ];
   let count = 0;
-  for (const folder of folders)
+  for (const folder of [...foldersOf(plan.table.name), `dead-letters/${keyPart(plan.table.name)}/`])
     for await (const { key, changedAt } of objects.list(folder)) {
       // What was written while the list was made is young.
       if (known.has(key) || changedAt > clock.now() - limits.orphanMs) continue;

@@ -10,12 +10,18 @@ export type Scope =
 
 export type TenantsOf = (accountId: string) => Promise<readonly string[]>;
 
+// Refuses end users of tenants that are missing or suspended.
+export type EnterTenant = (principal: EndUserPrincipal, tenantId: string) => Promise<unknown>;
+
 export async function scopeOf(
   principal: AccountPrincipal | EndUserPrincipal,
-  tenantsOf: TenantsOf,
+  { tenantsOf, enterTenant }: { tenantsOf: TenantsOf; enterTenant?: EnterTenant },
 ): Promise<Scope> {
-  if (principal.kind === 'endUser')
-    return { kind: 'endUser', tenantId: principal.tenantId, userId: principal.userId };
+  if (principal.kind === 'endUser') {
+    const { tenantId, userId } = principal;
+    await enterTenant?.(principal, tenantId);
+    return { kind: 'endUser', tenantId, userId };
+  }
   const { accountId } = principal;
   return { kind: 'account', accountId, tenantIds: await tenantsOf(accountId) };
 }

@@ -1,8 +1,9 @@
 import { createApi, createMemoryRateLimits, type Principal } from '@stak/http';
 import { beforeAll, expect, test } from 'vitest';
+import { lakeErrors } from '../src/errors.ts';
 import * as limits from '../src/limits.ts';
 import { errand, newErrand } from './errands.ts';
-import { ann, bob, capture, guest, type House, openHouse, openLake, silent } from './lake-fixture.ts';
+import { ann, bob, capture, guest, type House, keep, openHouse, openLake, silent } from './lake-fixture.ts';
 
 let house: House;
 let call: (
@@ -13,7 +14,11 @@ let call: (
 
 beforeAll(async () => {
   house = await openHouse();
-  const lake = openLake(house);
+  const lake = openLake(house, {
+    enterTenant: async (_, tenantId) => {
+      if (tenantId === 'closed') throw lakeErrors.create('lake.table_not_found', 'This tenant is closed.');
+    },
+  });
   await house.store.put(errand, newErrand('usr_ann', 'a', { due_date: '2025-12-31', priority: 'high' }));
   await house.store.put(
     errand,
@@ -26,7 +31,9 @@ beforeAll(async () => {
   await house.store.put(errand, newErrand('t1:u1', 'c', { due_date: '2026-12-31' }));
   await house.store.put(errand, newErrand('usr_bob', 'd'));
   await capture(house, lake);
-  const principals: Record<string, Principal> = { ann, bob, guest };
+  await keep(lake);
+  const closed = { ...guest, tenantId: 'closed' };
+  const principals: Record<string, Principal> = { ann, bob, guest, closed };
   const api = createApi({
     info: { title: 'Lake', version: '1' },
     endpoints: lake.api,
@@ -69,6 +76,13 @@ test('POST /v1/lake/query', async () => {
   expect((await call('/v1/lake/query', 'nobody', { sql })).status).toBe(401);
   expect((await call('/v1/lake/query', 'ann', { sql, more: 1 })).status).toBe(400);
   expect((await call('/v1/lake/query', 'ann', { sql: 'x'.repeat(limits.sqlChars + 1) })).status).toBe(400);
+});
+
+test('end users of a tenant that is closed are told nothing', async () => {
+  const sql = 'select 1';
+  expect((await call('/v1/lake/query', 'closed', { sql })).status).toBe(404);
+  expect((await call('/v1/insights/tasks-by-status', 'closed')).status).toBe(404);
+  expect((await call('/v1/lake/query', 'guest', { sql })).status).toBe(200);
 });
 
 test('GET /v1/insights and each of them', async () => {

@@ -48,6 +48,30 @@ test('a table that was there before joins its stream without a gap or a double',
   expect(total).toBe(rows[0]![0]);
 });
 
+test('what is not read yet is not promised', async () => {
+  const house = await openHouse();
+  const { store, clock } = house;
+  await store.put(errand, newErrand('usr_ann', 'old'));
+  await loseStream(house);
+  const lake = openLake(house);
+  await capture(house, lake);
+  // The stream has nothing that is missing, the table has.
+  const never = { caught_up: false, as_of: '1970-01-01T00:00:00.000Z', lag_ms: clock.now() };
+  expect(await lake.insight(ann, 'tasks-by-status', 30)).toMatchObject({ data: [], ...never });
+  expect(await lake.query(ann, 'select * from tasks')).toMatchObject({ rows: [], ...never });
+  expect((await lake.status()).tables[0]).toMatchObject(never);
+  await keep(lake);
+  const whole = { caught_up: true, as_of: new Date(clock.now()).toISOString(), lag_ms: 0 };
+  const data = [{ status: 'pending', tasks: 1 }];
+  expect(await lake.insight(ann, 'tasks-by-status', 30)).toMatchObject({ data, ...whole });
+
+  // Read again, because something was lost: nobody knows what, but nothing from before the last time.
+  await clock.advance(60_000);
+  await lake.backfill('errands');
+  const again = { caught_up: false, as_of: whole.as_of, lag_ms: 60_000 };
+  expect(await lake.insight(ann, 'tasks-by-status', 30)).toMatchObject({ data, ...again });
+});
+
 test('insights are right in the middle of a backfill, too', async () => {
   const house = await openHouse();
   const lake = openLake(house);

@@ -3,7 +3,17 @@ import { createConsumer } from '@stak/streams';
 import { expect, test } from 'vitest';
 import { errand, newErrand } from './errands.ts';
 import { expectEveryChangeOnce, expectSameAsTable, readState } from './evidence.ts';
-import { ann, capture, type House, keep, openHouse, openLake, silent, until } from './lake-fixture.ts';
+import {
+  ann,
+  capture,
+  type House,
+  keep,
+  openHouse,
+  openLake,
+  silent,
+  until,
+  watchCapture,
+} from './lake-fixture.ts';
 import { mortal } from './mortal.ts';
 
 // A process is killed at every step it ever makes, and another one takes over.
@@ -33,17 +43,12 @@ async function captureFor(house: House, lifetime: number): Promise<string | unde
     log: silent,
   });
   const running = consumer.run(stopping.signal);
-  const watching = openLake(house);
-  await until(house, async () => process.isDead() || (await isCaughtUp(watching)), 2000);
+  const isCaptured = watchCapture(house);
+  await until(house, async () => process.isDead() || (await isCaptured()), 2000);
   stopping.abort();
   if (!process.isDead()) await Promise.race([running, process.death]);
   return process.isDead() ? process.lastCall() : undefined;
 }
-
-const isCaughtUp = async (lake: ReturnType<typeof openLake>): Promise<boolean> => {
-  const { tables } = await lake.status();
-  return tables.every(table => table.caught_up);
-};
 
 test('killed at any step of the capture, no change is missing and none is there twice', async () => {
   const house = await openHouse({ shards: 2 });

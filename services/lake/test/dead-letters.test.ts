@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { follow } from '../src/index.ts';
+import { sweepMs } from '../src/limits.ts';
 import { errand, errandsTable, newErrand, ownerOf } from './errands.ts';
 import { expectEveryChangeOnce, readState } from './evidence.ts';
 import { ann, capture, keep, openHouse, openLake, readObjects } from './lake-fixture.ts';
@@ -48,6 +49,22 @@ test('what no row can be made of is set aside, and everything else goes on', asy
   expect(await readObjects(house.objects, 'dead-letters/')).toEqual([]);
 });
 
+test('a process with the repair in it tries letters again by itself', async () => {
+  const house = await openHouse();
+  const lake = openLake(house);
+  await keep(lake);
+  await house.store.put(errand, newErrand('poison', 'a'));
+  await capture(house, lake);
+  await house.clock.advance(sweepMs);
+  await keep(lake);
+  expect((await readState(house)).letters).toHaveLength(1);
+  const repaired = follow(errand, { view: 'tasks', ownerOf: () => ({ account_id: 'usr_ann' }) });
+  const better = openLake(house, { tables: [{ table: errandsTable, entities: [repaired] }] });
+  await keep(better);
+  expect((await readState(house)).letters).toEqual([]);
+  expect((await better.query(ann, 'select task_id from tasks')).rows).toEqual([['a']]);
+});
+
 test('a letter that mentions who is erased goes with him', async () => {
   const house = await openHouse();
   const lake = openLake(house);
@@ -57,4 +74,15 @@ test('a letter that mentions who is erased goes with him', async () => {
   expect(await lake.eraser.eraseAccount('usr_ann')).toBe('done');
   expect((await readState(house)).letters).toHaveLength(1);
   expect(await readObjects(house.objects, 'dead-letters/')).toHaveLength(1);
+});
+
+test('also one that mentions him in a key, where his id is encoded', async () => {
+  const house = await openHouse();
+  const lake = openLake(house);
+  await house.store.put(errand, newErrand('poison', 'acme:ann%40example.com%2F%22a%22'));
+  await capture(house, lake);
+  expect(await lake.eraser.eraseUser('acme', 'bob@example.com')).toBe('done');
+  expect((await readState(house)).letters).toHaveLength(1);
+  expect(await lake.eraser.eraseUser('acme', 'ann@example.com/"a"')).toBe('done');
+  expect((await readState(house)).letters).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { write } from '@stak/table';
 import { expect, test } from 'vitest';
 import { errand, newErrand } from './errands.ts';
 import { expectEveryChangeOnce, readState } from './evidence.ts';
-import { ann, capture, openHouse, openLake, silent, until } from './lake-fixture.ts';
+import { ann, capture, keep, openHouse, openLake, silent, until } from './lake-fixture.ts';
 
 test('a change is in an insight’s answer within five seconds', async () => {
   const house = await openHouse();
@@ -77,6 +77,7 @@ test('the lake knows that it is behind, also where what is captured has no check
   const house = await openHouse();
   const { store, clock, source, client } = house;
   const lake = openLake(house);
+  await keep(lake);
   for (let i = 0; i < 60; i++) await store.put(errand, large(`${i}`));
   const stopping = new AbortController();
   const [subscription] = lake.subscriptions;

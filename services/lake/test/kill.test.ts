@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 import { folderObjects } from '../src/index.ts';
 import { errandsTable } from './errands.ts';
 import { expectEveryChangeOnce, expectSameAsTable } from './evidence.ts';
-import { ann, type House, openLake, silent, temporaryFolder } from './lake-fixture.ts';
+import { ann, type House, openLake, silent, temporaryFolder, watchCapture } from './lake-fixture.ts';
 
 const program = fileURLToPath(new URL('./kill-child.ts', import.meta.url));
 
@@ -48,7 +48,8 @@ test('killed by the system while it writes, captures and keeps, the lake equals 
   const consumer = createConsumer({ subscription: subscription!, source, client, log: silent, leaseMs: 200 });
   const ended = consumer.run(stopping.signal);
   // Its predecessor's lease ends by itself.
-  while ((await lake.status()).tables.some(table => !table.caught_up)) await systemClock.sleep(20);
+  const isCaptured = watchCapture({ ...house, clock: systemClock } as unknown as House);
+  while (!(await isCaptured())) await systemClock.sleep(20);
   stopping.abort();
   await ended;
   const evidence = { ...house, clock: systemClock } as unknown as House;

@@ -5,11 +5,13 @@ import { setImmediate } from 'node:timers/promises';
 import { createEngine } from '@stak/engine';
 import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
 import { createIds, createLogger, manualClock, seededRandom } from '@stak/kit';
-import { createConsumer, engineSource, streamsTable } from '@stak/streams';
+import { createConsumer, engineSource, type Subscription, streamsTable } from '@stak/streams';
 import { createStore, createTables, type DynamoClient } from '@stak/table';
 import { afterAll } from 'vitest';
 import { createDucks } from '../src/duck.ts';
 import { createLake, folderObjects, type LakeDeps, type ObjectStore, taskInsights } from '../src/index.ts';
+import { readStreamLag } from '../src/lag.ts';
+import { openManifest } from '../src/manifest.ts';
 import { errand, errandsTable, followed } from './errands.ts';
 
 // A lake that follows the table, and what it takes to let it run.
@@ -105,12 +107,17 @@ export async function capture(house: House, lake: OpenLake, change: Partial<Hous
       stopping.signal,
     ),
   );
-  await until(house, async () => {
-    const { tables } = await lake.status();
-    return tables.every(table => table.caught_up);
-  });
+  const [{ table }] = lake.subscriptions as [Subscription];
+  await until(house, watchCapture(house, table.name));
   stopping.abort();
   await Promise.all(ended);
+}
+
+// Whether the lake has what the stream has. A table that was never read to the end may have more.
+type Watched = Pick<House, 'objects' | 'clock' | 'store' | 'source'>;
+export function watchCapture(house: Watched, table = 'errands') {
+  const manifest = openManifest(house.objects, table, house.clock);
+  return async (): Promise<boolean> => (await readStreamLag(house, table, await manifest.read())).caught_up;
 }
 
 // Lets everything go on, and time with it, until the condition holds.

@@ -95,6 +95,8 @@ test('nobody sees rows of somebody else, whatever he asks', async () => {
     `select * from tasks where true or user_id <> ''`,
     `select * from duckdb_tables()`,
     `select * from duckdb_settings()`,
+    `select * from duckdb_external_file_cache() -- of tasks`,
+    `select * from duckdb_logs() -- of tasks`,
     `select * from duckdb_columns() where table_name = 'tasks'`,
     `select * from query('select * from tasks')`,
     `summarize tasks`,

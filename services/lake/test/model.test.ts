@@ -2,7 +2,17 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Errand, errand, newErrand } from './errands.ts';
 import { expectEveryChangeOnce, expectSameAsTable } from './evidence.ts';
-import { ann, bob, capture, guest, keep, openHouse, openLake } from './lake-fixture.ts';
+import {
+  ann,
+  bob,
+  capture,
+  guest,
+  type House,
+  keep,
+  openHouse,
+  openLake,
+  readObjects,
+} from './lake-fixture.ts';
 
 // Any changes, with captures, compactions and backfills in between: the lake says what a list of the items says.
 
@@ -31,6 +41,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'keep' as const }) },
   { weight: 1, arbitrary: fc.constant({ do: 'backfill' as const }) },
   { weight: 1, arbitrary: fc.constant({ do: 'wait' as const }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'lose' as const }) },
 );
 
 type Kept = { created: Map<string, number>; completed: Map<string, number> };
@@ -40,6 +51,14 @@ const dayText = (seconds: number) => new Date(seconds * 1000).toISOString().slic
 function keepInMind({ created, completed }: Kept, { created_at, completed_at }: Errand): void {
   count(created, dayText(created_at));
   if (completed_at !== null) count(completed, dayText(completed_at));
+}
+
+// Everything that is made of bronze is gone, and found missing by the first who looks.
+async function loseFiles(house: House, lake: ReturnType<typeof openLake>): Promise<void> {
+  for (const folder of ['silver/', 'gold/'])
+    for (const key of await readObjects(house.objects, folder)) await house.objects.delete(key);
+  await lake.query(ann, 'select * from tasks').catch(() => {});
+  await keep(lake);
 }
 
 test('the lake equals a model, whatever happens in between', async () => {
@@ -54,6 +73,7 @@ test('the lake equals a model, whatever happens in between', async () => {
         else if (one.do === 'keep') await keep(lake);
         else if (one.do === 'wait') await house.clock.advance(180_000);
         else if (one.do === 'backfill') await lake.backfill('errands');
+        else if (one.do === 'lose') await loseFiles(house, lake);
         else {
           const key = { user_id: one.user, task_id: one.id };
           const name = `${one.user} ${one.id}`;

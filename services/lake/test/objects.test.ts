@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { folderObjects, type ObjectStore, s3Objects } from '../src/index.ts';
+import { draftMs } from '../src/limits.ts';
 import { checkKey, keyPart } from '../src/objects.ts';
 import { readObjects, temporaryFolder } from './lake-fixture.ts';
 import { startBucket } from './s3-stub.ts';
@@ -71,6 +72,22 @@ function testObjects(name: string, open: () => Promise<ObjectStore>): void {
 }
 
 testObjects('a folder', async () => folderObjects(join(await temporaryFolder(), 'lake')));
+
+test('a folder keeps nothing of what was not finished, by itself or by a process that was killed', async () => {
+  const folder = await temporaryFolder();
+  const drafts = join(folder, '.unfinished');
+  const objects = folderObjects(folder);
+  await objects.put('a', Buffer.from('x'));
+  await expect(objects.put('a/b', Buffer.from('x')), 'a file is no folder').rejects.toThrow();
+  await expect(objects.putIfAbsent('a/b', Buffer.from('x'))).rejects.toThrow();
+  expect(await readdir(drafts)).toEqual([]);
+
+  for (const name of ['young', 'old']) await writeFile(join(drafts, name), 'somebody’s');
+  const old = (Date.now() - draftMs - 60_000) / 1000;
+  await utimes(join(drafts, 'old'), old, old);
+  await folderObjects(folder).put('b', Buffer.from('x'));
+  expect(await readdir(drafts)).toEqual(['young']);
+});
 
 const buckets: { close(): void }[] = [];
 afterAll(() => {

@@ -97,6 +97,7 @@ const restore = route({
   method: 'post',
   path: '/v1/tasks/trash/{task_id}/restore',
   scope: 'write',
+  conditional: 'optional',
   operationId: 'tasks.restore',
   summary: 'Restore a deleted task and the subtasks deleted with it',
   request: { params: taskParams },

@@ -25,6 +25,7 @@ const create = route({
   responses: { 201: json(wireTask, 'The new task') },
   problems: [
     'http.idempotency_mismatch',
+    'tasks.task_purged',
     'tasks.limit_reached',
     'tasks.parent_refused',
     'tasks.recurrence_refused',

@@ -40,6 +40,7 @@ const putFeed = route({
   method: 'put',
   path: '/v1/tasks/feed',
   scope: 'write',
+  conditional: 'optional',
   operationId: 'tasks.replaceFeed',
   summary: 'A new secret address for my calendar; the old one stops working',
   responses: { 200: json(feedAddress) },
@@ -50,6 +51,7 @@ const deleteFeed = route({
   method: 'delete',
   path: '/v1/tasks/feed',
   scope: 'write',
+  conditional: 'optional',
   operationId: 'tasks.revokeFeed',
   summary: 'Revoke the address of my calendar',
   responses: { 204: empty() },
@@ -83,11 +85,13 @@ export const userEndpoints = (services: Services) =>
       return c.json(showUser(updated), 200);
     }),
     endpoint(putFeed, async c => {
-      const secret = await replaceFeed(services, await enter(services, c.get('principal')));
+      const user_id = await enter(services, c.get('principal'));
+      const { secret, version } = await replaceFeed(services, user_id, expectedVersion(c));
+      c.header('ETag', etagOf(version));
       return c.json({ address: `${services.publicUrl}/v1/tasks/feeds/${secret}.ics` }, 200);
     }),
     endpoint(deleteFeed, async c => {
-      await revokeFeed(services, await enter(services, c.get('principal')));
+      await revokeFeed(services, await enter(services, c.get('principal')), expectedVersion(c));
       return c.body(null, 204);
     }),
     endpoint(showFeed, async c => {

@@ -39,6 +39,11 @@ describe('dates in time zones', () => {
 
   it('knows the names of zones, and nothing else', () => {
     expect(zoneNamed('europe/berlin')).toBe('Europe/Berlin');
+    expect(['Asia/Kolkata', 'Asia/Kathmandu', 'Europe/Kyiv'].map(zoneNamed)).toEqual([
+      'Asia/Kolkata',
+      'Asia/Kathmandu',
+      'Europe/Kyiv',
+    ]);
     expect(zoneNamed('Mars/Olympus')).toBeUndefined();
     expect(zoneNamed('+01:00')).toBeUndefined();
     expect(zoneNamed('')).toBeUndefined();

@@ -22,11 +22,13 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-// The zone's name as the time zone database spells it; undefined for one it does not know.
+// The zone's name, in the database's own letters; undefined for one it does not know. Another name of the same zone
+// stays: whoever lives in Asia/Kolkata does not call it Asia/Calcutta.
 export function zoneNamed(name: string): string | undefined {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name)) return undefined;
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name;
   } catch {
     return undefined;
   }

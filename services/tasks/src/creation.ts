@@ -1,7 +1,8 @@
 import { hashParts, httpErrors } from '@stak/http';
-import { write } from '@stak/table';
+import { type WriteStep, write } from '@stak/table';
 import { commit, type Decision, type View, type Writing } from './commit.ts';
 import { createDraft } from './draft.ts';
+import { tasksErrors } from './errors.ts';
 import { joinParent } from './family.ts';
 import * as limits from './limits.ts';
 import { type NewTask, showTask, type Task } from './schema.ts';
@@ -60,17 +61,30 @@ export async function findReplay(
   const key = { request_id: requestId(user_id, request) };
   const found = await store.get(idempotency, key, { consistent: true, pattern: 'idempotency check' });
   if (!found) return undefined;
+  const { response_data, target_task_sk } = found;
+  if (response_data === undefined || target_task_sk === undefined)
+    throw tasksErrors.create('tasks.task_purged', 'The task of this Idempotency-Key was deleted for good.');
   if (found.fingerprint !== hashParts(request.body))
     throw httpErrors.create(
       'http.idempotency_mismatch',
       'This Idempotency-Key was used for another request.',
     );
   return {
-    body: found.response_data,
+    body: response_data,
     status: found.http_status_code,
-    task_id: found.target_task_sk.slice('TASK#'.length),
+    task_id: target_task_sk.slice('TASK#'.length),
     isReplayed: true,
   };
+}
+
+// What a record keeps when its task is deleted for good: the answer held the task's text, but the key stays taken, so
+// that a request that comes again does not bring the task back. Nothing if the record is no more.
+export function clearedRecords(tasks: readonly Task[], nowS: number): WriteStep[] {
+  return tasks.flatMap(({ request_id, created_at }) => {
+    const ttl = created_at + limits.idempotencyS;
+    if (request_id === undefined || ttl <= nowS) return [];
+    return [write.put(idempotency, { request_id, http_status_code: 410, created_at, ttl })];
+  });
 }
 
 const requestId = (user_id: string, { method, route, key }: KeyedRequest): string =>

@@ -3,7 +3,7 @@ export function csvLine(cells: readonly (string | number | null | undefined)[]):
   return `${cells.map(cellText).join(',')}\r\n`;
 }
 
-const formula = /^[\s]*[=+\-@|%]|^[\t\r\n]/;
+const formula = /^[\s]*[=+\-@|%＝＋－＠]|^[\t\r\n]/; // some spreadsheets read full-width signs like others
 
 function cellText(value: string | number | null | undefined): string {
   if (value === null || value === undefined) return '';

@@ -29,7 +29,12 @@ export type Draft = {
   result(taskId: string): Task;
 };
 
-type Entry = { readonly before?: Task; readonly after?: Task; readonly fromTrash?: TrashedTask };
+type Entry = {
+  readonly before?: Task;
+  readonly after?: Task;
+  readonly discarded?: Task; // as it was by then
+  readonly fromTrash?: TrashedTask;
+};
 
 export function createDraft({ store }: { store: Store }, view: View): Draft {
   const { tally, nowS } = view;
@@ -75,7 +80,8 @@ export function createDraft({ store }: { store: Store }, view: View): Draft {
       entries.set(changed.task_id, { ...entry, after: stamp(changed, tally, nowS) });
     },
     discard({ task_id }) {
-      entries.set(task_id, { ...entries.get(task_id), after: undefined });
+      const entry = entries.get(task_id);
+      entries.set(task_id, { ...entry, after: undefined, discarded: entry?.after });
     },
     restore(fromTrash, restored) {
       entries.set(restored.task_id, { fromTrash, after: stamp(restored, tally, nowS) });
@@ -97,13 +103,13 @@ export function createDraft({ store }: { store: Store }, view: View): Draft {
   };
 }
 
-function shiftOf({ before, after, fromTrash }: Entry, nowS: number): Shift | undefined {
+function shiftOf({ before, after, discarded, fromTrash }: Entry, nowS: number): Shift | undefined {
   if (before && after) {
     const same = { ...after, version: before.version, updated_at: before.updated_at };
     if (isDeepStrictEqual(before, same)) return undefined;
     return { before, after: { ...after, version: before.version + 1, updated_at: nowS } };
   }
-  if (before) return { before, toTrash: trashedOf(before, nowS) };
+  if (before) return { before, toTrash: trashedOf(discarded ?? before, nowS) };
   if (!after || !fromTrash) return after && { after };
   return { after: { ...after, version: fromTrash.version + 1, updated_at: nowS }, fromTrash };
 }

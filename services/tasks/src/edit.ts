@@ -2,6 +2,7 @@ import { versionMismatch } from '@stak/http';
 import type { Ids } from '@stak/kit';
 import type { Draft } from './draft.ts';
 import { joinParent, leaveParent } from './family.ts';
+import { spellRule } from './recurrence.ts';
 import { repeatTask } from './repetition.ts';
 import type { Task, TaskPatch } from './schema.ts';
 
@@ -32,7 +33,9 @@ function patchedTask(before: Task, patch: TaskPatch): Task {
   const given = Object.entries(patch).filter(([, value]) => value !== undefined);
   const cleared = given.map(([name, value]) => [name, value === null ? undefined : value]);
   const after: Task = { ...before, ...Object.fromEntries(cleared) };
-  // A new rule begins a new series.
-  if (after.recurrence !== before.recurrence) delete after.series_start;
+  // A new rule begins a new series; the same one in other letters does not.
+  if (spellRule(after.recurrence ?? '') === spellRule(before.recurrence ?? ''))
+    after.recurrence = before.recurrence;
+  else delete after.series_start;
   return after;
 }

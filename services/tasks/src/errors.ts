@@ -12,6 +12,7 @@ export const tasksErrors = defineErrors({
   'tasks.limit_reached': 409,
   'tasks.email_taken': 409,
   'tasks.token_expired': 410,
+  'tasks.task_purged': 410,
   'tasks.busy': 503,
 });
 

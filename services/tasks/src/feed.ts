@@ -4,6 +4,7 @@ import { addDays, todayIn } from './calendar.ts';
 import { calendarText } from './calendar-file.ts';
 import { settledTally } from './changes.ts';
 import { commit, type Writing } from './commit.ts';
+import { requireVersion } from './edit.ts';
 import { tasksErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import { completeList, readLegs } from './list.ts';
@@ -19,20 +20,29 @@ const hashOf = (secret: string): string => createHash('sha256').update(secret).d
 
 export const feedNotFound = () => tasksErrors.create('tasks.feed_not_found', 'There is no such calendar.');
 
-// A new address; the one before, if any, is worth nothing from then on.
-export async function replaceFeed(deps: Writing, user_id: string): Promise<string> {
+// A new address; the one before, if any, is worth nothing from then on. The version is the user's.
+export async function replaceFeed(
+  deps: Writing,
+  user_id: string,
+  expected?: string,
+): Promise<{ secret: string; version: number }> {
   const secret = randomBytes(secretBytes).toString('base64url');
-  await changeFeed(deps, user_id, hashOf(secret));
-  return secret;
+  return { secret, version: await changeFeed(deps, user_id, hashOf(secret), expected) };
 }
 
-export const revokeFeed = (deps: Writing, user_id: string): Promise<void> =>
-  changeFeed(deps, user_id, undefined);
+export const revokeFeed = (deps: Writing, user_id: string, expected?: string): Promise<number> =>
+  changeFeed(deps, user_id, undefined, expected);
 
-function changeFeed(deps: Writing, user_id: string, feed_hash: string | undefined): Promise<void> {
+function changeFeed(
+  deps: Writing,
+  user_id: string,
+  feed_hash: string | undefined,
+  expected: string | undefined,
+): Promise<number> {
   return commit(deps, user_id, 'change calendar feed', async ({ nowS }) => {
     const found = await readUser(deps.store, user_id, true);
     const { version, feed_hash: old, ...before } = found ?? newUser(user_id, nowS);
+    requireVersion(version, expected);
     if (feed_hash === undefined && old === undefined) throw feedNotFound();
     const after = { ...before, updated_at: nowS, ...(feed_hash !== undefined && { feed_hash }) };
     const steps: NamedSteps = [
@@ -41,7 +51,7 @@ function changeFeed(deps: Writing, user_id: string, feed_hash: string | undefine
     if (old !== undefined) steps.push(['old feed', write.delete(feed, { feed_hash: old })]);
     if (feed_hash !== undefined)
       steps.push(['new feed', write.put(feed, { feed_hash, user_id, created_at: nowS }, { ifAbsent: true })]);
-    return { answer: undefined, steps };
+    return { answer: version + 1, steps };
   });
 }
 

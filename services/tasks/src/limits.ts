@@ -13,7 +13,7 @@ export const firstDate = '1970-01-01'; // dates before it are mistakes, and time
 export const lastDate = '9000-12-31'; // a few days later still have four digits for the year, and sort
 
 export const tasksPerUser = 100_000; // known exactly, from the tally; a full-text index of this size fits in memory
-export const categories = 100; // they are counted in the tally, which every write rewrites: 4 KB at most, usually 1
+export const categories = 100; // they are counted in the tally, which every write rewrites: 1 KB usually, 22 at worst
 export const subtasks = 30; // a task and its subtasks move to the trash in one transaction, three steps for each
 export const positionChars = 200; // a thousand insertions into one and the same gap
 export const neighbours = 5; // read around the place a task is moved to

@@ -67,10 +67,24 @@ describe('recurrence', () => {
     'FREQ=DAILY;UNTIL=20270230',
     'FREQ=DAILY;UNTIL=20270228T250000Z',
     'FREQ=WEEKLY;WKST=XX',
+    'FREQ=WEEKLY;BYDAY=-1FR',
+    'FREQ=DAILY;BYDAY=1MO',
+    'FREQ=YEARLY;BYWEEKNO=2;BYDAY=1MO',
+    'FREQ=MONTHLY;BYDAY=0MO',
+    'FREQ=MONTHLY;BYMONTHDAY=99',
+    'FREQ=MONTHLY;BYMONTHDAY=0',
+    'FREQ=YEARLY;BYMONTH=-1',
+    'FREQ=YEARLY;BYMONTH=MO',
+    'FREQ=MONTHLY;BYSETPOS=1',
+    'FREQ=DAILY;COUNT=2;UNTIL=20270101',
   ])('refuses %j', rule => {
     expect(() => checkRule(rule, '2026-01-01')).toThrow(
       expect.objectContaining({ code: 'tasks.recurrence_refused' }),
     );
+  });
+
+  it('says what is wrong in words of its own', () => {
+    expect(() => checkRule('FREQ=WEEKLY;BYDAY=XX', '2026-01-01')).toThrow(/^BYDAY is a list of days/);
   });
 
   it('refuses a rule without any date, soon', () => {
@@ -82,6 +96,7 @@ describe('recurrence', () => {
 
   it('keeps a rule in one spelling', () => {
     expect(checkRule(' rrule:freq=daily;interval=2; ', '2026-01-01')).toBe('FREQ=DAILY;INTERVAL=2');
+    expect(checkRule('FREQ=DAILY;UNTIL=20270101T235959Z', '2026-01-01')).toBe('FREQ=DAILY;UNTIL=20270101');
     expect(utcOf('2026-01-01')).toBe(Date.UTC(2026, 0, 1));
   });
 });

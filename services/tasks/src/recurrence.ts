@@ -22,13 +22,18 @@ const shape = /^[A-Z]+=[A-Z0-9,+-]+(?:;[A-Z]+=[A-Z0-9,+-]+)*$/;
 
 const refuse = (why: string) => refuseField('tasks.recurrence_refused', 'body', 'recurrence', why);
 
-// The rule as it is kept: upper case, without the prefix.
-export function checkRule(text: string, start: string): string {
-  const rule = text
+// Upper case, without the prefix. A series of dates ends with a date; calendars do not read it otherwise.
+export const spellRule = (text: string): string =>
+  text
     .trim()
     .toUpperCase()
     .replace(/^RRULE:/, '')
-    .replace(/;$/, '');
+    .replace(/;$/, '')
+    .replace(/(?<=UNTIL=)(\d{8})T(?:[01]\d|2[0-3])[0-5]\d[0-5]\dZ(?=;|$)/, '$1');
+
+// The rule as it is kept.
+export function checkRule(text: string, start: string): string {
+  const rule = spellRule(text);
   if (!shape.test(rule)) throw refuse('This is no RRULE: it looks like FREQ=WEEKLY;BYDAY=MO.');
   checkParts(rule.split(';').map(part => part.split('=') as [string, string]));
   let first: string | undefined;
@@ -56,14 +61,43 @@ function checkParts(given: readonly [name: string, value: string][]): void {
   if (frequency === 'DAILY' && interval > 1 && allowed.some(name => values.has(name)))
     throw refuse('FREQ=DAILY takes an INTERVAL or a BY…, not both.');
   if (!/^[1-9]\d{0,5}$/.test(values.get('COUNT') ?? '1')) throw refuse('COUNT is a number from 1 to 999999.');
-  if (!/^(MO|TU|WE|TH|FR|SA|SU)$/.test(values.get('WKST') ?? 'MO')) throw refuse('WKST is a day, as in MO.');
+  if (values.has('COUNT') && values.has('UNTIL')) throw refuse('A rule has a COUNT or an UNTIL, not both.');
+  if (!weekday.test(values.get('WKST') ?? 'MO')) throw refuse('WKST is a day, as in MO.');
   if (!isDate(values.get('UNTIL') ?? '20260101')) throw refuse('UNTIL has to be a date, as in 20261231.');
+  checkLists(values, frequency);
 }
 
-const untilShape = /^(\d{4})(\d\d)(\d\d)(?:T(?:[01]\d|2[0-3])[0-5]\d[0-5]\dZ)?$/;
+const weekday = /^(MO|TU|WE|TH|FR|SA|SU)$/;
+const numberedDay = /^([+-]?(?:[1-9]|[1-4]\d|5[0-3]))?(MO|TU|WE|TH|FR|SA|SU)$/;
+// The largest number of each list. All but months are counted from the end, too.
+const largest: Readonly<Record<string, number>> = {
+  BYMONTH: 12,
+  BYMONTHDAY: 31,
+  BYYEARDAY: 366,
+  BYWEEKNO: 53,
+  BYSETPOS: 366,
+};
+
+function checkLists(values: ReadonlyMap<string, string>, frequency: string): void {
+  for (const [name, most] of Object.entries(largest)) {
+    const least = name === 'BYMONTH' ? 1 : -most;
+    const isFine = (text: string) =>
+      /^[+-]?\d{1,3}$/.test(text) && Number(text) !== 0 && Number(text) >= least && Number(text) <= most;
+    if (values.has(name) && !values.get(name)!.split(',').every(isFine))
+      throw refuse(`${name} is a list of numbers from ${least} to ${most}, without 0.`);
+  }
+  const days = values.get('BYDAY')?.split(',') ?? [];
+  if (!days.every(day => numberedDay.test(day)))
+    throw refuse('BYDAY is a list of days, as in MO,FR or -1FR.');
+  const canNumber = ['MONTHLY', 'YEARLY'].includes(frequency) && !values.has('BYWEEKNO');
+  if (!canNumber && !days.every(day => weekday.test(day)))
+    throw refuse('Numbered days, as in -1FR, are those of a month or a year.');
+  if (values.has('BYSETPOS') && ![...values.keys()].some(name => /^BY(?!SETPOS)/.test(name)))
+    throw refuse('BYSETPOS chooses among what another BY… says.');
+}
 
 const isDate = (until: string): boolean =>
-  z.iso.date().safeParse(untilShape.exec(until)?.slice(1, 4).join('-')).success;
+  z.iso.date().safeParse(/^(\d{4})(\d\d)(\d\d)$/.exec(until)?.slice(1, 4).join('-')).success;
 
 // The first date of the series after the given one; undefined when the series is over.
 export function occurrenceAfter(rule: string, start: string, date: string): string | undefined {

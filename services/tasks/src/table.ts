@@ -157,12 +157,13 @@ export const reminder = entity(todoAppData, {
 export const idempotency = entity(todoAppData, {
   name: 'idempotency record',
   description: 'What a request was answered, written together with its task.',
+  // Of a task that was deleted for good, nothing stays but that the key is taken.
   schema: z.object({
     request_id: z.string().describe('a hash of user, method, route and key'),
-    fingerprint: z.string().describe('a hash of the body'),
-    response_data: z.string(),
-    target_task_pk: z.string(),
-    target_task_sk: z.string(),
+    fingerprint: z.string().optional().describe('a hash of the body'),
+    response_data: z.string().optional(),
+    target_task_pk: z.string().optional(),
+    target_task_sk: z.string().optional(),
     http_status_code: count,
     created_at: seconds,
     ttl: seconds,

@@ -1,11 +1,13 @@
-import { type ResultPage, ref, tableErrors, write } from '@stak/table';
-import { commit, type Writing } from './commit.ts';
+import { type ResultPage, ref, write } from '@stak/table';
+import { commit, secondsOf, type Writing } from './commit.ts';
+import { clearedRecords } from './creation.ts';
 import { createDraft, type Draft } from './draft.ts';
 import { requireVersion } from './edit.ts';
 import { taskNotFound } from './errors.ts';
 import { leaveParent } from './family.ts';
 import * as limits from './limits.ts';
 import type { Task } from './schema.ts';
+import type { NamedSteps } from './shift.ts';
 import { type TrashedTask, trashed, trashOfUser } from './table.ts';
 
 // Deleting a task takes its subtasks along.
@@ -82,28 +84,28 @@ async function parentWithRoom(draft: Draft, { task_id, parent_id }: Task): Promi
 
 export const showTrashed = ({ user_id: _user, request_id: _request, ...shown }: TrashedTask) => shown;
 
-// For good. It left the counts and the indexes when it was deleted, so there is nothing else to write.
-export async function purgeTask(
-  { store }: Pick<Writing, 'store'>,
-  user_id: string,
-  task_id: string,
-  expected?: string,
-): Promise<void> {
-  const found = await store.get(trashed, { user_id, task_id }, { consistent: true });
-  if (!found) throw taskNotFound();
-  requireVersion(found.version, expected);
-  try {
-    await store.delete(trashed, { user_id, task_id }, { ifPresent: true, if: { version: found.version } });
-  } catch (error) {
-    if (tableErrors.includes(error) && error.code === 'table.condition_failed') throw taskNotFound();
-    throw error;
-  }
+// For good. It left the counts and the indexes when it was deleted; what is left of its text is in the answer to its
+// creation.
+export function purgeTask(deps: Writing, user_id: string, task_id: string, expected?: string): Promise<void> {
+  return commit(deps, user_id, 'purge task', async ({ nowS }) => {
+    const found = await deps.store.get(trashed, { user_id, task_id }, { consistent: true });
+    if (!found) throw taskNotFound();
+    requireVersion(found.version, expected);
+    const gone = write.delete(trashed, { user_id, task_id }, { ifPresent: true });
+    const cleared = clearedRecords([found], nowS).map(step => ['answer', step] as NamedSteps[number]);
+    return { answer: undefined, steps: [['purge', gone], ...cleared] };
+  });
 }
 
 // As much as one call may; true when the trash is empty.
-export async function emptyTrash({ store }: Pick<Writing, 'store'>, user_id: string): Promise<boolean> {
+export async function emptyTrash(
+  { store, clock }: Pick<Writing, 'store' | 'clock'>,
+  user_id: string,
+): Promise<boolean> {
   const page = { limit: limits.eraseItems, consistent: true };
   const { items, cursor } = await store.query(trashOfUser, { user_id }, page);
+  // The trash says where the answers are, so it goes last.
+  await store.batchWrite(clearedRecords(items, secondsOf(clock)), { pattern: 'clear answers' });
   const steps = items.map(({ task_id }) => write.delete(trashed, { user_id, task_id }));
   await store.batchWrite(steps, { pattern: 'empty the trash' });
   return cursor === undefined;

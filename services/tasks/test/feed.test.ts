@@ -75,6 +75,18 @@ describe('the calendar', () => {
     expect((await read(path, etag)).status).toBe(200);
   });
 
+  it('is neither replaced nor revoked by somebody who does not know how it is now', async () => {
+    const path = await address();
+    const stale = (await f.call('GET', '/v1/tasks/me')).headers.get('etag')!;
+    const replaced = await f.call('PUT', '/v1/tasks/feed', { etag: stale });
+    expect(replaced.status).toBe(200);
+    expect((await f.call('PUT', '/v1/tasks/feed', { etag: stale })).status).toBe(412);
+    expect((await f.call('DELETE', '/v1/tasks/feed', { etag: stale })).status).toBe(412);
+    expect((await read(path)).status).toBe(404);
+    const etag = replaced.headers.get('etag')!;
+    expect((await f.call('DELETE', '/v1/tasks/feed', { etag })).status).toBe(204);
+  });
+
   it('has an address that can be replaced and revoked, and that nobody guesses', async () => {
     const first = await address();
     const second = await address();

@@ -50,6 +50,28 @@ describe.each(suites)('an Idempotency-Key, over $name', ({ open }) => {
       expect(again.headers.get(name)).toBe(first.headers.get(name));
   });
 
+  // Whether any item of the table says so.
+  const stored = async (text: string) => {
+    const { Items = [] } = await f.client.scan({ TableName: 'todo-app-data', ConsistentRead: true });
+    return JSON.stringify(Items).includes(text);
+  };
+
+  it.each(['/v1/tasks/trash', '/v1/tasks/trash/{id}'])(
+    'stays taken after DELETE %s, without the text of the task',
+    async path => {
+      const send = { title: 'Deleted for good' };
+      const { task_id } = await f.create(send, { key: path });
+      await f.ok('DELETE', `/v1/tasks/${task_id}`);
+      expect(await stored('Deleted for good')).toBe(true);
+      await f.ok('DELETE', path.replace('{id}', task_id));
+      expect(await stored('Deleted for good')).toBe(false);
+      const before = await total();
+      const again = await f.call('POST', '/v1/tasks', { send, key: path });
+      expect([again.status, await again.json()]).toMatchObject([410, { code: 'tasks.task_purged' }]);
+      expect(await total()).toBe(before);
+    },
+  );
+
   it('belongs to its user and its request', async () => {
     await f.create({ title: 'Mine' }, { key: 'shared' });
     const theirs = await f.call('POST', '/v1/tasks', { as: 'bob', send: { title: 'Theirs' }, key: 'shared' });

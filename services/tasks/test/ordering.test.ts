@@ -132,4 +132,15 @@ describe('subtasks', () => {
       '4',
     ]);
   });
+
+  it('that were deleted one after the other do not come back together, also if one request deleted them', async () => {
+    const parent = await f.create({ title: 'parent' });
+    const child = await f.create({ title: 'child', parent_id: parent.task_id });
+    const items = [child, parent].map(({ task_id }) => ({ op: 'delete', task_id }));
+    await f.ok('POST', '/v1/tasks/bulk', { send: { items } });
+    const restored = await f.ok('POST', `/v1/tasks/trash/${parent.task_id}/restore`);
+    expect(restored).not.toHaveProperty('subtask_ids');
+    const back = await f.ok('POST', `/v1/tasks/trash/${child.task_id}/restore`);
+    expect(back.parent_id).toBe(parent.task_id);
+  });
 });

@@ -47,6 +47,18 @@ describe('a task that recurs', () => {
     expect(await open()).toHaveLength(1);
   });
 
+  it('goes on when its rule is sent again, in whichever letters', async () => {
+    const recurrence = 'rrule:freq=daily;count=2;';
+    const first = await f.create({ title: 'x', due_date: '2026-01-05', recurrence });
+    await complete(first);
+    const [second] = await open();
+    const path = `/v1/tasks/${second!.task_id}`;
+    const sent = await f.ok('PATCH', path, { send: { recurrence, title: 'y' } });
+    expect(sent).toMatchObject({ recurrence: 'FREQ=DAILY;COUNT=2', series_start: '2026-01-05', title: 'y' });
+    await complete(second!);
+    expect(await open(), 'two are two').toEqual([]);
+  });
+
   it('skips what was missed, and knows which day it is where the user is', async () => {
     await f.ok('PATCH', '/v1/tasks/me', { send: { time_zone: 'America/Los_Angeles' } });
     await f.create({ title: 'x', due_date: '2025-12-01', recurrence: 'FREQ=DAILY' });

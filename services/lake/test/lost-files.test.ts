@@ -1,0 +1,69 @@
+import { AppError } from '@stak/kit';
+import { expect, test } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { errand, newErrand } from './errands.ts';
+import { expectSameAsTable, readState } from './evidence.ts';
+import { ann, capture, type House, keep, openHouse, openLake, readObjects } from './lake-fixture.ts';
+
+// Somebody deletes a file of the lake by hand.
+
+async function openKept() {
+  const house = await openHouse();
+  const lake = openLake(house);
+  await keep(lake);
+  for (const id of ['a', 'b', 'c']) await house.store.put(errand, newErrand('usr_ann', id));
+  await capture(house, lake);
+  return { house, lake };
+}
+
+async function deleteAll({ objects }: House, prefix: string): Promise<number> {
+  const keys = await readObjects(objects, prefix);
+  for (const key of keys) await objects.delete(key);
+  return keys.length;
+}
+
+// Silver of another generation than the last one is made anew.
+async function compact(lake: ReturnType<typeof openLake>): Promise<void> {
+  await lake.backfill('errands');
+  await keep(lake);
+}
+
+const activity = [{ user: 'usr_ann', day: '2026-01-01', changes: 3, created: 3, removed: 0 }];
+const counts = [{ status: 'pending', tasks: 3 }];
+
+test.each([
+  { what: 'changes that silver does not have yet', folders: ['bronze/'], isCompacted: false },
+  { what: 'silver', folders: ['silver/'], isCompacted: true },
+  { what: 'silver and the sums', folders: ['silver/', 'gold/'], isCompacted: true },
+])('without $what, the table is read again', async ({ folders, isCompacted }) => {
+  const { house, lake } = await openKept();
+  if (isCompacted) await compact(lake);
+  for (const folder of folders) expect(await deleteAll(house, folder)).toBeGreaterThan(0);
+
+  const error: unknown = await lake.query(ann, 'select * from tasks').catch(cause => cause);
+  expect(error).toBeInstanceOf(AppError);
+  expect(error).toMatchObject({ code: 'lake.busy' });
+
+  await keep(lake);
+  await expectSameAsTable(house, lake, ann, () => true);
+  expect((await lake.insight(ann, 'tasks-by-status', 30)).data).toEqual(counts);
+  if (isCompacted) expect((await lake.insight(ann, 'tasks-activity', 30)).data).toEqual(activity);
+  await house.store.put(errand, newErrand('usr_ann', 'd'));
+  await capture(house, lake);
+  await keep(lake);
+  await expectSameAsTable(house, lake, ann, () => true);
+});
+
+test('history that is lost is let go of, by itself, and costs the table nothing', async () => {
+  const { house, lake } = await openKept();
+  await compact(lake);
+  const { generation } = await readState(house);
+  const lost = await deleteAll(house, 'bronze/');
+  expect(lost).toBeGreaterThan(0);
+  await house.clock.advance(limits.sweepMs);
+  await keep(lake);
+  const state = await readState(house);
+  expect([state.files.size, state.generation]).toEqual([0, generation]);
+  await expectSameAsTable(house, lake, ann, () => true);
+  expect((await lake.insight(ann, 'tasks-activity', 30)).data).toEqual(activity);
+});
