@@ -1,41 +1,69 @@
-import { userMessage } from '@stak/inbox';
+import { apiKey, auditEntry, profile, subscription } from '@stak/accounts';
+import { conversation, customSkill, tenantDay, userDay } from '@stak/agents';
+import { inboxConfig, publicMessage, userMessage } from '@stak/inbox';
 import {
   deliveryInsights,
   type FollowedEntity,
   type FollowedTable,
   follow,
   messageInsights,
+  type Owner,
   taskInsights,
 } from '@stak/lake';
-import { ownerOf, task } from '@stak/tasks';
-import { tenant, tenantUser } from '@stak/tenants';
-import { delivery, event } from '@stak/webhooks';
+import { ownerOf, task, user as taskUser, trashed } from '@stak/tasks';
+import { channelMapping, tenant, tenantUser } from '@stak/tenants';
+import { alert, connection, delivery, event, source } from '@stak/webhooks';
 
-// What the lake keeps, and whose it is. Counters, locks, leases and secrets stay in their tables.
+// What the lake keeps of the services' tables, and whose it is. Counters, locks, leases and copies for an index stay in
+// their tables, and so does what is written twice as large elsewhere: payloads, and the texts of conversations. Whatever
+// holds a user's words has to say whose they are, or nobody could have them erased.
 
-const ofAccount = ({ userId }: { userId: string }) => ({ account_id: userId });
+const ofAccount = ({ userId }: { userId: string }): Owner => ({ account_id: userId });
+const ofTenant = ({ tenant_id }: { tenant_id: string }): Owner => ({ tenant_id });
+const ofUser = ({ tenant_id, user_id }: { tenant_id: string; user_id?: string }): Owner => ({
+  tenant_id,
+  ...(user_id !== undefined && { user_id }),
+});
+const ofInbox = ({ tenant_key, uid }: { tenant_key: string; uid?: string }): Owner =>
+  ofUser({ tenant_id: tenant_key, user_id: uid });
+
+function ofTaskUser({ user_id }: { user_id: string }): Owner {
+  const owner = ownerOf(user_id);
+  return owner.kind === 'account'
+    ? { account_id: owner.accountId }
+    : { tenant_id: owner.tenantId, user_id: owner.userId };
+}
+
+const stripeIds = ['stripeCustomerId', 'stripeSubId'];
 
 const entities: readonly FollowedEntity[] = [
-  follow(task, {
-    view: 'tasks',
-    ownerOf: ({ user_id }) => {
-      const owner = ownerOf(user_id);
-      return owner.kind === 'account'
-        ? { account_id: owner.accountId }
-        : { tenant_id: owner.tenantId, user_id: owner.userId };
-    },
-  }),
+  follow(profile, { view: 'accounts', ownerOf: ofAccount, omit: ['passwordHash', ...stripeIds] }),
+  follow(apiKey, { view: 'api_keys', ownerOf: ofAccount, omit: ['keyHash'] }),
+  follow(auditEntry, { view: 'audit', ownerOf: ofAccount }),
+  follow(subscription, { view: 'subscriptions', ownerOf: ofAccount }),
+
+  follow(source, { view: 'sources', ownerOf: ofAccount, omit: ['signingSecret', 'verifyToken'] }),
+  follow(connection, { view: 'connections', ownerOf: ofAccount, omit: ['signingSecret'] }),
+  follow(alert, { view: 'alerts', ownerOf: ofAccount }),
   follow(event, { view: 'events', ownerOf: ofAccount }),
   follow(delivery, { view: 'deliveries', ownerOf: ofAccount }),
-  follow(userMessage, {
-    view: 'messages',
-    ownerOf: ({ tenant_key, uid }) => ({ tenant_id: tenant_key, user_id: uid }),
-  }),
+
   follow(tenant, { view: 'tenants', ownerOf: ({ account_id }) => ({ account_id }) }),
-  follow(tenantUser, {
-    view: 'users',
-    ownerOf: ({ tenant_id, user_id }) => ({ tenant_id, user_id }),
-  }),
+  follow(tenantUser, { view: 'users', ownerOf: ofUser }),
+  follow(channelMapping, { view: 'channels', ownerOf: ofTenant }),
+
+  follow(inboxConfig, { view: 'inboxes', ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }) }),
+  follow(userMessage, { view: 'messages', ownerOf: ofInbox }),
+  follow(publicMessage, { view: 'broadcasts', ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }) }),
+
+  follow(conversation, { view: 'conversations', ownerOf: ofUser, omit: ['messages', 'digest'] }),
+  follow(userDay, { view: 'agent_usage', ownerOf: ofUser }),
+  follow(tenantDay, { view: 'agent_days', ownerOf: ofTenant }),
+  follow(customSkill, { view: 'skills', ownerOf: ofTenant, omit: ['secret'] }),
+
+  follow(task, { view: 'tasks', ownerOf: ofTaskUser }),
+  follow(trashed, { view: 'trash', ownerOf: ofTaskUser }),
+  follow(taskUser, { view: 'task_users', ownerOf: ofTaskUser, omit: ['feed_hash'] }),
 ];
 
 export const followed: readonly FollowedTable[] = [...new Set(entities.map(one => one.entity.table))].map(

@@ -1,3 +1,4 @@
+import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
 import { planNames } from './plans.ts';
@@ -13,7 +14,7 @@ export const emailSchema = z
   .max(limits.emailChars)
   .pipe(z.email())
   .describe('An e-mail address; case does not matter');
-export const nameSchema = z.string().trim().min(1).max(limits.nameChars).refine(isPrintable, 'Not printable');
+export const nameSchema = z.string().trim().min(1).max(limits.nameChars).refine(isOneLine, 'Not printable');
 export const passwordSchema = z.string().min(limits.passwordCharsLeast).max(limits.passwordCharsMost);
 // A password as it is tried: one that is too short to be one is simply wrong.
 export const triedPasswordSchema = z.string().min(1).max(limits.passwordCharsMost);
@@ -23,10 +24,6 @@ export type Permission = z.infer<typeof permissionSchema>;
 
 function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
-}
-
-function isPrintable(text: string): boolean {
-  return text.isWellFormed() && !/\p{Cc}/u.test(text);
 }
 
 // What a person sees of their own account. The hash of the password and Stripe's ids stay here.

@@ -26,8 +26,9 @@ export type { AgentsDeps, FindChannelUser } from './deps.ts';
 export { agentErrors } from './errors.ts';
 export { createModels, type Models, type ModelsConfig } from './models/models.ts';
 export type { InboxSummary, SkillPorts, TaskStatistics, WebhookHealth } from './skills/built-in.ts';
+export { customSkill } from './skills/custom-table.ts';
 export { defineSkill, type Skill, type SkillScope } from './skills/skill.ts';
-export { conversations as conversationsTable } from './table.ts';
+export { conversation, conversations as conversationsTable, tenantDay, userDay } from './table.ts';
 
 export function createAgents(deps: AgentsDeps) {
   const service = createService(deps);

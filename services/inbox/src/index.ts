@@ -29,7 +29,7 @@ import './send-table.ts'; // its entities are part of the design
 export type { EnterTenant, InboxDeps } from './deps.ts';
 export { inboxErrors } from './errors.ts';
 export type { Place, UserPlace } from './places.ts';
-export { inboxTable, userMessage } from './table.ts';
+export { inboxConfig, inboxTable, publicMessage, userMessage } from './table.ts';
 
 export type Inbox = ReturnType<typeof createInbox>;
 

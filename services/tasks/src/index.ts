@@ -21,7 +21,7 @@ export { type Owner, ownerOf, userIdOf } from './owner.ts';
 export type { Remind } from './reminders.ts';
 export type { WireTask } from './schema.ts';
 export type { TaskStatistics } from './statistics.ts';
-export { task, todoAppData, user } from './table.ts';
+export { task, todoAppData, trashed, user } from './table.ts';
 
 export function createTasks(deps: TasksDeps) {
   const { store, clock, ids, log, cursors, enterTenant, remind, publicUrl = '' } = deps;

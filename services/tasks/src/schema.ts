@@ -1,3 +1,4 @@
+import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import { zoneNamed } from './calendar.ts';
 import * as limits from './limits.ts';
@@ -15,11 +16,7 @@ export type Priority = z.infer<typeof priority>;
 
 const wellFormed = (text: string) => text.isWellFormed();
 const oneLine = (text: z.ZodString, mostChars: number) =>
-  text
-    .trim()
-    .min(1)
-    .max(mostChars)
-    .refine(line => wellFormed(line) && !/\p{Cc}/u.test(line), 'Control characters have no place here');
+  text.trim().min(1).max(mostChars).refine(isOneLine, 'Control characters have no place here');
 // The same letter can be written in two ways; names that look the same are the same. What is kept is measured: some
 // letters are longer in their normal form.
 const label = (mostChars: number) => oneLine(z.string().normalize('NFC'), mostChars);

@@ -6,7 +6,7 @@ import { type Channel, findChannelMappings, type ResolveChannel, resolveChannel 
 import type { Service, TenantsDeps } from './deps.ts';
 import { createErasureWorker } from './erasure-worker.ts';
 import { tenantErrors } from './errors.ts';
-import { type EnterTenant, type Entrance, enterTenant } from './gate.ts';
+import { type EnterTenant, type Entrance, enterTenant, readOpenTenant } from './gate.ts';
 import { createOwnEraser } from './own-eraser.ts';
 import { tenants } from './table.ts';
 import { tenantEndpoints } from './tenant-api.ts';
@@ -22,7 +22,7 @@ export type { Erased, Eraser, ExportedItem } from './erasers.ts';
 export { tenantErrors } from './errors.ts';
 export type { EnteredTenant, EnterTenant, Entrance } from './gate.ts';
 export { defaultSettings, type TenantSettings } from './settings.ts';
-export { tenant, tenants as tenantsTable, user as tenantUser } from './table.ts';
+export { channelMapping, tenant, tenants as tenantsTable, user as tenantUser } from './table.ts';
 export type { IsTokenRevoked } from './token-epochs.ts';
 
 export function createTenants(deps: TenantsDeps) {
@@ -54,6 +54,8 @@ export function createTenants(deps: TenantsDeps) {
     findChannelUser: async (tenantId: string, channel: string, identity: string) =>
       (await findByIdentity(service, tenantId, channel, identity)).items[0]?.user_id,
     isTokenRevoked: service.epochs.isRevoked,
+    // Whose tenant it is; nobody's when it is deleted.
+    accountOf: async (tenantId: string) => (await readOpenTenant(service, tenantId))?.account_id,
     tenantsOf: (accountId: string) => listTenantIds(service, accountId),
     eraser,
   };

@@ -1,3 +1,4 @@
+import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
 
@@ -10,14 +11,12 @@ export const withinBytes =
   (value: unknown): boolean =>
     byteLengthOf(value) <= most;
 
-const wellFormed = (text: string): boolean => text.isWellFormed() && !/\p{Cc}/u.test(text);
-
 export const displayText = z
   .string()
   .trim()
   .min(1)
   .max(limits.nameChars)
-  .refine(wellFormed, 'No control characters, and no half characters');
+  .refine(isOneLine, 'No control characters, and no half characters');
 
 // Names that an address, a page or a program of ours might want.
 const reserved = new Set(

@@ -1,0 +1,31 @@
+import { httpTable } from '@stak/http/table';
+import { streamsTable } from '@stak/streams';
+import { describe, expect, it } from 'vitest';
+import { designs } from '../src/designs.ts';
+import { followed } from '../src/followed.ts';
+
+const entities = followed.flatMap(({ entities = [] }) => entities);
+
+describe('the lake', () => {
+  it('follows every table, but for those in which Stak keeps its own place', () => {
+    const own = [httpTable, streamsTable].map(({ name }) => name);
+    const tables = designs.map(({ name }) => name).filter(name => !own.includes(name));
+    expect(followed.map(({ table }) => table.name).sort()).toEqual(tables.sort());
+  });
+
+  it('knows whose every row is', () => {
+    expect(entities.filter(one => !one.ownerOf || !one.view)).toEqual([]);
+    const views = entities.map(({ view }) => view);
+    expect(new Set(views).size).toBe(views.length);
+  });
+
+  it.each(entities.map(one => [one.entity.name, one] as const))('keeps no secret of %s', (_, one) => {
+    const { entity, omit = [] } = one;
+    const names = Object.keys(entity.schema.shape);
+    expect(omit.filter(name => !names.includes(name))).toEqual([]); // a name that was changed hides nothing
+    const shown = names.filter(name => !omit.includes(name));
+    expect(
+      shown.filter(name => /secret|hash|token(?!s)|password|sealed|digest|stripe.*id/i.test(name)),
+    ).toEqual([]);
+  });
+});
