@@ -34,12 +34,12 @@ function ofTaskUser({ user_id }: { user_id: string }): Owner {
     : { tenant_id: owner.tenantId, user_id: owner.userId };
 }
 
-const stripeIds = ['stripeCustomerId', 'stripeSubId'];
+const elsewhere = ['stripeCustomerId', 'stripeSubId', 'githubId', 'googleId']; // who they are for others
 
 const entities: readonly FollowedEntity[] = [
-  follow(profile, { view: 'accounts', ownerOf: ofAccount, omit: ['passwordHash', ...stripeIds] }),
+  follow(profile, { view: 'accounts', ownerOf: ofAccount, omit: ['passwordHash', ...elsewhere] }),
   follow(apiKey, { view: 'api_keys', ownerOf: ofAccount, omit: ['keyHash'] }),
-  follow(auditEntry, { view: 'audit', ownerOf: ofAccount }),
+  follow(auditEntry, { view: 'audit', scope: 'admin', ownerOf: ofAccount }),
   follow(subscription, { view: 'subscriptions', ownerOf: ofAccount }),
 
   follow(source, { view: 'sources', ownerOf: ofAccount, omit: ['signingSecret', 'verifyToken'] }),

@@ -63,9 +63,10 @@ export function createReading({ parts, insights, guests, own, scratch, ...deps }
   return {
     async query(caller: Caller, sql: string) {
       const scope = await scopeOf(caller, deps);
-      const asked = views.filter(view => isMentioned(view, sql));
+      const seen = views.filter(view => view.scope === undefined || view.scope === caller.scope);
+      const asked = seen.filter(view => isMentioned(view, sql));
       const lag = await lagOf([...new Set(asked.map(view => view.part))]);
-      const run = () => runQuery({ duck: guests, views }, scope, sql).catch(tellMissing);
+      const run = () => runQuery({ duck: guests, views: seen }, scope, sql).catch(tellMissing);
       return { ...(await turns.take(principalKey(caller), run)), ...lag };
     },
     async status() {

@@ -5,13 +5,14 @@ import * as limits from './limits.ts';
 import { columnsFor, locateCurrent, type Part, whileFilesLast } from './parts.ts';
 import { type Scope, scopeCondition } from './scope.ts';
 import { quoteName } from './sql-text.ts';
+import type { FollowedEntity } from './tables.ts';
 
-export type View = { name: string; part: Part; entity: string };
+export type View = { name: string; part: Part; entity: string; scope: FollowedEntity['scope'] };
 
 export function listViews(parts: readonly Part[]): View[] {
   return parts.flatMap(part =>
-    [...part.plan.entities.values()].flatMap(({ entity, view }) =>
-      view === undefined ? [] : [{ name: view, part, entity: entity.name }],
+    [...part.plan.entities.values()].flatMap(({ entity, view, scope }) =>
+      view === undefined ? [] : [{ name: view, part, entity: entity.name, scope }],
     ),
   );
 }

@@ -8,6 +8,8 @@ export type FollowedEntity<Item = Attributes> = {
   readonly entity: AnyEntity;
   // The name of its table in SQL. Without one it cannot be asked about.
   readonly view?: string;
+  // Who may ask about it, where its service does not show it to everybody who may read.
+  readonly scope?: 'admin';
   readonly ownerOf?: (item: Item) => Owner | undefined;
   // Attributes that must not leave the table: hashes, sealed secrets.
   readonly omit?: readonly string[];

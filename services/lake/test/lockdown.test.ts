@@ -1,16 +1,17 @@
 import { AppError } from '@stak/kit';
 import { beforeAll, expect, test } from 'vitest';
 import { createDuck } from '../src/duck.ts';
-import { errand, newErrand } from './errands.ts';
-import { ann, bob, capture, openHouse, openLake } from './lake-fixture.ts';
+import { errand, followed, newErrand } from './errands.ts';
+import { ann, bob, capture, type House, openHouse, openLake } from './lake-fixture.ts';
 
 // SQL that wants more than its caller's rows. Each is a clear problem, and nothing else happens.
 
 let lake: ReturnType<typeof openLake>;
+let house: House;
 let folder = '';
 
 beforeAll(async () => {
-  const house = await openHouse();
+  house = await openHouse();
   lake = openLake(house);
   folder = house.folder;
   await house.store.put(errand, newErrand('usr_ann', 'a', { secret: 'hush' }));
@@ -127,6 +128,17 @@ test.each([
   } finally {
     duck.close();
   }
+});
+
+test('what only administrators may read is not there for others', async () => {
+  const entities = followed.entities.map(one => ({ ...one, scope: 'admin' as const }));
+  const guarded = openLake(house, { tables: [{ ...followed, entities }] });
+  expect((await guarded.query(ann, 'select count(*) from tasks')).rows).not.toEqual([[0]]);
+  const reader = { ...ann, scope: 'write' as const };
+  await expect(guarded.query(reader, 'select count(*) from tasks')).rejects.toMatchObject({
+    code: 'lake.sql_invalid',
+  });
+  expect((await guarded.query(reader, 'show tables')).rows).toEqual([]);
 });
 
 test('answers are cut where they become too long', async () => {
