@@ -113,14 +113,18 @@ export function composeServices(surroundings: Surroundings): Services {
     planOf: async userId => plans[(await accounts.users.readProfile(userId))?.plan ?? 'free'],
     usageOf: async userId => (await accounts.usage.read(userId)).usageThisMonth,
     countUsage: accounts.users.incrementUsage,
-    raiseAlert: tellAlert(() => inbox.operations),
+    raiseAlert: tellAlert(inbox.operations),
   });
   const tasks = createTasks({
     ...base,
     cursors,
     enterTenant,
     publicUrl,
-    remind: tellReminder(() => inbox.operations),
+    remind: tellReminder({
+      post: inbox.operations,
+      emit: webhooks.operations.emit,
+      accountOf: tenants.accountOf,
+    }),
   });
 
   const agents = createAgents({

@@ -1,8 +1,8 @@
 import { endpoint, json, route } from '@stak/http';
 import type { Inbox } from '@stak/inbox';
 import type { Remind } from '@stak/tasks';
-import type { Eraser } from '@stak/tenants';
-import type { Alert } from '@stak/webhooks';
+import type { Eraser, Tenants } from '@stak/tenants';
+import type { Alert, Emit } from '@stak/webhooks';
 import { z } from 'zod';
 
 // What Stak itself has to tell: to an account, whose inbox is in a tenant of ours, or to a tenant's user. No account
@@ -32,22 +32,40 @@ async function tell(
 }
 
 export const tellAlert =
-  (post: () => Post) =>
+  (post: Post) =>
   (alert: Alert): Promise<void> => {
     const { userId, connectionId, alertKind, hour, detail } = alert;
     const title = `Webhooks: ${alertKind.replaceAll('_', ' ')}`;
     const key = `${hour}.${connectionId}.${alertKind}`;
-    return tell(post(), ownTenant, 'alerts', { uid: userId, title, body: detail, category: 'webhooks', key });
+    return tell(post, ownTenant, 'alerts', { uid: userId, title, body: detail, category: 'webhooks', key });
   };
 
+type Reminded = { post: Post; emit: Emit; accountOf: Tenants['accountOf'] };
+type Reminder = Parameters<Remind>[0];
+
+// To the user's inbox, and to the webhooks of the account. If one of them fails, both are told again: each takes a key
+// once.
 export const tellReminder =
-  (post: () => Post): Remind =>
-  ({ key, user, task }) => {
-    const [tenant, uid] =
-      user.kind === 'endUser' ? [user.tenantId, user.userId] : [ownTenant, user.accountId];
-    const due = task.due_date === undefined ? '' : `Due ${task.due_date}.`;
-    return tell(post(), tenant, 'tasks', { uid, title: task.title, body: due, category: 'reminder', key });
+  (rooms: Reminded): Remind =>
+  async reminder => {
+    await Promise.all([remindUser(rooms, reminder), remindAccount(rooms, reminder)]);
   };
+
+function remindUser({ post }: Reminded, { key, user, task }: Reminder): Promise<void> {
+  const [tenant, uid] = user.kind === 'endUser' ? [user.tenantId, user.userId] : [ownTenant, user.accountId];
+  const due = task.due_date === undefined ? '' : `Due ${task.due_date}.`;
+  return tell(post, tenant, 'tasks', { uid, title: task.title, body: due, category: 'reminder', key });
+}
+
+async function remindAccount({ emit, accountOf }: Reminded, reminder: Reminder): Promise<void> {
+  const { key: id, user, task, at } = reminder;
+  const [accountId, whose] =
+    user.kind === 'endUser'
+      ? [await accountOf(user.tenantId), { tenant_id: user.tenantId, user_id: user.userId }]
+      : [user.accountId, { user_id: user.accountId }];
+  if (accountId !== undefined)
+    await emit(accountId, { type: 'task.reminder', id, at, data: { ...whose, task } });
+}
 
 // What Stak told an account goes with it.
 export const ownInboxEraser = (eraseUser: NonNullable<Eraser['eraseUser']>): Eraser => ({

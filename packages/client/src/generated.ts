@@ -490,7 +490,8 @@ export type WebhooksCreateSourceData = {
     | 'twilio'
     | 'sendgrid'
     | 'standard-webhooks'
-    | 'custom';
+    | 'custom'
+    | 'stak';
   status: 'active' | 'paused' | 'deleted';
   signatures: 'off' | 'reject' | 'store';
   hasSigningSecret: boolean;
@@ -508,7 +509,7 @@ export type WebhooksCreateSourceData = {
   dedupeHeader?: string;
   whilePaused: 'hold' | 'refuse';
   alertUrl?: string;
-  ingestUrl: string;
+  ingestUrl?: string;
   eventCount: number;
   lastEventAt?: string;
   createdAt: string;
@@ -1964,7 +1965,8 @@ export type ApiTypes = {
           | 'twilio'
           | 'sendgrid'
           | 'standard-webhooks'
-          | 'custom';
+          | 'custom'
+          | 'stak';
         signingSecret?: string;
         signingAlgorithm?: WebhooksCreateSourceBodySigningAlgorithm;
         signatures?: 'off' | 'reject' | 'store';

@@ -6,26 +6,31 @@ import {
   connection,
   connectionPointer,
   connectionsOfSource,
+  isFromOutside,
   type Source,
   source,
   sourceById,
+  sourcesOfUser,
 } from './main-table.ts';
 
 export type SourceConfig = { source: Source; connections: readonly Connection[] };
 
 export type Config = {
-  // A source that is not deleted, and its connections that are not: at most a second old.
-  of(sourceId: string): Promise<SourceConfig | undefined>;
-  // As it is now. Whoever knows the owner needs no index, which may be late.
+  // A source that is not deleted, and its connections that are not: at most a second old. Whoever knows the owner
+  // needs no index, which may be late.
+  of(sourceId: string, userId?: string): Promise<SourceConfig | undefined>;
+  // As it is now.
   fresh(sourceId: string, userId?: string): Promise<SourceConfig | undefined>;
-  // Whoever changes something calls this after the write, so that this process knows at once.
+  // Those of a user that take what Stak itself has to tell, as old as that.
+  ofStak(userId: string): Promise<readonly SourceConfig[]>;
+  // Whoever changes a source, or adds one to a user's, calls these after the write, so that this process knows at once.
   forget(sourceId: string): void;
+  forgetList(userId: string): void;
 };
 
-type Entry = { loading: Promise<SourceConfig | undefined>; untilMs: number };
-
 export function createConfig({ store, clock }: { store: Store; clock: Clock }): Config {
-  const entries = new Map<string, Entry>();
+  const configs = createAnswers<SourceConfig | undefined>(clock);
+  const lists = createAnswers<readonly string[]>(clock);
   const owners = new Map<string, string>(); // never changes for a source
 
   const load = async (sourceId: string, owner?: string): Promise<SourceConfig | undefined> => {
@@ -40,24 +45,46 @@ export function createConfig({ store, clock }: { store: Store; clock: Clock }): 
     return { source: found, connections };
   };
 
-  const fresh = (sourceId: string, userId?: string): Promise<SourceConfig | undefined> => {
-    const entry = { loading: load(sourceId, userId), untilMs: clock.now() + limits.configMs };
-    remember(entries, sourceId, entry);
-    entry.loading.catch(() => {
-      if (entries.get(sourceId) === entry) entries.delete(sourceId);
-    });
-    return entry.loading;
-  };
+  const fresh = (sourceId: string, userId?: string) => configs.keep(sourceId, load(sourceId, userId));
+  const of = (sourceId: string, userId?: string) => configs.get(sourceId) ?? fresh(sourceId, userId);
 
-  const of = (sourceId: string) => {
-    const entry = entries.get(sourceId);
-    return entry && entry.untilMs > clock.now() ? entry.loading : fresh(sourceId);
+  const listOfStak = async (userId: string): Promise<readonly string[]> => {
+    const found: string[] = [];
+    for await (const one of store.all(sourcesOfUser, { userId }))
+      if (one.status !== 'deleted' && !isFromOutside(one)) found.push(one.sourceId);
+    return found;
   };
 
   return {
     of,
     fresh,
-    forget: sourceId => void entries.delete(sourceId),
+    async ofStak(userId) {
+      const listed = await (lists.get(userId) ?? lists.keep(userId, listOfStak(userId)));
+      const found = await Promise.all(listed.map(sourceId => of(sourceId, userId)));
+      return found.filter(one => one !== undefined);
+    },
+    forget: configs.forget,
+    forgetList: lists.forget,
+  };
+}
+
+// What was asked for within the last second. An answer that failed is none.
+function createAnswers<V>(clock: Clock) {
+  const entries = new Map<string, { loading: Promise<V>; untilMs: number }>();
+  return {
+    get(key: string): Promise<V> | undefined {
+      const entry = entries.get(key);
+      return entry && entry.untilMs > clock.now() ? entry.loading : undefined;
+    },
+    keep(key: string, loading: Promise<V>): Promise<V> {
+      const entry = { loading, untilMs: clock.now() + limits.configMs };
+      remember(entries, key, entry);
+      loading.catch(() => {
+        if (entries.get(key) === entry) entries.delete(key);
+      });
+      return loading;
+    },
+    forget: (key: string): void => void entries.delete(key),
   };
 }
 

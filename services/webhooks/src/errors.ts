@@ -9,6 +9,7 @@ export const webhookErrors = defineErrors({
   'webhooks.too_many_connections': 409,
   'webhooks.too_many_jobs': 409,
   'webhooks.destination_refused': 422,
+  'webhooks.field_refused': 422,
   'webhooks.range_too_long': 422,
   'webhooks.source_paused': 410,
   'webhooks.signature_refused': 401,

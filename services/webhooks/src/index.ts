@@ -11,6 +11,7 @@ import { createConnections } from './connections.ts';
 import { createCounters, dayOf } from './counters.ts';
 import { createDeliveryWorker } from './delivery-worker.ts';
 import type { WebhookDeps } from './deps.ts';
+import { createEmit } from './emission.ts';
 import { createEraser } from './eraser.ts';
 import { webhookErrors } from './errors.ts';
 import { createEventApi } from './event-api.ts';
@@ -28,9 +29,10 @@ import { createTails } from './tail.ts';
 import { createTransforms } from './transforms/transforms.ts';
 
 export type { AccountPlan, WebhookDeps } from './deps.ts';
+export type { Emit, StakEvent } from './emission.ts';
 export { webhookErrors } from './errors.ts';
 export { delivery, event, ferryhookEvents } from './events-table.ts';
-export type { Alert, Connection, Source } from './main-table.ts';
+export { type Alert, alert, type Connection, connection, type Source, source } from './main-table.ts';
 
 // Ferryhook: takes webhooks, keeps them, and delivers them to wherever they are connected.
 export function createWebhooks(deps: WebhookDeps) {
@@ -60,17 +62,10 @@ export function createWebhooks(deps: WebhookDeps) {
   const jobs = createJobs({ ...replay, getEvent: events.getById });
   const pipeline = { clock, secrets, transforms, outbound };
 
+  const acceptance = { ...base, config, admission, counters, intake, onReceived: tails.ring };
+
   const api = [
-    ...createIngestApi({
-      ...base,
-      config,
-      admission,
-      counters,
-      secrets,
-      intake,
-      onReceived: tails.ring,
-      publicUrl,
-    }),
+    ...createIngestApi({ ...acceptance, secrets, publicUrl }),
     ...createSourceApi({ store, sources, publicUrl }),
     ...createConnectionApi({ store, ids, sources, connections, pipeline }),
     ...createEventApi({ cursors: deps.cursors, config, sources, events, tails, replay }),
@@ -109,6 +104,8 @@ export function createWebhooks(deps: WebhookDeps) {
     events,
     attempts,
     readHealth,
+    // For other rooms, which have something to tell.
+    operations: { emit: createEmit(acceptance) },
     eraser: createEraser({ ...base, config }),
     close: () => transforms.close(),
   };

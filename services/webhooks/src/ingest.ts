@@ -1,38 +1,27 @@
-import { createHash } from 'node:crypto';
-import type { Admission } from './admission.ts';
+import { type Acceptance, acceptEvent } from './acceptance.ts';
 import type { Config } from './config.ts';
-import type { Counters } from './counters.ts';
-import type { Base } from './deps.ts';
 import { notFound, webhookErrors } from './errors.ts';
-import { type Receipt, type Received, writeEvent } from './event-writing.ts';
+import type { Receipt } from './event-writing.ts';
 import type { HookRequest } from './filters/request-view.ts';
-import type { Intake } from './intake.ts';
 import * as limits from './limits.ts';
-import type { Source } from './main-table.ts';
+import { isFromOutside, type OutsideSource } from './main-table.ts';
 import { type Secrets, sourcePlace } from './secrets.ts';
 import { answerHandshake, type Handshake } from './signatures/handshake.ts';
-import type { HmacConfig, RefusalReason } from './signatures/provider.ts';
+import type { HmacConfig, Provider, RefusalReason } from './signatures/provider.ts';
 import { verify } from './signatures/verification.ts';
 
 export type IngestRequest = HookRequest & { sourceId: string; sourceIp?: string; url: string };
 export type IngestAnswer = { handshake: Handshake } | { receipt: Receipt };
 
-export type IngestDeps = Base & {
-  config: Config;
-  admission: Admission;
-  counters: Counters;
-  secrets: Secrets;
-  intake: Intake;
-  onReceived(sourceId: string): void; // for those who watch
-};
+export type IngestDeps = Acceptance & { config: Config; secrets: Secrets };
 
 type Proof = { dedupeId?: string; rejection?: RefusalReason };
 
 // Takes what a provider sends. When it answers with a receipt, the event is on disk together with what it owes.
 export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<IngestAnswer> {
   const found = await deps.config.of(request.sourceId);
-  if (!found) throw notFound('source');
-  const { source } = found;
+  if (!found || !isFromOutside(found.source)) throw notFound('source');
+  const source = found.source;
   checkHeaders(request);
 
   const keys = signingKeys(deps, source);
@@ -44,21 +33,7 @@ export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<
     throw webhookErrors.create('webhooks.signature_refused', 'The signature is missing or not valid.', {
       reason: proof.rejection,
     });
-  if (source.status === 'paused' && source.whilePaused === 'refuse')
-    throw webhookErrors.create('webhooks.source_paused', 'This source takes no events now.');
-
-  const plan = await deps.admission.admit(source.userId);
-  if (request.body.length > Math.min(plan.bodyBytes ?? limits.bodyBytes, limits.bodyBytes))
-    throw webhookErrors.create('webhooks.body_too_large', 'The body is larger than the plan allows.');
-
-  const received: Received = { request, source, ...proof, retentionSeconds: plan.retentionSeconds };
-  const receipt = await writeEvent(deps, received, found.connections);
-  if (!receipt.isDuplicate) {
-    deps.counters.received(source, receipt.receivedAt, receipt.status);
-    deps.counters.used(source.userId);
-    deps.onReceived(source.sourceId);
-  }
-  return { receipt };
+  return { receipt: await acceptEvent(deps, { request, source, ...proof }, found.connections) };
 }
 
 function checkHeaders({ headers, query }: IngestRequest): void {
@@ -69,9 +44,12 @@ function checkHeaders({ headers, query }: IngestRequest): void {
 }
 
 // Opening a sealed secret costs as much as a small write: it is done once for each version of a source.
-const openedKeys = new WeakMap<Source, { untilMs: number; secrets: string[]; verifyTokens: string[] }>();
+const openedKeys = new WeakMap<
+  OutsideSource,
+  { untilMs: number; secrets: string[]; verifyTokens: string[] }
+>();
 
-function signingKeys({ secrets, clock }: IngestDeps, source: Source) {
+function signingKeys({ secrets, clock }: IngestDeps, source: OutsideSource) {
   const known = openedKeys.get(source);
   if (known && known.untilMs > clock.now()) return known;
   const opened = {
@@ -83,8 +61,13 @@ function signingKeys({ secrets, clock }: IngestDeps, source: Source) {
   return opened;
 }
 
-function prove({ clock }: IngestDeps, source: Source, secrets: string[], request: IngestRequest): Proof {
-  if (source.signatures === 'off') return { dedupeId: shortId(unprovenId(source, request)) };
+function prove(
+  { clock }: IngestDeps,
+  source: OutsideSource,
+  secrets: string[],
+  request: IngestRequest,
+): Proof {
+  if (source.signatures === 'off') return { dedupeId: unprovenId(source, request) };
   const verification = verify(source.provider, {
     secrets,
     headers: request.headers,
@@ -97,23 +80,17 @@ function prove({ clock }: IngestDeps, source: Source, secrets: string[], request
   });
   // Whoever cannot sign must not be able to occupy an id that a true event will have.
   if (!verification.ok) return { rejection: verification.reason };
-  return { dedupeId: shortId(verification.dedupeId ?? headerOf(request, source.dedupeHeader)) };
+  return { dedupeId: verification.dedupeId ?? headerOf(request, source.dedupeHeader) };
 }
 
-const idHeaders: Partial<Record<Source['provider'], string>> = {
+const idHeaders: Partial<Record<Provider, string>> = {
   github: 'x-github-delivery',
   shopify: 'x-shopify-webhook-id',
   'standard-webhooks': 'webhook-id',
 };
 
-const unprovenId = (source: Source, request: IngestRequest): string | undefined =>
+const unprovenId = (source: OutsideSource, request: IngestRequest): string | undefined =>
   headerOf(request, source.dedupeHeader ?? idHeaders[source.provider]);
 
 const headerOf = ({ headers }: IngestRequest, name: string | undefined): string | undefined =>
   name === undefined ? undefined : headers.find(([one]) => one.toLowerCase() === name.toLowerCase())?.[1];
-
-function shortId(id: string | undefined): string | undefined {
-  if (!id) return undefined;
-  if (id.length <= limits.dedupeIdChars && id.isWellFormed()) return id;
-  return createHash('sha256').update(id).digest('hex');
-}

@@ -1,13 +1,15 @@
 import { ferryhookMain } from '@stak/accounts';
 import { defineQuery, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
-import { providers } from './signatures/provider.ts';
+import { type Provider, providers } from './signatures/provider.ts';
 
 // What webhooks add to the table of accounts.
 
 const time = z.string().describe('ISO timestamp');
 const expiresAt = z.int().optional().describe('Set when it is deleted');
 
+// Who sends: somebody outside, or Stak itself.
+export const sourceProviders = [...providers, 'stak'] as const;
 export const sourceStatuses = ['active', 'paused', 'deleted'] as const;
 export const connectionStatuses = ['active', 'paused', 'disabled', 'deleted'] as const;
 export const breakerStates = ['closed', 'open', 'half'] as const;
@@ -18,7 +20,7 @@ export const source = entity(ferryhookMain, {
     userId: z.string(),
     sourceId: z.string(),
     name: z.string(),
-    provider: z.enum(providers),
+    provider: z.enum(sourceProviders),
     signingSecret: z.string().optional().describe('Sealed JSON: the secret, and the one it replaced'),
     signingAlgorithm: z.string().optional().describe('JSON: how a custom source signs'),
     signatures: z.enum(['off', 'reject', 'store']).describe('What becomes of an event without a true one'),
@@ -38,6 +40,9 @@ export const source = entity(ferryhookMain, {
   version: 'version',
 });
 export type Source = ItemOf<typeof source>;
+export type OutsideSource = Source & { provider: Provider };
+
+export const isFromOutside = (one: Source): one is OutsideSource => one.provider !== 'stak';
 
 export const connection = entity(ferryhookMain, {
   name: 'connection',

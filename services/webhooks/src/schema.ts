@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { deliveryStates, type EventStatus, eventStatuses } from './events-table.ts';
 import { filtersSchema } from './filters/schema.ts';
 import * as limits from './limits.ts';
-import { alertKinds, breakerStates } from './main-table.ts';
+import { alertKinds, breakerStates, sourceProviders } from './main-table.ts';
 import { retryConfigSchema } from './retry.ts';
-import { providers } from './signatures/provider.ts';
 import { hmacConfigSchema, toleranceSchema } from './signatures/schema.ts';
 import { transformSchema } from './transforms/schema.ts';
 
@@ -33,9 +32,10 @@ const sourceFields = {
   alertUrl: url.describe('Gets a POST when something needs attention'),
 };
 const { name: sourceName, ...sourceOptions } = sourceFields;
+const provider = z.enum(sourceProviders).describe('Who sends; `stak` for what Stak itself has to tell');
 
 export const newSourceSchema = z
-  .strictObject({ name: sourceName, provider: z.enum(providers).default('custom') })
+  .strictObject({ name: sourceName, provider: provider.default('custom') })
   .extend(z.strictObject(sourceOptions).partial().shape);
 export type NewSource = z.input<typeof newSourceSchema>;
 
@@ -57,7 +57,7 @@ export type SourceChange = z.infer<typeof sourceChangeSchema>;
 export const sourceSchema = z.strictObject({
   sourceId: z.string(),
   name: z.string(),
-  provider: z.enum(providers),
+  provider,
   status: z.enum(['active', 'paused', 'deleted']),
   signatures: sourceFields.signatures,
   hasSigningSecret: z.boolean(),
@@ -66,7 +66,7 @@ export const sourceSchema = z.strictObject({
   dedupeHeader: z.string().optional(),
   whilePaused: sourceFields.whilePaused,
   alertUrl: z.string().optional(),
-  ingestUrl: z.string(),
+  ingestUrl: z.string().optional().describe('Where the provider sends; Stak itself needs no address'),
   eventCount: z.int(),
   lastEventAt: z.string().optional(),
   createdAt: z.string(),

@@ -19,10 +19,12 @@ const routes = {
     scope: 'write',
     idempotent: true,
     summary: 'Create a source: an address that takes webhooks',
+    description:
+      'A source of the provider `stak` has no address: it takes what Stak itself has to tell, such as reminders of tasks. Whatever is about signatures or ids of a sender is refused for it.',
     tags,
     request: { body: json(newSourceSchema) },
     responses: { 201: json(sourceSchema, 'The new source') },
-    problems: ['webhooks.too_many_sources', 'webhooks.destination_refused'],
+    problems: ['webhooks.too_many_sources', 'webhooks.destination_refused', 'webhooks.field_refused'],
   }),
   list: route({
     method: 'get',
@@ -58,7 +60,7 @@ const routes = {
     tags,
     request: { params, body: json(sourceChangeSchema) },
     responses: { 200: json(sourceSchema) },
-    problems: [...problems, 'webhooks.destination_refused'],
+    problems: [...problems, 'webhooks.destination_refused', 'webhooks.field_refused'],
   }),
   remove: route({
     method: 'delete',

@@ -70,6 +70,7 @@ export function createSources(
     owned,
     async create({ userId, ...input }) {
       const { signingSecret, verifyToken, signingAlgorithm, ...given } = newSourceSchema.parse(input);
+      refuseSenderFields(given.provider, input);
       if (given.alertUrl !== undefined) deps.refuseUrl(given.alertUrl);
       if ((await this.listByUser(userId)).length >= limits.sourcesPerUser)
         throw webhookErrors.create('webhooks.too_many_sources', 'There are too many sources.', {
@@ -94,6 +95,7 @@ export function createSources(
         },
         { ifAbsent: true },
       );
+      config.forgetList(userId);
       await config.fresh(sourceId, userId); // this process need not wait for the index
       return made;
     },
@@ -116,6 +118,7 @@ export function createSources(
 
     async update(sourceId, userId, updates, { ifVersion } = {}) {
       const found = await owned(sourceId, userId);
+      refuseSenderFields(found.provider, updates);
       if (updates.alertUrl) deps.refuseUrl(updates.alertUrl);
       const { signingSecret, verifyToken, signingAlgorithm, dedupeHeader, alertUrl, toleranceS, ...plain } =
         updates;
@@ -153,6 +156,23 @@ export function createSources(
       await edit(found, { set }, [...retired, ...(await armLanes(sourceId))], ifVersion);
     },
   };
+}
+
+// What only somebody outside can do: sign, ask whether the address is ours, send an id in a header.
+const senderFields = [
+  'signingSecret',
+  'signingAlgorithm',
+  'signatures',
+  'toleranceS',
+  'verifyToken',
+  'dedupeHeader',
+] as const;
+
+function refuseSenderFields(provider: Source['provider'], given: SourceChange): void {
+  const fields = senderFields.filter(name => given[name] != null);
+  if (provider !== 'stak' || fields.length === 0) return;
+  const message = `Stak itself sends to this source: ${fields.join(', ')} would do nothing.`;
+  throw webhookErrors.create('webhooks.field_refused', message, { fields });
 }
 
 type Settings = Record<string, unknown>;

@@ -3,7 +3,7 @@ import type { Totals } from './analytics.ts';
 import { isoTime } from './deps.ts';
 import type { EventDetail } from './events.ts';
 import type { Attempt, Delivery, Event, Job } from './events-table.ts';
-import type { Alert, Connection, Source } from './main-table.ts';
+import { type Alert, type Connection, isFromOutside, type Source } from './main-table.ts';
 import type {
   alertSchema,
   attemptSchema,
@@ -31,7 +31,7 @@ export const showSource = (source: Source, publicUrl: string, totals: Totals = n
   dedupeHeader: source.dedupeHeader,
   whilePaused: source.whilePaused,
   alertUrl: source.alertUrl,
-  ingestUrl: `${publicUrl}/in/${source.sourceId}`,
+  ingestUrl: isFromOutside(source) ? `${publicUrl}/in/${source.sourceId}` : undefined,
   eventCount: totals.count,
   lastEventAt: totals.lastAt === undefined ? undefined : isoTime(totals.lastAt),
   createdAt: source.createdAt,

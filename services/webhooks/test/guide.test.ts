@@ -78,5 +78,6 @@ it.skipIf(!hasCurl())('the guide runs as it is written (needs bash and curl)', a
   expect(stdout).toContain('event: event'); // the live view
   expect(stdout).toContain('"action":"replay"');
   expect(stdout).toMatch(/^401$/m);
+  expect(stdout).toMatch(/^404$/m); // nobody outside sends for Stak
   expect(stdout).not.toContain('"code":"');
 });

@@ -45,7 +45,7 @@ export function WebhookSourcePage() {
         ← Webhooks
       </TextLink>
       <Loaded query={source}>
-        {({ name, status, ingestUrl, provider, hasSigningSecret }) => (
+        {({ name, status, ...found }) => (
           <>
             <Group justify="space-between">
               <Group gap="sm">
@@ -78,26 +78,7 @@ export function WebhookSourcePage() {
               </Group>
             </Group>
             <Card withBorder>
-              <Stack gap="xs">
-                <Group gap={4} wrap="nowrap">
-                  <Text fw={600} className="stak-mono" data-testid="address">
-                    {ingestUrl}
-                  </Text>
-                  <CopyIcon value={ingestUrl} label="Copy the address" />
-                </Group>
-                <Text size="sm" c="dimmed">
-                  {provider === 'custom'
-                    ? 'Give this address to whoever sends.'
-                    : `Give this address to ${provider}.`}{' '}
-                  {hasSigningSecret ? 'Signatures are checked.' : 'Signatures are not checked.'} Try it:
-                </Text>
-                <Code block className="stak-code" tabIndex={0} aria-label="A request to try">
-                  {curlOf(ingestUrl)}
-                </Code>
-                <Group>
-                  <CopyLine value={curlOf(ingestUrl)} label="Copy the command" />
-                </Group>
-              </Stack>
+              <Address source={found} />
             </Card>
           </>
         )}
@@ -118,6 +99,37 @@ export function WebhookSourcePage() {
           <WebhookAnalytics sourceId={sourceId} />
         </Tabs.Panel>
       </Tabs>
+    </Stack>
+  );
+}
+
+type Sender = { ingestUrl?: string; provider: string; hasSigningSecret: boolean };
+
+function Address({ source: { ingestUrl, provider, hasSigningSecret } }: { source: Sender }) {
+  if (ingestUrl === undefined)
+    return (
+      <Text size="sm" c="dimmed">
+        Stak itself sends to this source: reminders of your tasks, and of the tasks of your tenants’ users.
+      </Text>
+    );
+  return (
+    <Stack gap="xs">
+      <Group gap={4} wrap="nowrap">
+        <Text fw={600} className="stak-mono" data-testid="address">
+          {ingestUrl}
+        </Text>
+        <CopyIcon value={ingestUrl} label="Copy the address" />
+      </Group>
+      <Text size="sm" c="dimmed">
+        {provider === 'custom' ? 'Give this address to whoever sends.' : `Give this address to ${provider}.`}{' '}
+        {hasSigningSecret ? 'Signatures are checked.' : 'Signatures are not checked.'} Try it:
+      </Text>
+      <Code block className="stak-code" tabIndex={0} aria-label="A request to try">
+        {curlOf(ingestUrl)}
+      </Code>
+      <Group>
+        <CopyLine value={curlOf(ingestUrl)} label="Copy the command" />
+      </Group>
     </Stack>
   );
 }

@@ -23,6 +23,7 @@ const providers = [
   'twilio',
   'sendgrid',
   'standard-webhooks',
+  'stak',
 ] as const;
 type Provider = (typeof providers)[number];
 
@@ -61,12 +62,15 @@ export function WebhooksPage() {
                 { label: 'Status', show: row => <StatusBadge status={row.status} /> },
                 {
                   label: 'Address',
-                  show: row => (
-                    <Group gap={4} wrap="nowrap">
-                      <span className="stak-mono">{row.ingestUrl}</span>
-                      <CopyIcon value={row.ingestUrl} label={`Copy the address of ${row.name}`} />
-                    </Group>
-                  ),
+                  show: row =>
+                    row.ingestUrl === undefined ? (
+                      'Stak itself'
+                    ) : (
+                      <Group gap={4} wrap="nowrap">
+                        <span className="stak-mono">{row.ingestUrl}</span>
+                        <CopyIcon value={row.ingestUrl} label={`Copy the address of ${row.name}`} />
+                      </Group>
+                    ),
                 },
                 { label: 'Events', show: row => formatNumber(row.eventCount), isNumber: true },
                 {
@@ -124,13 +128,17 @@ function NewSource() {
         />
         <Select
           label="Who sends"
-          description="Says how signatures are checked and which header is an event's own id"
+          description={
+            provider === 'stak'
+              ? 'Events of Stak itself, such as reminders of tasks'
+              : "Says how signatures are checked and which header is an event's own id"
+          }
           data={providers}
           value={provider}
           allowDeselect={false}
           onChange={value => setProvider((value ?? 'custom') as Provider)}
         />
-        {provider !== 'custom' && (
+        {provider !== 'custom' && provider !== 'stak' && (
           <TextInput
             name="secret"
             label="Signing secret"

@@ -31,7 +31,7 @@ export async function sources(flags: HookFlags): Promise<void> {
     one.provider,
     one.status,
     `${one.eventCount}`,
-    one.ingestUrl,
+    one.ingestUrl ?? '',
   ]);
   printTable(
     [['id', 'name', 'provider', 'status', 'events', 'address'], ...rows],

@@ -1,0 +1,131 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createClient } from '@stak/client';
+import { createEngine, createHttpServer } from '@stak/engine';
+import { createLogger } from '@stak/kit';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { readServerConfig } from '../src/config.ts';
+import { type RunningServer, startServer } from '../src/server.ts';
+
+// A whole server, whose table the test can reach behind its back.
+let server: RunningServer;
+let engine: Awaited<ReturnType<typeof createEngine>>;
+let closeDoor = async () => {};
+
+type Hit = { headers: Record<string, unknown>; text: string; body: { type: string; data: ReminderData } };
+type ReminderData = { user_id: string; tenant_id?: string; task: { task_id: string; title: string } };
+const hits: Hit[] = [];
+const destination = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  hits.push({ headers: request.headers, text, body: JSON.parse(text) });
+  response.end();
+});
+
+beforeAll(async () => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
+  engine = await createEngine({ path: ':memory:' });
+  const door = createHttpServer(engine, { port: 0 });
+  const { url } = await door.listen();
+  closeDoor = () => door.close();
+  const variables = {
+    STAK_STORE: 'aws',
+    STAK_AWS_REGION: 'us-east-1',
+    STAK_AWS_ENDPOINT: url,
+    STAK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
+  };
+  server = await startServer(readServerConfig({ port: 0 }, variables), {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+  });
+  await new Promise<void>(resolve => destination.listen(0, '127.0.0.1', resolve));
+}, 30_000);
+
+afterAll(async () => {
+  await server.stop();
+  await closeDoor();
+  await engine.close();
+  destination.closeAllConnections();
+  await new Promise(resolve => destination.close(resolve));
+  vi.unstubAllEnvs();
+});
+
+const as = (token?: string) => createClient({ baseUrl: server.localUrl, token });
+const soon = () => ({ at: new Date(Date.now() + 1000).toISOString() });
+const slowly = { timeout: 15_000, interval: 20 };
+
+async function signUp(name: string) {
+  const body = { email: `${name}@example.com`, password: 'a long enough password', name, cookie: false };
+  const { data: session } = await as().accounts.signUp({ body });
+  const client = as(session.access_token);
+  const { data: source } = await client.webhooks.createSource({ body: { name: 'Stak', provider: 'stak' } });
+  const { sourceId } = source;
+  const destinationUrl = `http://127.0.0.1:${(destination.address() as AddressInfo).port}/`;
+  const connection = await client.webhooks.createConnection({ sourceId, body: { name, destinationUrl } });
+  const { data: own } = await client.accounts.mintInboxToken();
+  return {
+    client,
+    accountId: own.sub,
+    secret: connection.data.signingSecret,
+    titles: async () => {
+      const inbox = { tenant_id: own.tenant_id, inbox_key: 'tasks', uid: 'me' };
+      return (await as(own.token).inbox.feed(inbox)).data.data.map(({ message }) => message.title);
+    },
+    events: async () => (await client.webhooks.listEvents({ sourceId })).data.data,
+  };
+}
+
+const hitsOf = (taskId: string) => hits.filter(hit => hit.body.data.task.task_id === taskId);
+
+test('a reminder is in the inbox and at the destination, once, however often it is fired', async () => {
+  const ann = await signUp('ann');
+  const { data: task } = await ann.client.tasks.create({ body: { title: 'Tea', reminder: soon() } });
+  const place = {
+    TableName: 'todo-app-data',
+    Key: { PK: `REMINDER#${ann.accountId}`, SK: `TASK#${task.task_id}` },
+  };
+  const readReminder = async () => (await engine.client.get({ ...place, ConsistentRead: true })).Item;
+  const reminder = await readReminder();
+  expect(reminder).toBeDefined();
+  await vi.waitFor(() => expect(hitsOf(task.task_id)).toHaveLength(1), slowly);
+  const [{ headers, text, body }] = hitsOf(task.task_id) as [Hit];
+  expect(body).toEqual({
+    type: 'task.reminder',
+    timestamp: new Date(task.remind_at! * 1000).toISOString(),
+    data: { user_id: ann.accountId, task },
+  });
+  expect(headers['content-type']).toBe('application/json');
+  const key = Buffer.from(ann.secret.replace('whsec_', ''), 'base64');
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`;
+  const signature = createHmac('sha256', key).update(signed).digest('base64');
+  expect(headers['webhook-signature']).toBe(`v1,${signature}`);
+
+  // As if the worker had died before it could put the reminder away. Another reminder makes it look at once.
+  await vi.waitFor(async () => expect(await readReminder()).toBeUndefined(), slowly);
+  await engine.client.put({ TableName: place.TableName, Item: reminder! });
+  const { data: next } = await ann.client.tasks.create({ body: { title: 'Cake', reminder: soon() } });
+  await vi.waitFor(async () => expect(await readReminder()).toBeUndefined(), slowly);
+  await vi.waitFor(() => expect(hitsOf(next.task_id)).toHaveLength(1), slowly);
+  expect(hitsOf(task.task_id)).toHaveLength(1);
+  expect(await ann.events()).toHaveLength(2);
+  await vi.waitFor(async () => expect(await ann.titles()).toEqual(['Cake', 'Tea']), slowly);
+}, 40_000);
+
+test("a reminder of a tenant's user goes to the account that has the tenant, and to no other", async () => {
+  const [host, stranger] = [await signUp('host'), await signUp('stranger')];
+  const tenant_id = 'acme';
+  await host.client.tenants.create({ body: { tenant_id, name: 'Acme', status: 'active' } });
+  const { data: user } = await host.client.tenants.mintToken({
+    tenant_id,
+    body: { sub: 'ann@acme', scope: 'write' },
+  });
+  const { data: task } = await as(user.token).tasks.create({ body: { title: 'Call', reminder: soon() } });
+  await vi.waitFor(() => expect(hitsOf(task.task_id)).toHaveLength(1), slowly);
+  expect(hitsOf(task.task_id)[0]!.body.data).toEqual({ tenant_id, user_id: 'ann@acme', task });
+  expect(await host.events()).toHaveLength(1);
+  expect(await stranger.events()).toEqual([]);
+}, 40_000);
