@@ -6,9 +6,10 @@ import {
   randomBytes,
   randomFillSync,
 } from 'node:crypto';
+import { createRecentMap } from '@stak/kit';
 import type { Attributes } from './client.ts';
 import { tableErrors } from './errors.ts';
-import { cursorBytes } from './limits.ts';
+import * as limits from './limits.ts';
 
 // A cursor tells where a page ended. It is encrypted, because keys are nobody's business, and authenticated
 // together with who asked and what for: it is of no use to another caller or for another query.
@@ -24,17 +25,30 @@ const tagBytes = 16;
 export function createCursors(secret: string | Uint8Array = randomBytes(32)): Cursors {
   const key = createSecretKey(createHash('sha256').update('stak cursor\0').update(secret).digest());
   const nextIv = createIvs();
+  const given = createRecentMap<string, string>(limits.cursorsKept);
+
+  const seal = (position: string, context: string): string => {
+    const iv = nextIv();
+    const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
+    const sealed = [iv, cipher.update(position, 'utf8'), cipher.final()];
+    return Buffer.concat([...sealed, cipher.getAuthTag()]).toString('base64url');
+  };
 
   return {
+    // Whoever reads the same page again gets the same cursor: sealing takes as long as reading an item.
     seal(position, bound) {
-      const iv = nextIv();
-      const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(contextOf(bound));
-      const sealed = [iv, cipher.update(JSON.stringify(position), 'utf8'), cipher.final()];
-      return Buffer.concat([...sealed, cipher.getAuthTag()]).toString('base64url');
+      const context = contextOf(bound);
+      const text = JSON.stringify(position);
+      const name = `${context} ${text}`;
+      const known = given.get(name);
+      if (known !== undefined) return known;
+      const sealed = seal(text, context);
+      given.set(name, sealed);
+      return sealed;
     },
 
     open(cursor, bound) {
-      if (cursor.length > cursorBytes) throw refused();
+      if (cursor.length > limits.cursorBytes) throw refused();
       const bytes = Buffer.from(cursor, 'base64url');
       // Base64 is lenient; a cursor is taken only as it was given.
       if (bytes.length <= ivBytes + tagBytes || bytes.toString('base64url') !== cursor) throw refused();
@@ -42,7 +56,7 @@ export function createCursors(secret: string | Uint8Array = randomBytes(32)): Cu
         const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), {
           authTagLength: tagBytes,
         })
-          .setAAD(contextOf(bound))
+          .setAAD(Buffer.from(contextOf(bound)))
           .setAuthTag(bytes.subarray(-tagBytes));
         const text = decipher.update(bytes.subarray(ivBytes, -tagBytes), undefined, 'utf8');
         return JSON.parse(text + decipher.final('utf8'));
@@ -67,7 +81,7 @@ function createIvs(): () => Buffer {
   };
 }
 
-const contextOf = (bound: readonly unknown[]): Buffer => Buffer.from(JSON.stringify(bound, plainSets));
+const contextOf = (bound: readonly unknown[]): string => JSON.stringify(bound, plainSets);
 
 const plainSets = (_: string, value: unknown) => (value instanceof Set ? [...value] : value);
 

@@ -17,3 +17,4 @@ export const readAhead = 1000; // items one request may read while a filter thro
 export const readBudget = 10_000; // items one call reads for a page before it answers with a short one
 
 export const cursorBytes = 16_384; // the longest keys of an item and of an index, encrypted and in base64url
+export const cursorsKept = 1000; // that were given lately: less than a kilobyte each, as a rule

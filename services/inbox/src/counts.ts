@@ -11,7 +11,7 @@ export async function readCounts(service: Service, user: UserPlace): Promise<Sho
   const known = service.counts.find(box, 'counts');
   if (known) return known;
   const counts = countAll(box);
-  service.counts.keep(box, 'counts', counts, 1);
+  service.counts.keep(box, 'counts', counts);
   return counts;
 }
 

@@ -56,7 +56,7 @@ function createService(deps: InboxDeps): Service {
     bodies: createBodyChecks(),
     turns: createTurns(),
     due: createBell(clock),
-    pages: createKept(limits.pagesChars),
+    pages: createKept(limits.pagesKept),
     counts: createKept(limits.countsKept),
     hub: createHub(clock),
   };

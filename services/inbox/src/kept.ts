@@ -1,3 +1,4 @@
+import { createRecentMap } from '@stak/kit';
 import { nextChange } from './counts.ts';
 import type { Mailbox } from './mailbox.ts';
 import { userText } from './places.ts';
@@ -7,34 +8,17 @@ import { userText } from './places.ts';
 // was given is given again while those are the same: they are read each time, the messages are not.
 export type Kept<T> = {
   find(box: Mailbox, question: string): T | undefined;
-  keep(box: Mailbox, question: string, value: T, size: number): void;
+  keep(box: Mailbox, question: string, value: T): void;
 };
 
-type Entry<T> = { born: string; version: number; seq: number; untilMs: number; value: T; size: number };
+type Entry<T> = { born: string; version: number; seq: number; untilMs: number; value: T };
 
 export function createKept<T>(most: number): Kept<T> {
-  const entries = new Map<string, Entry<T>>(); // the longest unused first
-  let size = 0;
+  const entries = createRecentMap<string, Entry<T>>(most);
   const keyOf = ({ user }: Mailbox, question: string) => `${userText(user)} ${question}`;
-  const take = (key: string): Entry<T> | undefined => {
-    const entry = entries.get(key);
-    if (!entry) return undefined;
-    entries.delete(key);
-    size -= entry.size;
-    return entry;
-  };
-  const put = (key: string, entry: Entry<T>) => {
-    entries.set(key, entry);
-    size += entry.size;
-    for (const oldest of entries.keys()) {
-      if (size <= most) break;
-      take(oldest);
-    }
-  };
   return {
     find(box, question) {
-      const key = keyOf(box, question);
-      const entry = take(key);
+      const entry = entries.get(keyOf(box, question));
       if (!entry) return undefined;
       const { state, broadcasts, nowMs } = box;
       const isSame =
@@ -42,17 +26,13 @@ export function createKept<T>(most: number): Kept<T> {
         entry.version === state.version &&
         entry.seq === broadcasts.seq &&
         nowMs < entry.untilMs;
-      if (!isSame) return undefined;
-      put(key, entry);
-      return entry.value;
+      return isSame ? entry.value : undefined;
     },
-    keep(box, question, value, size) {
+    keep(box, question, value) {
       const { born, version } = box.state;
       if (born === undefined) return;
-      const key = keyOf(box, question);
-      take(key);
       const untilMs = nextChange(box) ?? Number.POSITIVE_INFINITY;
-      put(key, { born, version, seq: box.broadcasts.seq, untilMs, value, size });
+      entries.set(keyOf(box, question), { born, version, seq: box.broadcasts.seq, untilMs, value });
     },
   };
 }

@@ -21,7 +21,7 @@ export async function openPage(
   if (known) return known;
   const { items, before } = await readPage(service, box, filter, range);
   const page = { items: JSON.stringify(items), tag: tagOf(items, before !== undefined), before };
-  if (page.items.length <= limits.pageChars) service.pages.keep(box, question, page, page.items.length);
+  if (page.items.length <= limits.pageChars) service.pages.keep(box, question, page);
   return page;
 }
 
