@@ -96,6 +96,9 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
 
   it('shows an answer while it is made, whatever is looked at meanwhile, and what it took', async () => {
     const { page, client, tenant_id, open, failures } = await openShop();
+    // The first word is written before the page knows the users.
+    const sending = page.locator('button[aria-label=Send][data-loading]');
+    await page.route(/\/users\?/, route => sending.waitFor().then(() => route.continue()), { times: 1 });
     await open();
     await say(page, 'Who discovered radium?');
     const answer = await model.isAsked();

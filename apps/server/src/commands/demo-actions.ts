@@ -3,7 +3,7 @@ import { type Client, createClient, iterate } from '@stak/client';
 import { seededRandom } from '@stak/kit';
 import { readClientConfig } from '../config.ts';
 import { localUrl } from '../connection.ts';
-import { createStage, type Stage } from '../demo/stage.ts';
+import { createStage, type Stage, watchedEvents } from '../demo/stage.ts';
 import { type Beat, tellStory } from '../demo/story.ts';
 import { inbox_key, openWorkspace, storyLabel, tenant_id, type Workspace } from '../demo/workspace.ts';
 import { type Demo, firstOrder } from '../demo.ts';
@@ -20,7 +20,6 @@ const usualPace = 40; // things a minute: one can follow them with the eyes
 const fastestPace = 240; // more than that, and the server begins to refuse: 600 requests a minute for one caller
 const readyWaits = 20;
 const readyMs = 500;
-const watchedEvents = 20; // the newest: what came before them is done long since
 
 export async function demo(flags: DemoFlags): Promise<void> {
   const url = readClientConfig(flags).url ?? localUrl;

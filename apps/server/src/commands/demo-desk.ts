@@ -16,7 +16,7 @@ export type ShippingDesk = Desk & {
 
 const slips = 0.06; // of a hundred deliveries, six fail once
 const slowestMs = 60; // a destination that answers at once makes a dull chart
-const failingMs = 8_000; // three attempts take four seconds
+const failingMs = 20_000; // three attempts take four seconds, on a busy machine longer
 const settlingMs = 10_000;
 const lookMs = 500;
 
@@ -84,7 +84,9 @@ export async function openDesk({ client, stripe }: Workspace, random: Random): P
   };
 
   return {
-    fail() {
+    // One that still succeeds would count: the breaker opens after failures in a row.
+    async fail(eventIds) {
+      await untilQuiet(eventIds, settlingMs, false);
       isBroken = true;
     },
     repair,

@@ -5,8 +5,11 @@ import type { Beat } from './story.ts';
 import { signEvent, wordEvent } from './stripe.ts';
 import { dayFromNow, inbox_key, storyLabel, tenant_id, type Workspace } from './workspace.ts';
 
-// Who can be told to answer no more, and to answer again.
-export type Desk = { fail(): void; repair(eventIds: readonly string[]): Promise<void> };
+// Who can be told to answer no more, after the events before, and to answer again, after those since.
+export type Desk = {
+  fail(eventIds: readonly string[]): Promise<void>;
+  repair(eventIds: readonly string[]): Promise<void>;
+};
 
 export type Stage = {
   // Makes a beat happen through the API, and says it in a line. Undefined if it cannot happen here.
@@ -14,6 +17,8 @@ export type Stage = {
   readonly counts: Readonly<Record<'webhooks' | 'messages' | 'tasks' | 'chats', number>>;
   readonly eventIds: readonly string[]; // of what Stripe sent, the newest last
 };
+
+export const watchedEvents = 20; // the newest: what came before them is done long since
 
 export type StageSettings = {
   run: string; // names everything this run makes: the same run again makes nothing twice
@@ -102,7 +107,7 @@ export function createStage(
       case 'outage':
         if (!desk) return undefined;
         outageFrom = eventIds.length;
-        desk.fail();
+        await desk.fail(eventIds.slice(-watchedEvents));
         return 'desk    the shipping desk is out of order: its deliveries fail';
       case 'repair':
         if (!desk) return undefined;

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api.ts';
 import { Failure } from '../../failure.tsx';
+import { usersQuery } from '../inbox/place.ts';
 import { Composer } from './composer.tsx';
 import { conversationsKey, useUserChoices } from './place.ts';
 import { Suggestions } from './suggestions.tsx';
@@ -19,7 +20,10 @@ export function NewConversation({ tenant_id, user, onBegun }: Props) {
   const user_id = chosen === undefined ? (user ?? choices[0]?.value ?? null) : chosen;
   const begin = useMutation({
     mutationFn: async (content: string) => {
-      const body = user_id === null ? {} : { user_id };
+      // Whoever writes faster than the users are loaded does not speak as nobody.
+      const [first] = chosen === undefined ? await queries.ensureQueryData(usersQuery(tenant_id)) : [];
+      const speaker = user_id ?? first?.user_id;
+      const body = speaker === undefined ? {} : { user_id: speaker };
       const { conversation_id } = (await client.agents.createConversation({ tenant_id, body })).data;
       return { place: { tenant_id, conversation_id }, content };
     },

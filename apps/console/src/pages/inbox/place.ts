@@ -1,5 +1,5 @@
 import type { InboxBroadcastData } from '@stak/client';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { client } from '../../api.ts';
 import { formatNumber } from '../../format.ts';
 
@@ -30,11 +30,13 @@ export const useInboxes = (tenant_id: string) =>
     queryFn: async () => (await client.inbox.listInboxes({ tenant_id })).data.data,
   });
 
-export const useUsers = (tenant_id: string) =>
-  useQuery({
+export const usersQuery = (tenant_id: string) =>
+  queryOptions({
     queryKey: usersKey(tenant_id),
     queryFn: async () => (await client.tenants.listUsers({ tenant_id, limit: 100 })).data.data,
   });
+
+export const useUsers = (tenant_id: string) => useQuery(usersQuery(tenant_id));
 
 // A name as part of an address: "Demo shop" is demo-shop.
 export const keyOf = (name: string): string =>
