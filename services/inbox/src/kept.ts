@@ -11,7 +11,7 @@ export type Kept<T> = {
   keep(box: Mailbox, question: string, value: T): void;
 };
 
-type Entry<T> = { born: string; version: number; seq: number; untilMs: number; value: T };
+type Entry<T> = { born: string; version: number; list: string; seq: number; untilMs: number; value: T };
 
 export function createKept<T>(most: number): Kept<T> {
   const entries = createRecentMap<string, Entry<T>>(most);
@@ -24,6 +24,7 @@ export function createKept<T>(most: number): Kept<T> {
       const isSame =
         entry.born === state.born &&
         entry.version === state.version &&
+        entry.list === broadcasts.list &&
         entry.seq === broadcasts.seq &&
         nowMs < entry.untilMs;
       return isSame ? entry.value : undefined;
@@ -32,7 +33,8 @@ export function createKept<T>(most: number): Kept<T> {
       const { born, version } = box.state;
       if (born === undefined) return;
       const untilMs = nextChange(box) ?? Number.POSITIVE_INFINITY;
-      entries.set(keyOf(box, question), { born, version, seq: box.broadcasts.seq, untilMs, value });
+      const { list, seq } = box.broadcasts;
+      entries.set(keyOf(box, question), { born, version, list, seq, untilMs, value });
     },
   };
 }
