@@ -11,6 +11,7 @@ import {
   versionMismatch,
 } from '@stak/http';
 import { z } from 'zod';
+import { doneBy } from './audit.ts';
 import { type Browser, originOf } from './browser.ts';
 import type { Deletions } from './deletion.ts';
 import { accountsErrors, userNotFound } from './errors.ts';
@@ -157,12 +158,12 @@ export function createAccountApi(deps: SignInDeps & { browser: Browser; deletion
       return c.json(showMe(user), 200);
     }),
     endpoint(routes.updateMe, async c => {
-      const { accountId, via, credentialId } = c.get('principal');
+      const { accountId } = c.get('principal');
       const expected = expectedVersion(c);
       const ifVersion = expected === undefined ? undefined : Number(expected);
       if (ifVersion !== undefined && !Number.isSafeInteger(ifVersion)) throw versionMismatch();
-      const { address, requestId } = originOf(c);
-      const deed = { action: 'account.changed', via, credentialId, address, requestId, detail: 'name' };
+      const by = doneBy(c.get('principal'), originOf(c));
+      const deed = { action: 'account.changed', detail: 'name', ...by };
       const also = { audit: audit.step(accountId, deed) };
       const user = await users.update(accountId, c.req.valid('json'), { ifVersion, also }).catch(error => {
         throw accountsErrors.includes(error) && error.code === 'accounts.changed' ? versionMismatch() : error;

@@ -1,3 +1,4 @@
+import type { AccountPrincipal } from '@stak/http';
 import { type ResultPage, type WriteStep, write } from '@stak/table';
 import { type Base, inSeconds, isoTime, type Origin } from './deps.ts';
 import * as limits from './limits.ts';
@@ -11,6 +12,16 @@ export type Deed = Omit<Origin, 'userAgent'> & {
   target?: string;
   detail?: string;
 };
+
+export const doneBy = (
+  { via, credentialId }: AccountPrincipal,
+  { address, requestId }: Origin,
+): Pick<Deed, 'via' | 'credentialId' | 'address' | 'requestId'> => ({
+  via,
+  credentialId,
+  address,
+  requestId,
+});
 
 export type Audit = {
   // For the transaction that does it: no deed without its entry, no entry without its deed.

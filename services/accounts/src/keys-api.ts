@@ -1,7 +1,7 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import type { ApiKeys } from './api-keys.ts';
-import type { Audit } from './audit.ts';
+import { type Audit, doneBy } from './audit.ts';
 import { originOf } from './browser.ts';
 import * as limits from './limits.ts';
 import { apiKeySchema, nameSchema, permissionSchema } from './schema.ts';
@@ -70,10 +70,10 @@ export function createKeysApi({
 }) {
   return [
     endpoint(routes.createKey, async c => {
-      const { accountId, credentialId, via } = c.get('principal');
+      const { accountId } = c.get('principal');
       const input = c.req.valid('json');
-      const { address, requestId } = originOf(c);
-      const deed = { via, credentialId, address, requestId, detail: `${input.name} (${input.permissions})` };
+      const by = doneBy(c.get('principal'), originOf(c));
+      const deed = { ...by, detail: `${input.name} (${input.permissions})` };
       const { key, apiKey } = await apiKeys.create(accountId, input, keyId => ({
         audit: audit.step(accountId, { ...deed, action: 'key.created', target: keyId }),
       }));
@@ -84,10 +84,9 @@ export function createKeysApi({
       return c.json({ data: found.map(show), next_cursor: null }, 200);
     }),
     endpoint(routes.deleteKey, async c => {
-      const { accountId, credentialId, via } = c.get('principal');
+      const { accountId } = c.get('principal');
       const { keyId } = c.req.valid('param');
-      const { address, requestId } = originOf(c);
-      const deed = { action: 'key.deleted', via, credentialId, address, requestId, target: keyId };
+      const deed = { action: 'key.deleted', target: keyId, ...doneBy(c.get('principal'), originOf(c)) };
       await apiKeys.delete(keyId, accountId, { audit: audit.step(accountId, deed) });
       return c.body(null, 204);
     }),

@@ -1,15 +1,14 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { createAccounts } from '@stak/accounts';
 import { createIds, createLogger, createSealer, type Sealer, systemClock } from '@stak/kit';
 import { createStore } from '@stak/table';
 import { loadEnvFile, readServerConfig } from '../config.ts';
-import { type Database, openDatabase } from '../database.ts';
+import type { Database } from '../database.ts';
 import { designs } from '../designs.ts';
 import { UsageError } from '../errors.ts';
 import { printTable } from '../print.ts';
 import { findSealedValues, keyIdOf, resealValue } from '../sealed-values.ts';
 import { readSecretKeys, type SecretKey } from '../secrets.ts';
+import { visitDatabase } from '../visit.ts';
 
 export type Flags = { path?: unknown; revoke?: unknown };
 
@@ -63,18 +62,8 @@ async function rotate({ database, sealer }: Place, revoke: boolean): Promise<voi
 async function withPlace(flags: Flags, work: (place: Place) => Promise<void>): Promise<void> {
   loadEnvFile();
   const config = readServerConfig({ path: flags.path });
-  const { store } = config;
-  // A command that looks after a store does not begin one in a mistyped folder.
-  if (store.kind === 'embedded' && !existsSync(resolve(store.path)))
-    throw new UsageError(`there is no folder ${store.path}; name the one of a server with --path`);
-  const keys = await readSecretKeys(config);
-  const database = await openDatabase(store, { isGuest: true });
-  try {
+  await visitDatabase(config.store, 'there are no tables here: no server has ever run', async database => {
+    const keys = await readSecretKeys(config);
     await work({ database, keys, sealer: createSealer({ keys }) });
-  } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
-    throw new UsageError('there are no tables here: no server has ever run');
-  } finally {
-    await database.close();
-  }
+  });
 }

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { systemClock } from '@stak/kit';
 import {
   type ConsumerStatus,
@@ -12,8 +10,8 @@ import {
 } from '@stak/streams';
 import { createStore, type Store } from '@stak/table';
 import { readStoreConfig } from '../config.ts';
-import { openDatabase } from '../database.ts';
 import { UsageError } from '../errors.ts';
+import { visitDatabase } from '../visit.ts';
 
 export type Flags = { path?: unknown; endpoint?: unknown; region?: unknown; json?: unknown };
 
@@ -74,23 +72,9 @@ async function redrive(place: Place, consumer: string): Promise<void> {
   console.log(`${consumer} handles ${count(deadLetters, 'dead letter', 'dead letters')} again ${when}.`);
 }
 
-async function withPlace(flags: Flags, work: (place: Place) => Promise<void>): Promise<void> {
-  const { place, close } = await openPlace(flags);
-  try {
-    await work(place);
-  } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
-    throw new UsageError('there is no table stak-streams here: no consumer has ever run');
-  } finally {
-    await close();
-  }
-}
-
-async function openPlace(flags: Flags): Promise<{ place: Place; close(): Promise<void> }> {
-  const config = readStoreConfig(flags);
-  // A command that only reads does not begin a store in a mistyped folder.
-  if (config.kind === 'embedded' && !existsSync(resolve(config.path)))
-    throw new UsageError(`there is no folder ${config.path}; name the one of a server with --path`);
-  const { client, source, close } = await openDatabase(config, { isGuest: true });
-  return { place: { store: createStore({ client }), source }, close };
-}
+const withPlace = (flags: Flags, work: (place: Place) => Promise<void>): Promise<void> =>
+  visitDatabase(
+    readStoreConfig(flags),
+    'there is no table stak-streams here: no consumer has ever run',
+    ({ client, source }) => work({ store: createStore({ client }), source }),
+  );

@@ -1,8 +1,8 @@
-import { type AccountPrincipal, endpoint, type Prove } from '@stak/http';
-import type { Audit } from '../audit.ts';
+import { endpoint, type Prove } from '@stak/http';
+import { type Audit, doneBy } from '../audit.ts';
 import { originOf } from '../browser.ts';
 import type { AccountEraser } from '../deletion.ts';
-import type { Base, Origin } from '../deps.ts';
+import type { Base } from '../deps.ts';
 import type { ReturnSettings } from '../oauth/return-to.ts';
 import type { Users } from '../users.ts';
 import { openPortal, readUser, startCheckout } from './checkout.ts';
@@ -96,13 +96,6 @@ export function createBilling(deps: BillingDeps) {
 
   return { api, eraser };
 }
-
-const doneBy = ({ via, credentialId }: AccountPrincipal, { address, requestId }: Origin) => ({
-  via,
-  credentialId,
-  address,
-  requestId,
-});
 
 function readNotice(body: Uint8Array): Notice {
   const notice = noticeSchema.safeParse(JSON.parse(Buffer.from(body).toString()));

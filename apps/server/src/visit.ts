@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { StoreConfig } from './config.ts';
+import { type Database, openDatabase } from './database.ts';
+import { UsageError } from './errors.ts';
+
+// For commands that look after the store of a server, whether or not it runs. None of them begins a store in a
+// mistyped folder, or makes a table; `missing` is what is said when there is none.
+export async function visitDatabase(
+  config: StoreConfig,
+  missing: string,
+  work: (database: Database) => Promise<void>,
+): Promise<void> {
+  if (config.kind === 'embedded' && !existsSync(resolve(config.path)))
+    throw new UsageError(`there is no folder ${config.path}; name the one of a server with --path`);
+  const database = await openDatabase(config, { isGuest: true });
+  try {
+    await work(database);
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
+    throw new UsageError(missing);
+  } finally {
+    await database.close();
+  }
+}
