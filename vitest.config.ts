@@ -15,6 +15,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,
+    expect: { poll: { timeout: 20_000 } }, // a browser beside everything else that is tested takes its time
     reporters: ['default', './test/overdue-reporter.ts'],
     setupFiles: ['./test/property-limits.ts'],
     projects: [

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createCaller } from '../src/server/caller.ts';
 import { openConnection, parseAnswer } from '../src/server/connection.ts';
 import { start, textOf } from '../src/server/load.ts';
@@ -57,7 +57,7 @@ describe('the load', () => {
     await caller.call({ method: 'GET', path: '/' }, 200);
     const connection = await openConnection(port);
     server.closeAllConnections();
-    await vi.waitFor(() => expect(connection.isOpen()).toBe(false));
+    await expect.poll(() => connection.isOpen()).toBe(false);
     await expect(connection.send(Buffer.from('GET'))).rejects.toThrow('hung up');
     await caller.call({ method: 'GET', path: '/' }, 200);
     caller.close();

@@ -151,9 +151,9 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await other.goto(`${house.url}/console/tasks`);
     await other.getByRole('textbox', { name: 'New task' }).fill('Call Ann 2020-01-01');
     await other.keyboard.press('Enter');
-    await expect.poll(() => figures('Tasks'), { timeout: 20_000 }).toContain('Late\n\n1');
+    await expect.poll(() => figures('Tasks')).toContain('Late\n\n1');
     await page.getByRole('img', { name: /^Tasks created and completed by day.*1 created/ }).waitFor();
-    await expect.poll(() => figures('Webhooks'), { timeout: 20_000 }).toContain('Events\n\n1');
+    await expect.poll(() => figures('Webhooks')).toContain('Events\n\n1');
 
     const tables = page.getByRole('table', { name: 'Lag of each table' });
     await tables.getByRole('row', { name: /^todo-app-data up to date up to date/ }).waitFor();

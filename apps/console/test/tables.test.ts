@@ -75,6 +75,29 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
     expect(failures).toEqual([]);
   });
 
+  it('does not pass off what it read before as what is asked for now', async () => {
+    const { page, userId } = await enter();
+    await openTable(page, 'todo-app-data');
+    await page.getByText('items read by a scan').waitFor();
+    let answer = () => {};
+    const held = new Promise<void>(resolve => {
+      answer = resolve;
+    });
+    await page.route(/\/items\?/, async route => {
+      await held;
+      await route.continue();
+    });
+    await page
+      .getByRole('link', { name: `TASK#${userId}` })
+      .first()
+      .click();
+    await page.getByRole('status').filter({ hasText: 'Reading…' }).waitFor();
+    await page.locator('[inert]').getByText('Call Ann').waitFor(); // to be seen, but nothing to press
+    answer();
+    await page.getByText('items read by a query').waitFor();
+    await item(page, 'Call Ann').click();
+  });
+
   it('hides what would let somebody in', async () => {
     const { page, userId } = await enter();
     await openTable(page, `ferryhook-main?partition=${encodeURIComponent(`USER#${userId}`)}`);

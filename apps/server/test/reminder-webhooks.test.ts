@@ -56,7 +56,6 @@ afterAll(async () => {
 
 const as = (token?: string) => createClient({ baseUrl: server.localUrl, token });
 const soon = () => ({ at: new Date(Date.now() + 1000).toISOString() });
-const slowly = { timeout: 15_000, interval: 20 };
 
 async function signUp(name: string) {
   const body = { email: `${name}@example.com`, password: 'a long enough password', name, cookie: false };
@@ -91,7 +90,7 @@ test('a reminder is in the inbox and at the destination, once, however often it 
   const readReminder = async () => (await engine.client.get({ ...place, ConsistentRead: true })).Item;
   const reminder = await readReminder();
   expect(reminder).toBeDefined();
-  await vi.waitFor(() => expect(hitsOf(task.task_id)).toHaveLength(1), slowly);
+  await expect.poll(() => hitsOf(task.task_id)).toHaveLength(1);
   const [{ headers, text, body }] = hitsOf(task.task_id) as [Hit];
   expect(body).toEqual({
     type: 'task.reminder',
@@ -105,14 +104,14 @@ test('a reminder is in the inbox and at the destination, once, however often it 
   expect(headers['webhook-signature']).toBe(`v1,${signature}`);
 
   // As if the worker had died before it could put the reminder away. Another reminder makes it look at once.
-  await vi.waitFor(async () => expect(await readReminder()).toBeUndefined(), slowly);
+  await expect.poll(readReminder).toBeUndefined();
   await engine.client.put({ TableName: place.TableName, Item: reminder! });
   const { data: next } = await ann.client.tasks.create({ body: { title: 'Cake', reminder: soon() } });
-  await vi.waitFor(async () => expect(await readReminder()).toBeUndefined(), slowly);
-  await vi.waitFor(() => expect(hitsOf(next.task_id)).toHaveLength(1), slowly);
+  await expect.poll(readReminder).toBeUndefined();
+  await expect.poll(() => hitsOf(next.task_id)).toHaveLength(1);
   expect(hitsOf(task.task_id)).toHaveLength(1);
   expect(await ann.events()).toHaveLength(2);
-  await vi.waitFor(async () => expect(await ann.titles()).toEqual(['Cake', 'Tea']), slowly);
+  await expect.poll(ann.titles).toEqual(['Cake', 'Tea']);
 }, 40_000);
 
 test("a reminder of a tenant's user goes to the account that has the tenant, and to no other", async () => {
@@ -124,7 +123,7 @@ test("a reminder of a tenant's user goes to the account that has the tenant, and
     body: { sub: 'ann@acme', scope: 'write' },
   });
   const { data: task } = await as(user.token).tasks.create({ body: { title: 'Call', reminder: soon() } });
-  await vi.waitFor(() => expect(hitsOf(task.task_id)).toHaveLength(1), slowly);
+  await expect.poll(() => hitsOf(task.task_id)).toHaveLength(1);
   expect(hitsOf(task.task_id)[0]!.body.data).toEqual({ tenant_id, user_id: 'ann@acme', task });
   expect(await host.events()).toHaveLength(1);
   expect(await stranger.events()).toEqual([]);

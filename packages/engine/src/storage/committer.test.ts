@@ -157,7 +157,7 @@ describe('the committer', () => {
       aborted,
     });
     await submit(put('first'));
-    await vi.waitFor(() => expect(late).toHaveLength(3));
+    await expect.poll(() => late).toHaveLength(3);
     expect(await Promise.all(late)).toEqual(['late-0', 'late-1', 'late-2']);
   });
 

@@ -42,6 +42,7 @@ export function Items({ table, search, go, changes }: Props) {
   const pages = items.data?.pages ?? [];
   const rows = pages.flatMap(page => page.data);
   const newer = changes - (pages[0]?.changesBefore ?? changes);
+  const isReading = items.isPending || items.isPlaceholderData; // what stands there is what was asked before
   return (
     <Stack gap="sm">
       <ItemForm
@@ -52,20 +53,20 @@ export function Items({ table, search, go, changes }: Props) {
       />
       <Group justify="space-between" mih={30}>
         <Text size="sm" c="dimmed" role="status">
-          {items.isPending ? 'Reading…' : describe(pages, rows.length, partition !== undefined)}
+          {isReading ? 'Reading…' : describe(pages, rows.length, partition !== undefined)}
         </Text>
         <Button
           size="xs"
           variant="default"
           leftSection={<IconRefresh size={14} />}
-          loading={items.isRefetching}
+          loading={isReading || items.isRefetching}
           onClick={() => items.refetch()}
         >
           {newer > 0 ? `Read again: ${newer} ${newer === 1 ? 'change' : 'changes'} since` : 'Read again'}
         </Button>
       </Group>
       {items.error && <Failure error={items.error} onRetry={() => items.refetch()} />}
-      {items.isSuccess && rows.length === 0 && (
+      {items.isSuccess && !isReading && rows.length === 0 && (
         <Card withBorder>
           <Text c="dimmed">
             {items.hasNextPage
@@ -76,16 +77,18 @@ export function Items({ table, search, go, changes }: Props) {
           </Text>
         </Card>
       )}
-      {groupByPartition(rows, index).map(group => (
-        <Partition
-          key={group.id}
-          items={group.items}
-          table={table}
-          index={index}
-          isAlone={partition !== undefined}
-        />
-      ))}
-      {items.hasNextPage && (
+      <Stack gap="sm" inert={isReading} opacity={isReading ? 0.5 : 1}>
+        {groupByPartition(rows, index).map(group => (
+          <Partition
+            key={group.id}
+            items={group.items}
+            table={table}
+            index={index}
+            isAlone={partition !== undefined}
+          />
+        ))}
+      </Stack>
+      {items.hasNextPage && !isReading && (
         <Group justify="center">
           <Button variant="default" loading={items.isFetchingNextPage} onClick={() => items.fetchNextPage()}>
             More items
