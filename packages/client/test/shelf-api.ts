@@ -45,6 +45,7 @@ export function openApi(change: Parameters<typeof openShelf>[0] = {}) {
     more: [
       endpoint(feed, c =>
         sse(c, {
+          enter: () => {},
           subscribe: (afterId, sink) => {
             const one = { afterId, sink };
             subscriptions.push(one);

@@ -1,7 +1,14 @@
 import { formatEvent, type ServerEvent } from './event-text.ts';
 
 // The client reads it in the last event, named `end`.
-export type EndReason = 'done' | 'slow_consumer' | 'lifetime' | 'unauthenticated' | 'stopping' | 'failed';
+export type EndReason =
+  | 'done'
+  | 'slow_consumer'
+  | 'lifetime'
+  | 'unauthenticated'
+  | 'refused'
+  | 'stopping'
+  | 'failed';
 
 export type EventBuffer = {
   readonly stream: ReadableStream<Uint8Array>;

@@ -1,3 +1,4 @@
+import { AppError } from '@stak/kit';
 import type { Context } from 'hono';
 import { callerKey } from './caller.ts';
 import type { ApiEnv } from './context.ts';
@@ -20,6 +21,8 @@ export type EventSink = {
 export type Subscribe = (afterId: string | undefined, sink: EventSink) => Promise<void>;
 
 export type SseOptions = {
+  // The route's own guard, such as the gate of a tenant. Whoever it refuses later is put out at the next beat.
+  enter(): unknown;
   subscribe: Subscribe;
   lastEventId?: string; // if it comes from elsewhere than the Last-Event-ID header
   heartbeatMs?: number;
@@ -64,19 +67,30 @@ async function keepAlive<A extends Auth>(c: Context<ApiEnv<A>>, buffer: EventBuf
   const { heartbeatMs = limits.sseHeartbeatMs, lifetimeMs = limits.sseLifetimeMs } = options;
   for (let leftMs = lifetimeMs; leftMs > 0; leftMs -= heartbeatMs) {
     await clock.sleep(Math.min(heartbeatMs, leftMs), buffer.signal);
-    if (!(await isStillLetIn(c))) return buffer.end('unauthenticated');
+    if (!(await isStillKnown(c))) return buffer.end('unauthenticated');
+    if (!(await isStillLetIn(options))) return buffer.end('refused');
     buffer.comment('still here');
   }
   buffer.end('lifetime');
 }
 
 // A stream outlasts the request that was let in: meanwhile its token may have expired, or been revoked.
-async function isStillLetIn<A extends Auth>(c: Context<ApiEnv<A>>): Promise<boolean> {
+async function isStillKnown<A extends Auth>(c: Context<ApiEnv<A>>): Promise<boolean> {
   const principal: Principal | undefined = c.get('principal');
   if (principal === undefined || principal.kind === 'provider') return true;
   const token = bearerToken(c.req.header('authorization'))!;
   const caller = { token, requestId: c.get('requestId'), address: c.get('address') };
   return (await c.get('server').authenticate(caller)) !== undefined;
+}
+
+async function isStillLetIn({ enter }: SseOptions): Promise<boolean> {
+  try {
+    await enter();
+    return true;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
 }
 
 // A consumer that reads no more would keep its connection and what is buffered for it.

@@ -9,6 +9,7 @@ const bodyOf = (text: string) => JSON.parse(text.slice(text.indexOf('\r\n\r\n') 
 const host = 'Host: localhost';
 const close = 'Connection: close';
 const ann = { Authorization: 'Bearer ann' };
+const enter = () => {};
 
 describe('over the wire', () => {
   it('the conventions hold', async () => {
@@ -141,7 +142,7 @@ const feedRoute = route({
 function openFeed() {
   const sinks: EventSink[] = [];
   const feed = endpoint(feedRoute, c =>
-    sse(c, { bufferBytes: 100_000, subscribe: (_, sink) => new Promise(() => void sinks.push(sink)) }),
+    sse(c, { enter, bufferBytes: 100_000, subscribe: (_, sink) => new Promise(() => void sinks.push(sink)) }),
   );
   return { ...openShelf({ more: [feed] }), sinks };
 }
@@ -198,7 +199,7 @@ describe('closing', () => {
       },
       more: [
         endpoint(feedRoute, c =>
-          sse(c, { subscribe: (_, sink) => new Promise(() => void feed.sinks.push(sink)) }),
+          sse(c, { enter, subscribe: (_, sink) => new Promise(() => void feed.sinks.push(sink)) }),
         ),
       ],
     });

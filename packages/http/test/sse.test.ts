@@ -1,3 +1,4 @@
+import { AppError } from '@stak/kit';
 import { describe, expect, it } from 'vitest';
 import { type ApiSettings, type EventSink, endpoint, route, type SseOptions, sse } from '../src/index.ts';
 import { openShelf } from './shelf-service.ts';
@@ -22,7 +23,7 @@ function openFeed(
     [];
   const subscribe: SseOptions['subscribe'] = (after, sink) =>
     new Promise<void>((finish, fail) => void sinks.push({ after, sink, finish, fail }));
-  const more = [endpoint(feedRoute, c => sse(c, { subscribe, ...options }))];
+  const more = [endpoint(feedRoute, c => sse(c, { enter: () => {}, subscribe, ...options }))];
   const shelf = openShelf({ more, ...change });
   const follow = async (headers: Record<string, string> = {}, method = 'GET') =>
     shelf.call('/v1/feed', { as: 'ann', headers, method });
@@ -109,6 +110,20 @@ describe('an event stream', () => {
     await clock.advance(15_000);
     expect(await rest()).toBe(`retry: 2000\n\n: still here\n\n${ended('unauthenticated')}`);
     expect([sinks[0]!.sink.signal.aborted, clock.sleepers()]).toEqual([true, 0]);
+  });
+
+  it('ends when the caller would not be let in any more, which is looked at with every beat', async () => {
+    let isSuspended = false;
+    const enter = async () => {
+      if (isSuspended) throw new AppError('shelf.suspended', 'Closed.');
+    };
+    const { follow, clock, lines } = openFeed({ enter });
+    const { rest } = reader(await follow());
+    await clock.advance(15_000);
+    isSuspended = true;
+    await clock.advance(15_000);
+    expect(await rest()).toBe(`retry: 2000\n\n: still here\n\n${ended('refused')}`);
+    expect(lines).toEqual([]);
   });
 
   it('ends when nobody can say whether its token is good', async () => {

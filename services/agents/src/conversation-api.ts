@@ -92,7 +92,8 @@ export const conversationEndpoints = (service: Service) =>
     endpoint(routes.send, async c => {
       const caller = c.get('principal');
       const { tenant_id, conversation_id } = c.req.valid('param');
-      const tenant = await service.enterTenant(caller, tenant_id);
+      const enter = () => service.enterTenant(caller, tenant_id);
+      const tenant = await enter();
       const { content, user_id } = c.req.valid('json');
       const key = c.req.header('idempotency-key');
       const meant = meantUser(caller, user_id);
@@ -108,7 +109,7 @@ export const conversationEndpoints = (service: Service) =>
       if (sent.isRepeated) c.header('Idempotency-Replayed', 'true');
       if (wantsEvents(c.req.header('accept'))) {
         const follow = followAnswer(service, address, sent.outcome);
-        return sse(c, { subscribe: follow }) as never;
+        return sse(c, { enter, subscribe: follow }) as never;
       }
       const turn = await sent.outcome;
       if (turn) return c.json(showReply(turn, sent.message_id), 200);
@@ -121,10 +122,11 @@ export const conversationEndpoints = (service: Service) =>
     endpoint(routes.answer, async c => {
       const caller = c.get('principal');
       const address = c.req.valid('param');
-      await service.enterTenant(caller, address.tenant_id);
+      const enter = () => service.enterTenant(caller, address.tenant_id);
+      await enter();
       await findConversation(service, caller, address);
       if (wantsEvents(c.req.header('accept')))
-        return sse(c, { subscribe: followAnswer(service, address) }) as never;
+        return sse(c, { enter, subscribe: followAnswer(service, address) }) as never;
       const turn = await awaitAnswer(service, address);
       const { message_id, conversation_id } = address;
       if (turn) return c.json(showReply(turn, message_id), 200);

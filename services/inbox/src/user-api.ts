@@ -77,9 +77,10 @@ export function userApi(service: Service) {
       return c.json(counts, 200);
     }),
     endpoint(routes.stream, async c => {
-      const user = await enterUser(service, c.get('principal'), c.req.valid('param'));
+      const enter = () => enterUser(service, c.get('principal'), c.req.valid('param'));
+      const user = await enter();
       await openMailbox(service, user); // an inbox that is missing is a problem, not a stream that ends
-      return sse(c, { subscribe: (afterId, sink) => follow(service, user, afterId, sink) });
+      return sse(c, { enter, subscribe: (afterId, sink) => follow(service, user, afterId, sink) });
     }),
     endpoint(routes.markRead, async c => {
       const { id, ...params } = c.req.valid('param');

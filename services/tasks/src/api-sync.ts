@@ -137,8 +137,10 @@ export const syncEndpoints = (services: Services) =>
       return c.json(await readChanges(services, user_id, since, limit), 200);
     }),
     endpoint(events, async c => {
-      const user_id = await enter(services, c.get('principal'));
+      const enterAgain = () => enter(services, c.get('principal'));
+      const user_id = await enterAgain();
       return sse(c, {
+        enter: enterAgain,
         subscribe: (afterId, sink) => followChanges(services, user_id, afterId, sink),
       }) as never;
     }),

@@ -123,9 +123,11 @@ export function createEventApi(deps: {
     }),
     endpoint(routes.tail, async c => {
       const { sourceId } = c.req.valid('param');
-      await sources.owned(sourceId, c.get('principal').accountId);
+      const enter = () => sources.owned(sourceId, c.get('principal').accountId);
+      await enter();
       const options = { payload: c.req.valid('query').payload === 'true', show: showEvent };
       return sse(c, {
+        enter,
         subscribe: (afterId, sink) => tails.follow(sourceId, afterId, options, sink),
       }) as never;
     }),

@@ -114,9 +114,10 @@ export function explorerEndpoints(deps: ApiDeps) {
       return c.json({ data: page.items, next_cursor, read: page.read, read_units: page.units }, 200);
     }),
     endpoint(changes, c => {
-      const table = enterItems(c, c.req.valid('param').table);
+      const enter = () => enterItems(c, c.req.valid('param').table);
+      const table = enter();
       if (!table.stream) throw httpErrors.create('http.not_found', 'This table has no stream.');
-      return sse(c, { subscribe: (afterId, sink) => deps.changes.follow(table, afterId, sink) });
+      return sse(c, { enter, subscribe: (afterId, sink) => deps.changes.follow(table, afterId, sink) });
     }),
   ] as const;
 }
