@@ -92,7 +92,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
       .first()
       .click();
     await page.getByRole('status').filter({ hasText: 'Reading…' }).waitFor();
-    await page.locator('[inert]').getByText('Call Ann').waitFor(); // to be seen, but nothing to press
+    await page.locator('[inert]').getByText('Call Ann').first().waitFor(); // to be seen, but nothing to press
     answer();
     await page.getByText('items read by a query').waitFor();
     await item(page, 'Call Ann').click();
