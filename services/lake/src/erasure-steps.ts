@@ -37,11 +37,12 @@ export async function eraseGold(part: Part, deps: RewriteDeps, name: string, own
   if (!gold) return;
   const written = await rewriteWithout(part, deps, gold.path, ownerCondition(owner, 'silver'));
   if (!written) return;
-  const next = { ...gold, path: written.path, ...(gold.isRunning ? {} : { signature: '' }) };
+  const { path, bytes } = written;
+  const next = { ...gold, path, bytes, ...(gold.isRunning ? {} : { signature: '' }) };
   const entry = await manifest.commit(now =>
     now.gold[name]?.path === gold.path ? { at: clock.now(), gold: { [name]: next } } : undefined,
   );
-  if (!entry) return giveUp(part, written.path);
+  if (!entry) return giveUp(part, path);
 }
 
 // A compaction was faster: its file has to be looked at instead.

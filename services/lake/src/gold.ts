@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duck } from './duck.ts';
 import { addUp, readGold, sumChanges, sumCurrent } from './gold-sql.ts';
@@ -47,7 +47,10 @@ export async function writeGold(
   if (drafts.length === 0) return {};
   try {
     await duck.run({ scratch, prepare: drafts.map(({ copy }) => copy) });
-    for (const { file, ref } of drafts) await part.objects.putFile(ref.path, file);
+    for (const { file, ref } of drafts) {
+      ref.bytes = (await stat(file)).size;
+      await part.objects.putFile(ref.path, file);
+    }
   } finally {
     for (const { file } of drafts) await rm(file, { force: true });
   }

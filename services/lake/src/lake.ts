@@ -55,9 +55,13 @@ export function createReading({ parts, insights, guests, own, scratch, ...deps }
   const tellMissing = (error: unknown): never => {
     if (!isGone(error)) throw error;
     deps.onMissingFile();
-    throw lakeErrors.create('lake.busy', 'A file of the lake is missing; its table is read again.', {
-      retryAfterS: 10,
-    });
+    throw lakeErrors.create(
+      'lake.busy',
+      'A file of the lake is missing or damaged; its table is read again.',
+      {
+        retryAfterS: 10,
+      },
+    );
   };
 
   return {

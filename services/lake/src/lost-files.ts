@@ -4,18 +4,20 @@ import type { State } from './manifest-state.ts';
 import type { Part } from './parts.ts';
 import { foldersOf, isSettled } from './retention.ts';
 
-// Files that the manifest names and that are not there: deleted by hand, or gone with a disk. They are let go of, and
-// the table is read again where it has to be. What was history alone is lost with them.
+// Files that the manifest names and that are not there, or not all of them: deleted by hand, or gone with a disk. They
+// are let go of, and the table is read again where it has to be. What was history alone is lost with them.
 export async function dropLostFiles(part: Part, { insights }: Pick<GoldDeps, 'insights'>): Promise<void> {
   const { manifest, objects, clock, log, plan } = part;
   const named = namedFiles(await manifest.read());
-  const there = new Set<string>();
+  const there = new Map<string, number>();
   for (const folder of foldersOf(plan.table.name))
-    for await (const { key } of objects.list(folder)) there.add(key);
-  const missing = [...named].filter(path => !there.has(path));
+    for await (const { key, bytes } of objects.list(folder)) there.set(key, bytes);
+  const isWhole = (path: string, bytes = there.get(path)) => there.has(path) && there.get(path) === bytes;
+  const missing = [...named].filter(([path, bytes]) => !isWhole(path, bytes)).map(([path]) => path);
   if (missing.length === 0) return;
   const entry = await manifest.commit(state => {
-    const lost = missing.filter(path => namedFiles(state).has(path));
+    const named = namedFiles(state);
+    const lost = missing.filter(path => named.has(path));
     if (lost.length === 0) return undefined;
     const sums = sumsWithoutSilver(part, state, insights, lost);
     const mustScan = lost.some(path => isCurrent(part, state, path));
@@ -25,11 +27,15 @@ export async function dropLostFiles(part: Part, { insights }: Pick<GoldDeps, 'in
       ...(mustScan && { backfill: { begin: limits.segments } }),
     };
   });
-  if (entry) log.error({ table: plan.table.name, lost: entry.lost }, 'files of the lake are missing');
+  if (entry)
+    log.error({ table: plan.table.name, lost: entry.lost }, 'files of the lake are missing, or cut short');
 }
 
-const namedFiles = ({ files, silver, gold }: State): Set<string> =>
-  new Set([...files.keys(), ...[...Object.values(silver), ...Object.values(gold)].map(({ path }) => path)]);
+// With the bytes that each has, where that is known.
+function namedFiles({ files, silver, gold }: State): Map<string, number | undefined> {
+  const all = [...files.values(), ...Object.values(silver), ...Object.values(gold)];
+  return new Map(all.map(({ path, bytes }) => [path, bytes]));
+}
 
 // Whether what is there now cannot be told without it.
 function isCurrent(part: Part, state: State, path: string): boolean {

@@ -15,7 +15,13 @@ export type SilverFile = {
   signature: string; // of its columns
 };
 // Running sums go on from those before; the others are made anew from silver.
-export type GoldFile = { path: string; through: number; signature: string; isRunning: boolean };
+export type GoldFile = {
+  path: string;
+  bytes?: number; // manifests of before do not say
+  through: number;
+  signature: string;
+  isRunning: boolean;
+};
 export type Backfill = { generation: number; segments: number; finished: number[]; startedAt: number };
 
 export type State = {
@@ -44,7 +50,7 @@ export type Entry = {
   // Files that take the place of others: they count as captured when those were.
   replace?: { from: string[]; to: (BronzeFile & { commit: number }) | undefined }[];
   drop?: string[];
-  lost?: string[]; // files of any kind that are not there any more
+  lost?: string[]; // files of any kind that are not there any more, or not all of them
   erased?: true;
   letters?: Letter[];
   answered?: string[]; // letters that were redriven or erased

@@ -65,6 +65,8 @@ export async function whileFilesLast<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+// A file that is not there, or not all of it.
 export const isGone = (error: unknown): boolean =>
-  error instanceof GoneError ||
-  (error instanceof DuckError && /No files found|No such file/.test(error.message));
+  error instanceof GoneError || (error instanceof DuckError && goneShape.test(error.message));
+
+const goneShape = /No files found|No such file|too small to be a Parquet file|No magic bytes found/;
