@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mapInTurns } from './turn.ts';
+import { mapInTurns, nextTurn } from './turn.ts';
 
 it('maps in order, and lets others have a turn in between', async () => {
   let turns = 0;
@@ -12,4 +12,23 @@ it('maps in order, and lets others have a turn in between', async () => {
   expect(await mapInTurns(numbers, 10, n => n * 2)).toEqual(numbers.map(n => n * 2));
   clearImmediate(counting);
   expect(turns).toBe(2);
+});
+
+it('lets one of several go on in each turn, in the order they came', async () => {
+  const order: string[] = [];
+  const work = async (name: string) => {
+    for (const piece of [1, 2]) {
+      await nextTurn();
+      order.push(`${name}${piece}`);
+    }
+  };
+  let isOver = false;
+  const mark = () => {
+    order.push('|');
+    if (!isOver) setImmediate(mark);
+  };
+  setImmediate(mark);
+  await Promise.all([work('a'), work('b'), work('c')]);
+  isOver = true;
+  expect(order.join('')).toBe('|a1|b1|c1|a2|b2|c2');
 });

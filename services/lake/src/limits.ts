@@ -1,7 +1,8 @@
 // Everything the lake holds, waits for or repeats, and why it stops where it stops.
 
 export const pageRecords = 1000; // DynamoDB's own limit of GetRecords: fewer, larger files
-export const rowsInTurn = 200; // of a page that are made or encoded before others have their turn: some milliseconds
+export const rowsInTurn = 50; // of a page that are made before others have their turn: a few milliseconds
+export const groupRows = 200; // of a file, which are encoded in one turn: a few milliseconds, too
 export const pageBytes = 256 * 1024; // of images: enough for a file; DynamoDB ends a page at a megabyte, with fewer records
 export const flushMs = 1000; // between two small pages of a shard: a change is seen within two seconds, not in its own file
 
