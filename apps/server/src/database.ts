@@ -15,7 +15,7 @@ export type Database = {
 
 export type DatabaseOptions = {
   clock?: Clock;
-  isGuest?: boolean; // looks and leaves: expired items stay where they are
+  isGuest?: boolean; // looks and leaves: begins no store, and expired items stay where they are
   onError?(error: Error, work: string): void;
 };
 
@@ -28,11 +28,11 @@ async function openEmbedded(path: string, options: DatabaseOptions): Promise<Dat
   const { clock = systemClock, isGuest = false, onError } = options;
   const { createEngine } = await import('@stak/engine');
   // Names, addresses and hashes are in there: for its owner only.
-  if (path !== ':memory:') await mkdir(resolve(path), { recursive: true, mode: 0o700 });
+  if (path !== ':memory:' && !isGuest) await mkdir(resolve(path), { recursive: true, mode: 0o700 });
   const engine = await createEngine({
     path: path === ':memory:' ? path : resolve(path),
     clock,
-    ...(isGuest && { sweepIntervalMs: 0 }),
+    ...(isGuest && { create: false, sweepIntervalMs: 0 }),
     ...(onError && { onError }),
   });
   return {

@@ -1,6 +1,6 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { copyFile, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServerConfig } from './config.ts';
 import { UsageError } from './errors.ts';
@@ -30,13 +30,29 @@ export function parseSecretKey(text: string): SecretKey {
   return { id: found[1]!, secret };
 }
 
+const secretKeyFile = (folder: string): string => join(folder, 'secret-key');
+
+// A copy of a store without the key that its folder made would not open. False if the folder has none.
+export async function copySecretKey(from: string, to: string): Promise<boolean> {
+  if (!existsSync(secretKeyFile(from))) return false;
+  await copyFile(secretKeyFile(from), secretKeyFile(to), constants.COPYFILE_EXCL).catch(ignoreExisting);
+  return true;
+}
+
+export async function refuseOtherKey(from: string, to: string): Promise<void> {
+  const files = [from, to].map(secretKeyFile);
+  if (!files.every(file => existsSync(file))) return;
+  const [key, other] = await Promise.all(files.map(file => readFile(file, 'utf8')));
+  if (key !== other) throw new UsageError(`${to} has a secret-key of its own: choose another folder`);
+}
+
 // There is no secret in the source that a server could be left with: each folder of data gets its own.
 async function developmentKey({ store }: ServerConfig): Promise<string> {
   const fresh = `local:${randomBytes(keyBytes).toString('base64')}`;
   if (store.kind !== 'embedded')
     throw new UsageError('STAK_STORE=aws needs STAK_SECRET_KEYS: several servers must share them');
   if (store.path === ':memory:') return fresh;
-  const file = join(store.path, 'secret-key');
+  const file = secretKeyFile(store.path);
   if (!existsSync(file)) {
     await mkdir(store.path, { recursive: true, mode: 0o700 });
     const draft = `${file}.${randomBytes(6).toString('hex')}`;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { conversationsTable } from '@stak/agents';
@@ -7,6 +7,7 @@ import { createClient } from '@stak/client';
 import { createEngine } from '@stak/engine';
 import { createLogger } from '@stak/kit';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { actions as dynamodb } from '../src/commands/dynamodb-actions.ts';
 import { actions } from '../src/commands/secrets-actions.ts';
 import { readServerConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
@@ -129,6 +130,31 @@ test('the next key signs on demand, and the last one can be revoked', async () =
   expect(await kids()).toEqual([first, second, third]);
   expect(await secrets('rotate', keys, { revoke: true })).toContain('is refused');
   expect(await kids()).not.toContain(second);
+});
+
+test('a backup opens by itself, with the key that the folder made', async () => {
+  const [original, copy] = [join(path, 'original'), join(path, 'copy')];
+  const kidIn = async (folder: string) => {
+    const config = readServerConfig({ path: folder, port: 0, demo: false }, {});
+    const server = await startServer(config, { log: createLogger({ level: 'silent' }) });
+    const { data } = await createClient({ baseUrl: server.localUrl }).accounts.jwks();
+    await server.stop();
+    return data.keys[0]!.kid;
+  };
+  const kid = await kidIn(original);
+  const printed = vi.spyOn(console, 'log').mockImplementation(() => {});
+  const noted = vi.spyOn(console, 'error').mockImplementation(() => {});
+  await dynamodb.backup({ path: original, to: copy });
+  expect(printed.mock.calls.flat().join()).toContain('with the secret-key');
+  printed.mockRestore();
+  noted.mockRestore();
+  expect((await stat(join(copy, 'secret-key'))).mode & 0o077).toBe(0);
+  expect((await stat(join(copy, 'stak.mdb'))).mode & 0o077).toBe(0);
+  expect(await kidIn(copy)).toBe(kid);
+  const foreign = join(path, 'foreign');
+  await kidIn(foreign);
+  await rm(join(foreign, 'stak.mdb'));
+  await expect(dynamodb.backup({ path: original, to: foreign })).rejects.toThrow('secret-key of its own');
 });
 
 test('a folder that is none is not made one', async () => {

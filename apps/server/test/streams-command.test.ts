@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -56,7 +56,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+test('a look into a folder without a store begins none', async () => {
+  const other = await mkdtemp(join(tmpdir(), 'stak-streams-'));
+  await expect(streams('status', undefined, { path: other })).rejects.toThrow(/there is no store in/);
+  expect(await readdir(other)).toEqual([]);
+  await rm(other, { recursive: true });
+});
+
 test('status, letters and redrive', async () => {
+  await (await createEngine({ path: folder })).close();
   await expect(streams('status')).rejects.toThrow(/no consumer has ever run/);
   const fail = () => {
     throw new Error('indigestible');

@@ -5,6 +5,8 @@ export const itemBytes = 400 * 1024;
 export const hashKeyBytes = 2048;
 export const rangeKeyBytes = 1024;
 export const pageBytes = 1024 * 1024; // Query and Scan, counted before the filter
+// Ours: what an index leaves out is read all the same, and a page of keys must not read gigabytes of items.
+export const pageReadBytes = 16 * 1024 * 1024;
 export const nestingDepth = 32;
 export const numberDigits = 38;
 export const batchGetKeys = 100;

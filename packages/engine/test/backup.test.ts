@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -65,6 +65,13 @@ describe('a backup', () => {
     await engine.backup(join(folder, 'copy'));
     await expect(engine.backup(join(folder, 'copy'))).rejects.toThrow(/already holds a store/);
     await expect(engine.backup(join(folder, 'store'))).rejects.toThrow(/already holds a store/);
+  });
+
+  it('takes no notice of one that was stopped in the middle', async () => {
+    await mkdir(join(folder, 'copy'));
+    await writeFile(join(folder, 'copy', 'stak.mdb-draft'), 'half a store');
+    await engine.backup(join(folder, 'copy'));
+    expect(await readdir(join(folder, 'copy'))).toEqual(['stak.mdb']);
   });
 
   it('to a place that cannot be written is refused, and leaves nothing behind', async () => {

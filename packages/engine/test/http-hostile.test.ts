@@ -243,6 +243,18 @@ describe('framing', () => {
     },
   );
 
+  test('a page whose name was pointed here is refused, a tool on this machine is not', async () => {
+    const listFrom = (headers: Record<string, string>) =>
+      exchange(port, requestBytes({ ...signedHeaders('ListTables'), ...headers }, '{}'));
+    const origin = 'http://rebound.example:8000';
+    const page = await listFrom({ host: 'rebound.example:8000', origin });
+    expectRefusal(page);
+    expect(page.body).toContain('AccessDeniedException');
+    for (const host of ['localhost:8000', '127.0.0.1:8000', '[::1]:8000'])
+      expect((await listFrom({ host, origin: 'file://' })).status).toBe(200);
+    expect((await listFrom({ host: 'dynamodb:8000' })).status).toBe(200);
+  });
+
   test('chunks are fine', async () => {
     const reply = await exchange(
       port,

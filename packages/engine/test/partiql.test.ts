@@ -161,6 +161,7 @@ describe('SELECT', () => {
     [`Artist = 'a' AND Song = '1' AND Song = '2'`, ''],
     [`Artist = 'a' AND NOT (Song = '1' OR n = 2)`, '0'],
     [`Artist IN ['c', 'b']`, '34'],
+    [`Artist IN ['b'] AND Artist = 'c'`, ''],
     [`(Artist = 'b' OR Artist = 'c') AND n != 3`, '4'],
     [`Artist = 'a' OR n = 4`, '0124'],
     [`n IN (1, 4)`, '14'],

@@ -105,6 +105,23 @@ describe('processes on one folder', () => {
     }
   });
 
+  it('read it by a statement, too', async () => {
+    const Statement = `SELECT n FROM "${TableName}" WHERE pk = 'latest'`;
+    const several = `SELECT n FROM "${TableName}" WHERE pk IN ['latest', 'missing']`;
+    const readings = [
+      () => engine.execute('ExecuteStatement', { Statement, ConsistentRead: true }),
+      () => engine.execute('ExecuteStatement', { Statement: several, ConsistentRead: true }),
+      () => engine.execute('BatchExecuteStatement', { Statements: [{ Statement, ConsistentRead: true }] }),
+      () => engine.execute('ExecuteTransaction', { TransactStatements: [{ Statement }] }),
+    ];
+    for (const [i, reading] of times(10, () => readings)
+      .flat()
+      .entries()) {
+      await first.call('PutItem', put('latest', { n: { N: String(i) } }));
+      expect(JSON.stringify(await reading())).toContain(`{"N":"${i}"}`);
+    }
+  });
+
   it('maintain an index that one of them adds while the others write', async () => {
     const inputs = (from: string) =>
       times(500, i => put(`${from}-${i}`, { colour: { S: `colour-${i % 5}` } }));

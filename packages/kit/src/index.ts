@@ -15,7 +15,7 @@ export {
   type SealKey,
 } from './sealer.ts';
 export { type Soon, whenKnown } from './soon.ts';
-export { isOneLine } from './text.ts';
+export { cutText, isOneLine } from './text.ts';
 export { mapInTurns, nextTurn } from './turn.ts';
 export {
   type Supervisor,

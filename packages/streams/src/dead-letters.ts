@@ -1,7 +1,8 @@
-import type { Clock } from '@stak/kit';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { type Clock, cutText } from '@stak/kit';
 import { type ItemOf, type Store, write } from '@stak/table';
 import { LeaseLostError } from './errors.ts';
-import { errorText, letterPartBytes } from './limits.ts';
+import { errorText, letterBytes, letterPartBytes } from './limits.ts';
 import { recordFromJson, recordToJson } from './record-json.ts';
 import type { StreamRecord } from './source.ts';
 import { letter, letterPart, lettersOfConsumer, partsOfLetter } from './state-table.ts';
@@ -21,7 +22,7 @@ export function createDeadLetters({ store, clock, consumer }: Settings) {
     error: unknown,
     attempts: number,
   ): Promise<void> {
-    const [first = '', ...others] = splitText(recordToJson(record), letterPartBytes);
+    const [first = '', ...others] = splitText(pack(recordToJson(record)), letterPartBytes);
     const place = { consumer, work: lease.key, sequence: record.dynamodb?.SequenceNumber ?? 'unknown' };
     const head = write.put(letter, {
       ...place,
@@ -48,7 +49,7 @@ export function createDeadLetters({ store, clock, consumer }: Settings) {
     let text = record;
     if (more_parts > 0)
       for await (const part of store.all(partsOfLetter, { consumer, work, sequence })) text += part.record;
-    return recordFromJson(JSON.parse(text) as StreamRecord);
+    return recordFromJson(JSON.parse(unpack(text)) as StreamRecord);
   }
 
   async function remove({ work, sequence, more_parts }: DeadLetter): Promise<void> {
@@ -68,9 +69,16 @@ export function createDeadLetters({ store, clock, consumer }: Settings) {
   return { keep, list, open, remove, failAgain };
 }
 
+// A record of control characters is six times as long in JSON: more than a transaction takes, unless it is compressed.
+const pack = (json: string): string =>
+  Buffer.byteLength(json) <= letterBytes ? json : gzipSync(json).toString('base64');
+
+const unpack = (text: string): string =>
+  text.startsWith('{') ? text : gunzipSync(Buffer.from(text, 'base64')).toString();
+
 export function describe(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return text.slice(0, errorText) || 'no reason given';
+  return cutText(text, errorText) || 'no reason given';
 }
 
 // By bytes, never between the two halves of a character outside the basic plane.

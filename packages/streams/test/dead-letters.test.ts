@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDeadLetters, HopelessError, requestRedrive } from '../src/index.ts';
+import { errorText } from '../src/limits.ts';
 import {
   comment,
   type House,
@@ -106,6 +107,43 @@ describe('a poison record', () => {
     await consumer.stop();
     expect(batches).toEqual([[1], [3], [4]]);
     expect(await lettersOf('batches')).toHaveLength(1);
+  });
+
+  test('is set aside with half a character where its reason is cut', async () => {
+    const reason = `${'x'.repeat(errorText - 'Error: '.length - 1)}💥`;
+    const { seen, subscription } = picky(new Set([1]), () => new Error(reason));
+    await writeNotes(house, ['a'], 2);
+    const consumer = startConsumer(house, { subscription });
+    await until(house.clock, () => seen.length === 1);
+    await consumer.stop();
+    expect((await lettersOf('picky')).map(letter => letter.error)).toEqual([`Error: ${reason.slice(0, -2)}`]);
+  });
+
+  test('that JSON makes longer than a transaction is kept whole', async () => {
+    const text = '\u0001'.repeat(390_000);
+    const place = { id: 'a', author: 'x' };
+    await house.store.put(comment, { ...place, text });
+    await house.store.update(comment, place, { set: { text: text.replace(/.$/, '2') } });
+    let isPoison = true;
+    const lengths: number[] = [];
+    const subscription = {
+      name: 'long',
+      table: notesTable,
+      entities: [comment],
+      attempts: 1,
+      handle(change: { old?: unknown; new?: unknown }) {
+        if (isPoison) throw new Error('too much');
+        for (const image of [change.old, change.new])
+          lengths.push((image as { text: string } | undefined)?.text.length ?? 0);
+      },
+    };
+    const consumer = startConsumer(house, { subscription });
+    await until(house.clock, () => consumer.counters().deadLetters === 2);
+    isPoison = false;
+    await consumer.redrive();
+    await until(house.clock, () => consumer.counters().redriven === 2);
+    await consumer.stop();
+    expect(lengths).toEqual([0, text.length, text.length, text.length]);
   });
 
   test('larger than an item is kept whole, bytes and all', async () => {

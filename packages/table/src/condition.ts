@@ -70,7 +70,8 @@ function comparisonText(expression: Expression, path: string, value: unknown): s
     case 'contains':
       return `${operator}(${name}, ${placeholders[0]})`;
     case 'between':
-      return `${name} BETWEEN ${placeholders[0]} AND ${placeholders[1]}`;
+      // DynamoDB's own BETWEEN refuses ends that are the wrong way round; nothing lies between those.
+      return `${name} >= ${placeholders[0]} AND ${name} <= ${placeholders[1]}`;
     case 'in':
       if (placeholders.length === 0) throw itemRefused(`${path}: is.oneOf() needs a value`);
       return `${name} IN (${placeholders.join(', ')})`;

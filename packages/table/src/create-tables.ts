@@ -49,6 +49,8 @@ async function bringToDesign(work: Work, table: AnyTable): Promise<void> {
     } catch (error) {
       const name = error instanceof Error ? error.name : '';
       if (left === 1 || !(name === 'ResourceInUseException' || name === 'ValidationException')) throw error;
+      // DynamoDB does not take the design, and nobody else has made the table either.
+      if (!(await describeTable(work.control, table.name))) throw error;
       await untilActive(work, table.name);
     }
 }

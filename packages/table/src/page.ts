@@ -5,6 +5,7 @@ import { fromStored, hasKeyOf, hasKindOf, isExpired } from './item.ts';
 import * as limits from './limits.ts';
 import { type AnyQuery, positionOf, type QueryOptions, queryParams } from './query.ts';
 import { type Session, send } from './session.ts';
+import type { Bounds } from './sort-range.ts';
 
 export type PageOptions<Q> = QueryOptions<Q> & {
   limit?: number;
@@ -27,11 +28,12 @@ export async function readPage(
   const { limit = limits.pageItems, budget = limits.readBudget, cursor } = options;
   if (!Number.isInteger(limit) || limit < 1 || limit > limits.pageItemsMost)
     throw itemRefused(`a page has 1 to ${limits.pageItemsMost} items`);
-  const { input, without } = queryParams(query, params, options);
+  const { input, bounds } = queryParams(query, params, options);
   // The request itself is what the cursor is bound to.
   const bound = [query.name, input, options.caller ?? null];
   let start = cursor === undefined ? undefined : session.cursors.open(cursor, bound);
-  const take = taker(session, query, without);
+  if (bounds.isEmpty) return { items: [] };
+  const take = taker(session, query, bounds);
   const items: unknown[] = [];
   let last: Attributes | undefined;
   for (let read = 0, round = 0; ; round++) {
@@ -66,8 +68,9 @@ export async function* readAll(
   params: object,
   options: QueryOptions<never>,
 ): AsyncGenerator<unknown> {
-  const { input, without } = queryParams(query, params, options);
-  const take = taker(session, query, without);
+  const { input, bounds } = queryParams(query, params, options);
+  if (bounds.isEmpty) return;
+  const take = taker(session, query, bounds);
   let start: Attributes | undefined;
   do {
     const page = await readOnce(session, query, input, undefined, start);
@@ -96,7 +99,7 @@ async function readOnce(
   return { items: page.Items ?? [], end: page.LastEvaluatedKey, read: page.ScannedCount ?? 0 };
 }
 
-function taker(session: Session, query: AnyQuery, without: string | undefined) {
+function taker(session: Session, query: AnyQuery, { without, part }: Bounds) {
   const nowMs = session.clock.now();
   const projection = query.index === undefined ? 'ALL' : (query.table.indexes[query.index]!.project ?? 'ALL');
   // An index of keys has no kinds in it. Whatever else it leaves out can be read from the key.
@@ -106,7 +109,14 @@ function taker(session: Session, query: AnyQuery, without: string | undefined) {
     if (without !== undefined && stored[query.sort!] === without) return undefined;
     const entity = query.entities.find(one => isOf(one, stored));
     if (!entity || isExpired(entity, stored, nowMs)) return undefined;
+    if (part && rawPart(query, entity, stored, part.at) !== part.text) return undefined;
     const item = fromStored(entity, stored, projection === 'ALL' ? undefined : entity.key.params);
     return query.isMixed ? { entity: entity.name, item } : item;
   };
+}
+
+// A part of the sort key that was read, as it stands there.
+function rawPart(query: AnyQuery, entity: AnyEntity, stored: Attributes, at: number): string | undefined {
+  const keys = query.index === undefined ? entity.key : entity.indexes.find(one => one.name === query.index);
+  return keys?.templates.sort?.pattern.exec(String(stored[query.sort!]))?.[at + 1];
 }

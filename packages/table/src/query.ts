@@ -144,14 +144,15 @@ export type QueryOptions<Q> = Range<BoundFor<Q>> & {
   filter?: Condition<QueriedItem<Q>>;
 };
 
-// The request for one page, without Limit and start, and the key an exclusive bound leaves out.
+// The request for one page, without Limit and start, and what it cannot say about the sort key. Bounds that are empty
+// are not to be asked for.
 export function queryParams(
   query: AnyQuery,
   params: object,
   options: QueryOptions<never> = {},
-): { input: QueryInput; without?: string } {
+): { input: QueryInput; bounds: Bounds } {
   const expression = createExpression();
-  const bounds = query.sortTemplate ? boundsOf(query.sortTemplate, params, options) : {};
+  const bounds: Bounds = query.sortTemplate ? boundsOf(query.sortTemplate, params, options) : {};
   const partition = buildKey(query.partitionTemplate, params);
   let condition = `${nameIn(expression, query.partition)} = ${valueIn(expression, partition)}`;
   const sort = query.sort === undefined ? undefined : boundsText(expression, query.sort, bounds);
@@ -162,7 +163,7 @@ export function queryParams(
   if (filter !== undefined) input.FilterExpression = filter;
   if (options.newestFirst ?? query.newestFirst) input.ScanIndexForward = false;
   if (options.consistent ?? query.consistent) input.ConsistentRead = true;
-  return { input: bindPlaceholders(input, expression), without: bounds.without };
+  return { input: bindPlaceholders(input, expression), bounds };
 }
 
 function filterText(expression: Expression, own?: object, given?: object): string | undefined {

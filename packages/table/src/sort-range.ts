@@ -1,12 +1,23 @@
 import { keyRefused } from './errors.ts';
+import { keyPart } from './key-part.ts';
 import { buildPrefix, isMissing, type KeyTemplate } from './key-template.ts';
 
 // Which sort keys a query reads. Bounds are given by attribute: `{ from: { due_date: '2026-01-01' } }`.
 export type Range<Bound> = { from?: Bound; after?: Bound; to?: Bound; before?: Bound };
 
 // `without` is a key that the bounds include and the caller did not mean: DynamoDB takes one condition on the
-// sort key, and BETWEEN is the only one with two ends.
-export type Bounds = { exactly?: string; prefix?: string; low?: string; high?: string; without?: string };
+// sort key, and BETWEEN is the only one with two ends. DynamoDB refuses ends that are the wrong way round; here
+// `isEmpty` says that no key lies between them, so nobody has to ask. `part` is one that no prefix can tell from a
+// longer one, because the keys of several entities go on differently after it (`T#{id}`, `T#{id}#C#{c}`).
+export type Bounds = {
+  exactly?: string;
+  prefix?: string;
+  low?: string;
+  high?: string;
+  without?: string;
+  isEmpty?: boolean;
+  part?: { readonly at: number; readonly text: string };
+};
 
 type Values = Record<string, unknown>;
 
@@ -17,11 +28,27 @@ export function boundsOf(template: KeyTemplate, params: object, range: Range<obj
   if (from || after || to || before) {
     const low = lowEnd(template, params, equal, from, after) ?? (head === '' ? undefined : head);
     const high = highEnd(template, params, equal, to, before) ?? (head === '' ? undefined : next(head));
-    return { low, high, without: !to && before ? high : undefined };
+    const isEmpty = low !== undefined && high !== undefined && isBehind(low, high);
+    return { low, high, without: !to && before ? high : undefined, isEmpty };
   }
   if (equal === template.params.length && template.isWhole) return { exactly: head };
-  return head === '' ? {} : { prefix: head };
+  if (head === '') return {};
+  return isOpen(template, equal) ? { prefix: head, part: lastPart(template, params) } : { prefix: head };
 }
+
+// Whether a part that is longer could stand where the last of these does: no `#` follows it.
+const isOpen = ({ isWhole, params, literals }: KeyTemplate, count: number): boolean =>
+  !isWhole && count > 0 && count === params.length && !literals[count]!.includes('#');
+
+function lastPart({ params, formats }: KeyTemplate, values: object) {
+  const at = params.length - 1;
+  const name = params[at]!;
+  return { at, text: keyPart(name, (values as Values)[name], formats[at]!) };
+}
+
+// As DynamoDB sorts: by bytes.
+const isBehind = (key: string, other: string): boolean =>
+  Buffer.compare(Buffer.from(key), Buffer.from(other)) > 0;
 
 function countEqual({ params, text }: KeyTemplate, values: Values): number {
   let count = 0;
@@ -53,6 +80,10 @@ function endOf(template: KeyTemplate, params: object, equal: number, bound: obje
   const values = { ...params, ...bound };
   const count = countEqual(template, values);
   if (count === equal) throw keyRefused(`a bound needs the next part of ${template.text}`);
+  if (isOpen(template, count))
+    throw keyRefused(
+      `${template.params[count - 1]} is no bound: keys of this query go on differently after it`,
+    );
   const isWhole = template.isWhole && count === template.params.length;
   return { key: buildPrefix(template, values, count), isWhole };
 }

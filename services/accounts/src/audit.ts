@@ -1,4 +1,5 @@
 import type { AccountPrincipal } from '@stak/http';
+import { cutText } from '@stak/kit';
 import { type ResultPage, type WriteStep, write } from '@stak/table';
 import { type Base, inSeconds, isoTime, type Origin } from './deps.ts';
 import * as limits from './limits.ts';
@@ -42,7 +43,7 @@ export function createAudit({ store, clock, ids }: Base): Audit {
     address: deed.address,
     requestId: deed.requestId,
     target: deed.target,
-    detail: deed.detail?.slice(0, limits.auditDetailChars),
+    detail: deed.detail && cutText(deed.detail, limits.auditDetailChars),
   });
   return {
     step: (userId, deed) => write.put(auditEntry, entryOf(userId, deed)),

@@ -50,7 +50,7 @@ const events = route({
   operationId: 'tasks.events',
   summary: 'Changes as they happen',
   description:
-    'Events `changed` with the task, `deleted` with its id, and `resync` for a client that was away too long.',
+    'Events `open` first, from where on nothing is missed, `changed` with the task, `deleted` with its id, and `resync` for a client that was away too long.',
   responses: {
     200: { description: 'An event stream', content: { 'text/event-stream': { schema: z.string() } } },
   },

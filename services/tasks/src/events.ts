@@ -27,7 +27,7 @@ export async function followChanges(
   afterId: string | undefined,
   sink: EventSink,
 ): Promise<void> {
-  let place = afterId === undefined ? await presentPlace(deps, user_id) : placeOf(afterId);
+  let place = afterId === undefined ? await sendOpen(deps, user_id, sink) : placeOf(afterId);
   while (!sink.signal.aborted) {
     const over = new AbortController();
     const signal = AbortSignal.any([sink.signal, over.signal]);
@@ -46,6 +46,14 @@ export async function followChanges(
 async function presentPlace(deps: Following, user_id: string): Promise<Place> {
   const { epoch, seq } = await settledTally(deps, user_id);
   return { epoch, seq, index: 0 };
+}
+
+// What is read after this and what is told from here on is everything: nothing falls in between. And whoever is cut
+// off before the first change knows where to go on.
+async function sendOpen(deps: Following, user_id: string, sink: EventSink): Promise<Place> {
+  const place = await presentPlace(deps, user_id);
+  sink.send({ id: idOf(place), event: 'open', data: {} });
+  return place;
 }
 
 async function sendResync(deps: Following, user_id: string, sink: EventSink): Promise<Place> {

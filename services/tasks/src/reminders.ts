@@ -1,4 +1,4 @@
-import type { Clock, Logger, Random } from '@stak/kit';
+import { type Clock, cutText, type Logger, type Random } from '@stak/kit';
 import { type Store, tableErrors } from '@stak/table';
 import { isOpen } from './counts.ts';
 import type { Hub } from './hub.ts';
@@ -152,7 +152,7 @@ async function giveBack(deps: Reminding, mine: Reminder, failure: unknown): Prom
   const isLast = attempts >= limits.reminderAttempts;
   log.warn({ err: failure, task_id: mine.task_id, attempts, isLast }, 'a reminder could not be fired');
   const message = failure instanceof Error ? failure.message : String(failure);
-  const noted = { attempts, failure: message.slice(0, limits.failureChars) };
+  const noted = { attempts, failure: cutText(message, limits.failureChars) };
   const change = isLast
     ? { set: noted, remove: ['next_at' as const] }
     : { set: { ...noted, next_at: clock.now() + delayMs } };

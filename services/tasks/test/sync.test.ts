@@ -106,6 +106,7 @@ describe('events', () => {
     const stop = startConsumers(f);
     await f.create({ title: 'before' });
     const stream = await listen();
+    expect((await stream.next(1))[0]!.event).toBe('open');
     const made = await Promise.all(['a', 'b', 'c'].map(title => f.create({ title })));
     const seen = await stream.next(3);
     expect(seen.map(one => one.event)).toEqual(['changed', 'changed', 'changed']);
@@ -126,6 +127,16 @@ describe('events', () => {
     expect((await third.next(1))[0]!.data.title).toBe('after');
     await third.close();
     await stop();
+  });
+
+  it('go on for a client that was cut off before the first of them', async () => {
+    const stream = await listen();
+    const [open] = await stream.next(1);
+    await stream.close();
+    await f.create({ title: 'meanwhile' });
+    const again = await listen(open!.id);
+    expect((await again.next(1))[0]).toMatchObject({ event: 'changed', data: { title: 'meanwhile' } });
+    await again.close();
   });
 
   it('tell a client that was away too long to read everything again', async () => {

@@ -3,6 +3,7 @@ import type { Engine } from '@stak/engine';
 import { readDynamoConfig, readText } from '../config.ts';
 import { isLoopback } from '../loopback.ts';
 import { note } from '../print.ts';
+import { copySecretKey, refuseOtherKey } from '../secrets.ts';
 import { untilStopped } from '../signals.ts';
 
 export type Flags = { host?: unknown; port?: unknown; path?: unknown; memory?: unknown; to?: unknown };
@@ -48,9 +49,12 @@ async function stats(engine: Engine): Promise<void> {
 
 async function backup(flags: Flags): Promise<void> {
   const to = readText('--to', flags.to);
+  const { path } = readDynamoConfig(flags);
+  await refuseOtherKey(path, to);
   note(`Copying to ${to}…`);
   await withEngine(flags, engine => engine.backup(resolve(to)));
-  console.log(`Backed up to ${to}`);
+  const hasKey = await copySecretKey(path, to);
+  console.log(`Backed up to ${to}${hasKey ? ', with the secret-key that opens what is sealed in it' : ''}`);
 }
 
 async function withEngine(flags: Flags, work: (engine: Engine) => Promise<void>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ConsumedCapacity } from '../capacity.ts';
-import type { Context, View } from '../context.ts';
+import { beginRead, type Context, type View } from '../context.ts';
 import { DynamoError, validationError } from '../errors.ts';
 import { type Bound, type BoundSelect, bindStatement } from '../partiql/binding.ts';
 import { pinSingleRead } from '../partiql/key-tests.ts';
@@ -83,6 +83,7 @@ async function execute<T>(
 }
 
 function readOne<T>(context: Context, request: Request, select: BoundSelect, view: View<T>): Result<T> {
+  beginRead(context, request.ConsistentRead);
   const table = context.catalog.get(select.source.table);
   const key = select.source.index === undefined ? pinSingleRead(table.keys, select.where?.test) : undefined;
   if (!key) {

@@ -1,5 +1,5 @@
 import { writeUsage } from '../capacity.ts';
-import { type Context, submitOnTable, type View } from '../context.ts';
+import { beginRead, type Context, submitOnTable, type View } from '../context.ts';
 import { validationError } from '../errors.ts';
 import { type BoundSelect, type BoundWrite, bindStatement } from '../partiql/binding.ts';
 import { decodeToken, encodeToken, foreignToken } from '../partiql/next-token.ts';
@@ -26,6 +26,7 @@ function executeSelect<T>(
   select: BoundSelect,
   view: View<T>,
 ) {
+  beginRead(context, input.ConsistentRead);
   const table = context.catalog.get(select.source.table);
   const start = input.NextToken === undefined ? { read: 0 } : decodeToken(table, input, input.NextToken);
   const { items, usage, next } = selectItems(context, table, select, input, start, view);

@@ -1,5 +1,5 @@
 import { addUsage, consumedCapacity, noUsage, readUnits, readUsage, type Usage } from '../capacity.ts';
-import type { Context, View } from '../context.ts';
+import { beginRead, type Context, type View } from '../context.ts';
 import { DynamoError, validationError } from '../errors.ts';
 import { type Bound, type BoundSelect, type BoundWrite, bindStatement } from '../partiql/binding.ts';
 import { pinKey, pinSingleRead } from '../partiql/key-tests.ts';
@@ -10,6 +10,7 @@ import type { Table } from '../storage/table.ts';
 import { checkTransactionDuplicates } from '../validation/duplicates.ts';
 import { checkKey } from '../validation/keys.ts';
 import { type ExecuteTransactionInput, validateExecuteTransaction } from '../validation/statements.ts';
+import { checkTransactionSize } from '../validation/transaction-size.ts';
 import { type Item, newItem } from '../values/attribute-value.ts';
 import { answerOnce } from './client-token.ts';
 import { readItem } from './read-item.ts';
@@ -91,6 +92,7 @@ function readTogether<T>(
   selects: BoundSelect[],
   view: View<T>,
 ) {
+  beginRead(context, true);
   const usages = new Map<string, Usage>();
   const targets = selects.map(select => {
     const table = context.catalog.get(select.source.table);
@@ -98,12 +100,15 @@ function readTogether<T>(
   });
   assertAllSucceeded(targets.map(({ table, key }) => attempt(() => checkKey(table, key))));
   checkTransactionDuplicates(targets);
+  let bytes = 0;
   const responses = targets.map(({ select, table, key }) => {
     const columns = columnView(view, select.columns);
     const { item, size } = readItem(context, itemKey(table, key), columns, {});
+    bytes += size;
     addTo(usages, table.name, 'read', readUsage(2 * readUnits(size, true)));
     return item === undefined ? {} : { Item: item };
   });
+  checkTransactionSize(bytes);
   return { Responses: responses, ...capacityOf(ReturnConsumedCapacity, usages) };
 }
 

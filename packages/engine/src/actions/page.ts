@@ -9,7 +9,8 @@ import type { Index, Table } from '../storage/table.ts';
 import { keyAttributes, projectedSize } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
 
-// One page of a Query or Scan: up to 1 MB or `limit` items, counted before the filter.
+// One page of a Query or Scan: up to 1 MB or `limit` items, counted before the filter. Of an index that is what it
+// projects; the items behind it have a limit of their own.
 
 export type PageRequest = {
   table: Table;
@@ -79,14 +80,14 @@ function partCollector<T>(page: Page<T>, request: PageRequest, view: View<T>): C
     const itemSize = decodeSize(bytes);
     const whole = decodeItem(bytes, end);
     const size = index ? projectedSize(table, index, { item: whole, size: itemSize }) : itemSize;
-    if (tally.isTooMuch(size)) return false;
+    if (tally.isTooMuch(size, itemSize)) return false;
     page.fetchedBytes.push(itemSize);
     const item = visible ? project(visible, whole) : whole;
     if (!filter || evaluateCondition(filter, item)) {
       page.count++;
       if (!countOnly) page.items.push(view.present(projection ? project(projection, item) : item));
     }
-    return tally.count(size, bytes, end);
+    return tally.count(size, bytes, end, itemSize);
   };
 }
 
@@ -94,25 +95,33 @@ function partCollector<T>(page: Page<T>, request: PageRequest, view: View<T>): C
 function createTally(page: Page<unknown>, request: PageRequest) {
   const { limit = Number.POSITIVE_INFINITY } = request;
   let last: Buffer | undefined;
+  let read = 0;
   return {
     // The page ends with the item before the one that does not fit.
-    isTooMuch(size: number): boolean {
-      if (page.scanned === 0 || page.bytes + size <= limits.pageBytes) return false;
+    isTooMuch(size: number, itemSize = size): boolean {
+      const fits = page.bytes + size <= limits.pageBytes && read + itemSize <= limits.pageReadBytes;
+      if (page.scanned === 0 || fits) return false;
       page.lastKey = startKey(request, decodeItem(last!));
       return true;
     },
-    count(size: number, bytes: Buffer, end: number): boolean {
+    count(size: number, bytes: Buffer, end: number, itemSize = size): boolean {
       page.scanned++;
       page.bytes += size;
+      read += itemSize;
       // DynamoDB stops at the limit without looking whether anything follows.
       if (page.scanned === limit) {
         page.lastKey = startKey(request, decodeItem(bytes, end));
         return false;
       }
-      if (page.bytes + limits.itemBytes > limits.pageBytes) last = copyBytes(bytes, end);
+      if (mayBeLast()) last = copyBytes(bytes, end);
       return true;
     },
   };
+
+  // Whether the largest item there can be would not fit.
+  function mayBeLast(): boolean {
+    return page.bytes + limits.itemBytes > limits.pageBytes || read + limits.itemBytes > limits.pageReadBytes;
+  }
 }
 
 function startKey({ table, index }: PageRequest, item: Item): Item {

@@ -4,6 +4,7 @@ import { itemKey } from '../storage/keys.ts';
 import { checkTransactionDuplicates } from '../validation/duplicates.ts';
 import { checkKey } from '../validation/keys.ts';
 import { type TransactGetItemsInput, validateTransactGetItems } from '../validation/transact-get-items.ts';
+import { checkTransactionSize } from '../validation/transaction-size.ts';
 import { bindProjectionOf } from './projection.ts';
 import { readItem } from './read-item.ts';
 import { assertAllSucceeded, attempt } from './transaction.ts';
@@ -15,10 +16,12 @@ export function transactGetItems<T>(context: Context, input: TransactGetItemsInp
   beginRead(context, true);
   const gets = bound.map(entry => ({ ...entry, table: context.catalog.get(entry.Get.TableName) }));
   const usages = new Map<string, Usage>();
+  let bytes = 0;
   const attempts = gets.map(({ Get, projection, table }) =>
     attempt(() => {
       checkKey(table, Get.Key);
       const { item, size } = readItem(context, itemKey(table, Get.Key), view, { projection });
+      bytes += size;
       const usage = usages.get(table.name) ?? noUsage('read');
       usages.set(table.name, addUsage(usage, readUsage(2 * readUnits(size, true))));
       return item === undefined ? {} : { Item: item };
@@ -26,6 +29,7 @@ export function transactGetItems<T>(context: Context, input: TransactGetItemsInp
   );
   const responses = assertAllSucceeded(attempts);
   checkTransactionDuplicates(gets.map(({ Get, table }) => ({ table, key: Get.Key })));
+  checkTransactionSize(bytes);
   const capacity = [...usages].flatMap(
     ([name, usage]) => consumedCapacity(input.ReturnConsumedCapacity, name, usage, true) ?? [],
   );

@@ -13,6 +13,7 @@ import {
   readMediaType,
   readOperation,
   refuseEncoding,
+  refusePage,
   requireSignature,
 } from './protocol.ts';
 import { nextRequestId } from './request-id.ts';
@@ -118,6 +119,7 @@ export function createHttpServer(executor: Executor, options: HttpServerOptions 
     const type = readMediaType(headers['content-type']);
     if (request.method !== 'POST' || type === undefined) return unknownProtocol;
     try {
+      refusePage(headers);
       refuseEncoding(headers['content-encoding']);
       const json = body.length === 0 ? undefined : parseJson(body);
       const operation = readOperation(headers['x-amz-target']);

@@ -76,7 +76,12 @@ function narrow(
     const found = rangeOn(test, keys.range);
     if (found && (!range || found.op === '=')) [range, rangeTest] = [found, test];
   }
-  const hashTest = hashes.length === 1 ? tests.find(test => equalityOn(test, keys.hash.name)) : undefined;
+  const [hash] = hashes;
+  const namesHash = (test: Test) => {
+    const value = equalityOn(test, keys.hash.name);
+    return value !== undefined && equalValues(value, hash!);
+  };
+  const hashTest = hashes.length === 1 ? tests.find(namesHash) : undefined;
   return { range, filter: joined(tests.filter(test => test !== rangeTest && test !== hashTest)) };
 }
 

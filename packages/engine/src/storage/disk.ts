@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { StoreError, storeExists, storeFile } from './file.ts';
+import { fileMode, StoreError, storeExists, storeFile } from './file.ts';
 
 // LMDB maps its lock file and touches pages that may not be on the disk yet; where the disk is full, or has no
 // room for the first pages of a new store, that ends the process. So the file is written out before LMDB sees
@@ -44,13 +44,19 @@ export function freeSpace(path: string): string {
   return `${bavail * bsize} bytes free on its disk`;
 }
 
-// A file that has its name only when all of it is on the disk.
+// A file that has its name only when all of it is on the disk. Nobody but its owner may read it: the folder may have
+// been there before, and be open to everybody.
 export async function writeWhole(file: string, write: (draft: string) => Promise<unknown>): Promise<void> {
   const draft = `${file}-draft`;
   try {
+    // Of somebody who was stopped in the middle.
+    await rm(draft, { force: true });
     await write(draft);
     const written = await open(draft, 'r+');
-    await written.sync().finally(() => written.close());
+    await written
+      .chmod(fileMode)
+      .then(() => written.sync())
+      .finally(() => written.close());
     await rename(draft, file);
     syncFolder(dirname(file));
   } catch (error) {

@@ -9,6 +9,10 @@ export const storeFile = (folder: string): string => join(folder, 'stak.mdb');
 
 export const storeExists = (folder: string): boolean => existsSync(storeFile(folder));
 
+// What is in a store is its owner's business, and so is a copy of it.
+const folderMode = 0o700;
+export const fileMode = 0o600;
+
 // Node's own recursive mkdir never returns where a parent exists but refuses children (/proc).
 export function makeFolder(folder: string): void {
   if (existsSync(folder) && !statSync(folder).isDirectory())
@@ -16,7 +20,7 @@ export function makeFolder(folder: string): void {
   const missing: string[] = [];
   for (let path = resolve(folder); !existsSync(path); path = dirname(path)) missing.unshift(path);
   try {
-    for (const path of missing) mkdirSync(path);
+    for (const path of missing) mkdirSync(path, folderMode);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new StoreError(`cannot create the folder ${folder}: ${(error as Error).message}`);

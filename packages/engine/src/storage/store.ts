@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { freeSpace, makeLockFile, syncFolder, writeWhole } from './disk.ts';
 import { checkStoreFile, makeFolder, StoreError, storeFile } from './file.ts';
 import { type KeyRange, metaKey } from './keys.ts';
+import { leaveNoName, memoryFile } from './memory.ts';
 
 // LMDB, as the engine uses it: one ordered space of binary keys, one writer at a time, many readers. A write
 // transaction runs on this thread; committing and flushing it happen on LMDB's own.
@@ -37,7 +36,8 @@ export function openStore(path: string) {
   // from LMDB's shared buffer without being copied first.
   let decode: Decode<unknown> = nothing;
   let broken: StoreError | undefined;
-  const db = openDatabase(inMemory ? undefined : path, {
+  const file = inMemory ? memoryFile() : storeFile(path);
+  const db = openDatabase(file, inMemory, {
     encode: (value: Buffer) => value,
     decode: (bytes: Buffer, end?: unknown) => decode(bytes, typeof end === 'number' ? end : bytes.length),
   });
@@ -109,7 +109,7 @@ export function openStore(path: string) {
       else commitHere(decide);
     } catch (error) {
       if (!isDecided) throw error;
-      const failure = `${await causeOf(error)} (${freeSpace(inMemory ? memoryFolder() : path)})`;
+      const failure = `${await causeOf(error)} (${freeSpace(dirname(file))})`;
       if (!isWritable()) broken = new StoreError(`${failure}; the store must be opened again`);
       throw broken ?? new StoreError(failure);
     }
@@ -186,16 +186,21 @@ type TreeStats = { treeBranchPageCount: number; treeLeafPageCount: number; overf
 
 type Encoder = { encode(value: Buffer): Buffer; decode(bytes: Buffer, end?: unknown): unknown };
 
-function openDatabase(path: string | undefined, encoder: Encoder): RootDatabase<unknown, Buffer> & Database {
-  if (path) {
-    makeFolder(path);
-    checkStoreFile(path);
-    makeLockFile(path);
+function openDatabase(
+  file: string,
+  inMemory: boolean,
+  encoder: Encoder,
+): RootDatabase<unknown, Buffer> & Database {
+  const folder = dirname(file);
+  if (!inMemory) {
+    makeFolder(folder);
+    checkStoreFile(folder);
+    makeLockFile(folder);
   }
   try {
     const db = open<unknown, Buffer>({
-      path: path ? storeFile(path) : memoryPath(),
-      ...(path ? {} : { noSync: true, deleteOnClose: true }),
+      path: file,
+      ...(inMemory && { noSync: true, deleteOnClose: true }),
       // A transaction is flushed before anyone can see it, so that one whose flush failed never happened.
       overlappingSync: false,
       // Otherwise each transaction has a second promise, which nobody holds and which is rejected when it fails.
@@ -207,18 +212,13 @@ function openDatabase(path: string | undefined, encoder: Encoder): RootDatabase<
       commitDelay: 0,
       maxReaders: 510,
     } as never);
-    if (path) syncFolder(path);
+    if (inMemory) leaveNoName(file);
+    else syncFolder(folder);
     return db as RootDatabase<unknown, Buffer> & Database;
   } catch (error) {
-    throw new StoreError(`cannot open the store in ${path ?? 'memory'}: ${(error as Error).message}`);
+    const place = inMemory ? 'memory' : folder;
+    throw new StoreError(`cannot open the store in ${place}: ${(error as Error).message}`);
   }
-}
-
-// LMDB needs a file to map; in memory-backed storage where there is some.
-const memoryFolder = (): string => (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
-
-function memoryPath(): string {
-  return join(memoryFolder(), `stak-${process.pid}-${Math.random().toString(36).slice(2)}.mdb`);
 }
 
 // ---- the store's own facts

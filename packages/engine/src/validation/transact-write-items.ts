@@ -7,6 +7,7 @@ import { checkExpressionMix, checkExpressionReferences } from './expression-para
 import * as members from './members.ts';
 import { attributes, list, required, string, structure, type TypeOf } from './shape.ts';
 import { resolveTableArn, tableName } from './table-name.ts';
+import { checkTransactionSize } from './transaction-size.ts';
 
 const conditionMembers = {
   TableName: tableName,
@@ -59,12 +60,7 @@ export function validateTransactWriteItems(input: TransactWriteItemsInput): void
   checkConstraints(transactWriteItemsShape, input);
   let bytes = 0;
   for (const item of input.TransactItems) bytes += validateAction(item);
-  if (bytes > limits.transactionBytes) {
-    throw validationError(
-      'Collection size of items exceeded, which can also be caused by the aggregate size of the items in the ' +
-        'transaction exceeding the 4MB limit',
-    );
-  }
+  checkTransactionSize(bytes);
 }
 
 function validateAction({ ConditionCheck, Put, Delete, Update }: TransactWriteItem): number {

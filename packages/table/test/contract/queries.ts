@@ -49,6 +49,20 @@ export function testQueries(target: () => Target): void {
     expect(ids((await store.query(messagesOfUser, { ...ann, id: '003' })).items)).toEqual(['003']);
   });
 
+  it('reads nothing between bounds that nothing lies between', async () => {
+    const store = await fill(3);
+    const backwards = [
+      { from: { id: '003' }, to: { id: '001' } },
+      { after: { id: '002' }, to: { id: '002' } },
+      { after: { id: '002' }, before: { id: '002' } },
+      { from: { id: '002' }, before: { id: '002' } },
+    ];
+    for (const range of backwards) {
+      expect(await store.query(messagesOfUser, ann, range)).toEqual({ items: [] });
+      for await (const found of store.all(messagesOfUser, ann, range)) expect.unreachable(found.id);
+    }
+  });
+
   it('reads between bounds in the middle of a key, the last one included', async () => {
     const store = await fill(6, n => ({ shard: 1, dueat: Math.ceil(n / 2) * 10 }));
     const read = async (range: object) => ids((await store.query(dueMessages, { shard: 1 }, range)).items);

@@ -60,6 +60,14 @@ export function testTables(target: () => Target): void {
     }
   });
 
+  it('says why DynamoDB does not take a design', async () => {
+    // A name has three characters at least.
+    const short = defineTable({ name, keys, indexes: { me: { partition: 'mepk' } } });
+    await expect(make(short)).rejects.toThrow(/indexName/i);
+    await make(defineTable({ name, keys }));
+    await expect(make(short)).rejects.toThrow(/indexName/i);
+  });
+
   it('refuses a table that contradicts its design, and says in what', async () => {
     await make(
       defineTable({

@@ -165,6 +165,8 @@ export function testUpdates(target: () => Target): void {
       { readat: is.above(4) },
       { readat: is.atLeast(5) },
       { readat: is.between(5, 6) },
+      not({ readat: is.between(6, 5) }),
+      or({ readat: is.between(6, 5) }, { readat: is.between(4, 5), title: is.present }),
       { readat: is.oneOf([4, 5]) },
       { title: is.startingWith('Mess') },
       { title: is.containing('age') },
