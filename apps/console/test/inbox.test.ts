@@ -97,6 +97,25 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await inboxOf(page).getByRole('button', { name: 'Mark unread: Sale' }).waitFor();
   });
 
+  it('keeps an opened message in sight, and a category in which nothing is left', async () => {
+    const { page } = await openShop();
+    await page.getByLabel('Category').first().fill('offer');
+    await sendToEveryone(page, 'Sale');
+    await inboxOf(page).getByRole('button', { name: 'Unread', exact: true }).click();
+    await inboxOf(page).getByRole('button', { name: 'Unread: Sale' }).click();
+    await bell(page, 'Notifications').waitFor();
+    const title = inboxOf(page).getByRole('button', { name: 'Sale', exact: true });
+    expect(await title.getAttribute('aria-expanded')).toBe('true');
+
+    await inboxOf(page).getByRole('button', { name: 'All', exact: true }).click();
+    const category = inboxOf(page).getByLabel('Category');
+    await category.selectOption('offer');
+    await messageIn(page, 'Sale').click();
+    await messageIn(page, 'Sale').waitFor({ state: 'detached' });
+    expect(await category.inputValue()).toBe('offer');
+    await category.selectOption('');
+  });
+
   it('tells how many have read it, and takes it back from everyone', async () => {
     const visitor = await openShop();
     const { page } = visitor;

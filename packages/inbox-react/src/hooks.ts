@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { ConnectionState, Snapshot } from './inbox-connection.ts';
 import type { Counts, Filter, Mark, Message, Span } from './message.ts';
-import { type ListSnapshot, listMessages } from './message-list.ts';
+import { type ListOptions, type ListSnapshot, listMessages } from './message-list.ts';
 import { useInbox } from './provider.tsx';
 
 const useSnapshot = (): Snapshot => {
@@ -24,11 +24,14 @@ export type Messages = ListSnapshot & {
   markAllRead(span?: Span): Promise<void>;
 };
 
-export function useMessages({ view, isRead, category }: Filter = {}): Messages {
+export function useMessages(
+  { view, isRead, category }: Filter = {},
+  { keepsMarked }: ListOptions = {},
+): Messages {
   const inbox = useInbox();
   const list = useMemo(
-    () => listMessages(inbox, { view, isRead, category }),
-    [inbox, view, isRead, category],
+    () => listMessages(inbox, { view, isRead, category }, { keepsMarked }),
+    [inbox, view, isRead, category, keepsMarked],
   );
   useEffect(() => list.open(), [list]);
   const snapshot = useSyncExternalStore(list.subscribe, list.snapshot, list.snapshot);

@@ -19,10 +19,7 @@ const message: Message = {
   message: { title: 'Hello', cta_uri: null },
 };
 const json = (value: unknown, status = 200) => Response.json(value, { status });
-const refusal = json(
-  { code: 'inbox.message_not_found', detail: 'There is no such message.', status: 404 },
-  404,
-);
+const refusal = (code: string, detail: string, status: number) => json({ code, detail, status }, status);
 
 // A server of which the test says what it answers, and when.
 function connect(answer: (path: string) => Response | Promise<Response>) {
@@ -94,9 +91,18 @@ describe('an inbox', () => {
   });
 
   it('takes a mark back that the server refuses, and says why', async () => {
-    const { inbox, changes, until } = connect(path => (path === 'counts' ? json(counts(2)) : refusal));
+    const tooMany = refusal('inbox.too_many_snoozed', 'At most 50 messages can be snoozed.', 409);
+    const { inbox, changes, until } = connect(path => (path === 'counts' ? json(counts(2)) : tooMany));
     await inbox.mark(message, { kind: 'archive' });
     expect(changes.at(-1)).toEqual({ kind: 'message', message });
+    await until(({ error }) => error === 'At most 50 messages can be snoozed.');
+  });
+
+  it('does not put back what was redacted while it was marked', async () => {
+    const missing = refusal('inbox.message_not_found', 'There is no such message.', 404);
+    const { inbox, changes, until } = connect(path => (path === 'counts' ? json(counts(1)) : missing));
+    await inbox.mark(message, { kind: 'archive' });
+    expect(changes.at(-1)).toEqual({ kind: 'gone', id: 'm1' });
     await until(({ error }) => error === 'There is no such message.');
   });
 

@@ -50,6 +50,9 @@ export type InboxConnection = {
 const nowInSeconds = (): number => Math.floor(Date.now() / 1000);
 export const wordsOf = (error: unknown): string =>
   error instanceof StakError ? error.detail : error instanceof Error ? error.message : String(error);
+// Redacted, or expired: there is nothing to put back.
+const isGone = (error: unknown): boolean =>
+  error instanceof StakError && error.code === 'inbox.message_not_found';
 const isFinal = (error: unknown): boolean =>
   error instanceof StakError && [401, 403, 404].includes(error.status);
 
@@ -113,13 +116,13 @@ export function connectInbox({
     }
   };
 
-  const carryOut = async (work: () => Promise<unknown>, undo: () => void) => {
+  const carryOut = async (work: () => Promise<unknown>, undo: (error: unknown) => void) => {
     marks++;
     try {
       await work();
       if (state.error !== undefined) set({ error: undefined });
     } catch (error) {
-      undo();
+      undo(error);
       set({ error: wordsOf(error) });
     } finally {
       marks--;
@@ -195,7 +198,7 @@ export function connectInbox({
           const { data } = await sendMark(mark, before.id);
           tell({ kind: 'message', message: data });
         },
-        () => tell({ kind: 'message', message: before }),
+        error => tell(isGone(error) ? { kind: 'gone', id: before.id } : { kind: 'message', message: before }),
       );
     },
     async markAllRead(span = {}) {

@@ -29,7 +29,9 @@ export function Inbox({ title = 'Inbox', marksSeen = true, renderBody }: Props) 
   const [place, setPlace] = useState(places[0]!);
   const [category, setCategory] = useState<string>();
   const filter: Filter = { view: place.view, isRead: place.isRead, category };
-  const { messages, isLoading, hasMore, error, reload, loadMore, mark, markAllRead } = useMessages(filter);
+  // Whoever opens one of the unread wants to read it.
+  const list = useMessages(filter, { keepsMarked: true });
+  const { messages, isLoading, hasMore, error, reload, loadMore, mark, markAllRead } = list;
   const counts = useCounts();
   const { markAllSeen } = useInbox();
   const unseen = counts?.unseen ?? 0;
@@ -112,7 +114,9 @@ function Filters({
   onCategory: (category: string | undefined) => void;
 }) {
   const counts = useCounts();
-  const categories = Object.keys(counts?.categories ?? {}).sort();
+  // The chosen one is among them also when nothing of it is left, or nobody could choose another one.
+  const chosen = category === undefined ? [] : [category];
+  const categories = [...new Set([...Object.keys(counts?.categories ?? {}), ...chosen])].sort();
   return (
     <div className="stak-inbox-bar">
       <fieldset className="stak-inbox-filters" aria-label="Show">

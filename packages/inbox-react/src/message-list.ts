@@ -17,8 +17,16 @@ export type MessageList = {
   loadMore(): Promise<void>;
 };
 
+export type ListOptions = {
+  keepsMarked?: boolean; // what is marked read or unread stays in sight until the list is read again
+};
+
 // The messages that a filter lets through, as far as they were asked for, kept up with what happens.
-export function listMessages(inbox: InboxConnection, filter: Filter): MessageList {
+export function listMessages(
+  inbox: InboxConnection,
+  filter: Filter,
+  { keepsMarked = false }: ListOptions = {},
+): MessageList {
   const listeners = new Set<() => void>();
   let state: ListSnapshot = { messages: [], isLoading: true, hasMore: false, error: undefined };
   let cursor: string | null = null;
@@ -56,6 +64,9 @@ export function listMessages(inbox: InboxConnection, filter: Filter): MessageLis
   const reload = (): Promise<void> =>
     load(Math.min(limits.reloadMessages, Math.max(limits.pageMessages, state.messages.length)), undefined);
 
+  const filterFor = ({ id }: Message): Filter =>
+    keepsMarked && state.messages.some(one => one.id === id) ? { ...filter, isRead: undefined } : filter;
+
   const watch = () =>
     inbox.onChange(change => {
       const nowS = Math.floor(Date.now() / 1000);
@@ -67,7 +78,7 @@ export function listMessages(inbox: InboxConnection, filter: Filter): MessageLis
         set({ messages: messages.map(change.change).filter(one => isShown(one, filter, nowS)) });
       // What is older than the last page that was read comes with the next one.
       else if (!state.hasMore || messages.some(one => one.id <= change.message.id))
-        set({ messages: placeMessage(messages, change.message, filter, nowS) });
+        set({ messages: placeMessage(messages, change.message, filterFor(change.message), nowS) });
     });
 
   return {

@@ -3,7 +3,8 @@ import { connectInbox, type InboxConnection, type Settings } from './inbox-conne
 
 const InboxContext = createContext<InboxConnection | undefined>(undefined);
 
-// One connection for everything below it. A `token` that is a function has to stay the same between renderings.
+// One connection for everything below it. A `token` that is a function has to stay the same between renderings, and so
+// has `fetch`.
 export function InboxProvider({
   children,
   baseUrl,
@@ -11,10 +12,11 @@ export function InboxProvider({
   tenant,
   inbox,
   user = 'me',
+  fetch,
 }: Settings & { children: ReactNode }) {
   const connection = useMemo(
-    () => connectInbox({ baseUrl, token, tenant, inbox, user }),
-    [baseUrl, token, tenant, inbox, user],
+    () => connectInbox({ baseUrl, token, tenant, inbox, user, ...(fetch && { fetch }) }),
+    [baseUrl, token, tenant, inbox, user, fetch],
   );
   useEffect(() => connection.open(), [connection]);
   return <InboxContext value={connection}>{children}</InboxContext>;

@@ -8,7 +8,8 @@ import { readInbox } from './settings.ts';
 export type BulkResult = { ok: true; published: Published } | { ok: false; code: string; detail: string };
 
 // Different messages, each for itself: what is refused does not keep back the others. With a request key, a
-// repetition finds those that were made.
+// repetition finds those that were made, so a busy table is a reason to repeat all; without one that would send them
+// twice.
 export async function publishBulk(
   service: Service,
   place: Place,
@@ -25,10 +26,11 @@ export async function publishBulk(
         published: await publish(service, place, message, { ...origin, requestKey }),
       });
     } catch (error) {
-      if (!(error instanceof AppError) || error.code === 'inbox.busy' || error.code === 'table.busy')
-        throw error;
+      if (!(error instanceof AppError) || (isBusy(error) && requestKey !== undefined)) throw error;
       results.push({ ok: false, code: error.code, detail: error.message });
     }
   }
   return results;
 }
+
+const isBusy = ({ code }: AppError): boolean => code === 'inbox.busy' || code === 'table.busy';

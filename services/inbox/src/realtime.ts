@@ -50,7 +50,9 @@ export async function follow(
         : afterId !== undefined && isFirst
           ? [reset]
           : [];
-      for (const event of events) sink.send({ ...event, id: writePosition(now) });
+      // Only the last of them says that the listener is there: whoever is cut off before it gets all of them again.
+      for (const [i, event] of events.entries())
+        sink.send({ ...event, id: writePosition(i < events.length - 1 && position ? position : now) });
       const current = JSON.stringify(countAll(box));
       if (current !== counts)
         sink.send({ id: writePosition(now), event: 'counts', data: JSON.parse(current) });
@@ -80,6 +82,7 @@ async function eventsSince(service: Service, box: Mailbox, since: Position): Pro
   const withdrawn = withdrawnSince(box, since.withdrawn);
   if (!own || !withdrawn) return [reset];
   const toEveryone = broadcasts.seq === since.seq ? [] : await broadcastsSince(service, box, since.seq);
+  if (!toEveryone) return [reset];
   return [...toEveryone, ...own, ...withdrawn];
 }
 
@@ -106,7 +109,11 @@ async function ownSince({ store }: Service, box: Mailbox, added: number): Promis
     .map(item => ({ event: 'message', data: showOwn(box, item, flagsOf(box.state, markOf(item))) }));
 }
 
-async function broadcastsSince(service: Service, box: Mailbox, seq: number): Promise<ServerEvent[]> {
+async function broadcastsSince(
+  service: Service,
+  box: Mailbox,
+  seq: number,
+): Promise<ServerEvent[] | undefined> {
   const { user, state, broadcasts, nowMs } = box;
   const events: ServerEvent[] = [];
   const fresh: string[] = [];
@@ -114,12 +121,18 @@ async function broadcastsSince(service: Service, box: Mailbox, seq: number): Pro
     if (line.redacts === undefined) fresh.push(line.id);
     else if (line.redacts > state.joined) events.push({ event: 'redaction', data: { id: line.id } });
   }
-  const texts = await service.broadcasts.texts(user, fresh);
-  for (const id of fresh) {
-    const text = texts.get(id);
-    const one = broadcasts.byId.get(id);
-    if (text && one && isVisible(state, one, nowMs))
-      events.push({ event: 'message', data: showPublic(box, text, broadcastFlags(state)(one), undefined) });
+  const flagsOfPublic = broadcastFlags(state);
+  const visible = fresh
+    .flatMap(id => broadcasts.byId.get(id) ?? [])
+    .filter(one => isVisible(state, one, nowMs));
+  if (visible.length > limits.resumedMessages) return undefined;
+  const texts = await service.broadcasts.texts(
+    user,
+    visible.map(one => one.id),
+  );
+  for (const one of visible) {
+    const text = texts.get(one.id);
+    if (text) events.push({ event: 'message', data: showPublic(box, text, flagsOfPublic(one), undefined) });
   }
   return events;
 }

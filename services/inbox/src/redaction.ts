@@ -8,7 +8,7 @@ import type { Place } from './places.ts';
 import { done, untilDone } from './race.ts';
 import { erasedRecipient } from './recipients.ts';
 import { removeRedacted, withoutMessages } from './redacted-copies.ts';
-import { send } from './send-table.ts';
+import { hostId, send } from './send-table.ts';
 import { audienceOf, idsOfHostId, readSend, type Send } from './sends.ts';
 import { userMessage, userStats } from './table.ts';
 
@@ -29,7 +29,7 @@ async function redactOnce(service: Service, place: Place, current: Send): Promis
   if (current.status === 'redacted' || current.status === 'redacting' || current.status === 'cancelled')
     return current;
   if (current.status === 'scheduled') {
-    await store.transact([closeSend(current, 'cancelled')], { pattern: 'redact' });
+    await store.transact(await cancelSteps(service, current), { pattern: 'redact' });
     return current;
   }
   if (current.audiences.kind === 'everyone') {
@@ -88,7 +88,17 @@ async function announce(service: Service, place: Place, current: Send): Promise<
 
 const keyOf = ({ tenant_key, inbox_key, id }: Send) => ({ tenant_key, inbox_key, id });
 
-export function closeSend(current: Send, status: 'redacted' | 'cancelled'): Step {
+// Nothing was sent, so the host's id for it is free again.
+export async function cancelSteps({ store }: Service, current: Send): Promise<Step[]> {
+  const closed = closeSend(current, 'cancelled');
+  const { tenant_key, inbox_key, id, host_system_id } = current;
+  if (host_system_id === null) return [closed];
+  const key = { tenant_key, inbox_key, host_system_id };
+  const held = await store.get(hostId, key, { consistent: true });
+  return held?.id === id ? [closed, ['host id', write.delete(hostId, key, { if: { id } })]] : [closed];
+}
+
+function closeSend(current: Send, status: 'redacted' | 'cancelled'): Step {
   const change = {
     set: { status, title: null },
     remove: ['message', 'shard', 'dueat', 'fence'] as const,

@@ -9,7 +9,7 @@ import type { Place } from './places.ts';
 import { roomFor } from './publish.ts';
 import { done, isLostRace, untilDone } from './race.ts';
 import { erasedRecipient } from './recipients.ts';
-import { closeSend, removeCopies } from './redaction.ts';
+import { cancelSteps, removeCopies } from './redaction.ts';
 import { dueSends, send } from './send-table.ts';
 import { audienceOf, readSend, type Send, type SendContent } from './sends.ts';
 import { readPolicies } from './settings.ts';
@@ -146,7 +146,7 @@ export async function cancelScheduled(service: Service, place: Place, id: string
     if (found.status === 'cancelled') return done(undefined);
     if (found.status !== 'scheduled')
       throw inboxErrors.create('inbox.already_sent', 'It has been sent. It can be redacted.');
-    await service.store.transact([closeSend(found, 'cancelled')], { pattern: 'cancel a send' });
+    await service.store.transact(await cancelSteps(service, found), { pattern: 'cancel a send' });
     return done(undefined);
   });
 }

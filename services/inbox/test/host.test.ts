@@ -126,6 +126,27 @@ describe('publishing', () => {
     expect(await countsOf('u1')).toMatchObject({ total: 1 });
   });
 
+  it.each([
+    ['one by one', {}, 200],
+    ['as a whole, where all of it can be sent again', { 'Idempotency-Key': 'k' }, 503],
+  ])('tells of messages in bulk that the table was busy %s', async (_, headers, expected) => {
+    const { client } = office.engine;
+    const write = client.transactWrite;
+    client.transactWrite = async input => {
+      if (!JSON.stringify(input).includes('u2')) return write(input);
+      throw Object.assign(new Error('Slow down'), { name: 'ThrottlingException' });
+    };
+    const messages = ['u1', 'u2', 'u3'].map(uid => ({ ...hello, uids: [uid] }));
+    const asking = office.ask('POST', 'main/bulk', { send: { messages }, headers });
+    let isOver = false;
+    void asking.finally(() => (isOver = true));
+    while (!isOver) await office.clock.advance(1000);
+    const { status, body } = await asking;
+    expect(status).toBe(expected);
+    if (status === 200) expect(body.data.map(one => one.code ?? one.ok)).toEqual([true, 'table.busy', true]);
+    expect(await countsOf('u1')).toMatchObject({ total: 1 });
+  });
+
   it('takes many messages to one user at once, and to everyone', async () => {
     const send = { ...hello, uids: ['u1', 'u2'] };
     const answers = await Promise.all(

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
 import { readEvents, startConsumers } from './consumers.ts';
 import { hello, main, type Office, openOffice } from './office.ts';
 
@@ -53,6 +54,40 @@ describe('the event stream', () => {
       { event: 'counts', data: { total: 0 } },
     ]);
     await events.close();
+  });
+
+  it('misses nothing for a client that is cut off between two events of the same moment', async () => {
+    const first = await open();
+    const { id } = await first.next();
+    await first.close();
+    const missed = [await publish(), await publish(), await publish()];
+    const second = await open(id);
+    const seen = [await second.next()];
+    await second.close();
+    const third = await open(seen[0]!.id);
+    for (;;) {
+      const one = await third.next();
+      if (one.event === 'counts') break;
+      seen.push(one);
+    }
+    expect(new Set(seen.map(one => one.data.id))).toEqual(new Set(missed));
+    await third.close();
+  });
+
+  it('has a client that missed a great many messages to everyone read the list', async () => {
+    const first = await open();
+    const { id } = await first.next();
+    await first.close();
+    for (let n = 0; n < limits.resumedMessages; n++) await broadcast();
+    const second = await open(id);
+    expect(new Set((await second.take(limits.resumedMessages)).map(one => one.event))).toEqual(
+      new Set(['message']),
+    );
+    await second.close();
+    await broadcast();
+    const third = await open(id);
+    expect(await third.next()).toMatchObject({ event: 'reset' });
+    await third.close();
   });
 
   it('goes on after the last event a client has seen', async () => {

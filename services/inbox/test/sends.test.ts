@@ -100,6 +100,20 @@ describe('scheduled messages', () => {
     const sent = (await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'] } })).body;
     expect((await office.ask('DELETE', `main/scheduled/${sent.id}`)).body.code).toBe('inbox.already_sent');
   });
+
+  it.each(['scheduled', 'messages'])('leave their host id free when they are cancelled by %s', async list => {
+    const send = { ...hello, uids: ['u1'], host_system_id: 'H-1', send_at: nowS() + 60 };
+    const { id } = (await office.ask('POST', 'main/messages', { send })).body;
+    expect((await office.ask('DELETE', `main/${list}/${id}`)).status).toBe(204);
+    const again = (await office.ask('POST', 'main/messages', { send })).body;
+    expect(again).toMatchObject({ status: 'scheduled' });
+    expect((await office.ask('DELETE', `main/${list}/${id}`)).status).toBe(204); // it is the other one's now
+    await office.clock.advance(60_000);
+    await office.inbox.operations.runDue();
+    expect(await totalOf('u1')).toBe(1);
+    const other = { ...send, send_at: undefined, label: 'another' };
+    expect((await office.ask('POST', 'main/messages', { send: other })).status).toBe(409);
+  });
 });
 
 describe('numbers of a send', () => {

@@ -1,5 +1,5 @@
 import { ferryhookMain } from '@stak/accounts';
-import type { Logger } from '@stak/kit';
+import { cutText, type Logger } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import { type Subscription, subscribe } from '@stak/streams';
 import { type Store, type WriteStep, write } from '@stak/table';
@@ -23,7 +23,7 @@ export const alertStep = (
     eventId: about.eventId,
     alertKind,
     hour: isoTime(nowMs).slice(0, 13),
-    detail: detail.slice(0, limits.errorChars),
+    detail: cutText(detail, limits.errorChars),
     raisedAt: isoTime(nowMs),
     expiresAt: inSeconds(nowMs) + limits.alertS,
   });
@@ -39,10 +39,11 @@ export function alertSubscription(deps: {
     name: 'webhooks-alerts',
     table: ferryhookMain,
     entities: [alert],
-    async handle(change) {
+    concurrency: limits.alertsTogether,
+    async handle(change, { signal }) {
       if (change.kind !== 'insert') return;
       await deps.raiseAlert?.(change.new);
-      await postAlert(deps, change.new);
+      await postAlert(deps, change.new, signal);
     },
   });
 }
@@ -50,6 +51,7 @@ export function alertSubscription(deps: {
 async function postAlert(
   { store, log, outbound }: { store: Store; log: Logger; outbound: Outbound },
   raised: Alert,
+  signal: AbortSignal,
 ): Promise<void> {
   const { userId, sourceId } = raised;
   const of = await store.get(source, { userId, sourceId });
@@ -63,7 +65,8 @@ async function postAlert(
       ['user-agent', 'Ferryhook'],
     ],
     body: JSON.stringify({ type: `webhooks.${raised.alertKind}`, ...body }),
-    timeoutMs: limits.timeoutMs,
+    timeoutMs: limits.alertTimeoutMs,
+    signal,
   });
   const isTaken = answer.ok && answer.status >= 200 && answer.status < 300;
   if (isTaken) return;

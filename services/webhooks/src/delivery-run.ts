@@ -1,3 +1,4 @@
+import { cutText } from '@stak/kit';
 import type { OutboundResult } from '@stak/outbound';
 import type { Breaker } from './breaker.ts';
 import type { Config } from './config.ts';
@@ -96,6 +97,10 @@ export async function attemptDelivery(
     await finish(deps, claimed, { state: 'filtered' });
     return {};
   }
+  if (shaped === 'busy') {
+    await postponeDelivery(deps.store, claimed, deps.clock.now() + limits.busyMs);
+    return { waitMs: limits.busyMs };
+  }
   if ('error' in shaped) {
     const { destinationUrl } = connection;
     const made = { destinationUrl, statusCode: 0, latencyMs: 0, error: shaped.error, attemptedAt };
@@ -109,19 +114,21 @@ export async function attemptDelivery(
   return { latencyMs: answer.latencyMs, concurrency: concurrencyOf(connection) };
 }
 
-// Undefined for what this connection does not want.
+// Undefined for what this connection does not want; `busy` when its script could not be run now, which is no fault of
+// the connection and costs it no attempt.
 async function shape(
   deps: RunDeps,
   claimed: Delivery,
   connection: Connection,
   request: HookRequest,
-): Promise<Outgoing | { error: string } | undefined> {
+): Promise<Outgoing | { error: string } | 'busy' | undefined> {
   try {
     if (claimed.attempts === 0 && !filterRequest(connection, request).matched) return undefined;
     const outcome = await transformRequest(deps, connection, request);
+    if (!outcome.ok && outcome.reason === 'busy') return 'busy';
     if (!outcome.ok)
       return {
-        error: `The transform failed: ${outcome.reason}: ${outcome.message}`.slice(0, limits.errorChars),
+        error: cutText(`The transform failed: ${outcome.reason}: ${outcome.message}`, limits.errorChars),
       };
     return outcome.dropped ? undefined : prepare(deps, connection, request, outcome, claimed.eventId);
   } catch (error) {

@@ -39,15 +39,20 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Worker {
           if (dispatcher.waiting() < enough) bell.ring();
         },
       });
-      const background = new Map<string, Promise<unknown>>();
-      const runOnce = (key: string, what: string, run: () => Promise<void>) => {
-        if (background.has(key) || background.size >= limits.backgroundRuns) return;
-        background.set(
-          key,
+      // Each kind has places of its own: jobs may take hours, and backlogs must not wait for them.
+      const background = {
+        backlog: new Map<string, Promise<unknown>>(),
+        job: new Map<string, Promise<unknown>>(),
+      };
+      const runOnce = (kind: keyof typeof background, id: string, run: () => Promise<void>) => {
+        const running = background[kind];
+        if (running.has(id) || running.size >= limits.backgroundRuns[kind]) return;
+        running.set(
+          id,
           run()
-            .catch(logged(what))
+            .catch(logged(`a ${kind}`))
             .finally(() => {
-              background.delete(key);
+              running.delete(id);
               bell.ring();
             }),
         );
@@ -60,8 +65,8 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Worker {
             ...deps,
             dispatcher,
             setAside: lanes.setAside,
-            runLane: id => runOnce(`lane ${id}`, 'a backlog', () => lanes.run(id, owner, signal)),
-            runJob: ref => runOnce(`job ${ref.jobId}`, 'a job', () => jobs.run(ref, owner, signal)),
+            runLane: id => runOnce('backlog', id, () => lanes.run(id, owner, signal)),
+            runJob: ref => runOnce('job', ref.jobId, () => jobs.run(ref, owner, signal)),
           });
           enough = hasMore ? dispatcher.waiting() / 2 : 0;
           await bell.wait(hasMore ? limits.rescanMs : limits.scanMs, signal);
@@ -70,7 +75,8 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Worker {
         intake.attend();
         dispatcher.stop();
         const drained = new AbortController();
-        const ending = Promise.all([dispatcher.idle(), ...background.values()]).finally(() =>
+        const { backlog, job } = background;
+        const ending = Promise.all([dispatcher.idle(), ...backlog.values(), ...job.values()]).finally(() =>
           drained.abort(),
         );
         await clock.sleep(limits.drainMs, drained.signal).catch(() => {});

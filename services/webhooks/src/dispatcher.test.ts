@@ -84,6 +84,23 @@ describe('the dispatcher', () => {
     expect(of('a')).toHaveLength(2);
   });
 
+  it('comes back to each of several connections that it leaves alone', async () => {
+    const { clock, offer, of } = open();
+    for (const name of ['long', 'short', 'longest']) for (let i = 0; i < 2; i++) offer(name);
+    for (const [name, waitMs] of [
+      ['long', 900],
+      ['short', 100],
+      ['longest', 1500],
+    ] as const)
+      of(name)[0]!.end({ waitMs, latencyMs: 1, concurrency: 4 });
+    await clock.advance(100);
+    expect(['long', 'short', 'longest'].map(name => of(name).length)).toEqual([1, 2, 1]);
+    await clock.advance(800);
+    expect(['long', 'short', 'longest'].map(name => of(name).length)).toEqual([2, 2, 1]);
+    await clock.advance(600);
+    expect(of('longest')).toHaveLength(2);
+  });
+
   it('starts nothing after it was stopped, and says when all is over', async () => {
     const { dispatcher, offer, of } = open();
     offer('a');

@@ -100,7 +100,8 @@ export function createDispatcher(deps: {
     if (turns.quick.size + turns.newcomer.size + turns.slow.size > 0) pumpIn(limits.slowMs / 4);
   };
 
-  // One wake-up at a time: for those who wait for a slot to be sorted out, or for their rate.
+  // One wake-up at a time: for those who wait for a slot to be sorted out, or for their rate. Whoever has to wait longer
+  // gets another one after it.
   const pumpIn = (delayMs: number) => {
     const atMs = clock.now() + delayMs;
     if (timer && timer.atMs <= atMs) return;
@@ -110,8 +111,14 @@ export function createDispatcher(deps: {
     clock.sleep(delayMs, stop.signal).then(
       () => {
         timer = undefined;
-        for (const track of tracks.values()) if (track.ready.length > 0) line(track);
+        let nextMs = Number.POSITIVE_INFINITY;
+        for (const track of tracks.values()) {
+          if (track.ready.length === 0) continue;
+          line(track);
+          if (track.blockedUntilMs > clock.now()) nextMs = Math.min(nextMs, track.blockedUntilMs);
+        }
         pump();
+        if (Number.isFinite(nextMs)) pumpIn(nextMs - clock.now());
       },
       () => {},
     );

@@ -19,7 +19,8 @@ export async function scanDue(deps: ScanDeps): Promise<boolean> {
 }
 
 async function scanShard(deps: ScanDeps, dueIn: string): Promise<boolean> {
-  const to = { dueAt: deps.clock.now() };
+  const nowMs = deps.clock.now();
+  const to = { dueAt: nowMs };
   let cursor: string | undefined;
   for (let page = 0; page < limits.scanPages; page++) {
     const found = await deps.store.query(dueWork, { dueIn }, { to, limit: limits.scanItems, cursor });
@@ -31,9 +32,12 @@ async function scanShard(deps: ScanDeps, dueIn: string): Promise<boolean> {
       else {
         const offered = deps.dispatcher.offer(one.item);
         if (offered === 'taken') taken += 1;
-        // A quick connection will get to it soon. Of a slow one, what is in memory is enough: the rest makes way
-        // for others.
-        else if (offered === 'full' && deps.dispatcher.isSlow(one.item.connectionId)) aside.push(one.item);
+        // A quick connection will get to it soon. Of a slow one, and of one that has not got to it, what is in
+        // memory is enough: the rest makes way for others.
+        else if (offered === 'full') {
+          const { connectionId, dueAt = nowMs } = one.item;
+          if (deps.dispatcher.isSlow(connectionId) || dueAt < nowMs - limits.soonMs) aside.push(one.item);
+        }
       }
     }
     await Promise.all(aside.map(deps.setAside));

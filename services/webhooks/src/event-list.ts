@@ -53,8 +53,8 @@ async function* walkShard(
   shard: number,
   { fromMs, toMs, after, oldestFirst = false, pageItems }: Walk,
 ): AsyncGenerator<Event, undefined> {
-  const start = fromMs === undefined ? {} : { from: { receivedAt: fromMs } };
-  const end = toMs === undefined ? {} : { before: { receivedAt: toMs } };
+  const start = fromMs === undefined ? {} : { from: { receivedAt: keyTime(fromMs) } };
+  const end = toMs === undefined ? {} : { before: { receivedAt: keyTime(toMs) } };
   let last = after;
   for (;;) {
     const range =
@@ -71,6 +71,9 @@ async function* walkShard(
     last = { receivedAt: lastRead.receivedAt, eventId: lastRead.eventId };
   }
 }
+
+// Within what a key has room for: from 1970 to 2286.
+const keyTime = (ms: number): number => Math.min(Math.max(0, ms), 9_999_999_999_999);
 
 // A page ends when it is full, when there is no more, or when the search has looked at enough. The position says
 // where to go on: after the last event that was looked at.

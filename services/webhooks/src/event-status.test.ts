@@ -8,7 +8,7 @@ const withStates = (states: readonly DeliveryState[]) =>
 
 describe('the status of an event', () => {
   it.each([
-    [[], 'received'],
+    [[], 'filtered'],
     [['pending', 'pending'], 'received'],
     [['pending', 'delivered'], 'processing'],
     [['pending', 'retrying'], 'retrying'],
@@ -25,7 +25,7 @@ describe('the status of an event', () => {
 
   it('does not depend on the order, and is final exactly when every delivery is', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...deliveryStates), { minLength: 1, maxLength: 6 }), states => {
+      fc.property(fc.array(fc.constantFrom(...deliveryStates), { maxLength: 6 }), states => {
         const status = statusOf(withStates(states));
         expect(statusOf(withStates(states.toReversed()))).toBe(status);
         const isFinal = ['filtered', 'delivered', 'partial', 'failed'].includes(status);

@@ -5,10 +5,9 @@ const finished: ReadonlySet<DeliveryState> = new Set(['delivered', 'failed', 'fi
 export const isFinished = (state: DeliveryState): boolean => finished.has(state);
 
 // What an event is, from what became of each connection's latest run. Filtered deliveries count only if there is
-// nothing else.
+// nothing else. An event of a source without connections is over as well: nobody wanted it.
 export function statusOf(deliveries: Readonly<Record<string, DeliverySummary>>): EventStatus {
   const states = new Set(Object.values(deliveries).map(({ state }) => state));
-  if (states.size === 0) return 'received';
   if (states.has('retrying')) return 'retrying';
   const isBegun = [...states].some(isFinished);
   if (states.has('pending')) return isBegun ? 'processing' : 'received';

@@ -29,7 +29,7 @@ const routes = {
     tags,
     request: { params: ofSource, body: json(newJobSchema) },
     responses: { 202: json(jobSchema, 'The job, which has just begun') },
-    problems: ['webhooks.source_not_found', 'webhooks.too_many_jobs'],
+    problems: ['webhooks.source_not_found', 'webhooks.connection_not_found', 'webhooks.too_many_jobs'],
   }),
   listJobs: route({
     method: 'get',
@@ -117,8 +117,8 @@ export function createInsightApi(deps: { store: Store; clock: Clock; sources: So
     ),
     endpoint(routes.analytics, async c => {
       const userId = c.get('principal').accountId;
-      const today = clock.now();
-      const { from = dayOf(today - 6 * dayMs), to = dayOf(today), sourceId } = c.req.valid('query');
+      const { to = dayOf(clock.now()), sourceId, ...given } = c.req.valid('query');
+      const { from = dayOf(Date.parse(to) - 6 * dayMs) } = given;
       if (sourceId !== undefined) await sources.owned(sourceId, userId);
       if (Date.parse(to) - Date.parse(from) > limits.analyticsDays * dayMs)
         throw webhookErrors.create('webhooks.range_too_long', 'This is too many days at once.', {

@@ -37,6 +37,12 @@ export function createJobs(deps: JobDeps): Jobs {
     return found;
   };
 
+  const checkConnections = async ({ sourceId, userId, connectionIds = [] }: NewJob): Promise<void> => {
+    if (connectionIds.length === 0) return;
+    const known = (await config.fresh(sourceId, userId))?.connections ?? [];
+    if (connectionIds.some(id => !known.some(one => one.connectionId === id))) throw notFound('connection');
+  };
+
   const claim = ({ userId, jobId }: { userId: string; jobId: string }, owner: string) => {
     const nowMs = clock.now();
     const set = { owner, dueIn: dueShardOf(jobId), dueAt: nowMs + limits.leaseMs };
@@ -107,6 +113,7 @@ export function createJobs(deps: JobDeps): Jobs {
       return items;
     },
     async create(input) {
+      if (input.action === 'replay') await checkConnections(input);
       const running = (await this.list(input.userId)).filter(one => one.state === 'running');
       if (running.length >= limits.jobsPerUser)
         throw webhookErrors.create('webhooks.too_many_jobs', 'Too many jobs are under way.');

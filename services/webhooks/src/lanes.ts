@@ -7,6 +7,7 @@ import { backlogOfConnection, type Lane, lane } from './events-table.ts';
 import type { DeliveryRef, Intake, Keeper } from './intake.ts';
 import { armLane } from './lane-arming.ts';
 import * as limits from './limits.ts';
+import { readLine } from './line.ts';
 import { unlessLost } from './lost-write.ts';
 import { type Connection, connection, connectionPointer } from './main-table.ts';
 
@@ -72,20 +73,26 @@ export function createLanes(deps: LaneDeps): Lanes {
   // Releases up to `most` of the backlog. Gives how many there were.
   const release = async (connectionId: string, most: number): Promise<number> => {
     const { items } = await store.query(backlogOfConnection, { dueIn: connectionId }, { limit: most });
-    const released = await Promise.all(items.map(one => releaseDelivery(store, one, clock.now())));
-    for (const one of released) if (one) intake.offer(one);
+    await Promise.all(items.map(releaseOne));
     return items.length;
+  };
+  const releaseOne = async (ref: DeliveryRef): Promise<boolean> => {
+    const released = await releaseDelivery(store, ref, clock.now());
+    if (released) intake.offer(released);
+    return released !== undefined;
   };
 
   // Lets one delivery through to see how the destination is; what comes of it closes or opens the breaker.
-  const probe = async ({ sourceId, connectionId, breaker }: Connection): Promise<void> => {
+  const probe = async ({ sourceId, connectionId, breaker, ordered }: Connection): Promise<void> => {
     if (breaker === 'open') {
       const set = { breaker: 'half' as const, breakerAt: isoTime(clock.now()) };
       const options = { if: { breaker: 'open' as const } };
       await unlessLost(store.update(connection, { sourceId, connectionId }, { set }, options));
       config.forget(sourceId);
     }
-    await release(connectionId, 1);
+    // Of an ordered one nothing but the first in line would be tried.
+    const [first] = ordered ? await readLine(store, connectionId, 1) : [];
+    if (!first || !(await releaseOne(first))) await release(connectionId, 1);
   };
 
   // Releases what the connection can take, as fast as it takes it, until there is no more or it is time to look at

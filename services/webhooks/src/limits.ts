@@ -47,6 +47,7 @@ export const retryAfterMostMs = 1 * hour; // a destination may slow us down, not
 export const timeoutMs = 10 * second; // for one exchange with a destination
 export const leaseMs = 45 * second; // transform, exchange and the writing of its result, with room to spare
 export const leaseSpareMs = 20 * second; // what must be left of a lease before an exchange begins
+export const busyMs = 2 * second; // until a connection's scripts, of which too many were waiting, are tried again
 export const responseChars = 1000; // the document's
 export const errorChars = 500;
 export const drainMs = 8 * second; // container runtimes kill after ten
@@ -65,6 +66,7 @@ export const trackedConnections = 20_000; // whose speed is remembered; the leas
 export const scanMs = 1 * second; // how often the due index is looked at when nobody rings
 export const scanItems = 200; // of one shard at a time, so that no shard holds up the others
 export const rescanMs = 250; // while there is more due than fits into memory
+export const soonMs = 30 * second; // within which a quick connection gets to what it has too much of
 export const scanPages = 3; // of one shard, when the first ones hold nothing that can be started
 
 export const lineItems = 10; // the first of a line, and who may stand behind it
@@ -80,7 +82,7 @@ export const lanePauseMs = 1 * second; // between batches for a connection that 
 export const laneStepMs = 20; // between batches for one that keeps up
 
 export const ratePerSecondMost = 1000;
-export const backgroundRuns = 32; // backlogs and jobs looked after at a time
+export const backgroundRuns = { backlog: 32, job: 16 }; // looked after at a time; a job may last for hours
 
 export const flushMs = 1 * second; // how much counting a crash may lose
 export const counterDaysS = 400 * 24 * 60 * 60; // a year of days, for comparison
@@ -101,8 +103,9 @@ export const jobAttempts = 20; // a job that cannot go on is given up rather tha
 export const tailItems = 200; // of one shard at a time; a live view that is further behind catches up in steps
 export const tailPollMs = 2 * second; // how late an event of another process may appear in a live view
 export const tailOverlapMs = 5 * second; // how long a write may take to appear after its own time stamp
-export const tailBacklogMs = 15 * minute; // how far back a reconnecting client may resume
 
 export const alertS = 30 * 24 * 60 * 60;
+export const alertTimeoutMs = 5 * second; // for a POST of an alert: others wait for it, too
+export const alertsTogether = 100; // under way: an address that hangs must not hold up everybody's
 export const eraseEvents = 100; // of one step, each with its deliveries, attempts and payload
 export const eraseGraceMs = 5 * second; // longer than another process may believe in a source that is gone

@@ -11,8 +11,8 @@ import * as limits from './limits.ts';
 
 type Step = readonly [string, WriteStep];
 
-async function readLine(store: Store, connectionId: string) {
-  const { items } = await store.query(placesOfConnection, { connectionId }, { limit: limits.lineItems });
+export async function readLine(store: Store, connectionId: string, limit: number = limits.lineItems) {
+  const { items } = await store.query(placesOfConnection, { connectionId }, { limit });
   return items;
 }
 
@@ -61,7 +61,9 @@ export async function leaveLine(
 ): Promise<{ steps: Step[]; next?: DeliveryRef }> {
   const steps: Step[] = [['place', write.delete(place, { connectionId, queueId: queueId! })]];
   const line = await readLine(store, connectionId);
-  for (const one of line.slice(line.findIndex(it => it.queueId === queueId) + 1)) {
+  const at = line.findIndex(one => one.queueId === queueId);
+  if (at < 0) return { steps }; // far behind: who waits there, waits for others
+  for (const one of line.slice(at + 1)) {
     const key = { eventId: one.eventId, connectionId, run: one.run };
     const waiting = await store.get(delivery, key, { consistent: true });
     if (!waiting || isFinished(waiting.state)) {

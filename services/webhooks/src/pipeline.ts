@@ -1,4 +1,4 @@
-import type { Clock } from '@stak/kit';
+import { type Clock, cutText } from '@stak/kit';
 import { maySendHeader, type Outbound, type OutboundResult } from '@stak/outbound';
 import { compileFilter, type Filter, type FilterOutcome } from './filters/filter.ts';
 import { type HeaderPair, type HookRequest, viewRequest } from './filters/request-view.ts';
@@ -95,11 +95,11 @@ const utf8 = new TextDecoder('utf-8');
 export const responseText = (answer: OutboundResult): string | undefined => {
   if (!answer.ok || answer.body.length === 0) return undefined;
   // Four bytes a character at most: the rest need not be decoded.
-  return utf8.decode(answer.body.subarray(0, limits.responseChars * 4)).slice(0, limits.responseChars);
+  return cutText(utf8.decode(answer.body.subarray(0, limits.responseChars * 4)), limits.responseChars);
 };
 
 export function describeAnswer(answer: OutboundResult): string | undefined {
   if (isDelivered(answer)) return undefined;
   if (answer.ok) return `The destination answered ${answer.status}`;
-  return `${answer.reason}: ${answer.message}`.slice(0, limits.errorChars);
+  return cutText(`${answer.reason}: ${answer.message}`, limits.errorChars);
 }

@@ -1,7 +1,7 @@
 import { failedStep, type WriteStep, write } from '@stak/table';
 import type { Config } from './config.ts';
 import type { Counters } from './counters.ts';
-import { eventKey, writeResult } from './delivery-result.ts';
+import { eventKey, type Written, writeResult } from './delivery-result.ts';
 import type { Base } from './deps.ts';
 import { dueShardOf } from './due.ts';
 import { isFinished, statusOf } from './event-status.ts';
@@ -123,11 +123,23 @@ export async function cancelEvent(
   let cancelled = 0;
   for await (const one of deps.store.all(deliveriesOfEvent, { eventId })) {
     if (isFinished(one.state) || (connectionIds && !connectionIds.includes(one.connectionId))) continue;
-    const written = await writeResult(deps, one, { state: 'cancelled', error: 'Cancelled' });
+    const written = await cancelDelivery(deps, one);
     if (!written) continue;
     cancelled += 1;
     if (written.moved) deps.counters.moved(one, receivedAt, written.moved.from, written.moved.to);
     if (written.next) deps.intake.offer(written.next);
   }
   return cancelled;
+}
+
+// Somebody may claim or postpone it under our hands; what is not over then is cancelled all the same.
+async function cancelDelivery(deps: ReplayDeps, found: Delivery): Promise<Written | undefined> {
+  let current: Delivery | undefined = found;
+  for (let round = 0; current && !isFinished(current.state) && round <= tries; round++) {
+    const written = await writeResult(deps, current, { state: 'cancelled', error: 'Cancelled' });
+    if (written) return written;
+    const { eventId, connectionId, run } = found;
+    current = await deps.store.get(delivery, { eventId, connectionId, run }, { consistent: true });
+  }
+  return undefined;
 }

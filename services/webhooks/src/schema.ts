@@ -211,7 +211,7 @@ const statusCounts = z.strictObject(
   Object.fromEntries(eventStatuses.map(status => [status, count])) as Record<EventStatus, typeof count>,
 );
 export const analyticsQuery = z.strictObject({
-  from: z.iso.date().optional().describe('The first day; a week ago unless said'),
+  from: z.iso.date().optional().describe('The first day; six days before the last unless said'),
   to: z.iso.date().optional().describe('The last day; today unless said'),
   sourceId: idSchema.optional(),
 });

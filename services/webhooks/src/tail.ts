@@ -28,10 +28,9 @@ export function createTails({ store, clock }: Base): Tails {
       const bell = createBell(clock);
       const own = bells.get(sourceId) ?? new Set();
       bells.set(sourceId, own.add(bell.ring));
-      const oldest = clock.now() - limits.tailBacklogMs;
-      let fromMs = afterId === undefined ? clock.now() : Math.max(oldest, timeOf(afterId) ?? clock.now());
-      if (afterId !== undefined) fromMs -= limits.tailOverlapMs;
-      const sent = new Map<string, number>();
+      let fromMs = clock.now();
+      if (afterId !== undefined) fromMs = Math.min(fromMs, timeOf(afterId) ?? fromMs) - limits.tailOverlapMs;
+      const sent = new Map<string, number>(); // of what is looked at again
       try {
         while (!sink.signal.aborted) {
           const settledMs = clock.now() - limits.tailOverlapMs;
@@ -41,7 +40,7 @@ export function createTails({ store, clock }: Base): Tails {
             await sink.ready();
             if (sink.signal.aborted) return;
             sink.send({ id: one.eventId, event: 'event', data: await describe(store, one, options) });
-            sent.set(one.eventId, one.receivedAt);
+            if (one.receivedAt >= settledMs) sent.set(one.eventId, one.receivedAt);
           }
           fromMs = Math.max(fromMs, settledMs);
           for (const [eventId, receivedAt] of sent) if (receivedAt < fromMs) sent.delete(eventId);

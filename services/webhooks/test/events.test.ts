@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dueShardOf } from '../src/due.ts';
+import { delivery } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
 import { answer, openDestination } from './destination.ts';
 import { type Fixture, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
@@ -54,6 +56,24 @@ describe('the list of events', () => {
       `/v1/sources/${sourceId}/events?limit=2&from=${iso(2)}&to=${iso(7)}`,
     );
     expect(events.map(one => one.receivedAt)).toEqual([6, 5, 4, 3, 2].map(n => times[n]));
+  });
+
+  it.each([
+    ['ends before it begins', '2026-01-02T00:00:00Z', '2026-01-01T00:00:00Z', 0],
+    ['began before there was anything', '0001-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 1],
+    ['never ends', '2026-01-01T00:00:00Z', '9999-12-31T00:00:00Z', 1],
+    ['is over long ago', '0001-01-01T00:00:00Z', '0002-01-01T00:00:00Z', 0],
+    ['is far ahead', '9999-12-30T00:00:00Z', '9999-12-31T00:00:00Z', 0],
+  ])('takes a time that %s for what it is, and so does a job', async (_, from, to, matched) => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    await hooks.send(sourceId);
+    const { data } = await hooks.read(`/v1/sources/${sourceId}/events?from=${from}&to=${to}`);
+    expect(data).toHaveLength(matched);
+    const { jobId } = await hooks.post(`/v1/sources/${sourceId}/jobs`, { from, to });
+    const state = async () => (await hooks.read(`/v1/webhook-jobs/${jobId}`)).state;
+    await until(async () => (await state()) === 'done');
+    expect(await hooks.read(`/v1/webhook-jobs/${jobId}`)).toMatchObject({ matched });
   });
 
   it('is filtered by status without empty pages or losses', async () => {
@@ -176,12 +196,14 @@ describe('a replay', () => {
     const destination = await openDestination();
     const sourceId = await hooks.source();
     const eventId = await hooks.send(sourceId);
+    expect((await hooks.read(`/v1/events/${eventId}`)).status).toBe('filtered');
     const connectionId = await hooks.connect(sourceId, destination.url);
     await hooks.post(`/v1/events/${eventId}/replay`, { connectionIds: [connectionId] });
     await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'delivered');
     expect(destination.hits[0]!.headers['webhook-id']).toBe(eventId);
     const unknown = { method: 'POST', send: { connectionIds: ['conn_0'] } };
     expect((await hooks.call(`/v1/events/${eventId}/replay`, unknown)).status).toBe(404);
+    expect((await hooks.call(`/v1/sources/${sourceId}/jobs`, unknown)).status).toBe(404);
   });
 });
 
@@ -198,5 +220,30 @@ describe('cancelling', () => {
     hooks.clock.set(hooks.clock.now() + 3_600_000);
     await hooks.clock.advance(2000);
     expect(destination.hits).toHaveLength(1);
+  });
+
+  it('ends what somebody touches in the same moment', async () => {
+    let touch: (() => Promise<unknown>) | undefined;
+    const hooks = await openWebhooks({
+      wrap: client => ({
+        ...client,
+        async transactWrite(input) {
+          const touching = touch;
+          touch = undefined;
+          await touching?.();
+          return client.transactWrite(input);
+        },
+      }),
+    });
+    const destination = await openDestination(answer(500));
+    const sourceId = await hooks.source();
+    const connectionId = await hooks.connect(sourceId, destination.url);
+    const eventId = await hooks.send(sourceId);
+    await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'retrying');
+    const key = { eventId, connectionId, run: 0 };
+    const dueAt = hooks.clock.now() + 60_000;
+    touch = () => hooks.store.update(delivery, key, { set: { dueIn: dueShardOf(eventId), dueAt } });
+    expect((await hooks.post(`/v1/events/${eventId}/cancel`, {})).deliveries).toBe(1);
+    expect((await hooks.read(`/v1/events/${eventId}`)).status).toBe('failed');
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { dueShardOf } from '../src/due.ts';
+import { job } from '../src/events-table.ts';
 import * as limits from '../src/limits.ts';
 import { type Answer, answer, openDestination } from './destination.ts';
 import { type Fixture, leap, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
@@ -48,6 +50,38 @@ describe('a paused connection', () => {
     await untilLater(hooks.clock, () => destination.hits.length >= events, 250);
     expect(new Set(destination.hits.map(hit => numberIn(hit.body))).size).toBe(events);
     expect(destination.hits).toHaveLength(events);
+  });
+
+  it('does not wait for jobs that take long', async () => {
+    let gate: Promise<unknown> | undefined;
+    const hooks = await openWebhooks({
+      wrap: client => ({
+        ...client,
+        async query(input) {
+          if (JSON.stringify(input).includes('EVT#')) await gate; // as a job asks for events
+          return client.query(input);
+        },
+      }),
+    });
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    const connectionId = await hooks.connect(sourceId, destination.url);
+    const patch = (send: object) => hooks.read(`/v1/connections/${connectionId}`, { method: 'PATCH', send });
+    await patch({ status: 'paused' });
+    await hooks.send(sourceId);
+    let open = () => {};
+    gate = new Promise<void>(resolve => (open = resolve));
+    const { backlog, job: jobs } = limits.backgroundRuns;
+    for (let n = 0; n < backlog + jobs; n++) {
+      const of = { userId: `usr_${n}`, jobId: `job_${n}`, sourceId, action: 'replay' as const };
+      const due = { dueIn: dueShardOf(of.jobId), dueAt: hooks.clock.now(), createdAt: hooks.clock.now() };
+      const none = { matched: 0, deliveries: 0, failures: 0 };
+      await hooks.store.put(job, { ...of, ...due, ...none, state: 'running', expiresAt: 2_000_000_000 });
+    }
+    await hooks.clock.advance(limits.scanMs);
+    await patch({ status: 'active' });
+    await untilLater(hooks.clock, () => destination.hits.length === 1);
+    open();
   });
 
   it('that is deleted cancels what it owes', async () => {
@@ -142,6 +176,61 @@ describe('an ordered connection', () => {
     await hooks.post(`/v1/events/${first}/cancel`, {});
     await untilLater(hooks.clock, async () => (await statusOf(hooks, second)) === 'delivered');
     expect(destination.hits.map(hit => numberIn(hit.body))).toEqual([0, 1]);
+  });
+});
+
+describe('an ordered connection that fails', () => {
+  it('is probed with the first in line, whatever came into its backlog before it', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination(answer(500));
+    const sourceId = await hooks.source();
+    const retryConfig = { delaysS: [30, 30, 30, 30, 30, 30] };
+    const connectionId = await hooks.connect(sourceId, destination.url, { ordered: true, retryConfig });
+    const breaker = async () => (await hooks.read(`/v1/connections/${connectionId}`)).breaker;
+    await hooks.send(sourceId, '{"n":0}'); // seven attempts in vain, and ten open the breaker
+    const first = await hooks.send(sourceId, '{"n":1}');
+    await untilLater(hooks.clock, async () => (await breaker()) === 'open');
+    const hits = destination.hits.length;
+    destination.answer = answer(200);
+    for (let n = 2; n < 12; n++) await hooks.send(sourceId, JSON.stringify({ n }));
+    const isHeld = async () => (await hooks.read(`/v1/events/${first}`)).deliveries[0].isHeld;
+    await untilLater(hooks.clock, isHeld);
+    await leap(hooks.clock, limits.breakerFirstMs);
+    const startedMs = hooks.clock.now();
+    await untilLater(hooks.clock, () => destination.hits.length === hits + 11);
+    expect(hooks.clock.now() - startedMs).toBeLessThan(limits.breakerFirstMs);
+    expect(destination.hits.slice(hits).map(hit => numberIn(hit.body))).toEqual(
+      Array.from({ length: 11 }, (_, i) => i + 1),
+    );
+  });
+
+  it('does not try the first in line sooner because one far behind was cancelled', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination(answer(500));
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url, { ordered: true });
+    const events: string[] = [];
+    for (let n = 0; n < limits.lineItems + 3; n++) events.push(await hooks.send(sourceId));
+    await until(async () => (await statusOf(hooks, events[0]!)) === 'retrying');
+    await hooks.clock.advance(2000);
+    await hooks.post(`/v1/events/${events.at(-1)}/cancel`, {});
+    await hooks.clock.advance(2000);
+    expect(destination.hits).toHaveLength(1);
+  });
+});
+
+describe('a script that cannot be run now', () => {
+  it('costs its delivery no attempt', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    const transform = { type: 'javascript', code: 'const transform = event => event' };
+    await hooks.connect(sourceId, destination.url, { transform, retryConfig: { maxAttempts: 1 } });
+    await hooks.webhooks.close(); // its sandbox takes nothing any more
+    const eventId = await hooks.send(sourceId);
+    const delivery = async () => (await hooks.read(`/v1/events/${eventId}`)).deliveries[0];
+    await until(async () => (await delivery()).nextAttemptAt === hooks.clock.now() + limits.busyMs);
+    expect(await delivery()).toMatchObject({ state: 'pending', attempts: 0 });
   });
 });
 

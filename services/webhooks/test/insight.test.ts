@@ -1,7 +1,7 @@
 import { createLogger } from '@stak/kit';
 import { createConsumer, engineSource, streamsTable } from '@stak/streams';
 import { createTables } from '@stak/table';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { percentile } from '../src/analytics.ts';
 import { latencyBuckets } from '../src/counter-table.ts';
 import * as limits from '../src/limits.ts';
@@ -30,7 +30,7 @@ describe('analytics', () => {
     const all = await hooks.read('/v1/webhook-analytics');
     expect(all).toMatchObject({
       received: 13,
-      statuses: { delivered: 9, failed: 3, received: 1 },
+      statuses: { delivered: 9, failed: 3, filtered: 1, received: 0 },
       attempts: 12,
       successRate: 0.75,
       topSources: [
@@ -54,6 +54,9 @@ describe('analytics', () => {
     await until(async () => (await nextDay()).days.length === 1);
     expect((await nextDay()).days).toMatchObject([{ day: '2026-01-02', received: 1 }]);
     expect((await hooks.call('/v1/webhook-analytics?from=2025-01-01&to=2026-01-02')).status).toBe(422);
+    expect((await hooks.read('/v1/webhook-analytics?to=2026-01-01')).days).toMatchObject([{ received: 13 }]);
+    for (const nothing of ['from=2026-01-03', 'from=2026-01-02&to=2026-01-01'])
+      expect(await hooks.read(`/v1/webhook-analytics?${nothing}`)).toMatchObject({ days: [], received: 0 });
   });
 
   it('tell percentiles from buckets', () => {
@@ -121,6 +124,21 @@ describe('the live view', () => {
     await second.close();
   });
 
+  it('goes on where it was cut off, however long that is ago', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    const last = await hooks.send(sourceId, 'seen');
+    await hooks.clock.advance(limits.tailOverlapMs + 1);
+    const missed = await hooks.send(sourceId, 'missed');
+    hooks.clock.set(hooks.clock.now() + 3 * 86_400_000);
+    const tail = await follow(hooks, `/v1/sources/${sourceId}/tail`, last);
+    await until(() => tail.events.some(one => one.id === missed));
+    const next = await hooks.send(sourceId, 'next');
+    await until(() => tail.events.some(one => one.id === next));
+    expect(tail.events.map(one => one.id)).toEqual([last, missed, next]);
+    await tail.close();
+  });
+
   it('shows what another process took', async () => {
     const hooks = await openWebhooks();
     const other = await startWebhooks({ clock: hooks.clock }, hooks.engine.client, hooks.engine);
@@ -134,20 +152,28 @@ describe('the live view', () => {
   });
 });
 
+async function consumeAlerts(hooks: Fixture): Promise<void> {
+  await createTables(hooks.engine, [streamsTable]);
+  const consumer = createConsumer({
+    subscription: hooks.webhooks.subscriptions[0]!,
+    source: engineSource(hooks.engine),
+    client: hooks.engine.client,
+    log: createLogger({ level: 'silent' }),
+  });
+  const stopping = new AbortController();
+  const consuming = consumer.run(stopping.signal).catch(() => {});
+  onTestFinished(async () => {
+    stopping.abort();
+    await consuming;
+  });
+}
+
 describe('alerts', () => {
   it('go to the owner and to the address of the source, once an hour', async () => {
     const raised: Alert[] = [];
     const hooks = await openWebhooks({ raiseAlert: async one => void raised.push(one) });
     const [destination, pager] = [await openDestination(answer(400)), await openDestination()];
-    await createTables(hooks.engine, [streamsTable]);
-    const consumer = createConsumer({
-      subscription: hooks.webhooks.subscriptions[0]!,
-      source: engineSource(hooks.engine),
-      client: hooks.engine.client,
-      log: createLogger({ level: 'silent' }),
-    });
-    const stopping = new AbortController();
-    const consuming = consumer.run(stopping.signal).catch(() => {});
+    await consumeAlerts(hooks);
     const sourceId = await hooks.source({ alertUrl: pager.url });
     await hooks.connect(sourceId, destination.url, { retryConfig: { maxAttempts: 1 } });
     for (let n = 0; n < 3; n++) await hooks.send(sourceId);
@@ -157,8 +183,23 @@ describe('alerts', () => {
     hooks.clock.set(hooks.clock.now() + 3_600_000);
     await hooks.send(sourceId);
     await until(() => raised.length === 2);
-    stopping.abort();
-    await consuming;
+  });
+
+  it('of one customer do not wait for the address of another, which hangs', async () => {
+    const hooks = await openWebhooks();
+    const [destination, pager] = [await openDestination(answer(400)), await openDestination()];
+    const hanging = await openDestination(() => {});
+    const alertOf = async (alertUrl: string, connections: number) => {
+      const sourceId = await hooks.source({ alertUrl });
+      const retryConfig = { maxAttempts: 1 };
+      for (let n = 0; n < connections; n++) await hooks.connect(sourceId, destination.url, { retryConfig });
+      const eventId = await hooks.send(sourceId);
+      await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'failed');
+    };
+    await alertOf(hanging.url, 10);
+    await alertOf(pager.url, 1);
+    await consumeAlerts(hooks);
+    await until(() => hanging.hits.length === 10 && pager.hits.length === 1);
   });
 });
 

@@ -1,7 +1,7 @@
 // First in, first out within a lane; the lanes take turns. A customer with a thousand events waiting delays the
 // others by one.
 export type LaneQueue<Item> = {
-  size(): number;
+  size(lane?: string): number;
   push(lane: string, item: Item): void;
   // The next item of a lane that may have a turn.
   take(mayRun: (lane: string) => boolean): { lane: string; item: Item } | undefined;
@@ -11,7 +11,7 @@ export function createLaneQueue<Item>(): LaneQueue<Item> {
   const lanes = new Map<string, Item[]>();
   let size = 0;
   return {
-    size: () => size,
+    size: lane => (lane === undefined ? size : (lanes.get(lane)?.length ?? 0)),
     push(lane, item) {
       size += 1;
       const items = lanes.get(lane);

@@ -10,6 +10,7 @@ export const threads = 2; // one hung script leaves one; each holds 30 to 70 MB 
 export const threadHeapMb = 48; // of the thread around the interpreter
 export const threadStackMb = 16; // address space only: the interpreter's own check has to strike before the thread's
 export const scriptsWaiting = 500; // ten seconds of work for two threads at 40 ms each
+export const scriptsOfLane = 100; // of these: a customer whose scripts hang does not fill the line for everybody
 export const idleMs = 60_000; // then the threads are ended and their memory is returned
 export const outputBytes = 512 * 1024; // twice the largest body received
 export const outputDepth = 100; // printing is recursive, here and at the receiver

@@ -1,6 +1,7 @@
 import { manualClock } from '@stak/kit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLaneQueue } from './lane-queue.ts';
+import * as limits from './limits.ts';
 import { createSandbox, type SandboxSettings } from './sandbox.ts';
 
 const open = (settings: Partial<SandboxSettings> = {}) => {
@@ -31,6 +32,15 @@ describe('the sandbox', () => {
     const sandbox = open({ scriptsWaiting: 2, scriptMs: 60_000 });
     const stuck = [1, 2, 3].map(() => sandbox.run(hang, 'bad'));
     expect(await sandbox.run(quick, 'bad')).toMatchObject({ reason: 'busy' });
+    await sandbox.close();
+    await Promise.all(stuck);
+  });
+
+  it('takes those of one lane while another one has too many', async () => {
+    const sandbox = open({ scriptMs: 60_000 });
+    const stuck = Array.from({ length: limits.scriptsOfLane + 1 }, () => sandbox.run(hang, 'bad'));
+    expect(await sandbox.run(quick, 'bad')).toMatchObject({ reason: 'busy' });
+    expect(await sandbox.run(quick, 'good')).toMatchObject({ body: '1' });
     await sandbox.close();
     await Promise.all(stuck);
   });

@@ -85,7 +85,7 @@ export function createSandbox(settings: SandboxSettings): Sandbox {
     run: (script, lane) =>
       new Promise(resolve => {
         if (closed) return resolve(closedReply);
-        if (queue.size() >= scriptsWaiting) return resolve(busy);
+        if (queue.size() >= scriptsWaiting || queue.size(lane) >= limits.scriptsOfLane) return resolve(busy);
         queue.push(lane, { script, resolve });
         pump();
       }),

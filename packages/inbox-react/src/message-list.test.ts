@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import type { Change, InboxConnection } from './inbox-connection.ts';
+import type { Message } from './message.ts';
+import { type ListOptions, listMessages } from './message-list.ts';
+
+const message = (id: string): Message => ({
+  id,
+  host_system_id: null,
+  sender: 'shop',
+  audiences: { kind: 'users' },
+  received: 1,
+  delivered: 1,
+  expiredat: 99_999_999_999,
+  read: false,
+  readat: null,
+  seen: true,
+  archived: false,
+  snoozed_until: null,
+  message: { title: 'Hello', cta_uri: null },
+});
+
+// The unread messages of an inbox in which the test says what happens.
+async function openUnread(options?: ListOptions) {
+  let tell = (_: Change) => {};
+  const inbox: Pick<InboxConnection, 'onChange' | 'readPage'> = {
+    onChange(listener) {
+      tell = listener;
+      return () => {};
+    },
+    readPage: async () => ({ data: [message('m2'), message('m1')], next_cursor: null }),
+  };
+  const list = listMessages(inbox as InboxConnection, { isRead: false }, options);
+  list.open();
+  await expect.poll(() => list.snapshot().messages.length).toBe(2);
+  return {
+    list,
+    tell: (change: Change) => tell(change),
+    ids: () => list.snapshot().messages.map(one => one.id),
+  };
+}
+
+const read = (id: string): Change => ({ kind: 'message', message: { ...message(id), read: true } });
+
+describe('a list of the unread', () => {
+  it('lets go of what is read', async () => {
+    const { tell, ids } = await openUnread();
+    tell(read('m1'));
+    expect(ids()).toEqual(['m2']);
+  });
+
+  it('keeps what is read in sight for whoever is reading it, and nothing that was never there', async () => {
+    const { list, tell, ids } = await openUnread({ keepsMarked: true });
+    tell(read('m1'));
+    tell(read('m3'));
+    expect(ids()).toEqual(['m2', 'm1']);
+    expect(list.snapshot().messages[1]?.read).toBe(true);
+    tell({ kind: 'message', message: { ...message('m2'), archived: true } });
+    tell({ kind: 'gone', id: 'm1' });
+    expect(ids()).toEqual([]);
+  });
+});
