@@ -47,11 +47,15 @@ export const session = {
 
 // A refresh token is good once: all calls of this tab wait for one exchange, and all tabs take turns.
 function refresh(): Promise<boolean> {
-  refreshing ??= navigator.locks.request('stak-refresh', exchange).finally(() => {
+  refreshing ??= takeTurns(exchange).finally(() => {
     refreshing = undefined;
   });
   return refreshing;
 }
+
+// Browsers have no locks for pages that came by plain http from another machine: there tabs do not wait.
+const takeTurns = (work: () => Promise<boolean>): Promise<boolean> =>
+  'locks' in navigator ? navigator.locks.request('stak-refresh', work) : work();
 
 async function exchange(): Promise<boolean> {
   try {

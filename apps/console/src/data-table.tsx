@@ -9,30 +9,40 @@ type Props<Row> = {
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   empty: string; // what to do when there is nothing
-  minWidth?: number; // narrower than this, it scrolls
+  minWidth?: number; // narrower than this, it scrolls; not on a phone
 };
 
-// A list of things, one a line. It scrolls by itself where the screen is narrow.
+// A list of things, one a line. A narrow screen scrolls it; on a phone each line is a card that names its columns, and
+// the roles say what it still is.
 export function DataTable<Row>({ label, columns, rows, keyOf, empty, minWidth = 480 }: Props<Row>) {
   if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
   return (
-    <Table.ScrollContainer minWidth={minWidth} scrollAreaProps={{ tabIndex: 0, 'aria-label': label }}>
-      <Table aria-label={label} verticalSpacing="xs" highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
+    <Table.ScrollContainer
+      className="stak-table"
+      minWidth={minWidth}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': label } }}
+    >
+      <Table role="table" aria-label={label} verticalSpacing="xs" highlightOnHover>
+        <Table.Thead role="rowgroup">
+          <Table.Tr role="row">
             {columns.map(column => (
-              <Table.Th key={column.label} ta={column.isNumber ? 'right' : undefined}>
+              <Table.Th key={column.label} role="columnheader" ta={column.isNumber ? 'right' : undefined}>
                 {column.label}
               </Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>
-        <Table.Tbody>
+        <Table.Tbody role="rowgroup">
           {rows.map(row => (
-            <Table.Tr key={keyOf(row)}>
+            <Table.Tr key={keyOf(row)} role="row">
               {columns.map(column => (
-                <Table.Td key={column.label} ta={column.isNumber ? 'right' : undefined}>
-                  {column.show(row)}
+                <Table.Td
+                  key={column.label}
+                  role="cell"
+                  data-column={column.label}
+                  ta={column.isNumber ? 'right' : undefined}
+                >
+                  <div>{column.show(row)}</div>
                 </Table.Td>
               ))}
             </Table.Tr>

@@ -29,6 +29,9 @@ export function formatAgo(time: string | number, nowMs = Date.now()): string {
   return distance.format(seconds, 'second');
 }
 
+// A name in the middle of a sentence, whichever way it is written: what stands around it stays where it is.
+export const isolate = (name: string): string => `\u2068${name}\u2069`;
+
 export const formatNumber = (value: number): string => new Intl.NumberFormat().format(value);
 
 export function formatBytes(bytes: number): string {

@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { session } from './api.ts';
 import { Failure } from './failure.tsx';
+import { NothingHere } from './nothing-here.tsx';
 import { readTenantSearch } from './pages/agents/place.ts';
 import { readInboxSearch } from './pages/inbox/place.ts';
 import { readTableSearch } from './pages/tables/place.ts';
@@ -20,7 +21,11 @@ const root = createRootRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: (search): { to?: string } => (typeof search.to === 'string' ? { to: search.to } : {}),
+  // A place of the console: whoever sends somebody a link does not choose where else he ends up. Said to be none,
+  // because what is left out stays as it was.
+  validateSearch: ({ to }): { to?: string } => ({
+    to: typeof to === 'string' && /^\/(?![/\\])/.test(to) ? to : undefined,
+  }),
   beforeLoad: () => {
     if (session.isSignedIn()) throw redirect({ to: '/' });
   },
@@ -123,6 +128,7 @@ export const router = createRouter({
     ]),
   ]),
   defaultPreload: 'intent',
+  defaultNotFoundComponent: NothingHere,
   scrollRestoration: true,
 });
 

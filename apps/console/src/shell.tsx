@@ -24,6 +24,7 @@ import {
 } from '@tabler/icons-react';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { session } from './api.ts';
+import { complain } from './complaint.ts';
 import { useHasTables } from './pages/tables/place.ts';
 import { Reachability } from './reachability.tsx';
 
@@ -106,10 +107,7 @@ function ColorSwitch() {
 
 function SignOut() {
   const navigate = useNavigate();
-  const leave = async () => {
-    await session.signOut();
-    await navigate({ to: '/sign-in' });
-  };
+  const leave = () => session.signOut().then(() => navigate({ to: '/sign-in' }), complain); // of a server that cannot be reached
   return (
     <ActionIcon variant="default" size="lg" aria-label="Sign out" onClick={leave}>
       <IconLogout size={18} />

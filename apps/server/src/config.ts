@@ -14,6 +14,7 @@ const list = z
   .transform(parts => parts.filter(part => part !== ''));
 const whole = (most: number) => z.coerce.number().int().min(0).max(most);
 const secret = z.string().min(1);
+const price = /^(?<model>.+)=(?<input>\d+(?:\.\d+)?)\/(?<output>\d+(?:\.\d+)?)$/;
 const nonempty = list.refine(parts => parts.length > 0, 'names nothing');
 const origin = z
   .url({ protocol: /^https?$/ })
@@ -62,6 +63,9 @@ export const serverVariables = {
     .string()
     .regex(/^[a-z-]+\/.+$/, 'must be provider/model, like anthropic/claude-sonnet-4-5')
     .optional(),
+  STAK_MODEL_PRICES: list
+    .pipe(z.array(z.string().regex(price, 'must be model=in/out, like anthropic/claude-sonnet-4-5=3/15')))
+    .default([]),
 } as const;
 
 const serverSchema = z.object(serverVariables);
@@ -258,11 +262,16 @@ function readModels(data: Variables): ModelsConfig {
   const { STAK_ANTHROPIC_API_KEY: anthropicKey, STAK_BEDROCK_REGION: region } = data;
   const { STAK_OPENAI_URL: baseURL, STAK_OPENAI_API_KEY: apiKey, STAK_MODEL_FALLBACK: fallback } = data;
   const slash = fallback?.indexOf('/') ?? -1;
+  const prices = data.STAK_MODEL_PRICES.map(text => {
+    const { model = '', input, output } = price.exec(text)?.groups ?? {};
+    return [model, { input: Number(input), output: Number(output) }] as const;
+  });
   return {
     ...(anthropicKey && { anthropic: { apiKey: anthropicKey } }),
     ...(baseURL && { openaiCompatible: { baseURL, ...(apiKey && { apiKey }) } }),
     ...(region && { bedrock: { region } }),
     ...(fallback && { fallback: { provider: fallback.slice(0, slash), model: fallback.slice(slash + 1) } }),
+    ...(prices.length > 0 && { prices: Object.fromEntries(prices) }),
   };
 }
 

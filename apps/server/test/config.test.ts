@@ -27,6 +27,17 @@ describe('the configuration of the server', () => {
     expect(readServerConfig({ memory: true }, {}).store).toEqual({ kind: 'embedded', path: ':memory:' });
   });
 
+  it('reads what models cost', () => {
+    const read = (STAK_MODEL_PRICES: string) => readServerConfig({}, { STAK_MODEL_PRICES }).models.prices;
+    expect(read('anthropic/claude-sonnet-4-5=3/15, llama3:8b=0/0.25')).toEqual({
+      'anthropic/claude-sonnet-4-5': { input: 3, output: 15 },
+      'llama3:8b': { input: 0, output: 0.25 },
+    });
+    for (const text of ['claude', 'claude=3', 'claude=3/-1', '=1/2'])
+      expect(() => read(text)).toThrow('STAK_MODEL_PRICES');
+    expect(readServerConfig({}, {}).models).toEqual({});
+  });
+
   it('makes a demo workspace where nobody else can reach it, unless it is asked to', () => {
     const demoAt = (host: string, env = {}) => readServerConfig({ host }, env).demo;
     expect(['127.0.0.1', 'localhost', '::1'].map(host => demoAt(host))).toEqual([true, true, true]);

@@ -1019,6 +1019,7 @@ export type ApiTypes = {
     args: {
       tenant_id: string;
       name: string;
+      'if-none-match'?: '*';
       body: {
         description: string;
         triggers?: Array<string>;
@@ -2388,6 +2389,7 @@ export const operations = {
     method: 'PUT',
     path: '/v1/tenants/{tenant_id}/custom-skills/{name}',
     body: 'json',
+    headers: ['if-none-match'],
   },
   'agents.renameConversation': {
     method: 'PATCH',

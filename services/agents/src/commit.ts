@@ -1,3 +1,4 @@
+import { cutText } from '@stak/kit';
 import { type ItemOf, is, type WriteStep, write } from '@stak/table';
 import { type Service, timestampOf, ttlAfter } from './deps.ts';
 import { cleared } from './errors.ts';
@@ -180,12 +181,10 @@ function putHead(
 export const plainTurn = (item: Pick<TurnItem, 'messages'>): PlainMessage[] =>
   plainMessages(parseMessages(item.messages));
 
-const titleOf = (turns: readonly PlainMessage[][]): string | undefined =>
-  turns[0]
-    ?.find(({ role }) => role === 'user')
-    ?.content.replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, 80) || undefined;
+const titleOf = (turns: readonly PlainMessage[][]): string | undefined => {
+  const asked = turns[0]?.find(({ role }) => role === 'user')?.content ?? '';
+  return cutText(asked.replace(/\s+/g, ' ').trim(), 80) || undefined;
+};
 
 const receipts = (answered: readonly MessageItem[], last: TurnItem | undefined, nowMs: number): NamedStep[] =>
   answered.map(({ tenant_id, conversation_id, message_id }) => [

@@ -11,7 +11,7 @@ import {
   renameConversation,
 } from './conversations.ts';
 import type { Service } from './deps.ts';
-import { noConversation } from './errors.ts';
+import { agentErrors, noConversation } from './errors.ts';
 import type { Message } from './history.ts';
 import { answerPage } from './list-page.ts';
 import { awaitAnswer, sendMessage } from './messages.ts';
@@ -146,6 +146,9 @@ export const conversationEndpoints = (service: Service) =>
       const caller = c.get('principal');
       const { tenant_id, settings } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
       const { conversation_id, title, user_id, messages } = c.req.valid('json');
+      // A model takes a system message for the host's word.
+      if (caller.kind === 'endUser' && messages.some(({ role }) => role === 'system'))
+        throw agentErrors.create('agents.import_refused', 'System messages are for the host to import.');
       const chosen = caller.kind === 'account' ? conversation_id : undefined;
       const key = { tenant_id, conversation_id: chosen ?? service.ids.next('conv') };
       const draft = { title, user_id: meantUser(caller, user_id) };

@@ -1,4 +1,4 @@
-import { write } from '@stak/table';
+import { type ItemOf, write } from '@stak/table';
 import {
   channelSecrets,
   channelsOfTenant,
@@ -12,6 +12,7 @@ import type { Service } from './deps.ts';
 import * as limits from './limits.ts';
 import { declineMemory } from './memory.ts';
 import { choicesOfTenant, memoriesOfTenant, memoriesOfUser, memory, memoryChoice } from './memory-table.ts';
+import { isRefused } from './race.ts';
 import { readHead } from './reading.ts';
 import { customSkill, skillsOfTenant } from './skills/custom-table.ts';
 import {
@@ -74,6 +75,7 @@ async function eraseTenant(service: Service, tenant_id: string): Promise<Erased>
     store.query(noticesOfTenant, { tenant_id }, page),
   ]);
   const [usage, memories, choices, skills, channels, notices] = found;
+  for (const channel of channels.items) await eraseSecrets(service, channel);
   const steps = [
     ...usage.items.map(one =>
       one.entity === 'usage of a day' ? write.delete(tenantDay, one.item) : write.delete(userDay, one.item),
@@ -81,13 +83,18 @@ async function eraseTenant(service: Service, tenant_id: string): Promise<Erased>
     ...memories.items.map(item => write.delete(memory, item)),
     ...choices.items.map(item => write.delete(memoryChoice, item)),
     ...skills.items.map(item => write.delete(customSkill, item)),
-    ...channels.items.map(item => write.delete(channelSecrets, item)),
     ...channels.items.map(item => write.delete(tenantChannel, item)),
     ...notices.items.map(item => write.delete(notice, item)),
   ];
   if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase a tenant' });
   return found.some(({ cursor }) => cursor !== undefined) ? 'more' : 'done';
 }
+
+// Somebody else may have claimed the channel since, and given it secrets of his own.
+const eraseSecrets = ({ store }: Service, { tenant_id, type, channel_id }: ItemOf<typeof tenantChannel>) =>
+  store.delete(channelSecrets, { type, channel_id }, { if: { tenant_id } }).catch(error => {
+    if (!isRefused(error)) throw error;
+  });
 
 async function* exportUser(
   service: Service,

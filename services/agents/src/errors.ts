@@ -15,6 +15,7 @@ export const agentErrors = defineErrors({
   'agents.channel_not_found': 404,
   'agents.credentials_refused': 422,
   'agents.skill_not_found': 404,
+  'agents.skill_exists': 412,
   'agents.skill_refused': 422,
   'agents.skill_name_taken': 409,
   'agents.too_many_skills': 409,

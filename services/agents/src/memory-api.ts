@@ -57,7 +57,7 @@ const routes = {
     description: 'Whoever opts out is forgotten at once.',
     request: { params, body: json(schema.memoryChange) },
     responses: { 200: json(schema.memoryStatus) },
-    problems,
+    problems: [...problems, 'agents.memory_declined'],
   }),
   list: route({
     ...user,

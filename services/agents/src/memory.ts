@@ -1,12 +1,12 @@
 import { versionMismatch } from '@stak/http';
-import type { ItemOf } from '@stak/table';
+import { type ItemOf, type WriteStep, write } from '@stak/table';
 import { tenantUser } from '@stak/tenants';
 import type { z } from 'zod';
 import { type Service, timestampOf } from './deps.ts';
 import { agentErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import { type keyFact, memoriesOfUser, memory, memoryChoice } from './memory-table.ts';
-import { isRefused, untilDone } from './race.ts';
+import { isRefused, refusedStep, untilDone } from './race.ts';
 
 export type Person = { tenant_id: string; user_id: string };
 export type Fact = z.infer<typeof keyFact>;
@@ -25,18 +25,37 @@ export const factsOf = ({ key_facts }: Pick<MemoryItem, 'key_facts'>): Fact[] =>
   }
 };
 
+const declined = () =>
+  agentErrors.create('agents.memory_declined', 'The user does not want to be remembered.');
+
 export const hasDeclined = async ({ store }: Service, { tenant_id, user_id }: Person): Promise<boolean> =>
   (await store.get(memoryChoice, { tenant_id, user_id }, { consistent: true })) !== undefined;
 
 // What goes into a turn: nothing about somebody who declined.
 export async function readMemory(service: Service, { tenant_id, user_id }: Person): Promise<Remembered> {
   const key = { tenant_id, user_id };
-  const [declined, user, page] = await Promise.all([
+  const [isDeclined, user, page] = await Promise.all([
     hasDeclined(service, key),
     service.store.get(tenantUser, key),
     service.store.query(memoriesOfUser, key, { limit: limits.memoryItems, newestFirst: true }),
   ]);
-  return declined ? { summary: undefined, items: [] } : { summary: user?.memory_summary, items: page.items };
+  return isDeclined
+    ? { summary: undefined, items: [] }
+    : { summary: user?.memory_summary, items: page.items };
+}
+
+// The choice is looked at in the same transaction: whoever declines meanwhile has the last word.
+async function unlessDeclined(
+  { store }: Pick<Service, 'store'>,
+  { tenant_id, user_id }: Person,
+  step: WriteStep,
+): Promise<void> {
+  const choice = write.check(memoryChoice, { tenant_id, user_id }, { absent: true });
+  try {
+    await store.transact({ 'the choice': choice, 'the memory': step }, { pattern: 'remember' });
+  } catch (error) {
+    throw refusedStep(error, 'the choice') ? declined() : error;
+  }
 }
 
 // Adds a fact to the memory of the conversation it was said in.
@@ -47,8 +66,7 @@ export async function rememberFact(
   fact: string,
   source: string,
 ): Promise<Fact> {
-  if (await hasDeclined(service, person))
-    throw agentErrors.create('agents.memory_declined', 'The user does not want to be remembered.');
+  if (await hasDeclined(service, person)) throw declined();
   const key = { tenant_id: person.tenant_id, user_id: person.user_id, session_id };
   return untilDone(service, async () => {
     const before = await service.store.get(memory, key, { consistent: true });
@@ -66,18 +84,25 @@ export async function rememberFact(
       created_at: before?.created_at ?? at,
       updated_at: at,
     };
-    await service.store.put(memory, item, before ? { ifVersion: before.version } : { ifAbsent: true });
+    const asRead = before ? { ifVersion: before.version } : ({ ifAbsent: true } as const);
+    await unlessDeclined(service, person, write.put(memory, item, asRead));
     return added;
   });
 }
 
-// Removes every fact that has all the words, wherever it was remembered. Answers what is gone.
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+// Removes every fact that has all the words, as words, wherever it was remembered. Answers what is gone.
 export async function forgetFacts(service: Service, person: Person, words: string): Promise<string[]> {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const wanted = wordsOf(words);
+  if (wanted.length === 0) return [];
   const gone: string[] = [];
   const key = { tenant_id: person.tenant_id, user_id: person.user_id };
   for await (const item of service.store.all(memoriesOfUser, key)) {
-    const isMeant = ({ fact }: Fact) => wanted.every(word => fact.toLowerCase().includes(word));
+    const isMeant = ({ fact }: Fact) => {
+      const known = new Set(wordsOf(fact));
+      return wanted.every(word => known.has(word));
+    };
     const meant = factsOf(item).filter(isMeant);
     if (meant.length === 0) continue;
     await changeMemory(service, item, before => ({ facts: factsOf(before).filter(one => !isMeant(one)) }));
@@ -122,17 +147,24 @@ export async function deleteMemory({ store }: Service, key: Person & { session_i
 }
 
 export async function writeSummary(
-  { store, clock }: Service,
+  service: Service,
   { tenant_id, user_id }: Person,
   summary: string | null,
 ): Promise<void> {
-  const at = timestampOf(clock.now());
-  const change =
-    summary === null
-      ? { remove: ['memory_summary', 'memory_updated_at'] as const }
-      : { set: { memory_summary: summary, memory_updated_at: at } };
+  const { store, clock } = service;
+  const key = { tenant_id, user_id };
   try {
-    await store.update(tenantUser, { tenant_id, user_id }, change, { pattern: 'write a memory summary' });
+    if (summary === null)
+      await store.update(
+        tenantUser,
+        key,
+        { remove: ['memory_summary', 'memory_updated_at'] },
+        { pattern: 'remove a memory summary' },
+      );
+    else {
+      const set = { memory_summary: summary, memory_updated_at: timestampOf(clock.now()) };
+      await unlessDeclined(service, key, write.update(tenantUser, key, { set }));
+    }
   } catch (error) {
     throw isRefused(error) ? noUser() : error;
   }

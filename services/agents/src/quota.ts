@@ -24,18 +24,22 @@ export async function reserveMessage(
   const nowMs = service.clock.now();
   const date = dateOf(nowMs);
   const ttl = ttlAfter(nowMs, limits.usageDays);
-  const { messages_per_day, messages_per_user_per_day } = settings;
-  await take(service.store, tenantDay, { tenant_id, date }, ttl, messages_per_day, () =>
-    exceeded('tenant', messages_per_day, nowMs),
-  );
-  if (user_id === undefined) return date;
-  const most = messages_per_user_per_day ?? Number.MAX_SAFE_INTEGER;
-  try {
-    await take(service.store, userDay, { tenant_id, user_id, date }, ttl, most, () =>
-      exceeded('user', most, nowMs),
+  const { messages_per_day, messages_per_user_per_day: most = Number.MAX_SAFE_INTEGER } = settings;
+  const takeOfTenant = () =>
+    take(service.store, tenantDay, { tenant_id, date }, ttl, messages_per_day, () =>
+      exceeded('tenant', messages_per_day, nowMs),
     );
+  if (user_id === undefined) {
+    await takeOfTenant();
+    return date;
+  }
+  // The user's first: what is taken and given back is then his own, and nobody else is refused for it.
+  const ofUser = { tenant_id, user_id, date };
+  await take(service.store, userDay, ofUser, ttl, most, () => exceeded('user', most, nowMs));
+  try {
+    await takeOfTenant();
   } catch (error) {
-    await service.store.update(tenantDay, { tenant_id, date }, { add: { messages: -1 } });
+    await service.store.update(userDay, ofUser, { add: { messages: -1 } });
     throw error;
   }
   return date;

@@ -51,7 +51,10 @@ function matchSkill(skill: Skill, text: string, said: string): Record<string, st
   return undefined;
 }
 
-const acceptsNothing = ({ parameters }: Skill): boolean => parameters.safeParse({}).success;
+const acceptsNothing = ({ parameters, jsonSchema }: Skill): boolean => {
+  const required = jsonSchema?.required;
+  return parameters.safeParse({}).success && !(Array.isArray(required) && required.length > 0);
+};
 
 function hasWords(text: string, words: string): boolean {
   const at = text.indexOf(words);

@@ -4,7 +4,7 @@ import { meantUser } from './access.ts';
 import type { Service } from './deps.ts';
 import { answerPage, type PageRequest } from './list-page.ts';
 import * as schema from './schema.ts';
-import { enabledNames } from './settings.ts';
+import { enabledNames, readAgentSettings } from './settings.ts';
 import {
   type CustomSkill,
   deleteCustomSkill,
@@ -81,10 +81,20 @@ const routes = {
     conditional: 'optional',
     summary: 'Register or change a skill that the tenant serves itself',
     description:
-      'Called by POST with `{skill, arguments, conversation_id, user_id}`, signed as Standard Webhooks are. It is used once its name is among the `custom_skills` of the settings.',
-    request: { params: skillParams, body: json(schema.skillDraft) },
+      'Called by POST with `{skill, arguments, conversation_id, user_id}`, signed as Standard Webhooks are. It is used once its name is among the `custom_skills` of the settings. With `If-None-Match: *` nothing that is there is changed.',
+    request: {
+      params: skillParams,
+      headers: z.object({ 'if-none-match': z.literal('*').optional() }),
+      body: json(schema.skillDraft),
+    },
     responses: { 200: json(schema.customSkillShape) },
-    problems: [...gate, 'agents.skill_refused', 'agents.skill_name_taken', 'agents.too_many_skills'],
+    problems: [
+      ...gate,
+      'agents.skill_exists',
+      'agents.skill_refused',
+      'agents.skill_name_taken',
+      'agents.too_many_skills',
+    ],
   }),
   deleteSkill: route({
     auth: 'account',
@@ -112,7 +122,8 @@ export const tenantEndpoints = (service: Service) =>
       const { tenant_id, settings } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
       const { user_id, ...range } = c.req.valid('query');
       const usage = await readUsage(service, tenant_id, meantUser(caller, user_id), range);
-      const limit_per_day = usage.user_id === null ? settings.messages_per_day : null;
+      const { messages_per_day, messages_per_user_per_day = null } = readAgentSettings(settings);
+      const limit_per_day = usage.user_id === null ? messages_per_day : messages_per_user_per_day;
       return c.json({ ...usage, limit_per_day }, 200);
     }),
     endpoint(routes.skills, async c => {
@@ -144,7 +155,11 @@ export const tenantEndpoints = (service: Service) =>
       const { name } = c.req.valid('param');
       const { tenant_id } = await service.enterTenant(c.get('principal'), c.req.valid('param').tenant_id);
       const draft = c.req.valid('json');
-      const { item, secret } = await putCustomSkill(service, tenant_id, name, draft, expectedVersion(c));
+      const isNew = c.req.header('if-none-match') !== undefined;
+      const { item, secret } = await putCustomSkill(service, tenant_id, name, draft, {
+        expected: expectedVersion(c),
+        isNew,
+      });
       c.header('ETag', etagOf(item.version));
       return c.json({ ...show(item), ...(secret && { secret }) }, 200);
     }),

@@ -88,6 +88,15 @@ describe('Slack', () => {
     await running;
   });
 
+  it('is not commanded by an answer, and is read as it was written', async () => {
+    place.tenants.get('acme')!.settings.enabled_skills = ['remember'];
+    await send(slackMessage('remember that a &lt;!channel&gt; &amp;amp; is loud', '1.0'));
+    await work();
+    expect(providers.sent[0]!.body.text).toBe('I will remember: a &lt;!channel&gt; &amp;amp; is loud');
+    const { body } = await place.call('GET', '/v1/tenants/acme/users/ann/memory');
+    expect(body.data[0].key_facts[0].fact).toBe('a <!channel> &amp; is loud');
+  });
+
   it('echoes the challenge, and only a signed one', async () => {
     const event = { type: 'url_verification', challenge: 'abc' };
     expect((await deliver(place, 'slack', 'T1', event, signSlack(place, event))).body).toEqual({
@@ -198,6 +207,9 @@ describe('Telegram', () => {
     await deliver(place, 'telegram', '77', update, header);
     await deliver(place, 'telegram', '77', update, header);
     await deliver(place, 'telegram', '77', '{"message": 7', header);
+    const dateS = Math.floor(place.clock.now() / 1000) - 4 * 24 * 60 * 60;
+    const old = { update_id: 3, message: { ...update.message, date: dateS } };
+    expect((await deliver(place, 'telegram', '77', old, header)).status).toBe(200);
     await work();
     expect(providers.sent).toMatchObject([
       {
@@ -205,6 +217,25 @@ describe('Telegram', () => {
         body: { chat_id: '5', text: expect.stringMatching(/^Hello/) },
       },
     ]);
+    expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
+  });
+
+  it('sees where an answer was cut, and no half characters', async () => {
+    await connect('telegram', '77', { secret_token: 'a-secret-of-16-characters', bot_token: '77:abc' });
+    place.identities.set('acme#telegram#5', 'ann');
+    const custom_skills = Array.from({ length: 5 }, (_, i) => `talk_${i}`);
+    const send = { description: '😀'.repeat(500), url: 'https://example.com/' };
+    for (const name of custom_skills)
+      await place.call('PUT', `/v1/tenants/acme/custom-skills/${name}`, { send });
+    Object.assign(place.tenants.get('acme')!.settings, { enabled_skills: [], custom_skills });
+    const update = { update_id: 9, message: { chat: { id: 5 }, from: { id: 5 }, text: 'help' } };
+    const header = { 'X-Telegram-Bot-Api-Secret-Token': 'a-secret-of-16-characters' };
+    await deliver(place, 'telegram', '77', update, header);
+    await work();
+    const text = providers.sent[0]!.body.text as string;
+    expect(text).toMatch(/😀 …$/);
+    expect(text.length).toBeLessThanOrEqual(4096);
+    expect(text.isWellFormed()).toBe(true);
   });
 });
 

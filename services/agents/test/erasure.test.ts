@@ -10,7 +10,7 @@ describe('erasing', () => {
   beforeEach(async () => {
     place = await openPlace();
     place.tenants.get('acme')!.settings = { enabled_skills: ['remember'] };
-    for (const user_id of ['zoe', 'bob'])
+    for (const user_id of ['zoe.b', 'bob'])
       for (let i = 0; i < 12; i++)
         await say(place, `${user_id}-${i}`, `remember that ${user_id} said ${i}`, { user_id });
   });
@@ -23,13 +23,13 @@ describe('erasing', () => {
 
   it('removes a user, piece by piece, and nobody else', async () => {
     const { eraser } = place.agents;
-    const calls = await untilDone(() => eraser.eraseUser('acme', 'zoe'));
+    const calls = await untilDone(() => eraser.eraseUser('acme', 'zoe.b'));
     expect(calls).toBeGreaterThan(1);
     await settle(place);
     const left = [...(await everyItem(place.target)), ...(await everyItem(place.target, 'tenants'))];
-    expect(left.filter(item => JSON.stringify(item).includes('zoe'))).toEqual([]);
+    expect(left.filter(item => JSON.stringify(item).includes('zoe.b'))).toEqual([]);
     expect((await place.call('GET', conversationPath('bob-3'))).status).toBe(200);
-    expect(await eraser.eraseUser('acme', 'zoe')).toBe('done');
+    expect(await eraser.eraseUser('acme', 'zoe.b')).toBe('done');
   });
 
   it('removes a tenant with everything it has', async () => {
@@ -44,11 +44,22 @@ describe('erasing', () => {
     expect(await everyItem(place.target, 'tenants')).toEqual([]);
   });
 
+  it('leaves a channel alone that belongs to another tenant by now', async () => {
+    for (const tenant of ['acme', 'globex']) {
+      place.claims.set('slack#T1', tenant);
+      const send = { signing_secret: tenant, bot_token: 'b' };
+      await place.call('PUT', `/v1/tenants/${tenant}/channels/slack/T1/credentials`, { as: tenant, send });
+    }
+    await untilDone(() => place.agents.eraser.eraseTenant('acme'));
+    const left = (await everyItem(place.target)).filter(({ pk }) => String(pk).startsWith('CHANNEL'));
+    expect(left.map(({ pk }) => pk).sort()).toEqual(['CHANNEL#slack#T1', 'CHANNELS#globex']);
+  });
+
   it('exports what there is about a user', async () => {
     const kinds: Record<string, number> = {};
     for await (const { kind, item } of place.agents.eraser.exportUser('acme', 'bob')) {
       kinds[kind] = (kinds[kind] ?? 0) + 1;
-      expect(JSON.stringify(item)).not.toContain('zoe');
+      expect(JSON.stringify(item)).not.toContain('zoe.b');
     }
     expect(kinds).toEqual({ conversation: 12, turn: 12, memory: 12, 'agent usage': 1 });
   });

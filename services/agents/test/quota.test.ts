@@ -36,10 +36,19 @@ describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
     );
     expect(bob.map(({ status }) => status)).toEqual([200, 200]);
     const usage = await place.call('GET', '/v1/tenants/acme/agent-usage', { as: 'acme~ann' });
-    expect(usage.body).toMatchObject({ user_id: 'ann', total: { messages: 2 } });
+    expect(usage.body).toMatchObject({ user_id: 'ann', limit_per_day: 2, total: { messages: 2 } });
     expect(
       (await place.call('GET', '/v1/tenants/acme/agent-usage?user_id=ann', { as: 'acme~bob' })).status,
     ).toBe(404);
+  });
+
+  it('of a tenant is not used up for a moment by somebody who has had his', async () => {
+    place.tenants.get('acme')!.settings = { messages_per_day: 2, messages_per_user_per_day: 1 };
+    await say(place, 'a', 'hello', { user_id: 'ann' });
+    const eager = Array.from({ length: 20 }, (_, i) => say(place, `a${i}`, 'hello', { user_id: 'ann' }));
+    const bob = await say(place, 'b', 'hello', { user_id: 'bob' });
+    expect((await Promise.all(eager)).map(({ status }) => status)).toEqual(eager.map(() => 429));
+    expect(bob.status).toBe(200);
   });
 
   it('of nothing lets nothing pass', async () => {

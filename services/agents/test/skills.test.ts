@@ -168,6 +168,26 @@ describe('custom skills', () => {
     );
   });
 
+  it('are not changed by whoever registers another one of the same name', async () => {
+    const register = (description: string) =>
+      place.call('PUT', '/v1/tenants/acme/custom-skills/hours', {
+        send: { description, url },
+        headers: { 'If-None-Match': '*' },
+      });
+    expect((await register('first')).status).toBe(200);
+    const { status, body } = await register('second');
+    expect({ status, code: body.code }).toEqual({ status: 412, code: 'agents.skill_exists' });
+    const kept = await place.call('GET', '/v1/tenants/acme/custom-skills/hours');
+    expect(kept.body.description).toBe('first');
+  });
+
+  it('with parameters they cannot do without are for a model, not for a rule', async () => {
+    const parameters = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] };
+    const send = { description: 'x', triggers: ['opening hours'], url, parameters };
+    await place.call('PUT', '/v1/tenants/acme/custom-skills/price', { send });
+    expect((await say(place, 'c', 'opening hours')).body.rule).toBe('no_model');
+  });
+
   it('that fail are said to have failed', async () => {
     await place.call('PUT', path, { send: draft() });
     answer = { status: 500, body: 'secret stack trace' };

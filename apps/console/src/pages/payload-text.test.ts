@@ -8,6 +8,23 @@ it('lays JSON out and leaves everything else as it came', () => {
   expect(prettyOf(bytes('a=1&b=2'))).toBe('a=1&b=2');
 });
 
+it('changes nothing but the spaces', () => {
+  for (const value of [
+    {},
+    [],
+    0,
+    'a "b" \\ {c}, :',
+    [[], {}, [{ a: [null, true, -1.5e3] }]],
+    { 'x y': { z: '' } },
+  ])
+    expect(prettyOf(bytes(JSON.stringify(value)))).toBe(JSON.stringify(value, null, 2));
+  expect(prettyOf(bytes('{"id": 12345678901234567890, "id": 1.10}'))).toBe(
+    '{\n  "id": 12345678901234567890,\n  "id": 1.10\n}',
+  );
+  const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+  expect(prettyOf(bytes(deep))).toBe(deep);
+});
+
 it('shows sixteen bytes a line, and a dot for what cannot be printed', () => {
   expect(hexOf(bytes('0123456789abcdefé'))).toBe(
     '000000  30 31 32 33 34 35 36 37 38 39 61 62 63 64 65 66  0123456789abcdef\n' +

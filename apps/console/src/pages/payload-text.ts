@@ -1,12 +1,38 @@
 const hexBytesMost = 16_384; // a browser lays out a thousand lines at once, not more
 
-export function prettyOf(bytes: Uint8Array): string {
-  const text = new TextDecoder().decode(bytes);
+const depthMost = 100; // each level indents all lines inside it
+
+export const prettyOf = (bytes: Uint8Array): string => prettyText(new TextDecoder().decode(bytes));
+
+export function prettyText(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    JSON.parse(text);
   } catch {
     return text;
   }
+  return layOut(text) ?? text;
+}
+
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+const opens = new Set(['{', '[']);
+const closes = new Set(['}', ']']);
+
+// Moves nothing but the spaces between: a number that is longer than those of JavaScript stays what it is.
+function layOut(json: string): string | undefined {
+  const tokens = json.match(token) ?? [];
+  let depth = 0;
+  const line = () => `\n${'  '.repeat(depth)}`;
+  const laid: string[] = [];
+  for (const [i, one] of tokens.entries()) {
+    if (opens.has(one)) {
+      if (++depth > depthMost) return undefined;
+      laid.push(one, closes.has(tokens[i + 1]!) ? '' : line());
+    } else if (closes.has(one)) {
+      depth--;
+      laid.push(opens.has(tokens[i - 1]!) ? '' : line(), one);
+    } else laid.push(one === ',' ? one + line() : one === ':' ? ': ' : one);
+  }
+  return laid.join('');
 }
 
 // Sixteen bytes a line, as every other tool shows them.

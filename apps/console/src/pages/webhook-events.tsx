@@ -41,9 +41,10 @@ export function WebhookEvents({ sourceId }: { sourceId: string }) {
     },
     getNextPageParam: page => page.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
-    // The stream tells of arrivals; what becomes of them is asked for until it is settled.
+    // The stream tells of arrivals, but not of one before it was open; what becomes of them is asked for until it is
+    // settled.
     refetchInterval: ({ state }) =>
-      state.data?.pages[0]?.data.some(one => unsettled.has(one.status)) ? 2_000 : false,
+      state.data?.pages[0]?.data.some(one => unsettled.has(one.status)) ? 2_000 : 10_000,
   });
   useLive(
     `tail ${sourceId}`,
@@ -82,6 +83,8 @@ export function WebhookEvents({ sourceId }: { sourceId: string }) {
       <Card withBorder>
         {events.isPending ? (
           <Text c="dimmed">Looking…</Text>
+        ) : events.error && rows.length === 0 ? (
+          <Text c="dimmed">Nobody knows what has arrived.</Text>
         ) : (
           <DataTable
             label="Events"

@@ -32,6 +32,7 @@ export function WebhooksPage() {
   const sources = useQuery({
     queryKey: ['sources'],
     queryFn: async () => (await client.webhooks.listSources()).data.data,
+    refetchInterval: 10_000, // events come all the time
   });
   return (
     <Stack>

@@ -17,6 +17,7 @@ export type ChannelMessage = {
   identity: string; // who says it
   chat: string; // where: one conversation each
   text: string;
+  atS?: number; // when it was said, if the provider's signature does not tell how old it is
   replyTo: Record<string, string>; // what the provider needs to put the answer there
 };
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { cutText } from '@stak/kit';
 import { is, or, write } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { acceptMessage, type Incoming } from '../acceptance.ts';
 import { nextEpoch } from '../commit.ts';
 import { createConversation } from '../conversations.ts';
-import { type Entered, type Service, ttlAfter } from '../deps.ts';
+import { type Entered, type Service, secondsOf, ttlAfter } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import { cleanText } from '../history.ts';
 import { dueAt } from '../leases.ts';
@@ -29,6 +30,9 @@ export async function takeMessage(
   said: ChannelMessage,
 ): Promise<void> {
   const { type, channel_id } = address;
+  // Its receipt is gone by now, so that nobody could tell it from a repetition.
+  const oldestS = secondsOf(service.clock.now()) - limits.receiptDays * 24 * 60 * 60;
+  if (said.atS !== undefined && said.atS < oldestS) return;
   const placeFor = (user: string) => ({
     tenant_id: owner,
     conversation_id: `${type}-${hash(channel_id, said.chat, user)}`,
@@ -52,7 +56,7 @@ export async function takeMessage(
     if (agentErrors.includes(error)) return tell(service, nobody, said.identity, to, 'quota');
     throw error;
   }
-  const content = cleanText(said.text).slice(0, limits.contentChars);
+  const content = cutText(cleanText(said.text), limits.contentChars);
   const reply_to = JSON.stringify(to);
   const incoming = {
     ...place,

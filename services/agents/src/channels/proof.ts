@@ -26,6 +26,10 @@ export const asList = (value: unknown): readonly unknown[] => (Array.isArray(val
 // Ids come as numbers from some.
 export const asText = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
+export const asNumber = (value: unknown): number | undefined => {
+  const number = Number(asText(value) || Number.NaN);
+  return Number.isFinite(number) ? number : undefined;
+};
 
 // What is no JSON has no messages. It was signed, so it is answered all the same.
 export function readJson(body: Uint8Array): Json {

@@ -1,3 +1,4 @@
+import { cutText } from '@stak/kit';
 import type { MessageItem } from '../commit.ts';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -21,10 +22,14 @@ export function replyAddress(waiting: readonly MessageItem[]): ReplyAddress | un
   return text === undefined ? undefined : (JSON.parse(text) as ReplyAddress);
 }
 
+// Whoever reads it sees that there was more.
+const fit = (text: string, mostChars: number): string =>
+  text.length <= mostChars ? text : `${cutText(text, mostChars - 2)} …`;
+
 export const writeReply = (to: ReplyAddress, text: string): string =>
   JSON.stringify({
     ...to,
-    text: text.slice(0, limits.channelTextChars[to.type]),
+    text: fit(text, limits.channelTextChars[to.type]),
     attempts: 0,
   } satisfies Reply);
 

@@ -29,19 +29,25 @@ export const slack = (address: string): ChannelKind => ({
       service,
       `${address}/chat.postMessage`,
       [['authorization', `Bearer ${bot_token}`]],
-      { channel, text, ...(thread_ts && { thread_ts }) },
+      { channel, text: escapeText(text), ...(thread_ts && { thread_ts }) },
     );
     // It answers 200 to everything, and says in the body whether it worked.
     return judge(called, json => json.ok === true);
   },
 });
 
+// Slack reads what is between < and > as a command: an answer could call everybody in the channel.
+const escapeText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const plainText = (text: string): string =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+
 // A mention in a channel comes twice, as two events with ids of their own: time and place are the message's identity.
 function readEvent(event: Readonly<Record<string, unknown>>): ChannelMessage | undefined {
   if (event.type !== 'message' && event.type !== 'app_mention') return undefined;
   if (event.bot_id !== undefined || event.subtype !== undefined) return undefined; // bots, edits, joins
   const [channel, ts, user] = [asText(event.channel), asText(event.ts), asText(event.user)];
-  const text = asText(event.text).replace(/^\s*<@[A-Z0-9]+>\s*/, '');
+  const text = plainText(asText(event.text).replace(/^\s*<@[A-Z0-9]+>\s*/, ''));
   if (channel === '' || ts === '' || user === '' || text.trim() === '') return undefined;
   const thread = asText(event.thread_ts);
   return {

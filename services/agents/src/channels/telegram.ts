@@ -2,7 +2,7 @@ import { z } from 'zod';
 import * as limits from '../limits.ts';
 import { callJson, judge } from './calls.ts';
 import type { ChannelKind } from './channel.ts';
-import { asObject, asText, isSame, readJson } from './proof.ts';
+import { asNumber, asObject, asText, isSame, readJson } from './proof.ts';
 
 const secret = z.string().min(1).max(limits.credentialChars);
 
@@ -25,7 +25,8 @@ export const telegram = (address: string): ChannelKind => ({
     const id = asText(json.update_id);
     if (id === '' || chat === '' || identity === '' || from.is_bot === true || text.trim() === '')
       return { messages: [] };
-    return { messages: [{ id, identity, chat: `${chat} ${identity}`, text, replyTo: { chat_id: chat } }] };
+    const said = { id, identity, chat: `${chat} ${identity}`, text, atS: asNumber(message.date) };
+    return { messages: [{ ...said, replyTo: { chat_id: chat } }] };
   },
 
   async send(service, _, { bot_token = '' }, { chat_id }, text) {

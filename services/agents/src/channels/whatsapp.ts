@@ -2,7 +2,7 @@ import { z } from 'zod';
 import * as limits from '../limits.ts';
 import { callJson, judge } from './calls.ts';
 import type { ChannelKind, ChannelMessage } from './channel.ts';
-import { asList, asObject, asText, hmacHex, isSame, readJson } from './proof.ts';
+import { asList, asNumber, asObject, asText, hmacHex, isSame, readJson } from './proof.ts';
 
 const secret = z.string().min(1).max(limits.credentialChars);
 
@@ -48,5 +48,5 @@ function readMessage(value: unknown): ChannelMessage[] {
   const [id, from] = [asText(message.id), asText(message.from)];
   const text = asText(asObject(message.text).body);
   if (id === '' || from === '' || text.trim() === '') return [];
-  return [{ id, identity: from, chat: from, text, replyTo: { to: from } }];
+  return [{ id, identity: from, chat: from, text, atS: asNumber(message.timestamp), replyTo: { to: from } }];
 }

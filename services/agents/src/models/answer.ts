@@ -96,7 +96,7 @@ function withoutPrompt(error: unknown): unknown {
 // Of a provider's error, what says nothing about us or our keys.
 function describe(error: unknown): string {
   const status = (error as { statusCode?: unknown }).statusCode;
-  if (typeof status === 'number') return `the provider answered ${status}.`;
+  if (typeof status === 'number' && status >= 400) return `the provider answered ${status}.`;
   return error instanceof ModelTimeout ? `${error.message}.` : 'the provider could not be used.';
 }
 

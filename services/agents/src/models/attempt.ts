@@ -35,8 +35,14 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
   await reserve(0);
   const watch = createWatch(attempt);
   let text = '';
+  let textBytes = 0;
   let stepText = '';
+  let stepBytes = inputBytes;
   let refusal: unknown;
+  // The provider charges for what it has written, whether or not it told us how much.
+  const spendUntold = () => {
+    if (stepText !== '') budget.spend(name, estimate(stepBytes), tokensOf(stepText));
+  };
   try {
     const result = streamText({
       model: attempt.model,
@@ -48,14 +54,17 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
       abortSignal: watch.signal,
       stopWhen: [
         stepCountIs(limits.modelSteps),
-        ({ steps }) =>
-          reserve(jsonBytes(steps.at(-1)?.response.messages)).then(
+        ({ steps }) => {
+          const moreBytes = jsonBytes(steps.at(-1)?.response.messages);
+          stepBytes = inputBytes + moreBytes;
+          return reserve(moreBytes).then(
             () => false,
             error => {
               refusal = error;
               return true;
             },
-          ),
+          );
+        },
       ],
       onError: () => {}, // it comes with the stream
     });
@@ -63,19 +72,27 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
       watch.touch();
       if (part.type === 'text-delta') {
         text += part.text;
+        textBytes += Buffer.byteLength(part.text);
         stepText += part.text;
         onText(part.text);
-        if (Buffer.byteLength(text) > limits.replyBytes) break;
+        if (textBytes > limits.replyBytes) break;
       } else if (part.type === 'finish-step') {
-        const { inputTokens = 0, outputTokens = 0 } = part.usage;
-        budget.spend(name, inputTokens || tokensOf(prompt.system), outputTokens || tokensOf(stepText));
+        const { inputTokens, outputTokens } = part.usage;
+        budget.spend(
+          name,
+          told(inputTokens) ?? estimate(stepBytes),
+          told(outputTokens) ?? tokensOf(stepText),
+        );
         stepText = '';
       } else if (part.type === 'error') throw part.error;
       else if (part.type === 'abort') throw watch.reason();
     }
     if (watch.signal.aborted) throw watch.reason();
-    const isCut = Buffer.byteLength(text) > limits.replyBytes;
-    if (isCut) watch.abort();
+    const isCut = textBytes > limits.replyBytes;
+    if (isCut) {
+      watch.abort();
+      spendUntold();
+    }
     const messages = isCut ? [] : (await result.response).messages;
     return {
       text: cutBytes(cleanText(text), limits.replyBytes),
@@ -83,8 +100,7 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
       ranOut: refusal !== undefined,
     };
   } catch (error) {
-    // The provider charges for what it has written, whether or not it told us how much.
-    if (stepText !== '') budget.spend(name, Math.ceil(inputBytes / 4), tokensOf(stepText));
+    spendUntold();
     throw watch.signal.aborted ? watch.reason() : error;
   } finally {
     watch.stop();
@@ -92,6 +108,10 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
 }
 
 const overheadBytes = 2_000; // what a provider adds: its template, and the tools in its own words
+const estimate = (bytes: number): number => Math.ceil(bytes / 4);
+// Some providers tell nothing, and some tell nonsense.
+const told = (tokens: number | undefined): number | undefined =>
+  Number.isInteger(tokens) && tokens! > 0 && tokens! <= limits.tokensTold ? tokens : undefined;
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
 // Ends an attempt that takes too long, or that has gone silent.

@@ -1,4 +1,5 @@
 import type { LanguageModel } from 'ai';
+import * as limits from '../limits.ts';
 
 // Dollars for a million tokens, which is millionths of a dollar for one.
 export type Price = { input: number; output: number };
@@ -26,35 +27,51 @@ export type ModelsConfig = {
   fallback?: ModelName;
 };
 
+// Nothing else ends a response that goes on for ever: the SDK keeps what it has read.
+const boundedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  if (!response.body) return response;
+  let bytes = 0;
+  const bounded = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes > limits.modelBytes) controller.error(new Error('The response has too many bytes'));
+      else controller.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(bounded), { status, statusText, headers });
+};
+
 type Find = (model: string) => Promise<LanguageModel>;
 
 // The SDKs take a second and 40 MB to load, so nothing is loaded before a model is asked.
 export function createModels(config: ModelsConfig): Models {
   const { bedrock, anthropic, openaiCompatible, prices = {}, fallback } = config;
+  const priced = new Map(Object.entries(prices)); // a tenant names its model as it likes
   const providers: Record<string, Find> = {};
   if (bedrock)
     providers.bedrock = async model => {
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
-      return createAmazonBedrock(bedrock)(model);
+      return createAmazonBedrock({ fetch: boundedFetch, ...bedrock })(model);
     };
   if (anthropic)
     providers.anthropic = async model => {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
-      return createAnthropic(anthropic)(model);
+      return createAnthropic({ fetch: boundedFetch, ...anthropic })(model);
     };
   if (openaiCompatible)
     providers['openai-compatible'] = async model => {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-      return createOpenAICompatible({ name: 'openai-compatible', includeUsage: true, ...openaiCompatible })(
-        model,
-      );
+      const options = { name: 'openai-compatible', includeUsage: true, fetch: boundedFetch };
+      return createOpenAICompatible({ ...options, ...openaiCompatible })(model);
     };
   return {
     find: async ({ provider, model }) => {
       const find = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
       return find?.(model);
     },
-    priceOf: ({ provider, model }) => prices[`${provider}/${model}`] ?? prices[model],
+    priceOf: ({ provider, model }) => priced.get(`${provider}/${model}`) ?? priced.get(model),
     fallback,
   };
 }

@@ -13,6 +13,8 @@ import type { Skill, SkillScope } from './skill.ts';
 export type CustomSkill = ItemOf<typeof customSkill>;
 export type SkillDraft = { description: string; triggers: string[]; parameters: JsonSchema; url: string };
 
+const skillExists = () =>
+  agentErrors.create('agents.skill_exists', 'The tenant has a skill of this name already.');
 const noSkill = () => agentErrors.create('agents.skill_not_found', 'There is no such skill.');
 const placeOf = (tenant_id: string, name: string) => `conversations SKILLS#${tenant_id} SKILL#${name} secret`;
 
@@ -22,7 +24,7 @@ export async function putCustomSkill(
   tenant_id: string,
   name: string,
   draft: SkillDraft,
-  expected: string | undefined,
+  { expected, isNew }: { expected: string | undefined; isNew: boolean },
 ): Promise<{ item: CustomSkill; secret?: string }> {
   if (service.skills.some(skill => skill.name === name))
     throw agentErrors.create('agents.skill_name_taken', 'A built-in skill has this name.');
@@ -33,6 +35,7 @@ export async function putCustomSkill(
   return untilDone(service, async () => {
     const before = await service.store.get(customSkill, { tenant_id, name }, { consistent: true });
     if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
+    if (isNew && before) throw skillExists();
     if (!before) await checkCount(service, tenant_id);
     const at = timestampOf(service.clock.now());
     const secret = before ? undefined : `whsec_${randomBytes(32).toString('base64')}`;

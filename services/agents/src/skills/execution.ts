@@ -1,5 +1,5 @@
 import type { Clock } from '@stak/kit';
-import { cutBytes } from '../history.ts';
+import { cleanText, cutBytes } from '../history.ts';
 import * as limits from '../limits.ts';
 import type { Skill, SkillResult, SkillScope } from './skill.ts';
 
@@ -53,6 +53,6 @@ function bounded({ data, text }: SkillResult): SkillResult {
     data: isLong
       ? { cut: true, text: cutBytes(json, limits.skillOutputBytes) }
       : (JSON.parse(json) as unknown),
-    text: cutBytes(text, limits.skillOutputBytes),
+    text: cutBytes(cleanText(text), limits.skillOutputBytes),
   };
 }

@@ -63,7 +63,10 @@ export const ownSkills = (service: () => Service): Skill[] => [
   defineSkill({
     name: 'forget',
     description: 'Forgets what was remembered about the user, by words of it.',
-    triggers: [/^(?:please )?forget(?: that| about)? (?<words>.+)$/is],
+    // "Forget it" means no fact that has the word "it".
+    triggers: [
+      /^(?:please )?forget(?: that| about)? (?!(?:it|that|this|about (?:it|that|this))\W*$)(?<words>.+)$/is,
+    ],
     parameters: z.strictObject({ words: z.string().trim().min(1).max(limits.factChars) }),
     async run({ words }, scope) {
       const gone = await forgetFacts(service(), personOf(scope), words);

@@ -28,6 +28,7 @@ export function Composer({ isBusy, onSay }: Props) {
         <Textarea
           flex={1}
           aria-label="Message"
+          dir="auto"
           placeholder="Say something. Enter sends it."
           autosize
           minRows={1}

@@ -5,7 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ActionMenu } from '../../action-menu.tsx';
 import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
-import { formatTime } from '../../format.ts';
+import { formatTime, isolate } from '../../format.ts';
 import { useUsers } from '../inbox/place.ts';
 import {
   type Conversation,
@@ -55,7 +55,9 @@ export function ConversationHead({ place, conversation, onLeave }: Props) {
             {nameOfConversation(conversation)}
           </Title>
           <Text size="xs" c="dimmed" truncate>
-            {user_id === null ? 'With nobody in particular' : `With ${user?.display_name ?? user_id}`}
+            {user_id === null
+              ? 'With nobody in particular'
+              : `With ${isolate(user?.display_name ?? user_id)}`}
             {`, kept until ${formatTime(conversation.expires_at)}`}
           </Text>
         </div>

@@ -1,7 +1,7 @@
 import { Button, NavLink, Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { client } from '../../api.ts';
-import { formatAgo } from '../../format.ts';
+import { formatAgo, isolate } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
 import { useUsers } from '../inbox/place.ts';
 import { More, usePages } from './pages.tsx';
@@ -62,7 +62,7 @@ export function ConversationList({ tenant_id, search: { conversation, user }, go
                 <Row
                   key={row.conversation_id}
                   row={row}
-                  whose={row.user_id === null ? undefined : nameOf(row.user_id)}
+                  whose={row.user_id === null ? undefined : isolate(nameOf(row.user_id))}
                   isActive={row.conversation_id === conversation}
                   onOpen={() => go({ ...whose, conversation: row.conversation_id })}
                 />

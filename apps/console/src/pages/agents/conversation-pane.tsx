@@ -1,6 +1,6 @@
 import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type UIEvent, useLayoutEffect, useRef } from 'react';
+import { type UIEvent, useEffect, useLayoutEffect, useRef } from 'react';
 import { client } from '../../api.ts';
 import { Loaded } from '../../loaded.tsx';
 import { Composer } from './composer.tsx';
@@ -8,7 +8,7 @@ import { ConversationHead } from './conversation-head.tsx';
 import { More, usePages } from './pages.tsx';
 import { conversationKey, type Place, turnsKey } from './place.ts';
 import { Suggestions } from './suggestions.tsx';
-import { endTalk, say, useTalk } from './talk.ts';
+import { endTalk, resumeTalk, say, useTalk } from './talk.ts';
 import { TalkView, TurnView } from './turn-view.tsx';
 
 const refreshMs = 5_000; // somebody else may say something too, and no stream tells of it
@@ -27,9 +27,13 @@ export function ConversationPane({ place, onLeave }: { place: Place; onLeave: ()
     { refetchInterval: refreshMs },
   );
   const talk = useTalk(place);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another conversation is another pane
+  useEffect(() => resumeTalk(queries, place), []);
   const isKept = turns.data?.some(one => one.seq === talk?.seq) ?? false;
   const isBusy = talk !== null && talk.failure === undefined;
-  const { follow, ...log } = useFollow(`${turns.data?.[0]?.seq} ${talk?.content} ${talk?.text.length}`);
+  const { follow, ...log } = useFollow(
+    `${turns.data?.[0]?.seq} ${talk?.content} ${talk?.text.length} ${talk?.failure}`,
+  );
   const speak = (content: string) => {
     follow();
     void say(queries, place, content);

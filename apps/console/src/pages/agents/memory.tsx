@@ -71,7 +71,8 @@ function Facts({ tenant_id, user_id }: { tenant_id: string; user_id: string }) {
             Facts
           </Title>
           <Text c="dimmed" size="sm">
-            Each from the conversation in which the user asked to remember it. A model is told all of them.
+            Each from the conversation in which the user asked to remember it. A model is told the newest,
+            some 8 KB of them.
           </Text>
         </div>
         <Loaded query={memory}>

@@ -1,11 +1,12 @@
 import { Button, Checkbox, Code, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import { StakError } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api.ts';
 import { Loaded } from '../../loaded.tsx';
 import { OneTimeSecret } from '../../one-time-secret.tsx';
-import { readOwnSkills, skillsKey } from './place.ts';
+import { skillsKey } from './place.ts';
 import { useSettingsChange } from './settings-change.ts';
 import type { SkillBody } from './skill-draft.ts';
 import { type FilledSkill, SkillFields } from './skill-fields.tsx';
@@ -18,17 +19,15 @@ export function SkillForm({ name, ...props }: Props) {
   return <ChangedSkill name={name} {...props} />;
 }
 
-// The same call changes a skill that is there, which nobody means who registers a new one.
+// The same call would change a skill that is there, which nobody means who registers a new one.
 async function register(tenant_id: string, name: string, body: SkillBody): Promise<string> {
-  const own = await readOwnSkills(tenant_id);
-  if (own.some(one => one.name === name))
-    throw new Error(`You have a skill named ${name} already. Choose another name.`);
-  const { data } = await client.agents.putCustomSkill({ tenant_id, name, body });
-  if (data.secret === undefined)
-    throw new Error(
-      `Somebody else registered ${name} at the same moment. Yours took its place, with their secret.`,
-    );
-  return data.secret;
+  const isNew = { 'if-none-match': '*' } as const;
+  try {
+    return (await client.agents.putCustomSkill({ tenant_id, name, body, ...isNew })).data.secret!;
+  } catch (error) {
+    const isTaken = error instanceof StakError && error.code === 'agents.skill_exists';
+    throw isTaken ? new Error(`You have a skill named ${name} already. Choose another name.`) : error;
+  }
 }
 
 function NewSkill({ tenant_id, onDone }: Omit<Props, 'name'>) {

@@ -50,12 +50,30 @@ const talkKey = ({ tenant_id, conversation_id }: Place) => ['talk', tenant_id, c
 export const useTalk = (place: Place): Talk | null =>
   useQuery<Talk | null>({ queryKey: talkKey(place), queryFn: skipToken }).data ?? null;
 
+// Kept by the tab until there is an answer: whoever loads the page again finds what was said, and goes on with it.
+const placeOfSaved = (place: Place): string => talkKey(place).join(' ');
+const savedMs = 10 * 60_000; // no answer takes that long, and nobody wants to say an old thing again by opening a tab
+type Saved = { key: string; content: string; atMs: number };
+
+export function resumeTalk(queries: QueryClient, place: Place): void {
+  if (queries.getQueryData(talkKey(place))) return;
+  const { key, content, atMs } = JSON.parse(
+    sessionStorage.getItem(placeOfSaved(place)) ?? '{}',
+  ) as Partial<Saved>;
+  if (key !== undefined && content !== undefined && Date.now() - atMs! < savedMs)
+    void say(queries, place, content, key);
+}
+
 export const endTalk = (queries: QueryClient, place: Place): void =>
   void queries.setQueryData(talkKey(place), null);
 
 // Goes on while other pages are looked at: whoever comes back finds the answer where it is by then.
-export async function say(queries: QueryClient, place: Place, content: string): Promise<void> {
-  const key = newKey();
+export async function say(
+  queries: QueryClient,
+  place: Place,
+  content: string,
+  key = newKey(),
+): Promise<void> {
   let talk = beginTalk(key, content);
   const isOn = () => queries.getQueryData<Talk | null>(talkKey(place))?.key === key;
   const become = (next: Talk) => {
@@ -64,12 +82,17 @@ export async function say(queries: QueryClient, place: Place, content: string): 
     if (isOn()) queries.setQueryData(talkKey(place), talk);
   };
   queries.setQueryData(talkKey(place), talk);
+  sessionStorage.setItem(
+    placeOfSaved(place),
+    JSON.stringify({ key, content, atMs: Date.now() } satisfies Saved),
+  );
   try {
     const message = { ...place, body: { content }, 'idempotency-key': key };
     for await (const event of live.agents.say(message)) become(hear(talk, event));
   } catch (error) {
     become({ ...talk, failure: messageOf(error) });
   }
+  sessionStorage.removeItem(placeOfSaved(place));
   const { tenant_id } = place;
   await Promise.all(
     [turnsKey(place), conversationKey(place), conversationsKey(tenant_id), usageKey(tenant_id)].map(

@@ -7,9 +7,9 @@ import type { Talk } from './talk.ts';
 
 export function Bubble({ by, children }: { by: 'user' | 'agent'; children: ReactNode }) {
   return (
-    <Box className="agents-bubble" data-by={by}>
+    <Box className="agents-bubble" data-by={by} dir="auto">
       {/* Where it stands and its colour say it to the eye. */}
-      <VisuallyHidden>{by === 'user' ? 'User: ' : 'Agent: '}</VisuallyHidden>
+      <VisuallyHidden dir="ltr">{by === 'user' ? 'User: ' : 'Agent: '}</VisuallyHidden>
       {children}
     </Box>
   );

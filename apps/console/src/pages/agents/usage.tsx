@@ -101,7 +101,15 @@ export function UsageTab({ tenant_id }: { tenant_id: string }) {
                 value={formatNumber(total.input_tokens + total.output_tokens)}
                 note={`${formatNumber(total.input_tokens)} in, ${formatNumber(total.output_tokens)} out`}
               />
-              <Stat label="Cost" value={formatCost(total.cost_usd)} note="by the models' prices" />
+              <Stat
+                label="Cost"
+                value={formatCost(total.cost_usd)}
+                note={
+                  total.cost_usd === 0 && total.model_turns > 0
+                    ? 'the operator has set no prices'
+                    : "by the models' prices"
+                }
+              />
             </SimpleGrid>
             <Card withBorder>
               <Group justify="space-between" mb="sm">

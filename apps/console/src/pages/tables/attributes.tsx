@@ -1,4 +1,5 @@
 import { Badge, Code, Group, Text } from '@mantine/core';
+import { prettyText } from '../payload-text.ts';
 import type { Attribute } from './place.ts';
 
 const notes = {
@@ -21,18 +22,9 @@ const typeNames: Readonly<Record<string, string>> = {
 };
 
 export function textOf(value: unknown, isWide = false): string {
-  if (typeof value === 'string') return isWide ? laidOut(value) : value;
+  // Much of what is nested is stored as JSON.
+  if (typeof value === 'string') return isWide && /^[[{]/.test(value) ? prettyText(value) : value;
   return JSON.stringify(value, null, isWide ? 2 : undefined);
-}
-
-// Much of what is nested is stored as JSON.
-function laidOut(text: string): string {
-  if (!/^[[{]/.test(text)) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }
 
 // All that an item holds besides its keys, with the types that DynamoDB has for it.

@@ -1,0 +1,145 @@
+import { createClient } from '@stak/client';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { type House, openHouse } from './house.ts';
+import { type Model, openModel } from './model.ts';
+import { findBarriers, overhang, signUp } from './visitor.ts';
+
+const browser = await openBrowser();
+let house: House;
+let model: Model;
+const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
+
+beforeAll(async () => {
+  if (!browser) return;
+  model = await openModel();
+  house = await openHouse({ STAK_OPENAI_URL: model.url });
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await house?.close();
+  model?.close();
+});
+
+let shops = 0;
+async function openShop() {
+  const visitor = await signUp(browser!, house.url);
+  const { page, email, password } = visitor;
+  onTestFinished(() => page.context().close());
+  const { data } = await createClient({ baseUrl: house.url }).accounts.logIn({
+    body: { email, password, cookie: false },
+  });
+  const client = createClient({ baseUrl: house.url, token: data.access_token });
+  const tenant_id = `visited-${++shops}`;
+  await client.tenants.create({ body: { tenant_id, name: 'Shop', status: 'active' } });
+  await client.tenants.createUser({ tenant_id, body: { user_id: 'layla', display_name: 'ليلى' } });
+  const settings = { ai_provider: 'openai-compatible', ai_model: 'parrot' };
+  await client.tenants.updateSettings({ tenant_id, body: settings }, { ifMatch: '*' });
+  return { ...visitor, client, tenant_id, home: `${house.url}/console/agents/${tenant_id}` };
+}
+
+const log = (page: Page) => page.getByRole('log', { name: 'Turns' });
+
+async function say(page: Page, content: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Message' }).fill(content);
+  await page.keyboard.press('Enter');
+}
+
+describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slowly, () => {
+  it('begins at a place of the console, whatever a link says', async () => {
+    const { page, email, password } = await signUp(browser!, house.url);
+    onTestFinished(() => page.context().close());
+    const signIn = async (to: string) => {
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('button', { name: 'Sign in' }).waitFor();
+      await page.goto(`${house.url}/console/sign-in?to=${encodeURIComponent(to)}`);
+      await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+      await page.getByLabel('Password').first().fill(password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    };
+    await signIn('https://elsewhere.example/');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await signIn('/tasks?view=list');
+    await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+    expect(page.url()).toBe(`${house.url}/console/tasks?view=list`);
+
+    await page.goto(`${house.url}/console/nothing/of/this`);
+    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
+  it('needs nothing of a browser that it has for safe addresses only', async () => {
+    const context = await browser!.newContext();
+    onTestFinished(() => context.close());
+    await context.addInitScript('delete Navigator.prototype.locks; delete Navigator.prototype.clipboard;');
+    const page = await context.newPage();
+    await page.goto(`${house.url}/console/`);
+    await page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
+  });
+
+  it('finds what was said before the page was loaded again, and its answer', async () => {
+    const { page, client, tenant_id, home, failures } = await openShop();
+    await page.goto(home);
+    await say(page, 'Who discovered radium?');
+    const answer = await model.isAsked();
+    answer.say('Marie ', 'Curie');
+    await log(page).getByText('Marie Curie').waitFor();
+    await page.reload();
+    await log(page).getByText('Who discovered radium?').waitFor();
+    await log(page).getByText('Marie Curie').waitFor();
+    answer.say(' did.');
+    answer.finish();
+    await log(page).getByRole('group', { name: 'How it was answered' }).waitFor();
+    await log(page).getByText('Marie Curie did.').waitFor();
+    const [row] = (await client.agents.listConversations({ tenant_id })).data.data;
+    expect(row).toMatchObject({ turns: 1, title: 'Who discovered radium?' });
+    await page.reload();
+    await log(page).getByRole('group', { name: 'How it was answered' }).waitFor();
+    expect(await log(page).getByText('Who discovered radium?').count()).toBe(1);
+    expect(failures).toEqual([]);
+  });
+
+  it('shows why there is no answer, also at the end of a long conversation', async () => {
+    const { page, client, tenant_id, home } = await openShop();
+    const place = { tenant_id, conversation_id: 'long' };
+    for (let i = 0; i < 8; i++)
+      await client.agents.sendMessage({ ...place, body: { content: 'hello', user_id: 'layla' } });
+    await client.tenants.updateSettings({ tenant_id, body: { messages_per_day: 8 } }, { ifMatch: '*' });
+    await page.goto(`${home}?conversation=long`);
+    await log(page).getByRole('group', { name: 'How it was answered' }).nth(7).waitFor();
+    await say(page, 'hello');
+    await log(page).getByRole('button', { name: 'Say it again' }).waitFor();
+    const hiddenPx = `(() => {
+      const box = document.querySelector('[role=log]');
+      return box.scrollHeight - box.scrollTop - box.clientHeight;
+    })()`;
+    await expect.poll(() => page.evaluate(hiddenPx)).toBeLessThan(2);
+  });
+
+  it('reads long names and names in other scripts, on a phone too', async () => {
+    const { page, client, tenant_id, home } = await openShop();
+    const user_id = 'u'.repeat(100);
+    const display_name = 'Donaudampfschifffahrtsgesellschaftskapitänin'.repeat(2);
+    await client.tenants.createUser({ tenant_id, body: { user_id, display_name } });
+    const place = { tenant_id, conversation_id: 'c' };
+    await client.agents.sendMessage({ ...place, body: { content: 'hello', user_id: 'layla' } });
+    await page.goto(`${home}?tab=users`);
+    const cell = page.getByRole('cell', { name: user_id, exact: true });
+    const widthOf = async () => (await cell.boundingBox())!.width;
+    await cell.waitFor();
+    expect(await widthOf()).toBeGreaterThan(60);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await expect.poll(() => widthOf()).toBeGreaterThan(250);
+    const { x, width } = (await cell.getByText(user_id).boundingBox())!;
+    expect(x + width).toBeLessThan(390); // in sight, without pushing anything sideways
+    expect(await overhang(page)).toBe(0);
+    expect(await findBarriers(page)).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto(`${home}?conversation=c`);
+    await page.getByText('\u2068ليلى\u2069 · 1 turn').waitFor(); // set apart, or the number would change sides
+  });
+});

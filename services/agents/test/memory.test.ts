@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { everyItem, openPlace, openProcess, type Place, say } from './agents-fixture.ts';
+
+const path = '/v1/tenants/acme/users/me/memory';
+const as = 'acme~ann';
+
+describe('memory', () => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await openPlace();
+    place.tenants.get('acme')!.settings = { enabled_skills: ['remember', 'forget'] };
+    const Item = { pk: 'TENANT#acme', sk: 'USER#ann', user_id: 'ann', version: 1 };
+    const times = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' };
+    await place.target.client.put({ TableName: 'tenants', Item: { ...Item, ...times } });
+  });
+  afterEach(() => place.target.close());
+
+  const ask = async (at: Place, content: string) =>
+    (await say(at, 'c', content, { user_id: 'ann' })).body.reply.content as string;
+  const facts = async () => (await place.call('GET', path, { as })).body.data;
+
+  it('loses nothing by a word that is only part of another, or that means nothing', async () => {
+    await ask(place, 'remember that my kitten is white');
+    expect(await ask(place, 'forget kit')).toBe('I remember nothing like that.');
+    for (const said of ['forget it', 'Forget about it!', 'forget that.']) await ask(place, said);
+    expect(await facts()).toHaveLength(1);
+    expect(await ask(place, 'Forget about my kitten.')).toBe('Forgotten: my kitten is white');
+    expect(await facts()).toEqual([]);
+  });
+
+  it('takes no summary of somebody who does not want one', async () => {
+    const set = (send: object) => place.call('PATCH', `${path}-settings`, { as, send });
+    expect((await set({ memory_summary: 'Likes tea' })).body.memory_summary).toBe('Likes tea');
+    expect((await set({ is_declined: true })).body.memory_summary).toBeNull();
+    const refused = await set({ memory_summary: 'Likes tea' });
+    expect({ status: refused.status, code: refused.body.code }).toEqual({
+      status: 409,
+      code: 'agents.memory_declined',
+    });
+    const both = await set({ is_declined: false, memory_summary: 'Likes tea' });
+    expect(both.body).toMatchObject({ is_declined: false, memory_summary: 'Likes tea' });
+  });
+
+  it('keeps nothing of somebody who declines while a fact is being written', async () => {
+    let isDeclined = false;
+    const { client } = place.target;
+    const decline = async () => {
+      if (isDeclined) return;
+      isDeclined = true;
+      await place.call('PATCH', `${path}-settings`, { as, send: { is_declined: true } });
+    };
+    const isMemory = (input: unknown) => JSON.stringify(input).includes('"MEMORY#ann#c"');
+    const late = openProcess(place.target, {
+      clock: place.clock,
+      client: {
+        ...client,
+        transactWrite: async input => {
+          if (isMemory(input)) await decline();
+          return client.transactWrite(input);
+        },
+        put: async input => {
+          if (isMemory(input)) await decline();
+          return client.put(input);
+        },
+      },
+    });
+    late.tenants.get('acme')!.settings = { enabled_skills: ['remember'] };
+    expect(await ask(late, 'remember that I like tea')).toMatch(/does not want to be remembered/);
+    const left = (await everyItem(place.target, 'tenants')).map(({ sk }) => sk);
+    expect(left.sort()).toEqual(['NOMEMORY#ann', 'USER#ann']);
+  });
+});
