@@ -176,12 +176,17 @@ export class Actor {
     const sent = this.#picked(pick);
     if (!sent) return;
     const isThere = this.model.sent.get(sent.id)!.expiredat * 1000 > this.#world.now();
+    // Of one that was cancelled the host's id is free, also when the answer to the cancelling was lost.
+    const isCancelled = async () =>
+      (await this.#world.store.get(send, { ...this.#world.place, id: sent.id }))?.status === 'cancelled';
     const attempt = () =>
       byHostId
         ? this.inbox().operations.redactHostId(this.#world.place, sent.hostId)
         : this.inbox().operations.redact(this.#world.place, sent.id);
-    await this.#again(attempt).catch((error: { code?: string }) => {
-      if (error.code !== 'inbox.send_not_found' || isThere) throw error;
+    await this.#again(attempt).catch(async (error: { code?: string }) => {
+      const isGone =
+        error.code === 'inbox.send_not_found' && (!isThere || (byHostId && (await isCancelled())));
+      if (!isGone) throw error;
     });
     this.model.redact(sent.id);
   }
