@@ -1,23 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { unreadMessage } from '../test/unread-message.ts';
 import { type Change, connectInbox, type Snapshot } from './inbox-connection.ts';
-import type { Counts, Message } from './message.ts';
+import type { Counts } from './message.ts';
 
 const counts = (unread: number): Counts => ({ total: 2, unread, unseen: 0, categories: {} });
-const message: Message = {
-  id: 'm1',
-  host_system_id: null,
-  sender: 'shop',
-  audiences: { kind: 'users' },
-  received: 1,
-  delivered: 1,
-  expiredat: 99_999_999_999,
-  read: false,
-  readat: null,
-  seen: true,
-  archived: false,
-  snoozed_until: null,
-  message: { title: 'Hello', cta_uri: null },
-};
+const message = unreadMessage('m1');
 const json = (value: unknown, status = 200) => Response.json(value, { status });
 const refusal = (code: string, detail: string, status: number) => json({ code, detail, status }, status);
 

@@ -1,23 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { unreadMessage } from '../test/unread-message.ts';
 import type { Change, InboxConnection } from './inbox-connection.ts';
-import type { Message } from './message.ts';
 import { type ListOptions, listMessages } from './message-list.ts';
-
-const message = (id: string): Message => ({
-  id,
-  host_system_id: null,
-  sender: 'shop',
-  audiences: { kind: 'users' },
-  received: 1,
-  delivered: 1,
-  expiredat: 99_999_999_999,
-  read: false,
-  readat: null,
-  seen: true,
-  archived: false,
-  snoozed_until: null,
-  message: { title: 'Hello', cta_uri: null },
-});
 
 // The unread messages of an inbox in which the test says what happens.
 async function openUnread(options?: ListOptions) {
@@ -27,7 +11,7 @@ async function openUnread(options?: ListOptions) {
       tell = listener;
       return () => {};
     },
-    readPage: async () => ({ data: [message('m2'), message('m1')], next_cursor: null }),
+    readPage: async () => ({ data: [unreadMessage('m2'), unreadMessage('m1')], next_cursor: null }),
   };
   const list = listMessages(inbox as InboxConnection, { isRead: false }, options);
   list.open();
@@ -39,7 +23,7 @@ async function openUnread(options?: ListOptions) {
   };
 }
 
-const read = (id: string): Change => ({ kind: 'message', message: { ...message(id), read: true } });
+const read = (id: string): Change => ({ kind: 'message', message: { ...unreadMessage(id), read: true } });
 
 describe('a list of the unread', () => {
   it('lets go of what is read', async () => {
@@ -54,7 +38,7 @@ describe('a list of the unread', () => {
     tell(read('m3'));
     expect(ids()).toEqual(['m2', 'm1']);
     expect(list.snapshot().messages[1]?.read).toBe(true);
-    tell({ kind: 'message', message: { ...message('m2'), archived: true } });
+    tell({ kind: 'message', message: { ...unreadMessage('m2'), archived: true } });
     tell({ kind: 'gone', id: 'm1' });
     expect(ids()).toEqual([]);
   });
