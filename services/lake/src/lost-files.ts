@@ -1,6 +1,6 @@
 import { type GoldDeps, goldNames, insightsOf } from './gold.ts';
 import * as limits from './limits.ts';
-import type { State } from './manifest-state.ts';
+import { namedFiles, type State } from './manifest-state.ts';
 import type { Part } from './parts.ts';
 import { foldersOf, isSettled } from './retention.ts';
 
@@ -29,12 +29,6 @@ export async function dropLostFiles(part: Part, { insights }: Pick<GoldDeps, 'in
   });
   if (entry)
     log.error({ table: plan.table.name, lost: entry.lost }, 'files of the lake are missing, or cut short');
-}
-
-// With the bytes that each has, where that is known.
-function namedFiles({ files, silver, gold }: State): Map<string, number | undefined> {
-  const all = [...files.values(), ...Object.values(silver), ...Object.values(gold)];
-  return new Map(all.map(({ path, bytes }) => [path, bytes]));
 }
 
 // Whether what is there now cannot be told without it.

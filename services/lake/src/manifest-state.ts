@@ -122,6 +122,12 @@ function applyBackfill(state: State, step: NonNullable<Entry['backfill']>, at: n
   state.backfill = undefined;
 }
 
+// The files of every kind, with the bytes that each has, where that is known.
+export function namedFiles({ files, silver, gold }: State): Map<string, number | undefined> {
+  const all = [...files.values(), ...Object.values(silver), ...Object.values(gold)];
+  return new Map(all.map(({ path, bytes }) => [path, bytes]));
+}
+
 function dropFile(state: State, path: string, since: number): void {
   if (state.files.delete(path)) state.garbage.push({ path, since });
 }

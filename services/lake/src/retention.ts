@@ -1,6 +1,6 @@
 import { dayOf } from './bronze-file.ts';
 import * as limits from './limits.ts';
-import type { ListedFile, State } from './manifest-state.ts';
+import { type ListedFile, namedFiles, type State } from './manifest-state.ts';
 import { keyPart } from './objects.ts';
 import type { Part } from './parts.ts';
 import { type RewriteDeps, replaceFiles, rewriteFiles } from './rewriting.ts';
@@ -61,9 +61,7 @@ export const foldersOf = (table: string): string[] =>
 export async function deleteOrphans({ manifest, objects, clock, plan }: Part): Promise<number> {
   const state = await manifest.read();
   const known = new Set([
-    ...state.files.keys(),
-    ...Object.values(state.silver).map(({ path }) => path),
-    ...Object.values(state.gold).map(({ path }) => path),
+    ...namedFiles(state).keys(),
     ...state.letters.map(({ path }) => path),
     ...state.garbage.map(({ path }) => path),
   ]);
