@@ -1,16 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { type Client, createClient } from '@stak/client';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { type House, openDestination, openHouse } from './house.ts';
 import { type Model, openModel } from './model.ts';
-import { expectNoBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+import { openShop } from './shop.ts';
+import { expectNoBarriers, overhang, signUp } from './visitor.ts';
 
 const browser = await openBrowser();
 let house: House;
 let model: Model;
-let shops = 0;
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
 
 beforeAll(async () => {
@@ -24,28 +23,7 @@ afterAll(async () => {
   model?.close();
 });
 
-type Shop = Visitor & { client: Client; tenant_id: string; open(search?: string): Promise<void> };
-
-// A tenant with a user and a model, of somebody who has just signed up.
-async function openShop(options: Parameters<typeof signUp>[2] = {}): Promise<Shop> {
-  const visitor = await signUp(browser!, house.url, options);
-  const { page, email, password } = visitor;
-  onTestFinished(() => page.context().close());
-  const { data } = await createClient({ baseUrl: house.url }).accounts.logIn({
-    body: { email, password, cookie: false },
-  });
-  const client = createClient({ baseUrl: house.url, token: data.access_token });
-  const tenant_id = `shop-${++shops}`;
-  await client.tenants.create({ body: { tenant_id, name: 'Shop', status: 'active' } });
-  await client.tenants.createUser({ tenant_id, body: { user_id: 'ann', display_name: 'Ann' } });
-  const settings = { ai_provider: 'openai-compatible', ai_model: 'parrot', enabled_skills: ['remember'] };
-  await client.tenants.updateSettings({ tenant_id, body: settings }, { ifMatch: '*' });
-  const open = async (search = '') => {
-    await page.goto(`${house.url}/console/agents/${tenant_id}${search}`);
-  };
-  return { ...visitor, client, tenant_id, open };
-}
-
+const enter = (context?: BrowserContextOptions) => openShop(browser!, house.url, { context });
 const pane = (page: Page) => page.getByRole('region', { name: 'Conversation' });
 const log = (page: Page) => page.getByRole('log', { name: 'Turns' });
 const badge = (page: Page) => log(page).getByRole('group', { name: 'How it was answered' });
@@ -95,7 +73,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
   });
 
   it('shows an answer while it is made, whatever is looked at meanwhile, and what it took', async () => {
-    const { page, client, tenant_id, open, failures } = await openShop();
+    const { page, client, tenant_id, open, failures } = await enter();
     // The first word is written before the page knows the users.
     const sending = page.locator('button[aria-label=Send][data-loading]');
     await page.route(/\/users\?/, route => sending.waitFor().then(() => route.continue()), { times: 1 });
@@ -132,7 +110,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
   });
 
   it('says why there is no answer, and says it again', async () => {
-    const { page, client, tenant_id, open } = await openShop();
+    const { page, client, tenant_id, open } = await enter();
     const allow = (messages_per_day: number) =>
       client.tenants.updateSettings({ tenant_id, body: { messages_per_day } }, { ifMatch: '*' });
     await allow(0);
@@ -146,7 +124,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
   });
 
   it('lists conversations, and renames, exports, clears and deletes one', async () => {
-    const { page, client, tenant_id, open, failures } = await openShop();
+    const { page, client, tenant_id, open, failures } = await enter();
     const place = { tenant_id, conversation_id: 'first' };
     await client.agents.sendMessage({ ...place, body: { content: 'Hello there', user_id: 'ann' } });
     await open();
@@ -175,7 +153,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
   });
 
   it('keeps settings, and lets nobody overwrite what another window saved', async () => {
-    const { page, client, tenant_id, open, failures } = await openShop();
+    const { page, client, tenant_id, open, failures } = await enter();
     const other = await page.context().newPage();
     await open('?tab=settings');
     await other.goto(page.url());
@@ -206,7 +184,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
   });
 
   it('shows what is remembered, edits it and forgets it', async () => {
-    const { page, client, tenant_id, open, failures } = await openShop();
+    const { page, client, tenant_id, open, failures } = await enter();
     await open();
     await page.getByRole('button', { name: 'Remember that I like tea' }).click();
     await badge(page).getByText('remember', { exact: true }).waitFor();
@@ -241,7 +219,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
   });
 
   it('adds a user and a channel', async () => {
-    const { page, client, tenant_id, open, failures } = await openShop();
+    const { page, client, tenant_id, open, failures } = await enter();
     await open('?tab=users');
     await page.getByRole('button', { name: 'New user' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Bob');
@@ -273,7 +251,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
   });
 
   it('invites somebody, who takes the link and is a user from then on', async () => {
-    const { page, client, tenant_id, open, failures } = await openShop({ colorScheme: 'light' });
+    const { page, client, tenant_id, open, failures } = await enter({ colorScheme: 'light' });
     const dialog = page.getByRole('dialog');
     const link = () => dialog.getByText('/console/invitation#').innerText();
     const invited = (email: string, action: string) => choose(page, `the invitation of ${email}`, action);
@@ -322,7 +300,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
   it('switches skills, and registers one that the tenant serves itself', async () => {
     const server = await openDestination(200);
     onTestFinished(() => server.close());
-    const { page, client, tenant_id, open, failures } = await openShop({ colorScheme: 'light' });
+    const { page, client, tenant_id, open, failures } = await enter({ colorScheme: 'light' });
     const settings = async () => (await client.tenants.getSettings({ tenant_id })).data;
     const field = (name: string) => page.getByRole('textbox', { name, exact: true });
     await open('?tab=skills');
@@ -365,7 +343,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
   });
 
   it('can be used by everybody, in light and dark and on a phone', async () => {
-    const { page, client, tenant_id, open, failures } = await openShop({ colorScheme: 'light' });
+    const { page, client, tenant_id, open, failures } = await enter({ colorScheme: 'light' });
     const place = { tenant_id, conversation_id: 'first' };
     const content = 'Remember that I like tea';
     await client.agents.sendMessage({ ...place, body: { content, user_id: 'ann' } });

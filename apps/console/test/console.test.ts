@@ -2,7 +2,7 @@ import { createClient } from '@stak/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { type House, openDestination, openHouse } from './house.ts';
-import { expectNoBarriers, findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+import { clientOf, expectNoBarriers, findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
 
 const browser = await openBrowser();
 let house: House;
@@ -164,11 +164,10 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
   });
 
   it('tells an account in the overview what it was reminded of', async () => {
-    const { page, email, password, failures } = await enter();
+    const visitor = await enter();
+    const { page, failures } = visitor;
     await page.getByText('Nothing needs you').waitFor();
-    const guest = createClient({ baseUrl: house.url });
-    const { data } = await guest.accounts.logIn({ body: { email, password, cookie: false } });
-    const { tasks, accounts } = createClient({ baseUrl: house.url, token: data.access_token });
+    const { tasks, accounts } = await clientOf(house.url, visitor);
     const reminder = { at: new Date(Date.now() + 100).toISOString() };
     await tasks.create({ body: { title: 'Call Ann', reminder } });
     const own = (await accounts.mintInboxToken()).data;

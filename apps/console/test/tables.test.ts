@@ -1,9 +1,9 @@
-import { createClient } from '@stak/client';
+import type { Client } from '@stak/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { type House, openHouse } from './house.ts';
-import { expectNoBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+import { clientOf, expectNoBarriers, overhang, signUp, type Visitor } from './visitor.ts';
 
 const browser = await openBrowser();
 let house: House;
@@ -17,17 +17,13 @@ afterAll(async () => {
   await house?.close();
 });
 
-type Operator = Visitor & { userId: string; client: ReturnType<typeof createClient> };
+type Operator = Visitor & { userId: string; client: Client };
 
 // Somebody who may look into every table, and has one task.
 async function enter(options: Parameters<typeof signUp>[2] = {}): Promise<Operator> {
   const visitor = await signUp(browser!, house.url, options);
-  const { page, email, password } = visitor;
-  onTestFinished(() => page.context().close());
-  const { data } = await createClient({ baseUrl: house.url }).accounts.logIn({
-    body: { email, password, cookie: false },
-  });
-  const client = createClient({ baseUrl: house.url, token: data.access_token });
+  onTestFinished(() => visitor.page.context().close());
+  const client = await clientOf(house.url, visitor);
   const { userId } = (await client.accounts.getMe()).data;
   house.admitOperator(userId);
   await client.tasks.create({ body: { title: 'Call Ann' } });

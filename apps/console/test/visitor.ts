@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { type Client, createClient } from '@stak/client';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
@@ -28,6 +29,14 @@ export async function signUp(
   await page.getByRole('button', { name: 'Sign up' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   return { page, email, password, failures };
+}
+
+// The same somebody, as a program.
+export async function clientOf(url: string, { email, password }: Visitor): Promise<Client> {
+  const { data } = await createClient({ baseUrl: url }).accounts.logIn({
+    body: { email, password, cookie: false },
+  });
+  return createClient({ baseUrl: url, token: data.access_token });
 }
 
 type Finding = { id: string; impact: string | null; nodes: { html: string }[] };

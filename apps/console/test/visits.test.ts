@@ -1,9 +1,9 @@
-import { createClient } from '@stak/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { type House, openHouse } from './house.ts';
 import { type Model, openModel } from './model.ts';
+import { openShop } from './shop.ts';
 import { findBarriers, overhang, signUp } from './visitor.ts';
 
 const browser = await openBrowser();
@@ -22,22 +22,8 @@ afterAll(async () => {
   model?.close();
 });
 
-let shops = 0;
-async function openShop() {
-  const visitor = await signUp(browser!, house.url);
-  const { page, email, password } = visitor;
-  onTestFinished(() => page.context().close());
-  const { data } = await createClient({ baseUrl: house.url }).accounts.logIn({
-    body: { email, password, cookie: false },
-  });
-  const client = createClient({ baseUrl: house.url, token: data.access_token });
-  const tenant_id = `visited-${++shops}`;
-  await client.tenants.create({ body: { tenant_id, name: 'Shop', status: 'active' } });
-  await client.tenants.createUser({ tenant_id, body: { user_id: 'layla', display_name: 'ليلى' } });
-  const settings = { ai_provider: 'openai-compatible', ai_model: 'parrot' };
-  await client.tenants.updateSettings({ tenant_id, body: settings }, { ifMatch: '*' });
-  return { ...visitor, client, tenant_id, home: `${house.url}/console/agents/${tenant_id}` };
-}
+const layla = { user_id: 'layla', display_name: 'ليلى' };
+const enter = () => openShop(browser!, house.url, { user: layla });
 
 const log = (page: Page) => page.getByRole('log', { name: 'Turns' });
 
@@ -82,8 +68,8 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
   });
 
   it('finds what was said before the page was loaded again, and its answer', async () => {
-    const { page, client, tenant_id, home, failures } = await openShop();
-    await page.goto(home);
+    const { page, client, tenant_id, open, failures } = await enter();
+    await open();
     await say(page, 'Who discovered radium?');
     const answer = await model.isAsked();
     answer.say('Marie ', 'Curie');
@@ -104,12 +90,12 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
   });
 
   it('shows why there is no answer, also at the end of a long conversation', async () => {
-    const { page, client, tenant_id, home } = await openShop();
+    const { page, client, tenant_id, open } = await enter();
     const place = { tenant_id, conversation_id: 'long' };
     for (let i = 0; i < 8; i++)
       await client.agents.sendMessage({ ...place, body: { content: 'hello', user_id: 'layla' } });
     await client.tenants.updateSettings({ tenant_id, body: { messages_per_day: 8 } }, { ifMatch: '*' });
-    await page.goto(`${home}?conversation=long`);
+    await open('?conversation=long');
     await log(page).getByRole('group', { name: 'How it was answered' }).nth(7).waitFor();
     await say(page, 'hello');
     await log(page).getByRole('button', { name: 'Say it again' }).waitFor();
@@ -121,13 +107,13 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
   });
 
   it('reads long names and names in other scripts, on a phone too', async () => {
-    const { page, client, tenant_id, home } = await openShop();
+    const { page, client, tenant_id, open } = await enter();
     const user_id = 'u'.repeat(100);
     const display_name = 'Donaudampfschifffahrtsgesellschaftskapitänin'.repeat(2);
     await client.tenants.createUser({ tenant_id, body: { user_id, display_name } });
     const place = { tenant_id, conversation_id: 'c' };
     await client.agents.sendMessage({ ...place, body: { content: 'hello', user_id: 'layla' } });
-    await page.goto(`${home}?tab=users`);
+    await open('?tab=users');
     const cell = page.getByRole('cell', { name: user_id, exact: true });
     const widthOf = async () => (await cell.boundingBox())!.width;
     await cell.waitFor();
@@ -139,7 +125,7 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
     expect(await overhang(page)).toBe(0);
     expect(await findBarriers(page)).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 800 });
-    await page.goto(`${home}?conversation=c`);
+    await open('?conversation=c');
     await page.getByText('\u2068ليلى\u2069 · 1 turn').waitFor(); // set apart, or the number would change sides
   });
 });
