@@ -468,17 +468,6 @@ export type WebhooksCreateConnectionDataTransform = {
   keep?: boolean;
 };
 
-export type WebhooksCreateSourceBodySigningAlgorithm = {
-  algorithm: 'sha1' | 'sha256' | 'sha512';
-  header: string;
-  encoding: 'hex' | 'base64' | 'base64url';
-  prefix?: string;
-  secretEncoding?: 'utf8' | 'hex' | 'base64';
-  timestampHeader?: string;
-  idHeader?: string;
-  template?: string;
-};
-
 export type WebhooksCreateSourceData = {
   sourceId: string;
   name: string;
@@ -495,16 +484,7 @@ export type WebhooksCreateSourceData = {
   status: 'active' | 'paused' | 'deleted';
   signatures: 'off' | 'reject' | 'store';
   hasSigningSecret: boolean;
-  signingAlgorithm?: {
-    algorithm: 'sha1' | 'sha256' | 'sha512';
-    header: string;
-    encoding: 'hex' | 'base64' | 'base64url';
-    prefix?: string;
-    secretEncoding?: 'utf8' | 'hex' | 'base64';
-    timestampHeader?: string;
-    idHeader?: string;
-    template?: string;
-  };
+  signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | WebhooksCreateSourceDataSigningAlgorithm;
   toleranceS?: number;
   dedupeHeader?: string;
   whilePaused: 'hold' | 'refuse';
@@ -514,6 +494,18 @@ export type WebhooksCreateSourceData = {
   lastEventAt?: string;
   createdAt: string;
   updatedAt: string;
+  alertSecret?: string;
+};
+
+export type WebhooksCreateSourceDataSigningAlgorithm = {
+  algorithm: 'sha1' | 'sha256' | 'sha512';
+  header: string;
+  encoding: 'hex' | 'base64' | 'base64url';
+  prefix?: string;
+  secretEncoding?: 'utf8' | 'hex' | 'base64';
+  timestampHeader?: string;
+  idHeader?: string;
+  template?: string;
 };
 
 export type WebhooksEditConnectionData = {
@@ -620,6 +612,34 @@ export type WebhooksEditConnectionData = {
   breaker: 'closed' | 'open' | 'half';
   deliveryCount: number;
   failureCount: number;
+  createdAt: string;
+  updatedAt: string;
+};
+
+export type WebhooksListSourcesDataDataItem = {
+  sourceId: string;
+  name: string;
+  provider:
+    | 'stripe'
+    | 'github'
+    | 'shopify'
+    | 'slack'
+    | 'twilio'
+    | 'sendgrid'
+    | 'standard-webhooks'
+    | 'custom'
+    | 'stak';
+  status: 'active' | 'paused' | 'deleted';
+  signatures: 'off' | 'reject' | 'store';
+  hasSigningSecret: boolean;
+  signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | WebhooksCreateSourceDataSigningAlgorithm;
+  toleranceS?: number;
+  dedupeHeader?: string;
+  whilePaused: 'hold' | 'refuse';
+  alertUrl?: string;
+  ingestUrl?: string;
+  eventCount: number;
+  lastEventAt?: string;
   createdAt: string;
   updatedAt: string;
 };
@@ -1969,7 +1989,11 @@ export type ApiTypes = {
           | 'custom'
           | 'stak';
         signingSecret?: string;
-        signingAlgorithm?: WebhooksCreateSourceBodySigningAlgorithm;
+        signingAlgorithm?:
+          | 'hmac-sha1'
+          | 'hmac-sha256'
+          | 'hmac-sha512'
+          | WebhooksCreateSourceDataSigningAlgorithm;
         signatures?: 'off' | 'reject' | 'store';
         toleranceS?: number;
         verifyToken?: string;
@@ -2098,7 +2122,11 @@ export type ApiTypes = {
         name?: string;
         status?: 'active' | 'paused';
         signatures?: 'off' | 'reject' | 'store';
-        signingAlgorithm?: WebhooksCreateSourceBodySigningAlgorithm;
+        signingAlgorithm?:
+          | 'hmac-sha1'
+          | 'hmac-sha256'
+          | 'hmac-sha512'
+          | WebhooksCreateSourceDataSigningAlgorithm;
         whilePaused?: 'hold' | 'refuse';
         signingSecret?: string | null;
         verifyToken?: string | null;
@@ -2184,7 +2212,7 @@ export type ApiTypes = {
   /** List your sources. For: account, scope read. */
   'webhooks.listSources': {
     args: Record<never, never>;
-    data: { data: Array<WebhooksCreateSourceData>; next_cursor: string | null };
+    data: { data: Array<WebhooksListSourcesDataDataItem>; next_cursor: string | null };
   };
   /** The body of an event, byte for byte. For: account, scope read. */
   'webhooks.readBody': { args: { eventId: string }; data: Uint8Array };
@@ -2244,7 +2272,7 @@ export type ApiTypes = {
   /** How far a job is. For: account, scope read. */
   'webhooks.readJob': { args: { jobId: string }; data: WebhooksCancelJobData };
   /** Read a source. For: account, scope read. */
-  'webhooks.readSource': { args: { sourceId: string }; data: WebhooksCreateSourceData };
+  'webhooks.readSource': { args: { sourceId: string }; data: WebhooksListSourcesDataDataItem };
   /** Send a webhook. For: public. */
   'webhooks.receive': {
     args: { source_id: string; body: string | Uint8Array<ArrayBuffer> | Blob };
@@ -2255,6 +2283,8 @@ export type ApiTypes = {
     args: { eventId: string; body: { connectionIds?: Array<string> } };
     data: { deliveries: number };
   };
+  /** Replace the secret that signs alerts. For: account, scope write. */
+  'webhooks.rotateAlertSecret': { args: { sourceId: string }; data: WebhooksCreateSourceData };
   /** Replace the signing secret. For: account, scope write. */
   'webhooks.rotateSecret': { args: { connectionId: string }; data: WebhooksCreateConnectionData };
   /** Follow the events of a source as they arrive. For: account, scope read. */
@@ -2606,6 +2636,11 @@ export const operations = {
     method: 'POST',
     path: '/v1/events/{eventId}/replay',
     body: 'json',
+    isKeyed: true,
+  },
+  'webhooks.rotateAlertSecret': {
+    method: 'POST',
+    path: '/v1/sources/{sourceId}/rotate-alert-secret',
     isKeyed: true,
   },
   'webhooks.rotateSecret': {

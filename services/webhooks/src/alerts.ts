@@ -1,11 +1,13 @@
 import { ferryhookMain } from '@stak/accounts';
-import { cutText, type Logger } from '@stak/kit';
+import { type Clock, cutText, type Logger } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import { type Subscription, subscribe } from '@stak/streams';
 import { type Store, type WriteStep, write } from '@stak/table';
 import { inSeconds, isoTime, type WebhookDeps } from './deps.ts';
 import * as limits from './limits.ts';
-import { type Alert, alert, source } from './main-table.ts';
+import { type Alert, alert, type Source, source } from './main-table.ts';
+import { type Secrets, sourcePlace } from './secrets.ts';
+import { createSigningSecret, signStandardHeaders } from './signatures/signing.ts';
 
 type About = { userId: string; sourceId: string; connectionId: string; eventId?: string };
 
@@ -28,13 +30,17 @@ export const alertStep = (
     expiresAt: inSeconds(nowMs) + limits.alertS,
   });
 
-// A new alert becomes a message to the owner and a POST to the address the source names for it.
-export function alertSubscription(deps: {
+type AlertDeps = {
   store: Store;
+  clock: Clock;
   log: Logger;
   outbound: Outbound;
+  secrets: Secrets;
   raiseAlert?: WebhookDeps['raiseAlert'];
-}): Subscription<typeof alert> {
+};
+
+// A new alert becomes a message to the owner and a signed POST to the address the source names for it.
+export function alertSubscription(deps: AlertDeps): Subscription<typeof alert> {
   return subscribe({
     name: 'webhooks-alerts',
     table: ferryhookMain,
@@ -48,23 +54,25 @@ export function alertSubscription(deps: {
   });
 }
 
-async function postAlert(
-  { store, log, outbound }: { store: Store; log: Logger; outbound: Outbound },
-  raised: Alert,
-  signal: AbortSignal,
-): Promise<void> {
+async function postAlert(deps: AlertDeps, raised: Alert, signal: AbortSignal): Promise<void> {
+  const { store, clock, log, outbound } = deps;
   const { userId, sourceId } = raised;
   const of = await store.get(source, { userId, sourceId });
   if (!of?.alertUrl) return;
-  const { expiresAt: _, hour: _hour, ...body } = raised;
+  const { expiresAt: _, hour, ...fields } = raised;
+  const type = `webhooks.${raised.alertKind}`;
+  const body = new TextEncoder().encode(JSON.stringify({ type, timestamp: raised.raisedAt, ...fields }));
+  const signed = signStandardHeaders({
+    secrets: await alertSecrets(deps, of),
+    id: `alert_${raised.connectionId}_${raised.alertKind}_${hour}`,
+    timestampS: inSeconds(clock.now()),
+    body,
+  });
   const answer = await outbound.send({
     url: of.alertUrl,
     method: 'POST',
-    headers: [
-      ['content-type', 'application/json'],
-      ['user-agent', 'Ferryhook'],
-    ],
-    body: JSON.stringify({ type: `webhooks.${raised.alertKind}`, ...body }),
+    headers: [['content-type', 'application/json'], ['user-agent', 'Ferryhook'], ...signed],
+    body,
     timeoutMs: limits.alertTimeoutMs,
     signal,
   });
@@ -74,4 +82,14 @@ async function postAlert(
   log.warn({ source_id: sourceId, reason }, 'an alert could not be posted');
   // The stream's own retries are for this; a status is an answer, and asking again would not change it.
   if (!answer.ok) throw new Error(`The alert could not be posted: ${reason}`);
+}
+
+// A source from before alerts were signed gets its secret now; its owner learns one by rotating it.
+async function alertSecrets({ store, secrets }: AlertDeps, of: Source): Promise<string[]> {
+  const { userId, sourceId } = of;
+  const place = sourcePlace(sourceId, 'alertSecret');
+  if (of.alertSecret !== undefined) return secrets.open(of.alertSecret, place);
+  const setOnce = { alertSecret: secrets.seal(createSigningSecret(), place) };
+  const { alertSecret } = await store.update(source, { userId, sourceId }, { setOnce });
+  return secrets.open(alertSecret, place);
 }

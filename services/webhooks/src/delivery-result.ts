@@ -148,7 +148,9 @@ function deliveryStep(
     ...(isAlone && { eventVersion: claimed.eventVersion! + 1 }),
     ...(isOver ? { finishedAt: nowMs } : { dueIn: dueShardOf(eventId), dueAt: nextAt ?? nowMs }),
   };
-  const remove: ('owner' | 'dueIn' | 'dueAt' | 'eventVersion')[] = ['owner'];
+  const remove: ('owner' | 'dueIn' | 'dueAt' | 'eventVersion' | 'error')[] = ['owner'];
+  // The error is that of the last result: what was delivered in the end has none.
+  if (error === undefined) remove.push('error');
   if (isOver) remove.push('dueIn', 'dueAt');
   if (!isAlone) remove.push('eventVersion');
   return write.update(

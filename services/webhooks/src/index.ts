@@ -97,7 +97,7 @@ export function createWebhooks(deps: WebhookDeps) {
     api,
     errors: webhookErrors,
     tables: [ferryhookEvents], // and `ferryhook-main`, which accounts has
-    subscriptions: [alertSubscription({ store, log, outbound, raiseAlert: deps.raiseAlert })],
+    subscriptions: [alertSubscription({ store, clock, log, outbound, secrets, raiseAlert: deps.raiseAlert })],
     workers,
     sources,
     connections,

@@ -7,7 +7,8 @@ import * as limits from './limits.ts';
 import { isFromOutside, type OutsideSource } from './main-table.ts';
 import { type Secrets, sourcePlace } from './secrets.ts';
 import { answerHandshake, type Handshake } from './signatures/handshake.ts';
-import type { HmacConfig, Provider, RefusalReason } from './signatures/provider.ts';
+import type { Provider, RefusalReason } from './signatures/provider.ts';
+import { hmacConfigOf, readSigningAlgorithm } from './signatures/schema.ts';
 import { verify } from './signatures/verification.ts';
 
 export type IngestRequest = HookRequest & { sourceId: string; sourceIp?: string; url: string };
@@ -75,8 +76,7 @@ function prove(
     url: request.url,
     nowMs: clock.now(),
     toleranceS: source.toleranceS,
-    config:
-      source.signingAlgorithm === undefined ? undefined : (JSON.parse(source.signingAlgorithm) as HmacConfig),
+    config: hmacConfigOf(readSigningAlgorithm(source.signingAlgorithm)),
   });
   // Whoever cannot sign must not be able to occupy an id that a true event will have.
   if (!verification.ok) return { rejection: verification.reason };

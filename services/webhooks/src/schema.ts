@@ -6,7 +6,7 @@ import { filtersSchema } from './filters/schema.ts';
 import * as limits from './limits.ts';
 import { alertKinds, breakerStates, sourceProviders } from './main-table.ts';
 import { retryConfigSchema } from './retry.ts';
-import { hmacConfigSchema, toleranceSchema } from './signatures/schema.ts';
+import { signingAlgorithmSchema, toleranceSchema } from './signatures/schema.ts';
 import { transformSchema } from './transforms/schema.ts';
 
 // What goes over the wire.
@@ -21,7 +21,7 @@ const moment = z.iso.datetime({ offset: true });
 const sourceFields = {
   name,
   signingSecret: secret.describe('Of the provider. Stored sealed, never shown'),
-  signingAlgorithm: hmacConfigSchema.describe('How a custom source signs'),
+  signingAlgorithm: signingAlgorithmSchema,
   signatures: z
     .enum(['off', 'reject', 'store'])
     .describe('`reject` answers 401, `store` keeps the event as rejected'),
@@ -29,7 +29,7 @@ const sourceFields = {
   verifyToken: secret.describe('For handshakes that send one'),
   dedupeHeader: headerName.describe('Where the sender puts an id of its own'),
   whilePaused: z.enum(['hold', 'refuse']).describe('`hold` answers 202 and delivers later, `refuse` 410'),
-  alertUrl: url.describe('Gets a POST when something needs attention'),
+  alertUrl: url.describe('Gets a signed POST when something needs attention'),
 };
 const { name: sourceName, ...sourceOptions } = sourceFields;
 const provider = z.enum(sourceProviders).describe('Who sends; `stak` for what Stak itself has to tell');
@@ -61,7 +61,7 @@ export const sourceSchema = z.strictObject({
   status: z.enum(['active', 'paused', 'deleted']),
   signatures: sourceFields.signatures,
   hasSigningSecret: z.boolean(),
-  signingAlgorithm: hmacConfigSchema.optional(),
+  signingAlgorithm: signingAlgorithmSchema.optional(),
   toleranceS: z.int().optional(),
   dedupeHeader: z.string().optional(),
   whilePaused: sourceFields.whilePaused,
@@ -73,6 +73,9 @@ export const sourceSchema = z.strictObject({
   updatedAt: z.string(),
 });
 export type SourceView = z.infer<typeof sourceSchema>;
+export const sourceWithSecretSchema = sourceSchema.extend({
+  alertSecret: z.string().optional().describe('Signs alerts. Shown this once, when it is made'),
+});
 
 const connectionFields = {
   name,

@@ -2,7 +2,13 @@ import { empty, endpoint, etagOf, expectedVersion, json, pageOf, route } from '@
 import type { Store } from '@stak/table';
 import { z } from 'zod';
 import { totalsOf } from './analytics.ts';
-import { idSchema, newSourceSchema, sourceChangeSchema, sourceSchema } from './schema.ts';
+import {
+  idSchema,
+  newSourceSchema,
+  sourceChangeSchema,
+  sourceSchema,
+  sourceWithSecretSchema,
+} from './schema.ts';
 import type { Sources } from './sources.ts';
 import { showSource } from './views.ts';
 
@@ -20,10 +26,10 @@ const routes = {
     idempotent: true,
     summary: 'Create a source: an address that takes webhooks',
     description:
-      'A source of the provider `stak` has no address: it takes what Stak itself has to tell, such as reminders of tasks. Whatever is about signatures or ids of a sender is refused for it.',
+      'A source of the provider `stak` has no address: it takes what Stak itself has to tell, such as reminders of tasks. Whatever is about signatures or ids of a sender is refused for it. With an `alertUrl`, the answer holds the secret that signs alerts, this once.',
     tags,
     request: { body: json(newSourceSchema) },
-    responses: { 201: json(sourceSchema, 'The new source') },
+    responses: { 201: json(sourceWithSecretSchema, 'The new source') },
     problems: ['webhooks.too_many_sources', 'webhooks.destination_refused', 'webhooks.field_refused'],
   }),
   list: route({
@@ -56,11 +62,26 @@ const routes = {
     scope: 'write',
     conditional: 'optional',
     summary: 'Edit, pause or resume a source',
-    description: 'A new `signingSecret` is accepted beside the one it replaces for 24 hours.',
+    description:
+      'A new `signingSecret` is accepted beside the one it replaces for 24 hours. The first `alertUrl` makes the secret that signs alerts; without an address there is none.',
     tags,
     request: { params, body: json(sourceChangeSchema) },
-    responses: { 200: json(sourceSchema) },
+    responses: { 200: json(sourceWithSecretSchema) },
     problems: [...problems, 'webhooks.destination_refused', 'webhooks.field_refused'],
+  }),
+  rotateAlertSecret: route({
+    method: 'post',
+    path: '/v1/sources/{sourceId}/rotate-alert-secret',
+    operationId: 'webhooks.rotateAlertSecret',
+    auth: 'account',
+    scope: 'write',
+    idempotent: true,
+    summary: 'Replace the secret that signs alerts',
+    description: 'For 24 hours alerts carry signatures of both.',
+    tags,
+    request: { params },
+    responses: { 200: json(sourceWithSecretSchema) },
+    problems,
   }),
   remove: route({
     method: 'delete',
@@ -95,7 +116,7 @@ export function createSourceApi({
       const made = await sources.create({ ...c.req.valid('json'), userId });
       c.header('Location', `/v1/sources/${made.sourceId}`);
       c.header('ETag', etagOf(made.version));
-      return c.json(showSource(made, publicUrl), 201);
+      return c.json({ ...showSource(made, publicUrl), alertSecret: made.newAlertSecret }, 201);
     }),
     endpoint(routes.list, async c => {
       const userId = c.get('principal').accountId;
@@ -118,7 +139,17 @@ export function createSourceApi({
       const edited = await sources.update(sourceId, userId, c.req.valid('json'), guard);
       const totals = await totalsOf(store, userId, sourceId);
       c.header('ETag', etagOf(edited.version));
-      return c.json(showSource(edited, publicUrl, totals.get(sourceId)), 200);
+      const shown = showSource(edited, publicUrl, totals.get(sourceId));
+      return c.json({ ...shown, alertSecret: edited.newAlertSecret }, 200);
+    }),
+    endpoint(routes.rotateAlertSecret, async c => {
+      const userId = c.get('principal').accountId;
+      const { sourceId } = c.req.valid('param');
+      const edited = await sources.rotateAlertSecret(sourceId, userId);
+      const totals = await totalsOf(store, userId, sourceId);
+      c.header('ETag', etagOf(edited.version));
+      const shown = showSource(edited, publicUrl, totals.get(sourceId));
+      return c.json({ ...shown, alertSecret: edited.newAlertSecret }, 200);
     }),
     endpoint(routes.remove, async c => {
       const guard = ifVersionOf(expectedVersion(c));

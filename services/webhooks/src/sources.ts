@@ -8,9 +8,14 @@ import * as limits from './limits.ts';
 import { connection, type Source, source, sourceById, sourcesOfUser } from './main-table.ts';
 import { type NewSource, newSourceSchema, type SourceChange } from './schema.ts';
 import { type Secrets, sourcePlace } from './secrets.ts';
+import { writeSigningAlgorithm } from './signatures/schema.ts';
+import { createSigningSecret } from './signatures/signing.ts';
+
+// A secret that was made on the way is shown to the caller, and nowhere else from then on.
+type WithSecret = Source & { newAlertSecret?: string };
 
 export type Sources = {
-  create(input: NewSource & { userId: string }): Promise<Source>;
+  create(input: NewSource & { userId: string }): Promise<WithSecret>;
   getById(sourceId: string): Promise<Source | null>;
   listByUser(userId: string): Promise<Source[]>;
   update(
@@ -18,7 +23,8 @@ export type Sources = {
     userId: string,
     updates: SourceChange,
     options?: { ifVersion?: number },
-  ): Promise<Source>;
+  ): Promise<WithSecret>;
+  rotateAlertSecret(sourceId: string, userId: string): Promise<WithSecret>;
   delete(sourceId: string, userId: string, options?: { ifVersion?: number }): Promise<void>;
   // The caller's own; anybody else's is as missing as one that never was.
   owned(sourceId: string, userId: string): Promise<Source>;
@@ -77,6 +83,7 @@ export function createSources(
           most: limits.sourcesPerUser,
         });
       const sourceId = ids.next('src');
+      const newAlertSecret = given.alertUrl === undefined ? undefined : createSigningSecret();
       const now = isoTime(clock.now());
       const made = await store.put(
         source,
@@ -87,7 +94,8 @@ export function createSources(
           signatures: given.signatures ?? (signingSecret === undefined ? 'off' : 'reject'),
           signingSecret: signingSecret && secrets.seal(signingSecret, sourcePlace(sourceId, 'signingSecret')),
           verifyToken: verifyToken && secrets.seal(verifyToken, sourcePlace(sourceId, 'verifyToken')),
-          signingAlgorithm: signingAlgorithm && JSON.stringify(signingAlgorithm),
+          signingAlgorithm: signingAlgorithm && writeSigningAlgorithm(signingAlgorithm),
+          alertSecret: newAlertSecret && secrets.seal(newAlertSecret, sourcePlace(sourceId, 'alertSecret')),
           whilePaused: given.whilePaused ?? 'hold',
           status: 'active',
           createdAt: now,
@@ -97,7 +105,7 @@ export function createSources(
       );
       config.forgetList(userId);
       await config.fresh(sourceId, userId); // this process need not wait for the index
-      return made;
+      return { ...made, newAlertSecret };
     },
 
     async getById(sourceId) {
@@ -123,20 +131,40 @@ export function createSources(
       const { signingSecret, verifyToken, signingAlgorithm, dedupeHeader, alertUrl, toleranceS, ...plain } =
         updates;
       const at = (field: string) => sourcePlace(sourceId, field);
+      const newAlertSecret = alertUrl && !found.alertSecret ? createSigningSecret() : undefined;
       const set = {
         ...plain,
         ...present({ dedupeHeader, alertUrl, toleranceS }),
-        ...(signingAlgorithm && { signingAlgorithm: JSON.stringify(signingAlgorithm) }),
+        ...(signingAlgorithm && { signingAlgorithm: writeSigningAlgorithm(signingAlgorithm) }),
         ...(signingSecret && {
           signingSecret: secrets.rotate(found.signingSecret, signingSecret, at('signingSecret')),
         }),
         ...(verifyToken && { verifyToken: secrets.seal(verifyToken, at('verifyToken')) }),
+        ...(newAlertSecret && { alertSecret: secrets.seal(newAlertSecret, at('alertSecret')) }),
         updatedAt: isoTime(clock.now()),
       };
-      const remove = removed({ signingSecret, verifyToken, dedupeHeader, alertUrl, toleranceS });
+      const alertSecret = alertUrl === null ? null : undefined;
+      const remove = removed({
+        signingSecret,
+        verifyToken,
+        dedupeHeader,
+        alertUrl,
+        alertSecret,
+        toleranceS,
+      });
       const isResumed = updates.status === 'active' && found.status !== 'active';
       await edit(found, { set, remove }, isResumed ? await armLanes(sourceId) : [], ifVersion);
-      return owned(sourceId, userId);
+      return { ...(await owned(sourceId, userId)), newAlertSecret };
+    },
+
+    async rotateAlertSecret(sourceId, userId) {
+      const found = await owned(sourceId, userId);
+      const newAlertSecret = createSigningSecret();
+      const place = sourcePlace(sourceId, 'alertSecret');
+      const alertSecret = secrets.rotate(found.alertSecret, newAlertSecret, place);
+      const set = { alertSecret, updatedAt: isoTime(clock.now()) };
+      await edit(found, { set }, [], found.version);
+      return { ...(await owned(sourceId, userId)), newAlertSecret };
     },
 
     async delete(sourceId, userId, { ifVersion } = {}) {

@@ -14,6 +14,7 @@ import type {
   jobSchema,
   SourceView,
 } from './schema.ts';
+import { readSigningAlgorithm } from './signatures/schema.ts';
 
 // Stored items as they are shown: secrets, keys, leases and versions stay here.
 
@@ -26,7 +27,7 @@ export const showSource = (source: Source, publicUrl: string, totals: Totals = n
   status: source.status,
   signatures: source.signatures,
   hasSigningSecret: source.signingSecret !== undefined,
-  signingAlgorithm: source.signingAlgorithm === undefined ? undefined : JSON.parse(source.signingAlgorithm),
+  signingAlgorithm: readSigningAlgorithm(source.signingAlgorithm),
   toleranceS: source.toleranceS,
   dedupeHeader: source.dedupeHeader,
   whilePaused: source.whilePaused,
@@ -84,7 +85,7 @@ const showDelivery = (one: Delivery): z.infer<typeof deliverySchema> => ({
   // While somebody works on it, its due time is the end of a lease.
   nextAttemptAt: one.owner || one.dueIn === one.connectionId ? undefined : one.dueAt,
   statusCode: one.statusCode,
-  error: one.error,
+  error: one.state === 'delivered' ? undefined : one.error, // deliveries of older versions kept it
   finishedAt: one.finishedAt,
 });
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { delivery } from '../src/events-table.ts';
 import * as limits from '../src/limits.ts';
 import { answer, openDestination } from './destination.ts';
 import { type Fixture, leap, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
@@ -74,6 +75,24 @@ describe('an event', () => {
     expect(attempts[0]!.responseBody).toHaveLength(1000);
     expect(attempts.at(-1)!.attemptedAt).toBeGreaterThanOrEqual(expectedMs);
     expect((await hooks.read('/v1/webhook-alerts')).data).toMatchObject([{ alertKind: 'delivery_failed' }]);
+  });
+
+  it('keeps no error of an attempt before the one that reached it', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination(answer(500));
+    const sourceId = await hooks.source();
+    const connectionId = await hooks.connect(sourceId, destination.url);
+    const eventId = await hooks.send(sourceId);
+    await reach(hooks, eventId, 'retrying');
+    const deliveryOf = async () => (await hooks.read(`/v1/events/${eventId}`)).deliveries[0];
+    expect(await deliveryOf()).toMatchObject({ statusCode: 500, error: 'The destination answered 500' });
+    destination.answer = answer(204);
+    await leap(hooks.clock, limits.retryDelaysMs[1]!);
+    await reach(hooks, eventId, 'delivered');
+    expect(await deliveryOf()).toMatchObject({ statusCode: 204, attempts: 2 });
+    expect(await deliveryOf()).not.toHaveProperty('error');
+    const stored = await hooks.store.get(delivery, { eventId, connectionId, run: 0 });
+    expect(stored).not.toHaveProperty('error');
   });
 
   it('goes by the schedule of its connection, and by Retry-After within bounds', async () => {

@@ -48,6 +48,26 @@ describe('ingest', () => {
       expect([id, (await hooks.ingest(id)).status]).toEqual([id, 404]);
   });
 
+  it.each(['sha1', 'sha256', 'sha512'])('takes the name hmac-%s for a way to sign', async algorithm => {
+    const hooks = await openWebhooks();
+    const settings = { provider: 'custom', signingSecret: 'shared', signingAlgorithm: `hmac-${algorithm}` };
+    const sourceId = await hooks.source(settings);
+    const shown = await hooks.read(`/v1/sources/${sourceId}`);
+    expect(shown).toMatchObject({ signingAlgorithm: `hmac-${algorithm}`, signatures: 'reject' });
+    const signature = createHmac(algorithm, 'shared').update('x').digest('hex');
+    const send = async (value: string) =>
+      (await hooks.ingest(sourceId, { body: 'x', headers: { 'X-Signature': value } })).status;
+    expect(
+      await Promise.all([signature, signature.toUpperCase(), signature.replace(/^./, 'x')].map(send)),
+    ).toEqual([200, 200, 401]);
+    const detailed = { algorithm: 'sha256', header: 'X-Mine', encoding: 'base64' };
+    const path = `/v1/sources/${sourceId}`;
+    const edited = await hooks.read(path, { method: 'PATCH', send: { signingAlgorithm: detailed } });
+    expect(edited.signingAlgorithm).toEqual(detailed);
+    const refused = { method: 'PATCH', send: { signingAlgorithm: 'hmac-md5' } };
+    expect((await hooks.call(path, refused)).status).toBe(400);
+  });
+
   it("keeps to the plan: rate, month's quota, size of the body", async () => {
     const plan = { ...generous, eventsPerMinute: 3, bodyBytes: 10 };
     const hooks = await openWebhooks({ plan });

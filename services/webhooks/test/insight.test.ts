@@ -1,12 +1,13 @@
-import { createLogger } from '@stak/kit';
+import { createLogger, manualClock } from '@stak/kit';
 import { createConsumer, engineSource, streamsTable } from '@stak/streams';
 import { createTables } from '@stak/table';
+import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { percentile } from '../src/analytics.ts';
 import { latencyBuckets } from '../src/counter-table.ts';
 import * as limits from '../src/limits.ts';
-import type { Alert } from '../src/main-table.ts';
-import { answer, openDestination } from './destination.ts';
+import { type Alert, source } from '../src/main-table.ts';
+import { answer, type Hit, openDestination } from './destination.ts';
 import { type Fixture, openWebhooks, startWebhooks, until } from './webhooks-fixture.ts';
 
 describe('analytics', () => {
@@ -183,6 +184,62 @@ describe('alerts', () => {
     hooks.clock.set(hooks.clock.now() + 3_600_000);
     await hooks.send(sourceId);
     await until(() => raised.length === 2);
+  });
+
+  it('are signed as Standard Webhooks, by both secrets while one is replaced', async () => {
+    const hooks = await openWebhooks({ clock: manualClock(Date.now()) });
+    const [destination, pager] = [await openDestination(answer(400)), await openDestination()];
+    await consumeAlerts(hooks);
+    const made = await hooks.post('/v1/sources', { name: 'x', alertUrl: pager.url });
+    const path = `/v1/sources/${made.sourceId}`;
+    const shown = await hooks.read(path);
+    expect(JSON.stringify([shown, await hooks.read('/v1/sources')])).not.toContain('whsec_');
+    const raise = async (count: number) => {
+      const retryConfig = { maxAttempts: 1 };
+      const connectionId = await hooks.connect(made.sourceId, destination.url, { retryConfig });
+      await hooks.send(made.sourceId);
+      await until(() => pager.hits.length === count);
+      await hooks.read(`/v1/connections/${connectionId}`, { method: 'DELETE' });
+      return pager.hits[count - 1]!;
+    };
+    const verify = (secret: string, hit: Hit) =>
+      new Webhook(secret).verify(hit.body.toString(), hit.headers as Record<string, string>);
+    const first = await raise(1);
+    expect(verify(made.alertSecret, first)).toMatchObject({ type: 'webhooks.delivery_failed' });
+    const rotated = await hooks.read(`${path}/rotate-alert-secret`, { method: 'POST' });
+    const second = await raise(2);
+    verify(made.alertSecret, second);
+    verify(rotated.alertSecret, second);
+    expect(second.headers['webhook-id']).not.toBe(first.headers['webhook-id']);
+    hooks.clock.set(hooks.clock.now() + limits.rotationMs);
+    const third = await raise(3);
+    expect(String(third.headers['webhook-signature']).split(' ')).toHaveLength(1);
+    await hooks.read(path, { method: 'PATCH', send: { alertUrl: null } });
+    const again = await hooks.read(path, { method: 'PATCH', send: { alertUrl: pager.url } });
+    expect(again.alertSecret).toMatch(/^whsec_/);
+    expect([made.alertSecret, rotated.alertSecret]).not.toContain(again.alertSecret);
+  });
+
+  it('of a source that is older than their signatures are signed with a secret that stays', async () => {
+    const hooks = await openWebhooks();
+    const [destination, pager] = [await openDestination(answer(400)), await openDestination()];
+    await consumeAlerts(hooks);
+    const sourceId = await hooks.source({ alertUrl: pager.url });
+    await hooks.store.update(source, { userId: 'usr_ann', sourceId }, { remove: ['alertSecret'] });
+    const stored = async () => (await hooks.store.get(source, { userId: 'usr_ann', sourceId }))!.alertSecret;
+    const retryConfig = { maxAttempts: 1 };
+    await hooks.connect(sourceId, destination.url, { retryConfig });
+    await hooks.send(sourceId);
+    await until(() => pager.hits.length === 1);
+    const secret = await stored();
+    await hooks.connect(sourceId, destination.url, { retryConfig });
+    await hooks.send(sourceId);
+    await until(() => pager.hits.length === 2);
+    expect(pager.hits.map(hit => hit.headers['webhook-signature'])).toEqual(
+      Array(2).fill(expect.stringMatching(/^v1,/)),
+    );
+    expect(secret).toMatch(/^s1\./);
+    expect(await stored()).toBe(secret);
   });
 
   it('of one customer do not wait for the address of another, which hangs', async () => {

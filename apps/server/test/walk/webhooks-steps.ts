@@ -18,6 +18,7 @@ export const webhooksSteps: readonly Step[] = [
   { operation: 'webhooks.listSources', stranger: 'own' },
   { operation: 'webhooks.readSource' },
   { operation: 'webhooks.editSource', body: { name: 'Walked source, edited', whilePaused: 'hold' } },
+  { operation: 'webhooks.rotateAlertSecret' },
   {
     operation: 'webhooks.createConnection',
     body: { name: 'Walked connection', destinationUrl },

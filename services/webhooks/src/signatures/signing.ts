@@ -17,17 +17,36 @@ export function signDelivery({ secrets, eventId, timestampS, body }: SignedDeliv
   const headers: HeaderPair[] = [
     ['X-Ferryhook-Event-Id', eventId],
     ['X-Ferryhook-Timestamp', timestamp],
-    ['webhook-id', eventId],
-    ['webhook-timestamp', timestamp],
+    ...signStandardHeaders({ secrets, id: eventId, timestampS, body }),
   ];
   if (secrets.length === 0) return headers;
   const hex = secrets.map(secret => createMac('sha256', secret, [`${timestamp}.`, body], 'hex'));
-  const standard = secrets.map(secret => signStandard(secret, eventId, timestamp, body));
   return [
     ...headers,
     ['X-Ferryhook-Signature', [`t=${timestamp}`, ...hex.map(one => `v1=${one}`)].join(',')],
-    ['webhook-signature', standard.join(' ')],
   ];
+}
+
+// The three headers of Standard Webhooks.
+export function signStandardHeaders({
+  secrets,
+  id,
+  timestampS,
+  body,
+}: {
+  secrets: readonly string[];
+  id: string; // the same for every attempt; without a dot, which separates what is signed
+  timestampS: number;
+  body: Uint8Array;
+}): HeaderPair[] {
+  const timestamp = String(timestampS);
+  const headers: HeaderPair[] = [
+    ['webhook-id', id],
+    ['webhook-timestamp', timestamp],
+  ];
+  if (secrets.length === 0) return headers;
+  const signatures = secrets.map(secret => signStandard(secret, id, timestamp, body));
+  return [...headers, ['webhook-signature', signatures.join(' ')]];
 }
 
 // As Standard Webhooks libraries expect it. Stripe's form takes the whole text for the key.
