@@ -5,6 +5,7 @@ import { marshalInput } from './client/marshal-input.ts';
 import type { Context, View } from './context.ts';
 import { DynamoError, internalError } from './errors.ts';
 import { findAction } from './operations.ts';
+import { joinPeers } from './peers.ts';
 import { stats } from './stats.ts';
 import { createCatalog } from './storage/catalog.ts';
 import { createCommitter } from './storage/committer.ts';
@@ -29,7 +30,8 @@ export type EngineOptions = {
   sweepIntervalMs?: number;
   // Open shards of a new stream. AWS decides this by load; more than one is for testing consumers.
   streamShards?: number;
-  // How often a waiting stream reader looks for commits of other processes.
+  // How often a waiting stream reader looks for commits of other processes that it did not hear of. By default
+  // every second, or ten times a second where processes cannot tell each other.
   pollIntervalMs?: number;
   // Told of failures in background work; by default they surface as process warnings.
   onError?(error: Error, work: string): void;
@@ -42,7 +44,7 @@ const askedPerTurn = 500; // a few milliseconds' worth
 const nextTurn = () => new Promise(setImmediate);
 
 export async function createEngine(options: EngineOptions) {
-  const { path, clock = Date, sweepIntervalMs = 30_000, pollIntervalMs = 100 } = options;
+  const { path, clock = Date, sweepIntervalMs = 30_000 } = options;
   const onError = options.onError ?? ((error, work) => process.emitWarning(error, { detail: work }));
   if (options.create === false && path !== ':memory:' && !storeExists(path)) {
     throw new StoreError(`there is no store in ${path}`);
@@ -58,7 +60,10 @@ export async function createEngine(options: EngineOptions) {
   }
   const catalog = createCatalog(store);
   const committer = createCommitter(store, {
-    committed: () => hub.notify(),
+    committed() {
+      hub.notify();
+      peers.ring();
+    },
     aborted: () => catalog.forget(),
   });
 
@@ -82,7 +87,17 @@ export async function createEngine(options: EngineOptions) {
       jobs.set(name, job);
     },
   };
-  const hub = createStreamHub(context, { pollMs: pollIntervalMs, signal: closing.signal });
+  const hub = createStreamHub(context, {
+    pollMs: () => options.pollIntervalMs ?? (peers.id === undefined ? 100 : 1000),
+    signal: closing.signal,
+  });
+  const departures = new Set<(id: string) => void>();
+  const peers = await joinPeers(path, {
+    rung: hub.look,
+    gone: id => {
+      for (const listener of departures) listener(id);
+    },
+  });
   resumeMaintenance(context);
 
   // Tagged values in and out, as on the wire.
@@ -139,6 +154,7 @@ export async function createEngine(options: EngineOptions) {
     clearInterval(timer);
     await Promise.allSettled(jobs.values());
     await committer.close();
+    peers.close();
     await store.close();
   }
 
@@ -149,6 +165,15 @@ export async function createEngine(options: EngineOptions) {
     documentClient: (): DocumentClient => createDocumentClient(executeNative, execute),
     waitForChange: hub.waitForChange,
     streamPosition: hub.position,
+    // Names this opening of the store, for leases: others can tell whether it is over. None in memory, and where
+    // the folder takes no sockets.
+    id: peers.id,
+    isGone: peers.isGone,
+    // Called with the id of every other opening of the store that ends from now on. Returns how to stop that.
+    onGone(listener: (id: string) => void): () => void {
+      departures.add(listener);
+      return () => void departures.delete(listener);
+    },
     rollShards: (tableName: string) => rollShards(context, tableName),
     sweep,
     backup,

@@ -1,13 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEngine, type Engine } from '../src/index.ts';
 import { openStore } from '../src/storage/store.ts';
 import { type Peer, startPeer } from './crash/peers.ts';
 import { hashTable, newIndex, streaming } from './engine-fixture.ts';
 
-// Several processes, one folder: this one and its peers.
+// Several processes, one folder: this one and its peers. None of them polls while a test runs.
 
 let folder: string;
 let engine: Engine;
@@ -17,7 +19,7 @@ let TableName = '';
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stak-processes-'));
-  engine = await createEngine({ path: folder, sweepIntervalMs: 0, pollIntervalMs: 20 });
+  engine = await createEngine({ path: folder, sweepIntervalMs: 0, pollIntervalMs: 60_000 });
   [first, second] = await Promise.all([startPeer(folder), startPeer(folder)]);
 }, 60_000);
 
@@ -149,6 +151,58 @@ describe('processes on one folder', () => {
     await first.call('PutItem', put('a'));
     await Promise.all([...woken, wokenHere]);
     expect(engine.streamPosition()).toBeGreaterThan(since);
+  });
+
+  it('wake a reader in another thread', async () => {
+    const thread = new Worker(new URL('crash/peer-thread.mjs', import.meta.url), {
+      workerData: { folder, TableName },
+    });
+    await once(thread, 'message');
+    const woken = once(thread, 'message');
+    await engine.execute('PutItem', put('a'));
+    await woken;
+    const over = once(thread, 'exit');
+    thread.postMessage('close');
+    await over;
+  });
+
+  it('hear at once that one of them is dead or has closed the store, and remove its socket', async () => {
+    const gone = new Set<string>();
+    const stopHearing = engine.onGone(id => gone.add(id));
+    const victim = await startPeer(folder);
+    expect(await engine.isGone(victim.engineId)).toBe(false);
+    await victim.kill();
+    await expect.poll(() => [...gone]).toContain(victim.engineId);
+    expect(await engine.isGone(victim.engineId)).toBe(true);
+
+    const next = await createEngine({ path: folder, sweepIntervalMs: 0 });
+    const sockets = () => readdir(join(folder, 'processes'));
+    expect(await sockets()).toContain(next.id);
+    expect(await sockets()).not.toContain(victim.engineId);
+    expect(await next.isGone(victim.engineId)).toBe(true);
+    expect(await engine.isGone(next.id!)).toBe(false);
+    await next.close();
+    await expect.poll(() => [...gone]).toContain(next.id);
+    expect(await engine.isGone(next.id!)).toBe(true);
+    expect(await sockets()).not.toContain(next.id);
+    for (const id of [engine.id!, first.engineId, 'no id of ours'])
+      expect(await engine.isGone(id)).toBe(false);
+    stopHearing();
+  });
+
+  it('find each other in a folder whose name is longer than a socket’s may be', async () => {
+    const deep = join(folder, 'x'.repeat(120));
+    const [one, two] = await Promise.all(
+      times(2, () => createEngine({ path: deep, sweepIntervalMs: 0, pollIntervalMs: 60_000 })),
+    );
+    await one!.execute('CreateTable', hashTable(TableName, streaming()));
+    const woken = two!.waitForChange(TableName);
+    await one!.execute('PutItem', put('a'));
+    await woken;
+    const gone = new Promise<string>(resolve => two!.onGone(resolve));
+    await one!.close();
+    expect(await gone).toBe(one!.id);
+    await two!.close();
   });
 
   it('go on when one of them is killed while it writes', async () => {

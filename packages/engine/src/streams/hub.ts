@@ -4,12 +4,12 @@ import type { Stream } from '../storage/table.ts';
 import { shardRange } from './records.ts';
 import { findStream } from './stream-lookup.ts';
 
-// Wakes the readers of streams. A commit of this process wakes them at once; those of other processes are
-// noticed by a poll, which runs only while somebody waits.
+// Wakes the readers of streams. A commit of this process wakes them at once, and so does another process that says
+// that it has committed something. In case that was not heard, a slow poll runs while somebody waits.
 
 export type StreamHub = ReturnType<typeof createStreamHub>;
 // `signal` ends every wait: the store is about to close.
-export type HubOptions = { pollMs: number; signal?: AbortSignal };
+export type HubOptions = { pollMs(): number; signal?: AbortSignal };
 
 type Reader = Pick<Context, 'store' | 'catalog'>;
 type Waiter = { target: string; since: number; wake(): void; stop(reason: unknown): void };
@@ -36,6 +36,17 @@ export function createStreamHub(context: Reader, { pollMs, signal: closing }: Hu
     check();
   }
 
+  // For commits of other processes. What several of them say in one turn of the event loop needs one look.
+  let isLooking = false;
+  function look(): void {
+    if (isLooking || waiters.size === 0) return;
+    isLooking = true;
+    setImmediate(() => {
+      isLooking = false;
+      if (waiters.size > 0 && !closing?.aborted) poll();
+    });
+  }
+
   // The log's newest sequence. Taken before reading and given to `waitForChange` afterwards, it closes the gap
   // between the two.
   const position = (): number => readSequence(context.store);
@@ -45,6 +56,8 @@ export function createStreamHub(context: Reader, { pollMs, signal: closing }: Hu
   function waitForChange(target: string, signal?: AbortSignal, from?: number): Promise<void> {
     return new Promise((resolve, reject) => {
       for (const over of [signal, closing]) if (over?.aborted) return reject(over.reason);
+      // Another process may have rung before this one waited.
+      context.store.refresh();
       const since = from ?? position();
       if (hasChanged(context, target, since)) return resolve();
       const settle = (answer: () => void) => {
@@ -62,7 +75,7 @@ export function createStreamHub(context: Reader, { pollMs, signal: closing }: Hu
       };
       signal?.addEventListener('abort', abort, { once: true });
       waiters.add(waiter);
-      timer ??= setInterval(poll, pollMs).unref();
+      timer ??= setInterval(poll, pollMs()).unref();
     });
   }
 
@@ -75,7 +88,7 @@ export function createStreamHub(context: Reader, { pollMs, signal: closing }: Hu
     for (const waiter of waiters) waiter.stop(closing.reason);
   });
 
-  return { notify, position, waitForChange, waiting: () => waiters.size };
+  return { notify, look, position, waitForChange, waiting: () => waiters.size };
 }
 
 function hasChanged(context: Reader, target: string, since: number): boolean {

@@ -4,7 +4,7 @@ import type { Answer, Request } from './peers.ts';
 // A process with an engine of its own that does what it is asked, many things at once.
 
 const [path] = process.argv.slice(2) as [string];
-const engine = await createEngine({ path, sweepIntervalMs: 0, pollIntervalMs: 20 });
+const engine = await createEngine({ path, sweepIntervalMs: 0, pollIntervalMs: 60_000 });
 const answer = (message: Answer) => process.send!(message);
 
 process.on('message', async ({ id, calls, waitFor }: Request) => {
@@ -22,4 +22,4 @@ process.on('message', async ({ id, calls, waitFor }: Request) => {
   answer({ id, results: await Promise.all(results) });
 });
 process.on('disconnect', () => engine.close());
-answer({ id: 0, results: [] });
+answer({ id: 0, results: [{ value: { engine: engine.id } }] });

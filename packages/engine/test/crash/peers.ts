@@ -18,7 +18,8 @@ export async function startPeer(folder: string) {
   const waiting = new Map<number, (results: Result[]) => void>();
   let lastId = 0;
   child.on('message', ({ id, results }: Answer) => waiting.get(id)?.(results));
-  await once(child, 'message');
+  const [ready] = (await once(child, 'message')) as [Answer];
+  const { engine: engineId } = ready.results[0]!.value as { engine: string };
 
   function ask(request: Omit<Request, 'id'>): Promise<Result[]> {
     const id = ++lastId;
@@ -49,5 +50,5 @@ export async function startPeer(folder: string) {
   }
 
   const waitForChange = (target: string, since: number) => ask({ waitFor: { target, since } });
-  return { call, callAll, waitForChange, kill, stop };
+  return { engineId, call, callAll, waitForChange, kill, stop };
 }
