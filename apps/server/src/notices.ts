@@ -73,7 +73,7 @@ export const ownInboxEraser = (eraseUser: NonNullable<Eraser['eraseUser']>): Era
   eraseAccount: accountId => eraseUser(ownTenant, accountId),
 });
 
-type Mint = (accountId: string, scope: 'read' | 'write') => Promise<{ token: string; expires_at: string }>;
+type Mint = (accountId: string, scope: string) => Promise<{ token: string; expires_at: string }>;
 
 const inboxToken = route({
   method: 'post',
@@ -94,9 +94,9 @@ const inboxToken = route({
 export const ownInboxEndpoints = (mint: Mint) =>
   [
     endpoint(inboxToken, async c => {
-      // Nobody hands out more than he has, not even to himself.
+      // A key that only reads mints a token that only reads.
       const { accountId, scope } = c.get('principal');
-      const minted = await mint(accountId, scope === 'read' ? 'read' : 'write');
+      const minted = await mint(accountId, scope === 'read' ? 'inbox:read' : 'inbox:read inbox:write');
       return c.json({ ...minted, tenant_id: ownTenant, sub: accountId }, 201);
     }),
   ] as const;

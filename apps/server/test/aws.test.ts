@@ -58,7 +58,8 @@ test('what one server did, the other knows', async () => {
   const tenant_id = 'acme';
   await at(0, made.key).tenants.create({ body: { tenant_id, name: 'Acme', status: 'active' } });
   await at(1, made.key).tenants.createUser({ tenant_id, body: { user_id: 'ann', display_name: 'Ann' } });
-  const { data: ann } = await at(0, made.key).tenants.mintToken({ tenant_id, body: { sub: 'ann' } });
+  const grant = { sub: 'ann', scope: 'profile:read' };
+  const { data: ann } = await at(0, made.key).tenants.mintToken({ tenant_id, body: grant });
   const { data: user } = await at(1, ann.token).tenants.getUser({ tenant_id, user_id: 'ann' });
   expect(user).toMatchObject({ tenant_id, user_id: 'ann', display_name: 'Ann' });
 });

@@ -86,7 +86,7 @@ describe.each([
     });
     const { data: ann } = await operator.client.tenants.mintToken({
       tenant_id,
-      body: { sub: operator.id, scope: 'write' },
+      body: { sub: operator.id, scope: 'inbox:write' },
     });
     const missing = await ask(server.localUrl, '/a/b/c/d', operator.token);
     const nothing = { ...((await missing.json()) as object), request_id: expect.any(String) };

@@ -29,5 +29,5 @@ test('the token for one’s own inbox may no more than who asked for it, and end
     expect(caller).toMatchObject({ kind: 'endUser', tenantId: 'stak' });
     given.push(caller.scope);
   }
-  expect(given).toEqual(['read', 'write', 'write']);
+  expect(given).toEqual(['inbox:read', 'inbox:read inbox:write', 'inbox:read inbox:write']);
 });

@@ -120,7 +120,7 @@ test("a reminder of a tenant's user goes to the account that has the tenant, and
   await host.client.tenants.create({ body: { tenant_id, name: 'Acme', status: 'active' } });
   const { data: user } = await host.client.tenants.mintToken({
     tenant_id,
-    body: { sub: 'ann@acme', scope: 'write' },
+    body: { sub: 'ann@acme', scope: 'tasks:write' },
   });
   const { data: task } = await as(user.token).tasks.create({ body: { title: 'Call', reminder: soon() } });
   await expect.poll(() => hitsOf(task.task_id)).toHaveLength(1);

@@ -24,7 +24,10 @@ it('puts out those who were listening when their tenant was suspended, and nobod
   const host = as(session.access_token);
   const made = await host.tenants.create({ body: { tenant_id, name: 'Acme', status: 'active' } });
   await host.inbox.writeInbox({ tenant_id, inbox_key: 'main', body: { title: 'Main' } });
-  const { data: user } = await host.tenants.mintToken({ tenant_id, body: { sub: 'ann', scope: 'write' } });
+  const { data: user } = await host.tenants.mintToken({
+    tenant_id,
+    body: { sub: 'ann', scope: 'inbox:read tasks:read' },
+  });
   const open = (token: string, path: string) =>
     fetch(`${server.localUrl}${path}`, { headers: { Authorization: `Bearer ${token}` } });
   const inbox = await open(user.token, `/v1/tenants/${tenant_id}/inboxes/main/users/me/stream`);

@@ -823,7 +823,7 @@ export type ApiTypes = {
           via: 'session' | 'api_key';
           credentialId: string;
         }
-      | { kind: 'endUser'; tenantId: string; userId: string; scope: 'read' | 'write' | 'admin' };
+      | { kind: 'endUser'; tenantId: string; userId: string; scope: string };
   };
   /** Opt out of being remembered, or edit the summary. For: user, scope write. */
   'agents.changeMemorySettings': {
@@ -1734,10 +1734,7 @@ export type ApiTypes = {
   };
   /** Mint a token for an end user. For: account, scope write. */
   'tenants.mintToken': {
-    args: {
-      tenant_id: string;
-      body: { sub: string; scope?: 'read' | 'write' | 'admin'; ttl_seconds?: number };
-    };
+    args: { tenant_id: string; body: { sub: string; scope?: string; ttl_seconds?: number } };
     data: { token: string; tenant: string; sub: string; scope: string; expires_at: string };
   };
   /** Define users' custom properties. For: account, scope admin. */

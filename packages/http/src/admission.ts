@@ -58,7 +58,7 @@ async function refuseCaller(c: Context<ApiEnv>, { rateLimits }: Gate, hadToken: 
 }
 
 export function admitPrincipal(c: Context<ApiEnv>, principal: Principal, route: RouteSpec): void {
-  checkPrincipal(principal, route.auth, route.scope);
+  checkPrincipal(principal, route);
   c.set('principal', principal);
 }
 

@@ -74,7 +74,9 @@ ${renderParameters(operation)}${renderBody(operation)}${renderResponses(operatio
 function callers(operation: Operation): string {
   const auth: unknown = operation['x-auth'];
   const scope: unknown = operation['x-scope'];
-  return scope === undefined ? `${auth}` : `${auth}, scope ${scope}`;
+  const endUserScope: unknown = operation['x-end-user-scope'];
+  const ofEndUsers = endUserScope === undefined ? '' : `; end users: ${endUserScope}`;
+  return scope === undefined ? `${auth}` : `${auth}, scope ${scope}${ofEndUsers}`;
 }
 
 function renderParameters({ parameters = [] }: Operation): Markup | string {

@@ -36,6 +36,7 @@ export {
   type AuthRequest,
   assertOwned,
   type EndUserPrincipal,
+  type EndUserScope,
   type Principal,
   type PrincipalOf,
   type ProviderPrincipal,

@@ -24,7 +24,8 @@ const schemes = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'A short-lived token that a tenant mints for one of its users.',
+    description:
+      'A short-lived token that a tenant mints for one of its users, with the scopes it names, such as `inbox:read`.',
   },
 } as const;
 
@@ -78,11 +79,17 @@ export function describeRoute(route: RouteSpec, statuses: Statuses): RouteConfig
     ...(request === undefined ? {} : { request }),
     responses,
     parameters: headersOf(route),
-    security: securityOf[route.auth].map(name => ({ [name]: route.scope ? [route.scope] : [] })),
+    security: securityOf[route.auth].map(name => ({ [name]: scopesOf(route, name) })),
     ...(route.method === 'any' ? { 'x-any-method': true } : {}),
     'x-auth': route.auth,
     ...(route.scope ? { 'x-scope': route.scope } : {}),
+    ...(route.endUserScope ? { 'x-end-user-scope': route.endUserScope } : {}),
   };
+}
+
+function scopesOf({ scope, endUserScope }: RouteSpec, caller: keyof typeof schemes): string[] {
+  const needed = caller === 'account' ? scope : endUserScope;
+  return needed === undefined || needed === 'any' ? [] : [needed];
 }
 
 // `GET /v1/sources/{id}` is get_v1_sources_id.

@@ -6,6 +6,11 @@ import * as limits from './limits.ts';
 const scopes = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
+// What a route asks of an end user: a service, and what may be done in it. They hold nothing but themselves.
+export type EndUserScope = `${string}:${string}`;
+
+export type Needs = { auth: Auth; scope?: Scope; endUserScope?: EndUserScope | 'any' };
+
 export type AccountPrincipal = {
   readonly kind: 'account';
   readonly accountId: string;
@@ -18,7 +23,9 @@ export type EndUserPrincipal = {
   readonly kind: 'endUser';
   readonly tenantId: string;
   readonly userId: string;
-  readonly scope: Scope;
+  // Names separated by spaces, as in the token: `inbox:read inbox:write`. Tokens of before scopes had a service hold
+  // one of an account's words instead, and are good for every service until they expire.
+  readonly scope: string;
 };
 
 export type ProviderPrincipal = {
@@ -60,14 +67,22 @@ export const unauthenticated = (hadToken: boolean) =>
     headers: { 'WWW-Authenticate': `Bearer realm="stak"${hadToken ? ', error="invalid_token"' : ''}` },
   });
 
-export function checkPrincipal(principal: Principal, auth: Auth, scope: Scope | undefined): void {
-  if (!isFor(principal, auth))
+export function checkPrincipal(principal: Principal, needs: Needs): void {
+  if (!isFor(principal, needs.auth))
     throw refuse('http.principal_refused', `This is not for ${describe(principal)}.`);
-  if (scope === undefined || principal.kind === 'provider') return;
-  if (scopes.indexOf(principal.scope) < scopes.indexOf(scope))
-    throw refuse('http.scope_missing', `This needs the scope "${scope}".`, {
-      headers: { 'WWW-Authenticate': `Bearer realm="stak", error="insufficient_scope", scope="${scope}"` },
+  const missing = missingScope(principal, needs);
+  if (missing !== undefined)
+    throw refuse('http.scope_missing', `This needs the scope "${missing}".`, {
+      headers: { 'WWW-Authenticate': `Bearer realm="stak", error="insufficient_scope", scope="${missing}"` },
     });
+}
+
+function missingScope(principal: Principal, { scope, endUserScope }: Needs): string | undefined {
+  if (scope === undefined || principal.kind === 'provider') return undefined;
+  const held = scopes.indexOf(principal.scope as Scope);
+  if (principal.kind === 'account' || held >= 0) return held < scopes.indexOf(scope) ? scope : undefined;
+  if (endUserScope === 'any' || principal.scope.split(' ').includes(endUserScope!)) return undefined;
+  return endUserScope;
 }
 
 function isFor(principal: Principal, auth: Auth): boolean {

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ZodObject, ZodType } from 'zod';
 import type { ApiEnv } from './context.ts';
-import type { Auth, ProviderPrincipal, Scope } from './principal.ts';
+import type { EndUserScope, ProviderPrincipal, Scope } from './principal.ts';
 import type { RatePolicy } from './rate-limit.ts';
 import { checkStrict } from './strict.ts';
 
@@ -31,8 +31,10 @@ export const methodsOf = ({ method }: RouteSpec): string[] =>
   method === 'any' ? anyMethod : [method.toUpperCase()];
 
 type Guard =
-  | { auth: 'public' | 'provider'; scope?: never }
-  | { auth: Exclude<Auth, 'public' | 'provider'>; scope: Scope };
+  | { auth: 'public' | 'provider'; scope?: never; endUserScope?: never }
+  | { auth: 'account' | 'session'; scope: Scope; endUserScope?: never }
+  // `any` asks an end user for a valid token and nothing more.
+  | { auth: 'user' | 'endUser'; scope: Scope; endUserScope: EndUserScope | 'any' };
 
 export type RouteSpec = Guard & {
   method: Method;
@@ -69,6 +71,8 @@ export function route<const R extends RouteSpec>(spec: R): R {
   if (spec.auth === undefined) complain('says not whom it is for');
   const isGuarded = spec.auth !== 'public' && spec.auth !== 'provider';
   if (isGuarded && spec.scope === undefined) complain('says not which scope it needs');
+  const isForEndUsers = spec.auth === 'user' || spec.auth === 'endUser';
+  if (isForEndUsers && spec.endUserScope === undefined) complain('says not which scope an end user needs');
   if (spec.idempotent && spec.method !== 'post') complain('only a POST takes an Idempotency-Key');
   // Strangers would share their keys, and with them their answers.
   if (spec.idempotent && spec.auth === 'public') complain('an Idempotency-Key needs a caller to belong to');

@@ -26,7 +26,7 @@ describe('the document', () => {
     for (const { method, path, auth } of shelf.api.routes)
       expect([path, paths[path]?.[method]]).toMatchObject([path, { 'x-auth': auth }]);
     expect(paths['/v1/books']?.post?.security).toEqual([{ account: ['write'] }]);
-    expect(paths['/v1/me']?.get?.security).toEqual([{ account: ['read'] }, { endUser: ['read'] }]);
+    expect(paths['/v1/me']?.get?.security).toEqual([{ account: ['read'] }, { endUser: ['shelf:read'] }]);
     expect(paths['/healthz']?.get?.security).toEqual([]);
     expect(components.securitySchemes).toMatchObject({
       account: { scheme: 'bearer' },

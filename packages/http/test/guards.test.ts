@@ -46,6 +46,24 @@ describe('who may call', () => {
     expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="write"');
   });
 
+  it.each([
+    ['shelf:read', 200],
+    ['inbox:read shelf:read', 200],
+    ['read', 200], // of before scopes had a service
+    ['inbox:read', 403],
+    ['shelf:write', 403],
+    ['shelf:read2 myshelf:read', 403],
+    ['', 403],
+  ])('is a matter of the service for an end user with the scope "%s"', async (scope, status) => {
+    const guest = { kind: 'endUser', tenantId: 't1', userId: 'u1', scope } as const;
+    const response = await openShelf({ authenticate: () => guest }).call('/v1/me', { as: 'guest' });
+    expect(response.status).toBe(status);
+    if (status === 403)
+      expect(response.headers.get('www-authenticate')).toContain(
+        'error="insufficient_scope", scope="shelf:read"',
+      );
+  });
+
   it('is a matter of kind', async () => {
     const { call, books } = openShelf();
     books.set('b1', { id: 'b1', title: 'A', version: 1, owner: 'usr_ann' });
@@ -110,6 +128,7 @@ describe('a route', () => {
   it.each<[string, object, RegExp]>([
     ['no guard', { ...base, auth: undefined }, /whom it is for/],
     ['no scope', { ...base, auth: 'account' }, /which scope/],
+    ['no scope of end users', { ...base, auth: 'user', scope: 'read' }, /an end user needs/],
     ['a GET with a key', { ...base, idempotent: true }, /only a POST/],
     ['a public POST with a key', { ...base, method: 'post', idempotent: true }, /a caller to belong to/],
     ['If-Match on a GET', { ...base, conditional: 'required' }, /edited/],

@@ -104,6 +104,7 @@ const routes = {
     path: '/v1/me',
     auth: 'user',
     scope: 'read',
+    endUserScope: 'shelf:read',
     summary: 'Who am I',
     operationId: 'me.read',
     responses: { 200: json(z.strictObject({ kind: z.string() })) },

@@ -43,6 +43,7 @@ const routes = {
     tags,
     auth: 'user',
     scope: 'read',
+    endUserScope: 'any',
     summary: 'Read whom your token stands for',
     description:
       'To check a token without touching anything: an account by session or API key, or an end user.',

@@ -26,6 +26,7 @@ export const apiKeysPerUser = 100; // one list page; nobody keeps track of more
 export const endUserTokenS = hour; // unless the tenant asks for another time
 export const endUserTokenMostS = day; // these are revoked by tenant only, so they must end by themselves
 export const endUserIdChars = 256; // a tenant's own ids: UUIDs, e-mail addresses, URNs
+export const endUserScopeChars = 500; // every scope there is fits several times
 
 export const signingKeyS = 30 * day; // how long one key signs
 export const signingMarginS = 10 * minute; // how long a process may not have noticed that a key was replaced

@@ -22,6 +22,13 @@ export const planSchema = z.enum(planNames);
 export const permissionSchema = z.enum(['read', 'write', 'admin']);
 export type Permission = z.infer<typeof permissionSchema>;
 
+// `inbox:read inbox:write`, or the one word of a token from before end users had scopes by service.
+const serviceScopes = /^[a-z]+:[a-z]+(?: [a-z]+:[a-z]+)*$/;
+export const endUserScopeSchema = z.union([
+  permissionSchema,
+  z.string().max(limits.endUserScopeChars).regex(serviceScopes),
+]);
+
 function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
@@ -108,6 +115,6 @@ export const callerSchema = z.discriminatedUnion('kind', [
     kind: z.literal('endUser'),
     tenantId: z.string(),
     userId: z.string(),
-    scope: permissionSchema,
+    scope: z.string().describe('What the token was minted with, separated by spaces'),
   }),
 ]);

@@ -1,16 +1,15 @@
-import type { Scope } from '@stak/http';
 import { type Clock, createRecentMap, type Soon } from '@stak/kit';
 import { errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { inSeconds } from './deps.ts';
 import * as limits from './limits.ts';
-import { permissionSchema } from './schema.ts';
+import { endUserScopeSchema } from './schema.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 export type EndUserGrant = {
   tenant: string;
   sub: string;
-  scope: Scope;
+  scope: string;
   ttlSeconds?: number;
   // The tenant's count of revocations when this was minted, for whoever checks it.
   epoch?: number;
@@ -21,7 +20,7 @@ export type EndUserClaims = {
   kind: 'endUser';
   tenant: string;
   sub: string;
-  scope: Scope;
+  scope: string;
   epoch: number | undefined;
   issuedAt: number;
 };
@@ -46,7 +45,7 @@ const payloadSchema = z.discriminatedUnion('aud', [
     aud: z.literal(endUserAudience),
     sub: z.string(),
     tenant: z.string(),
-    scope: permissionSchema,
+    scope: endUserScopeSchema,
     epoch: z.int().optional(),
     iat: z.int(),
     exp: z.int(),
@@ -56,7 +55,7 @@ const payloadSchema = z.discriminatedUnion('aud', [
 const grantSchema = z.object({
   tenant: z.string().min(1).max(limits.endUserIdChars),
   sub: z.string().min(1).max(limits.endUserIdChars),
-  scope: permissionSchema,
+  scope: endUserScopeSchema,
   ttlSeconds: z.int().min(1).max(limits.endUserTokenMostS).default(limits.endUserTokenS),
   epoch: z.int().min(0).optional(),
 });

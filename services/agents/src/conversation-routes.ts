@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as limits from './limits.ts';
 import * as schema from './schema.ts';
 
-const user = { auth: 'user', tags: ['agents'] as string[] } as const;
+const user = { auth: 'user', endUserScope: 'agents:chat', tags: ['agents'] as string[] } as const;
 const gate = ['tenants.not_found', 'tenants.suspended'];
 const found = [...gate, 'agents.conversation_not_found'];
 const base = '/v1/tenants/{tenant_id}';

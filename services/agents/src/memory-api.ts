@@ -27,7 +27,7 @@ import {
 import { memoriesOfUser } from './memory-table.ts';
 import * as schema from './schema.ts';
 
-const user = { auth: 'user', tags: ['agents'] as string[] } as const;
+const user = { auth: 'user', endUserScope: 'agents:chat', tags: ['agents'] as string[] } as const;
 const problems = ['tenants.not_found', 'tenants.suspended', 'agents.user_not_found'];
 const base = '/v1/tenants/{tenant_id}/users/{user_id}/memory';
 const one = `${base}/{session_id}` as const;

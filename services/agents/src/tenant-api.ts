@@ -24,6 +24,7 @@ const onePath = `${base}/custom-skills/{name}` as const;
 const routes = {
   usage: route({
     auth: 'user',
+    endUserScope: 'agents:chat',
     tags,
     method: 'get',
     path: `${base}/agent-usage`,
@@ -37,6 +38,7 @@ const routes = {
   }),
   skills: route({
     auth: 'user',
+    endUserScope: 'agents:chat',
     tags,
     method: 'get',
     path: `${base}/skills`,

@@ -14,13 +14,15 @@ const oneMessage = user.extend({ id: messageId });
 const mine = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}';
 const tags = ['inbox'];
 const common = { auth: 'user', tags } as const;
+const reading = { scope: 'read', endUserScope: 'inbox:read' } as const;
+const writing = { scope: 'write', endUserScope: 'inbox:write' } as const;
 const missing = ['inbox.not_found', 'inbox.user_not_found', 'inbox.message_not_found'] as const;
 
 export const feed = route({
   ...common,
   method: 'get',
   path: `${mine}/messages`,
-  scope: 'read',
+  ...reading,
   operationId: 'inbox.feed',
   summary: 'Messages to the user and to everyone, newest first',
   request: { params: user, query: pageQuery(limits.pageMessages).extend(shapes.feedFilters) },
@@ -32,7 +34,7 @@ export const readMessage = route({
   ...common,
   method: 'get',
   path: `${mine}/messages/{id}`,
-  scope: 'read',
+  ...reading,
   operationId: 'inbox.readMessage',
   summary: 'One message',
   request: { params: oneMessage },
@@ -44,7 +46,7 @@ export const counts = route({
   ...common,
   method: 'get',
   path: `${mine}/counts`,
-  scope: 'read',
+  ...reading,
   operationId: 'inbox.counts',
   summary: 'Exact counts: all, unread, unseen, and by category',
   request: { params: user },
@@ -56,7 +58,7 @@ export const stream = route({
   ...common,
   method: 'get',
   path: `${mine}/stream`,
-  scope: 'read',
+  ...reading,
   operationId: 'inbox.stream',
   summary: 'New messages, redactions and counts as they come',
   description:
@@ -76,7 +78,7 @@ const markOne = <const V extends string, const M extends 'put' | 'delete', const
     ...common,
     method,
     path: `${mine}/messages/{id}/${verb}` as const,
-    scope: 'write',
+    ...writing,
     operationId: `inbox.${name}` as const,
     summary,
     request: { params: oneMessage },
@@ -94,7 +96,7 @@ export const snooze = route({
   ...common,
   method: 'put',
   path: `${mine}/messages/{id}/snooze`,
-  scope: 'write',
+  ...writing,
   operationId: 'inbox.snooze',
   summary: 'Hide a message until a time; then it is back, unread',
   request: { params: oneMessage, body: json(shapes.snoozeBody) },
@@ -113,7 +115,7 @@ const markMany = <const V extends string, const N extends string, Body extends z
     ...common,
     method: 'post',
     path: `${mine}/${verb}` as const,
-    scope: 'write',
+    ...writing,
     operationId: `inbox.${name}` as const,
     summary,
     description,

@@ -9,7 +9,13 @@ import { searchTasks } from './search.ts';
 import { readCounts } from './statistics.ts';
 import { counts, foundTask, listedTask } from './wire.ts';
 
-const own = { auth: 'user' as const, scope: 'read' as const, method: 'get' as const, tags: ['tasks'] };
+const own = {
+  auth: 'user' as const,
+  scope: 'read' as const,
+  endUserScope: 'tasks:read' as const,
+  method: 'get' as const,
+  tags: ['tasks'],
+};
 
 const list = route({
   ...own,

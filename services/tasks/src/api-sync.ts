@@ -21,12 +21,14 @@ import { emptyTrash, listTrash, purgeTask, restoreTask, showTrashed } from './tr
 import { bulkRequest, bulkResults, changesPage, cleared, emptied, taskParams, trashedTask } from './wire.ts';
 
 const own = { auth: 'user' as const, tags: ['tasks'] };
+const reading = { scope: 'read', endUserScope: 'tasks:read' } as const;
+const writing = { scope: 'write', endUserScope: 'tasks:write' } as const;
 
 const changes = route({
   ...own,
   method: 'get',
   path: '/v1/tasks/changes',
-  scope: 'read',
+  ...reading,
   operationId: 'tasks.changes',
   summary: 'What has changed since a token',
   description:
@@ -46,7 +48,7 @@ const events = route({
   ...own,
   method: 'get',
   path: '/v1/tasks/events',
-  scope: 'read',
+  ...reading,
   operationId: 'tasks.events',
   summary: 'Changes as they happen',
   description:
@@ -60,7 +62,7 @@ const bulk = route({
   ...own,
   method: 'post',
   path: '/v1/tasks/bulk',
-  scope: 'write',
+  ...writing,
   idempotent: true,
   operationId: 'tasks.bulk',
   summary: 'Change, delete or restore up to 100 tasks',
@@ -74,7 +76,7 @@ const clear = route({
   ...own,
   method: 'post',
   path: '/v1/tasks/completed/clear',
-  scope: 'write',
+  ...writing,
   operationId: 'tasks.clearCompleted',
   summary: 'Move completed tasks to the trash',
   description: 'As many as one request may; ask again while there are more.',
@@ -85,7 +87,7 @@ const trash = route({
   ...own,
   method: 'get',
   path: '/v1/tasks/trash',
-  scope: 'read',
+  ...reading,
   operationId: 'tasks.listTrash',
   summary: 'Deleted tasks that can still be restored',
   request: { query: pageQuery(limits.listItemsMost) },
@@ -96,7 +98,7 @@ const restore = route({
   ...own,
   method: 'post',
   path: '/v1/tasks/trash/{task_id}/restore',
-  scope: 'write',
+  ...writing,
   conditional: 'optional',
   operationId: 'tasks.restore',
   summary: 'Restore a deleted task and the subtasks deleted with it',
@@ -109,7 +111,7 @@ const purge = route({
   ...own,
   method: 'delete',
   path: '/v1/tasks/trash/{task_id}',
-  scope: 'write',
+  ...writing,
   conditional: 'optional',
   operationId: 'tasks.purge',
   summary: 'Delete a task for good',
@@ -122,7 +124,7 @@ const emptyAll = route({
   ...own,
   method: 'delete',
   path: '/v1/tasks/trash',
-  scope: 'write',
+  ...writing,
   operationId: 'tasks.emptyTrash',
   summary: 'Empty the trash',
   description: 'As much as one request may; ask again while there is more.',

@@ -9,13 +9,15 @@ import { deleteTask } from './trash.ts';
 import { idempotencyHeaders, place, taskParams } from './wire.ts';
 
 const own = { auth: 'user' as const, tags: ['tasks'] };
+const reading = { scope: 'read', endUserScope: 'tasks:read' } as const;
+const writing = { scope: 'write', endUserScope: 'tasks:write' } as const;
 
 // Its Idempotency-Key is no business of the HTTP layer: the record is written with the task, in one transaction.
 const create = route({
   ...own,
   method: 'post',
   path: '/v1/tasks',
-  scope: 'write',
+  ...writing,
   operationId: 'tasks.create',
   summary: 'Create a task',
   description:
@@ -37,7 +39,7 @@ const read = route({
   ...own,
   method: 'get',
   path: '/v1/tasks/{task_id}',
-  scope: 'read',
+  ...reading,
   operationId: 'tasks.get',
   summary: 'Read a task',
   request: { params: taskParams },
@@ -49,7 +51,7 @@ const update = route({
   ...own,
   method: 'patch',
   path: '/v1/tasks/{task_id}',
-  scope: 'write',
+  ...writing,
   conditional: 'optional',
   operationId: 'tasks.update',
   summary: 'Change a task',
@@ -70,7 +72,7 @@ const remove = route({
   ...own,
   method: 'delete',
   path: '/v1/tasks/{task_id}',
-  scope: 'write',
+  ...writing,
   conditional: 'optional',
   operationId: 'tasks.delete',
   summary: 'Move a task and its subtasks to the trash, for 30 days',
@@ -83,7 +85,7 @@ const move = route({
   ...own,
   method: 'put',
   path: '/v1/tasks/{task_id}/position',
-  scope: 'write',
+  ...writing,
   conditional: 'optional',
   operationId: 'tasks.move',
   summary: 'Move a task before or after another, or to the top or bottom',
@@ -96,7 +98,7 @@ const subtasks = route({
   ...own,
   method: 'get',
   path: '/v1/tasks/{task_id}/subtasks',
-  scope: 'read',
+  ...reading,
   operationId: 'tasks.subtasks',
   summary: 'The subtasks of a task, in order',
   request: { params: taskParams },

@@ -9,12 +9,14 @@ import { profile, profilePatch } from './schema.ts';
 import { feedAddress } from './wire.ts';
 
 const own = { auth: 'user' as const, tags: ['tasks'] };
+const reading = { scope: 'read', endUserScope: 'tasks:read' } as const;
+const writing = { scope: 'write', endUserScope: 'tasks:write' } as const;
 
 const me = route({
   ...own,
   method: 'get',
   path: '/v1/tasks/me',
-  scope: 'read',
+  ...reading,
   operationId: 'tasks.me',
   summary: 'My profile: time zone, and how long completed tasks are kept',
   responses: { 200: json(profile) },
@@ -24,7 +26,7 @@ const updateMe = route({
   ...own,
   method: 'patch',
   path: '/v1/tasks/me',
-  scope: 'write',
+  ...writing,
   conditional: 'optional',
   operationId: 'tasks.updateMe',
   summary: 'Change my profile',
@@ -39,7 +41,7 @@ const putFeed = route({
   ...own,
   method: 'put',
   path: '/v1/tasks/feed',
-  scope: 'write',
+  ...writing,
   conditional: 'optional',
   operationId: 'tasks.replaceFeed',
   summary: 'A new secret address for my calendar; the old one stops working',
@@ -50,7 +52,7 @@ const deleteFeed = route({
   ...own,
   method: 'delete',
   path: '/v1/tasks/feed',
-  scope: 'write',
+  ...writing,
   conditional: 'optional',
   operationId: 'tasks.revokeFeed',
   summary: 'Revoke the address of my calendar',

@@ -130,10 +130,11 @@ const routes = {
     operationId: 'tenants.mintToken',
     scope: 'write',
     summary: 'Mint a token for an end user',
-    description: 'For any uid of yours, user here or not. `admin` is for users with that role.',
+    description:
+      'For any uid of yours, user here or not. Name the least that the page or app needs; without a scope the token reads and marks the inbox, and nothing else.',
     request: { params, body: json(newToken) },
     responses: { 201: json(tokenShape, 'The token, shown this once') },
-    problems: [...gate, 'tenants.scope_refused', 'tenants.just_revoked'],
+    problems: [...gate, 'tenants.just_revoked'],
   }),
   revokeTokens: route({
     ...account,
@@ -216,9 +217,8 @@ export const accessEndpoints = (deps: Service) =>
       return c.json(user, 201);
     }),
     endpoint(routes.mintToken, async c => {
-      const principal = c.get('principal');
-      const { tenant_id } = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
-      return c.json(await mintToken(deps, tenant_id, c.req.valid('json'), principal.scope), 201);
+      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      return c.json(await mintToken(deps, tenant_id, c.req.valid('json')), 201);
     }),
     endpoint(routes.revokeTokens, async c => {
       const { tenant_id } = c.req.valid('param');

@@ -1,4 +1,3 @@
-import type { Scope } from '@stak/http';
 import type { Clock, Ids, Logger } from '@stak/kit';
 import type { Store } from '@stak/table';
 import type { Eraser } from './erasers.ts';
@@ -7,7 +6,7 @@ import type { TokenEpochs } from './token-epochs.ts';
 export type MintEndUserToken = (claims: {
   tenant: string;
   sub: string;
-  scope: Scope;
+  scope: string; // separated by spaces
   ttlSeconds: number;
 }) => Promise<{ token: string; expires_at: string }>;
 

@@ -16,7 +16,6 @@ export const tenantErrors = defineErrors({
   'tenants.schema_refused': 422,
   'tenants.properties_refused': 422,
   'tenants.invitation_not_found': 404,
-  'tenants.scope_refused': 403,
   'tenants.just_revoked': 503,
   'tenants.erasure_not_found': 404,
   'tenants.too_large': 413,

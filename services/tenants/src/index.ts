@@ -21,6 +21,7 @@ export type { Audit, AuditEntry, MintEndUserToken, TenantsDeps } from './deps.ts
 export type { Erased, Eraser, ExportedItem } from './erasers.ts';
 export { tenantErrors } from './errors.ts';
 export type { EnteredTenant, EnterTenant, Entrance } from './gate.ts';
+export { endUserScopes } from './scopes.ts';
 export { defaultSettings, type TenantSettings } from './settings.ts';
 export { channelMapping, tenant, tenants as tenantsTable, user as tenantUser } from './table.ts';
 export type { IsTokenRevoked } from './token-epochs.ts';

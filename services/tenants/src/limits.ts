@@ -28,6 +28,7 @@ export const invitationTtlDaysDefault = 7; // over a holiday, but not in a forgo
 export const invitationSecretBytes = 32; // 256 bits: nobody guesses one
 export const acceptsPerMinute = 20; // per address; a person accepts once
 
+export const scopeChars = 500; // every scope there is fits several times
 export const tokenTtlS = 24 * 60 * 60; // a token that leaked is of no use the day after
 export const tokenTtlLeastS = 60; // shorter, and clocks that differ make it useless
 export const tokenTtlDefaultS = 60 * 60;

@@ -1,6 +1,7 @@
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
+import { endUserScopes, isEndUserScope, leastScope } from './scopes.ts';
 
 // What goes over the wire. Attribute names are the table's own.
 
@@ -135,7 +136,16 @@ export const acceptance = z.strictObject({ token: z.string().min(1).max(300), di
 
 export const newToken = z.strictObject({
   sub: userId,
-  scope: z.enum(['read', 'write', 'admin']).default('write'),
+  scope: z
+    .string()
+    .max(limits.scopeChars)
+    .refine(
+      text => text.split(' ').every(isEndUserScope),
+      `Separated by single spaces, any of ${endUserScopes.join(', ')}`,
+    )
+    .transform(text => [...new Set(text.split(' '))].join(' '))
+    .default(leastScope)
+    .describe(`Separated by spaces, any of ${endUserScopes.join(', ')}`),
   ttl_seconds: z.int().min(limits.tokenTtlLeastS).max(limits.tokenTtlS).default(limits.tokenTtlDefaultS),
 });
 export const tokenShape = z.strictObject({

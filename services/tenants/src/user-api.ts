@@ -87,6 +87,7 @@ const routes = {
   get: route({
     ...account,
     auth: 'user',
+    endUserScope: 'profile:read',
     method: 'get',
     path: onePath,
     operationId: 'tenants.getUser',

@@ -51,7 +51,7 @@ export async function openTwo() {
     invitation_id: invitation.invitation_id,
     erasure_id: erasure.erasure_id,
   };
-  const send = { sub: 'u2', ttl_seconds: 60 };
+  const send = { sub: 'u2', scope: 'profile:read', ttl_seconds: 60 };
   const mint = async (tenant: string, as: string): Promise<string> =>
     (await call('POST', `/v1/tenants/${tenant}/tokens`, { as, send })).body.token;
   return { place, ids, guest: await mint('bobs', 'bob'), own: await mint('anns', 'ann') };

@@ -3,7 +3,6 @@ import { readText } from '../config.ts';
 import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { declareActions, runAction } from './action.ts';
-import { readScope } from './keys.ts';
 
 type TenantFlags = ConnectFlags & { id?: unknown; name?: unknown };
 type TokenFlags = ConnectFlags & { tenant?: unknown; user?: unknown; scope?: unknown; ttl?: unknown };
@@ -40,9 +39,10 @@ export function registerTenants(cli: CAC): void {
     .option('--url <url>', 'The server (default: the last one signed in to)')
     .option('--tenant <id>', 'Whose user it is')
     .option('--user <id>', 'Which user')
-    .option('--scope <scope>', 'read, write or admin (default: write)')
+    .option('--scope <scope>', 'What it may, separated by spaces or commas (default: inbox:read inbox:write)')
     .option('--ttl <seconds>', 'How long it is good (default: an hour)')
     .example('stak tokens mint --tenant acme --user ann')
+    .example('stak tokens mint --tenant acme --user ann --scope tasks:read,tasks:write')
     .action((action: string, flags: TokenFlags) => runAction('tokens', { mint }, action, flags));
 }
 
@@ -113,11 +113,12 @@ async function mint(flags: TokenFlags): Promise<void> {
   const ttl_seconds = flags.ttl === undefined ? undefined : Number(flags.ttl);
   if (ttl_seconds !== undefined && !Number.isInteger(ttl_seconds))
     throw new UsageError('--ttl needs a number of seconds');
+  const scope = flags.scope === undefined ? undefined : readText('--scope', flags.scope).replaceAll(',', ' ');
   const { connect } = await load();
   const { client } = await connect(flags);
   const { data } = await client.tenants.mintToken({
     tenant_id,
-    body: { sub, scope: readScope(flags.scope), ...(ttl_seconds !== undefined && { ttl_seconds }) },
+    body: { sub, ...(scope !== undefined && { scope }), ...(ttl_seconds !== undefined && { ttl_seconds }) },
   });
   console.error(`For ${sub} of ${tenant_id}, until ${data.expires_at}:`);
   console.log(data.token);

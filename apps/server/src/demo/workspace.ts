@@ -51,7 +51,10 @@ const skills = [
 
 // Tasks of Ann herself, which the agent tells her of. The shop's are on the account's board.
 async function openOwnTasks({ tenants }: Client, baseUrl: string, nowMs: number): Promise<void> {
-  const { data } = await tenants.mintToken({ tenant_id, body: { sub: 'ann', scope: 'write' } });
+  const { data } = await tenants.mintToken({
+    tenant_id,
+    body: { sub: 'ann', scope: 'tasks:read tasks:write' },
+  });
   const { tasks } = createClient({ baseUrl, token: data.token });
   const { data: counts } = await tasks.counts();
   if (counts.total > 0) return;

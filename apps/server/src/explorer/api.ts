@@ -18,7 +18,13 @@ export type ApiDeps = ReadingDeps & {
 
 // Open to every caller as far as the conventions go, so that whoever is no operator hears a 404 from us and not a 403
 // from them.
-const shared = { method: 'get' as const, auth: 'user' as const, scope: 'read' as const, tags: ['tables'] };
+const shared = {
+  method: 'get' as const,
+  auth: 'user' as const,
+  scope: 'read' as const,
+  endUserScope: 'any' as const,
+  tags: ['tables'],
+};
 const forOperators = 'For operators of this server, signed in; for anybody else it is not there.';
 const params = z.strictObject({ table: z.string().min(1).max(255) });
 

@@ -1,3 +1,4 @@
+import { endUserScopes } from '@stak/tenants';
 import type { Step } from './step.ts';
 import type { Answer, World } from './world.ts';
 
@@ -44,7 +45,7 @@ export const tenantsSteps: readonly Step[] = [
   { operation: 'tenants.exportUser' },
   {
     operation: 'tenants.mintToken',
-    body: { sub: 'ann', scope: 'write' },
+    body: { sub: 'ann', scope: endUserScopes.join(' ') },
     status: 201,
     keep: (world, answer) => void world.known.set('end_user_token', (answer.json as { token: string }).token),
   },

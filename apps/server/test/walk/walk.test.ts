@@ -1,3 +1,4 @@
+import { endUserScopes } from '@stak/tenants';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { traffic } from '../../src/trail.ts';
 import { requestOf, type Step, tokenOf } from './step.ts';
@@ -79,7 +80,7 @@ async function giveStrangerATenant({ server, stranger, known }: World): Promise<
   const post = (path: string, body: unknown) => send(server.url, { method: 'POST', path, token, body });
   await post('/v1/tenants', { tenant_id: 'strange', name: 'Strange', status: 'active' });
   await post('/v1/tenants/strange/users', { user_id: 'ann', display_name: 'Another Ann' });
-  const minted = await post('/v1/tenants/strange/tokens', { sub: 'ann', scope: 'write' });
+  const minted = await post('/v1/tenants/strange/tokens', { sub: 'ann', scope: endUserScopes.join(' ') });
   known.set('stranger_user_token', (minted.json as { token: string }).token);
 }
 

@@ -43,7 +43,8 @@ export function UserInbox({
 function OneUser({ place, user_id, name }: { place: Place; user_id: string; name: string }) {
   const { tenant_id, inbox_key } = place;
   const mint = useCallback(async () => {
-    const { data } = await client.tenants.mintToken({ tenant_id, body: { sub: user_id, scope: 'write' } });
+    const scope = 'inbox:read inbox:write';
+    const { data } = await client.tenants.mintToken({ tenant_id, body: { sub: user_id, scope } });
     return data.token;
   }, [tenant_id, user_id]);
   return (
