@@ -37,6 +37,17 @@ export const session = {
     const { data } = await client.accounts.signUp({ body: { email, password, name, cookie: true } });
     become((data as Tokens).access_token);
   },
+  // With the token of the link that the server printed when it started. It is good once.
+  async openDemo(token: string): Promise<void> {
+    const response = await watchedFetch('/console/demo/session', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ token }),
+    });
+    const answer = (await response.json()) as Tokens & { detail?: string };
+    if (!response.ok) throw new Error(answer.detail);
+    become(answer.access_token);
+  },
   async signOut(): Promise<void> {
     await client.accounts.logOut();
     become(undefined);

@@ -1,4 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createClient } from '@stak/client';
+import { issueSignInToken, signInLink } from '@stak/server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { type House, openDestination, openHouse } from './house.ts';
@@ -61,6 +64,29 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(failures).toEqual([]);
+  });
+
+  it('opens the demo workspace with the link that was printed, once', async () => {
+    const demo = { email: 'demo@example.com', password: 'a long enough password' };
+    const { accounts } = createClient({ baseUrl: house.url });
+    await accounts.signUp({ body: { ...demo, name: 'Demo', cookie: false } });
+    await writeFile(join(house.dataFolder, 'demo.json'), JSON.stringify({ ...demo, isFilled: true }));
+    const page = await browser!.newPage();
+    onTestFinished(() => page.close());
+    page.setDefaultTimeout(20_000);
+    await page.goto(`${house.url}/console/`);
+    await page.getByText('open it with the link that the server printed').waitFor();
+    expect(await page.getByRole('button', { name: 'Open the demo workspace' }).count()).toBe(0);
+
+    const link = signInLink(house.url, await issueSignInToken(house.dataFolder));
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Open the demo workspace' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Open the demo workspace' }).click();
+    await page.getByRole('alert').getByText('was used already').waitFor();
+    await page.getByRole('textbox', { name: 'E-mail' }).waitFor();
   });
 
   it('shows a webhook as it arrives, what became of it, and delivers it again', async () => {

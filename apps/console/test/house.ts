@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,12 +11,18 @@ import { mountConsole, readServerConfig, startServer } from '@stak/server';
 import { build as buildWithVite } from 'vite';
 import { vi } from 'vitest';
 
-export type House = { url: string; admitOperator(accountId: string): void; close(): Promise<void> };
+export type House = {
+  url: string;
+  dataFolder: string;
+  admitOperator(accountId: string): void;
+  close(): Promise<void>;
+};
 
 // The console as it is built for everybody, on a server that forgets.
 export async function openHouse(variables: Record<string, string> = {}): Promise<House> {
   built ??= build();
   const folder = await built;
+  const dataFolder = await mkdtemp(join(tmpdir(), 'stak-house-'));
   // Sources tell their address, so the port has to be known before anybody listens.
   const port = await freePort();
   const config = readServerConfig(
@@ -26,12 +32,16 @@ export async function openHouse(variables: Record<string, string> = {}): Promise
   const server = await startServer(config, {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
-    extend: app => mountConsole(app, () => undefined, folder),
+    extend: app => mountConsole(app, { folder, demoFolder: dataFolder }),
   });
   return {
     url: server.localUrl,
+    dataFolder,
     admitOperator: accountId => server.services.explorer!.admitFromHere(accountId),
-    close: () => server.stop(),
+    async close() {
+      await server.stop();
+      await rm(dataFolder, { recursive: true });
+    },
   };
 }
 

@@ -304,6 +304,10 @@ export function readStoreConfig({ path, endpoint, region }: StoreFlags): StoreCo
   };
 }
 
+// Where a server on this machine keeps its data.
+export const readDataFolder = ({ path }: { path?: unknown }, env: Environment = process.env): string =>
+  readText('--path', path ?? (env.STAK_DATA || './data'));
+
 export type DynamoConfig = { host: string; port: number; path: string };
 type DynamoFlags = Pick<ServerFlags, 'host' | 'port' | 'path' | 'memory'>;
 

@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Api } from '@stak/http';
-import type { Demo } from './demo.ts';
-import { isLoopback } from './loopback.ts';
+import { mountDemoSignIn } from './demo/sign-in.ts';
 
 const builtFolder = fileURLToPath(new URL('../../console/dist', import.meta.url));
 const types: Readonly<Record<string, string>> = {
@@ -21,8 +20,14 @@ const pagePolicy =
 
 type File = { body: Uint8Array<ArrayBuffer>; zipped: Uint8Array<ArrayBuffer>; type: string; isPage: boolean };
 
+export type ConsoleSettings = {
+  folder?: string; // of the pages, as they were built
+  demoFolder?: string; // the data folder with a demo to sign in to
+};
+
 // The pages of the console, as they were built. Paths are the console's own: whatever is no file is the page.
-export function mountConsole(app: Api['app'], demo: () => Demo | undefined, folder = builtFolder): void {
+export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): void {
+  const { folder = builtFolder, demoFolder } = settings;
   // Only what exists is kept, so that no stranger can fill it.
   const files = new Map<string, File>();
   const read = async (path: string): Promise<File | undefined> => {
@@ -32,12 +37,7 @@ export function mountConsole(app: Api['app'], demo: () => Demo | undefined, fold
   };
 
   app.get('/', c => c.redirect('/console/', 302));
-  // For the button that signs in to the demo. A page of somebody else that gets a name to mean this machine still
-  // says that name.
-  app.get('/console/demo.json', c => {
-    const found = isLoopback(new URL(c.req.url).hostname) ? demo() : undefined;
-    return found ? c.json({ email: found.email, password: found.password }) : c.json(null, 404);
-  });
+  if (demoFolder !== undefined) mountDemoSignIn(app, demoFolder);
   app.get('/console/*', async c => {
     const path = normalize(c.req.path.slice('/console/'.length));
     const isAsset = extname(path) in types && !path.startsWith('..') && !path.includes('\0');

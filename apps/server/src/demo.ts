@@ -1,33 +1,52 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Client, createClient } from '@stak/client';
 import { seededRandom } from '@stak/kit';
 import { createStage } from './demo/stage.ts';
 import { tellStory } from './demo/story.ts';
 import { ifCode, openWorkspace } from './demo/workspace.ts';
+import { UsageError } from './errors.ts';
 
-export type Demo = { email: string; password: string };
-type Saved = Demo & { isFilled: boolean; startMs?: number };
+// What the data folder keeps of it, in demo.json.
+export type Demo = {
+  email: string;
+  password: string;
+  isFilled: boolean;
+  startMs?: number;
+  accountId?: string; // none in files of earlier versions
+};
 
 const email = 'demo@example.com';
 export const firstOrder = 1001;
 const firstBeats = 70; // a second's work, and enough that no page is empty
 const firstSeed = 264; // its first beats leave something in every column of the board
 
+const demoFile = (folder: string): string => join(folder, 'demo.json');
+
 // A workspace to look at, made through the API like any other. Its password is made up for each store, so that no
 // server is left with one that everybody knows.
-export async function prepareDemo(url: string, folder: string): Promise<Demo> {
-  const file = join(folder, 'demo.json');
-  const known = await readSaved(file);
+export async function prepareDemo(url: string, folder: string): Promise<Demo & { accountId: string }> {
+  const known = await readDemo(folder);
   const fresh = { email, password: randomBytes(9).toString('base64url'), isFilled: false };
   const demo = { startMs: Date.now(), ...(known ?? fresh) };
-  if (demo.isFilled) return demo;
+  if (known?.isFilled && known.accountId !== undefined) return { ...demo, accountId: known.accountId };
   // Kept first: if we are killed in between, the next start signs in with it and goes on.
-  await save(file, demo);
-  await fill(await signIn(url, demo), url, demo.startMs);
-  await save(file, { ...demo, isFilled: true });
-  return demo;
+  await save(folder, demo);
+  const client = await signIn(url, demo).catch(
+    ifCode('accounts.credentials_wrong', async () => {
+      if (!known) await rm(demoFile(folder), { force: true });
+      throw new UsageError(
+        `the store has an account ${email} already, and ${known ? 'its password is not the one in demo.json' : 'no demo.json with its password'}`,
+      );
+    }),
+  );
+  if (!demo.isFilled) await fill(client, url, demo.startMs);
+  const { data: me } = await client.accounts.getMe();
+  await client.accounts.logOut();
+  const filled = { ...demo, isFilled: true, accountId: me.userId };
+  await save(folder, filled);
+  return filled;
 }
 
 async function signIn(baseUrl: string, { email, password }: Demo): Promise<Client> {
@@ -56,16 +75,17 @@ const todos = [
   { title: 'Send Ann a message', category: 'inbox' },
 ] as const;
 
-async function readSaved(file: string): Promise<Saved | undefined> {
+export async function readDemo(folder: string): Promise<Demo | undefined> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Saved;
+    return JSON.parse(await readFile(demoFile(folder), 'utf8')) as Demo;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-async function save(file: string, saved: Saved): Promise<void> {
-  await writeFile(`${file}.new`, `${JSON.stringify(saved, null, 2)}\n`, { mode: 0o600 });
+async function save(folder: string, demo: Demo): Promise<void> {
+  const file = demoFile(folder);
+  await writeFile(`${file}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
 }

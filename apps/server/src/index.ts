@@ -1,3 +1,5 @@
 export { readServerConfig } from './config.ts';
 export { mountConsole } from './console-files.ts';
+export { signInLink } from './demo/sign-in.ts';
+export { issueSignInToken } from './demo/sign-in-token.ts';
 export { type RunningServer, type ServerOptions, startServer } from './server.ts';

@@ -77,11 +77,7 @@ export function systemEndpoints(deps: SystemDeps) {
     endpoint(status, async c => {
       const { streams, deadLetters } = await readFresh();
       const workers = deps.workers();
-      const isOperator = deps.isOperator({
-        principal: c.get('principal'),
-        url: c.req.url,
-        header: name => c.req.header(name),
-      });
+      const isOperator = deps.isOperator({ principal: c.get('principal'), request: c.env?.incoming });
       return c.json(
         {
           at: new Date(deps.clock.now()).toISOString(),

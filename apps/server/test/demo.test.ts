@@ -1,33 +1,41 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { mountConsole } from '../src/console-files.ts';
 import { mountBooks } from '../src/demo/books.ts';
-import { type Demo, prepareDemo } from '../src/demo.ts';
+import { issueSignInToken } from '../src/demo/sign-in-token.ts';
+import { prepareDemo } from '../src/demo.ts';
 import { type RunningServer, startServer } from '../src/server.ts';
 import { killAll, stak, start } from './command.ts';
 import { untilPrinted } from './signed-in.ts';
 
-type Visit = { folder: string; server: RunningServer; demo: Demo; client: Client };
+type Visit = {
+  folder: string;
+  server: RunningServer;
+  demo: Awaited<ReturnType<typeof prepareDemo>>;
+  client: Client;
+};
 const visits: Visit[] = [];
 
 // A server whose demo workspace is filled, and somebody who has opened it.
 async function visit(): Promise<Visit> {
   const folder = await mkdtemp(join(tmpdir(), 'stak-demo-'));
-  let demo: Demo | undefined;
   const server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, {}), {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
     extend: app => {
-      mountConsole(app, () => demo);
+      mountConsole(app, { demoFolder: folder });
       mountBooks(app);
     },
   });
-  demo = await prepareDemo(server.url, folder);
+  const demo = await prepareDemo(server.url, folder);
   const { email, password } = demo;
   const visitor = createClient({ baseUrl: server.url });
   const { data } = await visitor.accounts.logIn({ body: { email, password, cookie: false } });
@@ -91,10 +99,61 @@ test('the first start fills every service, once, also if it was cut short', asyn
   expect(after.conversations).toContain('first-ann');
 }, 60_000);
 
+// As nginx's bare proxy_pass does it: the Host is rewritten, and no header tells of the caller.
+async function openProxy(target: string): Promise<{ url: string; close(): void }> {
+  const { hostname, port, host } = new URL(target);
+  const proxy = createServer((request, response) => {
+    const { method, url: path, headers } = request;
+    const onward = httpRequest({ hostname, port, method, path, headers: { ...headers, host } }, answer => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(onward);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  return { url, close: () => void proxy.close().closeAllConnections() };
+}
+
+const redeem = (url: string, token: unknown, headers: Record<string, string> = {}) =>
+  fetch(`${url}/console/demo/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify({ token }),
+  });
+
+test('only the link that was printed signs in to the demo, once, and nobody learns its password', async () => {
+  const { server, folder, demo } = await visit();
+  const proxy = await openProxy(server.url);
+  onTestFinished(() => proxy.close());
+  const first = await issueSignInToken(folder);
+  const token = await issueSignInToken(folder); // as after a restart
+  for (const url of [server.url, proxy.url]) {
+    const told = await (await fetch(`${url}/console/demo.json`)).text();
+    expect(told).toBe(JSON.stringify({ email: demo.email }));
+    for (const wrong of ['', 'x', first, token.slice(1), '../demo.json', null, { token }, 'x'.repeat(1000)])
+      expect((await redeem(url, wrong)).status).toBe(401);
+  }
+  for (const header of ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via', 'x-real-ip']) {
+    expect((await fetch(`${server.url}/console/demo.json`, { headers: { [header]: 'x' } })).status).toBe(404);
+    expect((await redeem(server.url, token, { [header]: 'x' })).status).toBe(401);
+  }
+
+  const answers = await Promise.all(Array.from({ length: 5 }, () => redeem(server.url, token)));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401, 401]);
+  const session = answers.find(({ ok }) => ok)!;
+  expect(session.headers.get('set-cookie')).toContain('HttpOnly');
+  const text = await session.text();
+  expect(text).not.toContain(demo.password);
+  const { access_token } = JSON.parse(text) as { access_token: string };
+  const { accounts } = createClient({ baseUrl: server.url, token: access_token });
+  expect((await accounts.getMe()).data).toMatchObject({ email: demo.email, userId: demo.accountId });
+}, 60_000);
+
 test('stak demo breaks a destination and heals it, goes on live, and makes room for the next story', async () => {
   const me = await visit();
   const { client } = me;
-  const url = ['--url', me.server.url];
+  const url = ['--url', me.server.url, '--path', me.folder];
   const first = await stak('demo', ...url, '--for', '1s', '--pace', '240');
   expect(first, first.stderr).toMatchObject({ code: 0 });
   expect(first.stderr).toContain('Filling: 170 of 170');

@@ -51,7 +51,9 @@ test('listens on IPv6 as .env says, and goes on without a demo whose address som
   await writeFile(join(folder, '.env'), 'STAK_HOST=::1\nSTAK_PORT=1\nSTAK_DATA=./data\n');
   const run = startWith({ cwd: folder }, 'start', '--port', '0');
   while (!run.stderr.includes('\n')) await Promise.race([once(run.child.stderr!, 'data'), run.code]);
-  expect(run.stderr).toMatch(/^stak: there is no demo workspace: .*\(accounts.credentials_wrong\)\n$/);
+  expect(run.stderr).toMatch(
+    /^stak: there is no demo workspace: the store has an account demo@example.com already, and no demo.json .*\n$/,
+  );
   const url = /^Stak is at (http:\/\/\[::1\]:\d+) /.exec(run.stdout)![1];
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   run.child.kill('SIGTERM');

@@ -11,17 +11,14 @@ import {
   Title,
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useLocation, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { session } from '../api.ts';
 import { Failure } from '../failure.tsx';
 
-type Demo = { email: string; password: string };
-
 // Only a server on this machine that has made a demo workspace answers.
-async function readDemo(): Promise<Demo | null> {
-  const response = await fetch('/console/demo.json');
-  return response.ok ? ((await response.json()) as Demo) : null;
+async function hasDemo(): Promise<boolean> {
+  return (await fetch('/console/demo.json')).ok;
 }
 
 const route = getRouteApi('/sign-in');
@@ -32,7 +29,10 @@ export function SignInPage() {
   const [isBusy, setIsBusy] = useState(false);
   const { to = '/' } = route.useSearch();
   const navigate = useNavigate();
-  const { data: demo } = useQuery({ queryKey: ['demo'], queryFn: readDemo });
+  const hash = useLocation({ select: location => location.hash });
+  const [usedHash, setUsedHash] = useState<string>();
+  const demoToken = hash === usedHash ? undefined : /^demo=([\w-]+)$/.exec(hash)?.[1];
+  const { data: isDemoHere } = useQuery({ queryKey: ['demo'], queryFn: hasDemo });
 
   const attempt = async (signIn: () => Promise<void>) => {
     setIsBusy(true);
@@ -46,6 +46,8 @@ export function SignInPage() {
       setIsBusy(false);
     }
   };
+
+  const openDemo = (token: string) => attempt(() => session.openDemo(token).finally(() => setUsedHash(hash)));
 
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -70,16 +72,18 @@ export function SignInPage() {
               Webhooks, inboxes, tasks and agents of your SaaS
             </Text>
           </div>
-          {demo && (
+          {demoToken !== undefined && (
             <>
-              <Button
-                loading={isBusy}
-                onClick={() => attempt(() => session.signIn(demo.email, demo.password))}
-              >
+              <Button loading={isBusy} onClick={() => openDemo(demoToken)}>
                 Open the demo workspace
               </Button>
               <Divider label="or" />
             </>
+          )}
+          {isDemoHere && demoToken === undefined && error === undefined && (
+            <Text size="sm">
+              There is a demo workspace: open it with the link that the server printed when it started.
+            </Text>
           )}
           {error !== undefined && <Failure error={error} />}
           <form onSubmit={submit}>
@@ -92,7 +96,7 @@ export function SignInPage() {
                 required
                 autoComplete={isNew ? 'new-password' : 'current-password'}
               />
-              <Button type="submit" loading={isBusy} variant={demo ? 'default' : 'filled'}>
+              <Button type="submit" loading={isBusy} variant={demoToken ? 'default' : 'filled'}>
                 {isNew ? 'Sign up' : 'Sign in'}
               </Button>
             </Stack>

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient, iterate } from '@stak/client';
 import { seededRandom } from '@stak/kit';
-import { readClientConfig } from '../config.ts';
+import { loadEnvFile, readClientConfig, readDataFolder } from '../config.ts';
 import { localUrl } from '../connection.ts';
 import { createStage, type Stage, watchedEvents } from '../demo/stage.ts';
 import { type Beat, tellStory } from '../demo/story.ts';
 import { inbox_key, openWorkspace, storyLabel, tenant_id, type Workspace } from '../demo/workspace.ts';
-import { type Demo, firstOrder } from '../demo.ts';
+import { type Demo, firstOrder, readDemo } from '../demo.ts';
 import { UsageError } from '../errors.ts';
 import { showProgress } from '../progress.ts';
 import { untilStopped } from '../signals.ts';
 import { openDesk } from './demo-desk.ts';
 import { readCount, readDurationMs } from './flags.ts';
 
-export type DemoFlags = { url?: unknown; pace?: unknown; for?: unknown; seed?: unknown };
+export type DemoFlags = { url?: unknown; path?: unknown; pace?: unknown; for?: unknown; seed?: unknown };
 
 const filledBeats = 170; // some fifty webhooks: the free plan takes a hundred in a minute
 const usualPace = 40; // things a minute: one can follow them with the eyes
@@ -22,10 +22,12 @@ const readyWaits = 20;
 const readyMs = 500;
 
 export async function demo(flags: DemoFlags): Promise<void> {
+  loadEnvFile();
   const url = readClientConfig(flags).url ?? localUrl;
+  const folder = readDataFolder(flags);
   const seed = readCount('--seed', flags.seed, 1);
   const live = readLive(flags);
-  const client = await signIn(url);
+  const client = await signIn(url, folder);
   const stopping = new AbortController();
   void untilStopped().then(() => stopping.abort());
 
@@ -52,7 +54,7 @@ export async function demo(flags: DemoFlags): Promise<void> {
     `${webhooks} webhooks, ${messages} messages, ${tasks} tasks and ${chats} questions to the agent.`,
   );
   console.log(
-    `Look at them: ${url} and "Open the demo workspace". The shipping desk has closed: its connection is paused.`,
+    `Look at them in the console, at ${url}. The shipping desk has closed: its connection is paused.`,
   );
 }
 
@@ -66,26 +68,25 @@ function readLive(flags: DemoFlags): Live | undefined {
   return { pace, forMs };
 }
 
-// The server tells the demo's password on its own machine, as it does to the console's button. One that has just
-// started is still busy with making the workspace.
-async function findDemo(url: string): Promise<Demo> {
+// The server keeps the demo's password in its data folder, for those who may read that. One that has just started is
+// still busy with making the workspace.
+async function findDemo(url: string, folder: string): Promise<Demo> {
+  await fetch(`${url}/healthz`).catch(() => {
+    throw new UsageError(`no server answers at ${url}; start one with npm start, or name another with --url`);
+  });
   for (let waits = 0; waits < readyWaits; waits++) {
-    const answer = await fetch(`${url}/console/demo.json`).catch(() => {
-      throw new UsageError(
-        `no server answers at ${url}; start one with npm start, or name another with --url`,
-      );
-    });
-    if (answer.ok) return (await answer.json()) as Demo;
+    const demo = await readDemo(folder);
+    if (demo?.isFilled) return demo;
     if (waits === 0) console.error('Waiting for the demo workspace…');
     await sleep(readyMs);
   }
   throw new UsageError(
-    `the server at ${url} has no demo workspace; it makes one when it starts on this machine, in a folder, without --no-demo`,
+    `there is no demo workspace in ${folder}; name the data folder of the server at ${url} with --path. A server makes one when it starts on this machine, in a folder, without --no-demo`,
   );
 }
 
-async function signIn(url: string): Promise<Client> {
-  const { email, password } = await findDemo(url);
+async function signIn(url: string, folder: string): Promise<Client> {
+  const { email, password } = await findDemo(url, folder);
   const { accounts } = createClient({ baseUrl: url });
   const logIn = async () =>
     (await accounts.logIn({ body: { email, password, cookie: false } })).data.access_token;

@@ -5,6 +5,7 @@ export function registerDemo(cli: CAC): void {
   cli
     .command('demo', 'Fill the demo workspace with the story of a shop, at once or as you watch')
     .option('--url <url>', 'The server, on this machine (default: http://127.0.0.1:8787)')
+    .option('--path <folder>', 'The data folder of that server (default: STAK_DATA, or ./data)')
     .option('--pace <number>', 'Go on live, with so many things a minute (default: 40 with --for)')
     .option(
       '--for <duration>',

@@ -1,6 +1,5 @@
 import type { CAC } from 'cac';
 import { loadEnvFile, readServerConfig, type ServerFlags } from '../config.ts';
-import type { Demo } from '../demo.ts';
 import { explain } from '../errors.ts';
 import { untilStopped } from '../signals.ts';
 
@@ -26,34 +25,42 @@ async function start(flags: ServerFlags): Promise<void> {
   const { startServer } = await import('../server.ts');
   const { mountBooks } = await import('../demo/books.ts');
   const { prepareDemo } = await import('../demo.ts');
-  const { readAccountId } = await import('../explorer/demo-account.ts');
+  const { signInLink } = await import('../demo/sign-in.ts');
+  const { issueSignInToken } = await import('../demo/sign-in-token.ts');
   const { mountConsole } = await import('../console-files.ts');
-  let demo: Demo | undefined;
+  const demoFolder =
+    config.demo && config.store.kind === 'embedded' && config.store.path !== ':memory:'
+      ? config.store.path
+      : undefined;
   const server = await startServer(config, {
     log: createLogger({ level: config.logLevel }),
-    // Anybody can say that they called this machine by its own name: only where nobody else can call it, is it told.
     extend: app => {
-      mountConsole(app, () => (config.isPrivate ? demo : undefined));
+      // The link is for this machine; where others reach the server, there is the password.
+      mountConsole(app, config.isPrivate && demoFolder !== undefined ? { demoFolder } : {});
       if (config.demo) mountBooks(app);
     },
   });
   const stopped = untilStopped();
   try {
     console.log(`Stak is at ${server.url}  (its API: ${server.url}/docs)`);
-    if (config.demo && config.store.kind === 'embedded' && config.store.path !== ':memory:')
-      demo = await prepareDemo(server.localUrl, config.store.path).then(sayDemo, sayNoDemo);
-    if (demo && config.explorer?.admitsDemo)
-      server.services.explorer?.admitFromHere(await readAccountId(server.localUrl, demo));
+    if (demoFolder !== undefined) {
+      const demo = await prepareDemo(server.localUrl, demoFolder).catch(sayNoDemo);
+      if (demo && config.isPrivate) {
+        const token = await issueSignInToken(demoFolder);
+        console.log(`Open the demo workspace, once: ${signInLink(server.localUrl, token)}`);
+      }
+      if (demo) sayDemo(demo);
+      if (demo && config.explorer?.admitsDemo) server.services.explorer?.admitFromHere(demo.accountId);
+    }
     await stopped;
   } finally {
     await server.stop();
   }
 }
 
-function sayDemo(demo: Demo): Demo {
-  console.log(`A demo workspace is ready: sign in as ${demo.email} with the password ${demo.password}`);
+function sayDemo({ email, password }: { email: string; password: string }): void {
+  console.log(`The demo's account: ${email} with the password ${password}`);
   console.log('To see it move: npx stak demo --for 5m');
-  return demo;
 }
 
 // A server without its demo is as good as any.

@@ -2,6 +2,7 @@ import { bindCursors, endpoint, events, httpErrors, json, type Principal, route,
 import type { Logger } from '@stak/kit';
 import type { AnyTable, Cursors } from '@stak/table';
 import { z } from 'zod';
+import type { Received } from '../loopback.ts';
 import type { Changes } from './changes.ts';
 import type { Operators } from './operators.ts';
 import { type ReadingDeps, readItems } from './reading.ts';
@@ -70,19 +71,14 @@ const changes = route({
 
 type Called = {
   get(name: 'principal'): Principal;
-  req: { url: string; header(name: string): string | undefined };
+  env?: { incoming?: Received };
 };
 
 export function explorerEndpoints(deps: ApiDeps) {
   const { operators, tables, log } = deps;
 
   function enter(c: Called): void {
-    const { req } = c;
-    operators.assertOperator({
-      principal: c.get('principal'),
-      url: req.url,
-      header: name => req.header(name),
-    });
+    operators.assertOperator({ principal: c.get('principal'), request: c.env?.incoming });
   }
 
   function enterTable(c: Called, name: string): AnyTable {

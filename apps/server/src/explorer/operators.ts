@@ -1,8 +1,8 @@
 import { httpErrors, type Principal } from '@stak/http';
-import { isLoopback } from '../loopback.ts';
+import { isFromThisMachine, type Received } from '../loopback.ts';
 
-// What the explorer looks at in a request.
-export type Caller = { principal: Principal; url: string; header(name: string): string | undefined };
+// What the explorer looks at in a request. One that no Node server received is not from this machine.
+export type Caller = { principal: Principal; request: Received | undefined };
 
 export type Operators = {
   // The account of a demo, for as long as this process runs, and for requests of this machine only.
@@ -21,7 +21,7 @@ export function createOperators(accountIds: readonly string[]): Operators {
     // Keys are handed to programs and to other people; whoever sees every customer's data has signed in.
     if (principal.kind !== 'account' || principal.via !== 'session') return false;
     const { accountId } = principal;
-    return named.has(accountId) || (fromHere.has(accountId) && isFromHere(caller));
+    return named.has(accountId) || (fromHere.has(accountId) && isFromThisMachine(caller.request));
   }
 
   return {
@@ -32,9 +32,3 @@ export function createOperators(accountIds: readonly string[]): Operators {
     },
   };
 }
-
-// A proxy that nobody told us of says what it passes on, or which name it was called by.
-const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
-
-const isFromHere = ({ url, header }: Caller): boolean =>
-  isLoopback(new URL(url).hostname) && forwarding.every(name => header(name) === undefined);

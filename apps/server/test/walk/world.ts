@@ -1,6 +1,6 @@
+import { createClient } from '@stak/client';
 import { type Clock, createLogger } from '@stak/kit';
 import { readServerConfig } from '../../src/config.ts';
-import { readAccountId } from '../../src/explorer/demo-account.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 
 // Two customers of one server. The owner has one of everything; the stranger would like to have it.
@@ -61,7 +61,8 @@ export async function openWorld(clock?: Clock): Promise<World> {
   }));
   const owner = await signUp(server.url, 'owner');
   const stranger = await signUp(server.url, 'stranger');
-  server.services.explorer!.admitFromHere(await readAccountId(server.url, owner));
+  const { data: me } = await createClient({ baseUrl: server.url, token: owner.session }).accounts.getMe();
+  server.services.explorer!.admitFromHere(me.userId);
   return { server, operations, owner, stranger, known: new Map() };
 }
 

@@ -1,0 +1,49 @@
+import { type Api, httpErrors } from '@stak/http';
+import { readDemo } from '../demo.ts';
+import { isFromThisMachine } from '../loopback.ts';
+import { useSignInToken } from './sign-in-token.ts';
+
+export const signInLink = (url: string, token: string): string => `${url}/console/sign-in#demo=${token}`;
+
+const mostBytes = 200; // of a body with a token
+
+// The console's button "Open the demo workspace". The password never leaves the data folder: a page that was opened
+// with the printed link exchanges the link's token for a session, once. docs/adr/0061-the-demo-is-opened-by-a-link.md
+export function mountDemoSignIn(app: Api['app'], folder: string): void {
+  // Whether there is a demo, so that the page can say how to get in.
+  app.get('/console/demo.json', async c => {
+    const demo = isFromThisMachine(c.env?.incoming) ? await readDemo(folder) : undefined;
+    return demo?.isFilled ? c.json({ email: demo.email }) : c.json(null, 404);
+  });
+
+  app.post('/console/demo/session', async c => {
+    const token = await readToken(c.req.raw);
+    const demo = isFromThisMachine(c.env?.incoming) ? await readDemo(folder) : undefined;
+    if (!demo || token === undefined || !(await useSignInToken(folder, token)))
+      throw httpErrors.create(
+        'http.unauthenticated',
+        'This link to the demo workspace was used already, or is of an earlier start. Restart the server for another, or sign in with the password that it printed.',
+      );
+    const headers = new Headers({ 'Content-Type': 'application/json' });
+    for (const name of ['host', 'origin', 'user-agent']) {
+      const value = c.req.header(name);
+      if (value !== undefined) headers.set(name, value);
+    }
+    const body = JSON.stringify({ email: demo.email, password: demo.password, cookie: true });
+    return app.fetch(
+      new Request(new URL('/v1/auth/login', c.req.url), { method: 'POST', headers, body }),
+      c.env,
+    );
+  });
+}
+
+async function readToken(request: Request): Promise<string | undefined> {
+  const length = Number(request.headers.get('content-length') ?? Number.NaN);
+  if (!(length <= mostBytes)) return undefined;
+  try {
+    const { token } = (await request.json()) as { token?: unknown };
+    return typeof token === 'string' ? token : undefined;
+  } catch {
+    return undefined;
+  }
+}
