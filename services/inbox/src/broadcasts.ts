@@ -6,7 +6,7 @@ import * as limits from './limits.ts';
 import type { Step } from './mailbox.ts';
 import type { Place } from './places.ts';
 import type { SendContent } from './sends.ts';
-import { broadcast, publicCategoryStats, publicMessage, publicStats } from './table.ts';
+import { broadcast, publicCategories, publicCategoryStats, publicMessage, publicStats } from './table.ts';
 
 // A message to everyone: one text, one line in the list, and the head. The same for ten users as for millions.
 export async function broadcastSteps(
@@ -36,7 +36,7 @@ export async function broadcastSteps(
     steps: [
       ['text', write.put(publicMessage, text, { ifAbsent: true })],
       ['line', write.put(broadcast, line, { ifAbsent: true })],
-      ...headSteps(service, place, head, { seq }, [...live, { seq, id, category, expiredat }], category),
+      ...headSteps(service, place, head, { seq }, [...live, { seq, id, category, expiredat }]),
     ],
   };
 }
@@ -57,7 +57,7 @@ export async function withdrawalSteps(
   return [
     ['text', write.delete(publicMessage, { ...place, id })],
     ['line', write.put(broadcast, line, { ifAbsent: true })],
-    ...headSteps(service, place, head, { seq }, live, category),
+    ...headSteps(service, place, head, { seq }, live),
   ];
 }
 
@@ -68,28 +68,55 @@ export async function readHead(
   const { tenant_key, inbox_key } = place;
   const key = { tenant_key, inbox_key };
   const head = await service.store.get(publicStats, key, { consistent: true });
-  return { head, broadcasts: await service.broadcasts.upTo(key, head) };
+  const broadcasts = await service.broadcasts.upTo(key, head);
+  return { head: head && { ...head, counts: head.counts ?? (await storedCounts(service, key)) }, broadcasts };
+}
+
+// A head that was written without counts: its category stats say what they are.
+async function storedCounts({ store }: Service, place: Place): Promise<Record<string, number>> {
+  const counts: [string, number][] = [];
+  for await (const { category, published } of store.all(publicCategories, place))
+    if (published > 0) counts.push([category, published]);
+  return Object.fromEntries(counts);
 }
 
 export const liveOf = ({ inOrder }: Broadcasts, nowS: number): Broadcast[] =>
   inOrder.filter(one => one.expiredat > nowS);
 
-// The head, and the document's stats of the category that changed.
+export function countByCategory(live: readonly Broadcast[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const { category } of live)
+    if (category !== undefined) counts.set(category, (counts.get(category) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+// The head, and the stats of every category whose number is another one now: also of those in which something has
+// expired since the head was written. So whoever writes the head has counted everything.
 export function headSteps(
   { ids }: Pick<Service, 'ids'>,
   place: Place,
   head: Head,
   change: { seq?: number; redacting?: string[] },
   live: readonly Broadcast[],
-  category?: string,
 ): Step[] {
   const before = head ?? { ...place, published: 0, list: ids.next(), seq: 0, redacting: [] };
-  const after = { ...before, ...change, published: live.length };
+  const counts = countByCategory(live);
+  const after = { ...before, ...change, published: live.length, counts };
   const guard = head ? { ifVersion: head.version } : { ifAbsent: true };
   const steps: Step[] = [['head', write.put(publicStats, after, guard)]];
-  if (category !== undefined) {
-    const published = live.filter(one => one.category === category).length;
-    steps.push(['category', write.put(publicCategoryStats, { ...place, category, published })]);
+  const countsBefore = head?.counts ?? {};
+  for (const category of new Set([...Object.keys(countsBefore), ...Object.keys(counts)])) {
+    const published = ownNumber(counts, category);
+    if (published === ownNumber(countsBefore, category)) continue;
+    const stats = { ...place, category, published };
+    steps.push([
+      `stats of ${category}`,
+      published > 0 ? write.put(publicCategoryStats, stats) : write.delete(publicCategoryStats, stats),
+    ]);
   }
   return steps;
 }
+
+// A category may be called `constructor`, too.
+export const ownNumber = (counts: Readonly<Record<string, number>>, category: string): number =>
+  Object.hasOwn(counts, category) ? counts[category]! : 0;

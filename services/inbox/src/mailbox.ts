@@ -71,7 +71,8 @@ export const changeMailbox = <T>(
     }),
   );
 
-// The state, and the stats of every category whose numbers change with it.
+// The state, and the stats of every category whose numbers change with it. A category without messages has none:
+// categories come and go, and what is left of them would add up.
 export function stateSteps(
   before: UserState | undefined,
   state: Omit<UserState, 'version' | 'kind'>,
@@ -86,7 +87,8 @@ export function stateSteps(
     const [allBefore, unreadBefore] = countsOf(before?.counts, category);
     if (category === uncategorised || (all === allBefore && unread === unreadBefore)) continue;
     const stats = { tenant_key, inbox_key, uid, category, published: all, read: all - unread };
-    steps.push([`${category} of ${uid}`, write.put(categoryStats, stats)]);
+    const step = all > 0 ? write.put(categoryStats, stats) : write.delete(categoryStats, stats);
+    steps.push([`${category} of ${uid}`, step]);
   }
   return steps;
 }

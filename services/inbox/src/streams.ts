@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { oncePerEvent, type Subscription, subscribe } from '@stak/streams';
 import { type WriteStep, write } from '@stak/table';
-import { headSteps, liveOf, readHead } from './broadcasts.ts';
+import { countByCategory, headSteps, liveOf, readHead } from './broadcasts.ts';
 import { type Service, secondsNow } from './deps.ts';
 import { openMailbox } from './mailbox.ts';
 import { numberTest } from './number-set.ts';
 import type { Place, UserPlace } from './places.ts';
-import { isLostRace } from './race.ts';
+import { done, untilDone } from './race.ts';
 import { writeRange } from './range-writer.ts';
 import { send } from './send-table.ts';
 import { inboxTable, publicMessage, publicStats, userMessage, userStats } from './table.ts';
@@ -44,7 +44,7 @@ const expiries = (service: Service) =>
     async handle(change) {
       if (change.kind !== 'expire') return;
       if (change.entity === 'user message') await settleUser(service, userOf(change.old));
-      else await recountPublic(service, placeOf(change.old), change.old.taxonomy?.category);
+      else await recountPublic(service, placeOf(change.old));
     },
   });
 
@@ -52,15 +52,17 @@ async function settleUser(service: Service, user: UserPlace): Promise<void> {
   if (await service.store.get(userStats, user, { consistent: true })) await openMailbox(service, user);
 }
 
-async function recountPublic(service: Service, place: Place, category?: string): Promise<void> {
-  const { head, broadcasts } = await readHead(service, place);
-  const live = liveOf(broadcasts, secondsNow(service));
-  if (!head || head.published === live.length) return;
-  const steps = headSteps(service, place, head, {}, live, category);
-  await service.store.transact(steps, { pattern: 'recount broadcasts' }).catch(error => {
-    if (!isLostRace(error)) throw error; // whoever was faster has counted as well
+// Whoever is faster has counted as well, but perhaps a moment before the message expired.
+const recountPublic = (service: Service, place: Place): Promise<void> =>
+  untilDone<void>(service, async () => {
+    const { head, broadcasts } = await readHead(service, place);
+    const live = liveOf(broadcasts, secondsNow(service));
+    if (!head || (isDeepStrictEqual(head.counts, countByCategory(live)) && head.published === live.length))
+      return done(undefined);
+    const steps = headSteps(service, place, head, {}, live);
+    await service.store.transact(steps, { pattern: 'recount broadcasts' });
+    return done(undefined);
   });
-}
 
 // How many have read what was sent. "All read" is written to the messages here, which then count one by one.
 const reads = (service: Service) =>

@@ -254,6 +254,10 @@ export const publicStats = entity(inboxTable, {
   schema: z.object({
     ...forEveryone,
     published: int.describe('messages to everyone that are live, as of the last write'),
+    counts: z
+      .record(z.string(), int)
+      .optional()
+      .describe('of them, by category: what the category stats say. None where it was written without'),
     list: z.string().describe('which list it is the head of: one that was erased is another one'),
     seq: int,
     redacting: z.array(z.string()).describe('ids of sends to users whose copies are being removed'),
@@ -261,7 +265,9 @@ export const publicStats = entity(inboxTable, {
   }),
   key: { partition: 't#{tenant_key}G#$public#{inbox_key}', sort: 'c#*' },
   version: 'version',
-  examples: [{ ...acme, published: 1, list: exampleMessage.id, seq: 1, redacting: [] }],
+  examples: [
+    { ...acme, published: 1, counts: { billing: 1 }, list: exampleMessage.id, seq: 1, redacting: [] },
+  ],
 });
 
 export const publicCategoryStats = entity(inboxTable, {
@@ -297,4 +303,8 @@ export const messagesOfUser = defineQuery('messages of a user', {
 });
 export const expiriesOfUser = defineQuery('next expiries of a user', { of: expiry, consistent: true });
 export const broadcastsOfInbox = defineQuery('broadcasts of an inbox', { of: broadcast, consistent: true });
+export const publicCategories = defineQuery('public category stats of an inbox', {
+  of: publicCategoryStats,
+  consistent: true,
+});
 export const inboxesOfTenant = defineQuery('inboxes of a tenant', { of: inboxConfig, consistent: true });

@@ -1,6 +1,7 @@
 import { deepStrictEqual } from 'node:assert';
 import type { UserPlace } from '../../src/index.ts';
 import type { Actor } from './actor.ts';
+import { checkPublic, checkUser, type PublicCheck } from './stored.ts';
 import type { World } from './world.ts';
 
 export type Tally = { checks: number };
@@ -11,11 +12,13 @@ const views = [
   { archived: false, snoozed: true },
 ];
 
-// Every user's feed, page by page, and counts, as the model has them.
-export async function checkAll(world: World, actor: Actor, tally: Tally): Promise<void> {
+// Every user's feed, page by page, and counts, shown and stored, as the model has them.
+export async function checkAll(world: World, actor: Actor, last: PublicCheck, tally: Tally): Promise<void> {
+  await checkPublic(world, actor, last);
   for (const uid of actor.model.known()) {
     const user = { ...world.place, uid };
     deepStrictEqual(sorted(await actor.inbox().operations.counts(user)), sorted(actor.model.counts(uid)));
+    await checkUser(world, actor, uid);
     tally.checks += 1;
     for (const view of views) {
       const shown = await readAll(world, actor, user, view);

@@ -103,18 +103,52 @@ export class Model {
   }
 
   counts(uid: string): Numbers & { categories: Record<string, Numbers> } {
-    const numbers = (copies: Copy[]): Numbers => ({
-      total: copies.length,
-      unread: copies.filter(copy => !copy.flags.read).length,
-      unseen: copies.filter(copy => !copy.flags.seen).length,
-    });
     const inside = this.#inside(uid);
     const categories: Record<string, Numbers> = {};
     for (const { sent } of inside)
       if (sent.category !== undefined)
-        categories[sent.category] = numbers(inside.filter(copy => copy.sent.category === sent.category));
-    return { ...numbers(inside), categories };
+        categories[sent.category] = numbersOf(inside.filter(copy => copy.sent.category === sent.category));
+    return { ...numbersOf(inside), categories };
+  }
+
+  // What is to be stored for a user: their own messages, `*` for all of them.
+  storedCounts(uid: string): Record<string, { published: number; read: number }> {
+    const own = this.#inside(uid).filter(copy => copy.sent.recipients !== undefined);
+    const stored: Record<string, { published: number; read: number }> = {};
+    for (const key of ['*', ...new Set(own.flatMap(copy => copy.sent.category ?? []))]) {
+      const { total, unread } = numbersOf(own.filter(({ sent }) => key === '*' || sent.category === key));
+      stored[key] = { published: total, read: total - unread };
+    }
+    return stored;
+  }
+
+  // What is to be stored for everyone, at a moment when it is written.
+  publicCounts(): Record<string, number> {
+    const live = this.#publicOnes.filter(one => this.#isLive(one));
+    const counts = new Map([['*', live.length]]);
+    for (const { category } of live)
+      if (category !== undefined) counts.set(category, (counts.get(category) ?? 0) + 1);
+    return Object.fromEntries(counts);
+  }
+
+  // Of what was sent and is still there: how many have read it.
+  readers(): Map<string, number> {
+    const readers = new Map<string, number>();
+    for (const sent of this.sent.values()) {
+      if (!this.#isLive(sent)) continue;
+      const copies = [...this.#users.values()].flatMap(user =>
+        user.copies.filter(copy => copy.sent === sent),
+      );
+      readers.set(sent.id, copies.filter(copy => copy.flags.read).length);
+    }
+    return readers;
   }
 }
+
+const numbersOf = (copies: readonly Copy[]): Numbers => ({
+  total: copies.length,
+  unread: copies.filter(copy => !copy.flags.read).length,
+  unseen: copies.filter(copy => !copy.flags.seen).length,
+});
 
 const fresh = (): Flags => ({ read: false, seen: false, archived: false });

@@ -3,6 +3,7 @@ import { Actor } from './actor.ts';
 import type { EngineKind } from './backend.ts';
 import { checkAll, type Tally } from './check.ts';
 import { type History, histories } from './commands.ts';
+import { checkAtRest, type PublicCheck } from './stored.ts';
 import { openWorld, type Sabotage } from './world.ts';
 
 export type RunOptions = {
@@ -43,10 +44,13 @@ async function runHistory(history: History, { engine, sabotage }: RunOptions, ta
   const world = await openWorld({ engine, policy, recipientsTogether, sabotage });
   try {
     const actor = new Actor(world, policy);
+    const last: PublicCheck = { expected: {} };
     for (const command of commands) {
       await actor.run(command);
-      if (command.do !== 'crash') await checkAll(world, actor, tally);
+      if (command.do !== 'crash') await checkAll(world, actor, last, tally);
     }
+    world.faults.disarm();
+    await checkAtRest(world, actor);
   } finally {
     await world.close();
   }

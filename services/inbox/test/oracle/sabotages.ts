@@ -31,6 +31,11 @@ const setState = (change: (state: Item) => Item): Sabotage =>
 const drop = (prefix: string): Sabotage =>
   onWrites(write => (String(keyOf(write).sk).startsWith(prefix) ? undefined : write));
 
+const isStats = (write: Write, partition: string): boolean => {
+  const { pk, sk } = keyOf(write);
+  return String(pk).includes(partition) && String(sk).startsWith('c#') && sk !== 'c#*';
+};
+
 type Numbers = { to: number; also: number[] };
 
 export const sabotages: Record<string, Sabotage> = {
@@ -70,6 +75,15 @@ export const sabotages: Record<string, Sabotage> = {
     return item?.redacts === undefined ? write : undefined;
   }),
   'takes no claim on host ids': drop('h#'),
+  'stores no numbers of categories for users': onWrites(write => (isStats(write, 'U#') ? undefined : write)),
+  'stores no numbers of categories for everyone': onWrites(write =>
+    isStats(write, 'G#') ? undefined : write,
+  ),
+  'counts one more for everyone than there are': onWrites(write => {
+    const item = write.Put?.Item as Item | undefined;
+    if (item?.sk !== 'c#*' || !String(item.pk).includes('G#')) return write;
+    return { Put: { ...write.Put, Item: { ...item, published: (item.published as number) + 1 } } };
+  }),
 };
 
 // The update, as if the message had been marked before everything else.

@@ -31,6 +31,7 @@ export async function openWorld({ engine, policy, recipientsTogether, sabotage }
   await store.put(inboxConfig, { ...place, ...words, late_joiners: policy, unique_host_system_ids: true });
   return {
     place,
+    client,
     store,
     faults,
     processes,

@@ -1,0 +1,67 @@
+import { deepStrictEqual } from 'node:assert';
+import { send } from '../../src/send-table.ts';
+import type { Actor } from './actor.ts';
+import { handleRecords, type World } from './world.ts';
+
+// Every count that is stored, as it stands in the table, whatever the service makes of it.
+
+type Stored = { pk: string; sk: string } & Record<string, unknown>;
+
+const tableName = 'stak-inbox';
+
+async function countsAt(world: World, partition: string): Promise<Record<string, Stored>> {
+  const { Items = [] } = await world.client.query({
+    TableName: tableName,
+    KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
+    ExpressionAttributeValues: { ':pk': partition, ':sk': 'c#' },
+    ConsistentRead: true,
+  });
+  return Object.fromEntries((Items as Stored[]).map(item => [item.sk.slice(2), item]));
+}
+
+const keyOf = (world: World, kind: string, uid = ''): string =>
+  `t#${world.place.tenant_key}${kind}#${uid}${world.place.inbox_key}`;
+
+const picked = <Name extends string>(stored: Record<string, Stored>, ...names: Name[]) =>
+  Object.fromEntries(
+    Object.entries(stored)
+      .filter(([key, item]) => key === '*' || item.published !== 0)
+      .map(([key, item]) => [key, Object.fromEntries(names.map(name => [name, item[name]]))]),
+  );
+
+// A user's own messages are counted as of now: whoever asked for the counts before has settled what had expired.
+export async function checkUser(world: World, actor: Actor, uid: string): Promise<void> {
+  const stored = await countsAt(world, keyOf(world, 'U', `${uid}#`));
+  deepStrictEqual(picked(stored, 'published', 'read'), actor.model.storedCounts(uid), `stored for ${uid}`);
+}
+
+// Messages to everyone are counted as of the last write, all categories in it.
+export type PublicCheck = { version?: unknown; expected: Record<string, number> };
+
+export async function checkPublic(world: World, actor: Actor, last: PublicCheck): Promise<void> {
+  const stored = await countsAt(world, keyOf(world, 'G', '$public#'));
+  const version = stored['*']?.version;
+  if (version !== last.version) Object.assign(last, { version, expected: actor.model.publicCounts() });
+  if (version !== undefined) deepStrictEqual(publishedOf(stored), last.expected, 'stored for everyone');
+}
+
+const publishedOf = (stored: Record<string, Stored>) =>
+  Object.fromEntries(
+    Object.entries(picked(stored, 'published')).map(([key, { published }]) => [key, published]),
+  );
+
+// When all that has expired is removed, and the streams have said so, nothing is counted that is gone, and the numbers
+// of every send are those of its readers.
+export async function checkAtRest(world: World, actor: Actor): Promise<void> {
+  await world.sweep(0);
+  const records = await world.readRecords();
+  if (records.length === 0) return; // there is no stream to read
+  for (let left = records; left.length > 0; left = await world.readRecords())
+    await handleRecords(world.processes[0], left);
+  const stored = await countsAt(world, keyOf(world, 'G', '$public#'));
+  if (stored['*']) deepStrictEqual(publishedOf(stored), actor.model.publicCounts(), 'for everyone, at rest');
+  for (const [id, read] of actor.model.readers()) {
+    const found = await world.store.get(send, { ...world.place, id }, { consistent: true });
+    if (found) deepStrictEqual(found.read, read, `readers of ${id}`);
+  }
+}
