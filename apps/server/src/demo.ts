@@ -1,28 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type Client, createClient } from '@stak/client';
 import { seededRandom } from '@stak/kit';
 import { createStage } from './demo/stage.ts';
 import { tellStory } from './demo/story.ts';
 import { ifCode, openWorkspace } from './demo/workspace.ts';
+import { type Demo, readDemo, removeDemo, saveDemo } from './demo-file.ts';
 import { UsageError } from './errors.ts';
-
-// What the data folder keeps of it, in demo.json.
-export type Demo = {
-  email: string;
-  password: string;
-  isFilled: boolean;
-  startMs?: number;
-  accountId?: string; // none in files of earlier versions
-};
 
 const email = 'demo@example.com';
 export const firstOrder = 1001;
 const firstBeats = 70; // a second's work, and enough that no page is empty
 const firstSeed = 264; // its first beats leave something in every column of the board
-
-const demoFile = (folder: string): string => join(folder, 'demo.json');
 
 // A workspace to look at, made through the API like any other. Its password is made up for each store, so that no
 // server is left with one that everybody knows.
@@ -32,10 +20,10 @@ export async function prepareDemo(url: string, folder: string): Promise<Demo & {
   const demo = { startMs: Date.now(), ...(known ?? fresh) };
   if (known?.isFilled && known.accountId !== undefined) return { ...demo, accountId: known.accountId };
   // Kept first: if we are killed in between, the next start signs in with it and goes on.
-  await save(folder, demo);
+  await saveDemo(folder, demo);
   const client = await signIn(url, demo).catch(
     ifCode('accounts.credentials_wrong', async () => {
-      if (!known) await rm(demoFile(folder), { force: true });
+      if (!known) await removeDemo(folder);
       throw new UsageError(
         `the store has an account ${email} already, and ${known ? 'its password is not the one in demo.json' : 'no demo.json with its password'}`,
       );
@@ -45,7 +33,7 @@ export async function prepareDemo(url: string, folder: string): Promise<Demo & {
   const { data: me } = await client.accounts.getMe();
   await client.accounts.logOut();
   const filled = { ...demo, isFilled: true, accountId: me.userId };
-  await save(folder, filled);
+  await saveDemo(folder, filled);
   return filled;
 }
 
@@ -74,18 +62,3 @@ const todos = [
   { title: 'Send a webhook to the source "demo"', category: 'webhooks' },
   { title: 'Send Ann a message', category: 'inbox' },
 ] as const;
-
-export async function readDemo(folder: string): Promise<Demo | undefined> {
-  try {
-    return JSON.parse(await readFile(demoFile(folder), 'utf8')) as Demo;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-async function save(folder: string, demo: Demo): Promise<void> {
-  const file = demoFile(folder);
-  await writeFile(`${file}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
-}

@@ -6,10 +6,11 @@ import { conversationsTable } from '@stak/agents';
 import { createClient } from '@stak/client';
 import { createEngine } from '@stak/engine';
 import { createLogger } from '@stak/kit';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { actions as dynamodb } from '../src/commands/dynamodb-actions.ts';
 import { actions } from '../src/commands/secrets-actions.ts';
 import { readServerConfig } from '../src/config.ts';
+import { prepareDemo } from '../src/demo.ts';
 import { startServer } from '../src/server.ts';
 
 const keyNamed = (id: string) =>
@@ -156,6 +157,27 @@ test('a backup opens by itself, with the key that the folder made', async () => 
   await rm(join(foreign, 'stak.mdb'));
   await expect(dynamodb.backup({ path: original, to: foreign })).rejects.toThrow('secret-key of its own');
 });
+
+test('a backup has the demo that its tables have', async () => {
+  const [original, copy] = [join(path, 'with-demo'), join(path, 'demo-copy')];
+  const open = async (folder: string) => {
+    const config = readServerConfig({ path: folder, port: 0 }, {});
+    const server = await startServer(config, { log: createLogger({ level: 'silent' }) });
+    onTestFinished(() => server.stop());
+    return { server, demo: await prepareDemo(server.localUrl, folder) };
+  };
+  const { demo } = await open(original);
+  for (const of of ['log', 'error'] as const) vi.spyOn(console, of).mockImplementation(() => {});
+  await dynamodb.backup({ path: original, to: copy }); // while the server runs
+  vi.restoreAllMocks();
+  expect((await stat(join(copy, 'demo.json'))).mode & 0o077).toBe(0);
+  const restored = await open(copy);
+  expect(restored.demo).toEqual(demo);
+  const { email, password } = restored.demo;
+  const { accounts } = createClient({ baseUrl: restored.server.localUrl });
+  const { data } = await accounts.logIn({ body: { email, password, cookie: false } });
+  expect(data.access_token).toBeTypeOf('string');
+}, 60_000);
 
 test('a folder that is none is not made one', async () => {
   await expect(actions.status({ path: join(path, 'nowhere') })).rejects.toThrow('there is no folder');

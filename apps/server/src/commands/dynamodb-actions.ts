@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Engine } from '@stak/engine';
 import { readDynamoConfig, readText } from '../config.ts';
+import { readDemo, removeDemo, saveDemo } from '../demo-file.ts';
 import { isLoopback } from '../loopback.ts';
 import { note } from '../print.ts';
 import { copySecretKey, refuseOtherKey } from '../secrets.ts';
@@ -51,9 +52,12 @@ async function backup(flags: Flags): Promise<void> {
   const to = readText('--to', flags.to);
   const { path } = readDynamoConfig(flags);
   await refuseOtherKey(path, to);
+  // Read first: what it says of the demo is then true of the tables that are copied after it.
+  const demo = await readDemo(path);
   note(`Copying to ${to}…`);
   await withEngine(flags, engine => engine.backup(resolve(to)));
   const hasKey = await copySecretKey(path, to);
+  await (demo ? saveDemo(to, demo) : removeDemo(to));
   console.log(`Backed up to ${to}${hasKey ? ', with the secret-key that opens what is sealed in it' : ''}`);
 }
 

@@ -1,5 +1,5 @@
 import { type Api, httpErrors } from '@stak/http';
-import { readDemo } from '../demo.ts';
+import { readDemo } from '../demo-file.ts';
 import { isFromThisMachine } from '../loopback.ts';
 import { useSignInToken } from './sign-in-token.ts';
 
