@@ -4,6 +4,7 @@ import { lakeErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import { columnsFor, locateCurrent, type Part, whileFilesLast } from './parts.ts';
 import { type Scope, scopeCondition } from './scope.ts';
+import { beginsReading } from './sql-gate.ts';
 import { quoteName } from './sql-text.ts';
 import type { FollowedEntity } from './tables.ts';
 
@@ -17,18 +18,13 @@ export function listViews(parts: readonly Part[]): View[] {
   );
 }
 
-// Comments and strings may say anything; what a statement is, is said by its first word. Everything else is decided
-// by DuckDB, which has neither files nor settings to give by then.
-const readingWords =
-  /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(?:\(|(?:select|with|from|values|describe|summarize|show|pivot|unpivot)\b)/i;
-
 // A caller's SQL, over tables that hold his rows and nobody else's: they are made for this query, in memory.
 export async function runQuery(
   { duck, views }: { duck: Duck; views: readonly View[] },
   scope: Scope,
   sql: string,
 ): Promise<DuckAnswer> {
-  if (!readingWords.test(sql))
+  if (!beginsReading(sql))
     throw lakeErrors.create('lake.sql_forbidden', 'A query begins with SELECT, WITH, FROM or VALUES.');
   return whileFilesLast(async () => {
     const prepare: string[] = [];

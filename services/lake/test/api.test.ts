@@ -78,6 +78,12 @@ test('POST /v1/lake/query', async () => {
   expect((await call('/v1/lake/query', 'ann', { sql: 'x'.repeat(limits.sqlChars + 1) })).status).toBe(400);
 });
 
+test('a text of nothing but comments is refused at once', async () => {
+  const sql = `${'/**/'.repeat(4000)}x`;
+  const refused = await call('/v1/lake/query', 'ann', { sql });
+  expect(refused).toMatchObject({ status: 400, body: { code: 'lake.sql_forbidden' } });
+});
+
 test('end users of a tenant that is closed are told nothing', async () => {
   const sql = 'select 1';
   expect((await call('/v1/lake/query', 'closed', { sql })).status).toBe(404);
