@@ -238,10 +238,26 @@ describe('the schema', () => {
     ['too many rules', Array(51).fill(rule)],
     ['too many rules in groups', Array(26).fill({ or: [rule, rule] })],
     ['too many wide paths', Array(11).fill(body('$..a', 'exists'))],
+    ['too many groups', Array(40).fill({ and: [{ or: [rule] }] })],
     ['too many regexes', Array(6).fill(body('$.a', 'regex', 'a'))],
     ['no array', rule],
   ])('refuses %s', (_, filters) => {
     expect(filtersSchema.safeParse(filters).success).toBe(false);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['regexes', () => body('$.a', 'regex', 'a{1000}b{1000}c{1000}d{1000}')],
+    ['rules', () => body("$['a','b']", 'equals', 'x')],
+    ['empty groups', () => ({ and: [] })],
+  ])('counts %s before it compiles any', (_, one) => {
+    const filters = Array.from({ length: 15 }, () => ({ or: Array.from({ length: 50 }, one) }));
+    const before = process.cpuUsage();
+    const { success, error } = filtersSchema.safeParse(filters);
+    expect(process.cpuUsage(before).user).toBeLessThan(500_000); // microseconds: two minutes if they are compiled
+    expect([success, error?.issues]).toEqual([
+      false,
+      [expect.objectContaining({ message: expect.stringMatching(/^has more than/) })],
+    ]);
   });
 
   it('accepts groups as deep as allowed, and a document with no filters', () => {

@@ -26,7 +26,7 @@ const environment = new JSONPathEnvironment();
 // with every pair), a second `..`, and queries or functions inside predicates. json-p3 reads the path; the walk is
 // ours, because a generic one allocates a node with its whole location for every value that it looks at.
 export function compilePath(text: string): JsonPath {
-  const steps = parse(text).segments.map(readStep);
+  const steps = readPlain(text)?.map(compilePlain) ?? parse(text).segments.map(readStep);
   if (steps.length > limits.pathSegments) throw new PathError(`has more than ${limits.pathSegments} steps`);
   if (steps.filter(step => step.descends).length > 1) throw new PathError('has more than one ".."');
   return {
@@ -47,6 +47,8 @@ export function compilePath(text: string): JsonPath {
 
 // Names and indexes of a path that can be written to as well as read: `$.a.b[0]`.
 export function readPlainPath(text: string): (string | number)[] {
+  const plain = readPlain(text);
+  if (plain) return plain;
   return parse(text).segments.map(segment => {
     const [selector, ...more] = segment.selectors;
     const isPlain = more.length === 0 && segment.token.kind !== TokenKind.DDOT;
@@ -54,6 +56,32 @@ export function readPlainPath(text: string): (string | number)[] {
     if (isPlain && selector instanceof IndexSelector && selector.index >= 0) return selector.index;
     throw new PathError('may hold only names and indexes, like $.order.lines[0]');
   });
+}
+
+// Most paths are names and indexes in their usual spelling, and reading these takes json-p3 a tenth of a millisecond.
+// Undefined for every other path, good or bad.
+function readPlain(text: string): (string | number)[] | undefined {
+  if (text.length > limits.pathChars || !text.startsWith('$')) return undefined;
+  const step = /\.([A-Za-z_]\w*)|\[(0|[1-9]\d{0,9})\]|\['([ !#-&(-[\]-~]*)'\]|\["([ !#-&(-[\]-~]*)"\]/y;
+  const steps: (string | number)[] = [];
+  let end = 1;
+  while (end < text.length) {
+    step.lastIndex = end;
+    const found = step.exec(text);
+    if (!found) return undefined;
+    const [, name, index, single, double] = found;
+    steps.push(index === undefined ? (name ?? single ?? double ?? '') : Number(index));
+    end = step.lastIndex;
+  }
+  return steps;
+}
+
+function compilePlain(step: string | number): Step {
+  return {
+    descends: false,
+    isSingular: true,
+    choose: typeof step === 'number' ? chooseIndex(step) : chooseName(step),
+  };
 }
 
 function parse(text: string): JSONPathQuery {

@@ -2,6 +2,7 @@
 // both together has to stay a matter of milliseconds.
 
 export const rules = 50; // in all groups together
+export const groups = 50; // a group for each rule
 export const groupDepth = 3; // an `or` of `and`s of `not`s says everything that people can still read
 export const pathChars = 256;
 export const pathSegments = 16;
@@ -10,6 +11,9 @@ export const predicateTerms = 8; // in one `[?…]`, evaluated for every element
 export const valueChars = 1_024;
 export const regexRules = 5;
 export const regexChars = 256;
+export const regexExpanded = 1_000; // instructions if every count is written out; RE2 compiles these in milliseconds
+export const regexFoldedChars = 2_000; // in ranges like (?i)[a-z]: RE2 looks up the other case of each
+export const regexUnicodeClasses = 10; // \pL alone is six hundred ranges
 export const regexProgram = 300; // instructions; time is text times program, and this leaves 20 ms for the text below
 export const regexTextChars = 16 * 1024; // over all values that one rule tests
 export const whyChars = 200; // of an explanation: it quotes the request

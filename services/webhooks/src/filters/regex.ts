@@ -1,15 +1,30 @@
 import { RE2JS } from 're2js';
 import * as limits from './limits.ts';
+import { measurePattern } from './regex-size.ts';
 
-export type Regex = { test(text: string): boolean };
+export type Regex = {
+  size: number; // instructions: a match takes time in proportion to them and to the text
+  test(text: string): boolean;
+};
+
+// What keeps a pattern from being saved, or undefined. Counted in the text: a pattern of twenty characters can take
+// RE2 a second to compile, and longer to refuse.
+export function findCostlyPart(pattern: string): string | undefined {
+  if (pattern.length > limits.regexChars) return `is longer than ${limits.regexChars} characters`;
+  const { size, foldedChars, unicodeClasses } = measurePattern(pattern);
+  if (size > limits.regexExpanded) return 'repeats too much';
+  if (foldedChars > limits.regexFoldedChars) return 'has ranges that are too wide to ignore case in';
+  if (unicodeClasses > limits.regexUnicodeClasses)
+    return `has more than ${limits.regexUnicodeClasses} Unicode classes`;
+  return undefined;
+}
 
 // RE2's automata take time linear in the text, whatever the pattern. No back-references and no look-around.
 export function compileRegex(pattern: string): Regex {
-  if (pattern.length > limits.regexChars)
-    throw new TypeError(`is longer than ${limits.regexChars} characters`);
   const regex = readPattern(pattern);
-  if (regex.programSize() > limits.regexProgram) throw new TypeError('repeats too much');
-  return { test: text => regex.test(text) };
+  const size = regex.programSize();
+  if (size > limits.regexProgram) throw new TypeError('repeats too much');
+  return { size, test: text => regex.test(text) };
 }
 
 function readPattern(pattern: string): RE2JS {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { compilePath } from './json-path.ts';
 import * as limits from './limits.ts';
-import { compileRegex } from './regex.ts';
+import { compileRegex, findCostlyPart } from './regex.ts';
 
 export const operators = [
   'equals',
@@ -61,8 +61,12 @@ function findProblems(rule: Rule): [string, string][] {
     if (value !== undefined) problems.push(['value', `${operator} takes none`]);
   } else if (value === undefined) problems.push(['value', `${operator} needs one`]);
   else if (operator === 'regex') {
-    if (typeof value === 'string') attempt('value', () => compileRegex(value));
-    else problems.push(['value', 'must be a pattern']);
+    if (typeof value !== 'string') problems.push(['value', 'must be a pattern']);
+    else {
+      const costly = findCostlyPart(value);
+      if (costly !== undefined) problems.push(['value', costly]);
+      else attempt('value', () => compileRegex(value));
+    }
   } else if (/^[gl]te?$/.test(operator) && typeof value !== 'number' && typeof value !== 'string')
     problems.push(['value', 'only numbers and strings have an order']);
   return problems;
@@ -84,23 +88,50 @@ function groupOf(inner: z.ZodType<FilterNode>): z.ZodType<FilterNode> {
 let node: z.ZodType<FilterNode> = ruleSchema;
 for (let depth = 0; depth < limits.groupDepth; depth += 1) node = groupOf(node);
 
-// All of them have to match; none match everything.
-export const filtersSchema = z
+// How many rules there are is counted before anything looks at one: each may hold a pattern that has to be compiled.
+function countFirst(filters: unknown, context: z.RefinementCtx): unknown {
+  const found = { rules: 0, groups: 0, patterns: 0 };
+  const isFull = () =>
+    found.rules > limits.rules || found.groups > limits.groups || found.patterns > limits.regexRules;
+  const waiting: unknown[] = [filters];
+  while (waiting.length > 0 && !isFull()) {
+    const one = waiting.pop();
+    if (Array.isArray(one)) for (const member of one.slice(0, limits.rules + 1)) waiting.push(member);
+    else if (typeof one === 'object' && one !== null) {
+      const { and, or, not, operator } = one as Record<string, unknown>;
+      if (and === undefined && or === undefined && not === undefined) found.rules += 1;
+      else found.groups += 1;
+      if (operator === 'regex') found.patterns += 1;
+      waiting.push(and, or, not);
+    }
+  }
+  const complain = (message: string) => context.addIssue({ code: 'custom', message });
+  if (found.rules > limits.rules) complain(`has more than ${limits.rules} rules`);
+  else if (found.groups > limits.groups) complain(`has more than ${limits.groups} groups`);
+  else if (found.patterns > limits.regexRules) complain(`has more than ${limits.regexRules} regex rules`);
+  return filters;
+}
+
+const countedFilters = z
   .array(node)
   .max(limits.rules)
   .superRefine((filters, context) => {
     if (context.issues.length > 0) return; // a path among them may not compile
-    const all = filters.flatMap(listRules);
-    const complain = (message: string) => context.addIssue({ code: 'custom', message });
-    if (all.length > limits.rules) complain(`has more than ${limits.rules} rules`);
-    if (all.filter(rule => rule.operator === 'regex').length > limits.regexRules)
-      complain(`has more than ${limits.regexRules} regex rules`);
-    if (all.filter(({ path }) => path !== undefined && compilePath(path).isWide).length > limits.widePaths)
-      complain(`has more than ${limits.widePaths} paths that select several values`);
+    const wide = filters
+      .flatMap(listRules)
+      .filter(({ path }) => path !== undefined && compilePath(path).isWide);
+    if (wide.length > limits.widePaths)
+      context.addIssue({
+        code: 'custom',
+        message: `has more than ${limits.widePaths} paths that select several values`,
+      });
   });
+
+// All of them have to match; none match everything.
+export const filtersSchema = z.preprocess(countFirst, countedFilters);
 export type Filters = z.infer<typeof filtersSchema>;
 
-function listRules(one: FilterNode): Rule[] {
+export function listRules(one: FilterNode): Rule[] {
   if ('and' in one) return one.and.flatMap(listRules);
   if ('or' in one) return one.or.flatMap(listRules);
   return 'not' in one ? listRules(one.not) : [one];

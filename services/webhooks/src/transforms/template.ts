@@ -3,15 +3,41 @@ import * as limits from './limits.ts';
 
 export type Template = readonly (string | JsonPath)[];
 
-// `Invoice {{$.number}} of {{$.customer.name}}`
+// `Invoice {{$.number}} of {{$.customer.name}}`. Braces that hold no path are text.
 export function readTemplate(text: string): Template {
   if (text.length > limits.templateChars)
     throw new TypeError(`is longer than ${limits.templateChars} characters`);
-  const parts = text.split(/\{\{\s*(\$.*?)\s*\}\}/s);
-  if (parts.length > limits.templateValues * 2 + 1)
+  const paths = findPaths(text);
+  if (paths.length > limits.templateValues)
     throw new TypeError(`holds more than ${limits.templateValues} values`);
-  return parts.map((part, at) => (at % 2 === 0 ? part : compilePath(part)));
+  const parts: (string | JsonPath)[] = [];
+  let textFrom = 0;
+  for (const { from, to, path } of paths) {
+    parts.push(text.slice(textFrom, from), compilePath(path));
+    textFrom = to;
+  }
+  parts.push(text.slice(textFrom));
+  return parts;
 }
+
+type Place = { from: number; to: number; path: string };
+
+// Looks at each character once. An expression that says the same goes back over the spaces for every brace.
+function findPaths(text: string): Place[] {
+  const found: Place[] = [];
+  let from = text.indexOf('{{');
+  while (from >= 0) {
+    let at = from + 2;
+    while (at < text.length && isSpace(text[at]!)) at += 1;
+    const end = text[at] === '$' ? text.indexOf('}}', at) : undefined;
+    if (end === -1) break; // no later braces close either
+    if (end !== undefined) found.push({ from, to: end + 2, path: text.slice(at, end).trimEnd() });
+    from = text.indexOf('{{', end === undefined ? from + 1 : end + 2);
+  }
+  return found;
+}
+
+const isSpace = (char: string): boolean => char.trim() === '';
 
 // What is missing, null or not a single value leaves no trace in a text.
 export function fillTemplate(template: Template, document: unknown): string {
