@@ -11,6 +11,7 @@ import { isTest, placeOf, type Rule, sources } from './repository.ts';
 // Who may depend on whom, from the floor up. The tests of a room may use any package besides.
 const packageEdges: Record<string, readonly string[]> = {
   '@stak/kit': [],
+  '@stak/json-schema': [],
   '@stak/engine': ['@stak/kit'],
   '@stak/table': ['@stak/kit'],
   '@stak/http': ['@stak/kit', '@stak/table'],

@@ -8,7 +8,6 @@ import type { Hub } from './hub.ts';
 import type { Models } from './models/models.ts';
 import type { TenantSettings } from './settings.ts';
 import type { SkillPorts } from './skills/built-in.ts';
-import type { CompiledSchemas } from './skills/json-schema.ts';
 import type { Skill } from './skills/skill.ts';
 
 export type Entered = {
@@ -59,7 +58,6 @@ export type Service = {
   readonly findChannelUser: FindChannelUser;
   readonly models: Models | undefined;
   readonly skills: readonly Skill[];
-  readonly schemas: CompiledSchemas;
   readonly channels: ChannelKinds;
   readonly bell: Bell; // rung when there is something for the worker
   readonly hub: Hub; // answers that are being made in this process

@@ -12,7 +12,6 @@ import { agentErrors } from './errors.ts';
 import { createHub } from './hub.ts';
 import { memoryEndpoints } from './memory-api.ts';
 import { portSkills } from './skills/built-in.ts';
-import { createCompiledSchemas } from './skills/json-schema.ts';
 import { ownSkills } from './skills/own-skills.ts';
 import { createSubscriptions } from './streams.ts';
 import { conversations } from './table.ts';
@@ -59,7 +58,6 @@ function createService(deps: AgentsDeps): Service {
     random: deps.random ?? systemRandom,
     models: deps.models,
     skills: [...portSkills(deps.ports ?? {}), ...ownSkills(() => service), ...(deps.skills ?? [])],
-    schemas: createCompiledSchemas(),
     channels: {
       slack: slack(addresses.slack),
       teams: teams(addresses),

@@ -212,6 +212,17 @@ describe('custom skills', () => {
     expect(usage.body.code).toBe('agents.skill_name_taken');
   });
 
+  it('are saved without compiling their schema', async () => {
+    const branch = { oneOf: Array(6).fill({ type: 'object', properties: { a: { minLength: 1 } } }) };
+    const parameters = { type: 'object', allOf: Array(20).fill(branch) };
+    const before = process.cpuUsage();
+    for (let i = 0; i < 10; i++) {
+      const send = { ...draft(), parameters: { ...parameters, title: String(i) } };
+      expect((await place.call('PUT', path, { send })).status).toBe(200);
+    }
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000); // microseconds: several seconds to compile them
+  });
+
   it('belong to their tenant', async () => {
     await place.call('PUT', path, { send: draft() });
     expect((await place.call('GET', path.replace('acme', 'globex'), { as: 'globex' })).status).toBe(404);

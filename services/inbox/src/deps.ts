@@ -1,7 +1,6 @@
 import type { Principal } from '@stak/http';
 import type { Bell, Clock, Ids, Logger, Random } from '@stak/kit';
 import type { Cursors, Store } from '@stak/table';
-import type { BodyChecks } from './body-schema.ts';
 import type { BroadcastList } from './broadcast-list.ts';
 import type { Hub } from './hub.ts';
 import type { Kept } from './kept.ts';
@@ -35,7 +34,6 @@ export type Service = {
   readonly cursors: Cursors;
   readonly recipientsTogether: number;
   readonly broadcasts: BroadcastList;
-  readonly bodies: BodyChecks;
   readonly turns: Turns;
   readonly due: Bell; // rung when there is something for the worker
   readonly pages: Kept<Page>;

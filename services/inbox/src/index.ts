@@ -1,6 +1,5 @@
 import { createBell, systemRandom } from '@stak/kit';
 import { createCursors } from '@stak/table';
-import { createBodyChecks } from './body-schema.ts';
 import { createBroadcastList } from './broadcast-list.ts';
 import { readCounts } from './counts.ts';
 import type { InboxDeps, Service } from './deps.ts';
@@ -53,7 +52,6 @@ function createService(deps: InboxDeps): Service {
     ...{ store, clock, ids, log, random, enterTenant, cursors },
     recipientsTogether: deps.recipientsTogether ?? limits.recipientsTogether,
     broadcasts: createBroadcastList({ store, now: clock.now }),
-    bodies: createBodyChecks(),
     turns: createTurns(),
     due: createBell(clock),
     pages: createKept(limits.pagesKept),

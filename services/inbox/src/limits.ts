@@ -32,11 +32,10 @@ export const pendingRedactions = 20; // under way in an inbox: every reader look
 export const cachedInboxes = 1000; // whose list of broadcasts is in memory, about 100 bytes a broadcast
 export const cachedTexts = 2000; // messages to everyone whose text is in memory
 export const cachedTextChars = 16 * 1024; // of one such text: all of them stay below 64 MB
-export const cachedSchemas = 200; // about 10 MB; the least recently used one is compiled again
 
-export const schemaBytes = 16 * 1024; // compiled to code: every node costs time and memory
-export const schemaNodes = 500;
-export const schemaDepth = 16; // compiling recurses
+export const schemaBytes = 16 * 1024; // read with every message
+export const schemaParts = 500; // schemas within schemas, and values they list
+export const schemaDepth = 16; // checking recurses
 
 export const pageMessages = 100;
 export const feedRows = 2000; // read for one page before a short one is answered: filters may refuse them all

@@ -1,4 +1,5 @@
 import { write } from '@stak/table';
+import { checkBody } from './body-schema.ts';
 import { broadcastSteps } from './broadcasts.ts';
 import { deliverySteps } from './delivery.ts';
 import { type Service, secondsNow } from './deps.ts';
@@ -29,7 +30,7 @@ export async function publish(
   origin: Origin,
 ): Promise<Published> {
   const policies = await readPolicies(service, place);
-  checkMessage(service, policies.config, draft);
+  checkMessage(policies.config, draft);
   const made = makeSend(service, place, draft, origin, policies);
   const { category } = draft.taxonomy ?? {};
   if (category !== undefined && !policies.categories.includes(category))
@@ -90,13 +91,13 @@ async function contentSteps(
 
 const stored = (message: Draft['message']) => ({ ...message, body: message.body ?? null });
 
-function checkMessage({ bodies }: Service, { schema }: InboxConfig, { message }: Draft): void {
+function checkMessage({ schema }: InboxConfig, { message }: Draft): void {
   if (Buffer.byteLength(JSON.stringify(message)) > limits.messageBytes)
     throw inboxErrors.create(
       'inbox.message_too_large',
       `A message has at most ${limits.messageBytes} bytes.`,
     );
-  if (schema) bodies.checkBody(schema, message.body);
+  if (schema) checkBody(schema, message.body);
 }
 
 function makeSend(

@@ -1,5 +1,6 @@
 import { versionMismatch } from '@stak/http';
 import { type ItemOf, tableErrors } from '@stak/table';
+import { checkSchema } from './body-schema.ts';
 import type { Service } from './deps.ts';
 import { inboxErrors, noInbox } from './errors.ts';
 import * as limits from './limits.ts';
@@ -44,7 +45,7 @@ export async function writeInbox(
   { by, version }: Edit,
 ): Promise<InboxConfig> {
   const { store } = service;
-  if (body.schema) service.bodies.checkSchema(body.schema);
+  if (body.schema) checkSchema(body.schema);
   return edit(service, version, async () => {
     const found = await store.get(inboxConfig, place, { consistent: true });
     if (!found) await checkRoom(service, place.tenant_key);

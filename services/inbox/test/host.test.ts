@@ -42,7 +42,7 @@ describe('settings', () => {
     [{ type: 'nonsense' }],
   ])('refuses the schema %j', async schema => {
     const { status, body } = await office.ask('PUT', 'main', { send: { ...main, schema } });
-    expect([status, body.code]).toEqual([400, 'inbox.schema_refused']);
+    expect([status, body.code]).toEqual([422, 'inbox.schema_refused']);
   });
 
   it('takes the expiry of the message, of its category, the inbox, the tenant, or 30 days', async () => {

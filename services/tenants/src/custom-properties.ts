@@ -1,9 +1,9 @@
 import { versionMismatch } from '@stak/http';
+import { findMismatch, findProblem } from '@stak/json-schema';
 import { type Service, timestampOf } from './deps.ts';
 import { tenantErrors } from './errors.ts';
 import { type JsonObject, parseObject } from './json-object.ts';
-import { checkSchema } from './json-schema.ts';
-import { findMismatch, type Mismatch, TooMuchToCheck } from './schema-match.ts';
+import * as limits from './limits.ts';
 import { isRefused, propertiesSchema } from './table.ts';
 
 export type VersionedSchema = { schema: JsonObject; version: number };
@@ -23,7 +23,13 @@ export async function putSchema(
 ): Promise<VersionedSchema> {
   // Versions are numbers: any other tag is of something else.
   if (expected !== undefined && !/^\d{1,15}$/.test(expected)) throw versionMismatch();
-  checkSchema(schema);
+  const problem = findProblem(schema, {
+    bytes: limits.schemaBytes,
+    parts: limits.schemaParts,
+    depth: limits.schemaDepth,
+    object: 'Custom properties',
+  });
+  if (problem !== undefined) throw tenantErrors.create('tenants.schema_refused', problem);
   try {
     const { version } = await deps.store.update(
       propertiesSchema,
@@ -51,19 +57,10 @@ export async function checkProperties(
   if (Object.keys(properties).length === 0) return;
   const item = await store.get(propertiesSchema, { tenant_id }, { consistent: true });
   if (!item) return;
-  const mismatch = judge(parseObject(item.schema), properties);
+  const mismatch = findMismatch(parseObject(item.schema), properties);
   if (!mismatch) return;
   const pointer = `#/custom_properties${encodeURI(mismatch.pointer.toWellFormed())}`;
   throw tenantErrors.create('tenants.properties_refused', 'The custom properties do not fit the schema.', {
     errors: [{ in: 'body', pointer, code: 'schema', detail: mismatch.detail }],
   });
-}
-
-function judge(schema: JsonObject, properties: Record<string, unknown>): Mismatch | undefined {
-  try {
-    return findMismatch(schema, properties);
-  } catch (error) {
-    if (error instanceof TooMuchToCheck) return { pointer: '', detail: 'Takes too long to check' };
-    throw error;
-  }
 }

@@ -21,7 +21,6 @@ export const propertiesBytes = 16 * 1024;
 export const schemaBytes = 16 * 1024; // read with every write of custom properties
 export const schemaParts = 500; // schemas within schemas, and values they list
 export const schemaDepth = 16; // checking recurses
-export const schemaSteps = 50_000; // of one check, 50 ms at the worst; honest properties take a few hundred
 
 export const invitationTtlDays = 14;
 export const invitationTtlDaysDefault = 7; // over a holiday, but not in a forgotten mailbox for good

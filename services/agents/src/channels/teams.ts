@@ -33,7 +33,7 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
       return called;
     const untilMs = nowMs + Number(called.json.expires_in ?? 0) * 1000 - limits.tokenEarlyMs;
     tokens.set(cacheKey, { token: called.json.access_token, untilMs });
-    if (tokens.size > limits.compiledSchemas) tokens.delete(tokens.keys().next().value!);
+    if (tokens.size > limits.cachedTokens) tokens.delete(tokens.keys().next().value!);
     return called.json.access_token;
   };
 

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { versionMismatch } from '@stak/http';
+import { findMismatch, findProblem, type JsonObject } from '@stak/json-schema';
 import type { ItemOf } from '@stak/table';
 import { z } from 'zod';
 import { type Service, secondsOf, timestampOf } from '../deps.ts';
@@ -7,11 +8,10 @@ import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { isRefused, untilDone } from '../race.ts';
 import { customSkill, skillsOfTenant } from './custom-table.ts';
-import { checkSchema, type JsonSchema } from './json-schema.ts';
 import type { Skill, SkillScope } from './skill.ts';
 
 export type CustomSkill = ItemOf<typeof customSkill>;
-export type SkillDraft = { description: string; triggers: string[]; parameters: JsonSchema; url: string };
+export type SkillDraft = { description: string; triggers: string[]; parameters: JsonObject; url: string };
 
 const skillExists = () =>
   agentErrors.create('agents.skill_exists', 'The tenant has a skill of this name already.');
@@ -30,8 +30,13 @@ export async function putCustomSkill(
     throw agentErrors.create('agents.skill_name_taken', 'A built-in skill has this name.');
   const refusal = service.outbound.check(draft.url);
   if (refusal) throw agentErrors.create('agents.skill_refused', refusal.message, { reason: refusal.reason });
-  checkSchema(draft.parameters);
-  await service.schemas.compile(draft.parameters);
+  const problem = findProblem(draft.parameters, {
+    bytes: limits.schemaBytes,
+    parts: limits.schemaParts,
+    depth: limits.schemaDepth,
+    object: 'Parameters',
+  });
+  if (problem !== undefined) throw agentErrors.create('agents.skill_refused', problem);
   return untilDone(service, async () => {
     const before = await service.store.get(customSkill, { tenant_id, name }, { consistent: true });
     if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
@@ -87,7 +92,7 @@ export async function readCustomSkills(service: Service, tenant_id: string): Pro
 }
 
 function toSkill(service: Service, item: CustomSkill): Skill {
-  const jsonSchema = JSON.parse(item.parameters) as JsonSchema;
+  const jsonSchema = JSON.parse(item.parameters) as JsonObject;
   return {
     name: item.name,
     description: item.description,
@@ -95,11 +100,9 @@ function toSkill(service: Service, item: CustomSkill): Skill {
     parameters: z.looseObject({}),
     jsonSchema,
     async run(input, scope) {
-      const validate = await service.schemas.compile(jsonSchema);
-      if (!validate(input)) {
-        const { instancePath, message } = validate.errors?.[0] ?? {};
-        throw new Error(`the arguments are not as they should be: ${instancePath ?? ''} ${message ?? ''}`);
-      }
+      const mismatch = findMismatch(jsonSchema, input);
+      if (mismatch)
+        throw new Error(`the arguments are not as they should be: ${mismatch.pointer} ${mismatch.detail}`);
       const answer = await callSkill(service, item, input, scope);
       return { data: answer, text: typeof answer === 'string' ? answer : JSON.stringify(answer, null, 2) };
     },

@@ -2,9 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from './json-object.ts';
-import { checkSchema } from './json-schema.ts';
-import { findMismatch, TooMuchToCheck } from './schema-match.ts';
+import { findMismatch, findProblem, type JsonObject } from './index.ts';
 
 const ajv = new Ajv2020({ strict: false, ownProperties: true, logger: false });
 addFormats.default(ajv, { mode: 'fast' });
@@ -63,24 +61,90 @@ describe('a value and a schema', () => {
     const nested = { properties: { 'a/b': { items: { maxLength: 2 } } } };
     expect(findMismatch(nested, { 'a/b': ['ok', 'long'] })).toEqual({
       pointer: '/a~1b/1',
+      keyword: 'maxLength',
       detail: 'Does not fit "maxLength": 2',
     });
     expect(findMismatch({ additionalProperties: false }, { more: 1 })).toEqual({
       pointer: '/more',
+      keyword: 'false',
       detail: 'Is not allowed',
     });
   });
 
-  it('are given up on when there is too much to compare', () => {
-    const enumeration = Array.from({ length: 400 }, (_, i) => i);
-    const hostile = { type: 'object', additionalProperties: { items: { not: { enum: enumeration } } } };
-    checkSchema(hostile);
-    expect(() => findMismatch(hostile, { a: Array(7000).fill('x') })).toThrow(TooMuchToCheck);
-    expect(findMismatch(hostile, { a: Array(100).fill('x') })).toBeUndefined();
+  const bounds = { bytes: 16 * 1024, parts: 500, depth: 16 };
+  const long = 'x'.repeat(10_000);
+  const pairs = '😀'.repeat(60_000);
+  it.each<[string, JsonObject, unknown]>([
+    ['lists', { items: { not: { enum: [...Array(400).keys()] } } }, Array(30_000).fill('x')],
+    ['lengths', { allOf: Array(400).fill({ maxLength: 60_000 }) }, pairs],
+    [
+      'formats',
+      { items: { allOf: Array(200).fill({ not: { format: 'ipv6' } }) } },
+      Array(30).fill('1:'.repeat(1000)),
+    ],
+    [
+      'constants',
+      { items: { anyOf: [{ const: { long } }, true] } },
+      Array(60_000).fill({ long: `${long}!` }),
+    ],
+    [
+      'names',
+      { allOf: Array(400).fill({ minProperties: 1 }) },
+      Object.fromEntries(
+        Array(20_000)
+          .fill(0)
+          .map((_, i) => [i, 0]),
+      ),
+    ],
+    [
+      'branches',
+      { anyOf: Array(15).fill({ oneOf: Array(15).fill({ items: false }) }) },
+      Array(60_000).fill(0),
+    ],
+  ])('are given up on when there is too much to compare: %s', (_, hostile, given) => {
+    expect(findProblem(hostile, bounds)).toBeUndefined();
+    const before = process.cpuUsage();
+    const found = findMismatch(hostile, given);
+    expect(process.cpuUsage(before).user).toBeLessThan(400_000); // microseconds; 10,000 when quiet
+    expect(found === undefined || found.detail.length < 300).toBe(true);
+  });
+
+  it('are not said to fit when there was too much to compare', () => {
+    const enumeration = [...Array(400).keys()];
+    for (const schema of [
+      { items: { not: { enum: enumeration } } },
+      { not: { items: { enum: enumeration } } },
+    ])
+      expect(findMismatch(schema, Array(7000).fill(399))).toBeDefined();
+    expect(findMismatch({ items: { not: { enum: enumeration } } }, Array(7000).fill('x'))).toEqual({
+      pointer: '',
+      keyword: 'steps',
+      detail: 'Takes too long to check',
+    });
   });
 
   it('are taken from a schema with few parts only, its lists included', () => {
-    const long = { type: 'object', properties: { a: { enum: Array.from({ length: 501 }, (_, i) => i) } } };
-    expect(() => checkSchema(long)).toThrow('more than 500 parts');
+    const many = { type: 'object', properties: { a: { enum: [...Array(501).keys()] } } };
+    expect(findProblem(many, bounds)).toBe('The schema has more than 500 parts.');
+  });
+
+  it('are refused together with what Ajv refuses', () => {
+    const odd = fc.oneof(
+      value,
+      schema,
+      fc.constantFrom(-1, 0.5, ['string', 'string'], 'string', [1], [{}], []),
+    );
+    const anyKeyword = fc.constantFrom(
+      ...'type enum title description examples deprecated minLength maximum multipleOf required properties items anyOf not'.split(
+        ' ',
+      ),
+    );
+    fc.assert(
+      fc.property(anyKeyword, odd, (keyword, wanted) => {
+        const [rules] = JSON.parse(JSON.stringify([{ [keyword]: wanted }]));
+        if (findProblem(rules, bounds) === undefined) expect(ajv.validateSchema(rules)).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
   });
 });
