@@ -73,7 +73,8 @@ const routes = {
     scope: 'write',
     conditional: 'optional',
     summary: 'Edit, pause or resume a connection',
-    description: 'What arrives while it is paused is kept and delivered when it is resumed.',
+    description:
+      'What arrives while it is paused is kept for seven days at least, and delivered when it is resumed.',
     tags,
     request: { params, body: json(connectionChangeSchema) },
     responses: { 200: json(connectionSchema) },

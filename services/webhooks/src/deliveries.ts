@@ -8,7 +8,7 @@ import { unlessLost } from './lost-write.ts';
 
 export const refKey = ({ eventId, connectionId, run }: DeliveryRef): string =>
   `${eventId} ${connectionId} ${run}`;
-const keyOf = ({ eventId, connectionId, run }: DeliveryRef) => ({ eventId, connectionId, run });
+export const keyOf = ({ eventId, connectionId, run }: DeliveryRef) => ({ eventId, connectionId, run });
 
 const open = is.oneOf(['pending', 'retrying'] as const);
 
@@ -36,13 +36,13 @@ export const holdDelivery = (
   store: Store,
   ref: DeliveryRef,
   nowMs: number,
-  ifVersion?: number,
+  { expiresAt, version: ifVersion }: { expiresAt?: number; version?: number } = {},
 ): Promise<Delivery | undefined> =>
   unlessLost(
     store.update(
       delivery,
       keyOf(ref),
-      { set: { dueIn: ref.connectionId, dueAt: nowMs }, remove: ['owner'] },
+      { set: { dueIn: ref.connectionId, dueAt: nowMs, expiresAt }, remove: ['owner'] },
       {
         // Whoever has no lease of it may hold only what nobody else works on.
         if: { state: open, ...(ifVersion === undefined && { dueAt: is.atMost(nowMs) }) },

@@ -1,7 +1,7 @@
 import { failedStep, type WriteStep, write } from '@stak/table';
 import { alertStep } from './alerts.ts';
 import type { Base } from './deps.ts';
-import { dueShardOf, eventShardOf } from './due.ts';
+import { dueShardOf, eventKey } from './due.ts';
 import { isFinished, statusOf } from './event-status.ts';
 import {
   type Attempt,
@@ -17,6 +17,7 @@ import type { DeliveryRef } from './intake.ts';
 import * as limits from './limits.ts';
 import { leaveLine } from './line.ts';
 import { unlessLost } from './lost-write.ts';
+import { keepBesides, keepPlace, keptForAttempt } from './retention.ts';
 
 export type Result = {
   state: Delivery['state'];
@@ -49,7 +50,10 @@ export async function writeResult(
       await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version }));
       return undefined;
     }
-    const { steps, ...written } = await planResult(deps, claimed, result, known);
+    const expiresAt = keptUntil(claimed, known, result);
+    if (expiresAt > known.expiresAt) await keepBesides(deps, claimed, expiresAt);
+    if (expiresAt > claimed.expiresAt) await keepPlace(deps, claimed, expiresAt);
+    const { steps, ...written } = await planResult(deps, claimed, result, { ...known, expiresAt });
     try {
       await store.transact(steps, { pattern: 'result of a delivery' });
       return written;
@@ -62,29 +66,24 @@ export async function writeResult(
   }
 }
 
-type Known = { version: number; deliveries: Record<string, DeliverySummary>; status: EventStatus };
+type Known = Pick<Event, 'version' | 'deliveries' | 'status' | 'expiresAt'>;
+
+// With its event, which may be kept longer for the sake of another one.
+function keptUntil(claimed: Delivery, known: Known, { nextAt }: Result): number {
+  const expiresAt = Math.max(claimed.expiresAt, known.expiresAt);
+  return nextAt === undefined ? expiresAt : keptForAttempt(nextAt, expiresAt);
+}
 
 // An event that owes one delivery is known without reading it, unless somebody has replayed it meanwhile: then its
 // version is another one, and it is read from then on.
 async function knownEvent({ store }: Base, claimed: Delivery, round: number): Promise<Known | undefined> {
-  const { eventVersion, connectionId, run, state } = claimed;
+  const { eventVersion, connectionId, run, state, expiresAt } = claimed;
   if (eventVersion !== undefined && round === 0) {
     const deliveries = { [connectionId]: { state, run } };
-    return { version: eventVersion, deliveries, status: statusOf(deliveries) };
+    return { version: eventVersion, deliveries, status: statusOf(deliveries), expiresAt };
   }
   return store.get(event, eventKey(claimed), { consistent: true });
 }
-
-export const eventKey = ({
-  sourceId,
-  eventId,
-  receivedAt,
-}: Pick<Event, 'sourceId' | 'eventId' | 'receivedAt'>) => ({
-  sourceId,
-  shard: eventShardOf(eventId),
-  receivedAt,
-  eventId,
-});
 
 async function planResult(
   deps: Base,
@@ -97,7 +96,7 @@ async function planResult(
   const isOver = isFinished(result.state);
   const attempts = claimed.attempts + (result.attempt ? 1 : 0);
   const steps: (readonly [string, WriteStep])[] = [
-    ['delivery', deliveryStep(claimed, result, attempts, known.version === claimed.eventVersion, nowMs)],
+    ['delivery', deliveryStep(claimed, result, attempts, known, nowMs)],
   ];
   if (result.attempt)
     steps.push([
@@ -110,7 +109,7 @@ async function planResult(
           connectionId,
           run,
           attemptNumber: attempts,
-          expiresAt: claimed.expiresAt,
+          expiresAt: known.expiresAt,
         },
         { ifAbsent: true },
       ),
@@ -135,14 +134,16 @@ function deliveryStep(
   claimed: Delivery,
   { state, attempt: made, error, nextAt }: Result,
   attempts: number,
-  isAlone: boolean,
+  known: Known,
   nowMs: number,
 ): WriteStep {
   const { eventId, connectionId, run } = claimed;
   const isOver = isFinished(state);
+  const isAlone = known.version === claimed.eventVersion;
   const set = {
     state,
     attempts,
+    expiresAt: known.expiresAt,
     ...(made && { statusCode: made.statusCode }),
     ...(error !== undefined && { error }),
     ...(isAlone && { eventVersion: claimed.eventVersion! + 1 }),
@@ -170,6 +171,7 @@ function eventStep(
 ): WriteStep {
   const set = {
     status,
+    expiresAt: known.expiresAt,
     processedAt: nowMs,
     ...(status === 'delivered' && { deliveredAt: nowMs }),
     ...(summary && { [`deliveries.${claimed.connectionId}`]: summary }),

@@ -26,6 +26,7 @@ import {
   transformRequest,
 } from './pipeline.ts';
 import { takeRate } from './rate.ts';
+import { keepHeld, keepOwed, keptForAttempt } from './retention.ts';
 import { politeDelayMs, type RetryConfig, readRetryAfter, retryDelayMs } from './retry.ts';
 
 export type RunDeps = Base &
@@ -44,7 +45,8 @@ export async function runDue(
   signal: AbortSignal,
 ): Promise<Report> {
   const { store, clock } = deps;
-  const claimed = await claimDelivery(store, ref, owner, clock.now());
+  const due = await claimDelivery(store, ref, owner, clock.now());
+  const claimed = due && (await keepClaimed(deps, due));
   if (!claimed) return {};
   if (claimed.queueId !== undefined && !(await isFirst(deps, claimed))) return {};
   const found = await findConfig(deps, claimed);
@@ -55,7 +57,8 @@ export async function runDue(
   const { source, connection } = found;
   if (source.status !== 'active' || connection.status !== 'active' || connection.breaker === 'open') {
     if (connection.breaker === 'open') await deps.intake.ensureArmed(connection);
-    await holdDelivery(store, claimed, clock.now(), claimed.version);
+    const { version } = claimed;
+    await holdDelivery(store, claimed, clock.now(), { expiresAt: await keepHeld(deps, claimed), version });
     return {};
   }
   if (connection.ratePerSecond !== undefined) {
@@ -69,6 +72,15 @@ export async function runDue(
   if (request) return attemptDelivery(deps, claimed, connection, request, signal);
   await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version })); // its event is gone
   return {};
+}
+
+// Whatever it has waited for: it is not to expire while it is worked on, or while it waits once more.
+async function keepClaimed(deps: RunDeps, claimed: Delivery): Promise<Delivery | undefined> {
+  const expiresAt = await keepOwed(deps, claimed, keptForAttempt(deps.clock.now(), claimed.expiresAt));
+  if (expiresAt === claimed.expiresAt) return claimed;
+  const { eventId, connectionId, run, version } = claimed;
+  const key = { eventId, connectionId, run };
+  return unlessLost(deps.store.update(delivery, key, { set: { expiresAt } }, { ifVersion: version }));
 }
 
 // What this process remembers may be older than the delivery: before anything is cancelled, it looks again.
@@ -187,8 +199,6 @@ function later(
     ? answer.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1]
     : undefined;
   const nextAt = nowMs + politeDelayMs(delayMs, readRetryAfter(asked, nowMs));
-  if (nextAt >= claimed.expiresAt * 1000)
-    return over(`${made.error}; the event would be gone before the next attempt`);
   return { state: 'retrying', attempt: made, error: made.error, nextAt };
 }
 

@@ -16,6 +16,7 @@ import type { HeaderPair, HookRequest } from './filters/request-view.ts';
 import type { Intake, Placement } from './intake.ts';
 import * as limits from './limits.ts';
 import type { Connection, Source } from './main-table.ts';
+import { keptWhileHeld } from './retention.ts';
 
 export type Received = {
   request: HookRequest & { sourceIp?: string };
@@ -47,10 +48,13 @@ export async function writeEvent(
 ): Promise<Receipt> {
   const { source, rejection } = received;
   const receivedAt = deps.clock.now();
-  const expiresAt = inSeconds(receivedAt) + received.retentionSeconds;
-  const stamp = { eventId: deps.ids.next('evt'), receivedAt, expiresAt };
   const isHeld = source.status === 'paused';
-  const owed = rejection ? [] : connections.map(one => owe(deps, one, stamp, isHeld));
+  const placements = rejection ? [] : connections.map(one => placementOf(deps, one, isHeld));
+  const planned = inSeconds(receivedAt) + received.retentionSeconds;
+  const isWaiting = placements.some(({ how }) => how === 'backlog');
+  const expiresAt = isWaiting ? keptWhileHeld(receivedAt, planned) : planned;
+  const stamp = { eventId: deps.ids.next('evt'), receivedAt, expiresAt };
+  const owed = placements.map((placement, i) => owe(deps, connections[i]!, placement, stamp));
   if (owed.length === 1) owed[0]!.delivery.eventVersion = 1;
   const deliveries = Object.fromEntries(
     owed.map(one => [one.connection.connectionId, { state: 'pending' as const, run: 0 }]),
@@ -81,9 +85,11 @@ export async function writeEvent(
   return receipt;
 }
 
-function owe({ ids, intake, clock }: Deps, connection: Connection, stamp: Stamp, isHeld: boolean): Owed {
-  const { connectionId, sourceId, userId, ordered, status } = connection;
-  const placement: Placement = isHeld || status !== 'active' ? { how: 'backlog' } : intake.place(connection);
+const placementOf = ({ intake }: Deps, connection: Connection, isHeld: boolean): Placement =>
+  isHeld || connection.status !== 'active' ? { how: 'backlog' } : intake.place(connection);
+
+function owe({ ids, clock }: Deps, connection: Connection, placement: Placement, stamp: Stamp): Owed {
+  const { connectionId, sourceId, userId, ordered } = connection;
   const made: Delivery = {
     ...stamp,
     connectionId,

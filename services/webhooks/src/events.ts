@@ -1,7 +1,7 @@
 import type { Config } from './config.ts';
 import { readRequest } from './deliveries.ts';
-import { eventKey } from './delivery-result.ts';
 import type { Base } from './deps.ts';
+import { eventKey } from './due.ts';
 import { notFound } from './errors.ts';
 import { type EventFilter, type EventPage, listEvents, type Position } from './event-list.ts';
 import { type Receipt, writeEvent } from './event-writing.ts';

@@ -1,15 +1,16 @@
 import { is } from '@stak/table';
 import type { Config } from './config.ts';
-import { holdDelivery, releaseDelivery } from './deliveries.ts';
+import { holdDelivery, keyOf, releaseDelivery } from './deliveries.ts';
 import { type Base, isoTime } from './deps.ts';
 import { dueShardOf } from './due.ts';
-import { backlogOfConnection, type Lane, lane } from './events-table.ts';
+import { backlogOfConnection, delivery, type Lane, lane } from './events-table.ts';
 import type { DeliveryRef, Intake, Keeper } from './intake.ts';
 import { armLane } from './lane-arming.ts';
 import * as limits from './limits.ts';
 import { readLine } from './line.ts';
 import { unlessLost } from './lost-write.ts';
 import { type Connection, connection, connectionPointer } from './main-table.ts';
+import { keepHeld } from './retention.ts';
 
 export type LaneDeps = Base & { config: Config; intake: Pick<Intake, 'offer' | 'waiting' | 'isSlow'> };
 
@@ -144,7 +145,10 @@ export function createLanes(deps: LaneDeps): Lanes {
         return of !== undefined && arm(of);
       });
       // Without a connection it stays where it is, and is cancelled when its turn comes.
-      if (isArmed) await holdDelivery(store, ref, clock.now());
+      const found = isArmed && (await store.get(delivery, keyOf(ref), { consistent: true }));
+      if (!found) return;
+      // A slow destination may take days for its backlog.
+      await holdDelivery(store, ref, clock.now(), { expiresAt: await keepHeld(deps, found) });
     },
   };
 }

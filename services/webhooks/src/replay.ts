@@ -1,9 +1,9 @@
 import { failedStep, type WriteStep, write } from '@stak/table';
 import type { Config } from './config.ts';
 import type { Counters } from './counters.ts';
-import { eventKey, type Written, writeResult } from './delivery-result.ts';
+import { type Written, writeResult } from './delivery-result.ts';
 import type { Base } from './deps.ts';
-import { dueShardOf } from './due.ts';
+import { dueShardOf, eventKey } from './due.ts';
 import { isFinished, statusOf } from './event-status.ts';
 import { deliverySteps } from './event-writing.ts';
 import {
@@ -16,6 +16,7 @@ import {
 } from './events-table.ts';
 import type { Intake } from './intake.ts';
 import type { Connection } from './main-table.ts';
+import { keepBesides, keptForAttempt } from './retention.ts';
 
 export type ReplayDeps = Base & { config: Config; counters: Counters; intake: Pick<Intake, 'offer'> };
 
@@ -48,12 +49,14 @@ export async function replayEvent(
 }
 
 async function planReplay(
-  { store, clock, ids }: ReplayDeps,
+  deps: ReplayDeps,
   found: Event,
   connections: readonly Connection[],
   jobId: string | undefined,
 ) {
+  const { store, clock, ids } = deps;
   const nowMs = clock.now();
+  const expiresAt = keptForAttempt(nowMs, found.expiresAt);
   const steps: (readonly [string, WriteStep])[] = [];
   const refs: Delivery[] = [];
   const changed: Record<string, DeliverySummary> = {};
@@ -80,7 +83,7 @@ async function planReplay(
       dueIn: dueShardOf(found.eventId),
       dueAt: nowMs,
       version: 1,
-      expiresAt: found.expiresAt,
+      expiresAt,
       ...(ordered && { queueId: ids.next() }),
     };
     changed[connectionId] = { state: 'pending', run: made.run, ...(jobId !== undefined && { jobId }) };
@@ -92,7 +95,8 @@ async function planReplay(
     const summaries = Object.fromEntries(
       Object.entries(changed).map(([id, one]) => [`deliveries.${id}`, one]),
     );
-    const change = { set: { status, ...summaries } };
+    if (expiresAt > found.expiresAt) await keepBesides(deps, found, expiresAt);
+    const change = { set: { status, expiresAt, ...summaries } };
     steps.push(['event', write.update(event, eventKey(found), change, { ifVersion: found.version })]);
   }
   return { steps, refs, status: Object.keys(changed).length > 0 ? status : found.status };
