@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../src/index.ts';
-import { hashTable, openEngine, testClock } from './engine-fixture.ts';
+import { call, hashTable, openEngine, testClock } from './engine-fixture.ts';
 
 const clock = testClock();
 let engine: Engine;
@@ -62,6 +62,35 @@ describe('a transaction with a client token', () => {
     await add('later', Uint8Array.of(2));
     expect(await count('later')).toBe(3);
     expect(engine.check().problems).toEqual([]);
+  });
+
+  it('is billed as reads when it is sent again', async () => {
+    const write = () =>
+      engine.client.transactWrite({
+        ClientRequestToken: 'billed',
+        ReturnConsumedCapacity: 'TOTAL',
+        TransactItems: [
+          { Put: { TableName: 'tokens', Item: { pk: 'large', text: 'x'.repeat(5000) } } },
+          { Put: { TableName: 'tokens', Item: { pk: 'small' } } },
+        ],
+      });
+    expect((await write()).ConsumedCapacity).toEqual([
+      { TableName: 'tokens', CapacityUnits: 12, WriteCapacityUnits: 12 },
+    ]);
+    expect((await write()).ConsumedCapacity).toEqual([
+      { TableName: 'tokens', CapacityUnits: 6, ReadCapacityUnits: 6 },
+    ]);
+  });
+
+  it('of statements is billed as reads when it is sent again', async () => {
+    const write = () =>
+      call(engine, 'ExecuteTransaction', {
+        ClientRequestToken: 'statements',
+        ReturnConsumedCapacity: 'TOTAL',
+        TransactStatements: [{ Statement: `INSERT INTO "tokens" VALUE {'pk': 'stated'}` }],
+      });
+    expect(await write()).toMatchObject({ ConsumedCapacity: [{ WriteCapacityUnits: 2 }] });
+    expect(await write()).toMatchObject({ Responses: [{}], ConsumedCapacity: [{ ReadCapacityUnits: 2 }] });
   });
 
   it('leaves nothing behind when it was cancelled', async () => {

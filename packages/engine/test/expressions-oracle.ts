@@ -187,10 +187,17 @@ function changedValue(
     !from.some(other => equal(member, other));
   const result =
     action.kind === 'add'
-      ? [...members, ...others.filter(missingFrom(members))]
+      ? old
+        ? [...members, ...others.filter(missingFrom(members))].sort(inOrder)
+        : others
       : members.filter(missingFrom(others));
   return result.length > 0 ? ({ [tag(operand)]: result.map(content) } as AttributeValue) : undefined;
 }
+
+const inOrder = (a: AttributeValue, b: AttributeValue): number =>
+  'N' in a
+    ? Number(a.N) - Number(content(b))
+    : Buffer.compare(Buffer.from(content(a) as string), Buffer.from(content(b) as string));
 
 function evaluate(node: OperandNode | SumNode, placeholders: Placeholders, item: Item): AttributeValue {
   const of = (operand: OperandNode) => evaluate(operand, placeholders, item);

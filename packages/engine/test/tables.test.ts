@@ -39,6 +39,65 @@ test('a new table answers CREATING and is ACTIVE when asked for', async () => {
   });
 });
 
+test('an index needs its keys defined, in the types that they have', async () => {
+  await call(engine, 'CreateTable', hashTable('orders'));
+  const { GlobalSecondaryIndexUpdates } = newIndex('by-pk', 'pk');
+  await expect(update('orders', { GlobalSecondaryIndexUpdates })).rejects.toMatchObject({
+    name: 'ValidationException',
+    message: expect.stringContaining('Some index key attributes are not defined in AttributeDefinitions'),
+  });
+  await expect(update('orders', newIndex('by-pk', 'pk', 'N'))).rejects.toMatchObject({
+    name: 'ValidationException',
+    message: expect.stringContaining('cannot be redefined as N'),
+  });
+  await expect(
+    update('orders', {
+      ...newIndex('by-day', 'day'),
+      AttributeDefinitions: ['S', 'N'].map(type => ({ AttributeName: 'day', AttributeType: type })),
+    }),
+  ).rejects.toMatchObject({ message: 'Cannot have two attributes with the same name' });
+  await update('orders', newIndex('by-pk', 'pk'));
+});
+
+test('a batch takes ARNs of tables, and answers by what it was asked with', async () => {
+  await call(engine, 'CreateTable', hashTable('orders'));
+  const { TableArn: arn } = await describe('orders');
+  const keys = [{ pk: { S: 'a' } }];
+  const written = await call(engine, 'BatchWriteItem', {
+    ReturnConsumedCapacity: 'TOTAL',
+    RequestItems: { [arn]: keys.map(Item => ({ PutRequest: { Item } })) },
+  });
+  expect(written.ConsumedCapacity).toEqual([{ TableName: arn, CapacityUnits: 1 }]);
+  const { Responses } = await call(engine, 'BatchGetItem', { RequestItems: { [arn]: { Keys: keys } } });
+  expect(Responses).toEqual({ [arn]: keys });
+  await expect(
+    call(engine, 'BatchGetItem', { RequestItems: { [`${arn}/index/x`]: { Keys: keys } } }),
+  ).rejects.toMatchObject({ name: 'ValidationException' });
+});
+
+test('sets come back sorted', async () => {
+  await call(engine, 'CreateTable', hashTable('orders'));
+  const bytes = (...values: number[]) => values.map(value => Uint8Array.of(value));
+  const sets = { pk: 'a', texts: new Set(['b', '\u{1F600}', 'a', '\uFF5E']), numbers: new Set([10, 9, -1]) };
+  await engine.client.put({ TableName: 'orders', Item: { ...sets, bytes: new Set(bytes(2, 1)) } });
+  const { Attributes } = await engine.client.update({
+    TableName: 'orders',
+    Key: { pk: 'a' },
+    UpdateExpression: 'ADD texts :t, numbers :n, bytes :b',
+    ExpressionAttributeValues: {
+      ':t': new Set(['aa']),
+      ':n': new Set([9.5]),
+      ':b': new Set(bytes(3, 0)),
+    },
+    ReturnValues: 'ALL_NEW',
+  });
+  const { Item } = await engine.client.get({ TableName: 'orders', Key: { pk: 'a' } });
+  expect(Attributes).toEqual(Item);
+  expect([...Item!.texts]).toEqual(['a', 'aa', 'b', '\uFF5E', '\u{1F600}']);
+  expect([...Item!.numbers]).toEqual([-1, 9, 9.5, 10]);
+  expect([...Item!.bytes]).toEqual(bytes(0, 1, 2, 3));
+});
+
 test('a table describes its indexes, stream, class and encryption', async () => {
   await call(engine, 'CreateTable', {
     TableName: 'orders',

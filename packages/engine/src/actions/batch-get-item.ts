@@ -18,6 +18,7 @@ import {
 } from '../validation/batch-get-item.ts';
 import { checkBatchDuplicates } from '../validation/duplicates.ts';
 import { checkKey } from '../validation/keys.ts';
+import { nameInArn } from '../validation/table-name.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { bindProjectionOf } from './projection.ts';
 import { readItem } from './read-item.ts';
@@ -76,7 +77,7 @@ function prepare(
   context: Context,
   { name, request, projection }: { name: string; request: KeysAndAttributes; projection?: Projection },
 ): TableRequest {
-  const table = context.catalog.get(name);
+  const table = context.catalog.get(nameInArn(name));
   const keys = request.Keys.map(key => {
     checkKey(table, key);
     return itemKey(table, key);

@@ -8,6 +8,7 @@ import {
 } from '../validation/batch-write-item.ts';
 import { checkBatchDuplicates } from '../validation/duplicates.ts';
 import { checkBatchItemKeys } from '../validation/keys.ts';
+import { nameInArn } from '../validation/table-name.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { type ItemCollectionMetrics, itemCollectionMetrics } from './item-collection.ts';
 import { applyDecision, decide, type Outcome, type Plan, planDelete, planPut } from './write-plan.ts';
@@ -21,7 +22,9 @@ export async function batchWriteItem<T>(context: Context, input: BatchWriteItemI
   const prepared = prepare();
   return context.submit(tx => {
     // A table that has changed since wants its requests checked again.
-    const isCurrent = names.every((name, i) => context.catalog.get(name) === prepared[i]![0]!.table);
+    const isCurrent = names.every(
+      (name, i) => context.catalog.get(nameInArn(name)) === prepared[i]![0]!.table,
+    );
     const plans = isCurrent ? prepared : prepare();
     const written = plans.map(group => writeAll(context, tx, group));
     const capacity = names.flatMap((name, i) => capacityOf(input, name, written[i]!) ?? []);
@@ -34,7 +37,7 @@ export async function batchWriteItem<T>(context: Context, input: BatchWriteItemI
 }
 
 function planRequests(context: Context, name: string, requests: WriteRequest[]): Plan[] {
-  const table = context.catalog.get(name);
+  const table = context.catalog.get(nameInArn(name));
   const plans = requests.map(({ PutRequest, DeleteRequest }) =>
     PutRequest
       ? planPut(table, PutRequest.Item, {}, checkBatchItemKeys)

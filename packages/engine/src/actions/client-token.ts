@@ -9,21 +9,23 @@ import { decodeJson, encodeJson } from '../storage/store.ts';
 
 type TokenRecord = { fingerprint: string; expiresAt: number };
 
-// A retried transaction is answered without being applied again. The record is written in the transaction it
-// stands for; it holds a fingerprint of the request, to tell a retry from another request under the same token.
+// A retried transaction is answered by `replay` without being applied again. The record is written in the
+// transaction it stands for; it holds a fingerprint of the request, to tell a retry from another request under
+// the same token.
 export function answerOnce<T extends object>(
   context: Context,
   tx: Tx,
   token: string | undefined,
   payload: object,
   apply: () => T,
+  replay: () => T,
 ): T {
   if (token === undefined) return apply();
   const key = tokenKey(token);
   const fingerprint = createHash('sha256').update(canonicalJson(payload)).digest('base64');
   const known = context.store.get(key, decodeJson) as TokenRecord | undefined;
   if (known && known.expiresAt > context.now()) {
-    if (known.fingerprint === fingerprint) return {} as T;
+    if (known.fingerprint === fingerprint) return replay();
     throw new DynamoError(
       'IdempotentParameterMismatchException',
       'The provided client token was used with a different request',

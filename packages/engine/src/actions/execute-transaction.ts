@@ -15,6 +15,7 @@ import { type Item, newItem } from '../values/attribute-value.ts';
 import { answerOnce } from './client-token.ts';
 import { readItem } from './read-item.ts';
 import {
+  replayCapacity,
   type BoundWrite as TransactWrite,
   transactionCapacity,
   writeTogether,
@@ -116,13 +117,26 @@ async function writeStatements(context: Context, input: ExecuteTransactionInput,
   const { ClientRequestToken: token, TransactStatements: statements } = input;
   const bound = writes.map((write, i) => transactWrite(write, statements[i]!));
   return context.submit(tx =>
-    answerOnce(context, tx, token, statements, () => {
-      const decisions = writeTogether(context, tx, bound);
-      return {
-        Responses: writes.map(() => ({})),
-        ...transactionCapacity(input.ReturnConsumedCapacity, decisions),
-      };
-    }),
+    answerOnce(
+      context,
+      tx,
+      token,
+      statements,
+      () => {
+        const decisions = writeTogether(context, tx, bound);
+        return {
+          Responses: writes.map(() => ({})),
+          ...transactionCapacity(input.ReturnConsumedCapacity, decisions),
+        };
+      },
+      () => {
+        for (const write of bound) write.plan(context.catalog.get(write.tableName));
+        return {
+          Responses: writes.map(() => ({})),
+          ...replayCapacity(context, input.ReturnConsumedCapacity, bound),
+        };
+      },
+    ),
   );
 }
 

@@ -5,12 +5,16 @@ import {
   consumedCapacity,
   doubled,
   noUsage,
+  readUnits,
+  readUsage,
   type Usage,
   writeUsage,
 } from '../capacity.ts';
 import type { Context, View } from '../context.ts';
 import { assertAllUsed, createScope } from '../expressions/scope.ts';
 import { bindUpdate, type Update } from '../expressions/update.ts';
+import { decodeSize } from '../storage/codec.ts';
+import { itemKey } from '../storage/keys.ts';
 import { checkTransactionDuplicates } from '../validation/duplicates.ts';
 import {
   type TransactWriteItem,
@@ -42,13 +46,20 @@ export async function transactWriteItems<T>(context: Context, input: TransactWri
   const writes = input.TransactItems.map(bindWrite);
   for (const write of writes) context.catalog.get(write.tableName);
   return context.submit(tx =>
-    answerOnce(context, tx, input.ClientRequestToken, input.TransactItems, () => {
-      const decisions = writeTogether(context, tx, writes);
-      return {
-        ...transactionCapacity(input.ReturnConsumedCapacity, decisions),
-        ...collectionMetrics(context, input, writes, view),
-      };
-    }),
+    answerOnce(
+      context,
+      tx,
+      input.ClientRequestToken,
+      input.TransactItems,
+      () => {
+        const decisions = writeTogether(context, tx, writes);
+        return {
+          ...transactionCapacity(input.ReturnConsumedCapacity, decisions),
+          ...collectionMetrics(context, input, writes, view),
+        };
+      },
+      () => ({ ...replayCapacity(context, input.ReturnConsumedCapacity, writes) }),
+    ),
   );
 }
 
@@ -100,6 +111,24 @@ export function writeTogether(
   return decisions;
 }
 
+// A retry under the same client token only reads, and is billed for that.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+export function replayCapacity(
+  context: Context,
+  mode: CapacityMode,
+  writes: BoundWrite[],
+): { ConsumedCapacity: ConsumedCapacity[] } | undefined {
+  if (mode !== 'TOTAL' && mode !== 'INDEXES') return undefined;
+  const usages = new Map<string, Usage>();
+  for (const { tableName, target } of writes) {
+    const table = context.catalog.get(tableName);
+    const size = context.store.get(itemKey(table, target), decodeSize) ?? 0;
+    const usage = usages.get(tableName) ?? noUsage('read');
+    usages.set(tableName, addUsage(usage, readUsage(readUnits(size, true))));
+  }
+  return capacityByTable(mode, usages);
+}
+
 // Worked out only for those who ask.
 export function transactionCapacity(
   mode: CapacityMode,
@@ -111,10 +140,12 @@ export function transactionCapacity(
     const usage = usages.get(plan.table.name) ?? noUsage('write');
     usages.set(plan.table.name, addUsage(usage, writeUsage(plan.table, outcome.before, outcome.after)));
   }
-  return {
-    ConsumedCapacity: [...usages].map(([name, usage]) => consumedCapacity(mode, name, doubled(usage), true)!),
-  };
+  return capacityByTable(mode, usages);
 }
+
+const capacityByTable = (mode: CapacityMode, usages: Map<string, Usage>) => ({
+  ConsumedCapacity: [...usages].map(([name, usage]) => consumedCapacity(mode, name, doubled(usage), true)!),
+});
 
 function collectionMetrics<T>(
   context: Context,

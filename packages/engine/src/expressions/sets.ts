@@ -1,13 +1,14 @@
 import type { AttributeValue } from '../values/attribute-value.ts';
-import { binaryText } from '../values/compare.ts';
+import { binaryText, compareBytes, compareStrings } from '../values/compare.ts';
+import { compareNumbers } from '../values/number.ts';
 
 export type SetValue = Extract<AttributeValue, { SS: string[] } | { NS: string[] } | { BS: Uint8Array[] }>;
 
-// Both sets have the same type; numbers are canonical, so equal members are equal text.
+// Both sets have the same type; numbers are canonical, so equal members are equal text. Sets are stored sorted.
 export function addToSet(set: SetValue, added: SetValue): SetValue {
-  if ('SS' in set && 'SS' in added) return { SS: union(set.SS, added.SS, identity) };
-  if ('NS' in set && 'NS' in added) return { NS: union(set.NS, added.NS, identity) };
-  if ('BS' in set && 'BS' in added) return { BS: union(set.BS, added.BS, binaryText) };
+  if ('SS' in set && 'SS' in added) return { SS: union(set.SS, added.SS, identity).sort(compareStrings) };
+  if ('NS' in set && 'NS' in added) return { NS: union(set.NS, added.NS, identity).sort(compareNumbers) };
+  if ('BS' in set && 'BS' in added) return { BS: union(set.BS, added.BS, binaryText).sort(compareBytes) };
   throw new TypeError('sets of different types');
 }
 

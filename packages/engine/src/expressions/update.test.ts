@@ -208,7 +208,7 @@ describe('application', () => {
     [
       'ADD a :bin',
       { a: { BS: [new Uint8Array([2])] } },
-      { a: { BS: [new Uint8Array([2]), new Uint8Array([1])] } },
+      { a: { BS: [new Uint8Array([1]), new Uint8Array([2])] } },
     ],
     ['ADD m.a :5', { m: { M: {} } }, { m: { M: { a: N(5) } } }],
     ['DELETE a :bc', { a: { SS: ['a', 'b'] } }, { a: { SS: ['a'] } }],

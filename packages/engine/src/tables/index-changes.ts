@@ -1,11 +1,7 @@
 import { DynamoError, resourceNotFound, validationError } from '../errors.ts';
 import { globalIndexes } from '../limits.ts';
 import type { Index, Table } from '../storage/table.ts';
-import {
-  definitionsAfter,
-  type GlobalSecondaryIndexUpdateInput,
-  type UpdateTableInput,
-} from '../validation/update-table.ts';
+import type { GlobalSecondaryIndexUpdateInput, UpdateTableInput } from '../validation/update-table.ts';
 import { defineIndex } from './definition.ts';
 import { updateThroughput } from './settings.ts';
 
@@ -23,7 +19,7 @@ export function updateIndexes(
   let indexes = table.indexes;
   for (const { Update, Create, Delete } of updates) {
     if (Create) {
-      const index = defineIndex('global', Create, definitionsAfter(table, input), newId);
+      const index = defineIndex('global', Create, input.AttributeDefinitions ?? [], newId);
       indexes = [...indexes, { ...index, status: 'CREATING' }];
     } else if (Delete) {
       indexes = replace(indexes, Delete.IndexName, index => ({ ...index, status: 'DELETING' }));

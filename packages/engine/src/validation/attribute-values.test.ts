@@ -83,12 +83,12 @@ describe('validateValue', () => {
     );
   });
 
-  it('makes numbers canonical where they stand', () => {
+  it('makes numbers canonical and sorts sets where they stand', () => {
     const value: AttributeValue = {
       M: { n: { N: '1.50E2' }, l: { L: [{ N: '007' }] }, s: { NS: ['1.0', '-0'] } },
     };
     validateValue(value);
-    expect(value).toEqual({ M: { n: { N: '150' }, l: { L: [{ N: '7' }] }, s: { NS: ['1', '0'] } } });
+    expect(value).toEqual({ M: { n: { N: '150' }, l: { L: [{ N: '7' }] }, s: { NS: ['0', '1'] } } });
   });
 });
 

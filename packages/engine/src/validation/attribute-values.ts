@@ -1,7 +1,8 @@
 import { validationError } from '../errors.ts';
 import * as limits from '../limits.ts';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
-import { parseNumber } from '../values/number.ts';
+import { compareBytes, compareStrings } from '../values/compare.ts';
+import { compareNumbers, parseNumber } from '../values/number.ts';
 import { byteLength, itemSize } from '../values/size.ts';
 import { echo } from './echo.ts';
 import { boolean, list, string } from './shape.ts';
@@ -19,6 +20,7 @@ export const tooDeep =
 
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html: names are at most 64 KB.
 const attributeNameBytes = 65_535;
+const shortName = attributeNameBytes / 4; // no character takes more than four bytes
 
 const text = string();
 const texts = list(text);
@@ -28,8 +30,8 @@ type Untrusted = { [type: string]: unknown } | null | undefined;
 
 export const nestingError = () => validationError(tooDeep);
 
-// Checks a value and makes its numbers canonical in place, in one pass. What a value with several types gets
-// is the complaint about a broken one first, as DynamoDB does.
+// Checks a value, makes its numbers canonical and sorts its sets in place, in one pass. A value with several
+// types gets the complaint about a broken one first, as DynamoDB does.
 export function validateValue(value: AttributeValue, depth = 1): void {
   if (depth > limits.nestingDepth) throw nestingError();
   const untrusted = value as Untrusted;
@@ -83,8 +85,7 @@ export function validateValue(value: AttributeValue, depth = 1): void {
 
 export function validateAttributes(item: Item, depth = 1): void {
   for (const name in item) {
-    if (name.length > 64) checkName(name);
-    else if (!name.isWellFormed()) throw malformed();
+    checkAttributeName(name);
     validateValue(item[name] as AttributeValue, depth);
   }
 }
@@ -100,9 +101,10 @@ export function checkItemSize(item: Item): void {
   }
 }
 
-function checkName(name: string): void {
+export function checkAttributeName(name: string): void {
+  if (name === '') throw invalid('Attribute name must not be empty');
   if (!name.isWellFormed()) throw malformed();
-  if (byteLength(name) > attributeNameBytes) {
+  if (name.length > shortName && byteLength(name) > attributeNameBytes) {
     throw invalid(`Attribute name is too large, must be less than ${attributeNameBytes + 1} bytes`);
   }
 }
@@ -121,6 +123,7 @@ const validateSet = {
     if (members.length === 0) throw invalid('An string set  may not be empty');
     for (const member of members) checkText(member);
     if (hasDuplicates(members)) throw invalid(`Input collection ${echo(members)} contains duplicates.`);
+    (members as string[]).sort(compareStrings);
   },
   NS(members: unknown[]): void {
     if (members.length === 0) throw invalid('An number set  may not be empty');
@@ -130,6 +133,7 @@ const validateSet = {
       members[i] = parseNumber(member);
     }
     if (hasDuplicates(members)) throw validationError('Input collection contains duplicates');
+    (members as string[]).sort(compareNumbers);
   },
   BS(members: unknown[]): void {
     if (members.length === 0) throw invalid('Binary sets should not be empty');
@@ -140,6 +144,7 @@ const validateSet = {
     if (hasDuplicates(keys)) {
       throw invalid(`Input collection ${echo(members)}of type BS contains duplicates.`);
     }
+    (members as Uint8Array[]).sort(compareBytes);
   },
 };
 

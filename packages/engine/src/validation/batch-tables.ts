@@ -1,14 +1,15 @@
 import { validationError } from '../errors.ts';
 import { constraintError, violation } from './constraints.ts';
+import { nameInArn } from './table-name.ts';
 
 const pattern = /^[a-zA-Z0-9_.-]{1,255}$/;
 
-// The names of the tables are the keys of the request's map.
+// The names or ARNs of the tables are the keys of the request's map; the answer has the same keys.
 export function checkBatchTables(tables: object, operation: string): void {
   let empty = true;
   for (const name in tables) {
     empty = false;
-    if (pattern.test(name)) continue;
+    if (pattern.test(nameInArn(name))) continue;
     const constraint =
       'Map keys must satisfy constraint: [Member must have length less than or equal to 255, ' +
       'Member must have length greater than or equal to 1, ' +

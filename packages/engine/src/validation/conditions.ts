@@ -1,7 +1,7 @@
 import { validationError } from '../errors.ts';
 import { type AttributeType, type AttributeValue, typeOf } from '../values/attribute-value.ts';
 import { compareScalars } from '../values/compare.ts';
-import { invalid, validateValue } from './attribute-values.ts';
+import { checkAttributeName, invalid, validateValue } from './attribute-values.ts';
 import type { condition, expected } from './members.ts';
 import type { TypeOf } from './shape.ts';
 
@@ -33,6 +33,7 @@ const operators: { [O in ComparisonOperator]: { least: number; most: number; typ
 // QueryFilter, ScanFilter and KeyConditions.
 export function validateConditions(conditions: Conditions | undefined): void {
   for (const name in conditions) {
+    checkAttributeName(name);
     const { ComparisonOperator: operator, AttributeValueList } = conditions[name] as Condition;
     const values = AttributeValueList ?? [];
     for (const value of values) validateValue(value);
@@ -42,6 +43,7 @@ export function validateConditions(conditions: Conditions | undefined): void {
 
 export function validateExpected(conditions: Expected | undefined): void {
   for (const name in conditions) {
+    checkAttributeName(name);
     const { ComparisonOperator, AttributeValueList, Exists, Value } = conditions[name] as Expected[string];
     if (AttributeValueList && Value) {
       throw invalid(`Value and AttributeValueList cannot be used together for Attribute: ${name}`);

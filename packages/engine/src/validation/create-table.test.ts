@@ -188,6 +188,41 @@ const cases: Refusal[] = [
     `${invalid}One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null`,
   ],
   [
+    'two things in one index update',
+    'UpdateTable',
+    {
+      TableName,
+      GlobalSecondaryIndexUpdates: [
+        {
+          Create: {
+            IndexName: 'one',
+            KeySchema: [{ AttributeName: 'a', KeyType: 'HASH' }],
+            Projection: { ProjectionType: 'ALL' },
+          },
+          Delete: { IndexName: 'two' },
+        },
+      ],
+    },
+    `${invalid}Only one of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete may be specified`,
+  ],
+  [
+    'a projection that names an attribute twice',
+    'UpdateTable',
+    {
+      TableName,
+      GlobalSecondaryIndexUpdates: [
+        {
+          Create: {
+            IndexName: 'one',
+            KeySchema: [{ AttributeName: 'a', KeyType: 'HASH' }],
+            Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['b', 'b'] },
+          },
+        },
+      ],
+    },
+    `${invalid}Duplicate attribute in NonKeyAttributes: [b, b]`,
+  ],
+  [
     'two updates of one index',
     'UpdateTable',
     {

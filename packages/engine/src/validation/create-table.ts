@@ -4,6 +4,7 @@ import { invalid } from './attribute-values.ts';
 import { checkConstraints } from './constraints.ts';
 import { boolean, list, required, structure, type TypeOf } from './shape.ts';
 import {
+  checkDefinedOnce,
   checkKeyOrder,
   checkKeysDefined,
   checkOnDemandRange,
@@ -88,9 +89,7 @@ function checkKeySchema(input: CreateTableInput): void {
   }
   checkKeysDefined(keys, definitions);
   checkKeyOrder(keys);
-  if (new Set(definitions.map(({ AttributeName }) => AttributeName)).size < definitions.length) {
-    throw validationError('Cannot have two attributes with the same name');
-  }
+  checkDefinedOnce(definitions);
   if (!input.LocalSecondaryIndexes && !input.GlobalSecondaryIndexes && keys.length !== definitions.length) {
     throw invalid(
       'Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions',

@@ -1,6 +1,6 @@
 import { DynamoError, validationError } from '../errors.ts';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
-import { falseNull, tooDeep, validateValue } from './attribute-values.ts';
+import { checkAttributeName, falseNull, tooDeep, validateValue } from './attribute-values.ts';
 
 type Expression =
   | 'UpdateExpression'
@@ -60,7 +60,10 @@ function refuseBoth(
 // be empty.
 export function checkExpressionReferences(input: object, expressions: readonly Expression[]): void {
   const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = input as References;
-  if (names != null) checkReferences(names, 35, 'ExpressionAttributeNames');
+  if (names != null) {
+    checkReferences(names, 35, 'ExpressionAttributeNames');
+    for (const name in names) checkAttributeName(names[name]!);
+  }
   if (values != null) {
     checkReferences(values, 58, 'ExpressionAttributeValues');
     for (const name in values) checkReferenceValue(values[name] as AttributeValue, name);

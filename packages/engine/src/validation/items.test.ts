@@ -151,3 +151,54 @@ const items: Refusal[] = [
 it.each(items)('%s (%s)', (_title, operation, body, message) => {
   expect(refusal(operation, body)).toBe(message);
 });
+
+const tooLong = 'n'.repeat(65_536);
+const condition = { ComparisonOperator: 'EQ', AttributeValueList: [{ S: 'a' }] };
+
+it.each([
+  ['an item', 'PutItem', (name: string) => ({ TableName, Item: { ...Item, [name]: { S: 'a' } } })],
+  [
+    'a map in an item',
+    'PutItem',
+    name => ({ TableName, Item: { ...Item, m: { M: { [name]: { S: 'a' } } } } }),
+  ],
+  [
+    'a name in an update',
+    'UpdateItem',
+    name => ({
+      TableName,
+      Key,
+      UpdateExpression: 'REMOVE #n',
+      ExpressionAttributeNames: { '#n': name },
+    }),
+  ],
+  [
+    'a name in a projection',
+    'GetItem',
+    name => ({
+      TableName,
+      Key,
+      ProjectionExpression: '#n',
+      ExpressionAttributeNames: { '#n': name },
+    }),
+  ],
+  ['attributes to get', 'GetItem', name => ({ TableName, Key, AttributesToGet: [name] })],
+  [
+    'attribute updates',
+    'UpdateItem',
+    name => ({ TableName, Key, AttributeUpdates: { [name]: { Action: 'PUT', Value: { S: 'a' } } } }),
+  ],
+  ['an expectation', 'DeleteItem', name => ({ TableName, Key, Expected: { [name]: { Exists: false } } })],
+  ['a filter', 'Scan', name => ({ TableName, ScanFilter: { [name]: condition } })],
+] satisfies [string, Refusal[1], (name: string) => object][])(
+  'a name in %s of %s is neither empty nor too long',
+  (_title, operation, body) => {
+    expect(refusal(operation, body(''))).toMatch(
+      /Attribute name must not be empty|length greater than or equal to 1/,
+    );
+    expect(refusal(operation, body(tooLong))).toMatch(
+      /Attribute name is too large|length less than or equal to 65535/,
+    );
+    expect(refusal(operation, body(tooLong.slice(1)))).toBeUndefined();
+  },
+);

@@ -42,6 +42,12 @@ export function checkKeysDefined(keys: KeySchemaInput, definitions: AttributeDef
   );
 }
 
+export function checkDefinedOnce(definitions: AttributeDefinitionsInput): void {
+  if (new Set(definitions.map(({ AttributeName }) => AttributeName)).size < definitions.length) {
+    throw validationError('Cannot have two attributes with the same name');
+  }
+}
+
 export function checkKeyOrder([hash, range]: KeySchemaInput): void {
   if (range && hash?.AttributeName === range.AttributeName) {
     throw validationError('Both the Hash Key and the Range Key element in the KeySchema have the same name');
@@ -61,5 +67,8 @@ export function checkProjection({ ProjectionType: type, NonKeyAttributes: names 
   }
   if (!names && type === 'INCLUDE') {
     throw invalid('ProjectionType is INCLUDE, but NonKeyAttributes is not specified');
+  }
+  if (names && new Set(names).size < names.length) {
+    throw invalid(`Duplicate attribute in NonKeyAttributes: [${names.join(', ')}]`);
   }
 }

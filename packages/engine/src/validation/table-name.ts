@@ -25,12 +25,14 @@ export function checkTableNameLength(input: unknown): void {
   }
 }
 
-// Wherever a table's name is asked for, its ARN will do. It is replaced by the name, so that nothing behind
-// the validators meets an ARN.
+// A table's ARN will do wherever its name is asked for. Anything that is no ARN of a table is left as it is.
+export function nameInArn(name: string): string {
+  if (name.charCodeAt(3) !== 58) return name;
+  return /^arn:[^:]+:dynamodb:[^:]*:\d*:table\/([a-zA-Z0-9_.-]+)$/.exec(name)?.[1] ?? name;
+}
+
+// Replaces an ARN by the name, so that nothing behind the validators meets an ARN.
 export function resolveTableArn(input: unknown): void {
   const holder = input as { TableName?: unknown } | null | undefined;
-  const name = holder?.TableName;
-  if (typeof name !== 'string' || name.charCodeAt(3) !== 58) return;
-  const match = /^arn:[^:]+:dynamodb:[^:]*:\d*:table\/([a-zA-Z0-9_.-]+)$/.exec(name);
-  if (match) (holder as { TableName: unknown }).TableName = match[1];
+  if (typeof holder?.TableName === 'string') holder.TableName = nameInArn(holder.TableName);
 }

@@ -1,5 +1,5 @@
 import { typeOf } from '../values/attribute-value.ts';
-import { invalid, validateAttributes, validateValue } from './attribute-values.ts';
+import { checkAttributeName, invalid, validateAttributes, validateValue } from './attribute-values.ts';
 import { validateExpected } from './conditions.ts';
 import { checkConstraints } from './constraints.ts';
 import { inEnvelope } from './envelope.ts';
@@ -46,6 +46,7 @@ export function validateUpdateItem(input: UpdateItemInput): void {
 
 function validateAttributeUpdates(updates: AttributeUpdates): void {
   for (const name in updates) {
+    checkAttributeName(name);
     const { Action: action, Value: operand } = updates[name] as AttributeUpdates[string];
     if (!operand) {
       if (action !== 'DELETE')

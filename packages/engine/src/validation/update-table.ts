@@ -4,6 +4,7 @@ import { invalid } from './attribute-values.ts';
 import { checkConstraints } from './constraints.ts';
 import { boolean, list, required, structure, type TypeOf } from './shape.ts';
 import {
+  checkDefinedOnce,
   checkKeyOrder,
   checkKeysDefined,
   checkOnDemandRange,
@@ -71,16 +72,16 @@ export function validateUpdateTable(input: UpdateTableInput): void {
   if (updates) checkIndexUpdates(updates);
 }
 
+const indexActions =
+  'GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete';
+
 function checkIndexUpdates(updates: GlobalSecondaryIndexUpdateInput[]): void {
   const names = new Set<string>();
   for (const { Update, Create, Delete } of updates) {
-    const action = Update ?? Create ?? Delete;
-    if (!action) {
-      throw invalid(
-        'One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, ' +
-          'GlobalSecondaryIndexUpdate.Delete must not be null',
-      );
-    }
+    const actions = [Update, Create, Delete].filter(action => action != null);
+    const [action] = actions;
+    if (!action) throw invalid(`One of ${indexActions} must not be null`);
+    if (actions.length > 1) throw invalid(`Only one of ${indexActions} may be specified`);
     if (names.has(action.IndexName)) {
       throw invalid(
         `Only one global secondary index update per index is allowed simultaneously. Index: ${action.IndexName}`,
@@ -107,12 +108,13 @@ export function checkTableUpdate(table: Table, input: UpdateTableInput): void {
     }
   }
   checkThroughputChanges(table, input);
+  checkDefinitions(table, input.AttributeDefinitions ?? []);
   for (const { Create } of input.GlobalSecondaryIndexUpdates ?? []) {
     if (!Create) continue;
     if (table.indexes.some(index => index.name === Create.IndexName)) {
       throw invalid(`Index already exists: ${Create.IndexName}`);
     }
-    checkKeysDefined(Create.KeySchema, definitionsAfter(table, input));
+    checkKeysDefined(Create.KeySchema, input.AttributeDefinitions ?? []);
     if (billing === 'PROVISIONED' && !Create.ProvisionedThroughput) {
       throw invalid(`ProvisionedThroughput must be specified for index: ${Create.IndexName}`);
     }
@@ -139,13 +141,19 @@ function checkThroughputChanges(
   );
 }
 
-// New definitions add to the table's own; DynamoDB ignores one that defines an attribute again.
-export function definitionsAfter(table: Table, input: UpdateTableInput): AttributeDefinitionsInput {
-  const keys = [table.keys, ...table.indexes.map(index => index.keys)].flatMap(({ hash, range }) =>
-    range ? [hash, range] : [hash],
+// A key attribute that is defined again has to have the type that it has.
+function checkDefinitions(table: Table, definitions: AttributeDefinitionsInput): void {
+  checkDefinedOnce(definitions);
+  const types = new Map(
+    [table, ...table.indexes].flatMap(({ keys: { hash, range } }) =>
+      (range ? [hash, range] : [hash]).map(({ name, type }) => [name, type] as const),
+    ),
   );
-  return [
-    ...keys.map(({ name, type }) => ({ AttributeName: name, AttributeType: type })),
-    ...(input.AttributeDefinitions ?? []),
-  ];
+  for (const { AttributeName: name, AttributeType: type } of definitions) {
+    const known = types.get(name) ?? type;
+    if (known === type) continue;
+    throw invalid(
+      `Attribute ${name} in AttributeDefinitions is a key of type ${known} and cannot be redefined as ${type}`,
+    );
+  }
 }
