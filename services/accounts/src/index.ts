@@ -9,6 +9,7 @@ import { createBackground } from './background.ts';
 import { createBilling } from './billing/billing.ts';
 import { billingErrors } from './billing/errors.ts';
 import type { StripeSettings } from './billing/stripe.ts';
+import { readBillingPeriod } from './billing/table.ts';
 import { createBrowser } from './browser.ts';
 import { type AccountEraser, createDeletions } from './deletion.ts';
 import type { Base } from './deps.ts';
@@ -72,7 +73,11 @@ export function createAccounts(given: AccountsDeps) {
   const pages = { publicUrl, allowedOrigins };
   const base: Base = { store: given.store, clock, ids: given.ids, log };
 
-  const usage = createUsage({ ...base, random: given.random });
+  const usage = createUsage({
+    ...base,
+    random: given.random,
+    billingPeriodOf: given.stripe && (userId => readBillingPeriod(base.store, userId)),
+  });
   const users = createUsers({ ...base, usage });
   const apiKeys = createApiKeys({ ...base, owners: createRecent<KeyOwner>({ clock, mostMs }) });
   const audit = createAudit(base);

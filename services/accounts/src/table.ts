@@ -144,7 +144,7 @@ export const usageCount = entity(ferryhookMain, {
   schema: z.object({
     userId: z.string(),
     shard: z.int(),
-    month: z.string().describe('Like 2026-03, in UTC'),
+    month: z.string().describe('Like 2026-03, in UTC; with a subscription, when its month began'),
     events: z.int(),
     expiresAt,
   }),

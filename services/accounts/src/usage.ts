@@ -1,6 +1,7 @@
 import assert from 'node:assert';
 import { type Random, systemRandom } from '@stak/kit';
 import { ref, write } from '@stak/table';
+import { type BillingPeriod, usagePeriodStart } from './billing/period.ts';
 import { type Base, inSeconds } from './deps.ts';
 import * as limits from './limits.ts';
 import { usageCount, usageOfShard } from './table.ts';
@@ -16,12 +17,24 @@ export type Usage = {
 
 const shards = Array.from({ length: limits.usageShards }, (_, shard) => shard);
 
-// A month's usage is the sum of several counters: adding is one write that reads nothing, and two that come
-// together rarely meet. A new month starts at zero because nobody has added to it yet.
-export function createUsage({ store, clock, random = systemRandom }: Base & { random?: Random }): Usage {
-  const month = () => new Date(clock.now()).toISOString().slice(0, 7);
-  const firstOf = (aMonth: string): string => `${aMonth}-01`;
-  const none = (): MonthlyUsage => ({ usageThisMonth: 0, usagePeriodStart: firstOf(month()) });
+type UsageDeps = Base & {
+  random?: Random;
+  // Of what the user pays for, if it is known.
+  billingPeriodOf?(userId: string): Promise<BillingPeriod | undefined>;
+};
+
+// A month's usage is the sum of several counters: two additions that come together rarely meet. A new month starts at
+// zero because nobody has added to it yet. It is the month of the subscription, or the calendar's for those who have
+// none.
+export function createUsage({ store, clock, random = systemRandom, billingPeriodOf }: UsageDeps): Usage {
+  const calendarMonth = () => new Date(clock.now()).toISOString().slice(0, 7);
+  const firstOf = (aMonth: string): string => (aMonth.length === 7 ? `${aMonth}-01` : aMonth.slice(0, 10));
+  const none = (): MonthlyUsage => ({ usageThisMonth: 0, usagePeriodStart: firstOf(calendarMonth()) });
+
+  const monthOf = async (userId: string): Promise<string> => {
+    const period = await billingPeriodOf?.(userId);
+    return period ? new Date(usagePeriodStart(period, clock.now())).toISOString() : calendarMonth();
+  };
 
   const readMonths = async (userId: string, shard: number) => {
     const keys: { userId: string; shard: number; month: string }[] = [];
@@ -36,16 +49,17 @@ export function createUsage({ store, clock, random = systemRandom }: Base & { ra
       assert(Number.isSafeInteger(count) && count > 0, 'usage is counted in whole events');
       const shard = Math.floor(random() * limits.usageShards);
       const expiresAt = inSeconds(clock.now()) + limits.usageMonthsS;
+      const month = await monthOf(userId);
       await store.update(
         usageCount,
-        { userId, shard, month: month() },
+        { userId, shard, month },
         { add: { events: count }, set: { expiresAt } },
         { upsert: true },
       );
     },
     async read(userId) {
       // The month is looked up once: it may end while its counters are read.
-      const asked = month();
+      const asked = await monthOf(userId);
       const counts = await store.batchGet(
         shards.map(shard => ref(usageCount, { userId, shard, month: asked })),
         { consistent: true, pattern: 'usage of a month' },

@@ -40,6 +40,56 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
     });
   });
 
+  it('moves the usage period to that of the subscription, and back when there is none', async () => {
+    const { userId, customer } = await billing.addCustomer('period@example.com');
+    const day = (text: string) => Date.parse(`${text}T06:30:00Z`) / 1000;
+    const at = (text: string) => billing.clock.set(day(text) * 1000);
+    const subscribed = (start: string, end: string, change: object = {}) => ({
+      billing_cycle_anchor: day(start),
+      items: {
+        data: [
+          { price: { id: 'price_pro' }, current_period_start: day(start), current_period_end: day(end) },
+        ],
+      },
+      ...change,
+    });
+    const notify = () => billing.deliver(billing.eventOf('customer.subscription.updated', customer));
+    const usage = async () => {
+      const { usageThisMonth, usagePeriodStart } = (await billing.users.getById(userId))!;
+      return [usagePeriodStart, usageThisMonth];
+    };
+    at('2026-05-19');
+    await billing.users.incrementUsage(userId, 3);
+    expect(await usage()).toEqual(['2026-05-01', 3]);
+
+    const bought = billing.stripe.subscribe(customer, 'price_pro', subscribed('2026-05-19', '2026-06-19'));
+    await notify();
+    expect(await usage()).toEqual(['2026-05-19', 0]);
+    await billing.users.incrementUsage(userId, 5);
+    at('2026-06-18');
+    await billing.users.incrementUsage(userId, 2);
+    expect(await usage()).toEqual(['2026-05-19', 7]);
+    at('2026-06-19'); // its event is still on the way
+    expect(await usage()).toEqual(['2026-06-19', 0]);
+
+    at('2026-06-25');
+    Object.assign(bought, subscribed('2026-06-25', '2027-06-25')); // a year from now on
+    await notify();
+    await billing.users.incrementUsage(userId, 11);
+    expect(await usage()).toEqual(['2026-06-25', 11]);
+    at('2026-09-26');
+    expect(await usage()).toEqual(['2026-09-25', 0]);
+
+    bought.status = 'canceled';
+    await notify();
+    expect(await usage()).toEqual(['2026-09-01', 0]);
+    const { Items } = await billing.client.scan({ TableName: 'ferryhook-main' });
+    expect(Items!.filter(item => item.userId === userId && 'events' in item).length).toBeGreaterThan(0);
+    await billing.usage.erase(userId);
+    const left = await billing.client.scan({ TableName: 'ferryhook-main' });
+    expect(left.Items!.filter(item => item.userId === userId && 'events' in item)).toEqual([]);
+  });
+
   describe('an event', () => {
     it.each([
       'checkout.session.completed',

@@ -6,7 +6,8 @@ export type StubSubscription = {
   status: string;
   cancel_at_period_end: boolean;
   cancel_at: number | null;
-  items: { data: { price: { id: string }; current_period_end: number }[] };
+  billing_cycle_anchor?: number;
+  items: { data: { price: { id: string }; current_period_start?: number; current_period_end: number }[] };
 };
 
 type Form = URLSearchParams;

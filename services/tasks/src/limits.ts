@@ -47,6 +47,7 @@ export const changeEntries = 50; // read for one page of changes; each names as 
 
 export const queryChars = 200; // of a search
 export const searchResults = 500; // ranked; nobody pages further
+export const searchSwaps = 16; // pairs of letters of one word that may stand in the wrong order
 export const searchTerms = 12; // words beyond are not looked for
 export const searchDescriptionChars = 2000; // of each description that are indexed
 export const searchIndexChars = 4096; // what an index of nothing weighs

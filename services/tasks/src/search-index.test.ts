@@ -40,3 +40,25 @@ it('lets others have a turn between two words', async () => {
   await index.find('milk honey').then(() => turns.push('found'));
   expect(turns).toEqual(['another', 'found']);
 });
+
+it.each([
+  ['mlik', 'milk'],
+  ['imlk', 'milk'],
+  ['mikl', 'Milk'],
+  ['cfaé', 'café'],
+  ['adress', 'address'],
+  ['ktichne', 'kitchen'], // two pairs
+  ['kitchne', 'kitchens'], // a pair, and a letter that is missing
+  ['😀😁mlik', '😀😁milk'],
+])('finds, for %s, the word that was meant: %s', async (query, title) => {
+  expect(await idsOf([title, 'something else'], query)).toEqual(['0']);
+});
+
+it('puts the word as it was typed before one with its letters in another order', async () => {
+  expect(await idsOf(['from', 'form', 'formal', 'firm'], 'form')).toEqual(['1', '2', '0', '3']);
+});
+
+it('does not take two mistakes in a short word, or any in a very short one', async () => {
+  expect(await idsOf(['milk'], 'lmki')).toEqual([]);
+  expect(await idsOf(['tea'], 'tae')).toEqual([]);
+});

@@ -28,10 +28,10 @@ export function createSearchIndex(epoch: string, seq: number, most = limits.sear
     processTerm: term => foldTerm(term) || null,
     searchOptions: {
       boost: { title: 4, labels: 2, category: 2 },
-      // The word being typed is not finished; a long word may have a letter wrong, or two in the wrong order.
+      // The word being typed is not finished; a long word may have a letter wrong.
       prefix: true,
-      fuzzy: term => (term.length < 4 ? false : term.length < 6 ? 1 : 2),
-      weights: { prefix: 0.6, fuzzy: 0.3 },
+      fuzzy: term => errorsIn(term) || false,
+      weights: { prefix: 0.6, fuzzy: fuzzyWeight },
     },
   });
 
@@ -60,13 +60,58 @@ export function createSearchIndex(epoch: string, seq: number, most = limits.sear
       let found: Found[] | undefined;
       for (const word of wordsOf(query)) {
         if (found) await nextTurn();
-        const matches = index.search(word).map(({ id, score }) => ({ task_id: id as string, score }));
+        const matches = matchesOf(index, word);
         found = found ? inBoth(found, matches) : matches;
         if (found.length === 0) break;
       }
       return (found ?? []).sort((a, b) => b.score - a.score).slice(0, limits.searchResults);
     },
   };
+}
+
+// How many mistakes a word of this length may have.
+const errorsIn = (term: string): number => (term.length < 4 ? 0 : term.length < 6 ? 1 : 2);
+const fuzzyWeight = 0.3;
+
+// Two letters in the wrong order are one mistake, which the index takes for two: so it is asked again with each pair
+// the other way round and one mistake less.
+function matchesOf(index: MiniSearch<Document>, word: string): Found[] {
+  const term = foldTerm(word);
+  const errors = errorsIn(term);
+  const plain = index.search(word).map(({ id, score }) => ({ task_id: id as string, score }));
+  if (errors === 0) return plain;
+  const once = swapsOf(term);
+  const twice = errors < 2 ? [] : [...new Set(once.flatMap(swapsOf))].filter(one => one !== term);
+  const swapped = index.search({
+    combineWith: 'OR',
+    prefix: false,
+    queries: [
+      { queries: once, combineWith: 'OR', fuzzy: errors - 1 || false },
+      { queries: twice, combineWith: 'OR', fuzzy: false },
+    ],
+  });
+  if (swapped.length === 0) return plain;
+  const weight = (fuzzyWeight * term.length) / (term.length + 1);
+  const best = new Map(swapped.map(({ id, score }) => [id as string, score * weight]));
+  for (const { task_id, score } of plain) best.set(task_id, Math.max(score, best.get(task_id) ?? 0));
+  return [...best].map(([task_id, score]) => ({ task_id, score }));
+}
+
+function swapsOf(term: string): string[] {
+  const letters = [...term].slice(0, limits.searchSwaps + 1);
+  const rest = [...term].slice(letters.length).join('');
+  const swaps = new Set<string>();
+  for (let i = 0; i + 1 < letters.length; i++) {
+    const [one, other] = [letters[i]!, letters[i + 1]!];
+    if (one !== other)
+      swaps.add(
+        letters
+          .with(i, other)
+          .with(i + 1, one)
+          .join('') + rest,
+      );
+  }
+  return [...swaps];
 }
 
 // As the index takes texts apart. A word that stands twice, or is nothing but accents, is looked for no more than once.

@@ -11,7 +11,9 @@ export type Billed = {
   plan: PlanName;
   stripeSubId?: string;
   status?: Stripe.Subscription.Status;
+  currentPeriodStart?: string;
   currentPeriodEnd?: string;
+  billingCycleAnchor?: string;
   cancelAtPeriodEnd?: boolean;
 };
 
@@ -31,13 +33,19 @@ export function billedOf(subscriptions: readonly Stripe.Subscription[], prices: 
         plan,
         stripeSubId: subscription.id,
         status: subscription.status,
-        currentPeriodEnd: new Date(item.current_period_end * 1000).toISOString(),
+        currentPeriodStart: timeOf(item.current_period_start),
+        currentPeriodEnd: timeOf(item.current_period_end),
+        billingCycleAnchor: timeOf(subscription.billing_cycle_anchor),
         cancelAtPeriodEnd: subscription.cancel_at_period_end || subscription.cancel_at !== null,
       };
     }
   }
   return best;
 }
+
+// Older versions of Stripe's API have no period on an item.
+const timeOf = (seconds: number | undefined): string | undefined =>
+  seconds === undefined ? undefined : new Date(seconds * 1000).toISOString();
 
 export const planOfPrice = (price: string, prices: Prices): PaidPlan | undefined =>
   paidPlans.find(plan => prices[plan]?.includes(price));

@@ -1,6 +1,7 @@
-import { entity } from '@stak/table';
+import { entity, type Store } from '@stak/table';
 import { z } from 'zod';
 import { ferryhookMain } from '../table.ts';
+import type { BillingPeriod } from './period.ts';
 
 export const subscription = entity(ferryhookMain, {
   name: 'subscription',
@@ -8,9 +9,21 @@ export const subscription = entity(ferryhookMain, {
   schema: z.object({
     userId: z.string(),
     status: z.string().optional().describe("Stripe's; absent if nothing is paid for"),
+    currentPeriodStart: z.string().optional().describe('ISO timestamp'),
     currentPeriodEnd: z.string().optional().describe('ISO timestamp'),
+    billingCycleAnchor: z
+      .string()
+      .optional()
+      .describe('ISO timestamp: the day and time at which months begin'),
     cancelAtPeriodEnd: z.boolean().optional(),
     syncedAt: z.string().describe('ISO timestamp'),
   }),
   key: { partition: 'USER#{userId}', sort: 'SUBSCRIPTION' },
 });
+
+// Undefined without a subscription, and for one that was last written down before its periods were.
+export async function readBillingPeriod(store: Store, userId: string): Promise<BillingPeriod | undefined> {
+  const found = await store.get(subscription, { userId }, { consistent: true });
+  const { currentPeriodStart, billingCycleAnchor } = found ?? {};
+  return currentPeriodStart === undefined ? undefined : { currentPeriodStart, billingCycleAnchor };
+}
