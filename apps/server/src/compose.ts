@@ -120,6 +120,13 @@ export function composeServices(surroundings: Surroundings): Services {
     cursors,
     enterTenant,
     publicUrl,
+    describeOwner: async owner => {
+      if (owner.kind === 'account') return accounts.users.readProfile(owner.accountId);
+      const { tenantId, userId } = owner;
+      return tenantId === ownTenant
+        ? accounts.users.readProfile(userId)
+        : tenants.describeUser(tenantId, userId);
+    },
     remind: tellReminder({
       post: inbox.operations,
       emit: webhooks.operations.emit,

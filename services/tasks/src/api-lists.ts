@@ -5,6 +5,7 @@ import { exportFormats, exportTasks, toStream } from './export.ts';
 import * as limits from './limits.ts';
 import { sorts } from './list.ts';
 import { listTasks } from './list-page.ts';
+import { userIdOf } from './owner.ts';
 import { searchTasks } from './search.ts';
 import { readCounts } from './statistics.ts';
 import { counts, foundTask, listedTask } from './wire.ts';
@@ -17,6 +18,13 @@ const own = {
   tags: ['tasks'],
 };
 
+const listQuery = pageQuery(limits.listItemsMost).extend({
+  filter: z.string().max(limits.filterChars).default(''),
+  sort: z.enum(sorts).optional(),
+  order: z.enum(['asc', 'desc']).default('asc'),
+  view: z.enum(['summary', 'full']).default('summary'),
+});
+
 const list = route({
   ...own,
   path: '/v1/tasks',
@@ -25,16 +33,30 @@ const list = route({
   description:
     '`filter` is a few terms that all have to hold: `status:pending due<2026-12-01 category:work,"home & garden" ' +
     '-label:someday priority>=high is:overdue`. `view=full` gives whole tasks instead of summaries.',
-  request: {
-    query: pageQuery(limits.listItemsMost).extend({
-      filter: z.string().max(limits.filterChars).default(''),
-      sort: z.enum(sorts).optional(),
-      order: z.enum(['asc', 'desc']).default('asc'),
-      view: z.enum(['summary', 'full']).default('summary'),
-    }),
-  },
+  request: { query: listQuery },
   responses: { 200: json(pageOf(listedTask)) },
   problems: ['tasks.filter_refused'],
+});
+
+const listOfUser = route({
+  method: 'get',
+  path: '/v1/tenants/{tenant_id}/users/{user_id}/tasks',
+  auth: 'account',
+  scope: 'read',
+  tags: ['tasks'],
+  operationId: 'tasks.listOfUser',
+  summary: "List the tasks of a tenant's user",
+  description:
+    'For the account whose tenant it is. Filters and pages as `GET /v1/tasks` does; days are those of the user.',
+  request: {
+    params: z.strictObject({
+      tenant_id: z.string().max(limits.userIdBytes),
+      user_id: z.string().min(1).max(limits.userIdBytes),
+    }),
+    query: listQuery,
+  },
+  responses: { 200: json(pageOf(listedTask)) },
+  problems: ['tasks.filter_refused', 'tasks.user_refused'],
 });
 
 const search = route({
@@ -42,7 +64,8 @@ const search = route({
   path: '/v1/tasks/search',
   operationId: 'tasks.search',
   summary: 'Search titles, descriptions, categories and labels',
-  description: 'The best first. The beginning of a word is enough, and a wrong letter does no harm.',
+  description:
+    'The best first. The beginning of a word is enough, and a wrong letter, or two in the wrong order, do no harm.',
   request: {
     query: pageQuery(limits.listItemsMost).extend({ q: z.string().trim().min(1).max(limits.queryChars) }),
   },
@@ -78,6 +101,12 @@ export const listEndpoints = (services: Services) =>
   [
     endpoint(list, async c => {
       const user_id = await enter(services, c.get('principal'));
+      return c.json(await listTasks(services, user_id, c.req.valid('query')), 200);
+    }),
+    endpoint(listOfUser, async c => {
+      const { tenant_id: tenantId, user_id: userId } = c.req.valid('param');
+      await services.enterTenant(c.get('principal'), tenantId);
+      const user_id = userIdOf({ kind: 'endUser', tenantId, userId });
       return c.json(await listTasks(services, user_id, c.req.valid('query')), 200);
     }),
     endpoint(search, async c => {

@@ -17,6 +17,8 @@ export type Writing = {
   random: Random;
   lanes: Lanes;
   onReminder?(): void;
+  // Stores who the tasks are of, if that is not done yet. False if it has to be tried again.
+  ensureUser?(user_id: string): Promise<boolean>;
 };
 
 // What an operation sees when it decides. Whatever it reads after this was read no earlier than the tally, so if it
@@ -56,13 +58,22 @@ export function commit<T>(
       const view = { tally: known ?? emptyTally(user_id, deps.ids.next()), nowS: secondsOf(deps.clock) };
       const isHousekeeping = isExpiryDue(view.tally, view.nowS);
       const decision = isHousekeeping ? await decideExpiry(deps, view) : await decide(view);
-      const isWritten = await writeDecision(deps, view, known, pattern, decision);
+      const has_user = view.tally.has_user ?? (await storesUser(deps, user_id, decision));
+      const isWritten = await writeDecision(deps, view, known, pattern, decision, has_user);
       if (isWritten && !isHousekeeping) return decision.answer as T;
       if (!isWritten) await pause(deps, failures++);
     }
     throw tasksErrors.create('tasks.busy', 'Too many changes at once; try again.', { retryAfterS: 1 });
   });
 }
+
+// With the first write of a user there is an item that says who that is: the write's own, or another one.
+const storesUser = async (
+  { ensureUser }: Writing,
+  user_id: string,
+  { steps = [] }: Decision<unknown>,
+): Promise<true | undefined> =>
+  steps.some(([name]) => name === 'user') || (await ensureUser?.(user_id)) ? true : undefined;
 
 // False if another write was faster.
 async function writeDecision(
@@ -71,13 +82,14 @@ async function writeDecision(
   known: Tally | undefined,
   pattern: string,
   decision: Decision<unknown>,
+  has_user: true | undefined,
 ): Promise<boolean> {
   const { shifts = [], steps = [], settings } = decision;
   if (shifts.length === 0 && steps.length === 0 && !settings) return true;
   const all = [
     ...shifts.flatMap(shift => stepsOf(shift, view.nowS)),
     ...steps,
-    ...bookkeeping(view, known, decision),
+    ...bookkeeping(view, known, decision, has_user),
   ];
   try {
     await deps.store.transact(all, { pattern });
@@ -99,6 +111,7 @@ function bookkeeping(
   { tally: before, nowS }: View,
   known: Tally | undefined,
   { shifts = [], lost = [], settings }: Decision<unknown>,
+  has_user: true | undefined,
 ): NamedSteps {
   const { user_id, epoch } = before;
   const [gone, come] = countedIn(shifts);
@@ -107,6 +120,7 @@ function bookkeeping(
     ...before,
     ...settings,
     ...recount(before, [...lost, ...gone], come),
+    has_user,
     seq,
     next_expiry: earliest({ ...before, ...settings }, shifts),
   });

@@ -11,6 +11,7 @@ import { type Cursors, type Store, tableErrors } from '@stak/table';
 import type { Writing } from './commit.ts';
 import type { Hub } from './hub.ts';
 import { userIdOf } from './owner.ts';
+import type { DescribeOwner } from './profile.ts';
 import type { Remind } from './reminders.ts';
 import type { Search } from './search.ts';
 
@@ -22,10 +23,12 @@ export type TasksDeps = {
   random?: Random;
   // With a secret that outlives the process, and is the same for all: clients keep cursors for a while.
   cursors: Cursors;
-  // Refuses end users of tenants that are missing or suspended.
-  enterTenant(principal: EndUserPrincipal, tenantId: string): Promise<unknown>;
+  // Refuses end users of tenants that are missing or suspended, and accounts whose tenant it is not.
+  enterTenant(principal: Caller, tenantId: string): Promise<unknown>;
   // Where a due reminder goes. Takes each key once.
   remind: Remind;
+  // Who somebody is, for their profile. Undefined if nobody knows.
+  describeOwner?: DescribeOwner;
   // What comes before the path in the address of a calendar, like https://api.example.com.
   publicUrl?: string;
 };
@@ -35,6 +38,7 @@ export type Services = Writing & {
   log: Logger;
   cursors: Cursors;
   enterTenant: TasksDeps['enterTenant'];
+  describeOwner?: DescribeOwner;
   hub: Hub;
   search: Search;
   publicUrl: string;

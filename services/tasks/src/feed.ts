@@ -9,11 +9,13 @@ import { tasksErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import { completeList, readLegs } from './list.ts';
 import { tasksDueBetween } from './patterns.ts';
-import { newUser, readUser } from './profile.ts';
+import { type DescribeOwner, newUser, readUser, settleEmail } from './profile.ts';
 import type { NamedSteps } from './shift.ts';
 import { feed, user } from './table.ts';
 
 // A calendar with a secret address, which is all that calendar programs know how to send. Only its hash is kept.
+
+type Feeds = Writing & { describeOwner?: DescribeOwner };
 
 const secretBytes = 24;
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
@@ -22,7 +24,7 @@ export const feedNotFound = () => tasksErrors.create('tasks.feed_not_found', 'Th
 
 // A new address; the one before, if any, is worth nothing from then on. The version is the user's.
 export async function replaceFeed(
-  deps: Writing,
+  deps: Feeds,
   user_id: string,
   expected?: string,
 ): Promise<{ secret: string; version: number }> {
@@ -30,23 +32,27 @@ export async function replaceFeed(
   return { secret, version: await changeFeed(deps, user_id, hashOf(secret), expected) };
 }
 
-export const revokeFeed = (deps: Writing, user_id: string, expected?: string): Promise<number> =>
+export const revokeFeed = (deps: Feeds, user_id: string, expected?: string): Promise<number> =>
   changeFeed(deps, user_id, undefined, expected);
 
 function changeFeed(
-  deps: Writing,
+  deps: Feeds,
   user_id: string,
   feed_hash: string | undefined,
   expected: string | undefined,
 ): Promise<number> {
   return commit(deps, user_id, 'change calendar feed', async ({ nowS }) => {
     const found = await readUser(deps.store, user_id, true);
-    const { version, feed_hash: old, ...before } = found ?? newUser(user_id, nowS);
-    requireVersion(version, expected);
+    const known = found ?? (await newUser(deps, user_id));
+    const old = known.feed_hash;
+    requireVersion(known.version, expected);
     if (feed_hash === undefined && old === undefined) throw feedNotFound();
-    const after = { ...before, updated_at: nowS, ...(feed_hash !== undefined && { feed_hash }) };
+    const settled = await settleEmail(deps.store, found?.email, { ...known, updated_at: nowS });
+    const { version, feed_hash: _, ...after } = settled.after;
+    const input = { ...after, ...(feed_hash !== undefined && { feed_hash }) };
     const steps: NamedSteps = [
-      ['user', write.put(user, after, found ? { ifVersion: version } : { ifAbsent: true })],
+      ['user', write.put(user, input, found ? { ifVersion: version } : { ifAbsent: true })],
+      ...settled.steps,
     ];
     if (old !== undefined) steps.push(['old feed', write.delete(feed, { feed_hash: old })]);
     if (feed_hash !== undefined)

@@ -9,6 +9,7 @@ import { tasksErrors } from './errors.ts';
 import { createHub } from './hub.ts';
 import { createLanes } from './lanes.ts';
 import { type ListQuery, listTasks } from './list-page.ts';
+import { ensureUser } from './profile.ts';
 import { bellName, createReminderWorker } from './reminders.ts';
 import { createSearch } from './search.ts';
 import { taskStatistics } from './statistics.ts';
@@ -18,6 +19,7 @@ import { todoAppData } from './table.ts';
 export type { TasksDeps } from './deps.ts';
 export { tasksErrors } from './errors.ts';
 export { type Owner, ownerOf, userIdOf } from './owner.ts';
+export type { DescribeOwner, Person } from './profile.ts';
 export type { Remind } from './reminders.ts';
 export type { WireTask } from './schema.ts';
 export type { TaskStatistics } from './statistics.ts';
@@ -28,7 +30,15 @@ export function createTasks(deps: TasksDeps) {
   const random: Random = deps.random ?? systemRandom;
   const bell = createHub();
   const onReminder = () => bell.publish(bellName);
-  const writing = { store, clock, ids, random, lanes: createLanes(), onReminder };
+  const users = { store, clock, describeOwner: deps.describeOwner };
+  const writing = {
+    ...users,
+    ids,
+    random,
+    lanes: createLanes(),
+    onReminder,
+    ensureUser: (userId: string) => ensureUser(users, userId),
+  };
   const search = createSearch(writing);
   const services: Services = { ...writing, log, cursors, enterTenant, hub: createHub(), search, publicUrl };
   const workers: Worker[] = [createReminderWorker({ store, clock, log, random, bell, remind })];

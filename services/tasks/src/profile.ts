@@ -1,30 +1,54 @@
-import { type Store, write } from '@stak/table';
+import { failedStep, type Store, write } from '@stak/table';
 import { commit, secondsOf, type Writing } from './commit.ts';
 import { requireVersion } from './edit.ts';
 import { tasksErrors } from './errors.ts';
-import { tenantOf } from './owner.ts';
-import type { Profile, ProfilePatch } from './schema.ts';
+import { type Owner, ownerOf, tenantOf } from './owner.ts';
+import { email, name, type Profile, type ProfilePatch } from './schema.ts';
 import type { NamedSteps } from './shift.ts';
 import { emailLock, type StoredUser, user } from './table.ts';
 
-// The document's access pattern "fetch user by user_id". Who has never set anything has a profile all the same.
-export async function getUser(
-  { store, clock }: Pick<Writing, 'store' | 'clock'>,
-  user_id: string,
-): Promise<StoredUser> {
-  return (await readUser(store, user_id)) ?? newUser(user_id, secondsOf(clock));
-}
+// What is known of an account or of a tenant's user.
+export type Person = { email?: string; name?: string; createdAt: string };
+export type DescribeOwner = (owner: Owner) => Promise<Person | undefined>;
+type Users = Pick<Writing, 'store' | 'clock'> & { describeOwner?: DescribeOwner };
+
+// The document's access pattern "fetch user by user_id". Who has never written anything has a profile all the same,
+// as old as their account: reading stores nothing.
+export const getUser = async (users: Users, user_id: string): Promise<StoredUser> =>
+  (await readUser(users.store, user_id)) ?? newUser(users, user_id);
 
 export const readUser = (store: Store, user_id: string, consistent = false) =>
   store.get(user, { user_id }, { consistent, pattern: 'user by id' });
 
-export const newUser = (user_id: string, nowS: number): StoredUser => ({
-  user_id,
-  time_zone: 'UTC',
-  created_at: nowS,
-  updated_at: nowS,
-  version: 0,
-});
+export async function newUser({ clock, describeOwner }: Users, user_id: string): Promise<StoredUser> {
+  const person = await describeOwner?.(ownerOf(user_id));
+  const created_at = person ? Math.floor(Date.parse(person.createdAt) / 1000) : secondsOf(clock);
+  const known = {
+    email: email.safeParse(person?.email).data,
+    name: name.safeParse(person?.name).data,
+  };
+  const unset = { user_id, time_zone: 'UTC', created_at, updated_at: created_at, version: 0 };
+  return present({ ...unset, ...known }) as StoredUser;
+}
+
+// Stores who somebody is, with their first write. False if another write was faster, or has just taken their address.
+export async function ensureUser(users: Users, user_id: string): Promise<boolean> {
+  const { store } = users;
+  if (await readUser(store, user_id, true)) return true;
+  const { version: _, ...made } = await newUser(users, user_id);
+  const isFree = made.email !== undefined && !(await readLock(store, user_id, made.email));
+  const steps: NamedSteps = [
+    ['user', write.put(user, isFree ? made : present({ ...made, email: undefined }), { ifAbsent: true })],
+    ...(isFree ? [claimStep(user_id, made.email!)] : []),
+  ];
+  try {
+    await store.transact(steps, { pattern: 'store user' });
+    return true;
+  } catch (error) {
+    if (failedStep(error) === undefined) throw error;
+    return false;
+  }
+}
 
 export const showUser = ({ user_id: _user, feed_hash: _feed, ...profile }: StoredUser): Profile => profile;
 
@@ -35,46 +59,63 @@ const realmOf = (user_id: string): string => {
 };
 
 export function updateUser(
-  deps: Writing,
+  deps: Writing & Users,
   user_id: string,
   patch: ProfilePatch,
   expected?: string,
 ): Promise<StoredUser> {
   return commit(deps, user_id, 'update user', async ({ nowS }) => {
     const found = await readUser(deps.store, user_id, true);
-    const before = found ?? newUser(user_id, nowS);
+    const before = found ?? (await newUser(deps, user_id));
     requireVersion(before.version, expected);
-    const after = { ...patched(before, patch), updated_at: nowS };
+    const wanted = { ...patched(before, patch), updated_at: nowS };
+    const { after, steps: emailSteps } = await settleEmail(deps.store, found?.email, wanted, patch);
     const { version, ...input } = after;
     const steps: NamedSteps = [
       ['user', write.put(user, input, found ? { ifVersion: version } : { ifAbsent: true })],
-      ...(await emailSteps(deps.store, before, after)),
+      ...emailSteps,
     ];
     const { time_zone, retention_days } = after;
     return { answer: { ...after, version: version + 1 }, steps, settings: { time_zone, retention_days } };
   });
 }
 
-function patched(before: StoredUser, patch: ProfilePatch): StoredUser {
-  const merged = { ...before, ...patch };
-  const present = Object.entries(merged).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(present) as StoredUser;
-}
+const patched = (before: StoredUser, patch: ProfilePatch): StoredUser =>
+  present({ ...before, ...patch }) as StoredUser;
 
-async function emailSteps(store: Store, before: StoredUser, after: StoredUser): Promise<NamedSteps> {
-  const { user_id } = before;
-  const realm = realmOf(user_id);
-  if (before.email === after.email) return [];
+const present = <T extends object>(item: T) =>
+  Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined && value !== null)) as {
+    [A in keyof T]: NonNullable<T[A]>;
+  };
+
+// An address that was asked for and is taken is refused. One that is only known from the account is left out.
+export async function settleEmail(
+  store: Store,
+  held: string | undefined,
+  after: StoredUser,
+  patch: ProfilePatch = {},
+): Promise<{ after: StoredUser; steps: NamedSteps }> {
+  const { user_id, email: wanted } = after;
+  if (held === wanted) return { after, steps: [] };
   const steps: NamedSteps = [];
-  if (before.email !== undefined)
-    steps.push(['release e-mail', write.delete(emailLock, { realm, email: before.email })]);
-  if (after.email !== undefined) {
-    const lock = { realm, email: after.email };
-    const taken = await store.get(emailLock, lock, { consistent: true, pattern: 'e-mail lock' });
-    if (taken) throw tasksErrors.create('tasks.email_taken', 'Somebody else has this e-mail address.');
-    steps.push(['claim e-mail', write.put(emailLock, { ...lock, user_id }, { ifAbsent: true })]);
-  }
-  return steps;
+  if (held !== undefined) steps.push(['release e-mail', write.delete(emailLock, emailLockOf(user_id, held))]);
+  if (wanted === undefined) return { after, steps };
+  if (!(await readLock(store, user_id, wanted)))
+    return { after, steps: [...steps, claimStep(user_id, wanted)] };
+  if (patch.email != null)
+    throw tasksErrors.create('tasks.email_taken', 'Somebody else has this e-mail address.');
+  return { after: present({ ...after, email: undefined }) as unknown as StoredUser, steps };
 }
 
-export const emailLockOf = (user_id: string, email: string) => ({ realm: realmOf(user_id), email });
+const readLock = (store: Store, user_id: string, address: string) =>
+  store.get(emailLock, emailLockOf(user_id, address), { consistent: true, pattern: 'e-mail lock' });
+
+const claimStep = (user_id: string, address: string): NamedSteps[number] => [
+  'claim e-mail',
+  write.put(emailLock, { ...emailLockOf(user_id, address), user_id }, { ifAbsent: true }),
+];
+
+export const emailLockOf = (user_id: string, address: string) => ({
+  realm: realmOf(user_id),
+  email: address,
+});

@@ -130,7 +130,7 @@ export const taskPatch = z.strictObject({
 });
 export type TaskPatch = z.infer<typeof taskPatch>;
 
-const email = z
+export const email = z
   .email()
   .max(limits.emailChars)
   .transform(text => text.toLowerCase());
@@ -140,7 +140,7 @@ const timeZone = z
   .refine(name => zoneNamed(name) !== undefined, 'There is no time zone of this name')
   .transform(name => zoneNamed(name) ?? name);
 const retentionDays = z.number().int().min(1).max(limits.retentionDays);
-const name = oneLine(z.string(), limits.nameChars);
+export const name = oneLine(z.string(), limits.nameChars);
 
 export const profile = z.strictObject({
   email: z.string().optional(),

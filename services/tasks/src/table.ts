@@ -85,6 +85,7 @@ export const tally = entity(todoAppData, {
     // As in the user's own item: whoever writes a task needs them.
     time_zone: z.string(),
     retention_days: count.optional(),
+    has_user: z.literal(true).optional().describe('whether there is an item of the user'),
   }),
   key: { partition: 'USER#{user_id}', sort: 'COUNTS' },
   examples: [

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tally, user } from '../src/table.ts';
 import { type Fixture, openTasks } from './tasks-fixture.ts';
 
 let f: Fixture;
@@ -28,6 +29,57 @@ describe('a profile', () => {
     const cleared = await (await set({ retention_days: null }, 'bob', '"v1"')).json();
     expect(cleared).not.toHaveProperty('retention_days');
     expect(await f.ok('GET', '/v1/tasks/me', { as: 'bob' })).toEqual(cleared);
+  });
+
+  it('is that of the account until it is written, and stored with the first write of any kind', async () => {
+    const known = { email: 'Cleo@Example.com', name: 'Cleo', createdAt: '2025-12-24T18:00:00.000Z' };
+    const t = await openTasks({
+      describeOwner: async ({ kind }) => (kind === 'account' ? known : undefined),
+    });
+    const me = () => t.ok<Record<string, unknown>>('GET', '/v1/tasks/me');
+    const stored = () => t.store.get(user, { user_id: 'usr_ann' });
+    const first = await me();
+    expect(first).toEqual({
+      email: 'cleo@example.com',
+      name: 'Cleo',
+      time_zone: 'UTC',
+      created_at: Date.parse(known.createdAt) / 1000,
+      updated_at: Date.parse(known.createdAt) / 1000,
+      version: 0,
+    });
+    t.clock.set(t.clock.now() + 86_400_000);
+    expect(await me()).toEqual(first);
+    expect(await stored()).toBeUndefined(); // a GET writes nothing
+    await t.ok('POST', '/v1/tasks', { send: { title: 'Milk' } });
+    expect(await stored()).toMatchObject({ email: 'cleo@example.com', name: 'Cleo', version: 1 });
+    expect(await me()).toEqual({ ...first, version: 1 });
+    // Bob's account has the same address, which Ann's profile took first: his is stored without it.
+    await t.ok('POST', '/v1/tasks', { as: 'bob', send: { title: 'Honey' } });
+    expect(await t.ok('GET', '/v1/tasks/me', { as: 'bob' })).not.toHaveProperty('email');
+    const renamed = { as: 'bob', send: { name: 'Bob' } };
+    expect(await t.ok('PATCH', '/v1/tasks/me', renamed)).toMatchObject({ name: 'Bob', version: 2 });
+    await t.close();
+  });
+
+  it('takes an address of the account with the first change, and gives way if it is taken', async () => {
+    const t = await openTasks({
+      describeOwner: async () => ({ email: 'both@example.com', createdAt: '2025-12-24T18:00:00.000Z' }),
+    });
+    const change = (as: string, send: object) => t.call('PATCH', '/v1/tasks/me', { as, send });
+    expect(await (await change('ann', { name: 'Ann' })).json()).toMatchObject({ email: 'both@example.com' });
+    expect(await (await change('bob', { name: 'Bob' })).json()).not.toHaveProperty('email');
+    expect((await change('bob', { email: 'both@example.com' })).status).toBe(409);
+    await t.close();
+  });
+
+  it('of a user from before profiles were stored is stored with the next write', async () => {
+    const t = await openTasks();
+    await t.ok('POST', '/v1/tasks', { send: { title: 'Milk' } });
+    await t.store.delete(user, { user_id: 'usr_ann' });
+    await t.store.update(tally, { user_id: 'usr_ann' }, { remove: ['has_user'] });
+    await t.ok('POST', '/v1/tasks', { send: { title: 'Honey' } });
+    expect(await t.store.get(user, { user_id: 'usr_ann' })).toMatchObject({ version: 1 });
+    await t.close();
   });
 
   it.each([

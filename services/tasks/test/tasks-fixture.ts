@@ -21,7 +21,7 @@ import {
 } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import type { Writing } from '../src/commit.ts';
-import { createTasks, type Remind, todoAppData, type WireTask } from '../src/index.ts';
+import { createTasks, type DescribeOwner, type Remind, todoAppData, type WireTask } from '../src/index.ts';
 import { createLanes } from '../src/lanes.ts';
 
 export const silent = createLogger({ level: 'silent' });
@@ -64,7 +64,11 @@ export type Call = RequestInit & { as?: string; send?: unknown; etag?: string; k
 export type Fixture = Awaited<ReturnType<typeof openTasks>>;
 
 export async function openTasks(
-  given: Partial<Backend> & { remind?: Remind; wrap?: (client: DynamoClient) => DynamoClient } = {},
+  given: Partial<Backend> & {
+    remind?: Remind;
+    wrap?: (client: DynamoClient) => DynamoClient;
+    describeOwner?: DescribeOwner;
+  } = {},
 ) {
   const backend = given.engine ? (given as Backend) : await embedded();
   const { engine, clock } = backend;
@@ -88,10 +92,12 @@ export async function openTasks(
     random,
     cursors,
     remind,
-    enterTenant: async (_principal, tenantId) => {
-      if (tenantId === 'closed') throw closed.create('test.closed', 'This tenant is closed');
+    enterTenant: async (principal, tenantId) => {
+      const isForeign = principal.kind === 'account' && principal.accountId !== 'usr_ann';
+      if (tenantId === 'closed' || isForeign) throw closed.create('test.closed', 'This tenant is closed');
     },
     publicUrl: 'https://api.example',
+    describeOwner: given.describeOwner,
   });
   const api = createApi({
     info: { title: 'Tasks', version: '1' },

@@ -224,3 +224,34 @@ describe('bulk operations', () => {
     expect(answer.deleted.map(one => one.task_id).toSorted()).toEqual(ids);
   });
 });
+
+describe("tasks of a tenant's user", () => {
+  const path = '/v1/tenants/acme/users/u%231/tasks';
+  type Listed = { data: { title: string }[]; next_cursor: string | null };
+
+  it('are listed for the account of the tenant, filtered and in pages', async () => {
+    for (const [title, priority] of [
+      ['Guest one', 'high'],
+      ['Guest two', 'low'],
+      ['Guest three', 'high'],
+    ])
+      await f.ok('POST', '/v1/tasks', { as: 'guest', send: { title, priority, category: 'of a guest' } });
+    const query = 'filter=category:"of a guest" priority:high&limit=1';
+    const first = await f.ok<Listed>('GET', `${path}?${query}`);
+    expect(first.data.map(one => one.title)).toEqual(['Guest one']);
+    const rest = await f.ok<Listed>('GET', `${path}?${query}&cursor=${first.next_cursor}`, { as: 'reader' });
+    expect(rest.data.map(one => one.title)).toEqual(['Guest three']);
+    const theirs = await f.ok<Listed>('GET', '/v1/tasks?limit=100', { as: 'guest' });
+    expect(await f.ok('GET', `${path}?limit=100`)).toEqual(theirs);
+  });
+
+  it('are none of anybody else', async () => {
+    for (const [as, url] of [
+      ['bob', path],
+      ['guest', path],
+      ['ann', '/v1/tenants/closed/users/u1/tasks'],
+    ] as const)
+      expect([as, (await f.call('GET', url, { as })).status]).toEqual([as, 403]);
+    expect((await f.ok<Listed>('GET', '/v1/tenants/acme/users/nobody/tasks')).data).toEqual([]);
+  });
+});

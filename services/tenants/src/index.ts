@@ -8,7 +8,7 @@ import { createErasureWorker } from './erasure-worker.ts';
 import { tenantErrors } from './errors.ts';
 import { type EnterTenant, type Entrance, enterTenant, readOpenTenant } from './gate.ts';
 import { createOwnEraser } from './own-eraser.ts';
-import { tenants } from './table.ts';
+import { tenants, user } from './table.ts';
 import { tenantEndpoints } from './tenant-api.ts';
 import { listTenantIds } from './tenants.ts';
 import { createTokenEpochs } from './token-epochs.ts';
@@ -54,6 +54,13 @@ export function createTenants(deps: TenantsDeps) {
     // Whose identity on a channel it is, by the lock of it.
     findChannelUser: async (tenantId: string, channel: string, identity: string) =>
       (await findByIdentity(service, tenantId, channel, identity)).items[0]?.user_id,
+    // What a tenant has told of one of its users; of one it has not, no more than how old the tenant is.
+    describeUser: async (tenantId: string, userId: string) => {
+      const known = await deps.store.get(user, { tenant_id: tenantId, user_id: userId });
+      if (known) return { email: known.email, name: known.display_name, createdAt: known.created_at };
+      const tenant = await readOpenTenant(service, tenantId);
+      return tenant && { createdAt: tenant.created_at };
+    },
     isTokenRevoked: service.epochs.isRevoked,
     // Whose tenant it is; nobody's when it is deleted.
     accountOf: async (tenantId: string) => (await readOpenTenant(service, tenantId))?.account_id,

@@ -88,4 +88,5 @@ const tasksOfOne: readonly Step[] = [
 export const tasksSteps: readonly Step[] = [
   ...tasksOfOne,
   ...tasksOfOne.map((step): Step => (step.as ? step : { ...step, as: 'endUser' })),
+  { operation: 'tasks.listOfUser', path: { user_id: 'ann' } },
 ];
