@@ -240,6 +240,20 @@ export type TasksBulkDataResultsItemTask = {
   ttl?: number;
 };
 
+export type TasksListDataDataItem = {
+  task_id: string;
+  title: string;
+  status: 'pending' | 'in_progress' | 'completed' | 'cancelled';
+  priority?: 'low' | 'medium' | 'high' | 'urgent';
+  category?: string;
+  labels?: Array<string>;
+  due_date?: string;
+  parent_id?: string;
+  created_at: number;
+  completed_at: number | null;
+  ttl?: number;
+};
+
 export type TasksMeData = {
   email?: string;
   name?: string;
@@ -1261,6 +1275,7 @@ export type ApiTypes = {
     args: { name: string; days?: number };
     data: {
       name: string;
+      whose: 'user' | 'account' | 'account_and_tenants';
       data: Array<{ [name: string]: string | number | null }>;
       as_of: string;
       lag_ms: number;
@@ -1510,25 +1525,21 @@ export type ApiTypes = {
       order?: 'asc' | 'desc';
       view?: 'summary' | 'full';
     };
-    data: {
-      data: Array<
-        | TasksBulkDataResultsItemTask
-        | {
-            task_id: string;
-            title: string;
-            status: 'pending' | 'in_progress' | 'completed' | 'cancelled';
-            priority?: 'low' | 'medium' | 'high' | 'urgent';
-            category?: string;
-            labels?: Array<string>;
-            due_date?: string;
-            parent_id?: string;
-            created_at: number;
-            completed_at: number | null;
-            ttl?: number;
-          }
-      >;
-      next_cursor: string | null;
+    data: { data: Array<TasksBulkDataResultsItemTask | TasksListDataDataItem>; next_cursor: string | null };
+  };
+  /** List the tasks of a tenant's user. For: account, scope read. */
+  'tasks.listOfUser': {
+    args: {
+      tenant_id: string;
+      user_id: string;
+      limit?: number;
+      cursor?: string;
+      filter?: string;
+      sort?: 'created' | 'due_date' | 'priority' | 'category' | 'status' | 'position';
+      order?: 'asc' | 'desc';
+      view?: 'summary' | 'full';
     };
+    data: { data: Array<TasksBulkDataResultsItemTask | TasksListDataDataItem>; next_cursor: string | null };
   };
   /** Deleted tasks that can still be restored. For: user, scope read. */
   'tasks.listTrash': {
@@ -2540,6 +2551,7 @@ export const operations = {
   'tasks.feed': { method: 'GET', path: '/v1/tasks/feeds/{file}' },
   'tasks.get': { method: 'GET', path: '/v1/tasks/{task_id}' },
   'tasks.list': { method: 'GET', path: '/v1/tasks' },
+  'tasks.listOfUser': { method: 'GET', path: '/v1/tenants/{tenant_id}/users/{user_id}/tasks' },
   'tasks.listTrash': { method: 'GET', path: '/v1/tasks/trash' },
   'tasks.me': { method: 'GET', path: '/v1/tasks/me' },
   'tasks.move': { method: 'PUT', path: '/v1/tasks/{task_id}/position', body: 'json' },

@@ -11,7 +11,7 @@ import { type Lag, readLag } from './lag.ts';
 import * as limits from './limits.ts';
 import { columnsFor, isGone, type Part } from './parts.ts';
 import { isMentioned, listViews, runQuery } from './query.ts';
-import { type EnterTenant, scopeOf, type TenantsOf } from './scope.ts';
+import { type EnterTenant, scopeOf, type TenantsOf, whoseOf } from './scope.ts';
 import { readTableStatus } from './status.ts';
 import { createKeptSums } from './sums.ts';
 import { createTurns } from './turns.ts';
@@ -96,7 +96,7 @@ export function createReading({ parts, insights, guests, own, scratch, ...deps }
       const window = { today: dayOf(nowMs), since: dayOf(nowMs - (days - 1) * 24 * 60 * 60_000) };
       const asking = { duck: own, scratch, kept };
       const data = await answerInsight(asking, part, insight, scope, window).catch(tellMissing);
-      return { name, data: [...data], ...lag };
+      return { name, whose: whoseOf(scope), data: [...data], ...lag };
     },
   };
 }

@@ -58,6 +58,9 @@ export const insightQuery = z.strictObject({
 
 export const insightAnswer = z.strictObject({
   name: text,
+  whose: z
+    .enum(['user', 'account', 'account_and_tenants'])
+    .describe("Whose items are counted: the end user's, the account's, or also those of its tenants' users"),
   data: z.array(z.record(text, z.union([text, z.number(), z.null()]))),
   ...freshness,
 });

@@ -26,6 +26,11 @@ export async function scopeOf(
   return { kind: 'account', accountId, tenantIds: await tenantsOf(accountId) };
 }
 
+export function whoseOf(scope: Scope): 'user' | 'account' | 'account_and_tenants' {
+  if (scope.kind === 'endUser') return 'user';
+  return scope.tenantIds.length > 0 ? 'account_and_tenants' : 'account';
+}
+
 export function scopeCondition(scope: Scope): string {
   if (scope.kind === 'endUser')
     return `_tenant = ${quoteText(scope.tenantId)} and _user = ${quoteText(scope.userId)}`;

@@ -139,3 +139,12 @@ test('an answer says how old it is', async () => {
   });
   expect(body.lag_ms).toBeGreaterThanOrEqual(7000);
 });
+
+test('an insight says whose items it counts', async () => {
+  const whose = async (as: string) => (await call('/v1/insights/tasks-by-status', as)).body.whose;
+  expect([await whose('ann'), await whose('bob'), await whose('guest')]).toEqual([
+    'account_and_tenants',
+    'account',
+    'user',
+  ]);
+});

@@ -11,6 +11,12 @@ import { Stat } from '../../stat.tsx';
 import { priorityColors, statusColors } from './task-card.tsx';
 import { columns } from './task-queries.ts';
 
+const whose: Record<Insight['whose'], string> = {
+  user: 'Your tasks',
+  account: 'Your tasks',
+  account_and_tenants: "Your tasks and those of your tenants' users",
+};
+
 export default function TaskInsights() {
   const [days, setDays] = useState(30);
   const names = {
@@ -28,7 +34,16 @@ export default function TaskInsights() {
   return (
     <Stack gap="sm">
       <Group justify="space-between">
-        {oldest ? <Freshness of={oldest} /> : <span />}
+        {oldest ? (
+          <Group gap="sm">
+            <Text size="sm" c="dimmed">
+              {whose[answers[0]!.whose]}
+            </Text>
+            <Freshness of={oldest} />
+          </Group>
+        ) : (
+          <span />
+        )}
         <DaySpan choices={[7, 30, 90]} days={days} onChange={setDays} />
       </Group>
       {failed ? (
