@@ -1,14 +1,10 @@
-import * as rruleModule from 'rrule';
 import { z } from 'zod';
-import { addDays, dateOf, utcOf } from './calendar.ts';
+import { addDays } from './calendar.ts';
 import { refuseField } from './errors.ts';
 import * as limits from './limits.ts';
+import { occurrenceAfter } from './occurrences.ts';
 
-// Node finds no names in this CommonJS package, bundlers do.
-const { RRule } = (rruleModule as { default?: typeof rruleModule }).default ?? rruleModule;
-
-// Rules of RFC 5545 over dates. Everything happens at midnight UTC, where every day has 24 hours: which date is today
-// for the user is asked elsewhere.
+// Rules of RFC 5545 over dates: which of them are taken, and in which spelling they are kept.
 
 // What RFC 5545 allows for each frequency, where it makes sense for dates.
 const parts: Readonly<Record<string, readonly string[]>> = {
@@ -36,13 +32,8 @@ export function checkRule(text: string, start: string): string {
   const rule = spellRule(text);
   if (!shape.test(rule)) throw refuse('This is no RRULE: it looks like FREQ=WEEKLY;BYDAY=MO.');
   checkParts(rule.split(';').map(part => part.split('=') as [string, string]));
-  let first: string | undefined;
-  try {
-    first = occurrenceAfter(rule, start, addDays(start, -1));
-  } catch (error) {
-    throw refuse(`This is no RRULE: ${error instanceof Error ? error.message : 'it cannot be read'}.`);
-  }
-  if (first === undefined) throw refuse(`This rule has no date within ${limits.ruleYears} years.`);
+  if (occurrenceAfter(rule, start, addDays(start, -1)) === undefined)
+    throw refuse(`This rule has no date within ${limits.ruleYears} years.`);
   return rule;
 }
 
@@ -98,31 +89,3 @@ function checkLists(values: ReadonlyMap<string, string>, frequency: string): voi
 
 const isDate = (until: string): boolean =>
   z.iso.date().safeParse(/^(\d{4})(\d\d)(\d\d)$/.exec(until)?.slice(1, 4).join('-')).success;
-
-// The first date of the series after the given one; undefined when the series is over.
-export function occurrenceAfter(rule: string, start: string, date: string): string | undefined {
-  const shiftMs = laterMs(start, date);
-  const at = (day: string) => new Date(utcOf(day) + shiftMs);
-  const { until, ...options } = RRule.parseString(rule);
-  // Every day that is this or that: the same dates as a year of them, which is looked for year by year.
-  if (options.freq === RRule.DAILY && /BY/.test(rule)) options.freq = RRule.YEARLY;
-  const series = new RRule(
-    { ...options, dtstart: at(start), until: until && new Date(until.getTime() + shiftMs) },
-    true,
-  );
-  const next = series.after(at(date));
-  if (!next || next > at(addDays(date < start ? start : date, limits.ruleYears * 366))) return undefined;
-  const found = dateOf(next.getTime() - shiftMs);
-  return found <= limits.lastDate ? found : undefined;
-}
-
-const cycleYears = 400; // after which dates fall on the same days of the week
-const cycleMs = 146_097 * 24 * 60 * 60 * 1000;
-const lastYear = 9999; // where the library gives up
-
-// The library looks for the next date until the end of its time, eight thousand years if there is none. So we ask in
-// its last centuries, which look the same.
-function laterMs(start: string, date: string): number {
-  const year = Number((date < start ? start : date).slice(0, 4)) + limits.ruleYears + 1;
-  return Math.max(0, Math.floor((lastYear - year) / cycleYears)) * cycleMs;
-}

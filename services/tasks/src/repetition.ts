@@ -2,8 +2,8 @@ import type { Ids } from '@stak/kit';
 import { addDays, todayIn, utcOf } from './calendar.ts';
 import type { Draft } from './draft.ts';
 import * as limits from './limits.ts';
+import { occurrenceAfter } from './occurrences.ts';
 import { firstPosition } from './position.ts';
-import { occurrenceAfter } from './recurrence.ts';
 import type { Task } from './schema.ts';
 
 // Completing an occurrence makes the next one, in the same transaction: the next that is due after this one and after
