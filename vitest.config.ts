@@ -6,7 +6,12 @@ const everywhere = [
   'bench/**/*.test.ts',
 ];
 // They hold processes or threads for the length of a file, in modules that files share.
-const apart = ['services/lake/**/*.test.ts', 'services/webhooks/src/transforms/**/*.test.ts'];
+const apart = [
+  'services/lake/**/*.test.ts',
+  'services/webhooks/src/transforms/**/*.test.ts',
+  'packages/sandbox/**/*.test.ts',
+  'services/webhooks/src/rules.test.ts',
+];
 const exclude = ['**/node_modules/**'];
 
 // Modules are loaded once for each worker, not once for each file: loading them took longer than most tests.

@@ -1,5 +1,4 @@
-import { copyFileSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -19,9 +18,18 @@ const keepPackagesOutside = {
   },
 };
 
+const programs = [
+  '../../packages/sandbox/src/sandbox-thread.mjs',
+  '../../services/lake/src/duck-process.mjs',
+  '../../services/webhooks/src/rules-program.ts',
+  '../../services/webhooks/src/transforms/script-program.mjs',
+].map(here);
+
 rmSync(outdir, { recursive: true, force: true });
 await build({
-  entryPoints: [entry],
+  // Threads and processes have files of their own, which nothing imports.
+  entryPoints: [entry, ...programs],
+  entryNames: '[name]',
   outdir,
   bundle: true,
   splitting: true,
@@ -33,7 +41,3 @@ await build({
   plugins: [keepPackagesOutside],
   logLevel: 'warning',
 });
-
-// Threads and processes have files of their own, which nothing imports.
-for (const program of ['webhooks/src/transforms/sandbox-worker.mjs', 'lake/src/duck-process.mjs'])
-  copyFileSync(here(`../../services/${program}`), join(outdir, basename(program)));

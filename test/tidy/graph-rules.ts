@@ -12,6 +12,7 @@ import { isTest, placeOf, type Rule, sources } from './repository.ts';
 const packageEdges: Record<string, readonly string[]> = {
   '@stak/kit': [],
   '@stak/json-schema': [],
+  '@stak/sandbox': ['@stak/kit'],
   '@stak/engine': ['@stak/kit'],
   '@stak/table': ['@stak/kit'],
   '@stak/http': ['@stak/kit', '@stak/table'],

@@ -104,7 +104,7 @@ const routes = {
     tags,
     request: { params, body: json(sampleSchema) },
     responses: { 200: json(trialSchema) },
-    problems,
+    problems: [...problems, 'webhooks.busy', 'webhooks.rules_failed'],
     limits: { bodyBytes: 2 * limits.bodyBytes, rate: { name: 'test', limit: 30, windowMs: 60_000 } },
   }),
   remove: route({

@@ -16,14 +16,12 @@ import { unlessLost } from './lost-write.ts';
 import type { Connection } from './main-table.ts';
 import {
   describeAnswer,
-  filterRequest,
   isDelivered,
   type Outgoing,
   type PipelineDeps,
   prepare,
   responseText,
   send,
-  transformRequest,
 } from './pipeline.ts';
 import { takeRate } from './rate.ts';
 import { keepHeld, keepOwed, keptForAttempt } from './retention.ts';
@@ -126,7 +124,7 @@ export async function attemptDelivery(
   return { latencyMs: answer.latencyMs, concurrency: concurrencyOf(connection) };
 }
 
-// Undefined for what this connection does not want; `busy` when its script could not be run now, which is no fault of
+// Undefined for what this connection does not want; `busy` when its rules could not be run now, which is no fault of
 // the connection and costs it no attempt.
 async function shape(
   deps: RunDeps,
@@ -135,8 +133,9 @@ async function shape(
   request: HookRequest,
 ): Promise<Outgoing | { error: string } | 'busy' | undefined> {
   try {
-    if (claimed.attempts === 0 && !filterRequest(connection, request).matched) return undefined;
-    const outcome = await transformRequest(deps, connection, request);
+    const rules = await deps.rules.run(connection, request, { filter: claimed.attempts === 0 });
+    if (rules.ok && !rules.shaped) return undefined;
+    const outcome = rules.ok ? rules.shaped! : rules;
     if (!outcome.ok && outcome.reason === 'busy') return 'busy';
     if (!outcome.ok)
       return {

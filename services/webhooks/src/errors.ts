@@ -17,6 +17,8 @@ export const webhookErrors = defineErrors({
   'webhooks.headers_too_large': 431,
   'webhooks.rate_limited': 429,
   'webhooks.quota_exceeded': 402,
+  'webhooks.rules_failed': 422,
+  'webhooks.busy': 503,
 });
 
 export const notFound = (what: 'source' | 'connection' | 'event' | 'job') =>

@@ -1,5 +1,6 @@
 import type { AnyEndpoint } from '@stak/http';
 import { systemRandom, type Worker } from '@stak/kit';
+import { createSandbox } from '@stak/sandbox';
 import { createAdmission } from './admission.ts';
 import { alertSubscription } from './alerts.ts';
 import { analyse } from './analytics.ts';
@@ -22,11 +23,11 @@ import { createInsightApi } from './insight-api.ts';
 import { createIntake } from './intake.ts';
 import { createJobs } from './jobs.ts';
 import { createLanes, type Lanes } from './lanes.ts';
+import { createRules } from './rules.ts';
 import { createSecrets } from './secrets.ts';
 import { createSourceApi } from './source-api.ts';
 import { createSources } from './sources.ts';
 import { createTails } from './tail.ts';
-import { createTransforms } from './transforms/transforms.ts';
 
 export type { AccountPlan, WebhookDeps } from './deps.ts';
 export type { Emit, StakEvent } from './emission.ts';
@@ -43,7 +44,7 @@ export function createWebhooks(deps: WebhookDeps) {
   const secrets = createSecrets({ sealer: deps.sealer, clock });
   const counters = createCounters({ ...base, countUsage: deps.countUsage });
   const admission = createAdmission({ ...deps, counters });
-  const transforms = createTransforms({ clock });
+  const sandbox = createSandbox({ clock });
   const tails = createTails(base);
   const breaker = createBreaker({ ...base, config });
 
@@ -60,7 +61,7 @@ export function createWebhooks(deps: WebhookDeps) {
   const attempts = createAttempts({ store, getEvent: events.getById });
   const replay = { ...base, config, counters, intake };
   const jobs = createJobs({ ...replay, getEvent: events.getById });
-  const pipeline = { clock, secrets, transforms, outbound };
+  const pipeline = { clock, secrets, rules: createRules(sandbox), outbound };
 
   const acceptance = { ...base, config, admission, counters, intake, onReceived: tails.ring };
 
@@ -107,6 +108,6 @@ export function createWebhooks(deps: WebhookDeps) {
     // For other rooms, which have something to tell.
     operations: { emit: createEmit(acceptance) },
     eraser: createEraser({ ...base, config }),
-    close: () => transforms.close(),
+    close: () => sandbox.close(),
   };
 }

@@ -1,44 +1,16 @@
 import { type Clock, cutText } from '@stak/kit';
 import { maySendHeader, type Outbound, type OutboundResult } from '@stak/outbound';
-import { compileFilter, type Filter, type FilterOutcome } from './filters/filter.ts';
-import { type HeaderPair, type HookRequest, viewRequest } from './filters/request-view.ts';
-import { filtersSchema } from './filters/schema.ts';
+import type { HeaderPair, HookRequest } from './filters/request-view.ts';
 import * as limits from './limits.ts';
 import type { Connection } from './main-table.ts';
+import type { Rules } from './rules.ts';
 import { connectionPlace, type Secrets } from './secrets.ts';
 import { signDelivery } from './signatures/signing.ts';
-import { type Transform, transformSchema } from './transforms/schema.ts';
-import type { TransformOutcome, Transforms } from './transforms/transforms.ts';
+import type { TransformOutcome } from './transforms/outcome.ts';
 
 // From a stored request to an exchange with the destination, each step a value that can be shown.
 
-export type PipelineDeps = { clock: Clock; secrets: Secrets; transforms: Transforms; outbound: Outbound };
-
-type Compiled = { filter: Filter; transform: Transform };
-const compiled = new WeakMap<Connection, Compiled>();
-
-// Once for each version of a connection that this process has seen.
-function compile(connection: Connection): Compiled {
-  let known = compiled.get(connection);
-  if (!known) {
-    known = {
-      filter: compileFilter(filtersSchema.parse(JSON.parse(connection.filters))),
-      transform: transformSchema.parse(JSON.parse(connection.transform)),
-    };
-    compiled.set(connection, known);
-  }
-  return known;
-}
-
-export const filterRequest = (connection: Connection, request: HookRequest, trace = false): FilterOutcome =>
-  compile(connection).filter(viewRequest(request), { trace });
-
-export const transformRequest = (
-  { transforms }: PipelineDeps,
-  connection: Connection,
-  request: HookRequest,
-): Promise<TransformOutcome> =>
-  transforms.run(compile(connection).transform, viewRequest(request), connection.userId);
+export type PipelineDeps = { clock: Clock; secrets: Secrets; rules: Rules; outbound: Outbound };
 
 export type Outgoing = { url: string; method: string; headers: HeaderPair[]; body: Uint8Array };
 

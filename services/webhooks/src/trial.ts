@@ -1,14 +1,8 @@
+import { webhookErrors } from './errors.ts';
 import type { Connection } from './main-table.ts';
-import {
-  describeAnswer,
-  filterRequest,
-  type PipelineDeps,
-  prepare,
-  responseText,
-  send,
-  transformRequest,
-} from './pipeline.ts';
+import { describeAnswer, type PipelineDeps, prepare, responseText, send } from './pipeline.ts';
 import type { Sample, Trial } from './schema.ts';
+import type { TransformFailure } from './transforms/outcome.ts';
 
 // Runs a sample through a connection and shows every step. Nothing is stored.
 export async function tryConnection(
@@ -20,11 +14,12 @@ export async function tryConnection(
   const { method, headers, query } = sample;
   const body = Buffer.from(sample.body, sample.isBase64 ? 'base64' : 'utf8');
   const request = { method, headers, query, body };
-  const filter = filterRequest(connection, request, true);
+  const rules = await deps.rules.run(connection, request, { filter: true, trace: true });
+  if (!rules.ok) throw refuseTrial(rules);
+  const { filter, shaped } = rules;
   const trial: Trial = { filter: { matched: filter.matched, steps: [...filter.steps] } };
-  if (!filter.matched) return trial;
-
-  const shaped = await transformRequest(deps, connection, request);
+  if (!filter.matched || !shaped) return trial;
+  if (!shaped.ok && shaped.reason === 'busy') throw refuseTrial(shaped);
   trial.transform = shaped.ok
     ? { ok: true, dropped: shaped.dropped }
     : { ok: false, reason: shaped.reason, message: shaped.message };
@@ -48,3 +43,8 @@ export async function tryConnection(
   };
   return trial;
 }
+
+const refuseTrial = ({ reason, message }: TransformFailure) =>
+  reason === 'busy'
+    ? webhookErrors.create('webhooks.busy', 'Too many of your rules are running.', { retryAfterS: 2 })
+    : webhookErrors.create('webhooks.rules_failed', `${message}.`, { reason });

@@ -225,8 +225,12 @@ describe('a script that cannot be run now', () => {
     const destination = await openDestination();
     const sourceId = await hooks.source();
     const transform = { type: 'javascript', code: 'const transform = event => event' };
-    await hooks.connect(sourceId, destination.url, { transform, retryConfig: { maxAttempts: 1 } });
+    const settings = { transform, retryConfig: { maxAttempts: 1 } };
+    const connectionId = await hooks.connect(sourceId, destination.url, settings);
     await hooks.webhooks.close(); // its sandbox takes nothing any more
+    const send = { method: 'POST', headers: [], query: '', body: '{}' };
+    const tried = await hooks.call(`/v1/connections/${connectionId}/test`, { method: 'POST', send });
+    expect([tried.status, tried.headers.get('retry-after')]).toEqual([503, '2']);
     const eventId = await hooks.send(sourceId);
     const delivery = async () => (await hooks.read(`/v1/events/${eventId}`)).deliveries[0];
     await until(async () => (await delivery()).nextAttemptAt === hooks.clock.now() + limits.busyMs);

@@ -1,3 +1,4 @@
+import { type Budget, spend, spendChars } from './budget.ts';
 import * as limits from './limits.ts';
 import { compileRegex } from './regex.ts';
 import type { Operator, Scalar } from './schema.ts';
@@ -5,7 +6,7 @@ import type { Operator, Scalar } from './schema.ts';
 // Whether a rule holds, or undefined when that cannot be said.
 export type Verdict = { holds: boolean | undefined; why: string };
 
-export type Test = (values: readonly unknown[]) => Verdict;
+export type Test = (values: readonly unknown[], budget: Budget) => Verdict;
 
 // A positive operator holds when any of the values satisfies it, and its opposite exactly when that one does not:
 // `not_equals` also holds where there is no value at all.
@@ -15,8 +16,13 @@ export function compileTest(operator: Operator, value: Scalar | undefined): Test
   if (operator === 'regex') return compileRegexTest(String(value));
   const isNegative = operator.startsWith('not_');
   const satisfies = relations[operator.replace('not_', '') as keyof typeof relations];
-  return values => {
-    const found = values.findIndex(one => satisfies(one, value));
+  return (values, budget) => {
+    spend(budget, values.length);
+    const found = values.findIndex(one => {
+      if (Array.isArray(one)) spend(budget, one.length);
+      else if (typeof one === 'string') spendChars(budget, one.length);
+      return satisfies(one, value);
+    });
     return say(found >= 0 !== isNegative, found >= 0 ? [values[found]] : values);
   };
 }
@@ -55,13 +61,15 @@ function alignTypes(actual: unknown, wanted: Scalar | undefined): unknown {
 
 function compileRegexTest(pattern: string): Test {
   const regex = compileRegex(pattern);
-  return values => {
+  return (values, budget) => {
+    spend(budget, values.length);
     let left = limits.regexTextChars;
     for (const value of values) {
       if (typeof value !== 'string') continue;
       left -= value.length;
       if (left < 0)
         return { holds: undefined, why: `More than ${limits.regexTextChars} characters to match` };
+      spend(budget, (value.length * regex.size) / limits.regexStepsPerUnit);
       if (regex.test(value)) return say(true, [value]);
     }
     return say(false, values);

@@ -1,3 +1,4 @@
+import { type Budget, createBudget } from './budget.ts';
 import { compileTest, quote, type Verdict } from './comparison.ts';
 import { compilePath } from './json-path.ts';
 import type { RequestView } from './request-view.ts';
@@ -12,20 +13,21 @@ export type FilterStep = {
 
 export type FilterOutcome = { matched: boolean; steps: readonly FilterStep[] };
 
-// Never throws, whatever the request holds. Without `trace` it stops at the first rule that decides and lists no
+// Throws only OverBudget, whatever the request holds. Without `trace` it stops at the first rule that decides and lists no
 // steps; with it, every rule is tried and listed.
-export type Filter = (view: RequestView, options?: { trace?: boolean }) => FilterOutcome;
+export type Filter = (view: RequestView, options?: { trace?: boolean; budget?: Budget }) => FilterOutcome;
 
-type Trace = FilterStep[] | undefined;
-type Evaluate = (view: RequestView, trace: Trace, depth: number) => boolean | undefined;
+type Run = { view: RequestView; trace: FilterStep[] | undefined; budget: Budget };
+type Evaluate = (run: Run, depth: number) => boolean | undefined;
 
 // For filters that filtersSchema accepted. Compiling costs more than evaluating: keep the result.
 export function compileFilter(filters: Filters): Filter {
   const evaluate = filters.length === 0 ? () => true : compileAll(filters, 'and');
-  return (view, { trace = false } = {}) => {
+  return (view, { trace = false, budget = createBudget() } = {}) => {
     const steps: FilterStep[] = [];
+    const run = { view, trace: trace ? steps : undefined, budget };
     // A filter that cannot be decided does not match: nothing is sent that was not asked for.
-    return { matched: evaluate(view, trace ? steps : undefined, 0) === true, steps };
+    return { matched: evaluate(run, 0) === true, steps };
   };
 }
 
@@ -34,16 +36,16 @@ function compileNode(node: FilterNode): Evaluate {
   if ('or' in node) return nest(compileAll(node.or, 'or'));
   if (!('not' in node)) return compileRule(node);
   const inner = nest(compileNode(node.not));
-  return (view, trace, depth) => {
-    const holds = inner(view, trace, depth);
+  return (run, depth) => {
+    const holds = inner(run, depth);
     return holds === undefined ? undefined : !holds;
   };
 }
 
 const nest =
   (inner: Evaluate): Evaluate =>
-  (view, trace, depth) =>
-    inner(view, trace, depth + 1);
+  (run, depth) =>
+    inner(run, depth + 1);
 
 // A rule about a body that cannot be read is neither true nor false. A group is decided by the members that are
 // (false decides an `and`, true an `or`), and is undecided otherwise, so a `not` around it does not turn garbage
@@ -51,12 +53,12 @@ const nest =
 function compileAll(nodes: readonly FilterNode[], join: 'and' | 'or'): Evaluate {
   const members = nodes.map(compileNode);
   const decisive = join === 'or';
-  return (view, trace, depth) => {
+  return (run, depth) => {
     let result: boolean | undefined = !decisive;
     for (const member of members) {
-      const holds = member(view, trace, depth);
+      const holds = member(run, depth);
       if (holds === decisive) {
-        if (!trace) return decisive;
+        if (!run.trace) return decisive;
         result = decisive;
       } else if (holds === undefined && result !== decisive) result = undefined;
     }
@@ -68,9 +70,11 @@ function compileRule(rule: Rule): Evaluate {
   const test = compileTest(rule.operator, rule.value);
   const select = compileField(rule);
   const text = describeRule(rule);
-  return (view, trace, depth) => {
-    const selected = select(view);
-    const verdict: Verdict = selected.ok ? test(selected.values) : { holds: undefined, why: selected.reason };
+  return ({ view, trace, budget }, depth) => {
+    const selected = select(view, budget);
+    const verdict: Verdict = selected.ok
+      ? test(selected.values, budget)
+      : { holds: undefined, why: selected.reason };
     trace?.push({ rule: text, matched: verdict.holds === true, why: verdict.why, depth });
     return verdict.holds;
   };
@@ -78,14 +82,18 @@ function compileRule(rule: Rule): Evaluate {
 
 type Selected = { ok: true; values: readonly unknown[] } | { ok: false; reason: string };
 
-function compileField({ field, name = '', path: text = '$' }: Rule): (view: RequestView) => Selected {
+function compileField({
+  field,
+  name = '',
+  path: text = '$',
+}: Rule): (view: RequestView, budget: Budget) => Selected {
   if (field === 'method') return view => ({ ok: true, values: [view.method] });
   if (field === 'header') return view => ({ ok: true, values: view.header(name) });
   if (field === 'query') return view => ({ ok: true, values: view.queryValues(name) });
   const path = compilePath(text);
-  return view => {
+  return (view, budget) => {
     const json = view.json();
-    return json.ok ? { ok: true, values: path.select(json.value) } : json;
+    return json.ok ? { ok: true, values: path.select(json.value, budget) } : json;
   };
 }
 

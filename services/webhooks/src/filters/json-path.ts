@@ -1,4 +1,5 @@
 import { JSONPathEnvironment, type JSONPathQuery, jsonpath, TokenKind } from 'json-p3';
+import { type Budget, createBudget, spend } from './budget.ts';
 import * as limits from './limits.ts';
 import { compilePredicate } from './path-predicate.ts';
 import {
@@ -17,7 +18,7 @@ export type JsonPath = {
   text: string;
   // May select more than one value, and visit every value to do so.
   isWide: boolean;
-  select(document: unknown): readonly unknown[];
+  select(document: unknown, budget?: Budget): readonly unknown[];
 };
 
 const environment = new JSONPathEnvironment();
@@ -32,12 +33,13 @@ export function compilePath(text: string): JsonPath {
   return {
     text,
     isWide: steps.some(step => step.descends || !step.isSingular),
-    select(document) {
+    select(document, budget = createBudget()) {
       let values: unknown[] = [document];
       for (const { descends, choose } of steps) {
-        const parents = descends ? listDescendants(values) : values;
+        const parents = descends ? listDescendants(values, budget) : values;
         values = [];
-        for (const parent of parents) choose(parent, values);
+        spend(budget, parents.length);
+        for (const parent of parents) choose(parent, values, budget);
         if (values.length === 0) break;
       }
       return values;
@@ -111,6 +113,7 @@ function compileSelector(selector: unknown): Choose {
   if (selector instanceof IndexSelector) return chooseIndex(selector.index);
   if (selector instanceof WildcardSelector) return chooseChildren(() => true);
   if (selector instanceof SliceSelector) return chooseSlice(selector);
-  if (selector instanceof FilterSelector) return chooseChildren(compilePredicate(selector.expression));
+  if (selector instanceof FilterSelector)
+    return chooseChildren(compilePredicate(selector.expression), limits.predicateTerms / 2);
   throw new PathError('holds a step that is not supported');
 }

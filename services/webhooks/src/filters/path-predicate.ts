@@ -1,4 +1,5 @@
 import { jsonpath } from 'json-p3';
+import { createBudget } from './budget.ts';
 import * as limits from './limits.ts';
 import { chooseIndex, chooseName, PathError } from './path-step.ts';
 
@@ -80,6 +81,8 @@ function readConstant(node: unknown): string | number | boolean | null {
   throw unsupported();
 }
 
+const unmetered = createBudget(); // names and indexes cost nothing that grows
+
 // `@`, `@.a.b` or `@[0]`: at most one value.
 function readMember(query: InstanceType<typeof RelativeQuery>): (element: unknown) => readonly unknown[] {
   if (!query.path.singularQuery()) throw unsupported();
@@ -92,7 +95,7 @@ function readMember(query: InstanceType<typeof RelativeQuery>): (element: unknow
     let values = [element];
     for (const choose of steps) {
       const found: unknown[] = [];
-      for (const value of values) choose(value, found);
+      for (const value of values) choose(value, found, unmetered);
       values = found;
     }
     return values;

@@ -1,9 +1,11 @@
+import { type Budget, spend } from './budget.ts';
+
 export class PathError extends Error {
   override readonly name = 'PathError';
 }
 
 // Adds what one step of a path selects in a value to the values found so far.
-export type Choose = (value: unknown, found: unknown[]) => void;
+export type Choose = (value: unknown, found: unknown[], budget: Budget) => void;
 
 export const chooseName =
   (name: string): Choose =>
@@ -20,9 +22,11 @@ export const chooseIndex =
   };
 
 export const chooseChildren =
-  (holds: (child: unknown) => boolean): Choose =>
-  (value, found) => {
-    for (const child of childrenOf(value)) if (holds(child)) found.push(child);
+  (holds: (child: unknown) => boolean, cost = 1): Choose =>
+  (value, found, budget) => {
+    const children = childrenOf(value);
+    spend(budget, children.length * cost);
+    for (const child of children) if (holds(child)) found.push(child);
   };
 
 // RFC 9535, 2.3.4.2.2: bounds default by the step's direction, count from the end when negative, and are clamped.
@@ -32,9 +36,10 @@ export function chooseSlice(slice: {
   step?: number | undefined;
 }): Choose {
   const step = slice.step ?? 1;
-  return (value, found) => {
+  return (value, found, budget) => {
     if (!Array.isArray(value) || step === 0) return;
     const length = value.length;
+    spend(budget, length / Math.abs(step));
     const place = (bound: number, low: number, high: number) =>
       Math.min(Math.max(bound < 0 ? length + bound : bound, low), high);
     if (step > 0) {
@@ -50,11 +55,12 @@ export function chooseSlice(slice: {
 
 // Every value with all that it contains, in document order. A stack of our own, because a body may nest deeper than
 // the call stack is.
-export function listDescendants(roots: readonly unknown[]): unknown[] {
+export function listDescendants(roots: readonly unknown[], budget: Budget): unknown[] {
   const found: unknown[] = [];
   const waiting = [...roots].reverse();
   while (waiting.length > 0) {
     const value = waiting.pop();
+    spend(budget, 1);
     found.push(value);
     const children = childrenOf(value);
     for (let at = children.length - 1; at >= 0; at -= 1) waiting.push(children[at]);

@@ -1,3 +1,4 @@
+import { type Budget, createBudget, spend } from '../filters/budget.ts';
 import { compilePath, readPlainPath } from '../filters/json-path.ts';
 import type { RequestView } from '../filters/request-view.ts';
 import { fitsJson } from './json-size.ts';
@@ -7,20 +8,21 @@ import type { Mapping, Transform } from './schema.ts';
 import { fillTemplate, readTemplate } from './template.ts';
 
 type FieldMap = Extract<Transform, { type: 'field_map' }>;
-export type CompiledFieldMap = (view: RequestView) => TransformOutcome;
+// Throws only OverBudget.
+export type CompiledFieldMap = (view: RequestView, budget?: Budget) => TransformOutcome;
 
 export function compileFieldMap({ fields, keep = false }: FieldMap): CompiledFieldMap {
   const writes = fields.map(field => ({ to: readPlainPath(field.to), read: compileSource(field) }));
-  return view => {
+  return (view, budget = createBudget()) => {
     const json = view.json();
     if (!json.ok) return { ok: false, reason: 'not_json', message: json.reason };
     const own = new WeakSet<object>();
     let output: unknown = keep ? json.value : {};
     for (const { to, read } of writes) {
-      const value = read(json.value);
-      if (value !== undefined) output = writeAt(output, to, value, own);
+      const value = read(json.value, budget);
+      if (value !== undefined) output = writeAt(output, to, value, { own, budget });
     }
-    if (!fitsJson(output, limits.outputBytes, limits.outputDepth))
+    if (!fitsJson(output, limits.outputBytes, limits.outputDepth, budget))
       return {
         ok: false,
         reason: 'output_too_large',
@@ -33,19 +35,21 @@ export function compileFieldMap({ fields, keep = false }: FieldMap): CompiledFie
   };
 }
 
-function compileSource(field: Mapping): (document: unknown) => unknown {
+function compileSource(field: Mapping): (document: unknown, budget: Budget) => unknown {
   if ('value' in field) return () => field.value;
   if ('template' in field) {
     const template = readTemplate(field.template);
-    return document => fillTemplate(template, document);
+    return (document, budget) => fillTemplate(template, document, budget);
   }
   const path = compilePath(field.from);
-  return document => {
-    const values = path.select(document);
+  return (document, budget) => {
+    const values = path.select(document, budget);
     if (values.length === 0) return field.default;
     return path.isWide ? values : values[0];
   };
 }
+
+type Writing = { own: WeakSet<object>; budget: Budget };
 
 // Copies what lies on the way the first time, because other connections read the same document; `own` knows the
 // copies. They have no prototype, so `__proto__` in a path is a name like any other.
@@ -53,31 +57,33 @@ function writeAt(
   container: unknown,
   [step, ...rest]: readonly (string | number)[],
   value: unknown,
-  own: WeakSet<object>,
+  writing: Writing,
 ): unknown {
   if (step === undefined) return value;
   if (typeof step === 'number') {
-    const list = takeList(container, own);
+    const list = takeList(container, writing);
     while (list.length < step) list.push(null);
-    list[step] = writeAt(list[step], rest, value, own);
+    list[step] = writeAt(list[step], rest, value, writing);
     return list;
   }
-  const object = takeObject(container, own);
-  object[step] = writeAt(object[step], rest, value, own);
+  const object = takeObject(container, writing);
+  object[step] = writeAt(object[step], rest, value, writing);
   return object;
 }
 
-function takeList(container: unknown, own: WeakSet<object>): unknown[] {
+function takeList(container: unknown, { own, budget }: Writing): unknown[] {
   if (Array.isArray(container) && own.has(container)) return container;
   const copy: unknown[] = Array.isArray(container) ? [...container] : [];
+  spend(budget, copy.length);
   own.add(copy);
   return copy;
 }
 
-function takeObject(container: unknown, own: WeakSet<object>): Record<string, unknown> {
+function takeObject(container: unknown, { own, budget }: Writing): Record<string, unknown> {
   const isObject = typeof container === 'object' && container !== null && !Array.isArray(container);
   if (isObject && own.has(container)) return container as Record<string, unknown>;
   const copy: Record<string, unknown> = Object.assign(Object.create(null), isObject ? container : {});
+  spend(budget, Object.keys(copy).length);
   own.add(copy);
   return copy;
 }

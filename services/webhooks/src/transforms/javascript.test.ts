@@ -1,15 +1,13 @@
-import { setImmediate } from 'node:timers/promises';
-import { type Clock, manualClock } from '@stak/kit';
+import { systemClock } from '@stak/kit';
+import { createSandbox, type Sandbox } from '@stak/sandbox';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type HookRequest, viewRequest } from '../filters/request-view.ts';
-import * as limits from './limits.ts';
-import { createTransforms } from './transforms.ts';
+import { runScript } from './script.ts';
 
-// One with time enough on any machine, so that what fails does so for its own reason, and one without.
-const transforms = createTransforms({ scriptMs: 20_000 });
-const hurried = createTransforms({ scriptMs: 100 });
-afterAll(() => Promise.all([transforms.close(), hurried.close()]));
+const sandbox = createSandbox({ clock: systemClock });
+const hurried = createSandbox({ clock: systemClock });
+afterAll(() => Promise.all([sandbox.close(), hurried.close()]));
 
 const request = (change: Partial<HookRequest> = {}): HookRequest => ({
   method: 'POST',
@@ -22,8 +20,15 @@ const request = (change: Partial<HookRequest> = {}): HookRequest => ({
   body: Buffer.from('{"id":7,"items":[1,2]}'),
   ...change,
 });
-const run = (code: string, change: Partial<HookRequest> = {}, lane = 'one') =>
-  transforms.run({ type: 'javascript', code }, viewRequest(request(change)), lane);
+// With time enough on any machine, so that what fails does so for its own reason.
+const runIn = (
+  one: Sandbox,
+  code: string,
+  account = 'one',
+  scriptMs = 20_000,
+  change: Partial<HookRequest> = {},
+) => runScript(one, { code, view: viewRequest(request(change)), account }, scriptMs);
+const run = (code: string, change: Partial<HookRequest> = {}) => runIn(sandbox, code, 'one', 20_000, change);
 const returning = (expression: string) => `const transform = event => (${expression});`;
 const textOf = async (outcome: ReturnType<typeof run>) => {
   const result = await outcome;
@@ -158,7 +163,7 @@ describe('a script that', () => {
     ['loops in toJSON', 'const transform = () => ({ body: { toJSON() { for (;;); } } })'],
     ['backtracks', 'const transform = () => ({ body: /^(a+)+$/.test("a".repeat(40) + "!") })'],
   ])('%s is stopped in time', async (_, code) => {
-    const outcome = await hurried.run({ type: 'javascript', code }, viewRequest(request()), 'one');
+    const outcome = await runIn(hurried, code, 'one', 100);
     expect(outcome).toEqual({ ok: false, reason: 'time_limit', message: 'The script took too long' });
   });
 
@@ -167,7 +172,7 @@ describe('a script that', () => {
     expect(await run(returning('event'), { body })).toMatchObject({ ok: false, reason: 'stack_limit' });
     const nest =
       'const transform = () => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return { body: a } }';
-    const outcome = await hurried.run({ type: 'javascript', code: nest }, viewRequest(request()), 'one');
+    const outcome = await runIn(hurried, nest, 'one', 100);
     expect(outcome).toMatchObject({ ok: false });
   });
 });
@@ -230,42 +235,19 @@ describe('the sandbox', () => {
 });
 
 describe('a hung script', () => {
-  // With this clock the interpreter's own limit is far away, so that only ending the thread can help.
-  it('is ended with its thread, and delays only its own lane', async () => {
-    const clock = manualClock();
-    const scriptMs = 60_000;
-    let underWay = 0;
-    const sleep: Clock['sleep'] = (ms, signal) => {
-      if (ms !== scriptMs + limits.graceMs) return clock.sleep(ms, signal);
-      underWay += 1;
-      return clock.sleep(ms, signal).finally(() => {
-        underWay -= 1;
-      });
-    };
-    const pool = createTransforms({ clock: { ...clock, sleep }, scriptMs, threads: 2 });
-    const view = viewRequest(request());
-    const hang = { type: 'javascript', code: 'for (;;);' } as const;
-    const quick = { type: 'javascript', code: returning('{ body: 1 }') } as const;
-    const stuck = [pool.run(hang, view, 'bad'), pool.run(hang, view, 'bad')];
-    for (let n = 0; n < 5; n += 1) expect(await pool.run(quick, view, 'good')).toMatchObject({ ok: true });
-    for (const one of stuck) {
-      // Time stands still while a thread starts: it has a limit of its own for that.
-      while (underWay === 0) await setImmediate();
-      await clock.advance(scriptMs + limits.graceMs);
-      expect(await one).toMatchObject({ ok: false, reason: 'time_limit' });
-    }
-    expect(await pool.run(quick, view, 'bad')).toMatchObject({ ok: true });
-    await pool.close();
+  it('is ended, and delays only its own account', async () => {
+    const stuck = runIn(hurried, 'for (;;);', 'bad', 100);
+    expect(await runIn(hurried, returning('{ body: 1 }'), 'good')).toMatchObject({ ok: true });
+    expect(await stuck).toMatchObject({ ok: false, reason: 'time_limit' });
+    expect(await runIn(hurried, returning('{ body: 1 }'), 'bad')).toMatchObject({ ok: true });
   });
 
-  it('does not survive closing', async () => {
-    const pool = createTransforms({ scriptMs: 60_000 });
-    const stuck = ['a', 'b', 'c'].map(lane =>
-      pool.run({ type: 'javascript', code: 'for (;;);' }, viewRequest(request()), lane),
-    );
-    await pool.close();
-    for (const one of stuck) expect(await one).toMatchObject({ ok: false });
-    const late = await pool.run({ type: 'javascript', code: '1' }, viewRequest(request()), 'a');
-    expect(late).toMatchObject({ ok: false, reason: 'busy' });
+  it('replaces a thread whose memory is used up', async () => {
+    const hungry = 'const transform = () => { const a = []; for (;;) a.push(new Uint8Array(1e5)); }';
+    const own = createSandbox({ clock: systemClock });
+    onTestFinished(() => own.close());
+    expect(await runIn(own, hungry, 'a')).toMatchObject({ reason: 'memory_limit' });
+    expect(own.threads()).toBe(0);
+    expect(await runIn(own, returning('{ body: 1 }'), 'a')).toMatchObject({ ok: true });
   });
 });

@@ -1,13 +1,18 @@
+import { type Budget, spend, spendChars } from '../filters/budget.ts';
+
 // Whether a value can be printed as JSON within these bounds, found out without printing it. A mapping may select
 // the same part of a body many times over, and printing recurses.
-export function fitsJson(root: unknown, mostChars: number, mostDepth: number): boolean {
+export function fitsJson(root: unknown, mostChars: number, mostDepth: number, budget: Budget): boolean {
   let chars = 0;
   const waiting: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
   while (waiting.length > 0) {
     const { value, depth } = waiting.pop() as (typeof waiting)[number];
     chars += 2;
-    if (typeof value === 'string') chars += value.length;
-    else if (typeof value === 'object' && value !== null) {
+    spend(budget, 1);
+    if (typeof value === 'string') {
+      chars += value.length;
+      spendChars(budget, value.length);
+    } else if (typeof value === 'object' && value !== null) {
       if (depth >= mostDepth) return false;
       // Counted before they are listed, so that the list of what waits stays bounded too.
       const entries = Array.isArray(value) ? value : Object.values(value);

@@ -1,3 +1,4 @@
+import type { Reply } from '@stak/sandbox';
 import type { HeaderPair } from '../filters/request-view.ts';
 
 export type TransformFailureReason =
@@ -11,7 +12,7 @@ export type TransformFailureReason =
   | 'output_invalid'
   | 'output_too_large'
   | 'crashed' // the sandbox itself
-  | 'busy'; // too many scripts are waiting: try again later
+  | 'busy'; // too much is waiting for the sandbox: try again later
 
 export type TransformFailure = { ok: false; reason: TransformFailureReason; message: string };
 
@@ -25,3 +26,10 @@ export type TransformOutcome =
     }
   | { ok: true; dropped: true } // the script answered null: this event is not for the destination
   | TransformFailure;
+
+// Why the sandbox gave no result.
+export const toFailure = ({ reason, message }: Extract<Reply, { ok: false }>): TransformFailure => ({
+  ok: false,
+  reason: reason === 'too_large' ? 'output_too_large' : reason,
+  message,
+});

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { compilePath, readPlainPath } from '../filters/json-path.ts';
 import * as limits from './limits.ts';
-import { readTemplate } from './template.ts';
+import { countPaths, readTemplate } from './template.ts';
 
 const complaintOf = (read: () => unknown): string | undefined => {
   try {
@@ -40,11 +40,49 @@ export const mappingSchema = z.union([
 ]);
 export type Mapping = z.infer<typeof mappingSchema>;
 
+// How much there is to read is counted before any of it is read.
+function countFirst(fields: unknown, context: z.RefinementCtx): unknown {
+  if (!Array.isArray(fields)) return fields;
+  const complain = (message: string) => context.addIssue({ code: 'custom', message });
+  if (fields.length > limits.mappings) complain(`has more than ${limits.mappings} fields`);
+  else if (sum(fields.map(pathsIn)) > limits.paths) complain(`has more than ${limits.paths} paths`);
+  return fields;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((one, other) => one + other, 0);
+
+function pathsIn(field: unknown): number {
+  const { template } = (typeof field === 'object' && field !== null ? field : {}) as { template?: unknown };
+  // A long one is refused by itself.
+  return typeof template === 'string' && template.length <= limits.templateChars ? countPaths(template) : 1;
+}
+
+function listPaths(field: Mapping) {
+  if ('template' in field) return readTemplate(field.template).filter(part => typeof part !== 'string');
+  return 'from' in field ? [compilePath(field.from)] : [];
+}
+
+const fieldsSchema = z.preprocess(
+  countFirst,
+  z
+    .array(mappingSchema)
+    .min(1)
+    .max(limits.mappings)
+    .superRefine((fields, context) => {
+      if (context.issues.length > 0) return; // a path among them may not compile
+      if (fields.flatMap(listPaths).filter(path => path.isWide).length > limits.widePaths)
+        context.addIssue({
+          code: 'custom',
+          message: `has more than ${limits.widePaths} paths that select several values`,
+        });
+    }),
+);
+
 export const transformSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('passthrough') }),
   z.strictObject({
     type: z.literal('field_map'),
-    fields: z.array(mappingSchema).min(1).max(limits.mappings),
+    fields: fieldsSchema,
     keep: z.boolean().optional().describe('Start from the received body rather than from nothing'),
   }),
   z.strictObject({

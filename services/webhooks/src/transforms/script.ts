@@ -1,12 +1,29 @@
+import type { Reply, Sandbox } from '@stak/sandbox';
 import { z } from 'zod';
 import type { HeaderPair, RequestView } from '../filters/request-view.ts';
 import * as limits from './limits.ts';
-import type { TransformFailure, TransformOutcome } from './outcome.ts';
-import type { Reply } from './sandbox-thread.ts';
+import {
+  type TransformFailure,
+  type TransformFailureReason,
+  type TransformOutcome,
+  toFailure,
+} from './outcome.ts';
+
+const program = new URL('./script-program.mjs', import.meta.url);
+
+// In the sandbox, when it is the account's turn. Never rejects.
+export async function runScript(
+  sandbox: Pick<Sandbox, 'run'>,
+  { code, view, account }: { code: string; view: RequestView; account: string },
+  timeoutMs: number = limits.scriptMs,
+): Promise<TransformOutcome> {
+  const input = { code, event: describeEvent(view), outputChars: limits.outputBytes };
+  return readReply(await sandbox.run({ program, input, timeoutMs }, account));
+}
 
 // What a script is called with: `{ method, headers, query, body }`. The body is data when it is JSON or a form,
 // else text, else null with its bytes in `bodyBase64`.
-export function describeEvent(view: RequestView): string {
+function describeEvent(view: RequestView): string {
   const head = JSON.stringify({
     method: view.method,
     headers: joinPairs(view.headers.map(([name, value]) => [name.toLowerCase(), value])),
@@ -34,15 +51,23 @@ function joinPairs(pairs: readonly HeaderPair[]): Record<string, string> {
   return Object.fromEntries(joined);
 }
 
-export function readReply(reply: Reply): TransformOutcome {
-  if ('reason' in reply) return { ok: false, ...reply };
-  if ('dropped' in reply) return { ok: true, dropped: true };
-  const body = Buffer.from(reply.body, reply.kind === 'base64' ? 'base64' : 'utf8');
+// What script-program.mjs answers.
+type ScriptReply =
+  | { dropped: true }
+  | { kind: 'json' | 'text' | 'base64'; body: string; headers: string }
+  | { reason: TransformFailureReason; message: string };
+
+function readReply(reply: Reply): TransformOutcome {
+  if (!reply.ok) return toFailure(reply);
+  const answer = reply.output as ScriptReply;
+  if ('reason' in answer) return { ok: false, ...answer };
+  if ('dropped' in answer) return { ok: true, dropped: true };
+  const body = Buffer.from(answer.body, answer.kind === 'base64' ? 'base64' : 'utf8');
   if (body.length > limits.outputBytes)
     return { ok: false, reason: 'output_too_large', message: `The body has ${body.length} bytes` };
-  const headers = reply.headers === '' ? undefined : readHeaders(reply.headers);
+  const headers = answer.headers === '' ? undefined : readHeaders(answer.headers);
   if (headers && 'reason' in headers) return headers;
-  const contentType = chooseType(reply.kind, headers);
+  const contentType = chooseType(answer.kind, headers);
   return {
     ok: true,
     dropped: false,

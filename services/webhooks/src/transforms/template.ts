@@ -1,3 +1,4 @@
+import { type Budget, spendChars } from '../filters/budget.ts';
 import { compilePath, type JsonPath } from '../filters/json-path.ts';
 import * as limits from './limits.ts';
 
@@ -20,6 +21,8 @@ export function readTemplate(text: string): Template {
   return parts;
 }
 
+export const countPaths = (text: string): number => findPaths(text).length;
+
 type Place = { from: number; to: number; path: string };
 
 // Looks at each character once. An expression that says the same goes back over the spaces for every brace.
@@ -40,11 +43,12 @@ function findPaths(text: string): Place[] {
 const isSpace = (char: string): boolean => char.trim() === '';
 
 // What is missing, null or not a single value leaves no trace in a text.
-export function fillTemplate(template: Template, document: unknown): string {
+export function fillTemplate(template: Template, document: unknown, budget: Budget): string {
   return template
     .map(part => {
       if (typeof part === 'string') return part;
-      const [value] = part.select(document);
+      const [value] = part.select(document, budget);
+      if (typeof value === 'string') spendChars(budget, value.length);
       return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
         ? String(value)
         : '';

@@ -1,10 +1,6 @@
-// The inside of a sandbox thread. Plain JavaScript, because a thread started by tsx or Vitest does not inherit
-// their loaders. The interpreter is WebAssembly: a script reaches its own heap and what is handed to it, nothing
-// of Node.
-import { parentPort, workerData } from 'node:worker_threads';
+// Runs a customer's script, in a thread of the sandbox. The interpreter is WebAssembly: a script reaches its own heap
+// and what is handed to it, nothing of Node.
 import { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } from 'quickjs-emscripten';
-
-const { memoryBytes, stackBytes, outputChars, messageChars } = workerData;
 
 // Runs before the script and keeps its own JSON functions, so that nothing a script redefines changes how its
 // answer is read. Texts only come out: the host never walks an object of a script's making.
@@ -34,19 +30,18 @@ const harness = `(() => {
 
 // The interpreter's own limit counts single allocations and forgets them, so a thousand small buffers pass it. What
 // holds is the end of the memory that it runs in.
+const memoryBytes = 48 * 1024 * 1024; // the interpreter starts with 16 MB of it; 256 KB of JSON takes about 5
+const stackBytes = 256 * 1024; // well inside the interpreter's own stack of a few megabytes
+const messageChars = 500; // of an error thrown by a script
 const wasmMemory = new WebAssembly.Memory({ initial: 256, maximum: memoryBytes / 65_536 });
 const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmMemory }));
-parentPort.on('message', ({ code, event, allowedMs }) =>
-  parentPort.postMessage({ ...run(code, event, allowedMs), spent: isSpent() }),
-);
-parentPort.postMessage({ ready: true });
 
 // This memory grows and never shrinks: a thread that met a hungry script is replaced by a fresh one.
-function isSpent() {
+export function isSpent() {
   return wasmMemory.buffer.byteLength > memoryBytes / 2;
 }
 
-function run(code, event, allowedMs) {
+export function run({ code, event, outputChars }, allowedMs) {
   const deadlineMs = Date.now() + allowedMs;
   const runtime = quickjs.newRuntime();
   runtime.setMemoryLimit(memoryBytes);
@@ -77,7 +72,7 @@ function run(code, event, allowedMs) {
     const returned = unwrap(context.callFunction(transform.value, context.undefined, input));
     const settled = settle(runtime, context, returned, hold, deadlineMs);
     if (settled === undefined) return fail('never_settles', 'The promise is never settled');
-    return read(context, call(tools, 'close', settled), hold);
+    return read(context, call(tools, 'close', settled), hold, outputChars);
   } catch (error) {
     if (error instanceof ScriptError) return classify(error.thrown, 'threw');
     throw error;
@@ -108,7 +103,7 @@ function settle(runtime, context, returned, hold, deadlineMs) {
   return state.notAPromise ? returned : hold(state.value);
 }
 
-function read(context, answer, hold) {
+function read(context, answer, hold, outputChars) {
   if (context.typeof(answer) === 'string') {
     return context.getString(answer) === 'dropped'
       ? { dropped: true }

@@ -1,0 +1,43 @@
+// The inside of a sandbox thread. Plain JavaScript, because a thread started by tsx or Vitest does not inherit their
+// loaders.
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+
+// On Linux a priority belongs to the thread that asks for it. Elsewhere it would be that of the whole process.
+if (process.platform === 'linux') {
+  try {
+    setPriority(0, 5);
+  } catch {
+    // A container may forbid it; then the system shares its processors evenly.
+  }
+}
+
+const programs = new Map();
+let isLoading;
+
+async function load(address) {
+  if (address.endsWith('.ts')) {
+    isLoading ??= import('tsx/esm/api').then(({ register }) => register());
+    await isLoading;
+  }
+  programs.set(address, await import(address));
+}
+
+async function run({ program, input, allowedMs }) {
+  if (!programs.has(program)) {
+    await load(program);
+    return { output: {}, spent: false };
+  }
+  const { run: start, isSpent = () => false } = programs.get(program);
+  const output = await start(input, allowedMs);
+  let size = 0;
+  for (const value of Object.values(output)) size += value?.length ?? 8;
+  return { output: size > workerData.outputBytes ? { tooLarge: true } : output, spent: isSpent() };
+}
+
+parentPort.on('message', message =>
+  run(message).then(
+    answer => parentPort.postMessage(answer),
+    error => parentPort.postMessage({ error: String(error?.message ?? error).slice(0, 500) }),
+  ),
+);

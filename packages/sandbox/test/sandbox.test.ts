@@ -1,0 +1,106 @@
+import { manualClock, systemClock } from '@stak/kit';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createAccountQueue } from '../src/account-queue.ts';
+import { createSandbox, type Job, programAt, type SandboxSettings } from '../src/index.ts';
+import * as limits from '../src/limits.ts';
+
+const program = programAt('program', import.meta.url);
+const job = (act: string, timeoutMs = 20_000, text = ''): Job => ({
+  program,
+  input: { act, text },
+  timeoutMs,
+});
+const open = (settings: Partial<SandboxSettings> = {}) => {
+  const sandbox = createSandbox({ clock: manualClock(), threads: 2, ...settings });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+};
+const echoed = { ok: true, output: expect.objectContaining({ allowedMs: 20_000 }) };
+
+describe('a sandbox', () => {
+  it('starts nothing before there is work, and ends its threads after a while without', async () => {
+    const clock = manualClock();
+    const sandbox = open({ clock });
+    expect(sandbox.threads()).toBe(0);
+    expect(await Promise.all([sandbox.run(job('echo'), 'a'), sandbox.run(job('echo'), 'b')])).toEqual([
+      echoed,
+      echoed,
+    ]);
+    expect(sandbox.threads()).toBe(2);
+    await clock.advance(59_000);
+    await sandbox.run(job('echo'), 'a');
+    await clock.advance(59_000);
+    expect(sandbox.threads()).toBe(2);
+    await clock.advance(60_000);
+    expect(sandbox.threads()).toBe(0);
+    expect(await sandbox.run(job('echo'), 'a')).toEqual(echoed);
+  });
+
+  it('ends a job that hangs with its thread, and runs those that wait behind it', async () => {
+    const sandbox = open({ clock: systemClock });
+    const hung = [sandbox.run(job('hang', 50), 'bad'), sandbox.run(job('wait', 50), 'bad')];
+    const behind = sandbox.run(job('echo'), 'bad');
+    expect(await sandbox.run(job('echo'), 'good')).toEqual(echoed); // before the first of them is over
+    expect(await Promise.all(hung)).toEqual([
+      expect.objectContaining({ ok: false, reason: 'time_limit' }),
+      expect.objectContaining({ ok: false, reason: 'time_limit' }),
+    ]);
+    expect(await behind).toEqual(echoed);
+  });
+
+  it('says what went wrong inside, and goes on', async () => {
+    const sandbox = open();
+    const outcomes = [];
+    for (const act of ['fill', 'throw', 'shout']) outcomes.push(await sandbox.run(job(act), 'a'));
+    expect(outcomes).toMatchObject([
+      { reason: 'memory_limit' },
+      { reason: 'crashed', message: 'thrown inside' },
+      { reason: 'too_large' },
+    ]);
+    const long = 'x'.repeat(limits.messageBytes + 1);
+    expect(await sandbox.run(job('echo', 20_000, long), 'a')).toMatchObject({ reason: 'too_large' });
+    const nowhere = { ...job('echo'), program: new URL('./nowhere.mjs', import.meta.url) };
+    expect(await sandbox.run(nowhere, 'a')).toMatchObject({ reason: 'crashed' });
+    expect(await sandbox.run(job('environment'), 'a')).toEqual({ ok: true, output: { text: '' } });
+  });
+
+  it('takes only so many jobs at once', async () => {
+    const sandbox = open({ waiting: 2 });
+    const stuck = [1, 2, 3].map(() => sandbox.run(job('hang'), 'bad'));
+    expect(await sandbox.run(job('echo'), 'bad')).toMatchObject({ reason: 'busy' });
+    await sandbox.close();
+    await Promise.all(stuck);
+  });
+
+  it('takes those of one account while another one has too many', async () => {
+    const sandbox = open();
+    const stuck = Array.from({ length: limits.waitingOfAccount + 1 }, () => sandbox.run(job('hang'), 'bad'));
+    expect(await sandbox.run(job('echo'), 'bad')).toMatchObject({ reason: 'busy' });
+    expect(await sandbox.run(job('echo'), 'good')).toEqual(echoed);
+    await sandbox.close();
+    await Promise.all(stuck);
+  });
+});
+
+describe('accounts', () => {
+  it('take turns, and keep their own order', () => {
+    const queue = createAccountQueue<number>();
+    for (const item of [1, 2, 3]) queue.push('a', item);
+    queue.push('b', 4);
+    queue.push('c', 5);
+    queue.push('b', 6);
+    expect(queue.size()).toBe(6);
+    const items = Array.from({ length: 7 }, () => queue.take(() => true)?.item);
+    expect(items).toEqual([1, 4, 5, 2, 6, 3, undefined]);
+    expect(queue.size()).toBe(0);
+  });
+
+  it('wait for their turn without holding up others', () => {
+    const queue = createAccountQueue<number>();
+    queue.push('a', 1);
+    queue.push('b', 2);
+    expect(queue.take(account => account !== 'a')).toEqual({ account: 'b', item: 2 });
+    expect(queue.take(account => account !== 'a')).toBeUndefined();
+    expect(queue.take(() => true)).toEqual({ account: 'a', item: 1 });
+  });
+});
