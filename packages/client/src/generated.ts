@@ -1154,6 +1154,11 @@ export type ApiTypes = {
     };
     data: { data: Array<InboxArchiveData>; next_cursor: string | null };
   };
+  /** Make a user a member of the inbox. For: user, scope write. */
+  'inbox.join': {
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string };
+    data: { uid: string; joinedat: number };
+  };
   /** List inboxes. For: account, scope read. */
   'inbox.listInboxes': {
     args: { tenant_id: string };
@@ -2466,6 +2471,7 @@ export const operations = {
   'inbox.cancel': { method: 'DELETE', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/scheduled/{id}' },
   'inbox.counts': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/counts' },
   'inbox.feed': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages' },
+  'inbox.join': { method: 'PUT', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}' },
   'inbox.listInboxes': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes' },
   'inbox.listScheduled': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/scheduled' },
   'inbox.listSends': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/sends' },

@@ -9,7 +9,10 @@ const json = (value: unknown, status = 200) => Response.json(value, { status });
 const refusal = (code: string, detail: string, status: number) => json({ code, detail, status }, status);
 
 // A server of which the test says what it answers, and when.
-function connect(answer: (path: string) => Response | Promise<Response>) {
+function connect(
+  answer: (path: string) => Response | Promise<Response>,
+  join = (): Response => json({ uid: 'me', joinedat: 1 }),
+) {
   let events: ReadableStreamDefaultController<Uint8Array> | undefined;
   let isDown = false;
   const inbox = connectInbox({
@@ -18,7 +21,8 @@ function connect(answer: (path: string) => Response | Promise<Response>) {
     tenant: 'shop',
     inbox: 'news',
     fetch: async url => {
-      const path = new URL(url).pathname.replace('/v1/tenants/shop/inboxes/news/users/me/', '');
+      const path = new URL(url).pathname.replace(/^\/v1\/tenants\/shop\/inboxes\/news\/users\/me\/?/, '');
+      if (path === '') return join();
       if (isDown) throw new TypeError('fetch failed');
       if (path !== 'stream') return answer(path);
       const body = new ReadableStream<Uint8Array>({
@@ -54,6 +58,22 @@ function connect(answer: (path: string) => Response | Promise<Response>) {
 }
 
 describe('an inbox', () => {
+  it('joins when it is opened, and goes on where the token may only read', async () => {
+    let joined = 0;
+    const { inbox, until } = connect(
+      () => json(counts(0)),
+      () => {
+        joined += 1;
+        return refusal('http.forbidden', 'The token may only read.', 403);
+      },
+    );
+    const close = inbox.open();
+    await until(({ connection }) => connection === 'live');
+    expect(joined).toBe(1);
+    expect(inbox.snapshot().error).toBeUndefined();
+    close();
+  });
+
   it('shows a mark at once, and then what the server counts', async () => {
     let finish = (_: Response) => {};
     const { inbox, changes, until, send } = connect(path =>

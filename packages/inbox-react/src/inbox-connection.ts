@@ -173,6 +173,8 @@ export function connectInbox({
     },
     open() {
       const stop = new AbortController();
+      // Who opens their own inbox is a member from now on; a token that may only read leaves it as it is.
+      if (user === 'me') void api.join(place).catch(() => {});
       void follow(stop.signal);
       return () => stop.abort();
     },

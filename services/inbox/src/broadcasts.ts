@@ -5,14 +5,14 @@ import { inboxErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Step } from './mailbox.ts';
 import type { Place } from './places.ts';
-import type { SendContent } from './sends.ts';
+import { countMembers, type SendContent } from './sends.ts';
 import { broadcast, publicCategories, publicCategoryStats, publicMessage, publicStats } from './table.ts';
 
 // A message to everyone: one text, one line in the list, and the head. The same for ten users as for millions.
 export async function broadcastSteps(
   service: Service,
   content: SendContent,
-): Promise<{ seq: number; steps: Step[] }> {
+): Promise<{ sent: { seq: number; members: number }; steps: Step[] }> {
   const { tenant_key, inbox_key, id, taxonomy, expiredat, message } = content;
   const place = { tenant_key, inbox_key };
   const { head, broadcasts } = await readHead(service, place);
@@ -32,7 +32,7 @@ export async function broadcastSteps(
   };
   const line = { ...place, seq, id, category, expiredat };
   return {
-    seq,
+    sent: { seq, members: await countMembers(service, place) },
     steps: [
       ['text', write.put(publicMessage, text, { ifAbsent: true })],
       ['line', write.put(broadcast, line, { ifAbsent: true })],

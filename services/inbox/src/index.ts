@@ -10,6 +10,7 @@ import { hostApi } from './host-api.ts';
 import { createHub } from './hub.ts';
 import { createKept } from './kept.ts';
 import * as limits from './limits.ts';
+import { join } from './mailbox.ts';
 import { type MarkAll, markAll } from './mark-all.ts';
 import { type Mark, markMessages } from './marks.ts';
 import { openPage } from './pages.ts';
@@ -92,6 +93,10 @@ const createOperations = (service: Service) => ({
   feed(user: UserPlace, filter: FeedFilter, page: { limit: number; before?: string }) {
     checkPlace(user);
     return readFeed(service, user, filter, page);
+  },
+  join(user: UserPlace) {
+    checkPlace(user);
+    return join(service, user);
   },
   // The same as the API sends it.
   page(user: UserPlace, filter: FeedFilter, page: { limit: number; before?: string }) {

@@ -15,17 +15,18 @@ export type Step = readonly [name: string, step: WriteStep];
 // A user's inbox as of one moment: nothing in it has expired, come back or been redacted without being counted so.
 export type Mailbox = {
   readonly user: UserPlace;
-  readonly state: UserState;
+  readonly isMember: boolean;
+  readonly state: UserState; // of a user who is no member, what it would be if they joined now
   readonly broadcasts: Broadcasts;
   readonly nowMs: number;
 };
 
 // Reads two items, the user's state and the head of the messages to everyone. More only if something has happened
-// by itself since the state was written: it is settled first.
+// by itself since the state was written: it is settled first. Reading makes nobody a member.
 export async function openMailbox(service: Service, user: UserPlace): Promise<Mailbox> {
   const { store, clock } = service;
   const read = { consistent: true, pattern: 'open a mailbox' };
-  return untilDone(service, async () => {
+  return untilDone<Mailbox>(service, async () => {
     const [state, head] = await Promise.all([
       store.get(userStats, user, read),
       store.get(publicStats, user, read),
@@ -33,8 +34,15 @@ export async function openMailbox(service: Service, user: UserPlace): Promise<Ma
     const broadcasts = await service.broadcasts.upTo(user, head);
     const nowMs = clock.now();
     if (!state) {
-      await store.transact(await joinSteps(service, user, head, broadcasts), { pattern: 'join an inbox' });
-      return further;
+      const { late_joiners } = await readConfig(service, user);
+      const joined = joinedAt(late_joiners, broadcasts, nowMs);
+      const { tenant_key, inbox_key, uid } = user;
+      const fresh = {
+        ...emptyState({ tenant_key, inbox_key, uid }, joined),
+        kind: 'US' as const,
+        version: 0,
+      };
+      return done({ user, isMember: false, state: fresh, broadcasts, nowMs });
     }
     // The two are not of one moment. A state that knows more than the head must not be cut down to it.
     if (lastNumber(state) > broadcasts.seq) return again;
@@ -44,14 +52,14 @@ export async function openMailbox(service: Service, user: UserPlace): Promise<Ma
     }
     if (head?.redacting.length && (await removeRedacted(service, user, state, head.redacting)))
       return further;
-    return done({ user, state, broadcasts, nowMs });
+    return done({ user, isMember: true, state, broadcasts, nowMs });
   });
 }
 
 export type Decision<T> = { result: T; state?: UserState; steps?: readonly Step[] };
 
 // Reads the inbox, decides, and writes on the condition that nothing has changed in between. A decision without a
-// state writes nothing; none at all means to look again.
+// state writes nothing; none at all means to look again. Whoever changes something joins first.
 export const changeMailbox = <T>(
   service: Service,
   user: UserPlace,
@@ -63,6 +71,10 @@ export const changeMailbox = <T>(
       const box = await openMailbox(service, user);
       const decision = await decide(box);
       if (!decision) return again;
+      if (decision.state && !box.isMember) {
+        await joinOnce(service, user);
+        return further;
+      }
       if (decision.state) {
         const steps = [...stateSteps(box.state, decision.state), ...(decision.steps ?? [])];
         await service.store.transact(steps, { pattern });
@@ -93,22 +105,41 @@ export function stateSteps(
   return steps;
 }
 
-// A user the inbox has not heard of. What was sent to everyone before is theirs or not, by the inbox's policy.
-export async function joinSteps(
-  service: Service,
-  user: UserPlace,
-  head: Head,
-  broadcasts: Broadcasts,
-): Promise<Step[]> {
-  const place = { tenant_key: user.tenant_key, inbox_key: user.inbox_key };
-  const config = await service.store.get(inboxConfig, place, { consistent: true });
-  if (!config) throw noInbox();
-  const joined = joinedAt(config.late_joiners, broadcasts, service.clock.now());
-  return [
-    ...stateSteps(undefined, emptyState(user, joined, service.ids.next())),
-    ...memberSteps(service, place, [user.uid]),
-    ...headSteps(place, head, config.late_joiners),
+// Makes the user a member, unless they are one. What was sent to everyone before is theirs or not, by the inbox's
+// policy, and what is sent from now on is.
+export const join = (service: Service, user: UserPlace): Promise<{ uid: string; joinedat: number }> =>
+  untilDone(service, async () => {
+    await joinOnce(service, user);
+    const { tenant_key, inbox_key, uid } = user;
+    const found = await service.store.get(member, { tenant_key, inbox_key, uid }, { consistent: true });
+    return found ? done({ uid, joinedat: found.joinedat }) : again; // erased in this moment
+  });
+
+async function joinOnce(service: Service, user: UserPlace): Promise<void> {
+  const { store } = service;
+  const read = { consistent: true, pattern: 'join an inbox' };
+  const [state, head] = await Promise.all([
+    store.get(userStats, user, read),
+    store.get(publicStats, user, read),
+  ]);
+  if (state) return;
+  const broadcasts = await service.broadcasts.upTo(user, head);
+  const { tenant_key, inbox_key, uid } = user;
+  const place = { tenant_key, inbox_key };
+  const { late_joiners } = await readConfig(service, place);
+  const joined = joinedAt(late_joiners, broadcasts, service.clock.now());
+  const steps = [
+    ...stateSteps(undefined, emptyState({ ...place, uid }, joined, service.ids.next())),
+    ...memberSteps(service, place, [uid]),
+    ...headSteps(place, head, late_joiners),
   ];
+  await store.transact(steps, { pattern: 'join an inbox' });
+}
+
+async function readConfig({ store }: Service, { tenant_key, inbox_key }: Place) {
+  const config = await store.get(inboxConfig, { tenant_key, inbox_key }, { consistent: true });
+  if (!config) throw noInbox();
+  return config;
 }
 
 export const memberSteps = ({ clock }: Service, place: Place, uids: readonly string[]): Step[] => {

@@ -78,15 +78,19 @@ async function contentSteps(
   { message, uids }: Draft & { uids?: readonly string[] },
   config: InboxConfig,
 ): Promise<Step[]> {
-  const record = (seq?: number): Step => ['send', write.put(send, { ...made, seq }, { ifAbsent: true })];
+  const record = (sent?: { seq: number; members: number }): Step => [
+    'send',
+    write.put(send, { ...made, ...sent }, { ifAbsent: true }),
+  ];
   if (made.status !== 'sent') {
     const isLong = uids !== undefined && !made.audiences.uids;
     return [record(), ...(isLong ? audienceSteps(made, uids) : [])];
   }
   const content = { ...made, message: stored(message) };
   if (uids) return [record(), ...(await deliverySteps(service, content, uids, config))];
-  const { seq, steps } = await broadcastSteps(service, content);
-  return [record(seq), ...steps];
+  const { sent, steps } = await broadcastSteps(service, content);
+  made.members = sent.members;
+  return [record(sent), ...steps];
 }
 
 const stored = (message: Draft['message']) => ({ ...message, body: message.body ?? null });

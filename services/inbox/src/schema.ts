@@ -157,6 +157,8 @@ export const countsShape = z.strictObject({
 });
 export type ShownCounts = z.output<typeof countsShape>;
 
+export const memberShape = z.strictObject({ uid: z.string(), joinedat: moment });
+
 const flag = z.enum(['true', 'false']).transform(value => value === 'true');
 export const feedFilters = {
   category: categoryKey.optional(),

@@ -31,6 +31,7 @@ export const send = entity(inboxTable, {
     expiredat: int,
     recipients: int,
     delivered: int,
+    members: int.optional().describe('of a message to everyone: how many the inbox had when it was sent'),
     removed: int.describe('recipients whose copy a redaction has looked for'),
     read: int,
     seq: int.optional().describe('of a message to everyone'),

@@ -85,9 +85,9 @@ const isHeld = ({ status, fence }: Held) => ({ if: { status, fence } });
 
 const broadcastNow = (service: Service, held: Held): Promise<void> =>
   untilDone<void>(service, async () => {
-    const { seq, steps } = await broadcastSteps(service, held);
-    const sent = write.update(send, keyOf(held), { set: { status: 'sent', seq }, ...finished }, isHeld(held));
-    await transactHeld(service, held, sent, steps);
+    const { sent, steps } = await broadcastSteps(service, held);
+    const change = { set: { status: 'sent', ...sent } as const, ...finished };
+    await transactHeld(service, held, write.update(send, keyOf(held), change, isHeld(held)), steps);
     return done(undefined);
   });
 

@@ -109,10 +109,12 @@ export async function idsOfHostId(
   return ids;
 }
 
-// How a send is shown. A message to everyone has reached whoever the inbox knows.
-export function showSend(one: NewSend, members: number) {
+// How a send is shown. A message to everyone has reached the members that the inbox had when it was sent; of one that
+// was sent before this was written down, those it has now.
+export function showSend(one: NewSend, membersNow: number) {
   const isPublic = one.audiences.kind === 'everyone';
-  const delivered = isPublic ? (one.status === 'sent' ? members : 0) : one.delivered;
+  const members = one.members ?? (one.status === 'sent' ? membersNow : 0);
+  const delivered = isPublic ? members : one.delivered;
   const { kind, label } = one.audiences;
   return {
     id: one.id,
@@ -133,7 +135,7 @@ export function showSend(one: NewSend, members: number) {
 }
 
 export async function countMembers({ store }: Pick<Service, 'store'>, place: Place): Promise<number> {
-  return (await store.get(memberTotal, place))?.users ?? 0;
+  return (await store.get(memberTotal, place, { consistent: true }))?.users ?? 0;
 }
 
 type ListOptions = { limit: number; cursor?: string; caller: string; scheduled: boolean };

@@ -4,7 +4,7 @@ import { readCounts } from './counts.ts';
 import { type Service, secondsNow } from './deps.ts';
 import { inboxErrors, noMessage } from './errors.ts';
 import { readMessage } from './feed.ts';
-import { openMailbox } from './mailbox.ts';
+import { join, openMailbox } from './mailbox.ts';
 import { markAll } from './mark-all.ts';
 import { type Mark, type Marked, markMessages } from './marks.ts';
 import { openPage, tagOf } from './pages.ts';
@@ -75,6 +75,11 @@ export function userApi(service: Service) {
       const counts = await readCounts(service, user);
       c.header('ETag', etagOf(valueTag(counts)));
       return c.json(counts, 200);
+    }),
+    endpoint(routes.join, async c => {
+      const user = await enterUser(service, c.get('principal'), c.req.valid('param'));
+      const { uid, joinedat } = await join(service, user);
+      return c.json({ uid, joinedat }, 200);
     }),
     endpoint(routes.stream, async c => {
       const enter = () => enterUser(service, c.get('principal'), c.req.valid('param'));

@@ -54,6 +54,20 @@ export const counts = route({
   problems: missing,
 });
 
+export const join = route({
+  ...common,
+  method: 'put',
+  path: mine,
+  ...writing,
+  operationId: 'inbox.join',
+  summary: 'Make a user a member of the inbox',
+  description:
+    'A member is counted as a recipient of what is sent to everyone. A user also joins with the first message to them and the first mark they make; reading alone makes nobody a member.',
+  request: { params: user },
+  responses: { 200: json(shapes.memberShape) },
+  problems: ['inbox.not_found', 'inbox.user_not_found'],
+});
+
 export const stream = route({
   ...common,
   method: 'get',

@@ -27,9 +27,9 @@ export type OwnMark = {
 
 export const uncategorised = '*'; // no category can be called that
 
-export const emptyState = (user: UserPlace, joined: number, born: string): UserStateInput => ({
+export const emptyState = (user: UserPlace, joined: number, born?: string): UserStateInput => ({
   ...user,
-  born,
+  ...(born !== undefined && { born }),
   published: 0,
   read: 0,
   counts: {},

@@ -1,5 +1,5 @@
 import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
-import { createConsumer, engineSource } from '@stak/streams';
+import { createConsumer, engineSource, streamsTable } from '@stak/streams';
 import type { Office } from './office.ts';
 
 // Runs the subscriptions of an inbox, as a server does, until it is told to stop.
@@ -10,8 +10,16 @@ export function startConsumers({ engine, inbox }: Office) {
     createConsumer({ subscription, source, client: engine.client, log }),
   );
   const supervisor = superviseWorkers(consumers, { clock: systemClock, log });
+  const isListed = async ({ name }: { name: string }) => {
+    const Key = { pk: 'consumers', sk: name };
+    return (await engine.client.get({ TableName: streamsTable.name, Key })).Item !== undefined;
+  };
   return {
     stop: () => supervisor.stop(),
+    // Those that begin with the latest change know by now where that is.
+    async begun(): Promise<void> {
+      for (const one of inbox.subscriptions) await this.until(() => isListed(one));
+    },
     // Looks again after every change, until it is so.
     async until(isSo: () => Promise<boolean>): Promise<void> {
       while (!(await isSo())) await new Promise(resolve => setImmediate(resolve));

@@ -60,6 +60,51 @@ describe('settings', () => {
   });
 });
 
+describe('members', () => {
+  const items = async () => (await office.engine.client.scan({ TableName: 'stak-inbox' })).Items;
+  const deliveredOf = async (id: string) =>
+    ((await office.ask('GET', `main/sends/${id}`)).body as unknown as { delivered: number }).delivered;
+
+  it('are not made by reading, with whatever key', async () => {
+    const { id } = (await office.ask('POST', 'main/broadcasts', { send: hello })).body;
+    const before = await items();
+    for (const as of ['reader', 'ann', 'acme-u1'])
+      for (const path of ['counts', 'messages', `messages/${id}`, 'messages?read=false'])
+        expect((await office.ask('GET', `main/users/u1/${path}`, { as })).status).toBe(200);
+    const stopped = new AbortController();
+    const stream = await office.call('GET', 'main/users/u1/stream', { as: 'reader', signal: stopped.signal });
+    expect(stream.status).toBe(200);
+    stopped.abort();
+    await stream.body?.cancel().catch(() => {});
+    expect((await office.ask('PUT', 'main/users/u1/messages/0mjuxvy9s00aaaaaaaaaaaaa/read')).status).toBe(
+      404,
+    );
+    expect(await items()).toEqual(before);
+    expect(await deliveredOf(id)).toBe(0);
+  });
+
+  it('are counted as recipients of a message to everyone if they were there when it was sent', async () => {
+    expect((await office.ask('PUT', 'main/users/u1', { as: 'reader' })).status).toBe(403);
+    for (let i = 0; i < 2; i++)
+      expect((await office.ask('PUT', 'main/users/u1')).body).toEqual({
+        uid: 'u1',
+        joinedat: office.clock.now() / 1000,
+      });
+    await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u2'] } });
+    const first = await office.ask('POST', 'main/broadcasts', { send: hello });
+    const send_at = office.clock.now() / 1000 + 60;
+    const later = await office.ask('POST', 'main/broadcasts', { send: { ...hello, send_at } });
+    expect(first.body).toMatchObject({ delivered: 2 });
+    await office.ask('PUT', `main/users/u3/messages/${first.body.id}/read`);
+    await office.clock.advance(60_000);
+    await office.inbox.operations.runDue();
+    await office.ask('PUT', 'main/users/u4');
+    expect([await deliveredOf(first.body.id), await deliveredOf(later.body.id)]).toEqual([2, 3]);
+    const { data } = (await office.ask('GET', 'main/sends')).body;
+    expect(data.map(one => one.delivered)).toEqual([3, 2, 1]);
+  });
+});
+
 describe('publishing', () => {
   it('delivers to the users named, and to nobody else', async () => {
     const { status, body } = await office.ask('POST', 'main/messages', {

@@ -9,6 +9,7 @@ beforeEach(async () => {
   office = await openOffice();
   await office.ask('PUT', 'main', { send: main });
   consumers = startConsumers(office);
+  await consumers.begun();
 });
 afterEach(async () => {
   office.api.stop();

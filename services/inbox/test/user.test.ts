@@ -259,7 +259,22 @@ describe('late joiners', () => {
     await office.ask('PUT', 'main', { send: { ...main, late_joiners } });
     for (let i = 0; i < 3; i++) await broadcast();
     expect(await counts()).toMatchObject({ total: seen, unread: seen });
+    await office.ask('PUT', mine, { as });
+    expect(await counts()).toMatchObject({ total: seen, unread: seen });
     await broadcast();
     expect((await feed()).data).toHaveLength(seen + 1);
+  });
+
+  it('sees the last few of now while only looking, and joins with the first mark', async () => {
+    await office.ask('PUT', 'main', { send: { ...main, late_joiners: { last: 1 } } });
+    const [first, second] = [await broadcast(), await broadcast()];
+    expect((await feed()).data.map(one => one.id)).toEqual([second]);
+    expect((await office.ask('PUT', `${mine}/messages/${first}/read`, { as })).status).toBe(404);
+    const third = await broadcast();
+    expect((await feed()).data.map(one => one.id)).toEqual([third]);
+    await office.ask('PUT', `${mine}/messages/${third}/read`, { as });
+    const fourth = await broadcast();
+    expect((await feed()).data.map(one => one.id)).toEqual([fourth, third]);
+    expect(await counts()).toMatchObject({ total: 2, unread: 1 });
   });
 });

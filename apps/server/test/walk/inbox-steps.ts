@@ -37,6 +37,7 @@ export const inboxSteps: readonly Step[] = [
   { operation: 'inbox.publish', body: { ...letter, host_system_id: 'letter-1' }, status: 201, keep: keepId },
   { operation: 'inbox.listSends' },
   { operation: 'inbox.readSend' },
+  ...byBoth({ operation: 'inbox.join' }),
   ...byBoth({ operation: 'inbox.feed', query: { category: 'letters', read: 'false' } }),
   ...byBoth({ operation: 'inbox.readMessage' }),
   ...byBoth({ operation: 'inbox.counts' }),

@@ -48,7 +48,7 @@ export class Actor {
       case 'mark': {
         const ids = this.#pickAll(command.picks);
         const missing = ids.filter(id => !model.find(command.uid, id));
-        for (const id of ids) model.mark(command.uid, id, command.as);
+        model.mark(command.uid, ids, command.as);
         const marked = await this.#again(() =>
           this.inbox().operations.mark(this.#user(command.uid), ids, { kind: command.as as 'read' }),
         );
@@ -61,7 +61,7 @@ export class Actor {
         const until = this.#seconds() + command.seconds;
         const copy = id === undefined ? undefined : model.find(command.uid, id);
         if (!copy || id === undefined || copy.sent.expiredat <= until) return;
-        model.mark(command.uid, id, 'snooze', until);
+        model.mark(command.uid, [id], 'snooze', until);
         await this.#again(() =>
           this.inbox().operations.mark(this.#user(command.uid), [id], { kind: 'snooze', until }),
         );
@@ -78,14 +78,17 @@ export class Actor {
       }
       case 'redact':
         return this.#redact(command.pick, command.byHostId);
-      case 'visit':
-        model.visit(command.uid);
-        return;
+      case 'join':
+        return this.#join(command.uid);
       case 'advance':
         return this.#world.advance(command.ms);
       case 'sweep':
         return this.#world.sweep(command.lag);
       case 'runDue':
+        // Who comes first, a new user or a message to everyone, would be anybody's guess.
+        if (this.#pending.some(({ sent }) => !sent.recipients))
+          for (const { sent } of this.#pending)
+            for (const uid of sent.recipients ?? []) await this.#join(uid);
         await this.#again(() => this.inbox().operations.runDue());
         return this.#learnDelivered();
       case 'records': {
@@ -98,16 +101,21 @@ export class Actor {
 
   async #together({ all, reads }: Extract<Command, { do: 'together' }>): Promise<void> {
     // Who comes first, a new user or a message to everyone, would be anybody's guess.
-    for (const one of users) await this.#again(() => this.inbox().operations.counts(this.#user(one)));
+    for (const one of users) await this.#join(one);
     const ids = this.#pickAll(reads);
     const uid = 'ann';
-    for (const id of ids) this.model.mark(uid, id, 'read');
+    this.model.mark(uid, ids, 'read');
     await Promise.all([
       ...all.map(one => this.#publish(one, one.repeats)),
       ...ids.map(id =>
         this.#again(() => this.inbox().operations.mark(this.#user(uid), [id], { kind: 'read' })),
       ),
     ]);
+  }
+
+  async #join(uid: string): Promise<void> {
+    this.model.join(uid);
+    await this.#again(() => this.inbox().operations.join(this.#user(uid)));
   }
 
   // A crash is followed by another try, in the other process.
@@ -195,10 +203,7 @@ export class Actor {
     ...new Set(picks.flatMap(pick => this.#picked(pick)?.id ?? [])),
   ];
   #picked = (pick: number) => this.#sent.at(pick % Math.max(1, this.#sent.length));
-  #user = (uid: string) => {
-    this.model.visit(uid);
-    return { ...this.#world.place, uid };
-  };
+  #user = (uid: string) => ({ ...this.#world.place, uid });
   #seconds = () => Math.floor(this.#world.now() / 1000);
 }
 

@@ -1,6 +1,7 @@
 import { deepStrictEqual } from 'node:assert';
 import type { UserPlace } from '../../src/index.ts';
 import type { Actor } from './actor.ts';
+import { users } from './commands.ts';
 import { checkPublic, checkUser, type PublicCheck } from './stored.ts';
 import type { World } from './world.ts';
 
@@ -15,7 +16,7 @@ const views = [
 // Every user's feed, page by page, and counts, shown and stored, as the model has them.
 export async function checkAll(world: World, actor: Actor, last: PublicCheck, tally: Tally): Promise<void> {
   await checkPublic(world, actor, last);
-  for (const uid of actor.model.known()) {
+  for (const uid of users) {
     const user = { ...world.place, uid };
     deepStrictEqual(sorted(await actor.inbox().operations.counts(user)), sorted(actor.model.counts(uid)));
     await checkUser(world, actor, uid);

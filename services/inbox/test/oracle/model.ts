@@ -10,6 +10,7 @@ export type Sent = {
   expiredat: number;
   recipients?: readonly string[]; // of everyone if absent
   redacted: boolean;
+  members?: number; // when it was sent to everyone
 };
 export type Shown = { id: string; read: boolean; seen: boolean; archived: boolean };
 export type Numbers = { total: number; unread: number; unseen: number };
@@ -29,26 +30,37 @@ export class Model {
     this.#now = now;
   }
 
-  known = (): string[] => [...this.#users.keys()];
+  members = (): string[] => [...this.#users.keys()];
 
-  // A user appears with whatever the policy gives them of the past.
-  visit(uid: string): User {
+  // One who is no member has whatever the policy would give them of the past, if they joined now.
+  #userOf(uid: string): User {
     const found = this.#users.get(uid);
     if (found) return found;
     const live = this.#publicOnes.filter(one => this.#isLive(one));
     const given =
       this.#policy === 'all' ? live : this.#policy === 'none' ? [] : live.slice(-this.#policy.last);
-    const user = { copies: given.map(sent => ({ sent, flags: fresh() })) };
+    return { copies: given.map(sent => ({ sent, flags: fresh() })) };
+  }
+
+  join(uid: string): User {
+    const user = this.#userOf(uid);
     this.#users.set(uid, user);
     return user;
   }
 
+  // Whoever changes something has joined.
+  #change(uid: string, change: (user: User) => boolean): void {
+    const user = this.#userOf(uid);
+    if (change(user)) this.#users.set(uid, user);
+  }
+
   deliver(sent: Sent, uid: string): void {
-    this.visit(uid).copies.push({ sent, flags: fresh() });
+    this.join(uid).copies.push({ sent, flags: fresh() });
   }
 
   broadcast(sent: Sent): void {
     this.#publicOnes.push(sent);
+    sent.members = this.#users.size;
     for (const user of this.#users.values()) user.copies.push({ sent, flags: fresh() });
   }
 
@@ -60,16 +72,23 @@ export class Model {
   #isLive = (one: Sent): boolean => !one.redacted && one.expiredat * 1000 > this.#now();
   #isSnoozed = ({ flags }: Copy): boolean =>
     flags.snoozedUntil !== undefined && flags.snoozedUntil * 1000 > this.#now();
-  #live = (uid: string): Copy[] => this.visit(uid).copies.filter(copy => this.#isLive(copy.sent));
-  #inside = (uid: string): Copy[] =>
-    this.#live(uid).filter(copy => !copy.flags.archived && !this.#isSnoozed(copy));
+  #live = (user: User): Copy[] => user.copies.filter(copy => this.#isLive(copy.sent));
+  #inside = (user: User): Copy[] =>
+    this.#live(user).filter(copy => !copy.flags.archived && !this.#isSnoozed(copy));
 
-  find = (uid: string, id: string): Copy | undefined => this.#live(uid).find(copy => copy.sent.id === id);
+  find = (uid: string, id: string): Copy | undefined =>
+    this.#live(this.#userOf(uid)).find(copy => copy.sent.id === id);
 
-  mark(uid: string, id: string, kind: string, until?: number): boolean {
-    const copy = this.find(uid, id);
-    if (!copy) return false;
-    const { flags } = copy;
+  // All of them at once: together they make a member of the user, or not.
+  mark(uid: string, ids: readonly string[], kind: string, until?: number): void {
+    this.#change(uid, user => {
+      const copies = this.#live(user).filter(copy => ids.includes(copy.sent.id));
+      return copies.map(copy => this.#markCopy(copy, kind, until)).includes(true);
+    });
+  }
+
+  #markCopy({ flags }: Copy, kind: string, until?: number): boolean {
+    const before = JSON.stringify({ ...flags, snoozedUntil: flags.snoozedUntil ?? null });
     if (kind !== 'seen' && kind !== 'unarchive') flags.snoozedUntil = until;
     if (kind === 'read') Object.assign(flags, { read: true, seen: true });
     if (kind === 'unread') Object.assign(flags, { read: false, seen: true });
@@ -77,7 +96,7 @@ export class Model {
     if (kind === 'archive') Object.assign(flags, { archived: true, seen: true });
     if (kind === 'unarchive') Object.assign(flags, { archived: false, seen: true });
     if (kind === 'snooze') Object.assign(flags, { read: false, seen: true, archived: false });
-    return true;
+    return before !== JSON.stringify({ ...flags, snoozedUntil: flags.snoozedUntil ?? null });
   }
 
   markAll(
@@ -85,25 +104,30 @@ export class Model {
     as: 'read' | 'seen',
     { since, as_of, category }: { since?: number; as_of?: number; category?: string },
   ): void {
-    for (const { sent, flags } of this.#inside(uid)) {
-      const second = Math.floor(timeOf(sent.id)! / 1000);
-      if (since !== undefined && second < since) continue;
-      if (as_of !== undefined && second > as_of) continue;
-      if (category !== undefined && sent.category !== category) continue;
-      flags.seen = true;
-      if (as === 'read') flags.read = true;
-    }
+    this.#change(uid, user => {
+      let isChanged = false;
+      for (const { sent, flags } of this.#inside(user)) {
+        const second = Math.floor(timeOf(sent.id)! / 1000);
+        if (since !== undefined && second < since) continue;
+        if (as_of !== undefined && second > as_of) continue;
+        if (category !== undefined && sent.category !== category) continue;
+        isChanged ||= as === 'read' ? !flags.read : !flags.seen;
+        flags.seen = true;
+        if (as === 'read') flags.read = true;
+      }
+      return isChanged;
+    });
   }
 
   feed(uid: string, { archived, snoozed }: { archived: boolean; snoozed: boolean }): Shown[] {
-    return this.#live(uid)
+    return this.#live(this.#userOf(uid))
       .filter(copy => copy.flags.archived === archived && this.#isSnoozed(copy) === snoozed)
       .map(({ sent: { id }, flags: { read, seen } }) => ({ id, read, seen, archived }))
       .sort((a, b) => (a.id < b.id ? 1 : -1));
   }
 
   counts(uid: string): Numbers & { categories: Record<string, Numbers> } {
-    const inside = this.#inside(uid);
+    const inside = this.#inside(this.#userOf(uid));
     const categories: Record<string, Numbers> = {};
     for (const { sent } of inside)
       if (sent.category !== undefined)
@@ -113,7 +137,9 @@ export class Model {
 
   // What is to be stored for a user: their own messages, `*` for all of them.
   storedCounts(uid: string): Record<string, { published: number; read: number }> {
-    const own = this.#inside(uid).filter(copy => copy.sent.recipients !== undefined);
+    const user = this.#users.get(uid);
+    if (!user) return {};
+    const own = this.#inside(user).filter(copy => copy.sent.recipients !== undefined);
     const stored: Record<string, { published: number; read: number }> = {};
     for (const key of ['*', ...new Set(own.flatMap(copy => copy.sent.category ?? []))]) {
       const { total, unread } = numbersOf(own.filter(({ sent }) => key === '*' || sent.category === key));

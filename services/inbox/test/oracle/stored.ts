@@ -43,6 +43,8 @@ export async function checkPublic(world: World, actor: Actor, last: PublicCheck)
   const version = stored['*']?.version;
   if (version !== last.version) Object.assign(last, { version, expected: actor.model.publicCounts() });
   if (version !== undefined) deepStrictEqual(publishedOf(stored), last.expected, 'stored for everyone');
+  const members = await countsAt(world, keyOf(world, 'R'));
+  deepStrictEqual(members['*']?.users ?? 0, actor.model.members().length, 'members');
 }
 
 const publishedOf = (stored: Record<string, Stored>) =>
@@ -63,5 +65,6 @@ export async function checkAtRest(world: World, actor: Actor): Promise<void> {
   for (const [id, read] of actor.model.readers()) {
     const found = await world.store.get(send, { ...world.place, id }, { consistent: true });
     if (found) deepStrictEqual(found.read, read, `readers of ${id}`);
+    if (found) deepStrictEqual(found.members, actor.model.sent.get(id)?.members, `recipients of ${id}`);
   }
 }
