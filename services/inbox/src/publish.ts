@@ -9,10 +9,18 @@ import * as limits from './limits.ts';
 import type { Step } from './mailbox.ts';
 import { idFor } from './message-id.ts';
 import { type Place, placeText, userText } from './places.ts';
-import { type Attempt, done, untilDone } from './race.ts';
+import { type Attempt, again, done, untilDone } from './race.ts';
 import type { Draft } from './schema.ts';
 import { send } from './send-table.ts';
-import { audienceSteps, claimSteps, earlierSend, fingerprintOf, type NewSend, type Send } from './sends.ts';
+import {
+  audienceSteps,
+  type Claims,
+  claimSteps,
+  earlierSend,
+  fingerprintOf,
+  type NewSend,
+  type Send,
+} from './sends.ts';
 import { type InboxConfig, type Policies, readPolicies, registerCategory } from './settings.ts';
 
 export type Origin = {
@@ -37,22 +45,26 @@ export async function publish(
     await registerCategory(service, place, category);
 
   const fingerprint = fingerprintOf(draft);
-  const claim = claimSteps(place, made, {
+  const claims: Claims = {
     unique: policies.config.unique_host_system_ids,
     fingerprint,
     requestKey: origin.requestKey,
     nowS: secondsNow(service),
-  });
+  };
   const keys = draft.uids?.map(uid => userText({ ...place, uid })) ?? [placeText(place)];
   const attempt = async (): Promise<Attempt<Send | undefined>> => {
     try {
       const steps = await contentSteps(service, made, draft, policies.config);
+      const claim = claimSteps(place, made, claims);
       await service.store.transact([...claim, ...steps], { pattern: patternOf(made) });
       return done(undefined);
     } catch (error) {
       const found = await earlierSend(service, place, error, fingerprint);
+      claims.over = undefined;
       if (!found) throw error;
-      return done(found);
+      if ('send' in found) return done(found.send);
+      claims.over = found.over;
+      return again;
     }
   };
   const earlier = await service.turns.take(made.status === 'sent' ? keys : [], () =>

@@ -30,8 +30,15 @@ export async function readSend({ store }: Pick<Service, 'store'>, place: Place, 
   return found;
 }
 
-// What a send claims besides its own record: the host's id for it, and the request that made it.
-export type Claims = { unique: boolean; fingerprint: string; requestKey?: string; nowS: number };
+// What a send claims besides its own record: the host's id for it, and the request that made it. `over` is the send
+// that had the host's id and was taken back, so that it can be sent anew.
+export type Claims = {
+  unique: boolean;
+  fingerprint: string;
+  requestKey?: string;
+  nowS: number;
+  over?: string;
+};
 
 const takeHostId = 'take the host id';
 const keepRequest = 'keep the request';
@@ -41,9 +48,10 @@ export function claimSteps(place: Place, made: NewSend, claims: Claims): Step[] 
   const steps: Step[] = [];
   if (host_system_id !== null) {
     const held = { ...place, host_system_id, id, expiredat };
+    const guard = claims.over === undefined ? { ifAbsent: true } : { if: { id: claims.over } };
     steps.push(
       claims.unique
-        ? [takeHostId, write.put(hostId, { ...held, fingerprint: claims.fingerprint }, { ifAbsent: true })]
+        ? [takeHostId, write.put(hostId, { ...held, fingerprint: claims.fingerprint }, guard)]
         : ['note the host id', write.put(sharedHostId, held)],
     );
   }
@@ -54,26 +62,30 @@ export function claimSteps(place: Place, made: NewSend, claims: Claims): Step[] 
   return steps;
 }
 
-// The send that was made before by the same request, or under the same id of the host. Undefined if the claim has
-// failed for another reason.
+// The send that was made before by the same request, or under the same id of the host; or the one that has this id and
+// was taken back, which is in nobody's way. Undefined if the claim has failed for another reason.
 export async function earlierSend(
   service: Service,
   place: Place,
   error: unknown,
   fingerprint: string,
-): Promise<Send | undefined> {
+): Promise<{ send: Send } | { over: string } | undefined> {
   const repeated = failureOf(error, keepRequest)?.current as { id: string } | undefined;
-  if (repeated) return readSend(service, place, repeated.id);
+  if (repeated) return { send: await readSend(service, place, repeated.id) };
   const taken = failureOf(error, takeHostId)?.current as { id: string; fingerprint: string } | undefined;
   if (!taken) return undefined;
+  const found = await service.store.get(send, { ...place, id: taken.id }, { consistent: true });
+  if (!found || takenBack.has(found.status)) return { over: taken.id };
   if (taken.fingerprint !== fingerprint)
     throw inboxErrors.create(
       'inbox.host_system_id_taken',
-      'Something else was sent under this host_system_id.',
+      'Something else was sent under this host_system_id. Redact it to send a correction.',
       { id: taken.id },
     );
-  return readSend(service, place, taken.id);
+  return { send: found };
 }
+
+const takenBack: ReadonlySet<Send['status']> = new Set(['redacting', 'redacted', 'cancelled']);
 
 export const fingerprintOf = (request: object): string => hashParts(JSON.stringify(request));
 

@@ -129,6 +129,49 @@ describe('publishing', () => {
     expect([other.status, other.body.code]).toEqual([409, 'inbox.host_system_id_taken']);
   });
 
+  it.each([
+    ['one user', ['u1']],
+    ['some users', ['u1', 'u2']],
+    ['many users', Array.from({ length: 40 }, (_, i) => `u${i + 1}`)],
+    ['everyone', undefined],
+  ])('takes a correction under the same host id when what was sent to %s is redacted', async (_, uids) => {
+    const path = uids ? 'main/messages' : 'main/broadcasts';
+    const send = { ...hello, ...(uids && { uids }), host_system_id: 'INV-1' };
+    const corrected = { ...send, message: { title: 'Hello', body: 'Corrected' } };
+    const publish = async (what: object) => {
+      const { status, body } = await office.ask('POST', path, { send: what });
+      await office.inbox.operations.runDue();
+      return { status, id: body.id, code: body.code };
+    };
+    const bodies = async () => (await feedOf('u1')).map(one => one.message.body);
+    const first = await publish(send);
+    expect((await publish(corrected)).code).toBe('inbox.host_system_id_taken');
+    await office.ask('DELETE', `main/messages/${first.id}`);
+    const second = await publish(corrected);
+    expect([201, 202]).toContain(second.status);
+    expect(await bodies()).toEqual(['Corrected']);
+    expect(await publish(corrected)).toMatchObject({ status: 200, id: second.id });
+    expect((await publish(send)).code).toBe('inbox.host_system_id_taken');
+    // By the host's id it is the correction that is taken back; and the same words may be sent again.
+    for (let i = 0; i < 2; i++)
+      expect((await office.ask('DELETE', 'main/host-messages/INV-1')).status).toBe(204);
+    expect(await bodies()).toEqual([]);
+    await publish(corrected);
+    expect(await bodies()).toEqual(['Corrected']);
+  });
+
+  it('does not send a repeated request again when its message was redacted', async () => {
+    const send = { ...hello, uids: ['u1'], host_system_id: 'INV-1' };
+    const origin = { sender: 's', requestKey: 'k' };
+    const place = { tenant_key: 'acme', inbox_key: 'main' };
+    const { operations } = office.inbox;
+    const first = await operations.publish(place, send, origin);
+    await operations.redact(place, first.send.id);
+    const repeated = await operations.publish(place, send, origin);
+    expect([repeated.isNew, repeated.send.id]).toEqual([false, first.send.id]);
+    expect(await feedOf('u1')).toEqual([]);
+  });
+
   it('lets host ids repeat where the inbox says so, and redacts all of them', async () => {
     await office.ask('PUT', 'main', { send: { ...main, unique_host_system_ids: false } });
     for (let i = 0; i < 2; i++)

@@ -16,6 +16,7 @@ export class Actor {
   readonly #world: World;
   readonly #sent: { id: string; hostId: string }[] = [];
   readonly #pending: Pending[] = []; // written down, and not yet delivered to all
+  readonly #holders = new Map<string, string>(); // by host id: the last send that has it
   #turn = 0;
   #number = 0;
 
@@ -42,6 +43,8 @@ export class Actor {
         return this.#publish(command, command.repeats);
       case 'schedule':
         return this.#publish(command, 0);
+      case 'correct':
+        return this.#correct(command);
       case 'bulk':
         for (const message of command.messages) await this.#publish(message, message.repeats);
         return;
@@ -130,11 +133,28 @@ export class Actor {
     }
   }
 
-  async #publish({ uids, category, ttl, delay }: Publishing, repeats: number): Promise<void> {
-    const hostId = `host ${++this.#number}`;
+  // The host's id of what was taken back, or has expired, is free; that of anything else is not.
+  async #correct({ pick, ...message }: Extract<Plain, { do: 'correct' }>): Promise<void> {
+    const found = this.#picked(pick);
+    if (!found) return;
+    const { redacted, expiredat } = this.model.sent.get(this.#holders.get(found.hostId)!)!;
+    const isFree = redacted || expiredat * 1000 <= this.#world.now();
+    const outcome = await this.#publish(message, 0, found.hostId).then(
+      () => 'sent',
+      (error: { code?: string }) => error.code,
+    );
+    if (outcome !== (isFree ? 'sent' : 'inbox.host_system_id_taken'))
+      throw new Error(`correction: ${outcome}`);
+  }
+
+  async #publish(
+    { uids, category, ttl, delay }: Publishing,
+    repeats: number,
+    hostId = `host ${++this.#number}`,
+  ): Promise<void> {
     const send_at = delay === undefined ? undefined : this.#seconds() + delay;
     const draft = {
-      message: { title: hostId, body: 'text' },
+      message: { title: `${hostId}, ${this.#sent.length}`, body: 'text' },
       host_system_id: hostId,
       ttl: `${ttl}s`,
       ...(category && { taxonomy: { category } }),
@@ -154,6 +174,7 @@ export class Actor {
     const { id, expiredat, status } = published.send;
     const sent: Sent = { id, category, expiredat, recipients: uids, redacted: false };
     this.#sent.push({ id, hostId });
+    this.#holders.set(hostId, id);
     this.model.sent.set(id, sent);
     if (status === 'sent') this.#commit(sent);
     else this.#pending.push({ sent, hostId, delivered: 0 });
@@ -181,22 +202,24 @@ export class Actor {
   }
 
   async #redact(pick: number, byHostId: boolean): Promise<void> {
-    const sent = this.#picked(pick);
-    if (!sent) return;
-    const isThere = this.model.sent.get(sent.id)!.expiredat * 1000 > this.#world.now();
+    const picked = this.#picked(pick);
+    if (!picked) return;
+    const { hostId } = picked;
+    const id = byHostId ? this.#holders.get(hostId)! : picked.id;
+    const isThere = this.model.sent.get(id)!.expiredat * 1000 > this.#world.now();
     // Of one that was cancelled the host's id is free, also when the answer to the cancelling was lost.
     const isCancelled = async () =>
-      (await this.#world.store.get(send, { ...this.#world.place, id: sent.id }))?.status === 'cancelled';
+      (await this.#world.store.get(send, { ...this.#world.place, id }))?.status === 'cancelled';
     const attempt = () =>
       byHostId
-        ? this.inbox().operations.redactHostId(this.#world.place, sent.hostId)
-        : this.inbox().operations.redact(this.#world.place, sent.id);
+        ? this.inbox().operations.redactHostId(this.#world.place, hostId)
+        : this.inbox().operations.redact(this.#world.place, id);
     await this.#again(attempt).catch(async (error: { code?: string }) => {
       const isGone =
         error.code === 'inbox.send_not_found' && (!isThere || (byHostId && (await isCancelled())));
       if (!isGone) throw error;
     });
-    this.model.redact(sent.id);
+    this.model.redact(id);
   }
 
   #pickAll = (picks: readonly number[]): string[] => [

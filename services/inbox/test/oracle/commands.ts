@@ -30,6 +30,12 @@ const schedule = fc.record({
   delay: fc.integer({ min: 1, max: 20 }),
   ...content,
 });
+const correct = fc.record({
+  do: kind('correct'),
+  pick,
+  uids: fc.option(fc.uniqueArray(uid, { minLength: 1, maxLength: 4 }), { nil: undefined, freq: 2 }),
+  ...content,
+});
 const bulk = fc.record({ do: kind('bulk'), messages: fc.array(publish, { minLength: 1, maxLength: 4 }) });
 const mark = fc.record({
   do: kind('mark'),
@@ -62,6 +68,7 @@ const plain = fc.oneof(
   { weight: 6, arbitrary: publish },
   { weight: 5, arbitrary: broadcast },
   { weight: 2, arbitrary: schedule },
+  { weight: 3, arbitrary: correct },
   { weight: 1, arbitrary: bulk },
   { weight: 7, arbitrary: mark },
   { weight: 2, arbitrary: snooze },
