@@ -160,6 +160,7 @@ export type InboxListInboxesDataDataItem = {
   schema?: { [name: string]: unknown };
   late_joiners?: 'all' | 'none' | { last: number };
   unique_host_system_ids?: boolean;
+  cta_schemes?: Array<string>;
   tenant_key: string;
   inbox_key: string;
   uid: string;
@@ -1261,6 +1262,7 @@ export type ApiTypes = {
         schema?: { [name: string]: unknown };
         late_joiners?: 'all' | 'none' | { last: number };
         unique_host_system_ids?: boolean;
+        cta_schemes?: Array<string>;
       };
     };
     data: InboxListInboxesDataDataItem;

@@ -3,6 +3,7 @@ import { defineErrors } from '@stak/kit';
 export const inboxErrors = defineErrors({
   'inbox.key_invalid': 400,
   'inbox.body_invalid': 400,
+  'inbox.cta_uri_refused': 400,
   'inbox.schema_refused': 422,
   'inbox.expiry_invalid': 400,
   'inbox.schedule_invalid': 400,

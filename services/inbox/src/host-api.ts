@@ -21,6 +21,9 @@ const versionOf = (text: string | undefined): number | undefined =>
 // `kind` is the table's own business.
 const show = <T extends { kind: string }>({ kind: _, ...shown }: T) => shown;
 
+// One that was configured before links had schemes allows no more than the usual ones.
+const showInbox = (config: settings.InboxConfig) => ({ cta_schemes: [], ...show(config) });
+
 const statusOf = ({ isNew, send: { status } }: Published) => (!isNew ? 200 : status === 'sent' ? 201 : 202);
 
 // The host's side: settings, publishing, redacting. The tenant is entered before anything else is looked at.
@@ -52,7 +55,7 @@ export function hostApi(service: Service) {
       const { tenant_id } = c.req.valid('param');
       await enterTenant(c.get('principal'), tenant_id);
       const data = [];
-      for await (const one of settings.listInboxes(service, tenant_id)) data.push(show(one));
+      for await (const one of settings.listInboxes(service, tenant_id)) data.push(showInbox(one));
       return c.json({ data, next_cursor: null }, 200);
     }),
     endpoint(routes.readInbox, async c => {
@@ -60,7 +63,7 @@ export function hostApi(service: Service) {
       await enterTenant(c.get('principal'), place.tenant_key);
       const found = await settings.readInbox(service, place);
       c.header('ETag', etagOf(found.version));
-      return c.json(show(found), 200);
+      return c.json(showInbox(found), 200);
     }),
     endpoint(routes.writeInbox, async c => {
       const place = placeOf(c.req.valid('param'));
@@ -69,7 +72,7 @@ export function hostApi(service: Service) {
       const edit = { by: principal.accountId, version: versionOf(expectedVersion(c)) };
       const written = await settings.writeInbox(service, place, c.req.valid('json'), edit);
       c.header('ETag', etagOf(written.version));
-      return c.json(show(written), 200);
+      return c.json(showInbox(written), 200);
     }),
     endpoint(routes.publish, async c => {
       const place = placeOf(c.req.valid('param'));

@@ -15,6 +15,7 @@ const publishLimits = { bodyBytes: limits.publishBytes };
 const refusals = [
   'inbox.not_found',
   'inbox.body_invalid',
+  'inbox.cta_uri_refused',
   'inbox.expiry_invalid',
   'inbox.schedule_invalid',
   'inbox.message_too_large',

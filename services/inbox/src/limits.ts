@@ -14,6 +14,7 @@ export const labelChars = 200;
 export const titleChars = 500;
 export const descriptionChars = 2000;
 export const uriChars = 2048; // what browsers and mail programs take
+export const ctaSchemes = 20; // of links that an inbox allows besides the usual ones: its own apps'
 export const messageBytes = 256 * 1024; // a copy with its keys stays below an item's 400 KB
 
 export const categories = 40; // of an inbox; each may be a step of a transaction, which has 100

@@ -1,6 +1,7 @@
 import { write } from '@stak/table';
 import { checkBody } from './body-schema.ts';
 import { broadcastSteps } from './broadcasts.ts';
+import { checkCtaUri } from './cta-uri.ts';
 import { deliverySteps } from './delivery.ts';
 import { type Service, secondsNow } from './deps.ts';
 import { ttlSeconds } from './durations.ts';
@@ -107,7 +108,8 @@ async function contentSteps(
 
 const stored = (message: Draft['message']) => ({ ...message, body: message.body ?? null });
 
-function checkMessage({ schema }: InboxConfig, { message }: Draft): void {
+function checkMessage({ schema, cta_schemes }: InboxConfig, { message }: Draft): void {
+  checkCtaUri(message.cta_uri, cta_schemes);
   if (Buffer.byteLength(JSON.stringify(message)) > limits.messageBytes)
     throw inboxErrors.create(
       'inbox.message_too_large',

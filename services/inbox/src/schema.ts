@@ -1,5 +1,6 @@
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
+import { isScheme, isUri, schemeHint } from './cta-uri.ts';
 import { duration } from './durations.ts';
 import * as limits from './limits.ts';
 import { messageId } from './message-id.ts';
@@ -52,6 +53,7 @@ export const inboxBody = z.strictObject({
   schema: z.record(z.string(), z.unknown()).refine(storable, numbersHint).optional(),
   late_joiners: lateJoiners.default('all'),
   unique_host_system_ids: z.boolean().default(true),
+  cta_schemes: z.array(z.string().refine(isScheme, schemeHint)).max(limits.ctaSchemes).default([]),
 });
 export type InboxBody = z.output<typeof inboxBody>;
 export const inboxShape = inboxBody.extend({
@@ -61,16 +63,13 @@ export const inboxShape = inboxBody.extend({
   version: z.int(),
 });
 
-const unsafeSchemes = new Set(['javascript:', 'data:', 'vbscript:']);
-const isSafeUri = (uri: string): boolean => URL.canParse(uri) && !unsafeSchemes.has(new URL(uri).protocol);
-
 export const messageContent = z.strictObject({
   title: text(limits.titleChars).min(1),
   body: z.unknown().refine(storable, numbersHint),
   cta_uri: z
     .string()
     .max(limits.uriChars)
-    .refine(isSafeUri, 'A URI, and not one that holds code or data')
+    .refine(isUri, 'A URI without spaces, that runs no code and holds no data')
     .nullable()
     .default(null),
 });

@@ -61,6 +61,7 @@ export const inboxConfig = entity(inboxTable, {
     schema: z.record(z.string(), z.unknown()).optional().describe('JSON Schema of message bodies'),
     late_joiners: z.union([z.enum(['all', 'none']), z.object({ last: int })]),
     unique_host_system_ids: z.boolean(),
+    cta_schemes: z.array(z.string()).optional().describe('of links, besides https, http and mailto'),
     uid: z.string().describe('who wrote it last'),
     version: int,
   }),

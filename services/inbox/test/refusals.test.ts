@@ -12,7 +12,7 @@ const uids = ['u1'];
 const items = async () => (await office.engine.client.scan({ TableName: 'stak-inbox' })).Count;
 
 describe('bad input is a clear problem, and nothing is written', () => {
-  it.each([
+  it.each<readonly [string, object, number, string]>([
     ['a # in a uid', { ...hello, uids: ['u#1'] }, 400, 'http.request_invalid'],
     ['an empty uid', { ...hello, uids: [''] }, 400, 'http.request_invalid'],
     ['everyone as a uid', { ...hello, uids: ['$public'] }, 400, 'http.request_invalid'],
@@ -37,6 +37,30 @@ describe('bad input is a clear problem, and nothing is written', () => {
       400,
       'http.request_invalid',
     ],
+    ...['file:///etc/passwd', 'ms-msdt:/id', 'intent://x#Intent;end', 'tel:+491', 'MS-Word:ofe|u|x'].map(
+      cta_uri =>
+        [
+          `a link to ${cta_uri}`,
+          { message: { title: 'x', body: 'y', cta_uri }, uids },
+          400,
+          'inbox.cta_uri_refused',
+        ] as const,
+    ),
+    ...[
+      'java\nscript:alert(1)',
+      ' https://a.example',
+      'https://a.example/\u0000',
+      'data:text/html,x',
+      '//a',
+    ].map(
+      cta_uri =>
+        [
+          `the link ${JSON.stringify(cta_uri)}`,
+          { message: { title: 'x', body: 'y', cta_uri }, uids },
+          400,
+          'http.request_invalid',
+        ] as const,
+    ),
     [
       'a number that no table holds',
       { message: { title: 'x', body: { sizes: [1e21] } }, uids },
@@ -55,6 +79,24 @@ describe('bad input is a clear problem, and nothing is written', () => {
     const answer = await office.ask('POST', 'main/messages', { send });
     expect([answer.status, answer.body.code]).toEqual([status, code]);
     expect(await items()).toBe(before);
+  });
+
+  it('a link, but for the schemes that the inbox allows', async () => {
+    const statusOf = async (cta_uri: string) => {
+      const send = { message: { title: 'x', body: 'y', cta_uri }, uids };
+      return (await office.ask('POST', 'main/messages', { send })).status;
+    };
+    for (const uri of ['https://a.example', 'http://a.example', 'MAILTO:ann@a.example'])
+      expect(await statusOf(uri)).toBe(201);
+    expect(await statusOf('acme-app://orders/7')).toBe(400);
+    const allowed = { ...main, cta_schemes: ['acme-app'] };
+    expect((await office.ask('PUT', 'main', { send: allowed })).body).toMatchObject(allowed);
+    expect(await statusOf('ACME-app://orders/7')).toBe(201);
+    expect(await statusOf('file:///etc/passwd')).toBe(400);
+    for (const scheme of ['javascript', 'data', 'https:', 'Tel', ''])
+      expect((await office.ask('PUT', 'main', { send: { ...main, cta_schemes: [scheme] } })).status).toBe(
+        400,
+      );
   });
 
   it('a body that does not fit the schema', async () => {

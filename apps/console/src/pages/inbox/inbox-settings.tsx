@@ -97,6 +97,9 @@ function ConfigForm({
       ttl,
       late_joiners: late === 'last' ? { last: Number(last) } : (late as 'all' | 'none'),
       unique_host_system_ids: isUnique,
+      cta_schemes: text('cta_schemes')
+        .split(/[\s,]+/)
+        .filter(Boolean),
       ...(text('schema').trim() && { schema: parseSchema(text('schema')) }),
     }));
   };
@@ -139,6 +142,13 @@ function ConfigForm({
           description="The same host_system_id again is the same message."
           checked={isUnique}
           onChange={event => setIsUnique(event.currentTarget.checked)}
+        />
+        <TextInput
+          name="cta_schemes"
+          label="Schemes of links"
+          error={complaints.cta_schemes}
+          description="Of your own apps, like acme-app; https, http and mailto are always allowed."
+          defaultValue={(config.cta_schemes ?? []).join(', ')}
         />
         <Textarea
           name="schema"
