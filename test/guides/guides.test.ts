@@ -37,7 +37,11 @@ const startServer = () =>
   spawn(
     process.execPath,
     [join(root, 'apps/server/bin/stak.mjs'), 'start', '--port', '0', '--path', join(folder, 'data')],
-    { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] },
+    {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, STAK_WORKERS: '1' },
+    },
   );
 
 const guide = (name: string) => ({ file: join(root, `docs/guides/${name}.md`) });

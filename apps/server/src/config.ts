@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { ModelsConfig } from '@stak/agents';
 import { z } from 'zod';
 import { FlagError, UsageError } from './errors.ts';
@@ -31,6 +32,8 @@ export const serverVariables = {
   STAK_ENV: z.enum(['development', 'production']).default('development'),
   STAK_HOST: z.string().min(1).default('127.0.0.1'),
   STAK_PORT: whole(65_535).default(8787),
+  STAK_WORKERS: whole(64).min(1).optional(),
+  STAK_DRAIN_SECONDS: whole(600).optional(),
   STAK_PUBLIC_URL: origin.optional(),
   STAK_STORE: z.enum(['embedded', 'aws']).default('embedded'),
   STAK_DATA: z.string().min(1).default('./data'),
@@ -91,6 +94,8 @@ export type ServerConfig = {
   isPrivate: boolean; // whether only this machine reaches it, as far as we are told
   host: string;
   port: number;
+  workers: number; // processes that serve
+  drainSeconds: number; // between failing readiness and closing
   publicUrl: string | undefined; // where browsers and providers reach us, if it is not host and port
   store: StoreConfig;
   lake: LakeConfig;
@@ -114,10 +119,13 @@ export type ServerFlags = {
   port?: unknown;
   path?: unknown;
   memory?: unknown;
+  workers?: unknown;
   demo?: unknown;
 };
 
 const inMemory = ':memory:';
+const workersMost = 8; // by default: they share one store, and one writer at a time
+const drainSecondsInProduction = 5; // two probes of a load balancer
 // Where a developer's own machine is. Anywhere else the operator names what may be reached besides the internet.
 const loopback = ['127.0.0.0/8', '::1/128'];
 
@@ -136,6 +144,8 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     isProduction,
     host,
     port: flags.port === undefined ? data.STAK_PORT : readPort(flags.port),
+    workers: readWorkers(data, store, flags),
+    drainSeconds: data.STAK_DRAIN_SECONDS ?? (isProduction ? drainSecondsInProduction : 0),
     publicUrl: data.STAK_PUBLIC_URL,
     store,
     lake: readLake(data, store),
@@ -202,6 +212,15 @@ function readStore(data: Variables, flags: ServerFlags): StoreConfig {
     throw new UsageError('STAK_STORE=aws keeps nothing on this machine: leave out --path and --memory');
   if (!data.STAK_AWS_REGION) throw new UsageError('STAK_STORE=aws needs STAK_AWS_REGION');
   return { kind: 'aws', region: data.STAK_AWS_REGION, endpoint: data.STAK_AWS_ENDPOINT };
+}
+
+// One for each core. What is in memory is in one process.
+function readWorkers({ STAK_WORKERS }: Variables, store: StoreConfig, flags: ServerFlags): number {
+  const asked = flags.workers === undefined ? STAK_WORKERS : readCount('--workers', flags.workers, 64);
+  const isInMemory = store.kind === 'embedded' && store.path === inMemory;
+  if (isInMemory && flags.workers !== undefined && asked !== 1)
+    throw new UsageError('--memory is served by one process: leave out --workers');
+  return isInMemory ? 1 : (asked ?? Math.min(workersMost, availableParallelism()));
 }
 
 // A folder, or s3://bucket/prefix, or `off`. An embedded store has it beside itself.
@@ -337,6 +356,12 @@ export function readText(name: string, value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (typeof value === 'string' && value !== '') return value;
   throw new FlagError(Array.isArray(value) ? `${name} was given twice` : `${name} needs one value`);
+}
+
+function readCount(name: string, value: unknown, most: number): number {
+  const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof count === 'number' && Number.isInteger(count) && count >= 1 && count <= most) return count;
+  throw new UsageError(`${name} needs a number from 1 to ${most}, not ${JSON.stringify(value)}`);
 }
 
 function readPort(value: unknown): number {

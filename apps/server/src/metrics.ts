@@ -2,18 +2,20 @@ import type { Metrics, RequestRecord } from '@stak/http';
 import type { WorkerState } from '@stak/kit';
 import type { Counters } from '@stak/streams';
 import type { Ledger } from '@stak/table';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Supervised } from './supervised.ts';
 
 export type Measured = {
   ledger: Ledger;
   workers(): readonly WorkerState[];
   consumers(): readonly { name: string; counters: Counters }[];
   token: string | undefined;
+  supervised?: Pick<Supervised, 'answer' | 'gather'>;
 };
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-// What Prometheus reads at /metrics. Names of routes and patterns come from the source, never from a caller, so
+// What Prometheus reads at /metrics, the sum of all processes whichever of them is asked. Names of routes and patterns come from the source, never from a caller, so
 // there are only so many series.
 export function createMetrics(): {
   observe(record: RequestRecord): void;
@@ -34,13 +36,20 @@ export function createMetrics(): {
     expose(measured) {
       exposeCapacity(registers, measured.ledger);
       exposeWorkers(registers, measured);
+      new Gauge({ name: 'stak_processes', help: 'Processes that serve', registers }).set(1);
+      measured.supervised?.answer('metrics', () => registry.getMetricsAsJSON());
       return {
         contentType: registry.contentType,
-        read: () => registry.metrics(),
+        read: measured.supervised ? () => readAll(measured.supervised!) : () => registry.metrics(),
         ...(measured.token !== undefined && { token: measured.token }),
       };
     },
   };
+}
+
+async function readAll(supervised: Pick<Supervised, 'gather'>): Promise<string> {
+  const all = (await supervised.gather('metrics')) as object[];
+  return AggregatorRegistry.aggregate(all.filter(one => one !== undefined)).metrics();
 }
 
 function exposeCapacity(registers: Registry[], ledger: Ledger): void {

@@ -19,6 +19,7 @@ import { UsageError } from './errors.ts';
 import { openLake } from './lake-place.ts';
 import { createMetrics } from './metrics.ts';
 import { deriveSecret, readSecretKeys } from './secrets.ts';
+import type { Supervised } from './supervised.ts';
 
 export type RunningServer = {
   url: string; // where others reach it
@@ -32,6 +33,7 @@ export type RunningServer = {
 export type ServerOptions = {
   log: Logger;
   clock?: Clock;
+  supervised?: Pick<Supervised, 'answer' | 'gather'>; // other processes that serve the same
   passwordCost?: Surroundings['passwordCost']; // tests sign up by the dozen
   extend?: (app: Api['app']) => void; // a bench adds what it compares us with
 };
@@ -53,7 +55,7 @@ export async function startServer(config: ServerConfig, options: ServerOptions):
 async function startOn(
   database: Database,
   config: ServerConfig,
-  { log, clock, passwordCost, extend }: ServerOptions & { clock: Clock },
+  { log, clock, supervised, passwordCost, extend }: ServerOptions & { clock: Clock },
 ): Promise<RunningServer> {
   const { client, control, source } = database;
   const keys = await readSecretKeys(config);
@@ -132,6 +134,7 @@ async function startOn(
       workers: workers.states,
       consumers: () => consumers.map(({ name, counters }) => ({ name, counters: counters() })),
       token: config.metricsToken,
+      supervised,
     }),
     observe: request => {
       metrics.observe(request);
@@ -139,12 +142,16 @@ async function startOn(
     },
   });
   extend?.(api.app);
-  const listening = await listen(api, { host: config.host, port: config.port, clock, log }).catch(
-    async error => {
-      await workers.stop();
-      throw error;
-    },
-  );
+  const listening = await listen(api, {
+    host: config.host,
+    port: config.port,
+    lameDuckMs: config.drainSeconds * 1000,
+    clock,
+    log,
+  }).catch(async error => {
+    await workers.stop();
+    throw error;
+  });
 
   return {
     url: config.publicUrl ?? urlOf(listening.host, listening.port),

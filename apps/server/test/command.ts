@@ -18,7 +18,7 @@ export const start = (...args: string[]): Run => startWith({}, ...args);
 export function startWith({ input, env, cwd }: Given, ...args: string[]): Run {
   const child = spawn(process.execPath, [bin, ...args], {
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
+    env: { ...process.env, STAK_WORKERS: '1', ...env }, // one process, unless a test is about several
     cwd,
   });
   child.stdin?.end(input);

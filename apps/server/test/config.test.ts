@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readServerConfig, serverVariables } from '../src/config.ts';
@@ -25,6 +25,23 @@ describe('the configuration of the server', () => {
     expect(readServerConfig({ port: 9001 }, env)).toMatchObject({ port: 9001, host: '127.0.0.1' });
     expect(readServerConfig({ path: 'here' }, env).store).toEqual({ kind: 'embedded', path: 'here' });
     expect(readServerConfig({ memory: true }, {}).store).toEqual({ kind: 'embedded', path: ':memory:' });
+  });
+
+  it('serves with a process for each core, at most eight, and what is in memory with one', () => {
+    const workers = (flags: object, env = {}) => readServerConfig(flags, env).workers;
+    expect(workers({})).toBe(Math.min(8, availableParallelism()));
+    expect(workers({}, { STAK_WORKERS: '12' })).toBe(12);
+    expect(workers({ workers: 3 }, { STAK_WORKERS: '12' })).toBe(3);
+    expect(workers({ memory: true }, { STAK_WORKERS: '12' })).toBe(1);
+    expect(() => workers({ memory: true, workers: 2 })).toThrow('one process');
+    for (const bad of [0, 1.5, 'many', '']) expect(() => workers({ workers: bad })).toThrow('--workers');
+  });
+
+  it('waits for proxies before it stops, in production', () => {
+    const seconds = (env: object) => readServerConfig({}, { ...env }).drainSeconds;
+    expect(seconds({})).toBe(0);
+    expect(seconds({ STAK_ENV: 'production', STAK_SECRET_KEYS: goodKey })).toBe(5);
+    expect(seconds({ STAK_DRAIN_SECONDS: '20' })).toBe(20);
   });
 
   it('reads what models cost', () => {

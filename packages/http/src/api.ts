@@ -37,11 +37,13 @@ export type Api = {
   app: OpenAPIHono<ApiEnv>;
   routes: readonly RouteSpec[]; // the services' and the system's, in the order they are matched
   document(): ApiDocument;
-  stop(): void; // ends what would go on forever: event streams; /readyz says no from now on
+  drain(): void; // /readyz says no from now on, so that proxies send nothing more; everything else goes on
+  stop(): void; // ends what would go on forever: event streams
 };
 
 export function createApi(settings: ApiSettings): Api {
   const { clock, log, info, trustedProxyHops = 0 } = settings;
+  const draining = new AbortController();
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every open stream listens
   const statuses = joinCatalogues([httpErrors, ...(settings.errors ?? [])]);
@@ -54,6 +56,7 @@ export function createApi(settings: ApiSettings): Api {
     server: {
       clock,
       log,
+      draining: draining.signal,
       stopping: stopping.signal,
       streams: createStreamCount(),
       authenticate: settings.authenticate,
@@ -83,7 +86,12 @@ export function createApi(settings: ApiSettings): Api {
     return leave(c, answerError(c, error, serving), clock.now(), serving);
   });
 
-  return { app, routes, document, stop: () => stopping.abort() };
+  const drain = () => draining.abort();
+  const stop = () => {
+    drain();
+    stopping.abort();
+  };
+  return { app, routes, document, drain, stop };
 }
 
 const exposedHeaders = [

@@ -7,6 +7,7 @@ import type { StreamCount } from './stream-count.ts';
 export type ServerContext = {
   clock: Clock;
   log: Logger;
+  draining: AbortSignal; // aborted when the server is about to stop, but still answers
   stopping: AbortSignal;
   streams: StreamCount;
   authenticate: Authenticate; // for what outlasts its request: a caller may be revoked meanwhile

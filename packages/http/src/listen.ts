@@ -9,7 +9,11 @@ import { OutgoingAnswer } from './outgoing-answer.ts';
 import { problemOf, problemType } from './problem.ts';
 
 type HttpServer = Server<typeof IncomingMessage, typeof OutgoingAnswer>;
-type Listenable = { app: { fetch: Parameters<typeof getRequestListener>[0] }; stop(): void };
+type Listenable = {
+  app: { fetch: Parameters<typeof getRequestListener>[0] };
+  drain(): void;
+  stop(): void;
+};
 
 export type ListenSettings = {
   host?: string;
@@ -17,6 +21,8 @@ export type ListenSettings = {
   signal?: AbortSignal; // when it is aborted the server drains
   clock: Clock;
   log: Logger;
+  // How long it goes on as before while /readyz says no, before it closes: until proxies have noticed.
+  lameDuckMs?: number;
   drainMs?: number;
   headersMs?: number;
   requestMs?: number;
@@ -26,7 +32,8 @@ export type ListenSettings = {
 export type Listening = {
   host: string;
   port: number;
-  // Takes no more connections, lets requests in flight finish, ends event streams; after `drainMs` it hangs up.
+  // Says at /readyz that it is about to stop. After `lameDuckMs` takes no more connections, lets requests in flight
+  // finish, ends event streams; after `drainMs` hangs up.
   close(): Promise<void>;
   closed: Promise<void>;
 };
@@ -37,7 +44,7 @@ export type Listening = {
 type Answering = Map<Socket, ServerResponse | undefined>;
 
 export async function listen(api: Listenable, settings: ListenSettings): Promise<Listening> {
-  const { host = '127.0.0.1', port, signal, clock, log, drainMs = limits.drainMs } = settings;
+  const { host = '127.0.0.1', port, signal, clock, log, lameDuckMs = 0, drainMs = limits.drainMs } = settings;
   const ids = createIds({ clock });
   const answering: Answering = new Map();
   const answer = getRequestListener(api.app.fetch, {
@@ -66,6 +73,8 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     (request, response) => {
       const { socket } = request;
       answering.set(socket, response);
+      // A connection that ends with its answer is one less on which a request could meet our end.
+      if (draining) response.shouldKeepAlive = false;
       response.once('close', () => {
         if (answering.get(socket) === response) answering.set(socket, undefined);
       });
@@ -86,15 +95,21 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     response.destroy();
   };
 
-  await start(server, host, port);
   let draining: Promise<void> | undefined;
+  await start(server, host, port);
   let settle = () => {};
   const closed = new Promise<void>(resolve => {
     settle = resolve;
   });
   const close = () => {
-    draining ??= drain(server, answering, api, { clock, log, drainMs }).then(settle);
+    draining ??= waitAsLameDuck()
+      .then(() => drain(server, answering, api, { clock, log, drainMs }))
+      .then(settle);
     return draining;
+  };
+  const waitAsLameDuck = async () => {
+    api.drain();
+    if (lameDuckMs > 0) await clock.sleep(lameDuckMs);
   };
   if (signal?.aborted) close();
   signal?.addEventListener('abort', () => void close(), { once: true });

@@ -88,7 +88,7 @@ export function systemEndpoints({ checks = {}, metrics, document }: SystemSettin
     endpoint(health, c => c.json({ status: 'ok' as const }, 200)),
     endpoint(ready, async c => {
       const server = c.get('server');
-      if (server.stopping.aborted) return c.json({ status: 'stopping' as const, checks: {} }, 503);
+      if (server.draining.aborted) return c.json({ status: 'stopping' as const, checks: {} }, 503);
       const results = await runChecks(checks, server);
       return Object.values(results).includes('failed')
         ? c.json({ status: 'not_ready' as const, checks: results }, 503)

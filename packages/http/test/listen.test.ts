@@ -235,6 +235,26 @@ describe('closing', () => {
     expect(shelf.clock.sleepers()).toBe(0);
   });
 
+  it('fails its readiness first and goes on serving until proxies have noticed', async () => {
+    const shelf = openShelf();
+    const server = await serve(shelf, { lameDuckMs: 5000 });
+    const get = (path: string) => fetch(`${server.url}${path}`, { headers: ann });
+    const kept = openSocket(server.port);
+    kept.socket.write(`GET /healthz HTTP/1.1\r\n${host}\r\n\r\n`);
+    await kept.until('"ok"');
+    const closing = server.close();
+    const readiness = await get('/readyz');
+    expect([readiness.status, await readiness.json()]).toEqual([503, { status: 'stopping', checks: {} }]);
+    // New connections are answered, and end with their answer; so do those that were there.
+    const answer = await get('/v1/books');
+    expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+    kept.socket.write(`GET /healthz HTTP/1.1\r\n${host}\r\n\r\n`);
+    expect((await kept.closed).match(/HTTP\/1.1 200/g)).toHaveLength(2);
+    await shelf.clock.advance(5000);
+    await closing;
+    await expect(get('/healthz')).rejects.toThrow();
+  });
+
   it('hangs up when its time is over', async () => {
     let isAdding = () => {};
     const adding = new Promise<void>(resolve => {

@@ -1,7 +1,9 @@
+import cluster from 'node:cluster';
 import type { CAC } from 'cac';
-import { loadEnvFile, readServerConfig, type ServerFlags } from '../config.ts';
+import { loadEnvFile, readServerConfig, type ServerConfig, type ServerFlags } from '../config.ts';
 import { explain } from '../errors.ts';
 import { untilStopped } from '../signals.ts';
+import { alone, joinSupervisor, leaveSupervisor, type Supervised } from '../supervised.ts';
 
 export function registerStart(cli: CAC): void {
   cli
@@ -10,6 +12,7 @@ export function registerStart(cli: CAC): void {
     .option('--memory', 'Keep everything in memory and forget it at the end')
     .option('--port <port>', 'Port to listen on; 0 picks a free one (default: 8787)')
     .option('--host <host>', 'Address to listen on (default: 127.0.0.1)')
+    .option('--workers <count>', 'Processes that serve (default: one for each core, at most 8)')
     .option('--no-demo', 'Make no demo workspace')
     .example('stak start')
     .example('stak start --memory --port 0')
@@ -20,6 +23,36 @@ export function registerStart(cli: CAC): void {
 async function start(flags: ServerFlags): Promise<void> {
   loadEnvFile();
   const config = readServerConfig({ ...flags, demo: flags.demo === false ? false : undefined });
+  if (config.workers === 1) return serve(config, alone(sayAddress));
+  if (cluster.isPrimary) return superviseWorkers(config);
+  try {
+    // What takes longest to load, while the first worker prepares the store.
+    const joined = joinSupervisor();
+    await import('../server.ts');
+    await serve(config, await joined);
+  } finally {
+    leaveSupervisor();
+  }
+}
+
+async function superviseWorkers({ workers, drainSeconds, logLevel }: ServerConfig): Promise<void> {
+  const { supervise } = await import('../supervisor.ts');
+  process.exitCode = await supervise({
+    workers,
+    stopMs: (drainSeconds + stopSeconds) * 1000,
+    // As the workers' own lines, without their logger.
+    log: (level, fields, msg) => {
+      if (logLevel !== 'silent')
+        console.log(JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg }));
+    },
+    stopped: untilStopped(),
+    onServing: sayAddress,
+  });
+}
+
+const stopSeconds = 30; // requests in flight, workers, the store: each has its own shorter time
+
+async function serve(config: ServerConfig, supervised: Supervised): Promise<void> {
   // Loaded late, so that mistakes in the configuration are told at once.
   const { createLogger } = await import('@stak/kit');
   const { startServer } = await import('../server.ts');
@@ -32,31 +65,38 @@ async function start(flags: ServerFlags): Promise<void> {
     config.demo && config.store.kind === 'embedded' && config.store.path !== ':memory:'
       ? config.store.path
       : undefined;
+  const { worker } = supervised;
   const server = await startServer(config, {
-    log: createLogger({ level: config.logLevel }),
+    log: createLogger({ level: config.logLevel, ...(worker !== undefined && { base: { worker } }) }),
+    supervised,
     extend: app => {
       // The link is for this machine; where others reach the server, there is the password.
       mountConsole(app, config.isPrivate && demoFolder !== undefined ? { demoFolder } : {});
       if (config.demo) mountBooks(app);
     },
   });
-  const stopped = untilStopped();
   try {
-    console.log(`Stak is at ${server.url}  (its API: ${server.url}/docs)`);
-    if (demoFolder !== undefined) {
-      const demo = await prepareDemo(server.localUrl, demoFolder).catch(sayNoDemo);
-      if (demo && config.isPrivate) {
-        const token = await issueSignInToken(demoFolder);
-        console.log(`Open the demo workspace, once: ${signInLink(server.localUrl, token)}`);
+    supervised.onShared('demo account', id => server.services.explorer?.admitFromHere(id as string));
+    await Promise.race([supervised.ready(server.url), supervised.stopped]);
+    if (supervised.isFirst) {
+      if (demoFolder !== undefined) {
+        const demo = await prepareDemo(server.localUrl, demoFolder).catch(sayNoDemo);
+        if (demo && config.isPrivate) {
+          const token = await issueSignInToken(demoFolder);
+          console.log(`Open the demo workspace, once: ${signInLink(server.localUrl, token)}`);
+        }
+        if (demo) sayDemo(demo);
+        if (demo && config.explorer?.admitsDemo) supervised.share('demo account', demo.accountId);
       }
-      if (demo) sayDemo(demo);
-      if (demo && config.explorer?.admitsDemo) server.services.explorer?.admitFromHere(demo.accountId);
+      supervised.prepared();
     }
-    await stopped;
+    await supervised.stopped;
   } finally {
     await server.stop();
   }
 }
+
+const sayAddress = (url: string): void => console.log(`Stak is at ${url}  (its API: ${url}/docs)`);
 
 function sayDemo({ email, password }: { email: string; password: string }): void {
   console.log(`The demo's account: ${email} with the password ${password}`);

@@ -1,0 +1,164 @@
+import cluster, { type Worker } from 'node:cluster';
+import type { FromWorker, ToWorker } from './supervised.ts';
+
+// Starts the processes that serve, on one port, and starts each of them again that ends. It loads neither the
+// engine nor a service, so that nothing of theirs can end it, and does no work of its own but to hand out
+// connections (node:cluster, in turn).
+
+export type Supervision = {
+  workers: number;
+  stopMs: number; // for a worker to stop when it is asked to
+  log(level: 'warn' | 'error', fields: object, message: string): void;
+  stopped: Promise<void>;
+  onServing(url: string): void; // every worker serves
+};
+
+type Slot = {
+  worker: number;
+  process?: Worker;
+  startedAt: number;
+  isWaiting: boolean; // for the first to be ready
+  isReady: boolean;
+  failures: number;
+  restart?: NodeJS.Timeout;
+};
+type Gathering = { answers: unknown[]; missing: Set<number>; finish(): void };
+
+const healthyMs = 60_000; // a worker that ran this long starts again at once
+const backoffFirstMs = 250;
+const backoffMostMs = 30_000;
+const gatherMs = 1_000; // a scrape waits ten seconds; a worker that is busy for one is left out
+
+// Resolves with the exit code when all have ended: zero after a stop, that of the first worker if it cannot start.
+export function supervise({ workers, stopMs, log, stopped, onServing }: Supervision): Promise<number> {
+  const slots = Array.from({ length: workers }, (_, i): Slot => newSlot(i + 1));
+  const shared = new Map<string, unknown>();
+  const gatherings = new Map<number, Gathering>();
+  let lastGathering = 0;
+  let isPrepared = false; // what is done once is done
+  let hasStarted = false; // the first worker served at least once: the configuration is good
+  let isServing = false;
+  let exitCode: number | undefined;
+
+  return new Promise(resolve => {
+    function start(slot: Slot): void {
+      slot.restart = undefined;
+      slot.isReady = false;
+      slot.isWaiting = false;
+      slot.startedAt = performance.now();
+      const child = cluster.fork();
+      slot.process = child;
+      child.on('message', (message: FromWorker) => hear(slot, child, message));
+      child.on('exit', (code, signal) => noteExit(slot, code, signal));
+      child.on('error', error =>
+        log('error', { worker: slot.worker, err: error.message }, 'worker cannot be reached'),
+      );
+    }
+
+    const tell = ({ process: child }: Slot, message: ToWorker) => {
+      if (child?.isConnected()) child.send(message, () => {});
+    };
+
+    function go(slot: Slot): void {
+      slot.isWaiting = false;
+      const isFirst = !isPrepared && slot === slots[0];
+      tell(slot, { kind: 'go', worker: slot.worker, isFirst, isServing, shared: [...shared] });
+    }
+
+    function hear(slot: Slot, child: Worker, message: FromWorker): void {
+      if (slot.process !== child) return;
+      if (message.kind === 'hello') {
+        // The others load what they need meanwhile, and wait for the first.
+        if (hasStarted || slot === slots[0]) go(slot);
+        else slot.isWaiting = true;
+      } else if (message.kind === 'ready') noteReady(slot, message.url);
+      else if (message.kind === 'prepared') isPrepared = true;
+      else if (message.kind === 'share') {
+        shared.set(message.name, message.value);
+        for (const other of slots) if (other !== slot) tell(other, { ...message, kind: 'shared' });
+      } else if (message.kind === 'gather') gather(slot, message.id, message.name);
+      else if (message.kind === 'answer') {
+        const gathering = gatherings.get(message.id);
+        if (!gathering?.missing.delete(slot.worker)) return;
+        gathering.answers.push(message.value);
+        if (gathering.missing.size === 0) gathering.finish();
+      }
+    }
+
+    function noteReady(slot: Slot, url: string): void {
+      slot.isReady = true;
+      if (!hasStarted) {
+        hasStarted = true;
+        for (const other of slots) if (other.isWaiting) go(other);
+      }
+      if (isServing || !slots.every(({ isReady }) => isReady)) return;
+      isServing = true;
+      onServing(url);
+      for (const one of slots) tell(one, { kind: 'serving' });
+    }
+
+    // Asks every worker that serves, and gives the answers to the one that wants them.
+    function gather(asker: Slot, id: number, name: string): void {
+      const asked = slots.filter(({ isReady }) => isReady);
+      const gatheringId = ++lastGathering;
+      const answers: unknown[] = [];
+      const finish = () => {
+        clearTimeout(deadline);
+        gatherings.delete(gatheringId);
+        tell(asker, { kind: 'gathered', id, answers });
+      };
+      const deadline = setTimeout(finish, gatherMs);
+      gatherings.set(gatheringId, { answers, missing: new Set(asked.map(({ worker }) => worker)), finish });
+      for (const slot of asked) tell(slot, { kind: 'ask', id: gatheringId, name });
+    }
+
+    function noteExit(slot: Slot, code: number, signal: string | null): void {
+      slot.process = undefined;
+      slot.isReady = false;
+      for (const gathering of gatherings.values())
+        if (gathering.missing.delete(slot.worker) && gathering.missing.size === 0) gathering.finish();
+      if (exitCode === undefined && !hasStarted && slot === slots[0]) {
+        // It has said why. What it could not do, none of the others can.
+        exitCode = code || 1;
+        for (const { process: child } of slots) child?.process.kill('SIGKILL');
+      }
+      if (exitCode !== undefined) {
+        if (slots.every(one => !one.process)) resolve(exitCode);
+        return;
+      }
+      const ranMs = performance.now() - slot.startedAt;
+      slot.failures = ranMs >= healthyMs ? 0 : slot.failures + 1;
+      const delayMs =
+        slot.failures <= 1 ? 0 : Math.min(backoffMostMs, backoffFirstMs * 2 ** (slot.failures - 2));
+      log('error', { worker: slot.worker, code, signal, delayMs }, 'worker ended, starting it again');
+      slot.restart = setTimeout(start, delayMs, slot);
+    }
+
+    void stopped.then(() => {
+      if (exitCode !== undefined) return;
+      exitCode = 0;
+      for (const slot of slots) {
+        clearTimeout(slot.restart);
+        tell(slot, { kind: 'stop' });
+      }
+      if (slots.every(one => !one.process)) return resolve(0);
+      setTimeout(() => {
+        for (const { worker, process: child } of slots) {
+          if (!child) continue;
+          log('error', { worker, stopMs }, 'worker did not stop in time, killing it');
+          child.process.kill('SIGKILL');
+        }
+      }, stopMs).unref();
+    });
+
+    for (const slot of slots) start(slot);
+  });
+}
+
+const newSlot = (worker: number): Slot => ({
+  worker,
+  startedAt: 0,
+  isWaiting: false,
+  isReady: false,
+  failures: 0,
+});
