@@ -1,5 +1,5 @@
 import type { Metrics, RequestRecord } from '@stak/http';
-import type { WorkerState } from '@stak/kit';
+import type { EventLoopWatch, WorkerState } from '@stak/kit';
 import type { Counters } from '@stak/streams';
 import type { Ledger } from '@stak/table';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -7,6 +7,7 @@ import type { Supervised } from './supervised.ts';
 
 export type Measured = {
   ledger: Ledger;
+  eventLoop: EventLoopWatch;
   workers(): readonly WorkerState[];
   consumers(): readonly { name: string; counters: Counters }[];
   token: string | undefined;
@@ -35,6 +36,7 @@ export function createMetrics(): {
     observe: ({ route, status, durationMs }) => requests.observe({ route, status }, durationMs / 1000),
     expose(measured) {
       exposeCapacity(registers, measured.ledger);
+      exposeEventLoop(registers, measured.eventLoop);
       exposeWorkers(registers, measured);
       new Gauge({ name: 'stak_processes', help: 'Processes that serve', registers }).set(1);
       measured.supervised?.answer('metrics', () => registry.getMetricsAsJSON());
@@ -75,6 +77,30 @@ function exposeCapacity(registers: Registry[], ledger: Ledger): void {
     collect() {
       this.reset();
       for (const { table, pattern, calls } of ledger.entries()) this.inc({ table, pattern }, calls);
+    },
+  });
+}
+
+function exposeEventLoop(registers: Registry[], watch: EventLoopWatch): void {
+  new Gauge({
+    name: 'stak_event_loop_delay_seconds',
+    help: 'How late the serving thread was in the last ten to twenty seconds',
+    labelNames: ['quantile'],
+    registers,
+    collect() {
+      const { p50Ms, p99Ms, maxMs } = watch.delay();
+      this.set({ quantile: '0.5' }, p50Ms / 1000);
+      this.set({ quantile: '0.99' }, p99Ms / 1000);
+      this.set({ quantile: '1' }, maxMs / 1000);
+    },
+  });
+  new Counter({
+    name: 'stak_event_loop_blocked_total',
+    help: 'Turns of the event loop that took longer than 200 ms',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(watch.blocked());
     },
   });
 }

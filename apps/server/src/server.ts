@@ -8,6 +8,7 @@ import {
   SealError,
   superviseWorkers,
   systemClock,
+  watchEventLoop,
 } from '@stak/kit';
 import { createConsumer, streamsTable } from '@stak/streams';
 import { createCursors, createLedger, createStore, createTables, tableErrors } from '@stak/table';
@@ -99,6 +100,7 @@ async function startOn(
     }),
   );
   const metrics = createMetrics();
+  const eventLoop = watchEventLoop({ log });
   const shared = createTableStores({ store, clock, sealer });
   const record = accessLog(log);
   const workers = superviseWorkers([...consumers, ...all.flatMap(service => service.workers)], {
@@ -129,8 +131,10 @@ async function startOn(
     trustedProxyHops: config.trustedProxyHops,
     corsOrigins: config.corsOrigins,
     checks: { store: async () => void (await database.control.execute('ListTables', { Limit: 1 })) },
+    eventLoop: eventLoop.delay,
     metrics: metrics.expose({
       ledger,
+      eventLoop,
       workers: workers.states,
       consumers: () => consumers.map(({ name, counters }) => ({ name, counters: counters() })),
       token: config.metricsToken,
@@ -150,6 +154,7 @@ async function startOn(
     log,
   }).catch(async error => {
     await workers.stop();
+    eventLoop.stop();
     throw error;
   });
 
@@ -161,6 +166,7 @@ async function startOn(
     async stop() {
       await listening.close();
       await workers.stop();
+      eventLoop.stop();
       await services.close();
       await lake?.close();
       await database.close();

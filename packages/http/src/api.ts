@@ -1,6 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { type Clock, createIds, type ErrorCatalogue, type Ids, type Logger } from '@stak/kit';
+import {
+  type Clock,
+  createIds,
+  type ErrorCatalogue,
+  type EventLoopDelay,
+  type Ids,
+  type Logger,
+} from '@stak/kit';
 import type { Context, Next } from 'hono';
 import { cors } from 'hono/cors';
 import type { Gate } from './admission.ts';
@@ -30,6 +37,7 @@ export type ApiSettings = Gate & {
   corsOrigins?: readonly string[]; // exact origins, like https://app.example
   checks?: Readonly<Record<string, ReadyCheck>>;
   metrics?: Metrics;
+  eventLoop?: () => EventLoopDelay; // for /readyz
   observe?: (record: RequestRecord) => void;
 };
 

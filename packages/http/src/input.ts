@@ -1,3 +1,4 @@
+import { markWork } from '@stak/kit';
 import type { Context } from 'hono';
 import type { ZodType } from 'zod';
 import { hasBody, readBody } from './body.ts';
@@ -37,6 +38,7 @@ export async function takeInput(c: Context<ApiEnv>, route: RouteSpec): Promise<v
   if (query) check(c, query, 'query', queryOf(c), errors);
   if (headers) check(c, headers, 'header', headersOf(c, Object.keys(headers.shape)), errors);
   if (schema) {
+    markWork(c.get('routeId') ?? 'input');
     const body = parsedBody(c, route);
     check(c, schema, 'json', body, errors);
     if (errors.length === 0) checkUnicode(c.get('body'), body, errors);

@@ -1,4 +1,4 @@
-import type { Ids } from '@stak/kit';
+import { type Ids, markWork } from '@stak/kit';
 import type { Context, Handler } from 'hono';
 import { clientAddress } from './address.ts';
 import { admitPrincipal, authenticateCaller, countRequest, type Gate } from './admission.ts';
@@ -58,6 +58,7 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
       if (!principal) throw unauthenticated(true);
       admitPrincipal(c, principal, route);
     }
+    markWork(id);
     const key = route.idempotent ? c.req.header('idempotency-key') : undefined;
     return key === undefined ? unlessUnchanged(c, await handle(c)) : runKeyed(c, key, idempotency!, answered);
   };
@@ -72,6 +73,7 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
   };
 
   return async c => {
+    markWork(id);
     const startedMs = serving.server.clock.now();
     enter(c, serving);
     c.set('routeId', id);

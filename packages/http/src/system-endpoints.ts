@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
+import type { EventLoopDelay } from '@stak/kit';
 import type { ServerContext } from './context.ts';
 import { pagePolicy, renderDocument } from './docs-page.ts';
 import { hashParts } from './idempotency.ts';
@@ -20,6 +21,7 @@ export type Metrics = {
 export type SystemSettings = {
   checks?: Readonly<Record<string, ReadyCheck>>;
   metrics?: Metrics;
+  eventLoop?: () => EventLoopDelay; // for /readyz
   document: () => ApiDocument;
 };
 
@@ -40,6 +42,10 @@ const health = route({
 const readiness = z.strictObject({
   status: z.enum(['ready', 'not_ready', 'stopping']),
   checks: z.record(z.string(), z.enum(['ok', 'failed'])),
+  event_loop: z
+    .strictObject({ p50_ms: z.number(), p99_ms: z.number(), max_ms: z.number() })
+    .optional()
+    .describe('How late the serving thread was in the last ten to twenty seconds'),
 });
 
 const ready = route({
@@ -81,7 +87,12 @@ const metricsRoute = route({
   responses: { 200: text('Counters') },
 });
 
-export function systemEndpoints({ checks = {}, metrics, document }: SystemSettings): AnyEndpoint[] {
+export function systemEndpoints({
+  checks = {},
+  metrics,
+  eventLoop,
+  document,
+}: SystemSettings): AnyEndpoint[] {
   let documentText: string | undefined;
   let page: string | undefined;
   const endpoints: AnyEndpoint[] = [
@@ -89,10 +100,13 @@ export function systemEndpoints({ checks = {}, metrics, document }: SystemSettin
     endpoint(ready, async c => {
       const server = c.get('server');
       if (server.draining.aborted) return c.json({ status: 'stopping' as const, checks: {} }, 503);
-      const results = await runChecks(checks, server);
-      return Object.values(results).includes('failed')
-        ? c.json({ status: 'not_ready' as const, checks: results }, 503)
-        : c.json({ status: 'ready' as const, checks: results }, 200);
+      const details = {
+        checks: await runChecks(checks, server),
+        ...(eventLoop && describeDelay(eventLoop())),
+      };
+      return Object.values(details.checks).includes('failed')
+        ? c.json({ status: 'not_ready' as const, ...details }, 503)
+        : c.json({ status: 'ready' as const, ...details }, 200);
     }),
     endpoint(openapi, c => {
       documentText ??= JSON.stringify(document());
@@ -115,6 +129,10 @@ export function systemEndpoints({ checks = {}, metrics, document }: SystemSettin
     );
   return endpoints;
 }
+
+const describeDelay = ({ p50Ms, p99Ms, maxMs }: EventLoopDelay) => ({
+  event_loop: { p50_ms: p50Ms, p99_ms: p99Ms, max_ms: maxMs },
+});
 
 type CheckResult = 'ok' | 'failed';
 

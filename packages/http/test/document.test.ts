@@ -107,13 +107,19 @@ describe('the probes', () => {
           if (isDown) throw new Error('secret wiring');
         },
       },
+      eventLoop: () => ({ p50Ms: 0.5, p99Ms: 12, maxMs: 240 }),
     });
-    expect(await (await call('/readyz')).json()).toEqual({ status: 'ready', checks: { engine: 'ok' } });
+    const event_loop = { p50_ms: 0.5, p99_ms: 12, max_ms: 240 };
+    expect(await (await call('/readyz')).json()).toEqual({
+      status: 'ready',
+      checks: { engine: 'ok' },
+      event_loop,
+    });
     isDown = true;
     const notReady = await call('/readyz');
     expect([notReady.status, await notReady.json()]).toEqual([
       503,
-      { status: 'not_ready', checks: { engine: 'failed' } },
+      { status: 'not_ready', checks: { engine: 'failed' }, event_loop },
     ]);
     expect(lines.join('')).toContain('secret wiring');
     api.stop();

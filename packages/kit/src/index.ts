@@ -1,6 +1,12 @@
 export { type Bell, createBell } from './bell.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { AppError, defineErrors, type ErrorCatalogue } from './errors.ts';
+export {
+  type EventLoopDelay,
+  type EventLoopWatch,
+  markWork,
+  watchEventLoop,
+} from './event-loop.ts';
 export { createIds, type Ids, timeOf } from './ids.ts';
 export { createLogger, type Logger, type LoggerSettings } from './log.ts';
 export { type ManualClock, manualClock } from './manual-clock.ts';

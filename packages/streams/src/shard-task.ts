@@ -1,4 +1,4 @@
-import { type Clock, type Logger, mapInTurns, type Random } from '@stak/kit';
+import { type Clock, type Logger, mapInTurns, markWork, type Random } from '@stak/kit';
 import { readChange, secondsOf } from './change.ts';
 import type { Counters } from './counters.ts';
 import type { DeadLetters } from './dead-letters.ts';
@@ -173,6 +173,7 @@ async function handleWhole(
     try {
       const read = (record: StreamRecord) => readChange(subscription.entities, record);
       const changes = await mapInTurns(records, limits.readInTurn, read);
+      markWork('stream consumer', subscription.name);
       await subscription.handleBatch!(changes, contextOf(attempt));
       return true;
     } catch (error) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { markWork } from '@stak/kit';
 import type { AnyEntity } from '@stak/table';
 import { type Change, type ChangeOf, mayBeOf, readChange, type UnknownChange } from './change.ts';
 import * as limits from './limits.ts';
@@ -66,6 +67,7 @@ export async function handleOne(
 ): Promise<void> {
   const { entities, handleBatch, handleOther } = subscription;
   if (!handleBatch && !handleOther && !mayBeOf(entities, record)) return;
+  markWork('stream consumer', subscription.name);
   const change = readChange(entities, record);
   if (subscription.handleBatch) await subscription.handleBatch([change], context);
   else if (change.entity === undefined) await subscription.handleOther?.(change, context);

@@ -1,4 +1,4 @@
-import type { Worker } from '@stak/kit';
+import { markWork, type Worker } from '@stak/kit';
 import { is } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { replyAddress, sayUnavailable, sendReply, writeReply } from './channels/replies.ts';
@@ -68,6 +68,7 @@ const attendSafely = (service: Service, key: ConversationKey): Promise<void> =>
 async function attend(service: Service, key: ConversationKey): Promise<void> {
   const held = await acquire(service, key);
   if (!held) return;
+  markWork('agent turn');
   const { reply, waiting_count } = held.state;
   if (reply !== undefined) return deliver(service, held, reply);
   if (waiting_count > 0) return answer(service, held);

@@ -1,4 +1,4 @@
-import { cutText } from '@stak/kit';
+import { cutText, markWork } from '@stak/kit';
 import type { OutboundResult } from '@stak/outbound';
 import type { Breaker } from './breaker.ts';
 import type { Config } from './config.ts';
@@ -101,6 +101,7 @@ export async function attemptDelivery(
   request: HookRequest,
   signal: AbortSignal,
 ): Promise<Report> {
+  markWork('webhook delivery', connection.connectionId);
   const attemptedAt = deps.clock.now();
   const shaped = await shape(deps, claimed, connection, request);
   if (shaped === undefined) {

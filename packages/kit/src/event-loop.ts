@@ -1,0 +1,117 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import * as limits from './limits.ts';
+import type { Logger } from './log.ts';
+
+// What this thread has begun lately, in a ring: writing to it is two stores and a look at the clock, so every request
+// and every delivery can afford to.
+const size = 1024; // more than one turn of the event loop begins
+const names: string[] = Array(size).fill('');
+const details: (string | undefined)[] = Array(size).fill(undefined);
+const timesMs = new Float64Array(size);
+let last = 0;
+
+/** Says what begins now, for the log line of a turn that blocks. `detail` is an id, never content. */
+export function markWork(name: string, detail?: string): void {
+  last = (last + 1) % size;
+  names[last] = name;
+  details[last] = detail;
+  timesMs[last] = performance.now();
+}
+
+export type EventLoopDelay = { p50Ms: number; p99Ms: number; maxMs: number };
+
+export type EventLoopWatch = {
+  delay(): EventLoopDelay; // of the last ten to twenty seconds
+  blocked(): number; // turns that took too long, since the start
+  stop(): void;
+};
+
+export type WatchSettings = { log: Logger; turnMs?: number; tickMs?: number };
+
+/**
+ * Measures how late this thread is, and logs each turn of the event loop that was too long with what began in it.
+ *
+ * @example
+ * const watch = watchEventLoop({ log });
+ * markWork('POST /v1/sources');
+ */
+export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWatch {
+  const { turnMs = limits.turnMs, tickMs = limits.tickMs } = settings;
+  const histogram = monitorEventLoopDelay({ resolution: limits.delayResolutionMs });
+  histogram.enable();
+  let before: EventLoopDelay = { p50Ms: 0, p99Ms: 0, maxMs: 0 };
+  let blocked = 0;
+  let tickedMs = performance.now();
+  let windowMs = tickedMs;
+
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    const lateMs = nowMs - tickedMs - tickMs;
+    if (lateMs > turnMs) {
+      blocked += 1;
+      log.warn(
+        { ms: Math.round(lateMs), ...findLongest(tickedMs, nowMs) },
+        'a turn of the event loop took too long',
+      );
+    }
+    if (nowMs - windowMs > limits.delayWindowMs) {
+      before = readDelay(histogram);
+      histogram.reset();
+      windowMs = nowMs;
+    }
+    tickedMs = nowMs;
+  }, tickMs);
+  timer.unref();
+
+  return {
+    delay() {
+      const now = readDelay(histogram);
+      return {
+        p50Ms: Math.max(now.p50Ms, before.p50Ms),
+        p99Ms: Math.max(now.p99Ms, before.p99Ms),
+        maxMs: Math.max(now.maxMs, before.maxMs),
+      };
+    },
+    blocked: () => blocked,
+    stop() {
+      clearInterval(timer);
+      histogram.disable();
+    },
+  };
+}
+
+type Histogram = Pick<ReturnType<typeof monitorEventLoopDelay>, 'count' | 'max' | 'percentile'>;
+
+// It samples a timer, so a thread that is never late is as late as the timer is coarse.
+function readDelay(histogram: Histogram): EventLoopDelay {
+  if (Number(histogram.count) === 0) return { p50Ms: 0, p99Ms: 0, maxMs: 0 };
+  const toMs = (ns: number) => Math.max(0, Math.round(ns / 1e4) / 100 - limits.delayResolutionMs);
+  return {
+    p50Ms: toMs(histogram.percentile(50)),
+    p99Ms: toMs(histogram.percentile(99)),
+    maxMs: toMs(histogram.max),
+  };
+}
+
+// Whatever began and was followed by nothing else for the longest time. Work that marks nothing is taken for what
+// began before it.
+function findLongest(fromMs: number, toMs: number): { work: string; work_id?: string; work_ms: number } {
+  let nextMs = toMs;
+  let longest = { work: 'unknown', work_ms: 0 } as { work: string; work_id?: string; work_ms: number };
+  for (let back = 0; back < size; back += 1) {
+    const at = (last - back + size) % size;
+    const beganMs = timesMs[at]!;
+    if (beganMs === 0) break;
+    const ms = nextMs - Math.max(beganMs, fromMs);
+    const detail = details[at];
+    if (ms > longest.work_ms)
+      longest = {
+        work: names[at]!,
+        ...(detail !== undefined && { work_id: detail }),
+        work_ms: Math.round(ms),
+      };
+    if (beganMs <= fromMs) break;
+    nextMs = beganMs;
+  }
+  return longest;
+}
