@@ -14,8 +14,9 @@ import { registerStreams } from './commands/streams.ts';
 import { registerTables } from './commands/tables.ts';
 import { registerTasks } from './commands/tasks.ts';
 import { registerTenants } from './commands/tenants.ts';
-import { explainTo, UsageError } from './errors.ts';
+import { explain, explainTo, UsageError } from './errors.ts';
 import { guessCommand, shapeHelp } from './help.ts';
+import { endWithOutput } from './signals.ts';
 
 const cli = cac('stak');
 
@@ -55,6 +56,7 @@ function unknownCommand(given: string): UsageError {
   return new UsageError(`there is no command ${JSON.stringify(given)}; ${hint}`);
 }
 
+endWithOutput(explain);
 try {
   await main(process.argv);
 } catch (error) {

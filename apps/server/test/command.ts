@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
+export const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
 const running = new Set<ChildProcess>();
 
 export type Run = { child: ChildProcess; stdout: string; stderr: string; code: Promise<number | null> };

@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { killAll, type Run, stak, start } from './command.ts';
+import { bin, killAll, type Run, stak, start } from './command.ts';
 
 let folder: string;
 
@@ -45,6 +46,45 @@ const table = {
   BillingMode: 'PAY_PER_REQUEST',
 };
 const item = { pk: { S: 'a' } };
+
+// Ends as the command in front of the pipe has ended.
+async function pipe(command: string, reader: string): Promise<{ code: number; stderr: string }> {
+  const script = `"$0" "$1" ${command} | ${reader}; exit "\${PIPESTATUS[0]}"`;
+  const child = spawn('bash', ['-c', script, process.execPath, bin], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let stderr = '';
+  child.stdout.resume();
+  child.stderr.on('data', chunk => {
+    stderr += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, stderr };
+}
+
+describe('in a pipe', () => {
+  test.each([
+    ['tables doc', 'head -1'],
+    ['--help', 'true'],
+    ['nothing-of-that-name 2>&1', 'true'],
+    ['start --port 0 --path "$STAK_TEST_DATA"', 'head -1'],
+    ['dynamodb --port 0 --memory', 'true'],
+  ])(
+    'stak %s | %s ends quietly, as SIGPIPE ends others',
+    async (command, reader) => {
+      const data = join(folder, 'piped');
+      expect(await pipe(command.replace('$STAK_TEST_DATA', data), reader)).toEqual({ code: 141, stderr: '' });
+    },
+    60_000,
+  );
+
+  test('output that is lost for another reason is a failure', async () => {
+    if (process.platform !== 'linux') return;
+    const { code, stderr } = await pipe('tables doc > /dev/full', 'true');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'stak: the output cannot be written: the disk is full\n',
+    });
+  }, 60_000);
+});
 
 test('--help and --version', async () => {
   const [help, version, half] = await Promise.all([stak('--help'), stak('--version'), stak('keys')]);
