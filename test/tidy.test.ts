@@ -9,7 +9,7 @@ import {
   plainNames,
   shortFiles,
 } from './tidy/source-rules.ts';
-import { linksResolve, noDownloadAddresses, noMachinePaths } from './tidy/text-rules.ts';
+import { linksResolve, noDownloadAddresses, noInstallScripts, noMachinePaths } from './tidy/text-rules.ts';
 
 type Example = Record<string, string>;
 type Case = { rule: Rule; says: string; bad: Example[]; good?: Example[] };
@@ -210,6 +210,23 @@ const cases: Record<string, Case> = {
       { '.npmrc': 'registry=https://registry.example' },
     ],
     good: [{ 'package-lock.json': '{ "resolved": "packages/kit", "link": true }', '.npmrc': 'fund=false' }],
+  },
+  'no install script runs, and npm knows': {
+    rule: noInstallScripts,
+    says: 'install script of lmdb',
+    bad: [
+      { 'package-lock.json': '{ "packages": { "node_modules/lmdb": { "hasInstallScript": true } } }' },
+      {
+        'package-lock.json': '{ "packages": { "a/node_modules/lmdb": { "hasInstallScript": true } } }',
+        'package.json': '{ "allowScripts": { "lmdb": true, "pino": false } }',
+      },
+    ],
+    good: [
+      {
+        'package-lock.json': '{ "packages": { "node_modules/lmdb": { "hasInstallScript": true }, "": {} } }',
+        'package.json': '{ "allowScripts": { "lmdb": false } }',
+      },
+    ],
   },
   'no path of one machine is written down': {
     rule: noMachinePaths,

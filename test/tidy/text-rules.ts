@@ -10,6 +10,21 @@ export const noDownloadAddresses: Rule = files =>
     return [];
   });
 
+type Lock = { packages?: Record<string, { hasInstallScript?: boolean }> };
+type Manifest = { allowScripts?: Record<string, boolean> };
+
+// npm 11 runs no install script that nobody has decided on, and complains of each after every install. We need none:
+// what is native comes prebuilt in packages of its own.
+export const noInstallScripts: Rule = files => {
+  const lock = JSON.parse(files.get('package-lock.json') ?? '{}') as Lock;
+  const { allowScripts = {} } = JSON.parse(files.get('package.json') ?? '{}') as Manifest;
+  return Object.entries(lock.packages ?? {})
+    .filter(([, one]) => one.hasInstallScript)
+    .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length))
+    .filter(name => allowScripts[name] !== false)
+    .map(name => `package.json: allowScripts does not deny the install script of ${name}`);
+};
+
 const machinePath = /(?<![\w.:/~-])\/(?:work|root|home|tmp|Users)\/(?=[\w.$%{-])/g;
 
 export const noMachinePaths: Rule = files =>
