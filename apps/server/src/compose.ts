@@ -1,6 +1,6 @@
 import { type AccountsDeps, createAccounts, plans } from '@stak/accounts';
 import { createAgents, createModels } from '@stak/agents';
-import type { AnyEndpoint, Authenticate, Principal } from '@stak/http';
+import type { AnyEndpoint, Authenticate, Principal, Revocations } from '@stak/http';
 import { createInbox } from '@stak/inbox';
 import type { Clock, ErrorCatalogue, Ids, Logger, Sealer, Worker } from '@stak/kit';
 import { createLake, type LakeDeps } from '@stak/lake';
@@ -29,6 +29,7 @@ export type Surroundings = {
   passwordCost?: AccountsDeps['passwordCost'];
   system: Pick<SystemDeps, 'source' | 'ledger' | 'workers'>;
   lake?: Pick<LakeDeps, 'objects' | 'scratch' | 'client' | 'source'>; // none: nothing is captured
+  announceRevoked?: Revocations['announce']; // to the other processes
   explorer?: Pick<ExplorerDeps, 'client' | 'control' | 'source' | 'ledger' | 'operators'>; // none: nobody looks
 };
 
@@ -76,7 +77,9 @@ export function composeServices(surroundings: Surroundings): Services {
     publicUrl,
     allowedOrigins: config.corsOrigins,
     erasers,
-    checkEndUser: async claims => claims.tenant === ownTenant || !(await tenants.isTokenRevoked(claims)),
+    checkEndUser: async (claims, fresh) =>
+      claims.tenant === ownTenant || !(await tenants.isTokenRevoked(claims, fresh)),
+    announceRevoked: surroundings.announceRevoked,
     github: config.github,
     google: config.google,
     stripe: config.stripe,
@@ -96,6 +99,7 @@ export function composeServices(surroundings: Surroundings): Services {
     mintEndUserToken,
     erasers: () => erasers().filter(eraser => eraser !== tenants.eraser),
     audit,
+    announceRevoked: surroundings.announceRevoked,
   });
   // Accounts are the users of a tenant of ours, which belongs to nobody.
   const enterTenant = async (principal: Principal, tenantId: string) =>

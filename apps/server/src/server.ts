@@ -67,6 +67,7 @@ async function startOn(
   const sealer = createSealer({ keys });
   const publicUrl = config.publicUrl ?? urlOf(config.host, config.port);
   const lake = await openLake(config);
+  const shared = createTableStores({ store, clock, sealer });
   const services = composeServices({
     store,
     cursors,
@@ -77,6 +78,7 @@ async function startOn(
     publicUrl,
     config,
     passwordCost,
+    announceRevoked: shared.revocations.announce,
     system: { source: database.source, ledger, workers: () => workers.states() },
     ...(lake && { lake: { ...lake, client: database.client, source: database.source } }),
     ...(config.explorer && {
@@ -101,7 +103,6 @@ async function startOn(
   );
   const metrics = createMetrics();
   const eventLoop = watchEventLoop({ log });
-  const shared = createTableStores({ store, clock, sealer });
   const record = accessLog(log);
   const workers = superviseWorkers([...consumers, ...all.flatMap(service => service.workers)], {
     clock,
@@ -116,6 +117,7 @@ async function startOn(
     log,
     ids,
     idempotency: shared.idempotency,
+    revocations: shared.revocations,
     rateLimits: {
       store: shared.rateLimits,
       perPrincipal: { name: 'principal', limit: config.requestsPerMinute, windowMs: 60_000 },

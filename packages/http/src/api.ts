@@ -18,6 +18,7 @@ import * as limits from './limits.ts';
 import { answerMissing } from './missing.ts';
 import { type ApiDocument, type ApiInfo, registerEndpoints } from './openapi.ts';
 import { joinCatalogues } from './problem.ts';
+import { createRevocationWatch, type Revocations } from './revocations.ts';
 import { type AnyEndpoint, methodsOf, type RouteSpec } from './route.ts';
 import { securityHeaders } from './security-headers.ts';
 import { answerError, enter, leave, type RequestRecord, type Serving, serveEndpoint } from './serving.ts';
@@ -38,6 +39,7 @@ export type ApiSettings = Gate & {
   checks?: Readonly<Record<string, ReadyCheck>>;
   metrics?: Metrics;
   eventLoop?: () => EventLoopDelay; // for /readyz
+  revocations?: Pick<Revocations, 'recent'>; // ends open streams of whoever is revoked, within a second
   observe?: (record: RequestRecord) => void;
 };
 
@@ -68,6 +70,14 @@ export function createApi(settings: ApiSettings): Api {
       stopping: stopping.signal,
       streams: createStreamCount(),
       authenticate: settings.authenticate,
+      ...(settings.revocations && {
+        revocations: createRevocationWatch({
+          recent: settings.revocations.recent,
+          clock,
+          log,
+          stopping: stopping.signal,
+        }),
+      }),
     },
     ids: settings.ids ?? createIds({ clock }),
     statuses,

@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock, Logger } from '@stak/kit';
 import type { Auth, Authenticate, PrincipalOf } from './principal.ts';
+import type { RevocationWatch } from './revocations.ts';
 import type { StreamCount } from './stream-count.ts';
 
 // What every handler may reach, besides its validated input.
@@ -10,6 +11,7 @@ export type ServerContext = {
   draining: AbortSignal; // aborted when the server is about to stop, but still answers
   stopping: AbortSignal;
   streams: StreamCount;
+  revocations?: RevocationWatch; // none: a stream is looked at again with every heartbeat only
   authenticate: Authenticate; // for what outlasts its request: a caller may be revoked meanwhile
 };
 

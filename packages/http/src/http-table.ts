@@ -5,7 +5,8 @@ import { z } from 'zod';
 // in seconds.
 export const httpTable = defineTable({
   name: 'stak-http',
-  description: 'Idempotency keys with their answers, and the limits that hold over all processes.',
+  description:
+    'Idempotency keys with their answers, the limits that hold over all processes, and notices of what is revoked.',
   keys: { partition: 'pk' },
   ttl: 'expires_at',
 });
@@ -57,6 +58,24 @@ export const sharedBucket = entity(httpTable, {
       used: 60000,
       at: 1767225600000,
       expires_at: 1767225606,
+    },
+  ],
+});
+
+export const revocationSlot = entity(httpTable, {
+  name: 'revocation slot',
+  description: 'Whose open streams every process has to look at again, for a few seconds.',
+  schema: z.object({
+    slot: z.number().int().describe('of time'),
+    notices: z.set(z.string()).describe('an id and a subject each: an account, a tenant, or a user of one'),
+    expires_at: time,
+  }),
+  key: { partition: 'revoked#{slot}' },
+  examples: [
+    {
+      slot: 353445120,
+      notices: new Set(['fA9c0sK2vQ1x account usr_0mjuxvy9s00k1g5xq0d8w3ut']),
+      expires_at: 1767225615,
     },
   ],
 });

@@ -30,6 +30,10 @@ export const requestsPerPrincipal = 600; // a window: ten a second, kept up
 export const requestsPerAddress = 300; // a window, without a principal or with a refused one
 
 export const sseBufferBytes = 256 * 1024; // for one consumer; one that is further behind reads the list instead
+export const revocationPollMs = 500; // one read for all open streams of a process: a revoked one ends within a second
+export const revocationSlotMs = 5_000; // longer than clocks differ
+export const revocationRecheckMs = 3_000; // a notice goes ahead of its write: how long that may take
+export const revocationRechecks = 200; // at a time
 export const sseHeartbeatMs = 15_000; // proxies close what is silent for 30 to 60 seconds
 export const sseLifetimeMs = 15 * 60_000; // a revoked caller is gone by then; the client resumes where it was
 export const sseRetryMs = 2_000; // what EventSource waits before it comes back

@@ -49,7 +49,12 @@ export type PrincipalOf<A extends Auth> = {
   provider: ProviderPrincipal;
 }[A];
 
-export type AuthRequest = { token: string; requestId: string; address: string | undefined };
+export type AuthRequest = {
+  token: string;
+  requestId: string;
+  address: string | undefined;
+  fresh?: boolean; // nothing that was read a moment ago will do
+};
 
 // Undefined for a token that is unknown, expired or revoked. An AppError for one that is known and refused.
 export type Authenticate = (request: AuthRequest) => Soon<Principal | undefined>;

@@ -21,7 +21,7 @@ export type EventSink = {
 export type Subscribe = (afterId: string | undefined, sink: EventSink) => Promise<void>;
 
 export type SseOptions = {
-  // The route's own guard, such as the gate of a tenant. Whoever it refuses later is put out at the next beat.
+  // The route's own guard, such as the gate of a tenant. Whoever it refuses later is put out at the next look.
   enter(): unknown;
   subscribe: Subscribe;
   lastEventId?: string; // if it comes from elsewhere than the Last-Event-ID header
@@ -58,6 +58,13 @@ export function sse<A extends Auth>(c: Context<ApiEnv<A>>, options: SseOptions):
     buffer.end('failed');
   };
   keepAlive(c, buffer, options).catch(fail);
+  const principal: Principal | undefined = c.get('principal');
+  if (principal)
+    c.get('server').revocations?.add(
+      principal,
+      () => endIfRevoked(c, buffer, options, true).then(() => {}, fail),
+      buffer.signal,
+    );
   options.subscribe(afterId, buffer).then(() => buffer.end('done'), fail);
   return c.body(buffer.stream, 200, headers);
 }
@@ -67,19 +74,29 @@ async function keepAlive<A extends Auth>(c: Context<ApiEnv<A>>, buffer: EventBuf
   const { heartbeatMs = limits.sseHeartbeatMs, lifetimeMs = limits.sseLifetimeMs } = options;
   for (let leftMs = lifetimeMs; leftMs > 0; leftMs -= heartbeatMs) {
     await clock.sleep(Math.min(heartbeatMs, leftMs), buffer.signal);
-    if (!(await isStillKnown(c))) return buffer.end('unauthenticated');
-    if (!(await isStillLetIn(options))) return buffer.end('refused');
+    if (await endIfRevoked(c, buffer, options)) return;
     buffer.comment('still here');
   }
   buffer.end('lifetime');
 }
 
 // A stream outlasts the request that was let in: meanwhile its token may have expired, or been revoked.
-async function isStillKnown<A extends Auth>(c: Context<ApiEnv<A>>): Promise<boolean> {
+async function endIfRevoked<A extends Auth>(
+  c: Context<ApiEnv<A>>,
+  buffer: EventBuffer,
+  options: SseOptions,
+  fresh = false,
+): Promise<boolean> {
+  if (!(await isStillKnown(c, fresh))) buffer.end('unauthenticated');
+  else if (!(await isStillLetIn(options))) buffer.end('refused');
+  return buffer.signal.aborted;
+}
+
+async function isStillKnown<A extends Auth>(c: Context<ApiEnv<A>>, fresh: boolean): Promise<boolean> {
   const principal: Principal | undefined = c.get('principal');
   if (principal === undefined || principal.kind === 'provider') return true;
   const token = bearerToken(c.req.header('authorization'))!;
-  const caller = { token, requestId: c.get('requestId'), address: c.get('address') };
+  const caller = { token, requestId: c.get('requestId'), address: c.get('address'), fresh };
   return (await c.get('server').authenticate(caller)) !== undefined;
 }
 

@@ -5,6 +5,8 @@ import type { IdempotencyStore } from './idempotency.ts';
 import { type AnswerSealer, createTableIdempotency } from './idempotency-table.ts';
 import type { RateLimitStore } from './rate-limit.ts';
 import { createTableRateLimits } from './rate-limit-table.ts';
+import type { Revocations } from './revocations.ts';
+import { createTableRevocations } from './revocations-table.ts';
 
 export { httpTable };
 
@@ -15,9 +17,11 @@ type Deps = { store: Store; clock: Clock; sealer: AnswerSealer };
 export function createTableStores({ store, clock, sealer }: Deps): {
   idempotency: IdempotencyStore;
   rateLimits: RateLimitStore;
+  revocations: Revocations;
 } {
   return {
     idempotency: createTableIdempotency({ store, clock, sealer }),
     rateLimits: createTableRateLimits({ store }),
+    revocations: createTableRevocations({ store, clock }),
   };
 }

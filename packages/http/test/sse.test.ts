@@ -17,7 +17,7 @@ const ann = { kind: 'account', accountId: 'a', scope: 'read', via: 'api_key', cr
 // A feed whose subscription the test holds in its hands.
 function openFeed(
   options: Partial<SseOptions> = {},
-  change: Partial<Pick<ApiSettings, 'authenticate'>> = {},
+  change: Partial<Pick<ApiSettings, 'authenticate' | 'revocations'>> = {},
 ) {
   const sinks: { after: string | undefined; sink: EventSink; finish(): void; fail(error: Error): void }[] =
     [];
@@ -208,6 +208,68 @@ describe('an event stream', () => {
     sinks[0]!.fail(new Error('secret wiring'));
     expect(await reader(response).rest()).toBe(`retry: 2000\n\n${ended('failed')}`);
     expect(lines.join('')).toContain('secret wiring');
+  });
+
+  it('ends within a second of a revocation, for one read by all streams, and only those that it concerns', async () => {
+    const notices: { id: string; subject: string }[] = [];
+    let reads = 0;
+    const recent = async () => {
+      reads += 1;
+      return notices;
+    };
+    const asked: string[] = [];
+    const gone = new Set<string>();
+    const authenticate: ApiSettings['authenticate'] = async ({ token, fresh }) => {
+      if (fresh) asked.push(token);
+      return gone.has(token) ? undefined : { ...ann, accountId: token };
+    };
+    const { call, clock, api } = openFeed({}, { authenticate, revocations: { recent } });
+    const open = (as: string) => call('/v1/feed', { as });
+    const [bob, eve] = [await open('bob'), await open('eve')];
+    for (let i = 0; i < 8; i++) await open('eve');
+    await clock.advance(2000);
+    expect({ reads, asked }).toEqual({ reads: 4, asked: [] });
+
+    // The notice is there before what it tells of.
+    notices.push(
+      { id: '1 account bob', subject: 'account bob' },
+      { id: '2 tenant eve', subject: 'tenant eve' },
+    );
+    await clock.advance(500);
+    expect(asked).toEqual(['bob']);
+    gone.add('bob');
+    await clock.advance(500);
+    expect(await reader(bob).rest()).toContain(ended('unauthenticated'));
+    await clock.advance(3000);
+    expect(asked).toEqual(['bob', 'bob']);
+    api.stop();
+    expect(await reader(eve).rest()).toContain(ended('stopping'));
+    await new Promise(setImmediate);
+    expect(clock.sleepers()).toBe(0);
+  });
+
+  it('looks again for a while only, and asks nothing when nobody listens', async () => {
+    let reads = 0;
+    const recent = async () => {
+      reads += 1;
+      return [{ id: '1', subject: 'account a' }];
+    };
+    let asked = 0;
+    const authenticate: ApiSettings['authenticate'] = async ({ fresh }) => {
+      if (fresh) asked += 1;
+      return ann;
+    };
+    const { follow, clock } = openFeed({}, { authenticate, revocations: { recent } });
+    const { cancel } = reader(await follow());
+    await clock.advance(10_000);
+    expect({ reads, asked }).toEqual({ reads: 20, asked: 7 });
+    await cancel();
+    await clock.advance(10_000);
+    expect(reads).toBe(21);
+    const { cancel: leave } = reader(await follow());
+    await clock.advance(500);
+    expect(reads).toBe(22);
+    await leave();
   });
 
   it('is one of a few that a caller may have', async () => {

@@ -1,5 +1,5 @@
 import { createEngine, createHttpServer } from '@stak/engine';
-import { type Clock, createSealer, systemClock } from '@stak/kit';
+import { type Clock, createSealer, manualClock, systemClock } from '@stak/kit';
 import { createLedger, createStore, createTables, type DynamoClient } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -61,6 +61,24 @@ describe.each([
       const { rateLimits } = openStores(systemClock);
       return { take: (key, policy, nowMs) => rateLimits.take(prefix + key, policy, nowMs) };
     });
+  });
+
+  it('tells every process of what is revoked, for a few seconds, also one whose clock differs', async () => {
+    const [clock, ahead] = [manualClock(), manualClock()];
+    ahead.set(clock.now() + 2000);
+    const [one, other] = [openStores(clock).revocations, openStores(ahead).revocations];
+    await one.announce({ account: 'usr_1' }, { tenant: 'acme' });
+    await other.announce({ tenant: 'acme', user: 'ann b' });
+    const subjects = ['["acme","ann b"]', 'account usr_1', 'tenant acme'];
+    for (const process of [one, other]) {
+      const notices = await process.recent();
+      expect(notices.map(({ subject }) => subject).toSorted()).toEqual(subjects);
+      expect(new Set(notices.map(({ id }) => id)).size).toBe(3);
+    }
+    await one.announce({ account: 'usr_1' }); // again, and told again
+    expect(await other.recent()).toHaveLength(4);
+    await clock.advance(15_000);
+    expect(await one.recent()).toEqual([]);
   });
 
   it('keeps an answer as large as one may be', async () => {

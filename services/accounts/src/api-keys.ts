@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Soon } from '@stak/kit';
 import { failedStep, is, or, tableErrors, type WriteStep, write } from '@stak/table';
-import { type Base, isoTime, sha256 } from './deps.ts';
+import { type AnnounceEnd, type Base, isoTime, sha256 } from './deps.ts';
 import { accountsErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Recent } from './recent.ts';
@@ -29,12 +29,18 @@ export type ApiKeys = {
   delete(keyId: string, userId: string, also?: Also): Promise<void>;
   updateLastUsed(keyId: string, userId: string): Promise<void>;
   // For a caller who shows a key: its owner, as of now or a moment ago.
-  findOwner(keyHash: string): Soon<KeyOwner | undefined>;
+  findOwner(keyHash: string, fresh?: boolean): Soon<KeyOwner | undefined>;
 };
 
 export const isApiKey = (token: string): boolean => token.startsWith(keyStart);
 
-export function createApiKeys({ store, clock, ids, owners }: Base & { owners: Recent<KeyOwner> }): ApiKeys {
+export function createApiKeys({
+  store,
+  clock,
+  ids,
+  owners,
+  announceEnd,
+}: Base & { owners: Recent<KeyOwner>; announceEnd: AnnounceEnd }): ApiKeys {
   const listByUser = async (userId: string): Promise<ApiKey[]> => {
     const found: ApiKey[] = [];
     for await (const one of store.all(keysOfUser, { userId })) found.push(one);
@@ -44,7 +50,7 @@ export function createApiKeys({ store, clock, ids, owners }: Base & { owners: Re
 
   return {
     listByUser,
-    findOwner: keyHash => owners.get(keyHash, () => readOwner(keyHash)),
+    findOwner: (keyHash, fresh) => owners.get(keyHash, () => readOwner(keyHash), fresh),
 
     async create(userId, { name, permissions }, also = () => ({})) {
       if ((await listByUser(userId)).length >= limits.apiKeysPerUser)
@@ -87,6 +93,7 @@ export function createApiKeys({ store, clock, ids, owners }: Base & { owners: Re
       const found = await store.get(apiKey, { keyId, userId }, { consistent: true });
       if (!found) throw keyNotFound();
       const { keyHash } = found;
+      await announceEnd(userId);
       const steps = {
         'the key': write.delete(apiKey, { keyId, userId }, { ifPresent: true }),
         'its hash': write.delete(apiKeyHash, { keyHash }),

@@ -8,7 +8,7 @@ import type { Sessions } from './sessions.ts';
 import type { Claims, EndUserClaims, Tokens } from './tokens.ts';
 
 // Whether a tenant still stands by the tokens it minted: services/tenants knows.
-export type CheckEndUser = (claims: EndUserClaims) => Soon<boolean>;
+export type CheckEndUser = (claims: EndUserClaims, fresh?: boolean) => Soon<boolean>;
 
 export type AuthenticateDeps = {
   clock: Clock;
@@ -23,16 +23,16 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   const { tokens, apiKeys } = deps;
   const noteUse = createUseNotes(deps);
 
-  return ({ token }) => {
+  return ({ token, fresh }) => {
     // The hash is what keys are kept by, and by which a verified token is known again.
     const digest = sha256(token);
     if (isApiKey(token))
-      return whenKnown(apiKeys.findOwner(digest), owner => {
+      return whenKnown(apiKeys.findOwner(digest, fresh), owner => {
         if (!owner) return undefined;
         noteUse(owner);
         return keyHolder(owner);
       });
-    return whenKnown(tokens.verify(token, digest), claims => claims && principalOf(claims, deps));
+    return whenKnown(tokens.verify(token, digest), claims => claims && principalOf(claims, deps, fresh));
   };
 }
 
@@ -47,15 +47,16 @@ const keyHolder = ({ userId, permissions, keyId }: KeyOwner): Principal => ({
 function principalOf(
   claims: Claims,
   { sessions, checkEndUser }: AuthenticateDeps,
+  fresh: boolean | undefined,
 ): Soon<Principal | undefined> {
   if (claims.kind === 'endUser') {
     const { tenant, sub, scope } = claims;
-    return whenKnown(checkEndUser?.(claims) ?? true, isGood =>
+    return whenKnown(checkEndUser?.(claims, fresh) ?? true, isGood =>
       isGood ? { kind: 'endUser', tenantId: tenant, userId: sub, scope } : undefined,
     );
   }
   const { userId, sessionId } = claims;
-  return whenKnown(sessions.isLive(userId, sessionId), isLive =>
+  return whenKnown(sessions.isLive(userId, sessionId, fresh), isLive =>
     isLive
       ? { kind: 'account', accountId: userId, scope: 'admin', via: 'session', credentialId: sessionId }
       : undefined,

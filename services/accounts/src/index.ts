@@ -57,6 +57,8 @@ export type AccountsDeps = Base & {
   stripe?: StripeSettings;
   passwordCost?: PasswordCost;
   throttles?: Partial<ThrottlePolicies>;
+  // Tells other processes ahead that something of the account is revoked, so that open event streams end.
+  announceRevoked?: (revoked: { account: string }) => Promise<void>;
   authCacheMs?: number; // 0 asks the table for every request
   random?: Random;
 };
@@ -73,13 +75,22 @@ export function createAccounts(given: AccountsDeps) {
   const pages = { publicUrl, allowedOrigins };
   const base: Base = { store: given.store, clock, ids: given.ids, log };
 
+  // Nothing stays in force because others cannot be told: their streams end a little later.
+  const announceEnd = async (account: string): Promise<void> => {
+    await given.announceRevoked?.({ account }).catch(error => log.warn({ err: error }, 'not announced'));
+  };
+
   const usage = createUsage({
     ...base,
     random: given.random,
     billingPeriodOf: given.stripe && (userId => readBillingPeriod(base.store, userId)),
   });
   const users = createUsers({ ...base, usage });
-  const apiKeys = createApiKeys({ ...base, owners: createRecent<KeyOwner>({ clock, mostMs }) });
+  const apiKeys = createApiKeys({
+    ...base,
+    announceEnd,
+    owners: createRecent<KeyOwner>({ clock, mostMs }),
+  });
   const audit = createAudit(base);
   const background = createBackground({ log });
   const passwords = createPasswords({ cost: given.passwordCost });
@@ -87,7 +98,7 @@ export function createAccounts(given: AccountsDeps) {
   const keys = createSigningKeys({ ...base, sealer });
   const tokens = createTokens({ clock, issuer: publicUrl, keys });
   const live = createRecent<true>({ clock, mostMs });
-  const sessions = createSessions({ ...base, sealer, tokens, audit, live });
+  const sessions = createSessions({ ...base, sealer, tokens, audit, live, announceEnd });
   const signing = { ...base, users, sessions, passwords, throttle, audit, background };
   const browser = createBrowser({ publicUrl, isHttps, allowedOrigins });
 

@@ -33,7 +33,7 @@ export const signingMarginS = 10 * minute; // how long a process may not have no
 export const signingReloadMs = 60_000; // how old a process's list of keys may be
 export const unknownKeyReloadMs = 1_000; // a stranger's invented key ids cost one read a second, not one each
 
-export const authCacheMs = 2_000; // how long another process may accept what this one revoked; here it is at once
+export const authCacheMs = 1_000; // how long another process may accept what this one revoked; here it is at once
 export const verifiedTokens = 10_000; // about 5 MB; the least recently used is verified again
 export const lastUsedMs = 60_000; // `lastUsedAt` is written at most this often
 

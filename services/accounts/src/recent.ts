@@ -5,8 +5,8 @@ import * as limits from './limits.ts';
 // another process revokes is noticed when the moment is over.
 export type Recent<Value> = {
   // The remembered value, or what `read` gives. What it gives is not kept if anything was forgotten meanwhile: it
-  // may have been read before it was revoked.
-  get(key: string, read: () => Promise<Value | undefined>): Soon<Value | undefined>;
+  // may have been read before it was revoked. `fresh`: what is remembered will not do.
+  get(key: string, read: () => Promise<Value | undefined>, fresh?: boolean): Soon<Value | undefined>;
   forget(key: string): void;
 };
 
@@ -30,7 +30,7 @@ export function createRecent<Value>({ clock, mostMs }: { clock: Clock; mostMs: n
   };
 
   return {
-    get: (key, read) => peek(key) ?? readAndKeep(key, read),
+    get: (key, read, fresh = false) => (fresh ? undefined : peek(key)) ?? readAndKeep(key, read),
     forget(key) {
       forgotten += 1;
       entries.delete(key);

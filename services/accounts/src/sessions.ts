@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { SealError, type Sealer, type Soon, whenKnown } from '@stak/kit';
 import { failedStep, is, tableErrors, type WriteStep, write } from '@stak/table';
 import type { Audit } from './audit.ts';
-import { type Base, inSeconds, isoTime, type Origin } from './deps.ts';
+import { type AnnounceEnd, type Base, inSeconds, isoTime, type Origin } from './deps.ts';
 import { accountsErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Recent } from './recent.ts';
@@ -38,10 +38,16 @@ export type Sessions = {
   // For a transaction that ends all sessions but one; `forget` them when it has happened.
   stepsToEndOthers(userId: string, keptId: string): Promise<Ending>;
   endOthers(userId: string, keptId: string): Promise<void>;
-  isLive(userId: string, sessionId: string): Soon<boolean>;
+  isLive(userId: string, sessionId: string, fresh?: boolean): Soon<boolean>;
 };
 
-type SessionsDeps = Base & { sealer: Sealer; tokens: Tokens; audit: Audit; live: Recent<true> };
+type SessionsDeps = Base & {
+  sealer: Sealer;
+  tokens: Tokens;
+  audit: Audit;
+  live: Recent<true>;
+  announceEnd: AnnounceEnd;
+};
 
 const placeOf = (userId: string, sessionId: string) =>
   `ferryhook-main/USER#${userId}/SESSION#${sessionId}/familyKey`;
@@ -56,6 +62,7 @@ export function createSessions({
   tokens,
   audit,
   live,
+  announceEnd,
 }: SessionsDeps): Sessions {
   const list = async (userId: string): Promise<Session[]> => {
     const found: Session[] = [];
@@ -116,6 +123,7 @@ export function createSessions({
       'the session': write.delete(session, { userId, sessionId }, { ifPresent: true }),
       ...also,
     };
+    await announceEnd(userId);
     try {
       await store.transact(steps, { pattern: 'end session' });
     } catch (error) {
@@ -128,6 +136,7 @@ export function createSessions({
   };
 
   const stepsToEnd = async (ended: readonly Session[]): Promise<Ending> => {
+    if (ended[0]) await announceEnd(ended[0].userId);
     // Sign-ins that happen together can be more than the limit. What does not fit in a transaction goes first.
     const surplus = ended.slice(limits.sessionsPerUser);
     if (surplus.length > 0) await store.batchWrite(surplus.map(deletion), { pattern: 'end all sessions' });
@@ -169,6 +178,7 @@ export function createSessions({
         ['audit', audit.step(userId, deed)],
         ...surplus.map((one): [string, WriteStep] => [`end ${one.sessionId}`, deletion(one)]),
       ];
+      if (surplus.length > 0) await announceEnd(userId);
       await store.transact(steps, { pattern: 'start session' });
       for (const one of surplus) live.forget(one.sessionId);
       return signedIn(made, key);
@@ -206,9 +216,9 @@ export function createSessions({
     revokeAll: async (userId, also = {}) => end(await stepsToEnd(await list(userId)), also),
     endOthers: async (userId, keptId) => end(await stepsToEndOthers(userId, keptId), {}),
 
-    isLive: (userId, sessionId) =>
+    isLive: (userId, sessionId, fresh) =>
       whenKnown(
-        live.get(sessionId, async () => ((await read(userId, sessionId)) ? true : undefined)),
+        live.get(sessionId, async () => ((await read(userId, sessionId)) ? true : undefined), fresh),
         found => found === true,
       ),
   };

@@ -1,3 +1,4 @@
+import type { Revoked } from '@stak/http';
 import type { Clock, Ids, Logger } from '@stak/kit';
 import type { Store } from '@stak/table';
 import type { Eraser } from './erasers.ts';
@@ -29,9 +30,13 @@ export type TenantsDeps = {
   // Of the other services. Asked for at every use, because they may be made after this one.
   erasers: () => readonly Eraser[];
   audit: Audit;
+  // Tells other processes ahead that tokens are revoked or a tenant is shut, so that open event streams end.
+  announceRevoked?: (...revoked: Revoked[]) => Promise<void>;
 };
 
+export type Announce = (...revoked: Revoked[]) => Promise<void>;
+
 // What the operations get: the ports, and what this process remembers.
-export type Service = TenantsDeps & { epochs: TokenEpochs };
+export type Service = TenantsDeps & { epochs: TokenEpochs; announce: Announce };
 
 export const timestampOf = (ms: number): string => new Date(ms).toISOString();

@@ -52,6 +52,7 @@ export async function deleteTenant(deps: Service, tenant_id: string, account_id:
     deleted_at: timestampOf(clock.now()),
     erasure_id: job.erasure_id,
   };
+  await deps.announce({ tenant: tenant_id }, { account: account_id });
   try {
     await store.transact(
       {
@@ -84,6 +85,7 @@ async function deletionUnderWay(deps: Service, tenant_id: string, account_id: st
 export async function eraseUser(deps: Service, subject: Required<Subject>): Promise<Erasure> {
   const { tenant_id, user_id } = subject;
   const job = newErasure(deps, subject);
+  await deps.announce({ tenant: tenant_id, user: user_id });
   await deps.store.transact(
     {
       'revoke its tokens': write.put(tokenEpoch, epochItem(deps, tenant_id, user_id)),

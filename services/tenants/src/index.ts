@@ -30,6 +30,10 @@ export function createTenants(deps: TenantsDeps) {
   const service: Service = {
     ...deps,
     epochs: createTokenEpochs(deps),
+    // Nothing stays in force because others cannot be told: their streams end a little later.
+    announce: async (...revoked) => {
+      await deps.announceRevoked?.(...revoked).catch(error => deps.log.warn({ err: error }, 'not announced'));
+    },
   };
   const eraser = createOwnEraser(service);
   const withEraser = { ...service, ownEraser: eraser };

@@ -32,7 +32,7 @@ export const tokenTtlS = 24 * 60 * 60; // a token that leaked is of no use the d
 export const tokenTtlLeastS = 60; // shorter, and clocks that differ make it useless
 export const tokenTtlDefaultS = 60 * 60;
 export const revocationWaitMs = 2_000; // a token of the second of a revocation waits for the next one
-export const epochFreshMs = 3_000; // how long another process may honour a token that was revoked here
+export const epochFreshMs = 1_000; // how long another process may honour a token that was revoked here
 export const epochsKept = 20_000; // end users of a busy process; the least recently used one is read again
 
 export const erasureGraceMs = 60_000; // longer than a request may run: whoever entered before is out by then

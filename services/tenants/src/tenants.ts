@@ -83,7 +83,7 @@ const reachableFrom: Record<'active' | 'suspended', readonly OpenStatus[]> = {
 };
 
 export async function patchTenant(
-  { store, clock }: Service,
+  { store, clock, announce }: Service,
   read: EnteredTenant,
   patch: TenantPatch,
   expected: string | undefined,
@@ -95,6 +95,7 @@ export async function patchTenant(
       'tenants.status_refused',
       `A tenant cannot go from ${status} to ${patch.status}.`,
     );
+  if (patch.status === 'suspended') await announce({ tenant: tenant_id }, { account: read.account_id });
   try {
     const item = await store.update(
       tenant,

@@ -9,13 +9,14 @@ import { tenant, tokenEpoch } from './table.ts';
 type Deps = { store: Store; clock: Clock };
 type Issued = { tenant: string; sub: string; issuedAt: number };
 
-export type IsTokenRevoked = (token: Issued) => Promise<boolean>;
+// `fresh`: what was read a moment ago will not do.
+export type IsTokenRevoked = (token: Issued, fresh?: boolean) => Promise<boolean>;
 
 export type TokenEpochs = {
   isRevoked: IsTokenRevoked;
   // The second of the last revocation that concerns this user; -1 if there was none.
   lastOf(tenantId: string, userId: string): Promise<number>;
-  // After a write of this process, which then holds at once. Other processes notice within seconds.
+  // After a write of this process, which then holds at once. Other processes notice within a second.
   forgetTenant(tenantId: string): void;
   forgetUser(tenantId: string, userId: string): void;
 };
@@ -45,15 +46,16 @@ export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
   const ofUsers = createFresh(clock);
   const userKey = (tenantId: string, userId: string) => `${tenantId}#${userId}`;
 
-  const latest = async (tenantId: string, userId: string): Promise<number> => {
+  const latest = async (tenantId: string, userId: string, fresh: boolean): Promise<number> => {
     const [ofTenant, ofUser] = await Promise.all([
-      ofTenants.read(tenantId, () => readTenant(tenantId)),
-      ofUsers.read(userKey(tenantId, userId), () => readUser(tenantId, userId)),
+      ofTenants.read(tenantId, () => readTenant(tenantId), fresh),
+      ofUsers.read(userKey(tenantId, userId), () => readUser(tenantId, userId), fresh),
     ]);
     return Math.max(ofTenant, ofUser);
   };
   return {
-    isRevoked: async ({ tenant: tenantId, sub, issuedAt }) => !(issuedAt > (await latest(tenantId, sub))),
+    isRevoked: async ({ tenant: tenantId, sub, issuedAt }, fresh = false) =>
+      !(issuedAt > (await latest(tenantId, sub, fresh))),
     lastOf: async (tenantId, userId) =>
       Math.max(await readTenant(tenantId), await readUser(tenantId, userId)),
     forgetTenant: tenantId => ofTenants.delete(tenantId),
@@ -66,10 +68,10 @@ function createFresh(clock: Clock) {
   const entries = createRecentMap<string, { sinceMs: number; value: Promise<number> }>(limits.epochsKept);
   return {
     delete: entries.delete,
-    read(key: string, load: () => Promise<number>): Promise<number> {
+    read(key: string, load: () => Promise<number>, fresh: boolean): Promise<number> {
       const known = entries.get(key);
       const ageMs = known && clock.now() - known.sinceMs;
-      if (known && ageMs! >= 0 && ageMs! < limits.epochFreshMs) return known.value;
+      if (!fresh && known && ageMs! >= 0 && ageMs! < limits.epochFreshMs) return known.value;
       const entry = { sinceMs: clock.now(), value: load() };
       entries.set(key, entry);
       entry.value.catch(() => {

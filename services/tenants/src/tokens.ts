@@ -43,6 +43,7 @@ export async function revokeTokens(
   user_id: string | undefined,
 ): Promise<{ revoked_until: string }> {
   const revoked_until = timestampOf(secondOf(deps.clock) * 1000);
+  await deps.announce({ tenant: tenant_id, ...(user_id !== undefined && { user: user_id }) });
   if (user_id !== undefined) {
     await deps.store.put(tokenEpoch, epochItem(deps, tenant_id, user_id), { pattern: 'revoke tokens' });
     deps.epochs.forgetUser(tenant_id, user_id);

@@ -165,8 +165,10 @@ export async function patchUser(
   ];
   // A token says what its user may do, and would go on saying so.
   const isDemoted = before.role === 'admin' && after.role !== 'admin';
-  if (isDemoted)
+  if (isDemoted) {
+    await deps.announce({ tenant: tenant_id, user: user_id });
     steps.push(['revoke its tokens', write.put(tokenEpoch, epochItem(deps, tenant_id, user_id))]);
+  }
   try {
     await deps.store.transact([...steps, ...lockSteps(before, before, after)], { pattern: 'change a user' });
   } catch (error) {
@@ -201,6 +203,7 @@ export async function deleteUser(
 ): Promise<void> {
   const before = await getUser(deps, tenant_id, user_id);
   if (expected !== undefined && expected !== String(before.version)) throw versionMismatch();
+  await deps.announce({ tenant: tenant_id, user: user_id });
   const steps: [string, WriteStep][] = [
     ['remove the user', write.delete(user, { tenant_id, user_id }, { ifVersion: before.version })],
     ['revoke its tokens', write.put(tokenEpoch, epochItem(deps, tenant_id, user_id))],

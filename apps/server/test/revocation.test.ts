@@ -1,0 +1,139 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@stak/client';
+import { createLogger, manualClock } from '@stak/kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readServerConfig } from '../src/config.ts';
+import { type RunningServer, startServer } from '../src/server.ts';
+
+const clock = manualClock(Date.UTC(2026, 0, 1));
+let folder: string;
+let here: RunningServer; // where something is revoked
+let there: RunningServer; // where somebody listens, and calls
+
+const start = () =>
+  startServer(readServerConfig({ port: 0, path: folder, demo: false }, { STAK_LAKE: 'off' }), {
+    clock,
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+  });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stak-revocation-'));
+  here = await start();
+  there = await start();
+}, 60_000);
+afterAll(async () => {
+  await here.stop();
+  await there.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const as = (token?: string) => createClient({ baseUrl: here.localUrl, token });
+const open = (token: string, path = '/v1/tasks/events') =>
+  fetch(`${there.localUrl}${path}`, { headers: { Authorization: `Bearer ${token}` } });
+const endOf = async (stream: Response) =>
+  /event: end\ndata: \{"reason":"(\w+)"\}/.exec(await stream.text())?.[1];
+
+let hosts = 0;
+async function openHost() {
+  const person = { email: `host-${++hosts}@example.com`, password: 'a long enough password', cookie: false };
+  const { data } = await as().accounts.signUp({ body: { ...person, name: 'Host' } });
+  const client = as(data.access_token);
+  const logIn = async () => (await as().accounts.logIn({ body: person })).data.access_token;
+  const tenant_id = `acme-${hosts}`;
+  const { etag } = await client.tenants.create({ body: { tenant_id, name: 'Acme', status: 'active' } });
+  await client.tenants.createUser({ tenant_id, body: { user_id: 'ann', display_name: 'Ann' } });
+  const mint = async (sub: string) => {
+    const body = { sub, scope: 'inbox:read tasks:read' };
+    return (await client.tenants.mintToken({ tenant_id, body })).data.token;
+  };
+  return { client, person, session: data.access_token, tenant_id, etag: etag!, logIn, mint };
+}
+
+type Host = Awaited<ReturnType<typeof openHost>>;
+type Case = {
+  token(host: Host): Promise<string>;
+  revoke(host: Host, token: string): Promise<unknown>;
+  reason?: string;
+};
+
+const cases: Record<string, Case> = {
+  'a session that was ended': {
+    token: ({ logIn }) => logIn(),
+    revoke: (_, token) => as(token).accounts.logOut(),
+  },
+  'a session, by a new password': {
+    token: ({ logIn }) => logIn(),
+    revoke: ({ client, person }) =>
+      client.accounts.changePassword({
+        body: { currentPassword: person.password, newPassword: 'another long password' },
+      }),
+  },
+  'all sessions': {
+    token: ({ logIn }) => logIn(),
+    revoke: ({ client }) => client.accounts.endSessions(),
+  },
+  'an API key': {
+    token: async ({ client }) =>
+      (await client.accounts.createKey({ body: { name: 'k', permissions: 'admin' } })).data.key,
+    revoke: async ({ client }) => {
+      const { data } = await client.accounts.listKeys();
+      await client.accounts.deleteKey({ keyId: data.data[0]!.keyId });
+    },
+  },
+  'the account': {
+    token: async ({ client }) =>
+      (await client.accounts.createKey({ body: { name: 'k', permissions: 'admin' } })).data.key,
+    revoke: ({ client, person }) => client.accounts.deleteMe({ body: { password: person.password } }),
+  },
+  "a user's tokens": {
+    token: ({ mint }) => mint('ann'),
+    revoke: ({ client, tenant_id }) => client.tenants.revokeTokens({ tenant_id, body: { sub: 'ann' } }),
+  },
+  "a tenant's tokens": {
+    token: ({ mint }) => mint('ann'),
+    revoke: ({ client, tenant_id }) => client.tenants.revokeTokens({ tenant_id, body: {} }),
+  },
+  'a user who was deleted': {
+    token: ({ mint }) => mint('ann'),
+    revoke: ({ client, tenant_id }) =>
+      client.tenants.deleteUser({ tenant_id, user_id: 'ann' }, { ifMatch: '*' }),
+  },
+  'a tenant that was deleted': {
+    token: ({ mint }) => mint('ann'),
+    revoke: ({ client, tenant_id }) => client.tenants.delete({ tenant_id }),
+  },
+  'a tenant that was suspended': {
+    token: ({ mint }) => mint('ann'),
+    revoke: ({ client, tenant_id, etag }) =>
+      client.tenants.update({ tenant_id, body: { status: 'suspended' } }, { ifMatch: etag }),
+    reason: 'refused',
+  },
+};
+
+describe('within a second of a revocation in another process', () => {
+  it.each(Object.entries(cases))('%s: the open stream ends and calls are refused', async (_, one) => {
+    const { token, revoke, reason = 'unauthenticated' } = one;
+    const host = await openHost();
+    const given = await token(host);
+    const stranger = await openHost();
+    const stream = await open(given);
+    const bystander = await open(stranger.session);
+    expect([stream.status, bystander.status]).toEqual([200, 200]);
+
+    await revoke(host, given);
+    await clock.advance(1000);
+    const call = await fetch(`${there.localUrl}/v1/tasks`, { headers: { Authorization: `Bearer ${given}` } });
+    expect(call.status).toBe(reason === 'refused' ? 403 : 401);
+    expect(await endOf(stream)).toBe(reason);
+
+    const reader = bystander.body!.pipeThrough(new TextDecoderStream()).getReader();
+    await clock.advance(15_000);
+    let seen = '';
+    while (!seen.includes(': still here')) seen += (await reader.read()).value;
+    expect(seen).not.toContain('event: end');
+    await reader.cancel();
+  });
+});
