@@ -1,6 +1,6 @@
 import { apiKey, auditEntry, profile, subscription } from '@stak/accounts';
 import { conversation, customSkill, tenantDay, userDay } from '@stak/agents';
-import { inboxConfig, publicMessage, userMessage } from '@stak/inbox';
+import { inboxConfig, messageBody, publicMessage, userMessage } from '@stak/inbox';
 import {
   deliveryInsights,
   type FollowedEntity,
@@ -54,6 +54,7 @@ const entities: readonly FollowedEntity[] = [
 
   follow(inboxConfig, { view: 'inboxes', ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }) }),
   follow(userMessage, { view: 'messages', ownerOf: ofInbox }),
+  follow(messageBody, { view: 'message_bodies', ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }) }),
   follow(publicMessage, { view: 'broadcasts', ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }) }),
 
   follow(conversation, { view: 'conversations', ownerOf: ofUser, omit: ['messages', 'digest'] }),

@@ -32,10 +32,10 @@ export async function deliverySteps(
     const before = states[i];
     const state = before ?? emptyState(user, joining.joined, service.ids.next());
     const touched = (before?.version ?? 0) + 1;
-    const { host_system_id, sender, received, expiredat, message } = content;
+    const { host_system_id, sender, received, expiredat, message, body_bytes } = content;
     const copy = {
       ...{ ...user, id, host_system_id, sender, audiences: { kind, label }, received, delivered, expiredat },
-      ...{ taxonomy, message, readat: null, seenat: null, archivedat: null },
+      ...{ taxonomy, message, body_bytes, readat: null, seenat: null, archivedat: null },
       ordinal: state.added + 1,
       touched,
     };

@@ -6,6 +6,7 @@ import type { Hub } from './hub.ts';
 import type { Kept } from './kept.ts';
 import type { Page } from './pages.ts';
 import type { ShownCounts } from './schema.ts';
+import type { SharedBodies } from './shared-bodies.ts';
 import type { Turns } from './turns.ts';
 
 // Throws for a tenant that is missing, somebody else's or suspended.
@@ -34,6 +35,7 @@ export type Service = {
   readonly cursors: Cursors;
   readonly recipientsTogether: number;
   readonly broadcasts: BroadcastList;
+  readonly sharedBodies: SharedBodies;
   readonly turns: Turns;
   readonly due: Bell; // rung when there is something for the worker
   readonly pages: Kept<Page>;

@@ -10,6 +10,7 @@ import {
   member,
   membersOfInbox,
   memberTotal,
+  messageBody,
   requestKey,
   send,
   sharedHostId,
@@ -34,7 +35,7 @@ type Erased = 'done' | 'more';
 
 const ofUser = [userMessage, receipt, userStats, categoryStats, expiry] as const;
 const toEveryone = [publicMessage, publicStats, publicCategoryStats, broadcast] as const;
-const sent = [send, audiencePart, hostId, sharedHostId, requestKey] as const;
+const sent = [send, messageBody, audiencePart, hostId, sharedHostId, requestKey] as const;
 const ofTenant = [tenantSettings, inboxConfig, inboxCategories] as const;
 const allOfUser = defineQuery('everything of a user', { of: ofUser, consistent: true });
 const allToEveryone = defineQuery('everything to everyone', { of: toEveryone, consistent: true });
@@ -64,8 +65,14 @@ export function createEraser(service: Service) {
     async *exportUser(tenantId: string, userId: string): AsyncGenerator<{ kind: string; item: unknown }> {
       for await (const { inbox_key } of listInboxes(service, tenantId)) {
         const user = { tenant_key: tenantId, inbox_key, uid: userId };
-        for await (const { entity, item } of store.all(allOfUser, user))
-          if (entity !== 'expiry') yield { kind: `inbox ${entity}`, item };
+        for await (const found of store.all(allOfUser, user)) {
+          if (found.entity === 'expiry') continue;
+          const whole =
+            found.entity === 'user message'
+              ? (await service.sharedBodies.complete(user, [found.item])).get(found.item.id)
+              : found.item;
+          if (whole) yield { kind: `inbox ${found.entity}`, item: whole };
+        }
       }
     },
   };
@@ -76,7 +83,7 @@ async function eraseInboxOfUser(service: Service, user: UserPlace): Promise<bool
   const { store } = service;
   const { items } = await store.query(allOfUser, user, { limit: limits.erasedTogether });
   for (const { entity, item } of items)
-    if (entity === 'user message') await forgetRecipient(service, user, item.id);
+    if (entity === 'user message') await forgetRecipient(service, user, item);
   if (await remove(service, ofUser, items)) return true;
   const { tenant_key, inbox_key, uid } = user;
   if (!(await store.get(member, { tenant_key, inbox_key, uid }, { consistent: true }))) return false;

@@ -35,15 +35,32 @@ export async function readPage(
   filter: FeedFilter,
   { limit, before }: { limit: number; before?: string },
 ): Promise<Feed> {
-  const { rows, next } = await collectRows(service, box, filter, limit, before);
+  const { rows, next } = shorten(await collectRows(service, box, filter, limit, before));
   const ids = rows.flatMap(row => ('broadcast' in row ? [row.id] : []));
-  const texts = await service.broadcasts.texts(box.user, ids);
+  const own = rows.flatMap(row => ('message' in row ? [row.message] : []));
+  const [texts, messages] = await Promise.all([
+    service.broadcasts.texts(box.user, ids),
+    service.sharedBodies.complete(box.user, own),
+  ]);
   const items = rows.flatMap(row => {
-    if ('message' in row) return [showOwn(box, row.message, row.flags)];
+    if ('message' in row) {
+      const message = messages.get(row.id);
+      return message ? [showOwn(box, message, row.flags)] : [];
+    }
     const text = texts.get(row.id);
     return text ? [showPublic(box, text, row.flags, row.receipt)] : [];
   });
   return { items, before: next };
+}
+
+// As many as their bodies may be read together, and one at least.
+function shorten({ rows, next }: { rows: Row[]; next?: string }): { rows: Row[]; next?: string } {
+  let bytes = 0;
+  const end = rows.findIndex((row, i) => {
+    bytes += 'message' in row ? (row.message.body_bytes ?? 0) : 0;
+    return bytes > limits.pageBodyBytes && i > 0;
+  });
+  return end === -1 ? { rows, next } : { rows: rows.slice(0, end), next: rows[end - 1]!.id };
 }
 
 async function collectRows(
@@ -125,8 +142,9 @@ export async function readMessage(service: Service, user: UserPlace, id: string)
     if (text) return showPublic(box, text, broadcastFlags(box.state)(broadcast), read);
   }
   const message = await service.store.get(userMessage, { ...user, id }, { consistent: true });
-  if (!message) throw noMessage();
-  return showOwn(box, message, flagsOf(box.state, markOf(message)));
+  const whole = message && (await service.sharedBodies.complete(user, [message])).get(id);
+  if (!whole) throw noMessage();
+  return showOwn(box, whole, flagsOf(box.state, markOf(whole)));
 }
 
 const snoozedUntil = ({ state }: Mailbox, id: string): number | null =>
@@ -157,7 +175,7 @@ const show = (
   delivered: one.delivered,
   expiredat: one.expiredat,
   taxonomy: one.taxonomy,
-  message: one.message,
+  message: { title: one.message.title, body: one.message.body, cta_uri: one.message.cta_uri },
   read: flags.read,
   seen: flags.seen,
   archived: flags.archived,

@@ -20,15 +20,16 @@ import { redact, redactHostId } from './redaction.ts';
 import { broadcastBody, inboxBody, publishBody, type ShownMessage } from './schema.ts';
 import { createSendWorker, runDue } from './send-worker.ts';
 import { listInboxes, writeInbox } from './settings.ts';
+import { createSharedBodies } from './shared-bodies.ts';
 import { createSubscriptions } from './streams.ts';
 import { inboxConfig, inboxTable } from './table.ts';
 import { createTurns } from './turns.ts';
 import { userApi } from './user-api.ts';
-import './send-table.ts'; // its entities are part of the design
 
 export type { EnterTenant, InboxDeps } from './deps.ts';
 export { inboxErrors } from './errors.ts';
 export type { Place, UserPlace } from './places.ts';
+export { messageBody } from './send-table.ts';
 export { inboxConfig, inboxTable, publicMessage, userMessage } from './table.ts';
 
 export type Inbox = ReturnType<typeof createInbox>;
@@ -53,6 +54,7 @@ function createService(deps: InboxDeps): Service {
     ...{ store, clock, ids, log, random, enterTenant, cursors },
     recipientsTogether: deps.recipientsTogether ?? limits.recipientsTogether,
     broadcasts: createBroadcastList({ store, now: clock.now }),
+    sharedBodies: createSharedBodies({ store }),
     turns: createTurns(),
     due: createBell(clock),
     pages: createKept(limits.pagesKept),

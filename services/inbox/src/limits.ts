@@ -17,6 +17,11 @@ export const uriChars = 2048; // what browsers and mail programs take
 export const ctaSchemes = 20; // of links that an inbox allows besides the usual ones: its own apps'
 export const messageBytes = 256 * 1024; // a copy with its keys stays below an item's 400 KB
 
+export const ownBodyBytes = 1024; // a body up to this is in every copy: a page of them stays one query
+export const savedBytes = 64 * 1024; // what one body for all recipients has to save: it costs each reader a read
+export const pageBodyBytes = 4 * 1024 * 1024; // of bodies read for one page; beyond, the page is shorter
+export const cachedBodies = 500; // bodies of several users' messages in memory: 8 MB of those that are kept
+
 export const categories = 40; // of an inbox; each may be a step of a transaction, which has 100
 export const inboxes = 100; // of a tenant: erasing a user visits each
 

@@ -23,6 +23,7 @@ import {
   type Send,
 } from './sends.ts';
 import { type InboxConfig, type Policies, readPolicies, registerCategory } from './settings.ts';
+import { bytesOf, isShared, putBodySteps } from './shared-bodies.ts';
 
 export type Origin = {
   sender: string; // unless the message names another
@@ -91,22 +92,25 @@ async function contentSteps(
   { message, uids }: Draft & { uids?: readonly string[] },
   config: InboxConfig,
 ): Promise<Step[]> {
+  const body = putBodySteps(made, message.body);
   const record = (sent?: { seq: number; members: number }): Step => [
     'send',
     write.put(send, { ...made, ...sent }, { ifAbsent: true }),
   ];
   if (made.status !== 'sent') {
     const isLong = uids !== undefined && !made.audiences.uids;
-    return [record(), ...(isLong ? audienceSteps(made, uids) : [])];
+    return [record(), ...body, ...(isLong ? audienceSteps(made, uids) : [])];
   }
-  const content = { ...made, message: stored(message) };
-  if (uids) return [record(), ...(await deliverySteps(service, content, uids, config))];
+  const content = { ...made, message: stored(message, made.body_bytes) };
+  if (uids) return [record(), ...body, ...(await deliverySteps(service, content, uids, config))];
   const { sent, steps } = await broadcastSteps(service, content);
   made.members = sent.members;
   return [record(sent), ...steps];
 }
 
-const stored = (message: Draft['message']) => ({ ...message, body: message.body ?? null });
+// What the copies have of a message: all of it, unless they share the body.
+const stored = ({ title, body, cta_uri }: Draft['message'], body_bytes?: number) =>
+  body_bytes === undefined ? { title, body: body ?? null, cta_uri } : { title, cta_uri };
 
 function checkMessage({ schema, cta_schemes }: InboxConfig, { message }: Draft): void {
   checkCtaUri(message.cta_uri, cta_schemes);
@@ -134,7 +138,10 @@ function makeSend(
       'It can be sent from the next second to a year ahead.',
     );
   const isShort = uids !== undefined && uids.length <= limits.recipientsTogether;
-  const isInline = uids === undefined || uids.length <= Math.min(recipientsTogether, roomFor(message));
+  const bytes = bytesOf(message.body);
+  const body_bytes = uids !== undefined && isShared(bytes, uids.length) ? bytes : undefined;
+  const copied = stored(message, body_bytes);
+  const isInline = uids === undefined || uids.length <= Math.min(recipientsTogether, roomFor(copied));
   const status = send_at !== undefined ? 'scheduled' : isInline ? 'sent' : 'delivering';
   return {
     ...place,
@@ -151,9 +158,10 @@ function makeSend(
     delivered: status === 'sent' ? (uids?.length ?? 0) : 0,
     removed: 0,
     read: 0,
+    ...(body_bytes !== undefined && { body_bytes }),
     send_at,
     ...(status !== 'sent' && {
-      message: stored(message),
+      message: copied,
       shard: Math.floor(random() * limits.dueShards),
       dueat: send_at === undefined ? nowMs : send_at * 1000,
     }),

@@ -96,16 +96,21 @@ function withdrawnSince({ state }: Mailbox, withdrawn: number): ServerEvent[] | 
 
 // Own messages after an ordinal, oldest first. Most are the newest ones; undefined if some are not to be found near,
 // because they came late or have gone again.
-async function ownSince({ store }: Service, box: Mailbox, added: number): Promise<ServerEvent[] | undefined> {
+async function ownSince(service: Service, box: Mailbox, added: number): Promise<ServerEvent[] | undefined> {
   const wanted = box.state.added - added;
   if (wanted > limits.resumedMessages) return undefined;
-  const { items } = await store.query(messagesOfUser, box.user, { limit: wanted + limits.resumedMessages });
+  const { items } = await service.store.query(messagesOfUser, box.user, {
+    limit: wanted + limits.resumedMessages,
+  });
   const found = items
     .flatMap(({ entity, item }) => (entity === 'user message' && item.ordinal > added ? [item] : []))
     .slice(0, wanted);
   if (found.length < wanted) return undefined;
+  if (found.reduce((sum, one) => sum + (one.body_bytes ?? 0), 0) > limits.pageBodyBytes) return undefined;
+  const messages = await service.sharedBodies.complete(box.user, found);
   return found
     .toReversed()
+    .flatMap(({ id }) => messages.get(id) ?? [])
     .map(item => ({ event: 'message', data: showOwn(box, item, flagsOf(box.state, markOf(item))) }));
 }
 

@@ -10,6 +10,7 @@ import { erasedRecipient } from './recipients.ts';
 import { removeRedacted, withoutMessages } from './redacted-copies.ts';
 import { hostId, send } from './send-table.ts';
 import { audienceOf, idsOfHostId, readSend, type Send } from './sends.ts';
+import { deleteBodySteps } from './shared-bodies.ts';
 import { userMessage, userStats } from './table.ts';
 
 // Takes a message back from all who got it. When this has answered, nobody sees it and nobody's counts have it.
@@ -41,7 +42,11 @@ async function redactOnce(service: Service, place: Place, current: Send): Promis
   const [only, ...others] = current.audiences.uids ?? [];
   if (current.status === 'sent' && only && others.length === 0) {
     await store.transact(
-      [closeSend(current, 'redacted'), ...(await copySteps(service, place, current, only))],
+      [
+        closeSend(current, 'redacted'),
+        ...deleteBodySteps(current),
+        ...(await copySteps(service, place, current, only)),
+      ],
       { pattern: 'redact' },
     );
     return current;
@@ -80,6 +85,7 @@ async function announce(service: Service, place: Place, current: Send): Promise<
   await service.store.transact(
     [
       ['send', write.update(send, keyOf(current), change, { if: { status: current.status } })],
+      ...deleteBodySteps(current),
       ...headSteps(service, place, head, { redacting }, live),
     ],
     { pattern: 'redact' },
@@ -90,12 +96,12 @@ const keyOf = ({ tenant_key, inbox_key, id }: Send) => ({ tenant_key, inbox_key,
 
 // Nothing was sent, so the host's id for it is free again.
 export async function cancelSteps({ store }: Service, current: Send): Promise<Step[]> {
-  const closed = closeSend(current, 'cancelled');
+  const closed = [closeSend(current, 'cancelled'), ...deleteBodySteps(current)];
   const { tenant_key, inbox_key, id, host_system_id } = current;
-  if (host_system_id === null) return [closed];
+  if (host_system_id === null) return closed;
   const key = { tenant_key, inbox_key, host_system_id };
   const held = await store.get(hostId, key, { consistent: true });
-  return held?.id === id ? [closed, ['host id', write.delete(hostId, key, { if: { id } })]] : [closed];
+  return held?.id === id ? [...closed, ['host id', write.delete(hostId, key, { if: { id } })]] : closed;
 }
 
 function closeSend(current: Send, status: 'redacted' | 'cancelled'): Step {

@@ -27,6 +27,7 @@ export const send = entity(inboxTable, {
     title: z.string().nullable(),
     taxonomy,
     message: messageContent.optional().describe('until it is delivered'),
+    body_bytes: int.optional().describe('of a body that all recipients share'),
     received: int,
     expiredat: int,
     recipients: int,
@@ -70,6 +71,15 @@ export const audiencePart = entity(inboxTable, {
   schema: z.object({ ...place, id: z.string(), part: int, uids: z.array(z.string()), expiredat: int }),
   key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 'a#{id}#{part:3}' },
   examples: [{ ...acme, id: exampleId, part: 0, uids: ['ann', 'bob'], expiredat: 4_000_000_000 }],
+});
+
+export const messageBody = entity(inboxTable, {
+  name: 'message body',
+  description: 'The body of a message to several users, where it is too large for every copy to have it.',
+  kind: 'MB',
+  schema: z.object({ ...place, id: z.string(), body: z.unknown(), expiredat: int }),
+  key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 't#{id}' },
+  examples: [{ ...acme, id: exampleId, body: 'x'.repeat(8192), expiredat: 4_000_000_000 }],
 });
 
 export const hostId = entity(inboxTable, {

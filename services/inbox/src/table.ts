@@ -19,7 +19,7 @@ const acme = { tenant_key: 'acme', inbox_key: 'main' };
 
 export const messageContent = z.object({
   title: z.string(),
-  body: z.unknown(),
+  body: z.unknown().optional(),
   cta_uri: z.string().nullable(),
 });
 export const taxonomy = z.object({ category: z.string() }).optional();
@@ -111,6 +111,7 @@ export const userMessage = entity(inboxTable, {
     readat: int.nullable(),
     seenat: int.nullable(),
     archivedat: int.nullable(),
+    body_bytes: int.optional().describe('of a body that all recipients share: it is in the message body'),
     ordinal: int.describe("the how-manieth message of the user's inbox"),
     touched: int.describe("the version of the user's stats at the last mark on it: later ranges go over it"),
   }),

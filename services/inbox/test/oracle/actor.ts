@@ -152,9 +152,11 @@ export class Actor {
     repeats: number,
     hostId = `host ${++this.#number}`,
   ): Promise<void> {
+    // Every third is so large that several recipients share it.
+    const body = 'text'.repeat(this.#sent.length % 3 ? 1 : 20_000);
     const send_at = delay === undefined ? undefined : this.#seconds() + delay;
     const draft = {
-      message: { title: `${hostId}, ${this.#sent.length}`, body: 'text' },
+      message: { title: `${hostId}, ${this.#sent.length}`, body },
       host_system_id: hostId,
       ttl: `${ttl}s`,
       ...(category && { taxonomy: { category } }),
@@ -172,7 +174,7 @@ export class Actor {
       if (repeated.send.id !== published.send.id || repeated.isNew) throw new Error('it was sent again');
     }
     const { id, expiredat, status } = published.send;
-    const sent: Sent = { id, category, expiredat, recipients: uids, redacted: false };
+    const sent: Sent = { id, category, body, expiredat, recipients: uids, redacted: false };
     this.#sent.push({ id, hostId });
     this.#holders.set(hostId, id);
     this.model.sent.set(id, sent);

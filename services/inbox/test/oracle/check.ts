@@ -37,7 +37,10 @@ async function readAll(world: World, actor: Actor, user: UserPlace, view: (typeo
   do {
     const limit = 2 + ((shown.length + world.faults.writes()) % 5);
     const page = await actor.inbox().operations.feed(user, view, { limit, before });
-    for (const { id, read, seen, archived } of page.items) shown.push({ id, read, seen, archived });
+    for (const { id, read, seen, archived, message } of page.items) {
+      shown.push({ id, read, seen, archived });
+      if (message.body !== actor.model.sent.get(id)?.body) throw new Error(`${id} has another body`);
+    }
     before = page.before;
   } while (before !== undefined);
   return shown;

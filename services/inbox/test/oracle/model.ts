@@ -7,6 +7,7 @@ export type Flags = { read: boolean; seen: boolean; archived: boolean; snoozedUn
 export type Sent = {
   id: string;
   category?: string;
+  body: string;
   expiredat: number;
   recipients?: readonly string[]; // of everyone if absent
   redacted: boolean;

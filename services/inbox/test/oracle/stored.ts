@@ -9,15 +9,18 @@ type Stored = { pk: string; sk: string } & Record<string, unknown>;
 
 const tableName = 'stak-inbox';
 
-async function countsAt(world: World, partition: string): Promise<Record<string, Stored>> {
+async function itemsAt(world: World, partition: string, prefix: string): Promise<Stored[]> {
   const { Items = [] } = await world.client.query({
     TableName: tableName,
     KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
-    ExpressionAttributeValues: { ':pk': partition, ':sk': 'c#' },
+    ExpressionAttributeValues: { ':pk': partition, ':sk': prefix },
     ConsistentRead: true,
   });
-  return Object.fromEntries((Items as Stored[]).map(item => [item.sk.slice(2), item]));
+  return Items as Stored[];
 }
+
+const countsAt = async (world: World, partition: string): Promise<Record<string, Stored>> =>
+  Object.fromEntries((await itemsAt(world, partition, 'c#')).map(item => [item.sk.slice(2), item]));
 
 const keyOf = (world: World, kind: string, uid = ''): string =>
   `t#${world.place.tenant_key}${kind}#${uid}${world.place.inbox_key}`;
@@ -62,7 +65,14 @@ export async function checkAtRest(world: World, actor: Actor): Promise<void> {
     await handleRecords(world.processes[0], left);
   const stored = await countsAt(world, keyOf(world, 'G', '$public#'));
   if (stored['*']) deepStrictEqual(publishedOf(stored), actor.model.publicCounts(), 'for everyone, at rest');
-  for (const [id, read] of actor.model.readers()) {
+  const readers = actor.model.readers();
+  const bodies = (await itemsAt(world, keyOf(world, 'S'), 't#')).map(item => item.sk.slice(2));
+  deepStrictEqual(
+    bodies.filter(id => !readers.has(id)),
+    [],
+    'bodies of messages that are gone',
+  );
+  for (const [id, read] of readers) {
     const found = await world.store.get(send, { ...world.place, id }, { consistent: true });
     if (found) deepStrictEqual(found.read, read, `readers of ${id}`);
     if (found) deepStrictEqual(found.members, actor.model.sent.get(id)?.members, `recipients of ${id}`);

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { bytesOf, isShared } from '../src/shared-bodies.ts';
+import { readEvents, startConsumers } from './consumers.ts';
+import { main, type Office, openOffice } from './office.ts';
+
+let office: Office;
+beforeEach(async () => {
+  office = await openOffice();
+  await office.ask('PUT', 'main', { send: main });
+});
+afterEach(() => office.close());
+
+const many = (count: number) => Array.from({ length: count }, (_, i) => `u${i}`);
+const large = { text: 'Read this. '.repeat(2000), flags: [true, null, 7] }; // 22 KB
+const publish = async (uids: string[], body: unknown = large, more: object = {}) => {
+  const send = { message: { title: 'Terms', body, cta_uri: 'https://a.example' }, uids, ...more };
+  const answer = await office.ask('POST', 'main/messages', { send });
+  await office.inbox.operations.runDue();
+  return answer.body.id;
+};
+const stored = async (prefix: string) => {
+  const { Items = [] } = await office.engine.client.scan({ TableName: 'stak-inbox' });
+  return Items.filter(item => String(item.sk).startsWith(prefix));
+};
+const bodies = () => stored('t#');
+const feedOf = async (uid: string, query = '') =>
+  (await office.ask('GET', `main/users/${uid}/messages${query}`)).body;
+
+describe('whether recipients share a body', () => {
+  it.each([
+    [limits.ownBodyBytes, 10_000, false],
+    [limits.ownBodyBytes + 1, 10_000, true],
+    [limits.savedBytes + 1, 2, true],
+    [limits.messageBytes, 1, false],
+    [4096, 16, false],
+    [4096, 18, true],
+  ])('%i bytes to %i users: %s', (bytes, recipients, expected) => {
+    expect(isShared(bytes, recipients)).toBe(expected);
+  });
+});
+
+describe('a body that recipients share', () => {
+  it('is stored once, and read like any other', async () => {
+    const id = await publish(many(40));
+    expect(await bodies()).toHaveLength(1);
+    for (const copy of await stored('m#')) expect(bytesOf(copy)).toBeLessThan(1024);
+    const message = { title: 'Terms', body: large, cta_uri: 'https://a.example' };
+    for (const uid of ['u0', 'u39']) expect((await feedOf(uid)).data).toMatchObject([{ id, message }]);
+    expect((await office.ask('GET', `main/users/u7/messages/${id}`)).body.message).toEqual(message);
+    expect((await office.ask('PUT', `main/users/u7/messages/${id}/read`)).body).toMatchObject({ message });
+  });
+
+  it('is not made for small ones, nor for one recipient', async () => {
+    await publish(many(40), 'Short');
+    await publish(['u1'], 'x'.repeat(200_000));
+    expect(await bodies()).toEqual([]);
+    office.ledger.clear();
+    await feedOf('u1');
+    expect(office.ledger.entries().map(one => one.pattern)).not.toContain('bodies of messages');
+  });
+
+  it('costs a page one read for all of them, and none when they are in memory', async () => {
+    for (let i = 0; i < 5; i++) await publish(many(10), `${i}`.repeat(10_000));
+    const callsOf = async (query: string) => {
+      office.ledger.clear();
+      expect((await feedOf('u1', query)).data).toHaveLength(5);
+      return office.ledger.entries().find(one => one.pattern === 'bodies of messages')?.calls ?? 0;
+    };
+    expect([await callsOf('?limit=20'), await callsOf('?limit=21')]).toEqual([1, 0]);
+  });
+
+  it('makes pages shorter that would be too large, and loses nothing', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 20; i++) ids.push(await publish(['u1', 'u2'], `${i % 10}`.repeat(250_000)));
+    const first = await feedOf('u1', '?limit=100');
+    expect(first.data.length).toBe(16);
+    const second = await feedOf('u1', `?limit=100&cursor=${first.next_cursor}`);
+    expect([...first.data, ...second.data].map(one => one.id)).toEqual(ids.toReversed());
+    expect(second.next_cursor).toBeNull();
+  });
+
+  it.each([
+    ['some', 10],
+    ['many', 40],
+  ])('is gone at once when what %s users got is redacted', async (_, count) => {
+    const id = await publish(many(count));
+    await feedOf('u1');
+    await office.ask('DELETE', `main/messages/${id}`);
+    expect(await bodies()).toEqual([]);
+    expect((await feedOf('u2')).data).toEqual([]);
+    expect((await office.ask('GET', `main/users/u1/messages/${id}`)).status).toBe(404);
+    await office.inbox.operations.runDue();
+    expect(JSON.stringify(await stored(''))).not.toContain('Read this');
+  });
+
+  it('goes with a scheduled send that is cancelled, and is there when it is sent', async () => {
+    const send_at = Math.floor(office.clock.now() / 1000) + 60;
+    const cancelled = await publish(many(10), large, { send_at });
+    const kept = await publish(many(10), large, { send_at });
+    expect(await bodies()).toHaveLength(2);
+    await office.ask('DELETE', `main/scheduled/${cancelled}`);
+    expect(await bodies()).toHaveLength(1);
+    await office.clock.advance(60_000);
+    await office.inbox.operations.runDue();
+    expect((await feedOf('u9')).data).toMatchObject([{ id: kept, message: { body: large } }]);
+  });
+
+  it('leaves out a message whose body was removed between two reads', async () => {
+    const id = await publish(['u1', 'u2', 'u3', 'u4', 'u5']);
+    const { batchGet } = office.engine.client;
+    office.engine.client.batchGet = async input => {
+      office.engine.client.batchGet = batchGet;
+      await office.ask('DELETE', `main/messages/${id}`);
+      return batchGet(input);
+    };
+    expect((await feedOf('u1')).data).toEqual([]);
+    expect((await office.ask('GET', 'main/users/u1/counts')).body).toMatchObject({ total: 0 });
+  });
+
+  it('expires with the copies', async () => {
+    await publish(many(10), large, { ttl: '60s' });
+    await office.clock.advance(61_000);
+    await office.engine.sweep();
+    expect([...(await bodies()), ...(await stored('m#'))]).toEqual([]);
+  });
+
+  it('comes with the events', async () => {
+    const consumers = startConsumers(office);
+    await consumers.begun();
+    const events = readEvents(await office.call('GET', 'main/users/u1/stream'));
+    await events.next();
+    const id = await publish(many(10));
+    expect(await events.next()).toMatchObject({ event: 'message', data: { id, message: { body: large } } });
+    await events.close();
+    office.api.stop();
+    await consumers.stop();
+  });
+
+  it.each([
+    ['short', 10],
+    ['long', 40],
+  ])('is exported with a user, and erased with the last of a %s list', async (_, count) => {
+    await publish(many(count));
+    const exported: unknown[] = [];
+    for await (const { item } of office.inbox.eraser.exportUser('acme', 'u1')) exported.push(item);
+    expect(JSON.stringify(exported)).toContain(large.text);
+    const erase = async (uid: string) => {
+      while ((await office.inbox.eraser.eraseUser('acme', uid)) === 'more');
+    };
+    for (let i = 1; i < count; i += 3)
+      await Promise.all(
+        many(count)
+          .slice(i, i + 3)
+          .map(erase),
+      );
+    expect(await bodies()).toHaveLength(1);
+    expect((await feedOf('u0')).data).toMatchObject([{ message: { body: large } }]);
+    await erase('u0');
+    expect(await bodies()).toEqual([]);
+  });
+
+  it('is erased with its tenant', async () => {
+    await publish(many(10));
+    while ((await office.inbox.eraser.eraseTenant('acme')) === 'more');
+    expect(await stored('')).toEqual([]);
+  });
+});
