@@ -4,6 +4,7 @@ import { evaluateCondition } from '../expressions/evaluation.ts';
 import { type Projection, project } from '../expressions/projection.ts';
 import * as limits from '../limits.ts';
 import { decodeItem, decodeSize, type Gathering } from '../storage/codec.ts';
+import { after, partitionOf, successor } from '../storage/keys.ts';
 import { copyBytes, type Decode, type RangeOptions } from '../storage/store.ts';
 import type { Index, Table } from '../storage/table.ts';
 import { keyAttributes, projectedSize } from '../storage/writer.ts';
@@ -22,8 +23,6 @@ export type PageRequest = {
   filter?: Condition;
   projection?: Projection;
   countOnly: boolean;
-  // Which items belong to this reader, by their key: the segment of a parallel scan.
-  owns?(key: Buffer): boolean;
 };
 
 export type Page<T> = {
@@ -36,26 +35,74 @@ export type Page<T> = {
   lastKey?: Item;
 };
 
-export function readPage<T>(context: Context, request: PageRequest, view: View<T>): Page<T> {
-  const page: Page<T> = { items: [], count: 0, scanned: 0, bytes: 0, fetchedBytes: [] };
-  if (!isWhole(request)) {
-    walk(context, request, partCollector(page, request, view));
-    return page;
-  }
-  const whole = view.gather();
-  walk(context, request, wholeCollector(page, request, whole));
-  page.items = whole.finish();
-  return page;
+export function readPage<T>({ store }: Context, request: PageRequest, view: View<T>): Page<T> {
+  const { collect, finish } = createCollector(request, view);
+  const { range, index } = request;
+  if (index) store.each(range, copyBytes, key => store.get(key, collect) ?? true);
+  else store.each(range, collect, hasRoom => hasRoom);
+  return finish();
 }
+
+// A segment may own few of the items it passes, or none of them: after so many, others have their turn.
+const passedPerTurn = 1000;
+const strangersInTurn = 16; // of one partition, which is then left behind as a whole
+
+export type SegmentRequest = PageRequest & {
+  // Which items belong to this reader, by their key.
+  owns(key: Buffer): boolean;
+};
+
+export async function readSegment<T>(
+  context: Context,
+  request: SegmentRequest,
+  view: View<T>,
+): Promise<Page<T>> {
+  const { collect, finish } = createCollector(request, view);
+  let range: RangeOptions | undefined = request.range;
+  while (range) {
+    range = walkSome(context, { ...request, range }, collect);
+    await new Promise(setImmediate);
+  }
+  return finish();
+}
+
+// Answers where to go on; undefined when the page is full or the table is over.
+function walkSome(
+  { store }: Context,
+  { range, index, owns }: SegmentRequest,
+  collect: Collect,
+): RangeOptions | undefined {
+  let passed = 0;
+  let strangers = 0;
+  let partition: Buffer | undefined;
+  for (const { key, value } of store.range(range, index ? copyBytes : nothing)) {
+    const item = index ? value! : key;
+    passed += 1;
+    if (owns(item)) {
+      if (!(store.get(item, collect) ?? true)) return undefined;
+    } else if (!index) {
+      if (partition && key.subarray(0, partition.length).equals(partition)) strangers += 1;
+      else [partition, strangers] = [partitionOf(key), 1];
+      if (strangers === strangersInTurn) return { ...range, start: successor(partition) };
+    }
+    if (passed === passedPerTurn) return { ...range, start: after(key) };
+  }
+  return undefined;
+}
+
+const nothing = (): undefined => undefined;
 
 // Reads an item into the page and says whether there is room for more.
 type Collect = Decode<boolean>;
 
-function walk({ store }: Context, { range, index, owns }: PageRequest, collect: Collect): void {
-  const read = (key: Buffer) => (owns && !owns(key)) || (store.get(key, collect) ?? true);
-  if (index) store.each(range, copyBytes, read);
-  else if (!owns) store.each(range, collect, hasRoom => hasRoom);
-  else for (const { key } of store.keys(range)) if (!read(key)) break;
+function createCollector<T>(request: PageRequest, view: View<T>): { collect: Collect; finish(): Page<T> } {
+  const page: Page<T> = { items: [], count: 0, scanned: 0, bytes: 0, fetchedBytes: [] };
+  if (!isWhole(request)) return { collect: partCollector(page, request, view), finish: () => page };
+  const whole = view.gather();
+  return {
+    collect: wholeCollector(page, request, whole),
+    finish: () => Object.assign(page, { items: whole.finish() }),
+  };
 }
 
 // Nothing of the item has to be looked at: it goes straight into the caller's form.

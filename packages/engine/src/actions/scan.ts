@@ -7,7 +7,7 @@ import { type ScanInput, validateScan } from '../validation/scan.ts';
 import { checkStartKey } from '../validation/start-key.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { pageAnswer } from './answer.ts';
-import { readPage } from './page.ts';
+import { type Page, type PageRequest, readPage, readSegment } from './page.ts';
 import { bindReadExpressions } from './read-expressions.ts';
 import { findIndex, pageUsage, resumeAfter, visibleThrough } from './read-request.ts';
 
@@ -23,22 +23,21 @@ export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
   if (owns && input.ExclusiveStartKey) checkSegment(input, table, input.ExclusiveStartKey, owns);
   const visibility = visibleThrough(table, index, input, projection);
   const bounds = prefixRange(index ? head(space.index, index.id) : head(space.item, table.id));
-  const page = readPage(
-    context,
-    {
-      table,
-      index,
-      range: resumeAfter(bounds, table, index, input.ExclusiveStartKey, false),
-      limit: input.Limit,
-      visible: visibility.visible,
-      filter,
-      projection,
-      countOnly: input.Select === 'COUNT',
-      owns,
-    },
-    view,
-  );
-  return pageAnswer(input, page, view, () => pageUsage(index, input, visibility, page));
+  const request: PageRequest = {
+    table,
+    index,
+    range: resumeAfter(bounds, table, index, input.ExclusiveStartKey, false),
+    limit: input.Limit,
+    visible: visibility.visible,
+    filter,
+    projection,
+    countOnly: input.Select === 'COUNT',
+  };
+  const answer = (page: Page<T>) =>
+    pageAnswer(input, page, view, () => pageUsage(index, input, visibility, page));
+  return owns
+    ? readSegment(context, { ...request, owns }, view).then(answer)
+    : answer(readPage(context, request, view));
 }
 
 function segmentOf({ Segment, TotalSegments }: ScanInput): ((key: Buffer) => boolean) | undefined {

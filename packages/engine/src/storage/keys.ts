@@ -286,6 +286,10 @@ export function tokenExpiryKey(expiresAtMs: number, token: Buffer): Buffer {
   return Buffer.concat([key, token.subarray(1)]);
 }
 
+// What every key of the same partition begins with.
+export const partitionOf = (key: Buffer): Buffer =>
+  key.subarray(0, headBytes + 2 + key.readUInt16BE(headBytes));
+
 // Spreads partitions over scan segments and stream shards. FNV-1a with a final mix; it need not resist attack,
 // it only has to give the same answer in every process.
 export function partitionHash(key: Buffer): number {
