@@ -19,6 +19,7 @@ const keepPackagesOutside = {
 };
 
 const programs = [
+  './src/lake-thread.ts',
   '../../packages/sandbox/src/sandbox-thread.mjs',
   '../../services/lake/src/duck-process.mjs',
   '../../services/webhooks/src/rules-program.ts',

@@ -3,7 +3,7 @@ import { createAgents, createModels } from '@stak/agents';
 import type { AnyEndpoint, Authenticate, Principal, Revocations } from '@stak/http';
 import { createInbox } from '@stak/inbox';
 import type { Clock, ErrorCatalogue, Ids, Logger, Sealer, Worker } from '@stak/kit';
-import { createLake, type LakeDeps } from '@stak/lake';
+import { createLake, createLakeReader, type LakeDeps } from '@stak/lake';
 import { createOutbound } from '@stak/outbound';
 import type { Alarm, Subscription } from '@stak/streams';
 import type { AnyTable, Cursors, Store } from '@stak/table';
@@ -28,7 +28,8 @@ export type Surroundings = {
   config: Pick<ServerConfig, 'corsOrigins' | 'github' | 'google' | 'stripe' | 'outboundAllow' | 'models'>;
   passwordCost?: AccountsDeps['passwordCost'];
   system: Pick<SystemDeps, 'source' | 'ledger' | 'workers'>;
-  lake?: Pick<LakeDeps, 'objects' | 'scratch' | 'client' | 'source'>; // none: nothing is captured
+  // None: nothing is captured. With `wake`, a thread of its own captures and keeps it.
+  lake?: Pick<LakeDeps, 'objects' | 'scratch' | 'client' | 'source'> & { wake?(): void };
   announceRevoked?: Revocations['announce']; // to the other processes
   explorer?: Pick<ExplorerDeps, 'client' | 'control' | 'source' | 'ledger' | 'operators'>; // none: nobody looks
 };
@@ -157,16 +158,13 @@ export function composeServices(surroundings: Surroundings): Services {
     },
   });
 
-  const lake =
-    surroundings.lake &&
-    createLake({
-      ...base,
-      ...surroundings.lake,
-      tables: followed,
-      insights,
-      tenantsOf: tenants.tenantsOf,
-      enterTenant,
-    });
+  const lake = surroundings.lake && composeLake(surroundings.lake);
+
+  function composeLake({ wake, ...place }: NonNullable<Surroundings['lake']>) {
+    const { tenantsOf } = tenants;
+    const deps = { ...base, ...place, tables: followed, insights, tenantsOf, enterTenant };
+    return wake ? { ...createLakeReader({ ...deps, wake }), onAlarm() {} } : createLake(deps);
+  }
 
   const explorer = surroundings.explorer && createExplorer({ ...base, cursors, ...surroundings.explorer });
 
@@ -187,7 +185,10 @@ export function composeServices(surroundings: Surroundings): Services {
       ...systemEndpoints({
         ...base,
         ...surroundings.system,
-        subscriptions: all.flatMap(service => service.subscriptions),
+        subscriptions: [
+          ...all.flatMap(service => (service === lake ? [] : service.subscriptions)),
+          ...(lake?.consumers ?? []),
+        ],
         isOperator: caller => explorer?.isOperator(caller) ?? false,
       }),
       ...(explorer?.api ?? []),

@@ -16,6 +16,7 @@ export type Database = {
 export type DatabaseOptions = {
   clock?: Clock;
   isGuest?: boolean; // looks and leaves: begins no store, and expired items stay where they are
+  isReader?: boolean; // an embedded store is opened for reading only
   onError?(error: Error, work: string): void;
 };
 
@@ -25,7 +26,7 @@ export function openDatabase(config: StoreConfig, options: DatabaseOptions = {})
 }
 
 async function openEmbedded(path: string, options: DatabaseOptions): Promise<Database> {
-  const { clock = systemClock, isGuest = false, onError } = options;
+  const { clock = systemClock, isGuest = false, isReader = false, onError } = options;
   const { createEngine } = await import('@stak/engine');
   // Names, addresses and hashes are in there: for its owner only.
   if (path !== ':memory:' && !isGuest) await mkdir(resolve(path), { recursive: true, mode: 0o700 });
@@ -33,6 +34,7 @@ async function openEmbedded(path: string, options: DatabaseOptions): Promise<Dat
     path: path === ':memory:' ? path : resolve(path),
     clock,
     ...(isGuest && { create: false, sweepIntervalMs: 0 }),
+    ...(isReader && { readOnly: true }),
     ...(onError && { onError }),
   });
   return {

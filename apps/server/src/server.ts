@@ -6,18 +6,28 @@ import {
   createSealer,
   type Logger,
   SealError,
+  type Supervisor,
   superviseWorkers,
   systemClock,
   watchEventLoop,
+  type WorkerState,
 } from '@stak/kit';
 import { createConsumer, streamsTable } from '@stak/streams';
-import { createCursors, createLedger, createStore, createTables, tableErrors } from '@stak/table';
+import {
+  createCursors,
+  createLedger,
+  createStore,
+  createTables,
+  type Ledger,
+  tableErrors,
+} from '@stak/table';
 import { composeServices, type Services, type Surroundings } from './compose.ts';
 import type { ServerConfig } from './config.ts';
 import { type Database, openDatabase } from './database.ts';
 import { apiInfo } from './document.ts';
 import { UsageError } from './errors.ts';
-import { openLake } from './lake-place.ts';
+import { createLakeHost } from './lake-host.ts';
+import { isInMemory, openLake } from './lake-place.ts';
 import { createMetrics } from './metrics.ts';
 import { deriveSecret, readSecretKeys } from './secrets.ts';
 import type { Supervised } from './supervised.ts';
@@ -37,6 +47,7 @@ export type ServerOptions = {
   supervised?: Pick<Supervised, 'answer' | 'gather'>; // other processes that serve the same
   passwordCost?: Surroundings['passwordCost']; // tests sign up by the dozen
   extend?: (app: Api['app']) => void; // a bench adds what it compares us with
+  keepsLake?: boolean; // false: another process of this server does, and this one only answers from it
 };
 
 export async function startServer(config: ServerConfig, options: ServerOptions): Promise<RunningServer> {
@@ -56,11 +67,12 @@ export async function startServer(config: ServerConfig, options: ServerOptions):
 async function startOn(
   database: Database,
   config: ServerConfig,
-  { log, clock, supervised, passwordCost, extend }: ServerOptions & { clock: Clock },
+  { log, clock, supervised, passwordCost, extend, keepsLake = true }: ServerOptions & { clock: Clock },
 ): Promise<RunningServer> {
   const { client, control, source } = database;
   const keys = await readSecretKeys(config);
-  const ledger = createLedger();
+  const own = createLedger();
+  const ledger: Ledger = { ...own, entries: () => [...own.entries(), ...(lakeHost?.units() ?? [])] };
   const cursors = createCursors(deriveSecret(keys[0]!, 'cursors'));
   const store = createStore({ client: database.client, clock, ledger, cursors });
   const ids = createIds({ clock });
@@ -68,6 +80,22 @@ async function startOn(
   const publicUrl = config.publicUrl ?? urlOf(config.host, config.port);
   const lake = await openLake(config);
   const shared = createTableStores({ store, clock, sealer });
+  // A store in memory is of this thread alone, so there the lake is kept here as well.
+  const isLakeApart = !isInMemory(config.store);
+  const lakeHost =
+    lake && isLakeApart && keepsLake
+      ? createLakeHost({
+          settings: {
+            store: config.store,
+            place: lake.place,
+            scratch: lake.scratch,
+            logLevel: config.logLevel,
+            checkpointMs,
+          },
+          client,
+          log,
+        })
+      : undefined;
   const services = composeServices({
     store,
     cursors,
@@ -79,8 +107,10 @@ async function startOn(
     config,
     passwordCost,
     announceRevoked: shared.revocations.announce,
-    system: { source: database.source, ledger, workers: () => workers.states() },
-    ...(lake && { lake: { ...lake, client: database.client, source: database.source } }),
+    system: { source: database.source, ledger, workers: listWorkers },
+    ...(lake && {
+      lake: { ...lake, client, source, ...(isLakeApart && { wake: () => lakeHost?.wake() }) },
+    }),
     ...(config.explorer && {
       explorer: { client, control, source, ledger, operators: config.explorer.operators },
     }),
@@ -108,6 +138,11 @@ async function startOn(
     clock,
     log,
   });
+  let lakeThread: Supervisor | undefined;
+  function listWorkers(): WorkerState[] {
+    const ofLake = [...(lakeThread?.states() ?? []), ...(lakeHost?.workers() ?? [])];
+    return [...workers.states(), ...ofLake];
+  }
   const api = createApi({
     info: apiInfo,
     endpoints: [...services.ownEndpoints, ...all.flatMap(service => service.api)],
@@ -132,13 +167,23 @@ async function startOn(
     isHttps: publicUrl.startsWith('https:'),
     trustedProxyHops: config.trustedProxyHops,
     corsOrigins: config.corsOrigins,
-    checks: { store: async () => void (await database.control.execute('ListTables', { Limit: 1 })) },
+    checks: {
+      store: () => database.control.execute('ListTables', { Limit: 1 }),
+      // Requests are answered without it; SQL and insights from what it has written so far.
+      ...(lakeHost && {
+        lake: async () =>
+          lakeThread?.states().some(one => one.status === 'backing-off') ? 'degraded' : undefined,
+      }),
+    },
     eventLoop: eventLoop.delay,
     metrics: metrics.expose({
       ledger,
       eventLoop,
-      workers: workers.states,
-      consumers: () => consumers.map(({ name, counters }) => ({ name, counters: counters() })),
+      workers: listWorkers,
+      consumers: () => [
+        ...consumers.map(({ name, counters }) => ({ name, counters: counters() })),
+        ...(lakeHost?.consumers() ?? []),
+      ],
       token: config.metricsToken,
       supervised,
     }),
@@ -159,6 +204,8 @@ async function startOn(
     eventLoop.stop();
     throw error;
   });
+  // Last: what answers requests does not wait for it.
+  if (lakeHost) lakeThread = superviseWorkers([lakeHost.worker], { clock, log });
 
   return {
     url: config.publicUrl ?? urlOf(listening.host, listening.port),
@@ -167,7 +214,7 @@ async function startOn(
     services,
     async stop() {
       await listening.close();
-      await workers.stop();
+      await Promise.all([workers.stop(), lakeThread?.stop()]);
       eventLoop.stop();
       await services.close();
       await lake?.close();

@@ -11,7 +11,7 @@ export type SystemDeps = {
   source: StreamSource;
   ledger: Ledger;
   workers(): readonly WorkerState[];
-  subscriptions: readonly Subscription[];
+  subscriptions: readonly Pick<Subscription, 'name' | 'table'>[];
   isOperator(caller: Caller): boolean;
 };
 
@@ -102,7 +102,11 @@ async function readStreams(deps: SystemDeps, at: number): Promise<Streams> {
   return { streams: all.map(one => one.stream), deadLetters };
 }
 
-async function readStream(deps: SystemDeps, { name, table }: Subscription, at: number) {
+async function readStream(
+  deps: SystemDeps,
+  { name, table }: SystemDeps['subscriptions'][number],
+  at: number,
+) {
   const found = await readStatus(deps, name).catch(error => {
     // It has not begun yet: a moment after the first start.
     if (streamErrors.includes(error)) return undefined;

@@ -25,10 +25,13 @@ afterEach(() => vi.unstubAllEnvs());
 afterAll(() => rm(path, { recursive: true, force: true }));
 
 const start = (keys: string) =>
-  startServer(readServerConfig({ path, port: 0, demo: false }, { STAK_SECRET_KEYS: keys }), {
-    log: createLogger({ level: 'silent' }),
-    passwordCost: { logN: 4, r: 8, p: 1 },
-  });
+  startServer(
+    readServerConfig({ path, port: 0, demo: false }, { STAK_SECRET_KEYS: keys, STAK_LAKE: 'off' }),
+    {
+      log: createLogger({ level: 'silent' }),
+      passwordCost: { logN: 4, r: 8, p: 1 },
+    },
+  );
 
 async function secrets(action: keyof typeof actions, keys: string, more: object = {}): Promise<string> {
   vi.stubEnv('STAK_SECRET_KEYS', keys);
@@ -136,7 +139,7 @@ test('the next key signs on demand, and the last one can be revoked', async () =
 test('a backup opens by itself, with the key that the folder made', async () => {
   const [original, copy] = [join(path, 'original'), join(path, 'copy')];
   const kidIn = async (folder: string) => {
-    const config = readServerConfig({ path: folder, port: 0, demo: false }, {});
+    const config = readServerConfig({ path: folder, port: 0, demo: false }, { STAK_LAKE: 'off' });
     const server = await startServer(config, { log: createLogger({ level: 'silent' }) });
     const { data } = await createClient({ baseUrl: server.localUrl }).accounts.jwks();
     await server.stop();

@@ -19,7 +19,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const log = createLogger({ level: 'silent' });
 const passwordCost = { logN: 4, r: 8, p: 1 };
 const startAt = (path: string, env: Record<string, string> = {}) =>
-  startServer(readServerConfig({ path, port: 0 }, env), { log, passwordCost });
+  startServer(readServerConfig({ path, port: 0 }, { STAK_LAKE: 'off', ...env }), { log, passwordCost });
 
 const password = 'a long enough password';
 

@@ -23,6 +23,9 @@ export type EngineOptions = {
   path: string;
   // Whether to begin a store where there is none; true unless told otherwise.
   create?: boolean;
+  // Only reads, and does no work of its own. For a thread that may be ended at any line: a write transaction that
+  // ends with its thread leaves LMDB locked for the whole process.
+  readOnly?: boolean;
   clock?: { now(): number };
   region?: string;
   accountId?: string;
@@ -44,9 +47,10 @@ const askedPerTurn = 500; // a few milliseconds' worth
 const nextTurn = () => new Promise(setImmediate);
 
 export async function createEngine(options: EngineOptions) {
-  const { path, clock = Date, sweepIntervalMs = 30_000 } = options;
+  const { path, clock = Date, readOnly = false } = options;
+  const sweepIntervalMs = readOnly ? 0 : (options.sweepIntervalMs ?? 30_000);
   const onError = options.onError ?? ((error, work) => process.emitWarning(error, { detail: work }));
-  if (options.create === false && path !== ':memory:' && !storeExists(path)) {
+  if ((options.create === false || readOnly) && path !== ':memory:' && !storeExists(path)) {
     throw new StoreError(`there is no store in ${path}`);
   }
   const store = openStore(path);
@@ -72,7 +76,9 @@ export async function createEngine(options: EngineOptions) {
   const context: Context = {
     store,
     catalog,
-    submit: committer.submit,
+    submit: readOnly
+      ? () => Promise.reject(internalError('the store is opened for reading'))
+      : committer.submit,
     now: () => clock.now(),
     region: options.region ?? 'us-east-1',
     accountId: options.accountId ?? '123456789012',
@@ -98,7 +104,7 @@ export async function createEngine(options: EngineOptions) {
       for (const listener of departures) listener(id);
     },
   });
-  resumeMaintenance(context);
+  if (!readOnly) resumeMaintenance(context);
 
   // Tagged values in and out, as on the wire.
   const execute = (operation: string, input: unknown) => run(operation, input, wireView);

@@ -9,8 +9,9 @@ import type { ApiDocument } from './openapi.ts';
 import { bearerToken, unauthenticated } from './principal.ts';
 import { type AnyEndpoint, endpoint, json, route } from './route.ts';
 
-// Rejects while the thing it looks at is not usable.
-export type ReadyCheck = (signal: AbortSignal) => Promise<void>;
+// Rejects while the thing it looks at is not usable. Resolves with 'degraded' if requests can do without it for a
+// while: the answer says so, and the server stays ready.
+export type ReadyCheck = (signal: AbortSignal) => Promise<unknown>;
 
 export type Metrics = {
   contentType: string;
@@ -41,7 +42,7 @@ const health = route({
 
 const readiness = z.strictObject({
   status: z.enum(['ready', 'not_ready', 'stopping']),
-  checks: z.record(z.string(), z.enum(['ok', 'failed'])),
+  checks: z.record(z.string(), z.enum(['ok', 'degraded', 'failed'])),
   event_loop: z
     .strictObject({ p50_ms: z.number(), p99_ms: z.number(), max_ms: z.number() })
     .optional()
@@ -134,7 +135,7 @@ const describeDelay = ({ p50Ms, p99Ms, maxMs }: EventLoopDelay) => ({
   event_loop: { p50_ms: p50Ms, p99_ms: p99Ms, max_ms: maxMs },
 });
 
-type CheckResult = 'ok' | 'failed';
+type CheckResult = 'ok' | 'degraded' | 'failed';
 
 async function runChecks(
   checks: Readonly<Record<string, ReadyCheck>>,
@@ -146,8 +147,8 @@ async function runChecks(
       .sleep(limits.readyMs, isOver.signal)
       .then(() => Promise.reject(new Error('The check took too long')));
     try {
-      await Promise.race([check(isOver.signal), tooLate]);
-      return [name, 'ok'];
+      const result = await Promise.race([check(isOver.signal), tooLate]);
+      return [name, result === 'degraded' ? 'degraded' : 'ok'];
     } catch (error) {
       log.warn({ check: name, err: error }, 'not ready');
       return [name, 'failed'];

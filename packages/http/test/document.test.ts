@@ -127,6 +127,15 @@ describe('the probes', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
+  it('stay ready without something that requests can do without', async () => {
+    const { call } = openShelf({ checks: { lake: async () => 'degraded' } });
+    const response = await call('/readyz');
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { status: 'ready', checks: { lake: 'degraded' } },
+    ]);
+  });
+
   it('do not wait for a check that hangs', async () => {
     const { call, clock } = openShelf({ checks: { engine: () => new Promise(() => {}) } });
     const response = call('/readyz');

@@ -19,6 +19,7 @@ export type CaptureDeps = {
   clock: Clock;
   log: Logger;
   flushMs: number;
+  onCaptured?(): void;
 };
 
 export const subscriptionName = (table: string): string => `lake-${table.toLowerCase()}`;
@@ -37,6 +38,7 @@ export function captureChanges(deps: CaptureDeps): Subscription {
     async handleBatch(changes, { shardId, signal }) {
       assert(shardId !== undefined, 'the lake has to be told the shard: run it as a consumer, not in Lambda');
       const bytes = await capturePage(deps, shardId, changes);
+      deps.onCaptured?.();
       // What changes meanwhile becomes one page.
       const isLarge = changes.length >= limits.pageRecords || bytes >= limits.pageBytes;
       if (!isLarge && !isBehind(deps, changes)) await clock.sleep(deps.flushMs, signal).catch(() => {});

@@ -148,26 +148,26 @@ export function createDuck(given: Settings): Duck {
   };
 }
 
-export type Ducks = {
+export type ReadingDucks = {
   guests: Duck; // callers' SQL
   asking: Duck; // ours, while a caller waits
-  keeping: Duck; // ours, when nobody does
 };
+// `keeping` is for ours when nobody waits.
+export type Ducks = ReadingDucks & { keeping: Duck };
 
-export const createDucks = (): Ducks => ({
+export const createReadingDucks = (): ReadingDucks => ({
   guests: createDuck({
     processes: limits.guestProcesses,
     queue: limits.guestQueue,
     timeoutMs: limits.guestMs,
   }),
   asking: createDuck({ processes: 1, queue: limits.ownQueue, timeoutMs: limits.insightMs }),
-  keeping: createDuck({
-    processes: 1,
-    queue: limits.ownQueue,
-    timeoutMs: limits.ownMs,
-    memory: limits.ownMemory,
-  }),
 });
+
+export const createKeepingDuck = (): Duck =>
+  createDuck({ processes: 1, queue: limits.ownQueue, timeoutMs: limits.ownMs, memory: limits.ownMemory });
+
+export const createDucks = (): Ducks => ({ ...createReadingDucks(), keeping: createKeepingDuck() });
 
 type Failure = { kind?: string; message: string };
 type Message = { ready?: true; answer?: DuckAnswer; error?: Failure };

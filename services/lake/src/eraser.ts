@@ -5,6 +5,7 @@ import { type LagDeps, readLag } from './lag.ts';
 import * as limits from './limits.ts';
 import type { ObjectStore } from './objects.ts';
 import type { Part } from './parts.ts';
+import type { Requests } from './requests.ts';
 import type { RewriteDeps } from './rewriting.ts';
 import type { Owner } from './tables.ts';
 
@@ -24,12 +25,7 @@ const folder = 'erasures/';
 export function createEraser(deps: EraserDeps) {
   const { parts, objects, clock } = deps;
 
-  async function erase(owner: Owner): Promise<Erased> {
-    const reminder: Reminder = { owner, due_at: clock.now() + limits.eraseAgainMs };
-    const name = createHash('sha256').update(JSON.stringify(owner)).digest('hex');
-    await objects.put(`${folder}${name}.json`, Buffer.from(JSON.stringify(reminder)));
-    return eraseEverywhere({ owner, isSecondLook: false });
-  }
+  const eraseFirst = (owner: Owner): Promise<Erased> => eraseEverywhere({ owner, isSecondLook: false });
 
   async function eraseEverywhere(erasure: Erasure): Promise<Erased> {
     for (const part of parts) if ((await eraseOwner(part, deps, erasure)) === 'more') return 'more';
@@ -59,12 +55,34 @@ export function createEraser(deps: EraserDeps) {
   }
 
   return {
-    eraser: {
-      name: 'lake',
-      eraseAccount: (accountId: string) => erase({ account_id: accountId }),
-      eraseTenant: (tenantId: string) => erase({ tenant_id: tenantId }),
-      eraseUser: (tenantId: string, userId: string) => erase({ tenant_id: tenantId, user_id: userId }),
-    },
+    eraser: eraserOf(async owner => {
+      await remind(deps, owner);
+      return eraseFirst(owner);
+    }),
+    eraseFirst,
     eraseAgain,
   };
+}
+
+// Where another thread or process keeps the lake: asks it, and waits a moment for it.
+export const createAskingEraser = (deps: Pick<EraserDeps, 'objects' | 'clock'> & { requests: Requests }) =>
+  eraserOf(async owner => {
+    await remind(deps, owner);
+    return (await deps.requests.askAndWait({ kind: 'erase', owner })) ? 'done' : 'more';
+  });
+
+const eraserOf = (erase: (owner: Owner) => Promise<Erased>) => ({
+  name: 'lake',
+  eraseAccount: (accountId: string) => erase({ account_id: accountId }),
+  eraseTenant: (tenantId: string) => erase({ tenant_id: tenantId }),
+  eraseUser: (tenantId: string, userId: string) => erase({ tenant_id: tenantId, user_id: userId }),
+});
+
+async function remind(
+  { objects, clock }: Pick<EraserDeps, 'objects' | 'clock'>,
+  owner: Owner,
+): Promise<void> {
+  const reminder: Reminder = { owner, due_at: clock.now() + limits.eraseAgainMs };
+  const name = createHash('sha256').update(JSON.stringify(owner)).digest('hex');
+  await objects.put(`${folder}${name}.json`, Buffer.from(JSON.stringify(reminder)));
 }

@@ -1,14 +1,17 @@
 import { rm } from 'node:fs/promises';
-import type { Clock, Ids, Logger, Worker } from '@stak/kit';
+import { type Clock, createBell, type Ids, type Logger, type Worker } from '@stak/kit';
 import type { DynamoClient } from '@stak/table';
 import { beginBackfill, continueBackfill, needsBackfill } from './backfill.ts';
 import { compactEntity, isDue } from './compaction.ts';
+import type { Erased } from './erasure.ts';
 import type { GoldDeps } from './gold.ts';
 import { takeLease } from './leases.ts';
 import * as limits from './limits.ts';
 import { dropLostFiles } from './lost-files.ts';
+import type { ObjectStore } from './objects.ts';
 import { isGone, type Part } from './parts.ts';
 import { redriveLetters } from './redrive.ts';
+import { listRequests, type Request } from './requests.ts';
 import {
   deleteGarbage,
   deleteOrphans,
@@ -17,20 +20,26 @@ import {
   mergeSmallFiles,
   smallFiles,
 } from './retention.ts';
+import type { Owner } from './tables.ts';
 
 export type KeeperDeps = GoldDeps & {
   parts: readonly Part[];
+  objects: ObjectStore;
   client: DynamoClient;
   clock: Clock;
   ids: Ids;
   log: Logger;
   bronzeDays: number;
+  eraseFirst(owner: Owner): Promise<Erased>;
   eraseAgain(): Promise<boolean>;
 };
 
 // Everything that has to be done besides capturing, one thing at a time.
 export function createKeeper(deps: KeeperDeps) {
-  const { parts, client, clock, log, bronzeDays } = deps;
+  const { parts, objects, client, clock, log, bronzeDays } = deps;
+  const bell = createBell(clock);
+  let hasChanged = true; // something was captured here since the tables were looked at
+  let isAsked = true; // somebody near has a request
   const sweptAt = new Map<Part, number>();
   const suspects = new Set<Part>(); // somebody missed a file of theirs
 
@@ -82,36 +91,84 @@ export function createKeeper(deps: KeeperDeps) {
     return work !== undefined;
   }
 
-  async function keepShared(part: Part, owner: string, signal: AbortSignal): Promise<boolean> {
+  // Undefined if there is something to do and somebody else holds the table.
+  async function keepShared(part: Part, owner: string, signal: AbortSignal): Promise<boolean | undefined> {
     const { name } = part.plan.table;
     try {
       const work = await findWork(part, signal);
       if (!work) return false;
-      const { objects } = part;
-      if (!(await takeLease({ objects, clock, owner, leaseMs: limits.leaseMs }, name))) return false;
+      if (!(await takeLease({ objects, clock, owner, leaseMs: limits.leaseMs }, name))) return undefined;
       await doWork(part, work);
       return true;
     } catch (error) {
       if (!signal.aborted) log.error({ err: error, table: name }, 'the lake could not be kept');
-      return false;
+      return undefined;
     }
   }
 
+  async function keepAll(owner: string, signal: AbortSignal): Promise<boolean> {
+    hasChanged = false;
+    let isBusy = false;
+    for (const part of parts) {
+      if (signal.aborted) return false;
+      const outcome = await keepShared(part, owner, signal);
+      isBusy ||= outcome === true;
+      hasChanged ||= outcome === undefined;
+    }
+    return isBusy;
+  }
+
+  // True if there is more to do at once.
+  async function doRequests(owner: string): Promise<boolean> {
+    isAsked = false;
+    let hasMore = false;
+    try {
+      for (const { key, request } of await listRequests(objects)) {
+        if (!(await takeLease({ objects, clock, owner, leaseMs: limits.leaseMs }, 'requests'))) return false;
+        if ((await doRequest(request)) === 'done') await objects.delete(key);
+        else hasMore = true;
+      }
+    } catch (error) {
+      log.error({ err: error }, 'a request to the lake failed, trying again');
+    }
+    return hasMore;
+  }
+
+  async function doRequest(request: Request): Promise<Erased> {
+    if (request.kind === 'erase') return deps.eraseFirst(request.owner);
+    lookForLost();
+    return 'done';
+  }
+
+  // Looking costs requests where the lake lies in a bucket. So what was captured here, and who asks here, is heard of;
+  // what others did is looked for, ever so often.
   const worker: Worker = {
     name: 'lake keeper',
     async run(signal) {
       const owner = deps.ids.next('own');
-      let lookedAt = clock.now();
+      const startedAt = clock.now();
+      const lookedAt = { tables: 0, requests: 0, erasures: startedAt };
+      const isTime = (what: keyof typeof lookedAt, everyMs: number): boolean =>
+        clock.now() - lookedAt[what] >= everyMs;
       await rm(deps.scratch, { recursive: true, force: true }); // what a process that was killed left behind
       while (!signal.aborted) {
         let isBusy = false;
-        for (const part of parts)
-          if (!signal.aborted) isBusy = (await keepShared(part, owner, signal)) || isBusy;
-        if (clock.now() - lookedAt >= limits.eraseLookMs) {
-          const hasMore = await deps.eraseAgain();
-          if (!hasMore) lookedAt = clock.now();
+        if (isAsked || isTime('requests', limits.requestLookMs)) {
+          lookedAt.requests = clock.now();
+          isBusy = await doRequests(owner);
+          isAsked ||= isBusy;
         }
-        if (!isBusy) await clock.sleep(limits.keepMs, signal).catch(() => {});
+        if (hasChanged || isTime('tables', limits.idleLookMs)) {
+          lookedAt.tables = clock.now();
+          const hasMore = await keepAll(owner, signal);
+          hasChanged ||= hasMore;
+          isBusy ||= hasMore;
+        }
+        if (isTime('erasures', limits.eraseLookMs) && !(await deps.eraseAgain()))
+          lookedAt.erasures = clock.now();
+        if (isBusy) continue;
+        await clock.sleep(limits.keepMs, signal).catch(() => {});
+        if (!hasChanged && !isAsked) await bell.wait(limits.requestLookMs - limits.keepMs, signal);
       }
     },
   };
@@ -119,7 +176,18 @@ export function createKeeper(deps: KeeperDeps) {
   // A reader found a file missing that the manifest names: one of these tables has lost it.
   function lookForLost(): void {
     for (const part of parts) suspects.add(part);
+    noteChange();
   }
 
-  return { keepTable, lookForLost, worker };
+  function noteChange(): void {
+    hasChanged = true;
+    bell.ring();
+  }
+
+  function noteRequest(): void {
+    isAsked = true;
+    bell.ring();
+  }
+
+  return { keepTable, lookForLost, noteChange, noteRequest, worker };
 }

@@ -9,7 +9,15 @@ import { createConsumer, engineSource, type Subscription, streamsTable } from '@
 import { createStore, createTables, type DynamoClient } from '@stak/table';
 import { afterAll } from 'vitest';
 import { createDucks } from '../src/duck.ts';
-import { createLake, folderObjects, type LakeDeps, type ObjectStore, taskInsights } from '../src/index.ts';
+import {
+  createLake,
+  createLakeKeeper,
+  createLakeReader,
+  folderObjects,
+  type LakeDeps,
+  type ObjectStore,
+  taskInsights,
+} from '../src/index.ts';
 import { readStreamLag } from '../src/lag.ts';
 import { openManifest } from '../src/manifest.ts';
 import { errand, errandsTable, followed } from './errands.ts';
@@ -79,27 +87,39 @@ function createPace() {
 
 export type OpenLake = ReturnType<typeof openLake>;
 
-export function openLake(house: House, change: Partial<LakeDeps> = {}) {
-  const { store, clock, client, source, objects, folder } = house;
-  return createLake({
-    store,
-    clock,
-    client,
-    source,
-    objects,
-    ids: createIds({ clock, random: seededRandom(7) }),
-    log: silent,
-    scratch: join(folder, 'scratch'),
-    tables: [followed],
-    insights: taskInsights(errand),
-    tenantsOf: async accountId => (accountId === 'usr_ann' ? ['t1'] : []),
-    ducks,
-    ...change,
-  });
+const depsOf = ({ store, clock, client, source, objects, folder }: House) => ({
+  store,
+  clock,
+  client,
+  source,
+  objects,
+  ids: createIds({ clock, random: seededRandom(7) }),
+  log: silent,
+  scratch: join(folder, 'scratch'),
+  tables: [followed],
+  insights: taskInsights(errand),
+  tenantsOf: async (accountId: string) => (accountId === 'usr_ann' ? ['t1'] : []),
+  ducks,
+});
+
+export const openLake = (house: House, change: Partial<LakeDeps> = {}) =>
+  createLake({ ...depsOf(house), ...change });
+
+// One that answers and one that keeps, which know each other by the objects alone.
+export function openApart(house: House, wake: () => void = () => {}) {
+  const deps = depsOf(house);
+  return {
+    reader: createLakeReader({ ...deps, wake }),
+    keeper: createLakeKeeper({ ...deps, duck: ducks.keeping }),
+  };
 }
 
 // Follows the stream until everything that is in it is in the lake.
-export async function capture(house: House, lake: OpenLake, change: Partial<House> = {}): Promise<void> {
+export async function capture(
+  house: House,
+  lake: Pick<OpenLake, 'subscriptions'>,
+  change: Partial<House> = {},
+): Promise<void> {
   const { source, client, clock } = { ...house, ...change };
   const stopping = new AbortController();
   const ended = lake.subscriptions.map(subscription =>
@@ -136,7 +156,7 @@ export async function until(
 }
 
 // Everything the worker would do.
-export async function keep(lake: OpenLake): Promise<void> {
+export async function keep(lake: Pick<OpenLake, 'keep'>): Promise<void> {
   for (let step = 0; step < 200; step++) if (!(await lake.keep('errands'))) return;
   throw new Error('the lake is never kept');
 }

@@ -69,6 +69,7 @@ async function serve(config: ServerConfig, supervised: Supervised): Promise<void
   const server = await startServer(config, {
     log: createLogger({ level: config.logLevel, ...(worker !== undefined && { base: { worker } }) }),
     supervised,
+    keepsLake: worker === undefined || worker === 1, // it is started again like any other
     extend: app => {
       // The link is for this machine; where others reach the server, there is the password.
       mountConsole(app, config.isPrivate && demoFolder !== undefined ? { demoFolder } : {});

@@ -1,0 +1,123 @@
+import assert from 'node:assert';
+import { parentPort, workerData } from 'node:worker_threads';
+import { createIds, createLogger, superviseWorkers, systemClock } from '@stak/kit';
+import { createLakeKeeper } from '@stak/lake';
+import { createConsumer } from '@stak/streams';
+import { createLedger, createStore, type DynamoClient } from '@stak/table';
+import { openDatabase } from './database.ts';
+import { followed, insights } from './followed.ts';
+import type { FromThread, LakeThreadSettings, ToThread } from './lake-host.ts';
+import { openObjects } from './lake-place.ts';
+
+// The thread that keeps the lake: capture, compaction, healing, retention and erasure. It opens the store by itself
+// and answers no requests, so however far it is behind, nobody waits for it. `lake-host.ts` starts it.
+
+assert(parentPort, 'this file is started as a thread');
+const port = parentPort;
+const { store: storeConfig, place, scratch, logLevel, checkpointMs } = workerData as LakeThreadSettings;
+const tell = (message: FromThread): void => port.postMessage(message);
+
+const reportMs = 1000; // metrics are scraped every few seconds
+const clock = systemClock;
+const log = createLogger({ level: logLevel, destination: { write: line => tell({ kind: 'log', line }) } });
+const answers = new Map<number, (answer: Extract<ToThread, { kind: 'answer' }>) => void>();
+const ledger = createLedger();
+const database = await openDatabase(storeConfig, {
+  clock,
+  isReader: true,
+  onError: (error, work) => log.error({ err: error, work }, 'the engine failed at its own work'),
+});
+const isEmbedded = storeConfig.kind === 'embedded';
+const client = withUnits(isEmbedded ? withWritesElsewhere(database.client) : database.client);
+const objects = openObjects(place);
+const lake = createLakeKeeper({
+  store: createStore({ client, clock, ledger }),
+  clock,
+  ids: createIds({ clock }),
+  log,
+  client,
+  source: database.source,
+  objects,
+  scratch,
+  tables: followed,
+  insights,
+});
+const consumers = lake.subscriptions.map(subscription =>
+  createConsumer({
+    subscription,
+    source: database.source,
+    client,
+    log,
+    clock,
+    checkpointMs,
+    onAlarm: lake.onAlarm,
+  }),
+);
+port.on('message', (message: ToThread) => {
+  if (message.kind === 'wake') lake.wake();
+  if (message.kind === 'stop') void stop();
+  if (message.kind === 'answer') {
+    answers.get(message.id)?.(message);
+    answers.delete(message.id);
+  }
+});
+const workers = superviseWorkers([...consumers, ...lake.workers], { clock, log });
+const reporting = setInterval(report, reportMs);
+report();
+
+function report(): void {
+  tell({
+    kind: 'report',
+    workers: workers.states(),
+    consumers: consumers.map(({ name, counters }) => ({ name, counters: counters() })),
+    units: ledger.entries(),
+  });
+}
+
+async function stop(): Promise<void> {
+  await workers.stop();
+  clearInterval(reporting);
+  report();
+  lake.close();
+  objects.close();
+  await database.close();
+  port.close();
+}
+
+// A thread that ends in the middle of a write transaction keeps LMDB's lock, and everybody waits for it for ever. So
+// this one only reads, and what few writes it has, for its place in the streams, are made by the thread that started it.
+function withWritesElsewhere(reading: DynamoClient): DynamoClient {
+  let last = 0;
+  const send = (operation: keyof DynamoClient) => (input: unknown) =>
+    new Promise<never>((resolve, reject) => {
+      last += 1;
+      answers.set(last, ({ failure, output }) =>
+        failure ? reject(Object.assign(new Error(failure.message), failure)) : resolve(output as never),
+      );
+      tell({ kind: 'write', id: last, operation, input });
+    });
+  return {
+    ...reading,
+    put: send('put'),
+    update: send('update'),
+    delete: send('delete'),
+    batchWrite: send('batchWrite'),
+    transactWrite: send('transactWrite'),
+  };
+}
+
+// What the lake costs, on AWS, stands in the ledger like everything else.
+function withUnits(calling: DynamoClient): DynamoClient {
+  const isRead = new Set(['get', 'query', 'scan', 'batchGet', 'transactGet']);
+  const booked = Object.entries(calling).map(([operation, call]) => [
+    operation,
+    async (input: object) => {
+      const send = call as (input: object) => Promise<{ ConsumedCapacity?: never }>;
+      const output = await send({ ...input, ReturnConsumedCapacity: 'TOTAL' });
+      const pattern = operation === 'scan' ? 'lake: read a table anew' : 'lake: places in the streams';
+      ledger.record(isRead.has(operation) ? 'read' : 'write', pattern, output.ConsumedCapacity);
+      return output;
+    },
+  ]);
+  return Object.fromEntries(booked) as DynamoClient;
+}

@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@stak/client';
+import { createEngine } from '@stak/engine';
+import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { readServerConfig } from '../src/config.ts';
+import { createLakeHost, type LakeThreadSettings } from '../src/lake-host.ts';
+import { startServer } from '../src/server.ts';
+
+const log = createLogger({ level: 'silent' });
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'stak-thread-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function openStore(path: string) {
+  const engine = await createEngine({ path, sweepIntervalMs: 0 });
+  onTestFinished(() => engine.close());
+  await engine.execute('CreateTable', {
+    TableName: 'things',
+    AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+    BillingMode: 'PAY_PER_REQUEST',
+  });
+  return engine;
+}
+
+const settingsFor = (folder: string): LakeThreadSettings => ({
+  store: { kind: 'embedded', path: join(folder, 'data') },
+  place: { kind: 'folder', folder: join(folder, 'lake') },
+  scratch: join(folder, 'scratch'),
+  logLevel: 'silent',
+  checkpointMs: 100,
+});
+
+// A thread that is another program than ours.
+const programOf = (source: string) => new URL(`data:text/javascript,${encodeURIComponent(source)}`);
+
+test('a server on a disk has its lake in a thread, which captures, answers for itself, and stops', async () => {
+  const path = join(await temporaryFolder(), 'data');
+  const server = await startServer(readServerConfig({ path, port: 0, demo: false }, {}), {
+    log,
+    passwordCost: { logN: 4, r: 8, p: 1 },
+  });
+  onTestFinished(() => server.stop());
+  const credentials = { email: 'ann@example.com', password: 'a long enough password', name: 'Ann' };
+  const { data } = await createClient({ baseUrl: server.url }).accounts.signUp({
+    body: { ...credentials, cookie: false },
+  });
+  const client = createClient({ baseUrl: server.url, token: data.access_token });
+  await client.tasks.create({ body: { title: 'Buy milk' } });
+
+  const sql = 'select title from tasks';
+  await vi.waitUntil(async () => (await client.lake.query({ body: { sql } })).data.rows.length === 1, {
+    timeout: 50_000,
+    interval: 200,
+  });
+
+  // Nothing of it runs on the thread that answers requests.
+  const here = server.services.all.flatMap(({ subscriptions }) => subscriptions.map(({ name }) => name));
+  expect(here.filter(name => name.startsWith('lake-'))).toEqual([]);
+  await vi.waitFor(
+    async () => {
+      const metrics = await (await fetch(`${server.url}/metrics`)).text();
+      expect(metrics).toContain('stak_worker_running{worker="lake"} 1');
+      expect(metrics).toContain('stak_worker_running{worker="lake keeper"} 1');
+      expect(metrics).toMatch(
+        /records_total\{consumer="stream lake-todo-app-data",outcome="records"\} [1-9]/,
+      );
+      expect(metrics).toMatch(/pattern="lake: places in the streams",kind="write"\} [1-9]/);
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+  const { data: status } = await client.system.status();
+  expect(status.streams.map(({ consumer }) => consumer)).toContain('lake-todo-app-data');
+}, 120_000);
+
+test('a thread that runs out of memory is started again, and the store does not notice', async () => {
+  const folder = await temporaryFolder();
+  const engine = await openStore(join(folder, 'data'));
+  const host = createLakeHost({
+    settings: settingsFor(folder),
+    client: engine.client,
+    log,
+    program: programOf('const all = []; for (;;) all.push(new Array(1000).fill({}));'),
+  });
+  const supervisor = superviseWorkers([host.worker], { clock: systemClock, log, backoffFirstMs: 1 });
+  await vi.waitUntil(() => supervisor.states()[0]!.restarts > 0, { timeout: 50_000 });
+  expect(supervisor.states()[0]!.lastError?.message).toMatch(/memory/);
+  await engine.client.put({ TableName: 'things', Item: { pk: 'a' } });
+  await supervisor.stop();
+}, 120_000);
+
+test('writes of the thread are made by its host, and answered as DynamoDB answers', async () => {
+  const folder = await temporaryFolder();
+  const engine = await openStore(join(folder, 'data'));
+  const asks = `
+    import { parentPort } from 'node:worker_threads';
+    const put = { TableName: 'things', Item: { pk: 'a' }, ConditionExpression: 'attribute_not_exists(pk)' };
+    parentPort.postMessage({ kind: 'write', id: 1, operation: 'put', input: put });
+    parentPort.once('message', ({ failure }) => {
+      parentPort.postMessage({ kind: 'write', id: 2, operation: 'put', input: put });
+      parentPort.once('message', ({ failure: second }) => {
+        if (failure || second.name !== 'ConditionalCheckFailedException') throw new Error('not as expected');
+        const workers = [{ name: 'was answered', status: 'running', sinceMs: 0, restarts: 0 }];
+        parentPort.postMessage({ kind: 'report', workers, consumers: [], units: [] });
+        parentPort.on('message', () => {});
+      });
+    });`;
+  const deps = {
+    settings: settingsFor(folder),
+    client: engine.client,
+    log,
+    program: programOf(asks),
+    stopMs: 100,
+  };
+  const host = createLakeHost(deps);
+  const stopping = new AbortController();
+  const ended = host.worker.run(stopping.signal);
+  await vi.waitUntil(() => host.workers().length > 0, { timeout: 20_000 });
+  // It does not stop by itself, so it is ended.
+  stopping.abort();
+  await ended;
+  expect((await engine.client.get({ TableName: 'things', Key: { pk: 'a' } })).Item).toEqual({ pk: 'a' });
+}, 60_000);
