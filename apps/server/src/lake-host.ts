@@ -41,7 +41,7 @@ export type LakeHost = {
 };
 
 // A capture holds a page of a megabyte, a few times over; what is larger is DuckDB's, in a process of its own.
-const heapMb = 256;
+const ownHeapMb = 256;
 const youngMb = 16;
 const longestStopMs = 8_000; // before whoever stops the server gives up on it
 
@@ -59,10 +59,12 @@ export type LakeHostDeps = {
   log: Logger;
   program?: URL;
   stopMs?: number; // that it has to put down what it holds
+  heapMb?: number;
 };
 
 export function createLakeHost(deps: LakeHostDeps): LakeHost {
-  const { settings, client, log, program = ownProgram, stopMs = longestStopMs } = deps;
+  const { settings, client, log, program = ownProgram } = deps;
+  const { stopMs = longestStopMs, heapMb = ownHeapMb } = deps;
   let thread: Thread | undefined;
   let reported = nothing;
   let spentBefore: readonly CapacityEntry[] = []; // by threads that have ended

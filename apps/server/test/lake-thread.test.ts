@@ -86,6 +86,7 @@ test('a thread that runs out of memory is started again, and the store does not 
     settings: settingsFor(folder),
     client: engine.client,
     log,
+    heapMb: 16,
     program: programOf('const all = []; for (;;) all.push(new Array(1000).fill({}));'),
   });
   const supervisor = superviseWorkers([host.worker], { clock: systemClock, log, backoffFirstMs: 1 });
