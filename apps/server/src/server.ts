@@ -9,8 +9,8 @@ import {
   type Supervisor,
   superviseWorkers,
   systemClock,
-  watchEventLoop,
   type WorkerState,
+  watchEventLoop,
 } from '@stak/kit';
 import { createConsumer, streamsTable } from '@stak/streams';
 import {
