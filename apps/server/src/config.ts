@@ -35,6 +35,7 @@ export const serverVariables = {
   STAK_WORKERS: whole(64).min(1).optional(),
   STAK_DRAIN_SECONDS: whole(600).optional(),
   STAK_PUBLIC_URL: origin.optional(),
+  STAK_ALLOW_HTTP: z.stringbool().default(false),
   STAK_STORE: z.enum(['embedded', 'aws']).default('embedded'),
   STAK_DATA: z.string().min(1).default('./data'),
   STAK_LAKE: z.string().min(1).optional(),
@@ -179,7 +180,8 @@ function readVariables(env: Environment): Variables {
   throw new UsageError(`${path.join('.')}: ${message}`);
 }
 
-function requireForProduction({ STAK_SECRET_KEYS, STAK_PUBLIC_URL }: Variables, host: string): void {
+function requireForProduction(data: Variables, host: string): void {
+  const { STAK_SECRET_KEYS, STAK_PUBLIC_URL, STAK_ALLOW_HTTP } = data;
   if (!STAK_SECRET_KEYS)
     throw new UsageError(
       'in production STAK_SECRET_KEYS must be set, to id:secret; make a secret with: openssl rand -base64 32',
@@ -188,6 +190,12 @@ function requireForProduction({ STAK_SECRET_KEYS, STAK_PUBLIC_URL }: Variables, 
   if (!STAK_PUBLIC_URL && !isLoopback(host))
     throw new UsageError(
       'in production STAK_PUBLIC_URL must be set where others reach the server, like https://stak.example.com',
+    );
+  // Sessions and keys would cross the network for everybody to read. What stays on this machine crosses none.
+  const { protocol, hostname } = new URL(STAK_PUBLIC_URL ?? 'https://none');
+  if (protocol === 'http:' && !isLoopback(hostname) && !STAK_ALLOW_HTTP)
+    throw new UsageError(
+      'in production STAK_PUBLIC_URL must begin with https://; STAK_ALLOW_HTTP=true takes http all the same',
     );
 }
 

@@ -3,7 +3,7 @@ import { extname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Api } from '@stak/http';
+import { type Api, transportSecurity } from '@stak/http';
 import { mountDemoSignIn } from './demo/sign-in.ts';
 
 const builtFolder = fileURLToPath(new URL('../../console/dist', import.meta.url));
@@ -23,11 +23,13 @@ type File = { body: Uint8Array<ArrayBuffer>; zipped: Uint8Array<ArrayBuffer>; ty
 export type ConsoleSettings = {
   folder?: string; // of the pages, as they were built
   demoFolder?: string; // the data folder with a demo to sign in to
+  isHttps?: boolean; // whether browsers reach us by https, here or at a proxy
 };
 
 // The pages of the console, as they were built. Paths are the console's own: whatever is no file is the page.
 export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): void {
-  const { folder = builtFolder, demoFolder } = settings;
+  const { folder = builtFolder, demoFolder, isHttps = false } = settings;
+  const secured = transportSecurity({ isHttps });
   // Only what exists is kept, so that no stranger can fill it.
   const files = new Map<string, File>();
   const read = async (path: string): Promise<File | undefined> => {
@@ -36,16 +38,21 @@ export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): v
     return file;
   };
 
-  app.get('/', c => c.redirect('/console/', 302));
+  app.get('/', c => c.body(null, 302, { Location: '/console/', ...secured }));
   if (demoFolder !== undefined) mountDemoSignIn(app, demoFolder);
   app.get('/console/*', async c => {
     const path = normalize(c.req.path.slice('/console/'.length));
     const isAsset = extname(path) in types && !path.startsWith('..') && !path.includes('\0');
     const file = await read(isAsset ? path : 'index.html');
     if (!file)
-      return c.text(isAsset ? 'There is no such file.' : 'The console is not built: npm start does.', 404);
+      return c.text(
+        isAsset ? 'There is no such file.' : 'The console is not built: npm start does.',
+        404,
+        secured,
+      );
     const isZipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
     return c.body(isZipped ? file.zipped : file.body, 200, {
+      ...secured,
       'Content-Type': file.type,
       'X-Content-Type-Options': 'nosniff',
       'Referrer-Policy': 'no-referrer',

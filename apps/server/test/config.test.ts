@@ -88,6 +88,13 @@ describe('the configuration of the server', () => {
     const strict = { isProduction: true, demo: false, outboundAllow: [], logLevel: 'info' };
     expect(readServerConfig({}, production)).toMatchObject(strict);
     expect(() => readServerConfig({ host: '0.0.0.0' }, production)).toThrow('STAK_PUBLIC_URL must be set');
+    const plain = (STAK_PUBLIC_URL: string, env = {}) =>
+      readServerConfig({}, { ...production, STAK_PUBLIC_URL, ...env }).publicUrl;
+    expect(() => plain('http://stak.example.com')).toThrow('must begin with https://');
+    expect(() => plain('http://127.0.0.1.example.com')).toThrow('must begin with https://');
+    expect(plain('http://stak.example.com', { STAK_ALLOW_HTTP: 'true' })).toBe('http://stak.example.com');
+    expect(plain('http://localhost:8787')).toBe('http://localhost:8787');
+    expect(readServerConfig({}, { STAK_PUBLIC_URL: 'http://stak.example.com' }).isProduction).toBe(false);
     const env = { ...production, STAK_PUBLIC_URL: 'https://stak.example.com' };
     expect(readServerConfig({ host: '0.0.0.0' }, env)).toMatchObject(strict);
   });

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
+import { mountConsole } from '../src/console-files.ts';
+import { type ServerOptions, startServer } from '../src/server.ts';
 import { killAll, startWith } from './command.ts';
 
 let folder: string;
@@ -39,6 +40,30 @@ test('keeps its folder to itself, and tells of a key that it lacks before anybod
   const { data } = await createClient({ baseUrl: second.localUrl }).accounts.logIn({ body: ann });
   expect(data.access_token).toBeTypeOf('string');
   await second.stop();
+});
+
+test('tells browsers to come by https only, on its pages as on its API', async () => {
+  const config = (env: Record<string, string>) => readServerConfig({ memory: true, port: 0 }, env);
+  const extend: ServerOptions['extend'] = app =>
+    mountConsole(app, { isHttps: true, folder: import.meta.dirname });
+  const server = await startServer(config({ STAK_PUBLIC_URL: 'https://stak.example.com' }), {
+    log,
+    passwordCost,
+    extend,
+  });
+  onTestFinished(() => server.stop());
+  for (const page of [
+    '/',
+    '/console/',
+    '/console/missing.js',
+    '/docs',
+    '/openapi.json',
+    '/v1/me',
+    '/nothing',
+  ]) {
+    const answer = await fetch(server.localUrl + page, { redirect: 'manual' });
+    expect(answer.headers.get('strict-transport-security'), page).toBe('max-age=31536000');
+  }
 });
 
 test('listens on IPv6 as .env says, and goes on without a demo whose address somebody else has', async () => {

@@ -61,6 +61,7 @@ export {
   route,
   routeId,
 } from './route.ts';
+export { transportSecurity } from './security-headers.ts';
 export type { RequestRecord } from './serving.ts';
 export { type EventSink, type SseOptions, type Subscribe, sse } from './sse.ts';
 export type { Metrics, ReadyCheck } from './system-endpoints.ts';

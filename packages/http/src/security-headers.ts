@@ -1,5 +1,9 @@
 import * as limits from './limits.ts';
 
+// For everything that is answered by https, pages too: from then on browsers come by https only.
+export const transportSecurity = ({ isHttps }: { isHttps: boolean }): Record<string, string> =>
+  isHttps ? { 'Strict-Transport-Security': `max-age=${limits.hstsMaxAgeS}` } : {};
+
 // For answers that are data, as name, value, name, value. A browser that is made to show one as a page can load and
 // run nothing.
 export function securityHeaders({ isHttps }: { isHttps: boolean }): readonly string[] {
@@ -9,6 +13,6 @@ export function securityHeaders({ isHttps }: { isHttps: boolean }): readonly str
     'Referrer-Policy': 'no-referrer',
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Cache-Control': 'no-store',
-    ...(isHttps && { 'Strict-Transport-Security': `max-age=${limits.hstsMaxAgeS}` }),
+    ...transportSecurity({ isHttps }),
   }).flat();
 }

@@ -13,6 +13,7 @@ let botFrameworkKeys: ReturnType<typeof generateKeyPair> | undefined; // making 
 export async function openProviders() {
   const sent: Sent[] = [];
   const refusals: Answer[] = []; // answered first, one each
+  const tokenStatus = { status: 200 }; // of Microsoft's tokens
   botFrameworkKeys ??= generateKeyPair('RS256', { extractable: true });
   const { publicKey, privateKey } = await botFrameworkKeys;
   const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', use: 'sig', alg: 'RS256' };
@@ -25,8 +26,13 @@ export async function openProviders() {
         .end(JSON.stringify(one.body));
     if (request.url === '/openid') return answer({ status: 200, body: { jwks_uri: `${url()}/keys` } });
     if (request.url === '/keys') return answer({ status: 200, body: { keys: [jwk] } });
-    if (request.url === '/token')
-      return answer({ status: 200, body: { access_token: 'teams-token', expires_in: 3600 } });
+    if (request.url === '/token') {
+      if (tokenStatus.status !== 200) return answer({ status: tokenStatus.status, body: {} });
+      const form = new URLSearchParams(text);
+      return form.get('client_secret') === 'pw'
+        ? answer({ status: 200, body: { access_token: 'teams-token', expires_in: 3600 } })
+        : answer({ status: 401, body: { error: 'invalid_client' } });
+    }
     const refusal = refusals.shift();
     if (refusal) return answer(refusal);
     sent.push({ path: request.url!, authorization: request.headers.authorization, body: JSON.parse(text) });
@@ -37,6 +43,7 @@ export async function openProviders() {
   return {
     sent,
     refusals,
+    tokenStatus,
     url: url(),
     addresses: {
       slack: `${url()}/slack`,

@@ -298,6 +298,31 @@ describe('Teams', () => {
     text: '<at>Bot</at> hello',
   });
 
+  it('is of the tenant that has the password of the app, not of the one that says so', async () => {
+    const eve = await connect('teams', 'app-1', { app_password: 'a guess' }, 'globex');
+    expect(eve).toMatchObject({ status: 422, body: { code: 'agents.credentials_refused' } });
+    const serviceurl = `${providers.url}/teams`;
+    const send = async () => {
+      const claims = { iss: 'https://api.botframework.com', aud: 'app-1', serviceurl };
+      const token = await providers.sign(claims, place.clock.now());
+      const headers = { Authorization: `Bearer ${token}` };
+      return (await deliver(place, 'teams', 'app-1', activity(serviceurl), headers)).status;
+    };
+    expect(await send()).toBe(401);
+
+    providers.tokenStatus.status = 503;
+    const asked = await connect('teams', 'app-1', { app_password: 'pw' });
+    expect(asked).toMatchObject({ status: 422, body: { detail: expect.stringContaining('Try again') } });
+    providers.tokenStatus.status = 200;
+    expect((await connect('teams', 'app-1', { app_password: 'pw' })).status).toBe(200);
+    expect(await send()).toBe(200);
+    await place.clock.advance(3600_000);
+    providers.tokenStatus.status = 503; // what was proven stays so while Microsoft is away
+    expect(await send()).toBe(200);
+    providers.tokenStatus.status = 401; // the password was replaced there: the one kept here proves nothing
+    expect(await send()).toBe(401);
+  });
+
   it('carries a token of the Bot Framework, for this app and this service address', async () => {
     await connect('teams', 'app-1', { app_password: 'pw' });
     place.identities.set('acme#teams#aad-1', 'ann');

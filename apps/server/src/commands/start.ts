@@ -72,7 +72,10 @@ async function serve(config: ServerConfig, supervised: Supervised): Promise<void
     keepsLake: worker === undefined || worker === 1, // it is started again like any other
     extend: app => {
       // The link is for this machine; where others reach the server, there is the password.
-      mountConsole(app, config.isPrivate && demoFolder !== undefined ? { demoFolder } : {});
+      mountConsole(app, {
+        isHttps: config.publicUrl?.startsWith('https:') ?? false,
+        ...(config.isPrivate && demoFolder !== undefined && { demoFolder }),
+      });
       if (config.demo) mountBooks(app);
     },
   });

@@ -29,6 +29,8 @@ type Secrets = Record<string, string>;
 // What tells one provider from another. Nothing is read from a delivery before it is proven.
 export type ChannelKind = {
   readonly credentials: z.ZodObject; // all of them secret
+  // Asked before credentials are kept, where a delivery does not show that its sender knows them.
+  checkOwner?(service: Service, channelId: string, secrets: Secrets): Promise<Outcome>;
   prove(service: Service, delivery: Delivery, secrets: Secrets): Promise<boolean>;
   read(delivery: Delivery): Understood;
   // The handshake of a provider that asks by GET before it sends anything.

@@ -28,6 +28,7 @@ export async function putSecrets(
   });
   if (resolved.tenant_id !== tenant_id) throw noChannel();
   const checked = checkCredentials(channels[type].credentials, credentials);
+  await assertOwner(service, address, checked);
   const updated_at = timestampOf(clock.now());
   const sealed = sealer.seal(JSON.stringify(checked), placeOf(address));
   await store.transact(
@@ -40,9 +41,24 @@ export async function putSecrets(
   return { updated_at };
 }
 
-function checkCredentials(schema: z.ZodObject, credentials: unknown): object {
+async function assertOwner(
+  service: Service,
+  { type, channel_id }: ChannelAddress,
+  secrets: Record<string, string>,
+): Promise<void> {
+  const outcome = await service.channels[type].checkOwner?.(service, channel_id, secrets);
+  if (!outcome || outcome.ok) return;
+  throw agentErrors.create(
+    'agents.credentials_refused',
+    outcome.retryMs === undefined
+      ? `${type} does not take these credentials for ${channel_id}: ${outcome.reason}.`
+      : `${type} could not be asked whether these are the credentials of ${channel_id}: ${outcome.reason}. Try again.`,
+  );
+}
+
+function checkCredentials(schema: z.ZodObject, credentials: unknown): Record<string, string> {
   const parsed = schema.safeParse(credentials);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return parsed.data as Record<string, string>; // secrets are texts
   const fields = parsed.error.issues.map(
     ({ path, message }) => `${path.join('.') || 'credentials'}: ${message}`,
   );

@@ -1,4 +1,4 @@
-import type { Clock } from '@stak/kit';
+import { type Clock, createRecentMap } from '@stak/kit';
 import { z } from 'zod';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -37,10 +37,30 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
     return called.json.access_token;
   };
 
+  // Once known, it stays so while Microsoft cannot be asked.
+  const owners = createRecentMap<string, true>(limits.cachedTokens);
+  const isOwner = async (service: Service, appId: string, password: string): Promise<boolean> => {
+    const key = hmacHex(password, appId);
+    const token = await accessToken(service, appId, password);
+    if (typeof token === 'string') {
+      owners.set(key, true);
+      return true;
+    }
+    const outcome = judge(token, () => false);
+    return !outcome.ok && outcome.retryMs !== undefined && owners.get(key) === true;
+  };
+
   return {
     credentials: z.strictObject({ app_password: z.string().min(1).max(limits.credentialChars) }),
 
-    async prove({ clock, log }, { channelId, header, body }) {
+    // Anybody can claim an app id, and Microsoft signs for the app, not for us. The password is the owner's alone.
+    async checkOwner(service, appId, { app_password = '' }) {
+      const token = await accessToken(service, appId, app_password);
+      return typeof token === 'string' ? { ok: true } : judge(token, () => false);
+    },
+
+    async prove(service, { channelId, header, body }, { app_password = '' }) {
+      const { clock, log } = service;
       const token = bearer.exec(header('authorization') ?? '')?.[1];
       if (token === undefined) return false;
       const { errors, jwtVerify } = await import('jose');
@@ -54,7 +74,9 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
           requiredClaims: ['exp'],
         });
         const { serviceUrl } = readJson(body);
-        return typeof serviceUrl === 'string' && payload.serviceurl === serviceUrl;
+        if (typeof serviceUrl !== 'string' || payload.serviceurl !== serviceUrl) return false;
+        // Also for credentials that were kept before anybody checked them.
+        return await isOwner(service, channelId, app_password);
       } catch (error) {
         if (!(error instanceof errors.JOSEError))
           log.warn({ err: error }, 'the keys of Teams were not to be had');
