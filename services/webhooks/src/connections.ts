@@ -1,5 +1,6 @@
 import { versionMismatch } from '@stak/http';
 import { type Change, failedStep, is, type WriteStep, write } from '@stak/table';
+import { catchUpSteps } from './catch-up.ts';
 import { type Config, findConnection } from './config.ts';
 import { type Base, inSeconds, isoTime } from './deps.ts';
 import { notFound, webhookErrors } from './errors.ts';
@@ -106,6 +107,7 @@ export function createConnections(
             ),
             connection: write.put(connection, made, { ifAbsent: true }),
             pointer: write.put(connectionPointer, { connectionId, sourceId, userId }),
+            ...catchUpSteps(deps, made),
           },
           { pattern: 'create connection' },
         );
@@ -142,7 +144,11 @@ export function createConnections(
       const remove: ('ratePerSecond' | 'disabledReason')[] = [];
       if (ratePerSecond === null) remove.push('ratePerSecond');
       if (isActivated) remove.push('disabledReason');
-      const more: Record<string, WriteStep> = isActivated ? { lane: armLane(found, clock.now()) } : {};
+      const isRuled = filters !== undefined || transform !== undefined;
+      const more: Record<string, WriteStep> = {
+        ...(isActivated && { lane: armLane(found, clock.now()) }),
+        ...(isRuled && catchUpSteps(deps, found)),
+      };
       await edit(found, { set, remove }, { ifVersion, more });
       return find(connectionId);
     },

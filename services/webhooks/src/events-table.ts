@@ -197,7 +197,7 @@ export const job = entity(ferryhookEvents, {
     userId: z.string(),
     jobId: z.string(),
     sourceId: z.string(),
-    action: z.enum(['replay', 'cancel']),
+    action: z.enum(['replay', 'cancel', 'catch_up']),
     connectionIds: z.array(z.string()).optional(),
     eventIds: z.array(z.string()).optional(),
     from: ms.optional(),

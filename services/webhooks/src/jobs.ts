@@ -1,4 +1,5 @@
 import { is } from '@stak/table';
+import { hasMissed } from './catch-up.ts';
 import { type Base, inSeconds } from './deps.ts';
 import { dueShardOf } from './due.ts';
 import { notFound, webhookErrors } from './errors.ts';
@@ -7,6 +8,7 @@ import { type Event, type Job, job, jobsOfUser } from './events-table.ts';
 import type { Intake } from './intake.ts';
 import * as limits from './limits.ts';
 import { unlessLost } from './lost-write.ts';
+import type { Connection } from './main-table.ts';
 import { cancelEvent, type ReplayDeps, replayEvent } from './replay.ts';
 
 export type NewJob = Pick<
@@ -33,7 +35,7 @@ export function createJobs(deps: JobDeps): Jobs {
 
   const get = async (jobId: string, userId: string): Promise<Job> => {
     const found = await store.get(job, { userId, jobId }, { consistent: true });
-    if (!found) throw notFound('job');
+    if (!found || found.action === 'catch_up') throw notFound('job');
     return found;
   };
 
@@ -74,9 +76,9 @@ export function createJobs(deps: JobDeps): Jobs {
     );
     const counts = await Promise.all(
       events.map(one =>
-        at.action === 'replay'
-          ? replayEvent(deps, one, chosen, at.jobId)
-          : cancelEvent(deps, one, at.connectionIds),
+        at.action === 'cancel'
+          ? cancelEvent(deps, one, at.connectionIds)
+          : replayEvent(deps, one, wantedBy(at, one, chosen), at.jobId),
       ),
     );
     return { matched: events.length, deliveries: counts.reduce((sum, count) => sum + count, 0) };
@@ -109,8 +111,10 @@ export function createJobs(deps: JobDeps): Jobs {
   return {
     get,
     async list(userId) {
-      const { items } = await store.query(jobsOfUser, { userId }, { limit: limits.jobsListed });
-      return items;
+      const found: Job[] = [];
+      for await (const one of store.all(jobsOfUser, { userId }))
+        if (one.action !== 'catch_up' && found.push(one) === limits.jobsListed) break;
+      return found;
     },
     async create(input) {
       if (input.action === 'replay') await checkConnections(input);
@@ -149,6 +153,9 @@ export function createJobs(deps: JobDeps): Jobs {
     },
   };
 }
+
+const wantedBy = ({ action }: Job, event: Event, connections: readonly Connection[]) =>
+  action === 'catch_up' ? connections.filter(one => hasMissed(event, one.connectionId)) : connections;
 
 // Those it names, or those of the time it names, newest first; after the last checkpoint.
 async function* eventsOf(deps: JobDeps, at: Job): AsyncGenerator<Event> {

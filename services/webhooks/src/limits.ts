@@ -25,6 +25,8 @@ export const dueShards = 8; // 8,000 deliveries a second can become due before o
 export const counterShards = 4; // processes that flush into the same item in the same second
 
 export const configMs = 1 * second; // how long another process may not have noticed a change of configuration
+export const catchUpMs = [3 * second, 15 * second]; // after a change of a connection; the second for slow writers
+export const clockSkewMs = 1 * second; // by which clocks of processes may differ
 export const configEntries = 10_000; // about 50 MB of sources with their connections
 export const planMs = 5 * second; // a new plan counts within seconds; usage is added up here meanwhile
 export const rateWindowMs = minute; // plans count events a minute
@@ -98,6 +100,7 @@ export const searchChars = 200;
 export const replayEvents = 100; // named one by one in one request
 export const jobBatch = 25; // events between two checkpoints of a job
 export const jobS = 30 * 24 * 60 * 60; // a finished job is listed for a month
+export const catchUpS = 24 * 60 * 60; // a look back that was made is of no interest to anybody
 export const jobsListed = 100; // the newest
 export const jobsPerUser = 10; // under way at a time
 export const jobAttempts = 20; // a job that cannot go on is given up rather than tried for ever

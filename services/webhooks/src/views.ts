@@ -102,7 +102,7 @@ export const showDetail = (detail: EventDetail): z.infer<typeof eventDetailSchem
 export const showJob = (job: Job): z.infer<typeof jobSchema> => ({
   jobId: job.jobId,
   sourceId: job.sourceId,
-  action: job.action,
+  action: job.action === 'cancel' ? 'cancel' : 'replay',
   state: job.state,
   matched: job.matched,
   deliveries: job.deliveries,

@@ -58,7 +58,8 @@ describe.each(['embedded', 'sdk'] as const)('data access over the %s client', ov
     expect(await connections.listBySource(sourceId)).toEqual([]);
     await sources.delete(sourceId, userId);
     expect(await sources.getById(sourceId)).toBeNull();
-    hooks.clock.set(hooks.clock.now() + 61_000);
+    // It was held for a paused connection, for longer than it is kept otherwise.
+    hooks.clock.set(hooks.clock.now() + (limits.heldS + 1) * 1000);
     expect(await events.getById(eventId)).toBeNull();
     expect(await attempts.listByEvent(eventId)).toEqual([]);
   });

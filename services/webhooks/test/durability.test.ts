@@ -213,3 +213,52 @@ describe('several processes', () => {
     expect([status, attempts.length]).toEqual(['delivered', 1]);
   });
 });
+
+describe('a process that has not heard of a change yet', () => {
+  const open = async () => {
+    const first = await openWebhooks();
+    const second = await startWebhooks({ clock: first.clock }, first.engine.client, first.engine);
+    return { first, second, destination: await openDestination() };
+  };
+  const textOf = (hit: { body: Buffer }) => hit.body.toString();
+
+  it('delivers what it takes after a connection was made, a little later and once', async () => {
+    const { first, second, destination } = await open();
+    const sourceId = await first.source();
+    await second.send(sourceId, 'before');
+    await first.clock.advance(2 * limits.clockSkewMs);
+    await second.send(sourceId, 'just before');
+    await first.clock.advance(limits.configMs / 2);
+    const connectionId = await first.connect(sourceId, destination.url);
+    const eventId = await second.send(sourceId, 'after');
+    await first.send(sourceId, 'here');
+    const detail = () => first.read(`/v1/events/${eventId}`);
+    expect(await detail()).toMatchObject({ status: 'filtered', deliveries: [] });
+    await untilLater(first.clock, async () => (await detail()).status === 'delivered');
+    await leap(first.clock, limits.catchUpMs.at(-1)!);
+    await first.clock.advance(2000);
+    const sent = destination.hits.map(textOf);
+    expect(sent.filter(text => text !== 'just before').sort()).toEqual(['after', 'here']);
+    expect((await first.read('/v1/webhook-jobs')).data).toEqual([]);
+    expect((await detail()).deliveries).toMatchObject([{ connectionId, run: 0, attempts: 1 }]);
+  });
+
+  it('delivers what it filtered by rules that held no more', async () => {
+    const { first, second, destination } = await open();
+    const sourceId = await first.source();
+    const filters = [{ field: 'body', path: '$.n', operator: 'equals', value: 1 }];
+    const connectionId = await first.connect(sourceId, destination.url, { filters });
+    await leap(first.clock, limits.catchUpMs.at(-1)! + 2000);
+    await second.send(sourceId, '{"n":1}');
+    await until(() => destination.hits.length === 1);
+    await first.stop();
+    await first.read(`/v1/connections/${connectionId}`, { method: 'PATCH', send: { filters: [] } });
+    const eventId = await second.send(sourceId, '{"n":2}');
+    const statusOf = async () => (await first.read(`/v1/events/${eventId}`)).status;
+    await until(async () => (await statusOf()) === 'filtered');
+    await untilLater(second.clock, async () => (await statusOf()) === 'delivered');
+    await leap(second.clock, limits.catchUpMs.at(-1)!);
+    await second.clock.advance(2000);
+    expect(destination.hits.map(textOf)).toEqual(['{"n":1}', '{"n":2}']);
+  });
+});
