@@ -1,6 +1,7 @@
 import { createEngine, createHttpServer } from '@stak/engine';
-import { type Clock, createSealer, manualClock, systemClock } from '@stak/kit';
+import { type Clock, createSealer, manualClock, seededRandom, systemClock } from '@stak/kit';
 import { createLedger, createStore, createTables, type DynamoClient } from '@stak/table';
+import { createAdversary } from '@stak/table/adversary';
 import { awsClient } from '@stak/table/aws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTableStores, httpTable } from '../src/table.ts';
@@ -121,4 +122,24 @@ describe.each([
       ['take from shared bucket', 5],
     ]);
   });
+});
+
+it('is not blocked by itself when an answer gets lost', async () => {
+  const { client, close } = await openEngine();
+  const lossy = createAdversary(client, { lostAnswers: 0.4, lostRequests: 0.1, random: seededRandom(11) });
+  const clock = { now: systemClock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
+  const store = createStore({ client: lossy, clock, random: seededRandom(12) });
+  const { idempotency } = createTableStores({ store, clock: systemClock, sealer });
+  for (let n = 0; n < 20; n++) {
+    const claim = { key: `lossy-${n}`, fingerprint: 'same', ttlMs: 60_000, leaseMs: 60_000 };
+    const begun = await idempotency.begin(claim);
+    expect(begun.kind).toBe('started');
+    expect((await idempotency.begin(claim)).kind).toBe('in_flight');
+    if (begun.kind !== 'started') continue;
+    await begun.attempt.finish({ status: 201, headers: [], body: new Uint8Array([n, 0, 255]) });
+    const again = await idempotency.begin(claim);
+    expect(again).toMatchObject({ kind: 'replay', response: { status: 201 } });
+  }
+  expect(lossy.counts.lostAnswers).toBeGreaterThan(10);
+  await close();
 });

@@ -1,3 +1,6 @@
+import { seededRandom, systemClock } from '@stak/kit';
+import { createStore } from '@stak/table';
+import { createAdversary } from '@stak/table/adversary';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDeadLetters } from '../src/dead-letters.ts';
 import { LeaseLostError } from '../src/errors.ts';
@@ -88,4 +91,33 @@ test('only one beginning counts', async () => {
   expect(begun.filter(Boolean)).toHaveLength(1);
   const winner = begun.indexOf(true) + 1;
   expect(await workStore('x').readBeginning()).toMatchObject({ started_at: winner });
+});
+
+test('a lease whose answer got lost is ours, and nobody else gets it', async () => {
+  const client = createAdversary(house.engine.client, {
+    lostAnswers: 0.4,
+    lostRequests: 0.1,
+    random: seededRandom(5),
+  });
+  const clock = { now: house.clock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
+  const store = createStore({ client, clock, random: seededRandom(6) });
+  for (let n = 0; n < 10; n++) {
+    const works = ['a', 'b', 'c'].map(owner =>
+      createWorkStore({ store, clock: house.clock, consumer: `lossy-${n}`, owner, leaseMs: 1000 }),
+    );
+    const began = await Promise.all(
+      works.map((one, i) => one.begin({ position: 'LATEST', table: 'notes', startedAt: i }, [])),
+    );
+    expect(began.filter(Boolean)).toHaveLength(1);
+    const leases = await Promise.all(works.map(one => one.acquire(shard.key, shard)));
+    expect(leases.filter(lease => lease !== undefined)).toMatchObject([{ fence: 1 }]);
+    const holder = leases.findIndex(lease => lease !== undefined);
+    await works[holder]!.checkpoint(leases[holder]!, '100', 5);
+    await works[holder]!.release(leases[holder]!);
+    expect(await works[(holder + 1) % 3]!.acquire(shard.key, shard)).toMatchObject({
+      fence: 2,
+      sequence: '100',
+    });
+  }
+  expect(client.counts.lostAnswers).toBeGreaterThan(10);
 });

@@ -21,7 +21,7 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { ControlOperation, ControlPlane, DynamoClient } from './client.ts';
+import type { ControlOperation, ControlPlane, RemoteClient } from './client.ts';
 
 // The port over the AWS SDK. No other file loads it, and the package's index does not load this one.
 
@@ -44,16 +44,19 @@ const controlCommands = {
   UpdateTimeToLive: UpdateTimeToLiveCommand,
 } as unknown as Record<ControlOperation, new (input: object) => object>;
 
-export function awsClient(options: AwsClientOptions): DynamoClient & ControlPlane & { close(): void } {
-  const base = new DynamoDBClient(options);
+export function awsClient(options: AwsClientOptions): RemoteClient & ControlPlane & { close(): void } {
+  // Repetitions are the store's: it knows which writes must not be made twice.
+  const base = new DynamoDBClient({ ...options, maxAttempts: 1 });
+  const control = new DynamoDBClient(options);
   const documents = DynamoDBDocumentClient.from(base, {
     // Zod leaves optional attributes undefined rather than out. An object with a field called `constructor` is
     // taken for an instance of some class.
     marshallOptions: { removeUndefinedValues: true, convertClassInstanceToMap: true },
   });
   const send = documents.send.bind(documents) as unknown as Send;
-  const sendControl = base.send.bind(base) as unknown as Send;
+  const sendControl = control.send.bind(control) as unknown as Send;
   return {
+    mayLoseAnswers: true,
     get: input => send(new GetCommand(input)),
     put: input => send(new PutCommand(input)),
     update: input => send(new UpdateCommand(input)),
@@ -65,6 +68,9 @@ export function awsClient(options: AwsClientOptions): DynamoClient & ControlPlan
     transactGet: input => send(new TransactGetCommand(input)),
     transactWrite: input => send(new TransactWriteCommand(input)),
     execute: (operation, input) => sendControl(new controlCommands[operation](input)),
-    close: () => base.destroy(),
+    close() {
+      base.destroy();
+      control.destroy();
+    },
   };
 }

@@ -88,7 +88,9 @@ export async function writeBatch(
     }
     for (let failures = 0; Object.keys(left).length > 0; failures++) {
       if (failures > 0) await pause(session, failures, Object.values(left).flat().length);
-      const answer = await send(session, 'write', pattern, { RequestItems: left }, session.client.batchWrite);
+      const requests = { RequestItems: left };
+      const { batchWrite } = session.client;
+      const answer = await send(session, 'write', pattern, requests, batchWrite, { mayRepeat: true });
       left = answer.UnprocessedItems ?? {};
     }
   }

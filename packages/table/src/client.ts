@@ -93,6 +93,12 @@ export type DynamoClient = {
   ): Promise<BilledTables>;
 };
 
+// With a network in between a write may have been made although its answer never came.
+export type RemoteClient = DynamoClient & { readonly mayLoseAnswers: true };
+
+export const mayLoseAnswers = (client: DynamoClient): boolean =>
+  (client as Partial<RemoteClient>).mayLoseAnswers === true;
+
 // Tables themselves: CreateTable, DescribeTable and so on by name, in the form of the HTTP API.
 export type ControlPlane = { execute(operation: ControlOperation, input: object): Promise<object> };
 export type ControlOperation =

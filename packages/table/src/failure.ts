@@ -1,10 +1,13 @@
 import type { AppError } from '@stak/kit';
+import type { Attributes } from './client.ts';
 import type { AnyEntity } from './entity.ts';
 import { tableErrors } from './errors.ts';
 import { fromStored, hasKindOf } from './item.ts';
 import { untagItem } from './tagged.ts';
 
 type WithItem = { Item?: Record<string, Record<string, unknown>> };
+
+export const storedIn = ({ Item }: WithItem): Attributes | undefined => Item && untagItem(Item);
 
 // The item that stands in the way, as the entity if it is one.
 function currentOf(entity: AnyEntity, { Item }: WithItem): object | undefined {
@@ -21,6 +24,14 @@ export function explainWrite(entity: AnyEntity, error: unknown): unknown {
     { current: currentOf(entity, error as WithItem) },
     error,
   );
+}
+
+// A transaction of one step fails as the step would have.
+export function asOneWrite(error: unknown): unknown {
+  const [reason, ...more] = (error as Cancelled | undefined)?.CancellationReasons ?? [];
+  if (!(error instanceof Error) || more.length > 0 || reason?.Code !== 'ConditionalCheckFailed') return error;
+  const failure = new Error(reason.Message ?? 'The conditional request failed', { cause: error });
+  return Object.assign(failure, { name: 'ConditionalCheckFailedException', Item: reason.Item });
 }
 
 export type StepFailure = {

@@ -1,6 +1,6 @@
 export { type AttributeDoc, attributesOf } from './attribute-doc.ts';
 export { type CapacityEntry, createLedger, type Ledger } from './capacity.ts';
-export type { Attributes, ControlOperation, ControlPlane, DynamoClient } from './client.ts';
+export type { Attributes, ControlOperation, ControlPlane, DynamoClient, RemoteClient } from './client.ts';
 export { is } from './comparison.ts';
 export { and, type Condition, not, or } from './condition.ts';
 export { createTables, type TableReport } from './create-tables.ts';

@@ -2,6 +2,8 @@ import type { Clock, Random } from '@stak/kit';
 import { tableErrors } from './errors.ts';
 import * as limits from './limits.ts';
 
+// All repetitions are made here, and none by the SDK: only here it is known what may be made twice.
+
 export type Patience = { clock: Clock; random: Random };
 
 const passing = new Set([
@@ -17,27 +19,55 @@ const passing = new Set([
 ]);
 
 type Reason = { Code?: string };
+type Metadata = { httpStatusCode?: number; clockSkewCorrected?: boolean };
+const metadataOf = (error: Error): Metadata => (error as { $metadata?: Metadata }).$metadata ?? {};
 
-// Nothing was written, and the same request may well succeed in a moment. A server error is not among them: the
-// write may have been made, and an ADD must not be made twice.
+// Nothing was written, and the same request may well succeed in a moment.
 export function willPass(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (metadataOf(error).clockSkewCorrected) return true; // our clock was wrong, and the SDK has learned by how much
   if (error.name !== 'TransactionCanceledException') return passing.has(error.name);
   const reasons = (error as { CancellationReasons?: Reason[] }).CancellationReasons ?? [];
   const codes = reasons.map(reason => reason.Code ?? 'None').filter(code => code !== 'None');
   return codes.length > 0 && codes.every(code => passing.has(code));
 }
 
+const broken = new Set([
+  'EAI_AGAIN',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+const failing = new Set(['InternalServerError', 'RequestTimeout', 'ServiceUnavailable', 'TimeoutError']);
+
+// The connection broke or the server failed: whether the write was made is not known.
+export function isUnanswered(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string' && broken.has(code)) return true;
+  return failing.has(error.name) || (metadataOf(error).httpStatusCode ?? 0) >= 500;
+}
+
 // Full jitter: callers that collided do not collide again.
 export const backoff = ({ clock, random }: Patience, failures: number): Promise<void> =>
   clock.sleep(random() * Math.min(limits.backoffMostMs, limits.backoffFirstMs * 2 ** failures));
 
-export async function withRetry<T>(patience: Patience, attempt: () => Promise<T>): Promise<T> {
+// What can be made twice without harm is also repeated when nobody knows whether it was made.
+export async function withRetry<T>(
+  patience: Patience,
+  attempt: () => Promise<T>,
+  { mayRepeat }: { mayRepeat: boolean },
+): Promise<T> {
   for (let failures = 0; ; failures++) {
     try {
       return await attempt();
     } catch (error) {
-      if (!willPass(error)) throw error;
+      if (!willPass(error) && !(mayRepeat && isUnanswered(error))) throw error;
       if (failures + 1 >= limits.attempts) throw busy(error);
       await backoff(patience, failures);
     }

@@ -23,10 +23,11 @@ export async function send<Input extends Billable, Output extends Billed>(
   pattern: string,
   input: Input,
   operation: (input: Input) => Promise<Output>,
+  { mayRepeat = kind === 'read' }: { mayRepeat?: boolean } = {},
 ): Promise<Output> {
   const { ledger } = session;
   if (ledger) input.ReturnConsumedCapacity = 'TOTAL';
-  const output = await withRetry(session, () => operation(input));
+  const output = await withRetry(session, () => operation(input), { mayRepeat });
   ledger?.record(kind, pattern, output.ConsumedCapacity);
   return output;
 }

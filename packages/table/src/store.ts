@@ -1,17 +1,25 @@
 import { type Clock, type Random, systemClock, systemRandom } from '@stak/kit';
 import { readBatch, writeBatch } from './batch.ts';
 import type { Ledger } from './capacity.ts';
-import type { Attributes, DynamoClient } from './client.ts';
+import {
+  type Attributes,
+  type Capacity,
+  type DynamoClient,
+  mayLoseAnswers,
+  type UpdateInput,
+} from './client.ts';
 import { type Cursors, createCursors } from './cursor.ts';
 import type { AnyEntity, InputOf, ItemOf, KeyOf } from './entity.ts';
-import { explainWrite } from './failure.ts';
+import { asOneWrite, explainWrite, storedIn } from './failure.ts';
 import { fromStored, hasKindOf, isExpired } from './item.ts';
+import { isAddition, isResultOf, isSame } from './own-write.ts';
 import { type PageOptions, type ResultPage, readAll, readPage } from './page.ts';
 import { type DeleteOptions, deleteParams, getParams, type PutOptions, putParams } from './params.ts';
 import type { AnyQuery, ParamsFor, QueryOptions, ResultOf } from './query.ts';
+import { isUnanswered } from './retry.ts';
 import { type Session, send } from './session.ts';
 import type { Ref, WriteStep } from './steps.ts';
-import { readTogether, type Steps, writeTogether } from './transaction.ts';
+import { readTogether, type Steps, tokenFor, writeTogether } from './transaction.ts';
 import { type Change, type UpdateOptions, updateParams } from './update.ts';
 
 export type StoreOptions = {
@@ -131,7 +139,8 @@ async function putItem(
   const { pattern = `put ${entity.name}`, returns = 'new' } = options;
   const params = putParams(entity, item, options, session.clock.now());
   const input = returns === 'old' ? { ...params, ReturnValues: 'ALL_OLD' as const } : params;
-  const { Attributes } = await sendWrite(session, entity, pattern, input, session.client.put);
+  const isOwn = (stored?: Attributes) => isSame(stored, params.Item);
+  const { Attributes } = await sendWrite(session, entity, pattern, input, session.client.put, { isOwn });
   return returns === 'new' ? fromStored(entity, params.Item) : imageOf(entity, Attributes);
 }
 
@@ -144,9 +153,33 @@ async function updateItem(
 ): Promise<Attributes | undefined> {
   const { pattern = `update ${entity.name}`, returns = 'new' } = options;
   const params = updateParams(entity, key, change, options, session.clock.now());
+  if (mayLoseAnswers(session.client) && isAddition(change) && returns === 'new')
+    return addOnce(session, entity, pattern, params);
   const input = { ...params, ReturnValues: returns === 'old' ? ('ALL_OLD' as const) : ('ALL_NEW' as const) };
-  const { Attributes } = await sendWrite(session, entity, pattern, input, session.client.update);
+  const isOwn = (stored?: Attributes) => isResultOf(entity, stored, change, options.ifVersion);
+  const again = { isOwn, mayRepeat: !isAddition(change) };
+  const { Attributes } = await sendWrite(session, entity, pattern, input, session.client.update, again);
   return imageOf(entity, Attributes);
+}
+
+// What would be added twice if it were sent twice goes through a transaction, which has a token. It gives no image:
+// the item is read afterwards, and may have what others have added meanwhile.
+async function addOnce(
+  session: Session,
+  entity: AnyEntity,
+  pattern: string,
+  params: Omit<UpdateInput, 'ReturnValues'>,
+): Promise<Attributes | undefined> {
+  const { transactWrite, get } = session.client;
+  const input = { TransactItems: [{ Update: params }], ClientRequestToken: tokenFor(session) };
+  try {
+    await send(session, 'write', pattern, input, transactWrite, { mayRepeat: true });
+  } catch (error) {
+    throw explainWrite(entity, asOneWrite(error));
+  }
+  const { TableName, Key } = params;
+  const { Item } = await send(session, 'read', pattern, { TableName, Key, ConsistentRead: true }, get);
+  return imageOf(entity, Item);
 }
 
 async function deleteItem(
@@ -158,7 +191,8 @@ async function deleteItem(
   const { pattern = `delete ${entity.name}` } = options;
   const params = deleteParams(entity, key, options, session.clock.now());
   const input = { ...params, ReturnValues: 'ALL_OLD' as const };
-  const { Attributes } = await sendWrite(session, entity, pattern, input, session.client.delete);
+  const isOwn = (stored?: Attributes) => stored === undefined;
+  const { Attributes } = await sendWrite(session, entity, pattern, input, session.client.delete, { isOwn });
   return imageOf(entity, Attributes);
 }
 
@@ -166,16 +200,32 @@ async function deleteItem(
 const imageOf = (entity: AnyEntity, stored: Attributes | undefined): Attributes | undefined =>
   stored && hasKindOf(entity, stored) ? fromStored(entity, stored) : undefined;
 
-async function sendWrite<Input extends object, Output extends object>(
+type Written = { Attributes?: Attributes; ConsumedCapacity?: Capacity };
+
+// Repeated if no answer came. A repetition that is refused may have met what the first attempt wrote: then it was made.
+async function sendWrite<Input extends object>(
   session: Session,
   entity: AnyEntity,
   pattern: string,
   input: Input,
-  operation: (input: Input) => Promise<Output>,
-): Promise<Output> {
+  operation: (input: Input) => Promise<Written>,
+  { isOwn, mayRepeat = true }: { isOwn(stored: Attributes | undefined): boolean; mayRepeat?: boolean },
+): Promise<Written> {
+  let isUncertain = false;
+  const attempt = async (given: Input): Promise<Written> => {
+    try {
+      return await operation(given);
+    } catch (error) {
+      isUncertain ||= isUnanswered(error);
+      throw error;
+    }
+  };
   try {
-    return await send(session, 'write', pattern, input, operation);
+    return await send(session, 'write', pattern, input, attempt, { mayRepeat });
   } catch (error) {
+    const isRefused = error instanceof Error && error.name === 'ConditionalCheckFailedException';
+    const stored = isRefused ? storedIn(error as object) : undefined;
+    if (isUncertain && isRefused && isOwn(stored)) return { Attributes: stored };
     throw explainWrite(entity, error);
   }
 }

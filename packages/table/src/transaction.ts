@@ -1,4 +1,5 @@
-import type { Attributes } from './client.ts';
+import { randomUUID } from 'node:crypto';
+import { type Attributes, mayLoseAnswers } from './client.ts';
 import type { AnyEntity } from './entity.ts';
 import { itemRefused } from './errors.ts';
 import { explainTransaction } from './failure.ts';
@@ -16,18 +17,20 @@ export async function writeTogether(
   session: Session,
   pattern: string,
   steps: Steps,
-  token: string | undefined,
+  given: string | undefined,
 ): Promise<void> {
   const named = (Array.isArray(steps) ? steps : Object.entries(steps)) as [string, WriteStep][];
   if (named.length === 0 || named.length > limits.transactionSteps)
     throw itemRefused(`a transaction has 1 to ${limits.transactionSteps} steps, not ${named.length}`);
   const nowMs = session.clock.now();
+  const token = given ?? tokenFor(session);
   const input = {
     TransactItems: named.map(([, step]) => step.build(nowMs)),
     ...(token !== undefined && { ClientRequestToken: token }),
   };
   try {
-    await send(session, 'write', pattern, input, session.client.transactWrite);
+    const { transactWrite } = session.client;
+    await send(session, 'write', pattern, input, transactWrite, { mayRepeat: token !== undefined });
   } catch (error) {
     throw explainTransaction(
       named.map(([name, { entity }]) => ({ name, entity })),
@@ -35,6 +38,11 @@ export async function writeTogether(
     );
   }
 }
+
+// With a token a transaction is made once, however often it is sent. A store in this process answers always, and is
+// spared the writing of it.
+export const tokenFor = ({ client }: Session): string | undefined =>
+  mayLoseAnswers(client) ? randomUUID() : undefined;
 
 // All as of one moment.
 export async function readTogether(

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { seededRandom } from '@stak/kit';
+import { createAdversary } from '@stak/table/adversary';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { emailLock, keyByHashIndex, userByEmailIndex } from '../src/table.ts';
 import { type Engine, type Serving, serve } from './open-accounts.ts';
@@ -121,6 +123,18 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
         usageThisMonth: 0,
         usagePeriodStart: '2026-02-01',
       });
+    });
+
+    it('counts usage once, whatever answers get lost', async () => {
+      const client = createAdversary(engine.client, { lostAnswers: 0.2, random: seededRandom(3) });
+      const lossy = serve({ ...engine, client });
+      const { userId } = await lossy.users.create(ann);
+      await Promise.all(Array.from({ length: 40 }, () => lossy.users.incrementUsage(userId)));
+      expect(await house.users.getById(userId)).toMatchObject({
+        usageThisMonth: 40,
+        email: 'ann@example.com',
+      });
+      expect(client.counts.lostAnswers).toBeGreaterThan(5);
     });
 
     it('reads one month, also one that ends meanwhile', async () => {

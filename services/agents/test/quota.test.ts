@@ -1,3 +1,6 @@
+import { manualClock, seededRandom, systemClock } from '@stak/kit';
+import { createStore } from '@stak/table';
+import { createAdversary } from '@stak/table/adversary';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openPlace, type Place, say, targets } from './agents-fixture.ts';
 
@@ -54,5 +57,26 @@ describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
   it('of nothing lets nothing pass', async () => {
     place.tenants.get('acme')!.settings = { messages_per_day: 0 };
     expect((await say(place, 'c', 'hello')).status).toBe(429);
+  });
+});
+
+describe('when answers get lost', () => {
+  it('the quota counts each message once, and no conversation is blocked', async () => {
+    const target = await targets.embedded();
+    const client = createAdversary(target.client, { lostAnswers: 0.15, random: seededRandom(9) });
+    const clock = manualClock();
+    const waiting = { now: clock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
+    const store = createStore({ client, clock: waiting, random: seededRandom(10) });
+    const place = await openPlace(async () => target, { client, clock, store });
+    place.tenants.get('acme')!.settings = { messages_per_day: 12 };
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => say(place, `c${i}`, 'hello')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      ...Array(12).fill(200),
+      ...Array(8).fill(429),
+    ]);
+    const usage = await place.call('GET', '/v1/tenants/acme/agent-usage');
+    expect(usage.body).toMatchObject({ total: { messages: 12 } });
+    expect(client.counts.lostAnswers).toBeGreaterThan(5);
+    await target.close();
   });
 });

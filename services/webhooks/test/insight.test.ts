@@ -1,6 +1,7 @@
-import { createLogger, manualClock } from '@stak/kit';
+import { createLogger, manualClock, seededRandom } from '@stak/kit';
 import { createConsumer, engineSource, streamsTable } from '@stak/streams';
 import { createTables } from '@stak/table';
+import { createAdversary } from '@stak/table/adversary';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { percentile } from '../src/analytics.ts';
@@ -8,7 +9,7 @@ import { latencyBuckets } from '../src/counter-table.ts';
 import * as limits from '../src/limits.ts';
 import { type Alert, source } from '../src/main-table.ts';
 import { answer, type Hit, openDestination } from './destination.ts';
-import { type Fixture, openWebhooks, startWebhooks, until } from './webhooks-fixture.ts';
+import { type Fixture, openWebhooks, startWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
 describe('analytics', () => {
   it('count events by day and status, deliveries, failures and latency', async () => {
@@ -168,6 +169,37 @@ async function consumeAlerts(hooks: Fixture): Promise<void> {
     await consuming;
   });
 }
+
+describe('when answers get lost', () => {
+  it('events, statuses, attempts and usage are counted once', async () => {
+    const hooks = await openWebhooks({
+      wrap: client => createAdversary(client, { lostAnswers: 0.15, random: seededRandom(4) }),
+    });
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    const connectionId = await hooks.connect(sourceId, destination.url);
+    for (let n = 0; n < 40; n++) {
+      await hooks.send(sourceId, JSON.stringify({ n }));
+      if (n % 10 === 9) await hooks.clock.advance(limits.flushMs);
+    }
+    await until(async () => {
+      const { data } = await hooks.read(`/v1/sources/${sourceId}/events?limit=100`);
+      return data.every((one: { status: string }) => one.status === 'delivered');
+    });
+    const analytics = () => hooks.read('/v1/webhook-analytics');
+    await untilLater(hooks.clock, async () => (await analytics()).attempts >= 40);
+    await hooks.clock.advance(2 * limits.flushMs);
+    expect(destination.hits).toHaveLength(40);
+    expect(await analytics()).toMatchObject({
+      received: 40,
+      attempts: 40,
+      statuses: { delivered: 40, received: 0 },
+    });
+    expect(hooks.usage.get('usr_ann')).toBe(40);
+    expect(await hooks.read(`/v1/sources/${sourceId}`)).toMatchObject({ eventCount: 40 });
+    expect(await hooks.read(`/v1/connections/${connectionId}`)).toMatchObject({ deliveryCount: 40 });
+  });
+});
 
 describe('alerts', () => {
   it('go to the owner and to the address of the source, once an hour', async () => {

@@ -10,6 +10,7 @@ import {
   type ManualClock,
   manualClock,
   superviseWorkers,
+  systemClock,
 } from '@stak/kit';
 import { createOutbound } from '@stak/outbound';
 import { createCursors, createStore, createTables, type DynamoClient } from '@stak/table';
@@ -73,7 +74,8 @@ export async function startWebhooks(
   const lines: string[] = [];
   const log = createLogger({ clock, level: 'warn', destination: { write: line => void lines.push(line) } });
   const cursors = createCursors('a secret for cursors');
-  const store = createStore({ client, clock, cursors });
+  // The store waits before it tries again, and nobody moves the hands of a manual clock meanwhile.
+  const store = createStore({ client, clock: { now: clock.now, sleep: systemClock.sleep }, cursors });
   const outbound = createOutbound({ allow: ['127.0.0.0/8'], clock });
   const usage = new Map<string, number>();
   const webhooks = createWebhooks({

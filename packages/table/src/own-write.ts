@@ -1,0 +1,42 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Attributes } from './client.ts';
+import type { AnyEntity } from './entity.ts';
+import type { Change } from './update.ts';
+
+// Whether a write can be made twice, and how to recognise that it was made. A conditional write that was made refuses
+// its own repetition; what stands in the way is then what it wrote. Writes by which somebody claims something say who
+// claims it, by an id of their own or an owner and a time, so nobody takes another's claim for theirs.
+
+// Adding to a set twice is adding to it once.
+export const isAddition = ({ add = {}, append = {} }: Change<never>): boolean =>
+  Object.keys(append).length > 0 || Object.values(add).some(value => typeof value === 'number');
+
+export const isSame = (stored: unknown, written: unknown): boolean =>
+  isDeepStrictEqual(comparable(stored), comparable(written));
+
+// All that was to be set is there, what was to be removed is not, and the version is the next one.
+export function isResultOf(
+  entity: AnyEntity,
+  stored: Attributes | undefined,
+  { set = {}, remove = [] }: Change<never>,
+  ifVersion: number | undefined,
+): boolean {
+  if (!stored) return false;
+  if (ifVersion !== undefined && stored[entity.version!] !== ifVersion + 1) return false;
+  const isSet = Object.entries(set).every(
+    ([path, value]) => value === undefined || isSame(valueAt(stored, path), value),
+  );
+  return isSet && (remove as readonly string[]).every(path => valueAt(stored, path) === undefined);
+}
+
+const valueAt = (stored: Attributes, path: string): unknown =>
+  path.split('.').reduce<unknown>((within, name) => (within as Attributes | undefined)?.[name], stored);
+
+// Bytes come back as another class of bytes, and what is undefined is not stored.
+function comparable(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (Array.isArray(value)) return value.map(comparable);
+  if (value === null || typeof value !== 'object' || value instanceof Set) return value;
+  const present = Object.entries(value).filter(([, one]) => one !== undefined);
+  return Object.fromEntries(present.map(([name, one]) => [name, comparable(one)]));
+}

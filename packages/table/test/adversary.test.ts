@@ -1,0 +1,116 @@
+import { createEngine } from '@stak/engine';
+import { manualClock, seededRandom, systemClock } from '@stak/kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createStore, createTables, defineTable, entity, is, or, tableErrors, write } from '../src/index.ts';
+import { createAdversary } from './adversary.ts';
+
+const table = defineTable({
+  name: 'counted',
+  description: 'What is added to, and claimed.',
+  keys: { partition: 'pk' },
+});
+const counter = entity(table, {
+  name: 'counter',
+  schema: z.object({ id: z.string(), count: z.int().optional(), log: z.array(z.string()).optional() }),
+  key: { partition: 'C#{id}' },
+});
+const claim = entity(table, {
+  name: 'claim',
+  schema: z.object({
+    id: z.string(),
+    owner: z.string().optional(),
+    until: z.int().optional(),
+    body: z.custom<Uint8Array>().optional(),
+    version: z.int(),
+  }),
+  key: { partition: 'L#{id}' },
+  version: 'version',
+});
+
+let engine: Awaited<ReturnType<typeof createEngine>>;
+beforeAll(async () => {
+  engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
+  await createTables(engine, [table]);
+});
+afterAll(() => engine.close());
+
+// Waits are real, and short: what is tested is what is written.
+const clock = { now: manualClock().now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
+
+const open = (seed: number, faults = { lostAnswers: 0.2, lostRequests: 0.1, throttled: 0.05 }) => {
+  const client = createAdversary(engine.client, { random: seededRandom(seed), ...faults });
+  return { client, store: createStore({ client, clock, random: seededRandom(seed) }) };
+};
+const code = (error: unknown) => (tableErrors.includes(error) ? error.code : error);
+
+describe.each([1, 2, 3])('a store whose answers get lost, seed %i', seed => {
+  it('adds once, in updates and in transactions, alone and at the same time', async () => {
+    const { store, client } = open(seed);
+    const id = `adds-${seed}`;
+    const other = `others-${seed}`;
+    for (let n = 0; n < 20; n++) {
+      const change = { add: { count: 1 }, append: { log: [`${n}`] } };
+      await store.update(counter, { id }, change, { upsert: true });
+    }
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        store.update(counter, { id }, { add: { count: 2 } }, { upsert: true }),
+      ),
+    );
+    for (let n = 0; n < 20; n++)
+      await store.transact({
+        add: write.update(counter, { id: other }, { add: { count: 1 } }, { upsert: true }),
+      });
+    expect(client.counts.lostAnswers).toBeGreaterThan(5);
+    expect(await store.get(counter, { id })).toMatchObject({
+      count: 60,
+      log: Array.from({ length: 20 }, (_, n) => `${n}`),
+    });
+    expect(await store.get(counter, { id: other })).toMatchObject({ count: 20 });
+  });
+
+  it('adds up to a limit, and not beyond', async () => {
+    const { store } = open(seed);
+    const id = `limited-${seed}`;
+    const take = async () => {
+      const room = or({ count: is.absent }, { count: is.below(10) });
+      try {
+        await store.update(counter, { id }, { add: { count: 1 } }, { upsert: true, if: room });
+        return 'taken';
+      } catch (error) {
+        return code(error);
+      }
+    };
+    const answers = await Promise.all(Array.from({ length: 15 }, take));
+    expect(answers.filter(answer => answer === 'taken')).toHaveLength(10);
+    expect(answers.filter(answer => answer === 'table.condition_failed')).toHaveLength(5);
+    expect(await store.get(counter, { id })).toMatchObject({ count: 10 });
+  });
+
+  it('knows its own conditional writes again, and those of others', async () => {
+    const { store } = open(seed);
+    const isFree = or({ owner: is.absent }, { until: is.atMost(10) });
+    for (let n = 0; n < 10; n++) {
+      const id = `claim-${seed}-${n}`;
+      const mine = { id, owner: 'me', until: 20, body: new Uint8Array([n, 255]) };
+      expect(await store.put(claim, mine, { ifAbsent: true })).toMatchObject({ version: 1 });
+      const second = store.put(claim, { ...mine, owner: 'you' }, { ifAbsent: true }).catch(code);
+      expect(await second).toBe('table.condition_failed');
+      const released = await store.update(claim, { id }, { remove: ['owner', 'until'] }, { ifVersion: 1 });
+      expect(released).toMatchObject({ version: 2 });
+      const set = { owner: 'you', until: 30 };
+      expect(await store.update(claim, { id }, { set }, { if: isFree })).toMatchObject(set);
+      const late = store.update(claim, { id }, { set: { owner: 'me', until: 31 } }, { if: isFree });
+      expect(await late.catch(code)).toBe('table.condition_failed');
+      await store.delete(claim, { id }, { ifPresent: true });
+      expect(await store.get(claim, { id })).toBeUndefined();
+    }
+  });
+});
+
+it('says that the table is busy when no answer comes at all', async () => {
+  const { store } = open(1, { lostAnswers: 0, lostRequests: 1, throttled: 0 });
+  expect(await store.get(counter, { id: 'x' }).catch(code)).toBe('table.busy');
+  expect(await store.put(counter, { id: 'x' }).catch(code)).toBe('table.busy');
+});
