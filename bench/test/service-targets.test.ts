@@ -3,6 +3,7 @@ import { describeVerdict, failures } from '../src/gates.ts';
 import type { Measure } from '../src/harness.ts';
 import { printResults as printInbox } from '../src/inbox/report.ts';
 import { type Results as InboxResults, judgeResults as judgeInbox } from '../src/inbox/targets.ts';
+import { judgeResults as judgeNeighbours } from '../src/neighbours/targets.ts';
 import { chooseParts } from '../src/parts.ts';
 import type { ServerMeasure } from '../src/server/rounds.ts';
 import { judgeResults as judgeTasks, type Results as TasksResults } from '../src/tasks/targets.ts';
@@ -145,4 +146,22 @@ it('runs the parts that --only names, and no part it does not know', () => {
   expect(chooseParts(['a', 'b'], [])).toEqual(['a', 'b']);
   expect(chooseParts(['a', 'b'], ['b'])).toEqual(['b']);
   expect(() => chooseParts(['a', 'b'], ['c'])).toThrow('--only knows a, b');
+});
+
+describe('the targets of the neighbours bench', () => {
+  const latency = (p99Ms: number) => ({ p50Ms: 1, p99Ms, slowestMs: p99Ms });
+  const all = (p99Ms: number) => ({ ingest: latency(p99Ms), feed: latency(p99Ms), turn: latency(p99Ms) });
+  const base = { quiet: all(10), events: 100, lost: 0, answered: {} };
+
+  it('are met at three times the quiet p99, and nothing lost', () => {
+    expect(missed(judgeNeighbours({ ...base, attacked: all(30) }))).toEqual([]);
+  });
+
+  it('name what was missed', () => {
+    const attacked = { ...all(30), turn: latency(31) };
+    expect(missed(judgeNeighbours({ ...base, attacked, lost: 1 }))).toEqual([
+      expect.stringContaining('a turn that a rule answers'),
+      expect.stringContaining('did not arrive'),
+    ]);
+  });
 });

@@ -11,10 +11,9 @@ export type Customer = {
 
 export type Counts = { apiKeys: number; sessions: number; endUsers: number };
 
-const credentials = { email: 'bench@example.com', password: 'correct horse battery staple', cookie: false };
-const tenantId = 'bench';
-
-export async function createCustomer(baseUrl: string, counts: Counts): Promise<Customer> {
+export async function createCustomer(baseUrl: string, counts: Counts, tenantId = 'bench'): Promise<Customer> {
+  const email = `${tenantId}@example.com`;
+  const credentials = { email, password: 'correct horse battery staple', cookie: false };
   const { accounts } = createClient({ baseUrl });
   const signUp = await accounts.signUp({ body: { ...credentials, name: 'Bench' } });
   const sessions = [signUp.data.access_token];

@@ -25,7 +25,7 @@ const closedReply = fail('busy', 'The sandbox is closed');
 export function createSandbox({ clock, ...settings }: SandboxSettings): Sandbox {
   const most = Math.max(2, settings.threads ?? limits.threads);
   const mostWaiting = settings.waiting ?? limits.waiting;
-  const queue = createAccountQueue<{ job: Job; resolve: (reply: Reply) => void }>();
+  const queue = createAccountQueue<{ job: Job; sinceMs: number; resolve: (reply: Reply) => void }>();
   const idle: Thread[] = [];
   const busyThreads = new Set<Thread>();
   const runningOf = new Map<string, number>();
@@ -65,6 +65,10 @@ export function createSandbox({ clock, ...settings }: SandboxSettings): Sandbox 
     while (!closed && busyThreads.size < most) {
       const next = queue.take(mayRun);
       if (!next) break;
+      if (clock.now() - next.item.sinceMs > limits.waitMs) {
+        next.item.resolve(busy);
+        continue;
+      }
       rest.abort();
       void serve(next.account, next.item.job).then(reply => {
         next.item.resolve(reply);
@@ -90,7 +94,7 @@ export function createSandbox({ clock, ...settings }: SandboxSettings): Sandbox 
           return resolve(fail('too_large', 'The input is too large'));
         if (queue.size() >= mostWaiting || queue.size(account) >= limits.waitingOfAccount)
           return resolve(busy);
-        queue.push(account, { job, resolve });
+        queue.push(account, { job, sinceMs: clock.now(), resolve });
         pump();
       }),
     threads: () => idle.length + busyThreads.size,

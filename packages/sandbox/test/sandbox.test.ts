@@ -72,6 +72,17 @@ describe('a sandbox', () => {
     await Promise.all(stuck);
   });
 
+  it('sends a job back that has waited for too long', async () => {
+    const clock = manualClock();
+    const sandbox = open({ clock });
+    const hung = sandbox.run(job('hang'), 'a');
+    const waiting = sandbox.run(job('echo'), 'a');
+    await clock.advance(20_000 + limits.graceMs);
+    expect(await hung).toMatchObject({ ok: false });
+    expect(await waiting).toMatchObject({ reason: 'busy' });
+    expect(await sandbox.run(job('echo'), 'a')).toEqual(echoed);
+  });
+
   it('takes those of one account while another one has too many', async () => {
     const sandbox = open();
     const stuck = Array.from({ length: limits.waitingOfAccount + 1 }, () => sandbox.run(job('hang'), 'bad'));

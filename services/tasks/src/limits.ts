@@ -20,7 +20,7 @@ export const neighbours = 5; // read around the place a task is moved to
 
 export const ruleChars = 500; // an RRULE with every list there is
 export const ruleYears = 12; // a 29th of February comes again within eight years; what comes later than this never does
-export const countedYears = 100; // where a series with COUNT ends at the latest: all before a date have to be counted
+export const countedYears = 100; // where a series by months or years with COUNT ends: all dates before are counted
 export const ruleInterval = 1000; // with FREQ=DAILY about three years
 export const reminderDays = 365;
 export const retentionDays = 3650; // of completed tasks; whoever wants them longer wants them for ever

@@ -44,7 +44,6 @@ function firstFrom(rule: Rule, first: number, from: number, last: number): numbe
 
 // Counting needs every date before, so a series that is counted has an end of its own as well.
 function isCountedOut(rule: Rule, first: number, found: number): boolean {
-  if (found - first > limits.countedYears * 366) return true;
   const periods = periodsOf(rule, first);
   const countIn = (at: number) => periods.list(at).filter(day => day >= first && day < found).length;
   const end = periods.indexOf(found);
@@ -54,6 +53,7 @@ function isCountedOut(rule: Rule, first: number, found: number): boolean {
     (rule.frequency === 'WEEKLY' && rule.months.size === 0)
   )
     return (end > 0 ? countIn(0) + (end - 1) * periods.list(1).length : 0) + countIn(end) >= rule.count!;
+  if (found - first > limits.countedYears * 366) return true;
   let before = 0;
   for (let at = 0; at <= end && before < rule.count!; at += 1) before += countIn(at);
   return before >= rule.count!;
@@ -73,13 +73,16 @@ function periodsOf(rule: Rule, first: number): Periods {
   if (frequency === 'WEEKLY') {
     const week = first - sinceWeekStart(weekdayOf(first), rule.weekStart);
     const startOf = (at: number) => week + at * interval * 7;
+    const offsets = rule.days
+      .map(({ weekday }) => sinceWeekStart(weekday, rule.weekStart))
+      .sort((a, b) => a - b);
     const list = (at: number) =>
-      listDays(
-        rule,
-        Array.from({ length: 7 }, (_, more) => civilOf(startOf(at) + more)),
-      );
+      [...new Set(offsets)]
+        .map(offset => startOf(at) + offset)
+        .filter(day => rule.months.size === 0 || rule.months.has(civilOf(day).month));
     return { indexOf: day => index(Math.floor((day - week) / 7)), startOf, list };
   }
+  const listMonth = monthLister(rule);
   if (frequency === 'MONTHLY') {
     const monthAt = (at: number): [number, number] => {
       const months = year * 12 + (month - 1) + at * interval;
@@ -88,7 +91,7 @@ function periodsOf(rule: Rule, first: number): Periods {
     return {
       indexOf: day => index((civilOf(day).year - year) * 12 + civilOf(day).month - month),
       startOf: at => dayOfCivil(...monthAt(at)),
-      list: at => choose(rule, listDays(rule, daysOfMonth(...monthAt(at)))),
+      list: at => choose(rule, listMonth(...monthAt(at))),
     };
   }
   // Every day that is this or that is found year by year, too: such a rule has no interval.
@@ -99,9 +102,27 @@ function periodsOf(rule: Rule, first: number): Periods {
       const days: number[] = [];
       for (let one = 1; one <= 12; one += 1)
         if (rule.months.size === 0 || rule.months.has(one))
-          days.push(...listDays(rule, daysOfMonth(year + at * interval, one)));
+          days.push(...listMonth(year + at * interval, one));
       return choose(rule, days);
     },
+  };
+}
+
+// Months of the same name and length that begin on the same day of the week have the same dates, unless the rule counts
+// days or weeks of the year.
+function monthLister(rule: Rule): (year: number, month: number) => number[] {
+  const known = new Map<number, number[]>();
+  const countsInYear = rule.yearDays.size + rule.weeks.size > 0 || rule.frequency === 'YEARLY';
+  return (year, month) => {
+    if (countsInYear) return listDays(rule, daysOfMonth(year, month));
+    const first = dayOfCivil(year, month);
+    const kind = (month * 32 + lengthOf(year, month)) * 7 + weekdayOf(first);
+    let offsets = known.get(kind);
+    if (!offsets) {
+      offsets = listDays(rule, daysOfMonth(year, month)).map(day => day - first);
+      known.set(kind, offsets);
+    }
+    return offsets.map(offset => first + offset);
   };
 }
 
@@ -141,12 +162,17 @@ function isNumbered({ frequency, months }: Rule, day: Civil, { weekday, nth }: N
 
 // A week belongs to the year that has most of its days, so its fourth day says which.
 function isInWeeks({ weeks, weekStart }: Rule, day: Civil): boolean {
-  const fourth = day.number - sinceWeekStart(day.weekday, weekStart) + 3;
-  const { year, yearDay } = civilOf(fourth);
-  const week = Math.ceil(yearDay / 7);
-  const nextYear = dayOfCivil(year + 1, 1);
-  const left = Math.floor((nextYear - 1 - fourth) / 7); // weeks of that year after this one
-  return weeks.has(week) || weeks.has(-left - 1);
+  let fourth = day.yearDay - sinceWeekStart(day.weekday, weekStart) + 3;
+  let length = day.yearLength;
+  if (fourth < 1) {
+    length = yearLengthOf(day.year - 1);
+    fourth += length;
+  } else if (fourth > length) {
+    fourth -= length;
+    length = yearLengthOf(day.year + 1);
+  }
+  const left = Math.floor((length - fourth) / 7); // weeks of that year after this one
+  return weeks.has(Math.ceil(fourth / 7)) || weeks.has(-left - 1);
 }
 
 const sinceWeekStart = (weekday: number, weekStart: number): number => (weekday - weekStart + 7) % 7;
@@ -196,10 +222,13 @@ function parseRule(text: string): Rule {
 
 const dayMs = 24 * 60 * 60 * 1000;
 const dayOf = (date: string): number => utcOf(date) / dayMs;
+// The first day of a month. The calendar has 146,097 days in 400 years.
 const dayOfCivil = (year: number, month: number): number => {
-  const at = new Date(0);
-  return at.setUTCFullYear(year, month - 1, 1) / dayMs; // Date.UTC takes years below 100 for others
+  const before = year - 1;
+  const leapDays = Math.floor(before / 4) - Math.floor(before / 100) + Math.floor(before / 400);
+  return before * 365 + leapDays - daysTo1970 + daysBefore[month - 1]! + (month > 2 && isLeap(year) ? 1 : 0);
 };
+const daysTo1970 = 719_162; // from the first day of the year 1
 const weekdayOf = (day: number): number => (((day + 3) % 7) + 7) % 7; // 1970 began on a Thursday
 
 type Civil = {
@@ -226,20 +255,20 @@ function daysOfMonth(year: number, month: number): Civil[] {
 }
 
 function civilAt(year: number, month: number, monthDay: number, number: number): Civil {
-  const isLong = isLeap(year);
   return {
     number,
     year,
     month,
     monthDay,
-    yearDay: daysBefore[month - 1]! + (isLong && month > 2 ? 1 : 0) + monthDay,
+    yearDay: daysBefore[month - 1]! + (month > 2 && isLeap(year) ? 1 : 0) + monthDay,
     weekday: weekdayOf(number),
     monthLength: lengthOf(year, month),
-    yearLength: isLong ? 366 : 365,
+    yearLength: yearLengthOf(year),
   };
 }
 
 const daysBefore = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
 const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+const yearLengthOf = (year: number): number => (isLeap(year) ? 366 : 365);
 const lengthOf = (year: number, month: number): number =>
   month === 2 && isLeap(year) ? 29 : daysBefore[month]! - daysBefore[month - 1]!;

@@ -1,4 +1,4 @@
-import type { Ids } from '@stak/kit';
+import { type Ids, nextTurn } from '@stak/kit';
 import { addDays, todayIn, utcOf } from './calendar.ts';
 import type { Draft } from './draft.ts';
 import * as limits from './limits.ts';
@@ -15,6 +15,8 @@ export async function repeatTask(draft: Draft, ids: Ids, taskId: string): Promis
   if (recurrence === undefined || series_start === undefined || due_date === undefined) return;
   const { tally, nowS } = draft.view;
   const today = todayIn(tally.time_zone, nowS * 1000);
+  // A few milliseconds at the worst, and a hundred tasks may be completed at once.
+  if (recurrence.includes('COUNT=')) await nextTurn();
   const nextDate = occurrenceAfter(recurrence, series_start, due_date > today ? due_date : today);
   if (nextDate === undefined) return draft.put({ ...done, recurrence: undefined });
 
