@@ -41,6 +41,7 @@ export const serverVariables = {
   STAK_LAKE: z.string().min(1).optional(),
   STAK_AWS_REGION: z.string().min(1).optional(),
   STAK_AWS_ENDPOINT: z.url().optional(),
+  STAK_S3_ENDPOINT: z.url().optional(),
   STAK_SECRET_KEYS: nonempty.optional(),
   STAK_CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   STAK_TRUSTED_PROXY_HOPS: whole(10).default(0),
@@ -80,7 +81,7 @@ export type StoreConfig =
 export type LakeConfig =
   | { kind: 'off' }
   | { kind: 'folder'; path: string }
-  | { kind: 's3'; bucket: string; prefix: string; region: string };
+  | { kind: 's3'; bucket: string; prefix: string; region: string; endpoint?: string };
 // Who may look into every table: accounts by their ids, or that of the demo, from this machine.
 export type ExplorerConfig = { operators: readonly string[]; admitsDemo: boolean };
 export type OAuthClient = { clientId: string; clientSecret: string };
@@ -232,12 +233,15 @@ function readWorkers({ STAK_WORKERS }: Variables, store: StoreConfig, flags: Ser
 }
 
 // A folder, or s3://bucket/prefix, or `off`. An embedded store has it beside itself.
-function readLake({ STAK_LAKE: place, STAK_AWS_REGION: region }: Variables, store: StoreConfig): LakeConfig {
+function readLake(
+  { STAK_LAKE: place, STAK_AWS_REGION: region, STAK_S3_ENDPOINT: endpoint }: Variables,
+  store: StoreConfig,
+): LakeConfig {
   if (place === 'off') return { kind: 'off' };
   const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)(?:\/(.*))?$/.exec(place ?? '') ?? [];
   if (bucket !== undefined) {
     if (!region) throw new UsageError('STAK_LAKE in a bucket needs STAK_AWS_REGION');
-    return { kind: 's3', bucket, prefix, region };
+    return { kind: 's3', bucket, prefix, region, ...(endpoint !== undefined && { endpoint }) };
   }
   if (place !== undefined) return { kind: 'folder', path: place };
   return store.kind === 'embedded' ? { kind: 'folder', path: `${store.path}/lake` } : { kind: 'off' };

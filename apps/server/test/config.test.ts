@@ -9,6 +9,14 @@ import { parseSecretKey, readSecretKeys } from '../src/secrets.ts';
 const goodKey = `k1:${Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64')}`;
 
 describe('the configuration of the server', () => {
+  it('takes another S3 for the lake', () => {
+    const env = { STAK_LAKE: 's3://bucket/lake', STAK_AWS_REGION: 'eu-central-1' };
+    const lake = { kind: 's3', bucket: 'bucket', prefix: 'lake', region: 'eu-central-1' };
+    expect(readServerConfig({}, env).lake).toEqual(lake);
+    const endpoint = 'http://127.0.0.1:9000';
+    expect(readServerConfig({}, { ...env, STAK_S3_ENDPOINT: endpoint }).lake).toEqual({ ...lake, endpoint });
+  });
+
   it('needs nothing on a developer’s machine', () => {
     expect(readServerConfig({}, {})).toMatchObject({
       isProduction: false,
@@ -135,9 +143,11 @@ describe('the configuration of the server', () => {
 
   it('is explained in .env.example, variable by variable', () => {
     const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
-    const named = [...text.matchAll(/^([A-Z_]+)=/gm)].map(found => found[1]);
+    const named = [...text.matchAll(/^([A-Z0-9_]+)=/gm)].map(found => found[1]);
     expect(named).toEqual(Object.keys(serverVariables));
-    const values = Object.fromEntries([...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(found => found.slice(1)));
+    const values = Object.fromEntries(
+      [...text.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(found => found.slice(1)),
+    );
     expect(readServerConfig({}, values), 'the example shows the defaults').toEqual(readServerConfig({}, {}));
   });
 });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,9 +10,10 @@ import { checkKey, type ObjectStore } from './objects.ts';
 
 export type S3Options = {
   bucket: string;
-  // Everything of the lake lies under it.
+  // The folder that everything of the lake lies in, with or without a slash at its end.
   prefix?: string;
   region: string;
+  // Another S3 than Amazon's. Buckets are then named in the path, as most of them want it.
   endpoint?: string;
   // By default the SDK looks where it always looks.
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
@@ -33,23 +34,44 @@ export function s3Objects({
 }: S3Options): ObjectStore & {
   close(): void;
 } {
-  let opened: Promise<{ client: S3Client; sdk: Sdk }> | undefined;
+  let opened: Promise<{ client: S3Client; sdk: Sdk; folder: string }> | undefined;
   const open = () => {
-    opened ??= import('@aws-sdk/client-s3').then(sdk => {
-      const place = endpoint === undefined ? {} : { endpoint, forcePathStyle: true };
-      return { sdk, client: new sdk.S3Client({ region, ...place, ...(credentials && { credentials }) }) };
+    opened ??= connect().catch(error => {
+      opened = undefined;
+      throw error;
     });
     return opened;
   };
-  const at = (key: string) => ({ Bucket: bucket, Key: prefix + checkKey(key) });
 
-  const copyOf = (key: string) =>
-    join(cache, `${createHash('sha256').update(at(key).Key).digest('hex')}.parquet`);
+  async function connect() {
+    const sdk = await import('@aws-sdk/client-s3');
+    const place = endpoint === undefined ? {} : { endpoint, forcePathStyle: true };
+    const client = new sdk.S3Client({ region, ...place, ...(credentials && { credentials }) });
+    return { sdk, client, folder: await findFolder(sdk, client) };
+  }
+
+  // Earlier versions put no slash between a prefix and a key. A lake that one of them has begun goes on like that.
+  async function findFolder(sdk: Sdk, client: S3Client): Promise<string> {
+    if (prefix === '' || prefix.endsWith('/')) return prefix;
+    const Prefix = `${prefix}manifest/`;
+    const { Contents = [] } = await client.send(
+      new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix, MaxKeys: 1 }),
+    );
+    return Contents.length > 0 ? prefix : `${prefix}/`;
+  }
+
+  async function at(key: string) {
+    const { client, sdk, folder } = await open();
+    return { client, sdk, object: { Bucket: bucket, Key: folder + checkKey(key) } };
+  }
+
+  const copyOf = ({ Key }: { Key: string }) =>
+    join(cache, `${createHash('sha256').update(Key).digest('hex')}.parquet`);
 
   async function read(key: string): Promise<Readable | undefined> {
-    const { client, sdk } = await open();
+    const { client, sdk, object } = await at(key);
     try {
-      const { Body } = await client.send(new sdk.GetObjectCommand(at(key)));
+      const { Body } = await client.send(new sdk.GetObjectCommand(object));
       return Body as Readable | undefined;
     } catch (error) {
       if (nameOf(error) === 'NoSuchKey' || statusOf(error) === 404) return undefined;
@@ -66,14 +88,14 @@ export function s3Objects({
       return Buffer.concat(chunks);
     },
     async put(key, Body) {
-      const { client, sdk } = await open();
-      await client.send(new sdk.PutObjectCommand({ ...at(key), Body }));
+      const { client, sdk, object } = await at(key);
+      await client.send(new sdk.PutObjectCommand({ ...object, Body }));
     },
     async putIfAbsent(key, Body) {
-      const { client, sdk } = await open();
+      const { client, sdk, object } = await at(key);
       for (let attempt = 1; ; attempt++) {
         try {
-          await client.send(new sdk.PutObjectCommand({ ...at(key), Body, IfNoneMatch: '*' }));
+          await client.send(new sdk.PutObjectCommand({ ...object, Body, IfNoneMatch: '*' }));
           return true;
         } catch (error) {
           if (statusOf(error) === 412) return false;
@@ -83,30 +105,30 @@ export function s3Objects({
       }
     },
     async *list(start) {
-      const { client, sdk } = await open();
+      const { client, sdk, folder } = await open();
       let ContinuationToken: string | undefined;
       do {
         const page = await client.send(
           new sdk.ListObjectsV2Command({
             Bucket: bucket,
-            Prefix: prefix + start,
+            Prefix: folder + start,
             ...(ContinuationToken && { ContinuationToken }),
           }),
         );
         for (const { Key = '', Size = 0, LastModified } of page.Contents ?? [])
-          yield { key: Key.slice(prefix.length), bytes: Size, changedAt: LastModified?.getTime() ?? 0 };
+          yield { key: Key.slice(folder.length), bytes: Size, changedAt: LastModified?.getTime() ?? 0 };
         ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
       } while (ContinuationToken);
     },
     async delete(key) {
-      const { client, sdk } = await open();
-      await client.send(new sdk.DeleteObjectCommand(at(key)));
-      await rm(copyOf(key), { force: true });
+      const { client, sdk, object } = await at(key);
+      await client.send(new sdk.DeleteObjectCommand(object));
+      await rm(copyOf(object), { force: true });
     },
     // Files of the lake never change under their names, so a copy is as good as the object. One that was deleted in
     // the bucket may be read here for a while: nothing lists it any more.
     async locate(key) {
-      const path = copyOf(key);
+      const path = copyOf((await at(key)).object);
       const now = new Date();
       if (
         await utimes(path, now, now).then(
@@ -118,21 +140,19 @@ export function s3Objects({
       const body = await read(key);
       if (!body) return undefined;
       await mkdir(cache, { recursive: true });
-      const unfinished = `${path}.${process.pid}.${now.getTime()}`;
+      const unfinished = `${path}.${randomUUID()}`;
       await pipeline(body, createWriteStream(unfinished));
       await rename(unfinished, path);
       await trim(cache);
       return path;
     },
     async putFile(key, path) {
-      const { client, sdk } = await open();
+      const { client, sdk, object } = await at(key);
       const { size: ContentLength } = await stat(path);
-      await client.send(
-        new sdk.PutObjectCommand({ ...at(key), Body: createReadStream(path), ContentLength }),
-      );
+      await client.send(new sdk.PutObjectCommand({ ...object, Body: createReadStream(path), ContentLength }));
       await rm(path, { force: true });
     },
-    close: () => void opened?.then(({ client }) => client.destroy()),
+    close: () => void opened?.then(({ client }) => client.destroy()).catch(() => {}),
   };
 }
 

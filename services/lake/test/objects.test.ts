@@ -1,6 +1,6 @@
 import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderObjects, type ObjectStore, s3Objects } from '../src/index.ts';
 import { draftMs } from '../src/limits.ts';
 import { checkKey, keyPart } from '../src/objects.ts';
@@ -111,4 +111,44 @@ test('names of tables and entities become parts of keys that cannot be mistaken 
   const names = ['todo-app-data', 'a/b', 'a=b', 'a.b', 'ä', 'a b', 'a_b', '..'];
   expect(new Set(names.map(keyPart)).size).toBe(names.length);
   for (const name of names) expect(checkKey(`x/${keyPart(name)}/y`)).toBeTruthy();
+});
+
+describe('a prefix in a bucket', () => {
+  const open = async (bucket: { endpoint: string }, prefix: string) =>
+    s3Objects({
+      bucket: 'lake',
+      prefix,
+      region: 'us-east-1',
+      endpoint: bucket.endpoint,
+      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+      cache: await temporaryFolder(),
+    });
+  const openBucket = async () => {
+    const bucket = await startBucket();
+    onTestFinished(() => bucket.close());
+    return bucket;
+  };
+  const manifest = 'manifest/t/commits/1.json';
+
+  test.each(['lake', 'lake/'])('%s is a folder', async prefix => {
+    const bucket = await openBucket();
+    const objects = await open(bucket, prefix);
+    await objects.put(manifest, Buffer.from('new'));
+    expect(bucket.keys()).toEqual([`lake/${manifest}`]);
+    expect(await readObjects(objects, 'manifest/')).toEqual([manifest]);
+    await objects.delete(manifest);
+    expect(bucket.keys()).toEqual([]);
+    objects.close();
+  });
+
+  test('a lake that an earlier version began without the slash goes on as it is', async () => {
+    const bucket = await openBucket();
+    const earlier = await open(bucket, '');
+    await earlier.put(`lake${manifest}`, Buffer.from('old'));
+    const objects = await open(bucket, 'lake');
+    expect(Buffer.from((await objects.get(manifest))!).toString()).toBe('old');
+    await objects.put('leases/t/1.json', Buffer.from('{}'));
+    expect(bucket.keys()).toContain('lakeleases/t/1.json');
+    for (const one of [earlier, objects]) one.close();
+  });
 });

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 // As much of S3 as the lake uses, in memory.
-export async function startBucket(): Promise<{ endpoint: string; close(): void }> {
+export async function startBucket(): Promise<{ endpoint: string; keys(): string[]; close(): void }> {
   const objects = new Map<string, { body: Buffer; at: Date }>();
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://stub');
@@ -32,7 +32,11 @@ export async function startBucket(): Promise<{ endpoint: string; close(): void }
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { endpoint: `http://127.0.0.1:${port}`, close: () => void server.close() };
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    keys: () => [...objects.keys()].sort(),
+    close: () => void server.close(),
+  };
 }
 
 const pageKeys = 2; // so small that every listing has several pages
