@@ -22,6 +22,7 @@ const programs = [
   './src/lake-thread.ts',
   '../../packages/sandbox/src/sandbox-thread.mjs',
   '../../services/lake/src/duck-process.mjs',
+  '../../services/lake/src/memory-watch-thread.mjs',
   '../../services/webhooks/src/rules-program.ts',
   '../../services/webhooks/src/transforms/script-program.mjs',
 ].map(here);

@@ -105,7 +105,7 @@ export function composeServices(surroundings: Surroundings): Services {
   // Accounts are the users of a tenant of ours, which belongs to nobody.
   const enterTenant = async (principal: Principal, tenantId: string) =>
     principal.kind === 'endUser' && principal.tenantId === ownTenant && tenantId === ownTenant
-      ? { tenant_id: ownTenant }
+      ? { tenant_id: ownTenant, account_id: principal.userId }
       : tenants.enterTenant(principal, tenantId);
 
   const inbox = createInbox({ ...base, cursors, enterTenant });

@@ -1,15 +1,7 @@
 // The process that DuckDB runs in. Plain JavaScript, because it is started without loaders. It is apart from the
 // server because a query can take memory and time that DuckDB does not count: then this process ends, and nothing
-// else. Jobs come one at a time.
+// else. How much memory it holds is watched from outside. Jobs come one at a time.
 import { DuckDBInstance } from '@duckdb/node-api';
-
-const [settings] = process.argv.slice(2).map(text => JSON.parse(text));
-const { rssBytes, watchMs } = settings;
-
-// More than DuckDB may have: a function that fills a single value, say. Whoever waits is told by the exit.
-setInterval(() => {
-  if (process.memoryUsage.rss() > rssBytes) process.exit(settings.rssExit);
-}, watchMs);
 
 const openInstance = ({ memory, scratch, guest }) =>
   DuckDBInstance.create(':memory:', {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type Clock, systemClock } from '@stak/kit';
 import { lakeErrors } from './errors.ts';
 import * as limits from './limits.ts';
+import { createMemoryWatch } from './memory-watch.ts';
 
 export type DuckJob = {
   // Ours: may read and write files.
@@ -29,7 +30,7 @@ type Memory = { limit: string; rssBytes: number };
 type Waiting = { job: DuckJob; resolve(answer: DuckAnswer): void; reject(error: unknown): void };
 type Child = { process: ChildProcess; isReady: boolean; job?: Waiting; timer?: AbortController };
 
-const rssExit = 77;
+const memoryWatch = createMemoryWatch();
 const program = fileURLToPath(new URL('./duck-process.mjs', import.meta.url));
 
 export function createDuck(given: Settings): Duck {
@@ -39,10 +40,9 @@ export function createDuck(given: Settings): Duck {
   let isClosed = false;
 
   function start(): Child {
-    const settings = { rssBytes: memory.rssBytes, watchMs: limits.duckWatchMs, rssExit };
     const child: Child = {
       isReady: false,
-      process: fork(program, [JSON.stringify(settings)], {
+      process: fork(program, {
         execArgv: [],
         env: { TZ: 'UTC' },
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -54,9 +54,14 @@ export function createDuck(given: Settings): Duck {
       children.delete(child);
       fail(child, error);
     });
-    child.process.on('exit', code => {
+    const { pid } = child.process;
+    if (pid !== undefined) memoryWatch.watch(pid, memory.rssBytes);
+    child.process.on('exit', (code, signal) => {
+      if (pid !== undefined) memoryWatch.forget(pid);
       children.delete(child);
-      fail(child, code === rssExit ? tooLarge() : new Error(`DuckDB ended with ${code}`));
+      // By the one who watches its memory, or by the kernel, which had none left.
+      const isTooLarge = signal === 'SIGKILL';
+      fail(child, isTooLarge ? tooLarge() : new Error(`DuckDB ended with ${code ?? signal}`));
       next();
     });
     // A server that has been told to stop does not wait for them.

@@ -1,4 +1,4 @@
-import { type AccountPrincipal, type EndUserPrincipal, principalKey } from '@stak/http';
+import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
 import type { Clock } from '@stak/kit';
 import type { StreamSource } from '@stak/streams';
 import type { Store } from '@stak/table';
@@ -38,7 +38,8 @@ export type Lake = ReturnType<typeof createReading>;
 export function createReading({ parts, insights, guests, own, scratch, ...deps }: LakeParts) {
   const { clock } = deps;
   const views = listViews(parts);
-  const turns = createTurns(limits.queriesPerCaller);
+  const queries = createTurns(limits.queryTurns);
+  const sums = createTurns(limits.insightTurns);
   const kept = createKeptSums(clock);
 
   // Of several tables, the one that is furthest behind.
@@ -71,7 +72,7 @@ export function createReading({ parts, insights, guests, own, scratch, ...deps }
       const asked = seen.filter(view => isMentioned(view, sql));
       const lag = await lagOf([...new Set(asked.map(view => view.part))]);
       const run = () => runQuery({ duck: guests, views: seen }, scope, sql).catch(tellMissing);
-      return { ...(await turns.take(principalKey(caller), run)), ...lag };
+      return { ...(await queries.take(scope.payer, run)), ...lag };
     },
     async status() {
       return {
@@ -95,7 +96,8 @@ export function createReading({ parts, insights, guests, own, scratch, ...deps }
       const nowMs = clock.now();
       const window = { today: dayOf(nowMs), since: dayOf(nowMs - (days - 1) * 24 * 60 * 60_000) };
       const asking = { duck: own, scratch, kept };
-      const data = await answerInsight(asking, part, insight, scope, window).catch(tellMissing);
+      const answer = () => answerInsight(asking, part, insight, scope, window).catch(tellMissing);
+      const data = await sums.take(scope.payer, answer);
       return { name, whose: whoseOf(scope), data: [...data], ...lag };
     },
   };

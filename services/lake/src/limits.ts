@@ -14,11 +14,11 @@ export const commitsKeptMs = 10 * 60_000; // ten times as long as anybody takes 
 // DuckDB's own limit, and the process's: what DuckDB does not count is caught there, with Node's own on top.
 export const guestMemory = { limit: '512MB', rssBytes: 1024 ** 3 };
 export const ownMemory = { limit: '1GB', rssBytes: 2 * 1024 ** 3 }; // what does not fit is sorted on the disk
-export const duckWatchMs = 20; // memory is filled at some 2 GB a second
+export const duckWatchMs = 20; // memory is filled at some 2 GB a second: 40 MB over the limit
 export const duckStartMs = 30_000; // half a second on a quiet machine
 export const duckIdleMs = 60_000; // a process that nobody needs is ended: it holds 100 MB
 export const guestProcesses = 2; // queries of callers at a time; one core is left for everything else
-export const guestQueue = 20; // those that wait; more than that would give up before their turn
+export const guestQueue = 20; // of jobs for its processes; accounts wait for their turn before
 export const guestMs = 10_000; // loading included; what takes longer wants an export and a database of its own
 export const ownMs = 10 * 60_000; // a compaction of tens of millions of rows
 
@@ -27,6 +27,8 @@ export const resultRows = 10_000; // what a console shows and a script reads at 
 export const resultBytes = 4 * 1024 * 1024; // of JSON in one answer
 
 export const recentFiles = 40; // a query opens each of them, at about a third of a millisecond
+export const recentFilesMost = 200; // of a large silver, whose recent files are merged from 40 on
+export const cheapRows = 200_000; // of silver, written anew in a second or two
 export const recentRows = 20_000; // merged at query time; more is cheaper to compact
 export const recentShare = 0.1; // of silver: each row is then rewritten about ten times in its life
 export const rowGroupRows = 20_000; // one owner's rows lie together: a small group is all a query of his reads
@@ -61,5 +63,8 @@ export const requestsPerMinute = 60; // of SQL, for one caller
 export const ownQueue = 1000; // insights that wait for each other; each takes milliseconds
 export const insightMs = 10_000; // as for a caller's own query
 export const cacheBytes = 2 * 1024 * 1024 * 1024; // of a bucket's objects on this machine's disk
-export const queriesPerCaller = 5; // one runs, the others wait for it
+// Of SQL: as many accounts at a time as there are processes. One query of an account runs, four wait for it.
+export const queryTurns = { atOnce: guestProcesses, perAccount: 5, waiting: 200 };
+// Of insights: each takes milliseconds, and a console asks for a dozen at once.
+export const insightTurns = { atOnce: 4, perAccount: 50, waiting: 1000 };
 export const conflicts = 20; // of one put in a bucket; each means that another put of the key was under way

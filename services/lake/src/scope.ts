@@ -4,14 +4,20 @@ import type { Owner } from './tables.ts';
 
 // Which rows a caller sees, as a condition on the columns that every row has had since it was captured.
 
-export type Scope =
+export type Scope = {
+  readonly payer: string; // the account whose limits count: an end user is one of many that it may mint
+} & (
   | { readonly kind: 'account'; readonly accountId: string; readonly tenantIds: readonly string[] }
-  | { readonly kind: 'endUser'; readonly tenantId: string; readonly userId: string };
+  | { readonly kind: 'endUser'; readonly tenantId: string; readonly userId: string }
+);
 
 export type TenantsOf = (accountId: string) => Promise<readonly string[]>;
 
-// Refuses end users of tenants that are missing or suspended.
-export type EnterTenant = (principal: EndUserPrincipal, tenantId: string) => Promise<unknown>;
+// Refuses end users of tenants that are missing or suspended. Answers whose tenant it is.
+export type EnterTenant = (
+  principal: EndUserPrincipal,
+  tenantId: string,
+) => Promise<{ account_id?: string } | undefined>;
 
 export async function scopeOf(
   principal: AccountPrincipal | EndUserPrincipal,
@@ -19,11 +25,11 @@ export async function scopeOf(
 ): Promise<Scope> {
   if (principal.kind === 'endUser') {
     const { tenantId, userId } = principal;
-    await enterTenant?.(principal, tenantId);
-    return { kind: 'endUser', tenantId, userId };
+    const entered = await enterTenant?.(principal, tenantId);
+    return { kind: 'endUser', tenantId, userId, payer: entered?.account_id ?? `tenant ${tenantId}` };
   }
   const { accountId } = principal;
-  return { kind: 'account', accountId, tenantIds: await tenantsOf(accountId) };
+  return { kind: 'account', accountId, tenantIds: await tenantsOf(accountId), payer: accountId };
 }
 
 export function whoseOf(scope: Scope): 'user' | 'account' | 'account_and_tenants' {

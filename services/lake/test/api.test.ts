@@ -1,9 +1,21 @@
 import { createApi, createMemoryRateLimits, type Principal } from '@stak/http';
 import { beforeAll, expect, test } from 'vitest';
+import type { Duck } from '../src/duck.ts';
 import { lakeErrors } from '../src/errors.ts';
 import * as limits from '../src/limits.ts';
 import { errand, newErrand } from './errands.ts';
-import { ann, bob, capture, guest, type House, keep, openHouse, openLake, silent } from './lake-fixture.ts';
+import {
+  ann,
+  bob,
+  capture,
+  guest,
+  type House,
+  keep,
+  openHouse,
+  openLake,
+  silent,
+  until,
+} from './lake-fixture.ts';
 
 let house: House;
 let call: (
@@ -17,6 +29,7 @@ beforeAll(async () => {
   const lake = openLake(house, {
     enterTenant: async (_, tenantId) => {
       if (tenantId === 'closed') throw lakeErrors.create('lake.table_not_found', 'This tenant is closed.');
+      return { account_id: 'usr_ann' };
     },
   });
   await house.store.put(errand, newErrand('usr_ann', 'a', { due_date: '2025-12-31', priority: 'high' }));
@@ -147,4 +160,27 @@ test('an insight says whose items it counts', async () => {
     'account',
     'user',
   ]);
+});
+
+test('the end users of an account wait for each other, and nobody else for them', async () => {
+  const running: string[] = [];
+  const never: Duck = {
+    run: ({ prepare }) => {
+      running.push(prepare.join().includes('usr_bob') ? 'bob' : 'of ann');
+      return new Promise(() => {});
+    },
+    close() {},
+  };
+  const lake = openLake(house, {
+    enterTenant: async () => ({ account_id: 'usr_ann' }),
+    ducks: { guests: never, asking: never, keeping: never },
+  });
+  const sql = 'select * from tasks';
+  const refused: unknown[] = [];
+  for (let i = 0; i < 30; i++)
+    lake.query({ ...guest, userId: `minted-${i}` }, sql).catch(error => refused.push(error.code));
+  lake.query(bob, sql).catch(error => refused.push(error.code));
+  await until(house, () => running.includes('bob'), 0);
+  expect(running.filter(name => name === 'of ann')).toHaveLength(1);
+  expect(refused).toEqual(Array.from({ length: 25 }, () => 'lake.busy'));
 });

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { AppError } from '@stak/kit';
 import { beforeAll, expect, test } from 'vitest';
 import { createDuck } from '../src/duck.ts';
@@ -129,6 +130,49 @@ test.each([
     duck.close();
   }
 });
+
+// Peak memory of the processes that this one has started.
+function peakOfChildren(): number {
+  const children = readdirSync(`/proc/${process.pid}/task`).flatMap(thread =>
+    readFileSync(`/proc/${process.pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean),
+  );
+  const peaks = children.map(pid => {
+    try {
+      return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024;
+    } catch {
+      return 0; // it is gone
+    }
+  });
+  return Math.max(0, ...peaks);
+}
+
+test.runIf(process.platform === 'linux')(
+  'a query that keeps its process too busy to watch itself is stopped near its limit (needs Linux)',
+  async () => {
+    const limit = 512 * 1024 ** 2;
+    const duck = createDuck({
+      processes: 1,
+      queue: 5,
+      timeoutMs: 60_000,
+      memory: { limit: '512MB', rssBytes: limit },
+    });
+    // DuckDB needs 320 MB for the list. In JavaScript it is 40 million texts, made in one go.
+    const asked = duck.run({ prepare: [], sql: 'select range(40000000)', guest: true }).catch(cause => cause);
+    let peak = 0;
+    const watching = setInterval(() => {
+      peak = Math.max(peak, peakOfChildren());
+    }, 5);
+    try {
+      expect((await asked).code).toBe('lake.query_too_large');
+      expect(peak).toBeLessThan(limit * 2);
+      expect((await duck.run({ prepare: [], sql: 'select 42', guest: true })).rows).toEqual([[42]]);
+    } finally {
+      clearInterval(watching);
+      duck.close();
+    }
+  },
+  120_000,
+);
 
 test('what only administrators may read is not there for others', async () => {
   const entities = followed.entities.map(one => ({ ...one, scope: 'admin' as const }));
