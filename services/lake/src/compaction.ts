@@ -25,7 +25,10 @@ export function isDue(part: Part, state: State, entity: string, insights: readon
   );
   if (recent.length === 0) return isOutdated || (silver !== undefined && lacksGold);
   const most = Math.max(limits.recentRows, (silver?.rows ?? 0) * limits.recentShare);
-  return isOutdated || lacksGold || recent.length >= limits.recentFiles || rows >= most;
+  // A large silver is not written anew for many small files: those are merged first.
+  const isCheap = (silver?.rows ?? 0) <= limits.cheapRows;
+  const isMany = recent.length >= (isCheap ? limits.recentFiles : limits.recentFilesMost);
+  return isOutdated || lacksGold || isMany || rows >= most;
 }
 
 // Writes an entity's silver and gold anew, up to the last commit there is. False if somebody was faster.

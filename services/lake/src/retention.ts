@@ -9,17 +9,22 @@ import { type RewriteDeps, replaceFiles, rewriteFiles } from './rewriting.ts';
 export const isSettled = (state: State, part: Part, file: ListedFile): boolean =>
   !part.plan.entities.has(file.entity) || file.commit <= (state.silver[file.entity]?.through ?? 0);
 
-// Files of one entity and day that are small and so many that they should be one.
+// Files of one entity and day that are small and so many that they should be one: history, or what came since a silver
+// that is too large to be written anew for them.
 export function smallFiles(part: Part, state: State): ListedFile[] | undefined {
-  const groups = new Map<string, ListedFile[]>();
+  const groups = new Map<string, { files: ListedFile[]; most: number }>();
   for (const file of state.files.values()) {
-    if (file.bytes >= limits.smallFileBytes || !isSettled(state, part, file)) continue;
-    const name = `${file.entity} ${file.day}`;
-    const group = groups.get(name);
-    if (group) group.push(file);
-    else groups.set(name, [file]);
+    if (file.bytes >= limits.smallFileBytes) continue;
+    const isHistory = isSettled(state, part, file);
+    const name = `${file.entity} ${file.day} ${isHistory}`;
+    const group = groups.get(name) ?? {
+      files: [],
+      most: isHistory ? limits.smallFiles : limits.recentFiles,
+    };
+    group.files.push(file);
+    groups.set(name, group);
   }
-  return [...groups.values()].find(files => files.length >= limits.smallFiles);
+  return [...groups.values()].find(({ files, most }) => files.length >= most)?.files;
 }
 
 export async function mergeSmallFiles(

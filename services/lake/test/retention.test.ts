@@ -1,6 +1,8 @@
 import { utimes } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import * as limits from '../src/limits.ts';
+import { openManifest } from '../src/manifest.ts';
+import { recentFiles } from '../src/manifest-state.ts';
 import { errand, newErrand } from './errands.ts';
 import { expectEveryChangeOnce, expectSameAsTable, readState } from './evidence.ts';
 import { ann, capture, type House, keep, openHouse, openLake, readObjects, until } from './lake-fixture.ts';
@@ -32,6 +34,27 @@ test('many small files become one, which has every change once, and the small on
   await house.clock.advance(limits.garbageMs + 1000);
   await keep(lake);
   expect(await readObjects(house.objects, 'bronze/')).toHaveLength((await readState(house)).files.size);
+});
+
+test('what came since a large silver is merged, and silver left as it is', async () => {
+  const house = await openHouse();
+  const lake = openLake(house);
+  await captureOneByOne(house, lake, 2);
+  await keep(lake);
+  const manifest = openManifest(house.objects, 'errands', house.clock);
+  const { silver: small } = await readState(house);
+  const large = { ...small.errand!, rows: 1_000_000 };
+  await manifest.commit(() => ({ at: house.clock.now(), silver: { errand: large } }));
+  await captureOneByOne(house, lake, limits.recentFiles + 3);
+  await keep(lake);
+  const { silver, files } = await readState(house);
+  expect(silver.errand).toEqual(large);
+  expect(recentFiles(await readState(house), 'errand').length).toBeLessThan(3);
+  expect([...files.keys()].some(path => path.includes('merged-'))).toBe(true);
+  await expectEveryChangeOnce(house);
+  await expectSameAsTable(house, lake, ann, () => true);
+  const insight = await lake.insight(ann, 'tasks-by-status', 30);
+  expect(insight.data).toEqual([{ status: 'pending', tasks: limits.recentFiles + 3 }]);
 });
 
 test('history ends after its days; what is there now stays', async () => {
