@@ -1,6 +1,6 @@
-import { apiKey, auditEntry, profile, subscription } from '@stak/accounts';
-import { conversation, customSkill, tenantDay, userDay } from '@stak/agents';
-import { inboxConfig, messageBody, publicMessage, userMessage } from '@stak/inbox';
+import { apiKey, auditEntry, profile, subscription } from '@stak/accounts/tables';
+import { conversation, customSkill, tenantDay, userDay } from '@stak/agents/tables';
+import { inboxConfig, messageBody, publicMessage, userMessage } from '@stak/inbox/tables';
 import {
   deliveryInsights,
   type FollowedEntity,
@@ -9,12 +9,14 @@ import {
   messageInsights,
   type Owner,
   taskInsights,
-} from '@stak/lake';
-import { ownerOf, task, user as taskUser, trashed } from '@stak/tasks';
-import { channelMapping, tenant, tenantUser } from '@stak/tenants';
-import { alert, connection, delivery, event, source } from '@stak/webhooks';
+} from '@stak/lake/keeper';
+import { ownerOf } from '@stak/tasks/owner';
+import { task, user as taskUser, trashed } from '@stak/tasks/tables';
+import { channelMapping, tenant, user as tenantUser } from '@stak/tenants/tables';
+import { alert, connection, delivery, event, source } from '@stak/webhooks/tables';
 
-// What the lake keeps of the services' tables, and whose it is. Counters, locks, leases and copies for an index stay in
+// What the lake keeps of the services' tables, and whose it is. A thread loads this that runs no service, so it asks
+// for their tables alone. Counters, locks, leases and copies for an index stay in
 // their tables, and so does what is written twice as large elsewhere: payloads, and the texts of conversations. Whatever
 // holds a user's words has to say whose they are, or nobody could have them erased.
 
@@ -42,7 +44,11 @@ const entities: readonly FollowedEntity[] = [
   follow(auditEntry, { view: 'audit', scope: 'admin', ownerOf: ofAccount }),
   follow(subscription, { view: 'subscriptions', ownerOf: ofAccount }),
 
-  follow(source, { view: 'sources', ownerOf: ofAccount, omit: ['signingSecret', 'verifyToken'] }),
+  follow(source, {
+    view: 'sources',
+    ownerOf: ofAccount,
+    omit: ['signingSecret', 'verifyToken', 'alertSecret'],
+  }),
   follow(connection, { view: 'connections', ownerOf: ofAccount, omit: ['signingSecret'] }),
   follow(alert, { view: 'alerts', ownerOf: ofAccount }),
   follow(event, { view: 'events', ownerOf: ofAccount }),

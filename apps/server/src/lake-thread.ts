@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createIds, createLogger, superviseWorkers, systemClock } from '@stak/kit';
-import { createLakeKeeper } from '@stak/lake';
+import { createLakeKeeper } from '@stak/lake/keeper';
 import { createConsumer } from '@stak/streams';
 import { createLedger, createStore, type DynamoClient } from '@stak/table';
 import { openDatabase } from './database.ts';

@@ -1,8 +1,12 @@
 import { httpTable } from '@stak/http/table';
 import { streamsTable } from '@stak/streams';
 import { describe, expect, it } from 'vitest';
-import { designs } from '../src/designs.ts';
 import { followed } from '../src/followed.ts';
+
+// As a thread sees them that loads nothing else.
+const known = followed.map(({ table }) => table.entities.map(({ name }) => name));
+const { designs } = await import('../src/designs.ts');
+await import('../src/compose.ts');
 
 const entities = followed.flatMap(({ entities = [] }) => entities);
 
@@ -11,6 +15,10 @@ describe('the lake', () => {
     const own = [httpTable, streamsTable].map(({ name }) => name);
     const tables = designs.map(({ name }) => name).filter(name => !own.includes(name));
     expect(followed.map(({ table }) => table.name).sort()).toEqual(tables.sort());
+  });
+
+  it('knows every entity of its tables without the services', () => {
+    expect(known).toEqual(followed.map(({ table }) => table.entities.map(({ name }) => name)));
   });
 
   it('knows whose every row is', () => {

@@ -1,5 +1,5 @@
 import { defineQuery, entity } from '@stak/table';
-import { tenantsTable } from '@stak/tenants';
+import { tenants as tenantsTable } from '@stak/tenants/tables';
 import { z } from 'zod';
 
 // In the table of tenants, as the document has it for later.

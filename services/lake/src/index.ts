@@ -1,56 +1,29 @@
 import { join } from 'node:path';
-import type { Clock, ErrorCatalogue, Ids, Logger, Worker } from '@stak/kit';
-import type { Alarm, StreamSource, Subscription } from '@stak/streams';
-import type { AnyTable, DynamoClient, Store } from '@stak/table';
+import type { ErrorCatalogue, Worker } from '@stak/kit';
+import type { Subscription } from '@stak/streams';
+import type { AnyTable } from '@stak/table';
 import { lakeEndpoints } from './api.ts';
-import { beginBackfill } from './backfill.ts';
-import { captureChanges, subscriptionName } from './capture.ts';
-import {
-  createDucks,
-  createKeepingDuck,
-  createReadingDucks,
-  type Duck,
-  type Ducks,
-  type ReadingDucks,
-} from './duck.ts';
-import { createAskingEraser, createEraser } from './eraser.ts';
+import { subscriptionName } from './capture.ts';
+import { createDucks, createReadingDucks, type Ducks, type ReadingDucks } from './duck.ts';
+import { createAskingEraser } from './eraser.ts';
 import { lakeErrors } from './errors.ts';
-import type { Insight } from './insight.ts';
-import { createKeeper } from './keeper.ts';
+import { type KeeperDeps, keeperOf, type LakeBase, openParts } from './keeping.ts';
 import { createReading } from './lake.ts';
-import * as limits from './limits.ts';
-import { openManifest } from './manifest.ts';
-import type { ObjectStore } from './objects.ts';
 import type { Part } from './parts.ts';
-import { redriveLetters } from './redrive.ts';
 import { createRequests } from './requests.ts';
 import type { EnterTenant, TenantsOf } from './scope.ts';
-import { type FollowedTable, planOf } from './tables.ts';
 
 export { lakeErrors } from './errors.ts';
 export { folderObjects } from './folder-objects.ts';
 export type { Insight, InsightRow } from './insight.ts';
+export { createLakeKeeper, type KeeperDeps } from './keeping.ts';
 export type { ObjectStore } from './objects.ts';
 export { type S3Options, s3Objects } from './s3-objects.ts';
 export { type FollowedEntity, type FollowedTable, follow, type Owner } from './tables.ts';
 export { taskInsights } from './task-insights.ts';
 export { deliveryInsights, messageInsights } from './traffic-insights.ts';
 
-type Base = {
-  store: Store;
-  clock: Clock;
-  ids: Ids;
-  log: Logger;
-  // Says how far behind the lake is.
-  source: StreamSource;
-  objects: ObjectStore;
-  // A folder of this process alone, for files that are being made.
-  scratch: string;
-  tables: readonly FollowedTable[];
-  insights?: readonly Insight[];
-};
-
-export type ReaderDeps = Base & {
+export type ReaderDeps = LakeBase & {
   // The tenants of an account.
   tenantsOf: TenantsOf;
   // Asked about every end user who asks something; left out where there are none.
@@ -59,21 +32,7 @@ export type ReaderDeps = Base & {
   ducks?: ReadingDucks;
 };
 
-export type KeeperDeps = Base & {
-  // For the scans of a backfill, which no service may make.
-  client: DynamoClient;
-  flushMs?: number;
-  bronzeDays?: number;
-  duck?: Duck;
-};
-
 export type LakeDeps = Omit<ReaderDeps, 'ducks'> & Omit<KeeperDeps, 'duck'> & { ducks?: Ducks };
-
-const openParts = ({ tables, objects, clock, ids, log }: Base): Part[] =>
-  tables.map(table => {
-    const plan = planOf(table);
-    return { plan, objects, clock, ids, log, manifest: openManifest(objects, plan.table.name, clock) };
-  });
 
 // The whole lake in one place.
 export function createLake(deps: LakeDeps) {
@@ -105,9 +64,6 @@ export function createLakeReader(deps: ReaderDeps & { wake(): void }) {
   };
 }
 
-// Captures, compacts, heals, erases, and answers nobody.
-export const createLakeKeeper = (deps: KeeperDeps) => keeperOf(deps, openParts(deps));
-
 function readerOf(deps: ReaderDeps, parts: readonly Part[], onMissingFile: () => void) {
   const { insights = [], scratch, ducks = createReadingDucks() } = deps;
   const { guests, asking } = ducks;
@@ -131,48 +87,5 @@ function readerOf(deps: ReaderDeps, parts: readonly Part[], onMissingFile: () =>
       guests.close();
       asking.close();
     },
-  };
-}
-
-function keeperOf(deps: KeeperDeps, parts: readonly Part[]) {
-  const { objects, clock, ids, log, client, insights = [], scratch } = deps;
-  const { flushMs = limits.flushMs, bronzeDays = limits.bronzeDays, duck = createKeepingDuck() } = deps;
-  const files = { duck, scratch: join(scratch, 'keeping') };
-  const { eraser, ...erasing } = createEraser({ ...deps, ...files, parts });
-  const about = { parts, objects, client, clock, ids, log, insights, bronzeDays };
-  const keeper = createKeeper({ ...files, ...about, ...erasing });
-  const partOf = (table: string): Part => {
-    const found = parts.find(({ plan }) => plan.table.name === table);
-    if (!found) throw lakeErrors.create('lake.table_not_found', `The lake does not follow ${table}.`);
-    return found;
-  };
-
-  return {
-    subscriptions: parts.map(part =>
-      captureChanges({ ...part, flushMs, onCaptured: keeper.noteChange }),
-    ) as Subscription[],
-    workers: [keeper.worker] as Worker[],
-    eraser,
-    lookForLost: keeper.lookForLost,
-    // Somebody has put a request where it is found.
-    wake: keeper.noteRequest,
-    // One step of what the worker does for a table; true if there may be more.
-    keep: (table: string) => keeper.keepTable(partOf(table)),
-    eraseAgain: erasing.eraseAgain,
-    redrive: (table: string) => redriveLetters(partOf(table)),
-    // Reads the whole table again: after changes were lost because nobody read the stream for a day.
-    backfill: async (table: string) => {
-      await beginBackfill(partOf(table));
-      keeper.noteChange();
-    },
-    // For the consumers of the subscriptions: what the stream has lost is still in the table.
-    onAlarm({ consumer }: Pick<Alarm, 'consumer'>): void {
-      const part = parts.find(({ plan }) => subscriptionName(plan.table.name) === consumer);
-      if (part)
-        beginBackfill(part).then(keeper.noteChange, error =>
-          log.error({ err: error, consumer }, 'no backfill begun'),
-        );
-    },
-    close: () => duck.close(),
   };
 }

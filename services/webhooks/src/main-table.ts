@@ -1,4 +1,4 @@
-import { ferryhookMain } from '@stak/accounts';
+import { ferryhookMain } from '@stak/accounts/tables';
 import { defineQuery, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
 import { type Provider, providers } from './signatures/provider.ts';

@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import type { Clock, Ids, Logger, Worker } from '@stak/kit';
+import type { Alarm, StreamSource, Subscription } from '@stak/streams';
+import type { DynamoClient, Store } from '@stak/table';
+import { beginBackfill } from './backfill.ts';
+import { captureChanges, subscriptionName } from './capture.ts';
+import { createKeepingDuck, type Duck } from './duck.ts';
+import { createEraser } from './eraser.ts';
+import { lakeErrors } from './errors.ts';
+import type { Insight } from './insight.ts';
+import { createKeeper } from './keeper.ts';
+import * as limits from './limits.ts';
+import { openManifest } from './manifest.ts';
+import type { ObjectStore } from './objects.ts';
+import type { Part } from './parts.ts';
+import { redriveLetters } from './redrive.ts';
+import { type FollowedTable, planOf } from './tables.ts';
+
+// Everything but the answers, without what only they need: a thread that keeps the lake loads no HTTP.
+
+export { folderObjects } from './folder-objects.ts';
+export type { Insight, InsightRow } from './insight.ts';
+export type { ObjectStore } from './objects.ts';
+export { type S3Options, s3Objects } from './s3-objects.ts';
+export { type FollowedEntity, type FollowedTable, follow, type Owner } from './tables.ts';
+export { taskInsights } from './task-insights.ts';
+export { deliveryInsights, messageInsights } from './traffic-insights.ts';
+
+export type LakeBase = {
+  store: Store;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  // Says how far behind the lake is.
+  source: StreamSource;
+  objects: ObjectStore;
+  // A folder of this process alone, for files that are being made.
+  scratch: string;
+  tables: readonly FollowedTable[];
+  insights?: readonly Insight[];
+};
+
+export type KeeperDeps = LakeBase & {
+  // For the scans of a backfill, which no service may make.
+  client: DynamoClient;
+  flushMs?: number;
+  bronzeDays?: number;
+  duck?: Duck;
+};
+
+export const openParts = ({ tables, objects, clock, ids, log }: LakeBase): Part[] =>
+  tables.map(table => {
+    const plan = planOf(table);
+    return { plan, objects, clock, ids, log, manifest: openManifest(objects, plan.table.name, clock) };
+  });
+
+// Captures, compacts, heals, erases, and answers nobody.
+export const createLakeKeeper = (deps: KeeperDeps) => keeperOf(deps, openParts(deps));
+
+export function keeperOf(deps: KeeperDeps, parts: readonly Part[]) {
+  const { objects, clock, ids, log, client, insights = [], scratch } = deps;
+  const { flushMs = limits.flushMs, bronzeDays = limits.bronzeDays, duck = createKeepingDuck() } = deps;
+  const files = { duck, scratch: join(scratch, 'keeping') };
+  const { eraser, ...erasing } = createEraser({ ...deps, ...files, parts });
+  const about = { parts, objects, client, clock, ids, log, insights, bronzeDays };
+  const keeper = createKeeper({ ...files, ...about, ...erasing });
+  const partOf = (table: string): Part => {
+    const found = parts.find(({ plan }) => plan.table.name === table);
+    if (!found) throw lakeErrors.create('lake.table_not_found', `The lake does not follow ${table}.`);
+    return found;
+  };
+
+  return {
+    subscriptions: parts.map(part =>
+      captureChanges({ ...part, flushMs, onCaptured: keeper.noteChange }),
+    ) as Subscription[],
+    workers: [keeper.worker] as Worker[],
+    eraser,
+    lookForLost: keeper.lookForLost,
+    // Somebody has put a request where it is found.
+    wake: keeper.noteRequest,
+    // One step of what the worker does for a table; true if there may be more.
+    keep: (table: string) => keeper.keepTable(partOf(table)),
+    eraseAgain: erasing.eraseAgain,
+    redrive: (table: string) => redriveLetters(partOf(table)),
+    // Reads the whole table again: after changes were lost because nobody read the stream for a day.
+    backfill: async (table: string) => {
+      await beginBackfill(partOf(table));
+      keeper.noteChange();
+    },
+    // For the consumers of the subscriptions: what the stream has lost is still in the table.
+    onAlarm({ consumer }: Pick<Alarm, 'consumer'>): void {
+      const part = parts.find(({ plan }) => subscriptionName(plan.table.name) === consumer);
+      if (part)
+        beginBackfill(part).then(keeper.noteChange, error =>
+          log.error({ err: error, consumer }, 'no backfill begun'),
+        );
+    },
+    close: () => duck.close(),
+  };
+}
