@@ -1,6 +1,6 @@
 import { type AccountsDeps, createAccounts, plans } from '@stak/accounts';
 import { createAgents, createModels } from '@stak/agents';
-import type { AnyEndpoint, Authenticate, Principal, Revocations } from '@stak/http';
+import { type AnyEndpoint, type Authenticate, type Principal, type Revocations, withProblems } from '@stak/http';
 import { createInbox } from '@stak/inbox';
 import type { Clock, ErrorCatalogue, Ids, Logger, Sealer, Worker } from '@stak/kit';
 import { createLake, createLakeReader, type LakeDeps } from '@stak/lake';
@@ -25,7 +25,10 @@ export type Surroundings = {
   log: Logger;
   sealer: Sealer;
   publicUrl: string;
-  config: Pick<ServerConfig, 'corsOrigins' | 'github' | 'google' | 'stripe' | 'outboundAllow' | 'models'>;
+  config: Pick<
+    ServerConfig,
+    'corsOrigins' | 'github' | 'google' | 'stripe' | 'outboundAllow' | 'models' | 'webhooksPerMinute'
+  >;
   passwordCost?: AccountsDeps['passwordCost'];
   system: Pick<SystemDeps, 'source' | 'ledger' | 'workers'>;
   // None: nothing is captured. With `wake`, a thread of its own captures and keeps it.
@@ -118,6 +121,7 @@ export function composeServices(surroundings: Surroundings): Services {
     planOf: async userId => plans[(await accounts.users.readProfile(userId))?.plan ?? 'free'],
     usageOf: async userId => (await accounts.usage.read(userId)).usageThisMonth,
     countUsage: accounts.users.incrementUsage,
+    requestsPerSource: config.webhooksPerMinute,
     raiseAlert: tellAlert(inbox.operations),
   });
   const tasks = createTasks({
@@ -168,11 +172,16 @@ export function composeServices(surroundings: Surroundings): Services {
 
   const explorer = surroundings.explorer && createExplorer({ ...base, cursors, ...surroundings.explorer });
 
+  // What `enterTenant` says to those who are not let in.
+  const gated = <S extends { api: readonly AnyEndpoint[] }>(service: S) => ({
+    ...service,
+    api: withProblems(service.api, ['tenants.not_found', 'tenants.suspended']),
+  });
   const all: readonly Service[] = [
     accounts,
     tenants,
-    ...[inbox, webhooks, tasks, agents].map(service => withTrail({ audit, log }, service)),
-    ...(lake ? [lake] : []),
+    ...[gated(inbox), webhooks, gated(tasks), agents].map(service => withTrail({ audit, log }, service)),
+    ...(lake ? [gated(lake)] : []),
   ];
   return {
     all,
@@ -205,6 +214,10 @@ export function composeServices(surroundings: Surroundings): Services {
     },
   };
 }
+
+// Every route of theirs, with what the store under all of them may answer.
+export const endpointsOf = ({ ownEndpoints, all }: Pick<Services, 'ownEndpoints' | 'all'>): AnyEndpoint[] =>
+  withProblems([...ownEndpoints, ...all.flatMap(service => service.api)], ['table.busy']);
 
 const tellMessage = ({ message, received }: { message: { title: string | null }; received: number }) => ({
   title: message.title ?? '(no title)',

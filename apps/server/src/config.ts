@@ -46,6 +46,9 @@ export const serverVariables = {
   STAK_CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   STAK_TRUSTED_PROXY_HOPS: whole(10).default(0),
   STAK_REQUESTS_PER_MINUTE: whole(1_000_000_000).min(1).default(600),
+  STAK_WEBHOOKS_PER_MINUTE: whole(1_000_000_000).min(1).default(300_000),
+  STAK_CONNECTIONS_PER_ADDRESS: whole(1_000_000).min(1).default(2_000),
+  STAK_BODY_MEMORY_MB: whole(1_000_000).min(16).default(64),
   STAK_METRICS_TOKEN: secret.optional(),
   STAK_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
   STAK_DEMO: z.stringbool().optional(),
@@ -105,6 +108,9 @@ export type ServerConfig = {
   corsOrigins: readonly string[];
   trustedProxyHops: number;
   requestsPerMinute: number;
+  webhooksPerMinute: number; // of one address, and to one source
+  connectionsPerAddress: number;
+  bodyMemoryMb: number; // of all requests in flight
   metricsToken: string | undefined;
   logLevel: z.output<(typeof serverVariables)['STAK_LOG_LEVEL']>;
   demo: boolean;
@@ -155,6 +161,9 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     corsOrigins: data.STAK_CORS_ORIGINS,
     trustedProxyHops: data.STAK_TRUSTED_PROXY_HOPS,
     requestsPerMinute: data.STAK_REQUESTS_PER_MINUTE,
+    webhooksPerMinute: data.STAK_WEBHOOKS_PER_MINUTE,
+    connectionsPerAddress: data.STAK_CONNECTIONS_PER_ADDRESS,
+    bodyMemoryMb: data.STAK_BODY_MEMORY_MB,
     metricsToken: data.STAK_METRICS_TOKEN,
     logLevel: data.STAK_LOG_LEVEL ?? (isProduction ? 'info' : 'warn'),
     isPrivate,

@@ -2,7 +2,7 @@ import { type ApiDocument, type ApiInfo, createApi, createMemoryIdempotency } fr
 import { createIds, createLogger, createSealer, type ErrorCatalogue, systemClock } from '@stak/kit';
 import { createCursors, createLedger, createStore, type DynamoClient, tableErrors } from '@stak/table';
 import manifest from '../package.json' with { type: 'json' };
-import { composeServices, type Services } from './compose.ts';
+import { composeServices, endpointsOf, type Services } from './compose.ts';
 import { readServerConfig } from './config.ts';
 
 export const apiInfo: ApiInfo = {
@@ -40,11 +40,11 @@ export function describeServices(): Services {
 }
 
 export function describeApi(): ApiDocument {
-  const { all, ownEndpoints } = describeServices();
+  const services = describeServices();
   const api = createApi({
     info: apiInfo,
-    endpoints: [...ownEndpoints, ...all.flatMap(service => service.api)],
-    errors: [tableErrors, ...all.map(service => service.errors)],
+    endpoints: endpointsOf(services),
+    errors: [tableErrors, ...services.all.map(service => service.errors)],
     authenticate: async () => undefined,
     clock: systemClock,
     log: createLogger({ level: 'silent' }),

@@ -21,7 +21,7 @@ import {
   type Ledger,
   tableErrors,
 } from '@stak/table';
-import { composeServices, type Services, type Surroundings } from './compose.ts';
+import { composeServices, endpointsOf, type Services, type Surroundings } from './compose.ts';
 import type { ServerConfig } from './config.ts';
 import { type Database, openDatabase } from './database.ts';
 import { apiInfo } from './document.ts';
@@ -145,7 +145,7 @@ async function startOn(
   }
   const api = createApi({
     info: apiInfo,
-    endpoints: [...services.ownEndpoints, ...all.flatMap(service => service.api)],
+    endpoints: endpointsOf(services),
     errors: [tableErrors, ...all.map(service => service.errors)],
     authenticate: services.authenticate,
     clock,
@@ -163,6 +163,16 @@ async function startOn(
         windowMs: 60_000,
         by: 'address',
       },
+      perWebhookAddress: {
+        name: 'webhook address',
+        limit: config.webhooksPerMinute,
+        windowMs: 60_000,
+        by: 'address',
+      },
+    },
+    inFlight: {
+      requestsPerAddress: config.connectionsPerAddress,
+      bodyBytes: config.bodyMemoryMb * 1024 * 1024,
     },
     isHttps: publicUrl.startsWith('https:'),
     trustedProxyHops: config.trustedProxyHops,
@@ -199,6 +209,8 @@ async function startOn(
     lameDuckMs: config.drainSeconds * 1000,
     clock,
     log,
+    // A proxy's connections are everybody's: then only requests are counted, by the address that it passes on.
+    ...(config.trustedProxyHops === 0 && { connectionsPerAddress: config.connectionsPerAddress }),
   }).catch(async error => {
     await workers.stop();
     eventLoop.stop();

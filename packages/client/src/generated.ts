@@ -1701,7 +1701,7 @@ export type ApiTypes = {
   /** Erase a user in every service. For: account, scope admin. */
   'tenants.eraseUser': { args: { tenant_id: string; user_id: string }; data: TenantsDeleteData };
   /** Export everything there is about a user. For: account, scope read. */
-  'tenants.exportUser': { args: { tenant_id: string; user_id: string }; data: undefined };
+  'tenants.exportUser': { args: { tenant_id: string; user_id: string }; data: Uint8Array };
   /** Read a tenant. For: account, scope read. */
   'tenants.get': { args: { tenant_id: string }; data: TenantsCreateData };
   /** See how far an erasure is. For: account, scope read. */

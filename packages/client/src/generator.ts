@@ -22,7 +22,7 @@ type DocumentOperation = {
 type Entry = { id: string; method: string; path: string; operation: DocumentOperation };
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
-const ours = new Set(['Idempotency-Key', 'If-Match']); // the client's own business, by its options
+const ours = new Set(['Idempotency-Key', 'If-Match', 'Last-Event-ID']); // the client's own business, by its options
 
 // The module with the types and the table of operations: every operation whose id is `group.name`.
 export function generateClient(document: Document): string {

@@ -24,6 +24,7 @@ export type RateLimits = {
   store: RateLimitStore;
   perPrincipal?: RatePolicy;
   perAddress?: RatePolicy; // for callers without a principal, and for tokens that were refused
+  perWebhookAddress?: RatePolicy; // for what providers send, who have few addresses for all their customers
 };
 
 export type Gate = { authenticate: Authenticate; rateLimits?: RateLimits };
@@ -40,6 +41,13 @@ const perAddress: RatePolicy = {
   by: 'address',
 };
 
+const perWebhookAddress: RatePolicy = {
+  name: 'webhook address',
+  limit: limits.webhooksPerAddress,
+  windowMs: limits.windowMs,
+  by: 'address',
+};
+
 // Who is calling, if the route asks: a principal of the right kind with enough scope, or a problem.
 export function authenticateCaller(c: Context<ApiEnv>, route: RouteSpec, gate: Gate): Soon<void> {
   const header = c.req.header('authorization');
@@ -52,7 +60,11 @@ export function authenticateCaller(c: Context<ApiEnv>, route: RouteSpec, gate: G
 }
 
 // Guessing costs the address, but never a caller behind the same address who has a good token.
-async function refuseCaller(c: Context<ApiEnv>, { rateLimits }: Gate, hadToken: boolean): Promise<never> {
+export async function refuseCaller(
+  c: Context<ApiEnv>,
+  { rateLimits }: Gate,
+  hadToken: boolean,
+): Promise<never> {
   if (rateLimits) await take(c, rateLimits, rateLimits.perAddress ?? perAddress, 'refused');
   throw unauthenticated(hadToken);
 }
@@ -69,20 +81,35 @@ export function countRequest(c: Context<ApiEnv>, route: RouteSpec, id: string, g
   const own = route.limits?.rate;
   if (!rateLimits || own === false) return;
   const general = generalPolicy(c, route, rateLimits);
-  return whenKnown(general && take(c, rateLimits, general, ''), counted => {
-    if (general && counted) c.set('rateHeaders', rateHeaders(general, counted));
-    if (!own) return;
+  return whenKnown(take(c, rateLimits, general, ''), counted => {
+    c.set('rateHeaders', rateHeaders(general, counted));
+    // Whom a provider's request is from is known when it is proven.
+    if (!own || isAfterProof(route, own)) return;
     return whenKnown(take(c, rateLimits, own, id), countedByRoute => {
-      if (counted && counted.remaining < countedByRoute.remaining) return;
+      if (counted.remaining < countedByRoute.remaining) return;
       c.set('rateHeaders', rateHeaders(own, countedByRoute));
     });
   });
 }
 
-// A provider calls for thousands of accounts from a handful of addresses: only its route can say what is much.
-function generalPolicy(c: Context<ApiEnv>, route: RouteSpec, rateLimits: RateLimits): RatePolicy | undefined {
+// Against the limit of what was proven. A stranger can neither use it up nor escape it.
+export function countProven(c: Context<ApiEnv>, route: RouteSpec, id: string, gate: Gate): Soon<void> {
+  const { rateLimits } = gate;
+  const own = route.limits?.rate;
+  if (!rateLimits || !own || !isAfterProof(route, own)) return;
+  return whenKnown(take(c, rateLimits, own, id), counted => {
+    c.set('rateHeaders', rateHeaders(own, counted));
+  });
+}
+
+const isAfterProof = (route: RouteSpec, { by }: RatePolicy): boolean =>
+  route.auth === 'provider' && by !== 'address';
+
+function generalPolicy(c: Context<ApiEnv>, route: RouteSpec, rateLimits: RateLimits): RatePolicy {
   if (c.get('principal')) return rateLimits.perPrincipal ?? perPrincipal;
-  return route.auth === 'provider' ? undefined : (rateLimits.perAddress ?? perAddress);
+  return route.auth === 'provider' || route.limits?.isWebhook
+    ? (rateLimits.perWebhookAddress ?? perWebhookAddress)
+    : (rateLimits.perAddress ?? perAddress);
 }
 
 function take(c: Context<ApiEnv>, rateLimits: RateLimits, policy: RatePolicy, what: string): Soon<Verdict> {
@@ -95,6 +122,9 @@ function take(c: Context<ApiEnv>, rateLimits: RateLimits, policy: RatePolicy, wh
 }
 
 function countedKey(c: Context<ApiEnv>, { by }: RatePolicy): string {
-  if (by === 'path') return c.req.path;
-  return by === 'address' ? addressKey(c.get('address')) : callerKey(c);
+  if (by === 'address') return addressKey(c.get('address'));
+  // As they are read, not as they are spelled: a path has many spellings.
+  const called = JSON.stringify(c.req.param());
+  if (by === 'path') return called;
+  return c.get('principal')?.kind === 'provider' ? `${callerKey(c)} ${called}` : callerKey(c);
 }

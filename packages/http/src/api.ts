@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { setMaxListeners } from 'node:events';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import {
@@ -14,6 +15,7 @@ import type { Gate } from './admission.ts';
 import type { ApiEnv } from './context.ts';
 import { httpErrors } from './errors.ts';
 import type { IdempotencyStore } from './idempotency.ts';
+import { createInFlight, type InFlight, type InFlightLimits } from './in-flight.ts';
 import * as limits from './limits.ts';
 import { answerMissing } from './missing.ts';
 import { type ApiDocument, type ApiInfo, registerEndpoints } from './openapi.ts';
@@ -34,6 +36,7 @@ export type ApiSettings = Gate & {
   ids?: Ids;
   idempotency?: IdempotencyStore;
   isHttps?: boolean; // whether browsers reach us by https, here or at a proxy
+  inFlight?: InFlightLimits;
   trustedProxyHops?: number; // how many proxies of ours append to X-Forwarded-For
   corsOrigins?: readonly string[]; // exact origins, like https://app.example
   checks?: Readonly<Record<string, ReadyCheck>>;
@@ -47,9 +50,13 @@ export type Api = {
   app: OpenAPIHono<ApiEnv>;
   routes: readonly RouteSpec[]; // the services' and the system's, in the order they are matched
   document(): ApiDocument;
+  inFlight: Pick<InFlight, 'usage'>;
   drain(): void; // /readyz says no from now on, so that proxies send nothing more; everything else goes on
   stop(): void; // ends what would go on forever: event streams
 };
+
+// For whoever watches an API from outside, as the tests do, which hold every answer against the document.
+const created = channel('stak:http:api');
 
 export function createApi(settings: ApiSettings): Api {
   const { clock, log, info, trustedProxyHops = 0 } = settings;
@@ -60,6 +67,7 @@ export function createApi(settings: ApiSettings): Api {
   const app = new OpenAPIHono<ApiEnv>();
   const document = () => app.getOpenAPI31Document({ openapi: '3.1.0', info });
 
+  const inFlight = createInFlight(settings.inFlight);
   const serving: Serving = {
     authenticate: settings.authenticate,
     rateLimits: settings.rateLimits,
@@ -83,6 +91,7 @@ export function createApi(settings: ApiSettings): Api {
     statuses,
     baseHeaders: securityHeaders({ isHttps: settings.isHttps ?? false }),
     trustedProxyHops,
+    inFlight,
     idempotency: settings.idempotency,
     observe: settings.observe,
   };
@@ -109,7 +118,8 @@ export function createApi(settings: ApiSettings): Api {
     drain();
     stopping.abort();
   };
-  return { app, routes, document, drain, stop };
+  created.publish({ app });
+  return { app, routes, document, inFlight, drain, stop };
 }
 
 const exposedHeaders = [

@@ -1,13 +1,17 @@
-import { Readable } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
 import { AppError, type Clock } from '@stak/kit';
 import type { Context } from 'hono';
 import type { ApiEnv } from './context.ts';
 import { refuse } from './errors.ts';
+import type { Flight } from './in-flight.ts';
+import * as limits from './limits.ts';
 
 const closing = { Connection: 'close' }; // what is left of the body is not worth reading
 
 const tooLarge = (mostBytes: number) =>
   refuse('http.body_too_large', `The body is larger than ${mostBytes} bytes.`, { headers: closing });
+const tooSlow = () => refuse('http.body_too_slow', 'The body took too long.', { headers: closing });
+const brokenOff = (cause?: unknown) => refuse('http.body_refused', 'The body broke off.', {}, cause);
 
 // On the wire a body is announced by one of two headers. A request that came by no wire just has one.
 export function hasBody(c: Context<ApiEnv>): boolean {
@@ -17,61 +21,118 @@ export function hasBody(c: Context<ApiEnv>): boolean {
   return c.req.raw.body !== null;
 }
 
-// The whole body, or a problem as soon as it is too long or too slow.
+type Reading = { mostBytes: number; mostMs: number; clock: Clock; flight?: Flight };
+
+// The whole body, or a problem as soon as it is too long, too slow, or more than there is memory for.
 export async function readBody(
   c: Context<ApiEnv>,
-  { mostBytes, mostMs, clock }: { mostBytes: number; mostMs: number; clock: Clock },
+  { mostBytes, mostMs, clock, flight }: Reading,
 ): Promise<Uint8Array> {
   const length = c.req.header('content-length');
   if (length !== undefined && Number(length) > mostBytes) throw tooLarge(mostBytes);
-  const reading = startReading(c, length !== undefined, mostBytes);
-  const bytes = await within(reading.catch(brokenOff), mostMs, clock);
-  if (bytes.length > mostBytes) throw tooLarge(mostBytes);
-  return bytes;
-}
-
-function startReading(c: Context<ApiEnv>, isAnnounced: boolean, mostBytes: number): Promise<Uint8Array> {
+  if (!hasBody(c)) return new Uint8Array();
+  const over = new AbortController();
+  const buffer = createBuffer(mostBytes, flight);
+  // A Request has no body for GET and HEAD, whatever came over the wire: the wire itself is read.
   const { incoming } = c.env ?? {};
-  // A Request has no body for these methods, whatever came over the wire.
-  if (incoming && (c.req.method === 'GET' || c.req.method === 'HEAD'))
-    return hasBody(c)
-      ? readStream(Readable.toWeb(incoming) as ReadableStream, mostBytes)
-      : Promise.resolve(new Uint8Array());
-  // The transport holds the sender to the announced length and has a way to read it that avoids streams.
-  if (isAnnounced) return c.req.raw.arrayBuffer().then(buffer => new Uint8Array(buffer));
-  return readStream(c.req.raw.body, mostBytes);
-}
-
-const brokenOff = (error: unknown): never => {
-  throw error instanceof AppError ? error : refuse('http.body_refused', 'The body broke off.', {}, error);
-};
-
-async function readStream(stream: ReadableStream<Uint8Array> | null, mostBytes: number): Promise<Uint8Array> {
-  if (stream === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const reader = stream.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks, size);
-    size += value.length;
-    if (size > mostBytes) {
-      reader.cancel().catch(() => {}); // not awaited: a sender may never acknowledge
-      throw tooLarge(mostBytes);
-    }
-    chunks.push(value);
+  const read = incoming
+    ? readIncoming(incoming, buffer, over.signal)
+    : readStream(c.req.raw.body, buffer, over.signal);
+  const stopped = new Promise<never>((_, reject) => {
+    flight?.reading(reject);
+    clock.sleep(mostMs, over.signal).then(
+      () => reject(tooSlow()),
+      () => {},
+    );
+  });
+  try {
+    const bytes = await Promise.race([read, stopped]);
+    flight?.complete();
+    return bytes;
+  } catch (error) {
+    throw error instanceof AppError ? error : brokenOff(error);
+  } finally {
+    read.catch(() => {});
+    over.abort('over'); // with a reason of its own: the usual one is an error, and made with a stack
   }
 }
 
-async function within(reading: Promise<Uint8Array>, mostMs: number, clock: Clock): Promise<Uint8Array> {
-  const isRead = new AbortController();
-  const late = clock.sleep(mostMs, isRead.signal).then(
-    () => Promise.reject(refuse('http.body_too_slow', 'The body took too long.', { headers: closing })),
-    () => new Uint8Array(),
-  );
-  try {
-    return await Promise.race([reading, late]);
-  } finally {
-    isRead.abort('read'); // with a reason of its own: the usual one is an error, and made with a stack
+type Buffered = { add(chunk: Uint8Array): void; all(): Uint8Array };
+
+// One growing buffer rather than a list of chunks: a body that comes byte by byte would cost a hundred times its size.
+function createBuffer(mostBytes: number, flight: Flight | undefined): Buffered {
+  let bytes: Uint8Array = new Uint8Array();
+  let size = 0;
+  return {
+    add(chunk) {
+      const needed = size + chunk.length;
+      if (needed > mostBytes) throw tooLarge(mostBytes);
+      if (needed > bytes.length) {
+        const isFirst = size === 0; // mostly the only one as well: it is taken as it is
+        const capacity = isFirst
+          ? chunk.length
+          : Math.min(mostBytes, Math.max(needed, limits.bodyBufferBytes, bytes.length * 2));
+        flight?.take(capacity - bytes.length);
+        const larger = isFirst ? chunk : Buffer.allocUnsafeSlow(capacity);
+        if (!isFirst) larger.set(bytes.subarray(0, size));
+        bytes = larger;
+        if (isFirst) {
+          size = needed;
+          return;
+        }
+      }
+      bytes.set(chunk, size);
+      size = needed;
+    },
+    all: () => bytes.subarray(0, size),
+  };
+}
+
+function readIncoming(incoming: IncomingMessage, buffer: Buffered, signal: AbortSignal): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const take = (chunk: Buffer) => {
+      try {
+        buffer.add(chunk);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const finish = () => {
+      stop();
+      resolve(buffer.all());
+    };
+    const fail = (error?: unknown) => {
+      stop();
+      reject(error ?? brokenOff());
+    };
+    // A sender may hang up when all of it has arrived and before anybody has looked.
+    const close = () => {
+      if (!incoming.complete) return fail(incoming.errored);
+      for (let rest = incoming.read(); rest !== null; rest = incoming.read()) take(rest as Buffer);
+      finish();
+    };
+    const stop = () => {
+      incoming.off('data', take).off('end', finish).off('error', fail).off('close', close);
+      incoming.pause();
+    };
+    if (incoming.readableEnded) return finish();
+    if (incoming.destroyed) return close();
+    incoming.on('data', take).on('end', finish).on('error', fail).on('close', close);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+async function readStream(
+  stream: ReadableStream<Uint8Array> | null,
+  buffer: Buffered,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  if (stream === null) return new Uint8Array();
+  const reader = stream.getReader();
+  signal.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true });
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return buffer.all();
+    buffer.add(value);
   }
 }

@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock, Logger } from '@stak/kit';
+import type { Flight } from './in-flight.ts';
 import type { Auth, Authenticate, PrincipalOf } from './principal.ts';
 import type { RevocationWatch } from './revocations.ts';
 import type { StreamCount } from './stream-count.ts';
@@ -21,6 +22,7 @@ export type ApiVariables<A extends Auth> = {
   address: string | undefined;
   routeId: string;
   body: Uint8Array; // as it was sent: signatures are made over these bytes
+  flight: Flight | undefined; // what the request holds; none for probes
   // The caller's Idempotency-Key, bound to caller and route: for the record a service writes with its change.
   idempotencyKey: string | undefined;
   rateHeaders: Readonly<Record<string, string>> | undefined;

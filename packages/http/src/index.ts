@@ -60,6 +60,7 @@ export {
   raw,
   route,
   routeId,
+  withProblems,
 } from './route.ts';
 export { transportSecurity } from './security-headers.ts';
 export type { RequestRecord } from './serving.ts';

@@ -78,6 +78,7 @@ function takeBytes(c: Context<ApiEnv>, route: RouteSpec, isRaw: boolean): Promis
     mostBytes: route.limits?.bodyBytes ?? limits.bodyBytes,
     mostMs: limits.bodyMs,
     clock: c.get('server').clock,
+    flight: c.get('flight'),
   });
 }
 

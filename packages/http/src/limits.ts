@@ -2,6 +2,11 @@
 
 export const bodyBytes = 256 * 1024; // below DynamoDB's 400 KB item, with room for what we add to it
 export const bodyMs = 15_000; // a body that takes longer is a trickle, not a slow network
+export const bodyBufferBytes = 16 * 1024; // what a body that comes in pieces begins with, and doubles
+export const bodyBytesAtOnce = 64 * 1024 * 1024; // of all bodies in flight: 250 of the usual limit
+export const bodyShareOfOne = 0.5; // of that for one address; others always find room
+export const requestsPerAddressAtOnce = 2_000; // a proxy we were not told of brings everybody's
+export const idleAddresses = 10_000; // remembered although nothing of them is in flight
 export const jsonDepth = 32; // no document of ours nests this deep; recursion over it stays far from the stack's end
 export const fieldErrors = 20; // nobody corrects more at once, and an answer must not outgrow its request
 export const fieldNameChars = 100; // an unknown field's name comes from the caller
@@ -28,6 +33,9 @@ export const sharedRateAttempts = 20; // each lost one is a request that was cou
 export const windowMs = 60_000;
 export const requestsPerPrincipal = 600; // a window: ten a second, kept up
 export const requestsPerAddress = 300; // a window, without a principal or with a refused one
+// A window, for what providers send without a token. They have few addresses and thousands of customers: 5,000 a second
+// is more than a core takes.
+export const webhooksPerAddress = 300_000;
 
 export const sseBufferBytes = 256 * 1024; // for one consumer; one that is further behind reads the list instead
 export const revocationPollMs = 500; // one read for all open streams of a process: a revoked one ends within a second
@@ -46,6 +54,7 @@ export const requestMs = 30_000; // headers and body; longer than bodyMs, so tha
 export const checkMs = 1_000; // how often Node looks for connections past these
 export const keepAliveMs = 65_000; // longer than a load balancer's 60 s, which then never meets a closing socket
 export const connections = 10_000;
+export const connectionsPerAddress = 2_000; // the others of the same process keep the rest
 export const drainMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after asking
 export const readyMs = 2_000; // for one readiness check; a probe waits 1 to 5 seconds
 

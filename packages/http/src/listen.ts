@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { type Clock, createIds, type Logger } from '@stak/kit';
+import { addressKey, clientAddress } from './address.ts';
 import { type HttpErrorCode, httpErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import { OutgoingAnswer } from './outgoing-answer.ts';
@@ -27,6 +28,8 @@ export type ListenSettings = {
   headersMs?: number;
   requestMs?: number;
   checkMs?: number;
+  // Undefined behind a proxy of ours: all its connections are from one address.
+  connectionsPerAddress?: number;
 };
 
 export type Listening = {
@@ -72,6 +75,7 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     },
     (request, response) => {
       const { socket } = request;
+      if (!answering.has(socket)) return; // refused, and about to be closed
       answering.set(socket, response);
       // A connection that ends with its answer is one less on which a request could meet our end.
       if (draining) response.shouldKeepAlive = false;
@@ -82,13 +86,16 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     },
   );
   server.maxConnections = limits.connections;
+  const isOneTooMany = countConnections(settings.connectionsPerAddress ?? Number.POSITIVE_INFINITY);
   server.on('connection', socket => {
+    if (isOneTooMany(socket)) return refuseConnection('http.rate_limited', socket, ids.next('req'));
     answering.set(socket, undefined);
     socket.once('close', () => answering.delete(socket));
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
-    refuseConnection(error, socket, ids.next('req')),
-  );
+  server.on('clientError', (error: ClientError, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    refuseConnection(codeOf(error), socket, ids.next('req'));
+  });
 
   const abandon = (error: unknown, request: IncomingMessage, response: ServerResponse) => {
     log.error({ err: error, path: request.url }, 'a response could not be written');
@@ -158,6 +165,7 @@ async function drain(
 const details: Partial<Record<HttpErrorCode, string>> = {
   'http.headers_too_large': 'The headers are too large.',
   'http.body_too_slow': 'The request took too long.',
+  'http.rate_limited': 'Too many connections of your address at the same time.',
   'http.internal': 'Something went wrong on our side.',
 };
 
@@ -169,20 +177,56 @@ const codesOfNode: Readonly<Record<string, HttpErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'http.body_too_slow',
 };
 
+type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
+
+// An address that is too long is bad input like any other, such as a cursor with something pasted into it.
+function codeOf({ code = '', rawPacket }: ClientError): HttpErrorCode {
+  if (
+    code === 'HPE_HEADER_OVERFLOW' &&
+    rawPacket &&
+    startsRequest.test(rawPacket.toString('latin1', 0, 20))
+  ) {
+    const firstLine = rawPacket.indexOf('\r\n');
+    if (firstLine < 0 || firstLine > limits.headerBytes) return 'http.request_invalid';
+  }
+  return codesOfNode[code] ?? 'http.request_invalid';
+}
+
+const startsRequest = /^[A-Z]{3,8} \//;
+
 // What Node refuses before it is a request has no response object: the answer is written by hand.
-function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex, requestId: string): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const problem = describe(codesOfNode[error.code ?? ''] ?? 'http.request_invalid', requestId);
+function refuseConnection(code: HttpErrorCode, socket: Duplex, requestId: string): void {
+  const problem = describe(code, requestId);
   const body = JSON.stringify(problem);
+  socket.on('error', () => socket.destroy()); // whoever is refused may be gone by now
   socket.end(
     [
       `HTTP/1.1 ${problem.status} ${problem.title}`,
       `Content-Type: ${problemType}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
+      ...(problem.status === 429 ? ['Retry-After: 1'] : []),
       'Connection: close',
       '',
       body,
     ].join('\r\n'),
+    () => socket.destroy(), // without reading what comes
   );
+}
+
+// Says of a new connection whether its address has as many as it may.
+function countConnections(most: number): (socket: Socket) => boolean {
+  const counts = new Map<string, number>();
+  return socket => {
+    const address = addressKey(clientAddress(socket.remoteAddress, undefined, 0));
+    const count = counts.get(address) ?? 0;
+    if (count >= most) return true;
+    counts.set(address, count + 1);
+    socket.once('close', () => {
+      const left = counts.get(address)! - 1;
+      if (left === 0) counts.delete(address);
+      else counts.set(address, left);
+    });
+    return false;
+  };
 }

@@ -1,4 +1,5 @@
 import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi';
+import * as limits from './limits.ts';
 import { problemSchema, problemType, type Statuses } from './problem.ts';
 import { type AnyEndpoint, jsonSchemaOf, type RouteSpec } from './route.ts';
 
@@ -11,7 +12,7 @@ type Parameter = {
   in: 'header';
   required: boolean;
   description: string;
-  schema: { type: 'string' };
+  schema: { type: 'string'; minLength?: number; maxLength?: number };
 };
 
 const schemes = {
@@ -63,6 +64,8 @@ export function describeRoute(route: RouteSpec, statuses: Statuses): RouteConfig
     const { required: _, ...rest } = response as typeof response & { required?: true };
     responses[status] = rest; // `json()` is for bodies too, and only those can be required
   }
+  if (route.method === 'get' && responses[200] && !isStream(route))
+    responses[304] ??= { description: 'Not changed since the ETag in `If-None-Match`' };
   for (const [status, codes] of problemsOf(route, statuses))
     responses[status] ??= {
       description: codes.map(code => `\`${code}\``).join(', '),
@@ -97,32 +100,44 @@ const operationIdOf = ({ method, path }: RouteSpec): string =>
   [method, ...path.split(/[^A-Za-z0-9]+/).filter(Boolean)].join('_');
 
 function headersOf(route: RouteSpec): Parameter[] {
-  const header = (name: string, required: boolean, description: string): Parameter => ({
+  const header = (name: string, required: boolean, description: string, maxLength?: number): Parameter => ({
     name,
     in: 'header',
     required,
     description,
-    schema: { type: 'string' },
+    schema: { type: 'string', ...(maxLength !== undefined && { minLength: 1, maxLength }) },
   });
-  return [
-    ...(route.idempotent
-      ? [header('Idempotency-Key', false, 'The same key and body get the same answer, for a day.')]
-      : []),
-    ...(route.conditional
-      ? [header('If-Match', route.conditional === 'required', 'The ETag that was last read.')]
-      : []),
-  ];
+  const { idempotent, conditional } = route;
+  const sameAnswer = 'The same key and body get the same answer, for a day.';
+  const headers: Parameter[] = [];
+  if (idempotent) headers.push(header('Idempotency-Key', false, sameAnswer, limits.idempotencyKeyChars));
+  if (conditional)
+    headers.push(header('If-Match', conditional === 'required', 'The ETag that was last read.'));
+  if (isStream(route))
+    headers.push(
+      header('Last-Event-ID', false, 'The id of the last event that was read.', limits.eventIdChars),
+    );
+  return headers;
 }
+
+const isStream = ({ responses }: RouteSpec): true | undefined =>
+  Object.hasOwn((responses[200] as { content?: object } | undefined)?.content ?? {}, 'text/event-stream') ||
+  undefined;
 
 // Most of what can go wrong follows from what a route says about itself.
 export function problemsOf(route: RouteSpec, statuses: Statuses): Map<number, string[]> {
   const { request, auth } = route;
   const hasCaller = auth !== 'public';
   const rules: [applies: unknown, ...codes: string[]][] = [
-    [request?.params ?? request?.query ?? request?.headers ?? jsonSchemaOf(route), 'http.request_invalid'],
+    [
+      request?.params ?? request?.query ?? request?.headers ?? jsonSchemaOf(route) ?? isStream(route),
+      'http.request_invalid',
+    ],
+    [route.idempotent, 'http.request_invalid'],
+    [request?.query && 'cursor' in request.query.shape, 'http.cursor_refused'],
     [jsonSchemaOf(route), 'http.json_invalid', 'http.media_type_refused'],
-    [request?.body, 'http.body_too_slow', 'http.body_too_large'],
-    [!request?.body && route.method !== 'get', 'http.body_refused'],
+    [request?.body, 'http.body_too_slow', 'http.body_too_large', 'http.unavailable'],
+    [request?.body ?? route.method !== 'get', 'http.body_refused'],
     [hasCaller, 'http.unauthenticated'],
     [hasCaller && auth !== 'provider', 'http.principal_refused', 'http.scope_missing'],
     [request?.params, 'http.not_found'],
@@ -130,14 +145,15 @@ export function problemsOf(route: RouteSpec, statuses: Statuses): Map<number, st
     [route.conditional, 'http.version_mismatch'],
     [route.conditional === 'required', 'http.version_required'],
     [route.limits?.rate !== false, 'http.rate_limited'],
-    [true, 'http.internal', ...(route.problems ?? [])],
+    [true, 'http.headers_too_large', 'http.internal', ...(route.problems ?? [])],
   ];
   const problems = new Map<number, string[]>();
   for (const [applies, ...codes] of rules)
     for (const code of applies ? codes : []) {
       const status = statuses.get(code);
       if (status === undefined) throw new TypeError(`${route.path}: no catalogue has "${code}"`);
-      problems.set(status, [...(problems.get(status) ?? []), code]);
+      const known = problems.get(status) ?? [];
+      if (!known.includes(code)) problems.set(status, [...known, code]);
     }
   return problems;
 }

@@ -1,9 +1,9 @@
 import { createRecentMap } from '@stak/kit';
 import * as limits from './limits.ts';
-import { type Bucket, judge, type RateLimitStore, type RatePolicy, type Verdict } from './rate-limit.ts';
+import { type Bucket, judge, type RatePolicy, type Verdict } from './rate-limit.ts';
 
 // Answers at once: whoever serves many requests need not wait for a promise.
-export type MemoryRateLimits = RateLimitStore & {
+export type MemoryRateLimits = {
   take(key: string, policy: RatePolicy, nowMs: number): Verdict;
   size(): number;
 };

@@ -6,8 +6,8 @@ export type RatePolicy = {
   readonly name: string;
   readonly limit: number;
   readonly windowMs: number;
-  // Whom it counts: the principal if there is one, else the address. `path` counts what is called: a source that
-  // takes webhooks from whatever addresses its provider has.
+  // Whom it counts: the principal if there is one, else the address. `path` counts what is called, which the caller
+  // chooses: only for what other limits bound as well. A provider's principal is counted when it is proven.
   readonly by?: 'principal' | 'address' | 'path';
   // Counted over all processes where the store can, at the price of a write: for what guards a password, say.
   readonly shared?: true;

@@ -19,6 +19,7 @@ export type RouteLimits = {
   bodyBytes?: number;
   jsonDepth?: number;
   rate?: RatePolicy | false; // besides the caller's own; false counts nothing
+  isWebhook?: true; // many calls from few addresses: counted as a provider's are
 };
 
 // `any` is for what a stranger decides how to call: a webhook's address. It takes its body unparsed.
@@ -123,6 +124,16 @@ export const empty = (description = 'Nothing more to say') => ({ description });
 // `c.json(value, 200)` in a handler is checked against the route's responses.
 export type HandlerOf<R extends RouteSpec> = RouteHandler<Documented<R>, ApiEnv<R['auth']>>;
 type Documented<R extends RouteSpec> = Omit<R, 'method'> & { method: 'get' };
+
+// Codes that something which was injected into a service may answer with, such as the gate of a tenant.
+export const withProblems = <E extends readonly AnyEndpoint[]>(
+  endpoints: E,
+  problems: readonly string[],
+): E =>
+  endpoints.map(one => ({
+    ...one,
+    route: { ...one.route, problems: [...(one.route.problems ?? []), ...problems] },
+  })) as unknown as E;
 
 // Says whose signature the request carries, from its headers and `c.get('body')`; undefined for none.
 export type Prove = (c: Context<ApiEnv<'provider'>>) => Promise<ProviderPrincipal | undefined>;

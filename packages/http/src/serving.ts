@@ -1,14 +1,22 @@
 import { type Ids, markWork } from '@stak/kit';
 import type { Context, Handler } from 'hono';
-import { clientAddress } from './address.ts';
-import { admitPrincipal, authenticateCaller, countRequest, type Gate } from './admission.ts';
+import { addressKey, clientAddress } from './address.ts';
+import {
+  admitPrincipal,
+  authenticateCaller,
+  countProven,
+  countRequest,
+  type Gate,
+  refuseCaller,
+} from './admission.ts';
 import type { ApiEnv, ServerContext } from './context.ts';
 import { isUnchanged, requireHeader } from './etag.ts';
 import type { IdempotencyStore } from './idempotency.ts';
+import type { InFlight } from './in-flight.ts';
 import { takeInput, takesInput } from './input.ts';
 import { runKeyed } from './keyed-request.ts';
 import { OutgoingAnswer } from './outgoing-answer.ts';
-import { type Principal, unauthenticated } from './principal.ts';
+import type { Principal } from './principal.ts';
 import { describeError, problemType, type Statuses } from './problem.ts';
 import { isRequestId } from './request-id.ts';
 import { type AnyEndpoint, type RouteSpec, routeId } from './route.ts';
@@ -31,6 +39,7 @@ export type Serving = Gate & {
   statuses: Statuses;
   baseHeaders: readonly string[]; // name, value, name, value
   trustedProxyHops: number;
+  inFlight: InFlight;
   idempotency?: IdempotencyStore;
   observe?: (record: RequestRecord) => void;
 };
@@ -46,7 +55,9 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
   const { idempotency } = serving;
   if (route.idempotent && !idempotency) throw new TypeError(`${id}: there is no store for idempotency keys`);
 
+  const isProbe = route.limits?.rate === false; // one that is refused takes the server down
   const run = async (c: ApiContext): Promise<Response> => {
+    if (!isProbe) c.set('flight', serving.inFlight.enter(addressKey(c.get('address'))));
     const entering = isGuarded ? authenticateCaller(c, route, serving) : undefined;
     if (entering) await entering;
     const counting = countRequest(c, route, id, serving);
@@ -55,8 +66,10 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
     if (takesInput(c, route)) await takeInput(c, route);
     if (prove) {
       const principal = await prove(c as Context<ApiEnv<'provider'>>);
-      if (!principal) throw unauthenticated(true);
+      if (!principal) return refuseCaller(c, serving, true);
       admitPrincipal(c, principal, route);
+      const countingProven = countProven(c, route, id, serving);
+      if (countingProven) await countingProven;
     }
     markWork(id);
     const key = route.idempotent ? c.req.header('idempotency-key') : undefined;
@@ -83,6 +96,7 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
     } catch (error) {
       response = answerError(c, error, serving, route);
     }
+    c.get('flight')?.leave();
     return leave(c, response, startedMs, serving);
   };
 }

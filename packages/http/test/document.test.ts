@@ -38,13 +38,15 @@ describe('the document', () => {
     const { paths, components } = await readDocument();
     const statuses = (path: string, method: string) =>
       Object.keys(paths[path]?.[method]?.responses ?? {}).map(Number);
-    expect(statuses('/v1/books', 'post')).toEqual([201, 400, 401, 403, 408, 409, 413, 415, 422, 429, 500]);
-    expect(statuses('/v1/books/{id}', 'put')).toEqual([
-      200, 400, 401, 403, 404, 408, 412, 413, 415, 428, 429, 500,
+    expect(statuses('/v1/books', 'post')).toEqual([
+      201, 400, 401, 403, 408, 409, 413, 415, 422, 429, 431, 500, 503,
     ]);
-    expect(statuses('/healthz', 'get')).toEqual([200, 500]);
+    expect(statuses('/v1/books/{id}', 'put')).toEqual([
+      200, 400, 401, 403, 404, 408, 412, 413, 415, 428, 429, 431, 500, 503,
+    ]);
+    expect(statuses('/healthz', 'get')).toEqual([200, 304, 431, 500]);
     expect(paths['/v1/books']?.post?.responses[409]).toEqual({
-      description: '`http.request_in_flight`, `http.answer_not_kept`, `shelf.full`',
+      description: '`http.request_in_flight`, `http.answer_not_kept`, `shelf.full`, `table.condition_failed`',
       content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
     });
     expect(components.schemas).toMatchObject({ Problem: { type: 'object', additionalProperties: false } });

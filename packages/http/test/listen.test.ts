@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { type EventSink, endpoint, type Problem, route, sse } from '../src/index.ts';
+import { type EventSink, endpoint, events, type Problem, route, sse } from '../src/index.ts';
 import { exchange, openSocket, serve } from './loopback.ts';
 import { openShelf } from './shelf-service.ts';
 
@@ -71,7 +71,8 @@ describe('over the wire', () => {
     ],
     ['a backslash', ['GET /v1\\books HTTP/1.1', host, close], 400],
     ['a huge header', ['GET /healthz HTTP/1.1', host, `X-Big: ${'x'.repeat(20_000)}`], 431],
-    ['a huge address', [`GET /${'x'.repeat(20_000)} HTTP/1.1`, host], 431],
+    ['a huge address', [`GET /${'x'.repeat(20_000)} HTTP/1.1`, host], 400],
+    ['a huge cursor', [`GET /v1/books?cursor=${'x'.repeat(60_000)} HTTP/1.1`, host], 400],
     [
       'many headers',
       ['GET /healthz HTTP/1.1', host, ...Array.from({ length: 3000 }, (_, i) => `X-${i}: 1`)],
@@ -136,7 +137,7 @@ const feedRoute = route({
   path: '/feed',
   auth: 'public',
   summary: 'Follow',
-  responses: { 200: { description: 'Events' } },
+  responses: { 200: events() },
 });
 
 function openFeed() {

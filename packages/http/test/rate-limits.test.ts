@@ -118,21 +118,32 @@ describe('rate limits', () => {
     expect((await fail('192.0.2.2')).headers.get('ratelimit-limit')).toBe('5');
   });
 
-  it('of what is called hold for all who call it', async () => {
+  it('of what is proven hold for all who send it, and nobody else uses them up or escapes them', async () => {
     const { call } = openShelf({
-      rateLimits: { store: createMemoryRateLimits(), perAddress: policy(1, 1000) },
+      rateLimits: { store: createMemoryRateLimits(), perAddress: { ...policy(3, 60_000), by: 'address' } },
     });
+    const send = async (id: string, address: string, signature = 'signed 0') => {
+      const headers = { 'X-Signature': signature };
+      return (await call(`/hooks/${id}`, { method: 'POST', body: '', address, headers })).status;
+    };
+    const forged: number[] = [];
+    for (let i = 0; i < 4; i++) forged.push(await send('a', '192.0.2.1', 'forged'));
+    expect(forged).toEqual([401, 401, 401, 429]);
+    expect([await send('a', '192.0.2.1'), await send('a', '192.0.2.2')]).toEqual([200, 200]);
+    expect([await send('a', '192.0.2.3'), await send('%61', '192.0.2.3')]).toEqual([429, 429]);
+    expect(await send('b', '192.0.2.2')).toBe(200);
+  });
+
+  it('of providers are by address, whatever they call', async () => {
+    const perWebhookAddress = { ...policy(3, 60_000), by: 'address' } as const;
+    const { call } = openShelf({ rateLimits: { store: createMemoryRateLimits(), perWebhookAddress } });
     const send = async (id: string, address: string) =>
-      (
-        await call(`/hooks/${id}`, {
-          method: 'POST',
-          body: '',
-          address,
-          headers: { 'X-Signature': 'signed 0' },
-        })
-      ).status;
-    expect([await send('a', '192.0.2.1'), await send('a', '192.0.2.1')]).toEqual([200, 200]);
-    expect([await send('a', '192.0.2.2'), await send('b', '192.0.2.2')]).toEqual([429, 200]);
+      (await call(`/hooks/${id}`, { method: 'POST', body: '', address })).status;
+    const statuses: number[] = [];
+    for (const id of ['a', 'b', 'c', 'd']) statuses.push(await send(id, '2001:db8::1'));
+    expect(statuses).toEqual([401, 401, 401, 429]);
+    expect(await send('e', '2001:db8::ffff:1')).toBe(429);
+    expect(await send('e', '2001:db8:0:1::1')).toBe(401);
   });
 
   it('count bad tokens against the address, and good ones never', async () => {

@@ -6,6 +6,7 @@ import {
   type ManualClock,
   manualClock,
 } from '@stak/kit';
+import { tableErrors } from '@stak/table';
 import { z } from 'zod';
 import {
   type AnyEndpoint,
@@ -65,7 +66,7 @@ const routes = {
     operationId: 'books.add',
     request: { body: json(newBook) },
     responses: { 201: json(book) },
-    problems: ['shelf.full'],
+    problems: ['shelf.full', 'shelf.busy', 'shelf.closed', 'table.condition_failed'],
   }),
   read: route({
     method: 'get',
@@ -88,6 +89,7 @@ const routes = {
     operationId: 'books.edit',
     request: { params, body: json(newBook) },
     responses: { 200: json(book) },
+    problems: ['shelf.book_not_found'],
   }),
   burn: route({
     method: 'delete',
@@ -98,6 +100,7 @@ const routes = {
     operationId: 'books.burn',
     request: { params },
     responses: { 204: empty() },
+    problems: ['shelf.book_not_found'],
   }),
   mine: route({
     method: 'get',
@@ -117,7 +120,7 @@ const routes = {
     operationId: 'hooks.take',
     request: { params, body: raw() },
     responses: { 200: json(z.strictObject({ bytes: z.int(), subject: z.string() })) },
-    limits: { bodyBytes: 1000, rate: { name: 'hook', limit: 2, windowMs: 1000, by: 'path' } },
+    limits: { bodyBytes: 1000, rate: { name: 'hook', limit: 2, windowMs: 1000 } },
   }),
   fail: route({
     method: 'post',
@@ -127,6 +130,7 @@ const routes = {
     operationId: 'failures.make',
     request: { params: z.strictObject({ how: z.string() }) },
     responses: { 204: empty() },
+    problems: ['shelf.closed', 'shelf.full'],
     limits: { rate: { name: 'fail', limit: 5, windowMs: 1000 } },
   }),
 };
@@ -257,7 +261,7 @@ export function openShelf({ more = [], onAdd, ...change }: Change = {}): Shelf {
   const api = createApi({
     info: { title: 'Shelf', version: '1' },
     endpoints: [...shelf.api, ...more],
-    errors: [shelfErrors],
+    errors: [shelfErrors, tableErrors],
     authenticate: async ({ token }) => principals.get(token),
     clock,
     log,

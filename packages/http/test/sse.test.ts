@@ -1,6 +1,14 @@
 import { AppError } from '@stak/kit';
 import { describe, expect, it } from 'vitest';
-import { type ApiSettings, type EventSink, endpoint, route, type SseOptions, sse } from '../src/index.ts';
+import {
+  type ApiSettings,
+  type EventSink,
+  endpoint,
+  events,
+  route,
+  type SseOptions,
+  sse,
+} from '../src/index.ts';
 import { openShelf } from './shelf-service.ts';
 
 const feedRoute = route({
@@ -9,7 +17,7 @@ const feedRoute = route({
   auth: 'account',
   scope: 'read',
   summary: 'Follow',
-  responses: { 200: { description: 'Events' } },
+  responses: { 200: events() },
 });
 
 const ann = { kind: 'account', accountId: 'a', scope: 'read', via: 'api_key', credentialId: 'k' } as const;

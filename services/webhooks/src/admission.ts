@@ -1,4 +1,4 @@
-import { createMemoryRateLimits, type ProblemDetails } from '@stak/http';
+import { createMemoryRateLimits, type ProblemDetails, type Verdict } from '@stak/http';
 import type { Clock } from '@stak/kit';
 import type { Counters } from './counters.ts';
 import type { AccountPlan, WebhookDeps } from './deps.ts';
@@ -8,16 +8,24 @@ import * as limits from './limits.ts';
 export type Admission = {
   // Counts one event against the account's plan, or throws what the sender is answered.
   admit(userId: string): Promise<AccountPlan>;
+  // Counts one request to a source that there is, before its signature is looked at: a flood of forged ones costs that
+  // source, and no other.
+  admitSource(sourceId: string): void;
 };
 
 type Entry = { loading: Promise<AccountPlan & { used: number }>; untilMs: number };
 
 export function createAdmission(
-  deps: Pick<WebhookDeps, 'planOf' | 'usageOf'> & { clock: Clock; counters: Counters },
+  deps: Pick<WebhookDeps, 'planOf' | 'usageOf' | 'requestsPerSource'> & { clock: Clock; counters: Counters },
 ): Admission {
   const { clock, counters } = deps;
   const entries = new Map<string, Entry>();
   const rates = createMemoryRateLimits();
+  const perSource = {
+    name: 'source',
+    limit: deps.requestsPerSource ?? limits.requestsPerSource,
+    windowMs: limits.rateWindowMs,
+  };
 
   const load = async (userId: string) => {
     const [plan, usage] = await Promise.all([deps.planOf(userId), deps.usageOf(userId)]);
@@ -35,14 +43,12 @@ export function createAdmission(
   };
 
   return {
+    admitSource: sourceId =>
+      requireRoom(rates.take(sourceId, perSource, clock.now()), 'Too many requests to the source.'),
     async admit(userId) {
       const account = await lookUp(userId);
       const policy = { name: 'plan', limit: account.eventsPerMinute, windowMs: limits.rateWindowMs };
-      const verdict = await rates.take(userId, policy, clock.now());
-      if (!verdict.isAllowed)
-        throw webhookErrors.create<ProblemDetails>('webhooks.rate_limited', 'Too many events for the plan.', {
-          retryAfterS: Math.max(1, Math.ceil(verdict.retryMs / 1000)),
-        });
+      requireRoom(rates.take(userId, policy, clock.now()), 'Too many events for the plan.');
       if (account.used >= account.eventsPerMonth)
         throw webhookErrors.create(
           'webhooks.quota_exceeded',
@@ -55,4 +61,11 @@ export function createAdmission(
       return account;
     },
   };
+}
+
+function requireRoom({ isAllowed, retryMs }: Verdict, refusal: string): void {
+  if (isAllowed) return;
+  throw webhookErrors.create<ProblemDetails>('webhooks.rate_limited', refusal, {
+    retryAfterS: Math.max(1, Math.ceil(retryMs / 1000)),
+  });
 }

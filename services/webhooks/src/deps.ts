@@ -24,6 +24,7 @@ export type WebhookDeps = {
   planOf(userId: string): Promise<AccountPlan>;
   usageOf(userId: string): Promise<number>; // events of this month, as far as they were reported
   countUsage(userId: string, count: number): Promise<void>;
+  requestsPerSource?: number; // a minute, whatever they bring
   raiseAlert?(alert: Alert): Promise<void>;
   publicUrl?: string; // where senders reach us: some of them sign it
 };

@@ -17,7 +17,10 @@ const receive = route({
   tags: ['webhooks'],
   request: { params: z.strictObject({ source_id: z.string().max(60) }), body: raw('The webhook') },
   responses: {
-    200: json(receiptSchema, 'It is stored'),
+    200: {
+      description: 'It is stored; or what a provider wants to hear before it sends anything',
+      content: { 'application/json': { schema: receiptSchema }, 'text/plain': { schema: z.string() } },
+    },
     202: json(receiptSchema, 'It is stored, and delivered when the source is resumed'),
   },
   problems: [
@@ -29,7 +32,7 @@ const receive = route({
     'webhooks.rate_limited',
     'webhooks.quota_exceeded',
   ],
-  limits: { bodyBytes: limits.bodyBytes, rate: false }, // the account's plan is the limit
+  limits: { bodyBytes: limits.bodyBytes, isWebhook: true }, // besides, its source and the account's plan are limits
 });
 
 const sourceIdShape = /^src_[0-9a-z]{1,40}$/;

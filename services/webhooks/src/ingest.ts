@@ -23,6 +23,7 @@ export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<
   const found = await deps.config.of(request.sourceId);
   if (!found || !isFromOutside(found.source)) throw notFound('source');
   const source = found.source;
+  deps.admission.admitSource(source.sourceId);
   checkHeaders(request);
 
   const keys = signingKeys(deps, source);

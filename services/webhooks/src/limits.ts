@@ -29,6 +29,7 @@ export const catchUpMs = [3 * second, 15 * second]; // after a change of a conne
 export const clockSkewMs = 1 * second; // by which clocks of processes may differ
 export const configEntries = 10_000; // about 50 MB of sources with their connections
 export const planMs = 5 * second; // a new plan counts within seconds; usage is added up here meanwhile
+export const requestsPerSource = 300_000; // a minute, good or bad: more than a core takes, so plans come first
 export const rateWindowMs = minute; // plans count events a minute
 
 export const attempts = 8; // the document's

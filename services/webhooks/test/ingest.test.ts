@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { createMemoryRateLimits } from '@stak/http';
 import { describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
 import { openDestination } from './destination.ts';
@@ -92,6 +93,31 @@ describe('ingest', () => {
     expect(await codeOf(await poor.ingest(other))).toEqual([402, 'webhooks.quota_exceeded']);
     await poor.clock.advance(10_000); // reported, and read again
     expect(await codeOf(await poor.ingest(other))).toEqual([402, 'webhooks.quota_exceeded']);
+  });
+
+  it('keeps one source from taking what others need, by what it is sent and not by what is proven', async () => {
+    const hooks = await openWebhooks({ requestsPerSource: 3 });
+    const flooded = await hooks.source({ provider: 'github', signingSecret: 'a secret' });
+    const other = await hooks.source();
+    const statuses: number[] = [];
+    for (let i = 0; i < 4; i++) statuses.push((await hooks.ingest(flooded)).status);
+    expect(statuses).toEqual([401, 401, 401, 429]);
+    const limited = await hooks.ingest(flooded);
+    expect([limited.headers.get('retry-after'), (await codeOf(limited))[1]]).toEqual([
+      '20',
+      'webhooks.rate_limited',
+    ]);
+    await hooks.send(other);
+    for (let i = 0; i < 5; i++) expect((await hooks.ingest(`src_none${i}`)).status).toBe(404);
+  });
+
+  it('counts what an address sends, whatever sources it names', async () => {
+    const perWebhookAddress = { name: 'webhook address', limit: 2, windowMs: 60_000, by: 'address' } as const;
+    const rateLimits = { store: createMemoryRateLimits(), perWebhookAddress };
+    const hooks = await openWebhooks({ api: { rateLimits } });
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i++) statuses.push((await hooks.ingest(`src_none${i}`)).status);
+    expect(statuses).toEqual([404, 404, 429]);
   });
 
   it('refuses a request without a true signature, or keeps it as rejected', async () => {

@@ -34,7 +34,7 @@ const routes = {
     responses: { 200: json(z.strictObject({ challenge: z.string().optional() })) },
     limits: {
       bodyBytes: limits.webhookBytes,
-      rate: { name: 'channel', limit: limits.webhooksPerMinute, windowMs: 60_000, by: 'path' },
+      rate: { name: 'channel', limit: limits.webhooksPerMinute, windowMs: 60_000 },
     },
     problems: ['agents.conversation_busy'],
   }),
