@@ -22,7 +22,7 @@ export default defineConfig({
     testTimeout: 30_000,
     expect: { poll: { timeout: 20_000 } }, // a browser beside everything else that is tested takes its time
     reporters: ['default', './test/overdue-reporter.ts'],
-    setupFiles: ['./test/property-limits.ts'],
+    setupFiles: ['./test/property-limits.ts', './test/answer-check.ts'],
     projects: [
       {
         extends: true,

@@ -1,6 +1,12 @@
 import { type AccountsDeps, createAccounts, plans } from '@stak/accounts';
 import { createAgents, createModels } from '@stak/agents';
-import { type AnyEndpoint, type Authenticate, type Principal, type Revocations, withProblems } from '@stak/http';
+import {
+  type AnyEndpoint,
+  type Authenticate,
+  type Principal,
+  type Revocations,
+  withProblems,
+} from '@stak/http';
 import { createInbox } from '@stak/inbox';
 import type { Clock, ErrorCatalogue, Ids, Logger, Sealer, Worker } from '@stak/kit';
 import { createLake, createLakeReader, type LakeDeps } from '@stak/lake';

@@ -1,4 +1,5 @@
 import {
+  cursorRefused,
   empty,
   endpoint,
   etagOf,
@@ -10,6 +11,7 @@ import {
   toPage,
   versionMismatch,
 } from '@stak/http';
+import { tableErrors } from '@stak/table';
 import { z } from 'zod';
 import { doneBy } from './audit.ts';
 import { type Browser, originOf } from './browser.ts';
@@ -184,7 +186,9 @@ export function createAccountApi(deps: SignInDeps & { browser: Browser; deletion
       return c.body(null, 202);
     }),
     endpoint(routes.listAudit, async c => {
-      const { items, cursor } = await audit.list(c.get('principal').accountId, c.req.valid('query'));
+      const { items, cursor } = await audit
+        .list(c.get('principal').accountId, c.req.valid('query'))
+        .catch(refuseCursor);
       return c.json(toPage({ items: items.map(showEntry), cursor }), 200);
     }),
     endpoint(routes.getUsage, async c => {
@@ -194,6 +198,10 @@ export function createAccountApi(deps: SignInDeps & { browser: Browser; deletion
     }),
     endpoint(routes.listPlans, c => c.json({ data: Object.values(plans), next_cursor: null }, 200)),
   ] as const;
+}
+
+function refuseCursor(error: unknown): never {
+  throw tableErrors.includes(error) && error.code === 'table.cursor_refused' ? cursorRefused(error) : error;
 }
 
 const showMe = (user: User) => ({

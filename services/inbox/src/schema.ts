@@ -158,12 +158,14 @@ export type ShownCounts = z.output<typeof countsShape>;
 
 export const memberShape = z.strictObject({ uid: z.string(), joinedat: moment });
 
-const flag = z.enum(['true', 'false']).transform(value => value === 'true');
+const flagText = z.enum(['true', 'false']);
+const isTrue = (text: string): boolean => text === 'true';
+const falseUnlessSaid = flagText.default('false').transform(isTrue);
 export const feedFilters = {
   category: categoryKey.optional(),
-  read: flag.optional(),
-  archived: flag.default(false),
-  snoozed: flag.default(false),
+  read: flagText.transform(isTrue).optional(),
+  archived: falseUnlessSaid,
+  snoozed: falseUnlessSaid,
 };
 
 const ids = z.array(messageId).min(1).max(limits.marksPerCall);

@@ -1,5 +1,11 @@
 import { createEngine } from '@stak/engine';
-import { type AnyEndpoint, createApi, createMemoryIdempotency, type Principal } from '@stak/http';
+import {
+  type AnyEndpoint,
+  createApi,
+  createMemoryIdempotency,
+  type Principal,
+  withProblems,
+} from '@stak/http';
 import { createIds, createLogger, defineErrors, manualClock, seededRandom } from '@stak/kit';
 import { streamsTable } from '@stak/streams';
 import { createLedger, createStore, createTables, tableErrors } from '@stak/table';
@@ -54,7 +60,7 @@ export async function openOffice(settings: { recipientsTogether?: number } = {})
   const inbox = createInbox({ store, clock, ids, log, random, enterTenant, ...settings });
   const api = createApi({
     info: { title: 'Inbox', version: '1' },
-    endpoints: inbox.api as readonly AnyEndpoint[],
+    endpoints: withProblems(inbox.api as readonly AnyEndpoint[], ['tenants.not_found', 'table.busy']),
     errors: [inbox.errors, tenantErrors, tableErrors],
     authenticate: async ({ token }) => principals[token],
     clock,

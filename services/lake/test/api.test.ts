@@ -1,4 +1,4 @@
-import { createApi, createMemoryRateLimits, type Principal } from '@stak/http';
+import { createApi, createMemoryRateLimits, type Principal, withProblems } from '@stak/http';
 import { beforeAll, expect, test } from 'vitest';
 import type { Duck } from '../src/duck.ts';
 import { lakeErrors } from '../src/errors.ts';
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const principals: Record<string, Principal> = { ann, bob, guest, closed };
   const api = createApi({
     info: { title: 'Lake', version: '1' },
-    endpoints: lake.api,
+    endpoints: withProblems(lake.api, ['lake.table_not_found']),
     errors: [lake.errors],
     authenticate: async ({ token }) => principals[token],
     clock: house.clock,

@@ -1,5 +1,11 @@
 import { createEngine, createHttpServer, type Engine } from '@stak/engine';
-import { createApi, createMemoryIdempotency, createMemoryRateLimits, type Principal } from '@stak/http';
+import {
+  createApi,
+  createMemoryIdempotency,
+  createMemoryRateLimits,
+  type Principal,
+  withProblems,
+} from '@stak/http';
 import {
   type Clock,
   createIds,
@@ -101,7 +107,7 @@ export async function openTasks(
   });
   const api = createApi({
     info: { title: 'Tasks', version: '1' },
-    endpoints: tasks.api,
+    endpoints: withProblems(tasks.api, ['test.closed', 'table.transaction_failed']),
     errors: [tasks.errors, closed, tableErrors],
     authenticate: async ({ token }) => principals[token],
     clock,

@@ -134,7 +134,9 @@ const routes = {
     description:
       'Lines of JSON, of every service. The last one is `{"kind":"end"}`; without it, it broke off.',
     request: { params: userParams },
-    responses: { 200: { description: 'Lines, as `application/x-ndjson`' } },
+    responses: {
+      200: { description: 'Lines of JSON', content: { 'application/x-ndjson': { schema: z.unknown() } } },
+    },
     problems: ['tenants.not_found'],
   }),
   erase: route({
@@ -204,7 +206,7 @@ export const userEndpoints = (deps: Service & { ownEraser: Eraser }) =>
       await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
       return new Response(exportUser(deps, tenant_id, user_id), {
         headers: { 'Content-Type': 'application/x-ndjson' },
-      });
+      }) as never;
     }),
     endpoint(routes.erase, async c => {
       const { tenant_id, user_id } = c.req.valid('param');

@@ -36,6 +36,7 @@ const list = route({
   summary: 'List the tables, and what was read and written in them',
   description: forOperators,
   responses: { 200: json(tableListSchema) },
+  problems: ['http.not_found'],
 });
 
 const get = route({

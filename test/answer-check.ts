@@ -1,0 +1,136 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { ValidateFunction } from 'ajv';
+import { afterAll, afterEach } from 'vitest';
+
+// Every answer of every API that a test creates is held against the OpenAPI document of that API: its status, its
+// content type and its body. What does not fit fails the test.
+
+type Media = { schema?: unknown };
+type Operation = {
+  operationId: string;
+  'x-any-method'?: true;
+  responses: Record<string, { description: string; content?: Record<string, Media> }>;
+};
+type Paths = Record<string, Record<string, Operation>>;
+type Fetch = (request: Request, ...rest: unknown[]) => Response | Promise<Response>;
+type App = {
+  fetch: Fetch;
+  openAPIRegistry: { definitions: readonly object[] };
+  getOpenAPI31Document(about: object): { paths: Paths };
+};
+type Found = { operation: Operation; path: string; method: string };
+type Checked = { find(method: string, path: string): Found | undefined; validator: Validator };
+type Validator = (found: Found, status: string, type: string) => ValidateFunction;
+
+const shared = globalThis as { stakAnswerFailures?: string[] };
+const failures = shared.stakAnswerFailures ?? watch(); // workers keep their modules, and run this for each file
+
+function watch(): string[] {
+  const list: string[] = [];
+  shared.stakAnswerFailures = list;
+  subscribe('stak:http:api', message => void checkAnswers((message as { app: App }).app, list));
+  return list;
+}
+
+function report(): void {
+  const found = [...new Set(failures.splice(0))];
+  if (found.length > 0) throw new Error(`Answers that the document does not have:\n${found.join('\n')}`);
+}
+afterEach(report);
+afterAll(report);
+
+function checkAnswers(app: App, list: string[]): void {
+  const serve = app.fetch;
+  let checked: Promise<Checked> | undefined;
+  app.fetch = async (request, ...rest) => {
+    const { method, url } = request; // read first: some requests are gone once they are answered
+    const response = await serve(request, ...rest);
+    checked ??= readDocument(app);
+    const { find, validator } = await checked;
+    const found = find(method, new URL(url).pathname);
+    // A preflight is answered before the route, and a method that nobody knows has none.
+    const isPreflight = method === 'OPTIONS' && response.status === 204;
+    if (!found || isPreflight || response.status === 405) return response;
+    const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
+    const text = isJson ? await response.text() : undefined;
+    const complaint = judge(found, response, text, validator);
+    if (complaint) list.push(`${found.operation.operationId} (${method}): ${complaint}`);
+    return text === undefined || method === 'HEAD'
+      ? response
+      : new Response(text, { status: response.status, headers: response.headers });
+  };
+}
+
+function judge(
+  found: Found,
+  response: Response,
+  text: string | undefined,
+  validator: Validator,
+): string | undefined {
+  const status = String(response.status);
+  const documented = found.operation.responses[status];
+  if (!documented) return `${status} is not documented: ${text?.slice(0, 300)}`;
+  const type = response.headers.get('content-type')?.split(';')[0]?.trim();
+  const types = Object.keys(documented.content ?? {});
+  if (type === undefined) return types.length > 0 && response.body ? `${status} has no type` : undefined;
+  if (!types.includes(type) && !types.includes('*/*'))
+    return `${status} is ${type}, not ${types.join(' or ') || 'empty'}`;
+  if (text === undefined || text === '' || !types.includes(type)) return undefined;
+  const body = JSON.parse(text) as { code?: string };
+  const isValid = validator(found, status, type);
+  if (!isValid(body))
+    return `${status} does not match at ${isValid.errors?.map(one => `${one.instancePath || '/'} (${one.message} ${JSON.stringify(one.params)})`).join(', ')}: ${text.slice(0, 300)}`;
+  if (type === 'application/problem+json' && !documented.description.includes(`\`${body.code}\``))
+    return `${status} ${body.code} is not documented`;
+  return undefined;
+}
+
+// APIs with the same routes have the same document: most tests open the same few over and over.
+const known = new Map<string, Promise<Checked>>();
+
+function readDocument(app: App): Promise<Checked> {
+  const key = JSON.stringify(
+    app.openAPIRegistry.definitions.map(one => {
+      const { method, path } = (one as { route?: { method: string; path: string } }).route ?? {};
+      return `${method} ${path}`;
+    }),
+  );
+  const reading = known.get(key) ?? prepare(app, `document-${known.size}`);
+  known.set(key, reading);
+  return reading;
+}
+
+async function prepare(app: App, name: string): Promise<Checked> {
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const { default: addFormats } = await import('ajv-formats');
+  const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: { title: '', version: '' } });
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  ajv.addSchema(JSON.parse(JSON.stringify(document)) as object, name);
+  const paths = Object.entries(document.paths)
+    .map(([path, item]) => ({ path, item, pattern: patternOf(path) }))
+    // What is spelled out is meant before what is a parameter.
+    .sort((one, other) => one.path.split('{').length - other.path.split('{').length);
+  return {
+    find(method, path) {
+      const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
+      for (const { pattern, item, path: template } of paths) {
+        if (!pattern.test(path)) continue;
+        const any = item.post?.['x-any-method'] ? 'post' : undefined;
+        const operation = item[any ?? wanted];
+        if (operation) return { operation, path: template, method: any ?? wanted };
+      }
+      return undefined;
+    },
+    validator({ path, method }, status, type) {
+      const place = ['paths', path, method, 'responses', status, 'content', type, 'schema'];
+      const $ref = `${name}#/${place.map(escapePart).join('/')}`;
+      return ajv.getSchema($ref) ?? ajv.compile({ $ref });
+    },
+  };
+}
+
+const patternOf = (path: string) =>
+  new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+const escapePart = (part: string) =>
+  encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')).replaceAll('~', '%7E');
