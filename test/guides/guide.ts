@@ -3,38 +3,50 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 
 export type Page = { file: string; section?: string };
-export type Guide = { pages: readonly Page[]; url: string; home: string; folder: string };
+export type Reader = {
+  folder: string; // where `npm start` runs
+  stak: string; // the program that npx finds
+  env: Record<string, string>;
+};
 
-// Runs every ```sh block of the pages in one shell, as a reader would. A request that is refused ends it, unless the
-// page says so with `curl -i`.
-export async function runGuide({ pages, url, home, folder }: Guide): Promise<string> {
-  const name = pages.map(({ file }) => file).join(' and ');
-  const blocks = (await Promise.all(pages.map(readBlocks))).flat();
-  if (blocks.length === 0) throw new Error(`${name}: there is nothing to run`);
+// Runs every ```sh block of a page, word for word, in a shell of its own: what the page needs from another one is what
+// that one exports, and comes back with the output. A request that is refused ends it, unless the page shows the status
+// itself, with `curl -i` or `%{http_code}`.
+export async function runGuide(page: Page, { folder, stak, env }: Reader) {
+  const blocks = await readBlocks(page);
+  if (blocks.length === 0) throw new Error(`${page.file}: there is nothing to run`);
   const script = [
     'set -euo pipefail',
     'curl() {',
     '  case " $* " in',
-    '    *" -N "*|*" -sN "*) timeout 1 curl "$@" || true;; # a stream has no end: a second of it will do',
-    '    *" -i "*) command curl "$@";;',
+    '    *" -N "*|*" -sN "*) timeout 2 curl "$@" || true;; # a stream has no end: two seconds of it will do',
+    '    *" -i "*|*"%{http_code}"*) command curl "$@";;',
     '    *) command curl --fail-with-body "$@";;',
     '  esac',
     '}',
-    ...blocks.map(block => block.replaceAll('http://127.0.0.1:8787', url)),
+    `npx() { shift; '${process.execPath}' '${stak}' "$@"; }`,
+    ...blocks,
+    'wait',
+    'env -0 >&3',
   ].join('\n');
   const child = spawn('bash', ['-c', script], {
     cwd: folder,
-    env: { ...process.env, XDG_CONFIG_HOME: home, STAK_URL: url },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr])
+  let exported = '';
+  for (const stream of [child.stdout!, child.stderr!])
     stream.on('data', chunk => {
       output += chunk;
     });
+  child.stdio[3]!.on('data', (chunk: Buffer) => {
+    exported += chunk;
+  });
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${name} ended with ${code}:\n${output}`);
-  return output;
+  if (code !== 0) throw new Error(`${page.file} ended with ${code}:\n${output}`);
+  const variables = exported.split('\0').map(line => line.split(/=(.*)/s).slice(0, 2));
+  return { output, exported: Object.fromEntries(variables) as Record<string, string> };
 }
 
 async function readBlocks({ file, section }: Page): Promise<string[]> {

@@ -1,30 +1,31 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runGuide } from './guide.ts';
+import { type Page, type Reader, runGuide } from './guide.ts';
 
-// The pages that show the API with curl, word for word against the server that `npm start` runs.
+// The pages that show the API with curl, word for word against the server that `npm start` runs: one after the other,
+// on one server, with one account.
 
 const root = join(import.meta.dirname, '../..');
+const stak = join(root, 'apps/server/bin/stak.mjs');
 let folder: string;
 let server: ReturnType<typeof startServer>;
 let url: string;
+let link: string; // to the demo
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stak-guides-'));
   server = startServer();
   for await (const line of createInterface(server.stdout)) {
-    const found = /Stak is at (\S+)/.exec(line);
-    if (found) {
-      url = found[1]!;
-      break;
-    }
+    url ??= /Stak is at (\S+)/.exec(line)?.[1] as string;
+    link = /^Open the demo workspace, once: (\S+)$/.exec(line)?.[1] ?? link;
+    if (link) break;
   }
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   const closed = once(server, 'close');
@@ -34,23 +35,21 @@ afterAll(async () => {
 });
 
 const startServer = () =>
-  spawn(
-    process.execPath,
-    [join(root, 'apps/server/bin/stak.mjs'), 'start', '--port', '0', '--path', join(folder, 'data')],
-    {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, STAK_WORKERS: '1' },
-    },
-  );
+  spawn(process.execPath, [stak, 'start'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, STAK_PORT: '0' },
+  });
 
-const guide = (name: string) => ({ file: join(root, `docs/guides/${name}.md`) });
-const run = (...names: string[]) => runGuide({ pages: names.map(guide), url, home: folder, folder: root });
-
-it('the quickstart, then the guides that go on from there', async () => {
-  const output = await run('quickstart', 'inbox', 'tasks', 'agents', 'lake');
-  for (const shown of [
-    // the quickstart
+const guides = join(root, 'docs/guides');
+const page = (name: string, section?: string): Page => ({
+  file: join(guides, `${name}.md`),
+  ...(section !== undefined && { section }),
+});
+// Each with what it has to show.
+const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
+  [
+    page('quickstart'),
     'questions to the agent.',
     '"display_name":"Ann"',
     /evt_\w+ +\S+ +\w+ +POST +27 +application\/json/,
@@ -58,15 +57,49 @@ it('the quickstart, then the guides that go on from there', async () => {
     /tsk_\w+ +2030-12-01 +high +pending +Pack order 7/,
     'rule greeting · no model',
     /^title +priority +due_date$/m,
-    // the guides
-    '"title":"Buy milk"',
-    'rule thanks · no model',
-    'I will remember: I like tea',
+    'Backed up to ./backup, with the secret-key',
+  ],
+  [page('webhooks'), '"status":"delivered"', '"status":"filtered"', /^401$/m, /^404$/m, /^retry: 2000$/m],
+  [page('inbox'), '"title":"Your invoice"', /^event: counts$/m],
+  [page('tasks'), '"title":"Buy milk"', '"title":"Buy bread"'],
+  [page('agents'), 'rule thanks · no model', 'I will remember: I like tea'],
+  [
+    page('lake'),
     '"columns":[{"name":"status","type":"VARCHAR"},{"name":"tasks","type":"BIGINT"}]',
     '"name":"tasks-completed"',
     '"caught_up":',
-  ])
-    expect(output).toMatch(shown);
+  ],
+  [page('consume-a-stream', 'Records that fail'), 'inbox-realtime'],
+  [page('run-dynamodb-locally', 'Look after the data'), '"problemCount": 0', 'Backed up to ./copy'],
+];
+
+it('the quickstart, then every guide that goes on from there, in a terminal of its own', async () => {
+  const reader: Reader = { folder, stak, env: { XDG_CONFIG_HOME: folder, STAK_URL: url } };
+  for (const [one, ...shown] of sequence) {
+    const { output, exported } = await runGuide(one, reader);
+    for (const text of shown) expect(output, one.file).toMatch(text);
+    // What a reader takes along to the next terminal.
+    const { KEY, STAK_TOKEN } = exported;
+    Object.assign(reader.env, { KEY, STAK_TOKEN });
+  }
   const docs = await fetch(`${url}/docs`);
   expect(await docs.text()).toContain('/v1/tenants/{tenant_id}/tokens');
-}, 240_000);
+}, 400_000);
+
+it('the link that was printed opens the demo workspace', async () => {
+  const [page, token] = link.split('#demo=');
+  expect(page).toBe(`${url}/console/sign-in`);
+  const answer = await fetch(`${url}/console/demo/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ token }),
+  });
+  expect([answer.status, await answer.json()]).toMatchObject([200, { token_type: 'Bearer' }]);
+});
+
+it('no guide with a shell is left out', async () => {
+  const without = ['billing', 'sign-in-with-github-and-google', 'define-a-table'];
+  const names = (await readdir(guides)).map(name => name.replace(/\.md$/, ''));
+  const ran = new Set(sequence.map(([{ file }]) => file.slice(guides.length + 1, -3)));
+  expect(names.filter(name => !ran.has(name)).toSorted()).toEqual(without.toSorted());
+});
