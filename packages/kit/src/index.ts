@@ -10,6 +10,7 @@ export {
 export { createIds, type Ids, timeOf } from './ids.ts';
 export { createLogger, type Logger, type LoggerSettings } from './log.ts';
 export { type ManualClock, manualClock } from './manual-clock.ts';
+export { type Neighbours, type Owners, storeOwners, unknownOwners } from './owners.ts';
 export { type Random, seededRandom, systemRandom } from './random.ts';
 export { createRecentMap, type RecentMap } from './recent-map.ts';
 export {

@@ -3,9 +3,11 @@ import {
   createBell,
   createIds,
   type Logger,
+  type Owners,
   type Random,
   systemClock,
   systemRandom,
+  unknownOwners,
   type Worker,
 } from '@stak/kit';
 import { createStore, type DynamoClient } from '@stak/table';
@@ -28,7 +30,9 @@ export type ConsumerOptions = {
   log: Logger;
   clock?: Clock;
   random?: Random;
-  // How long a shard waits for its owner after a crash.
+  // Tells which owners are gone; without it a lease has to run out.
+  owners?: Owners;
+  // How long a shard waits for its owner after a crash, where nobody can tell that it is gone.
   leaseMs?: number;
   // How long a place in a shard may go unwritten, and so be repeated after a crash. Unless given, every page of
   // records is written down.
@@ -47,20 +51,21 @@ export type Consumer = Worker & {
 // Handles every change of a table, in order for each item, at least once. Any number of processes may run the
 // same consumer: they share its shards.
 export function createConsumer(options: ConsumerOptions): Consumer {
-  const { source, client, clock = systemClock, random = systemRandom, leaseMs = limits.leaseMs } = options;
+  const { source, client, clock = systemClock, random = systemRandom } = options;
   const subscription = subscribe(options.subscription);
   const consumer = subscription.name;
   const store = createStore({ client, clock, random });
   const log = options.log.child({ consumer });
   const counters = createCounters();
   const wake = createBell(clock);
-  const ids = createIds({ clock, random });
+  const owners = options.owners ?? unknownOwners(createIds({ clock, random }));
+  const leaseMs = options.leaseMs ?? (owners.canTell ? limits.leaseOfKnownMs : limits.leaseMs);
 
   return {
     name: `stream ${consumer}`,
     run(signal) {
       // Every run is an owner of its own: what an earlier one of this process left behind is not its.
-      const works = createWorkStore({ store, clock, consumer, owner: ids.next('own'), leaseMs });
+      const works = createWorkStore({ store, clock, consumer, owner: owners.next(), leaseMs });
       const letters = createDeadLetters({ store, clock, consumer });
       const { onAlarm = () => {}, checkpointMs = 0 } = options;
       return runConsumer(
@@ -76,6 +81,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
           onAlarm,
           checkpointMs,
           leaseMs,
+          owners,
           wake,
         },
         signal,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planWork, readyShards } from './plan.ts';
+import { planWork, rankOf, readyShards } from './plan.ts';
 import type { Shard } from './shards.ts';
 import type { Work } from './work.ts';
 
@@ -67,5 +67,25 @@ describe('planWork', () => {
         if (members === 1) expect(taken.size + owned.filter(isAlive).length).toBe(names.length);
       }),
     );
+  });
+
+  it('spreads many consumers of one shard each over the processes', () => {
+    const members = new Set(['one', 'two', 'three', 'four']);
+    const situation = {
+      shards: [shard('a')],
+      works: works(),
+      members: 4,
+      mine: new Set<string>(),
+      nowMs: 50,
+    };
+    const taken = new Map<string, number>();
+    for (let i = 0; i < 100; i++) {
+      const takers = [...members].filter(
+        member => planWork({ ...situation, rank: rankOf(`consumer-${i}`, member, members) }).take.length > 0,
+      );
+      expect(takers).toHaveLength(1);
+      taken.set(takers[0]!, (taken.get(takers[0]!) ?? 0) + 1);
+    }
+    for (const member of members) expect(taken.get(member)).toBeGreaterThan(10);
   });
 });

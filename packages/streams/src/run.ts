@@ -1,9 +1,9 @@
-import type { Bell, Clock } from '@stak/kit';
+import type { Bell, Clock, Owners } from '@stak/kit';
 import { beginConsumer } from './beginning.ts';
 import { LeaseLostError } from './errors.ts';
 import * as limits from './limits.ts';
 import { delayMs } from './page.ts';
-import { isFree, planWork } from './plan.ts';
+import { isFree, planWork, rankOf } from './plan.ts';
 import { redriveKey, redriveLetters } from './redrive.ts';
 import { consumeShard, type TaskDeps } from './shard-task.ts';
 import { listShards, type Shard } from './shards.ts';
@@ -12,12 +12,12 @@ import type { Lease, State } from './work.ts';
 
 type Task = { lease: Lease; stop: Follower; ended: Promise<void> };
 
-export type RunSettings = TaskDeps & { leaseMs: number; wake: Bell };
+export type RunSettings = TaskDeps & { leaseMs: number; owners: Owners; wake: Bell };
 
 // Runs a consumer in this process until the signal is aborted: takes its share of the work, keeps the leases
 // alive, and gives everything back at the end.
 export async function runConsumer(settings: RunSettings, signal: AbortSignal): Promise<void> {
-  const { subscription, source, works, clock, log, counters, wake } = settings;
+  const { subscription, source, works, owners, clock, log, counters, wake } = settings;
   const renewMs = settings.leaseMs / limits.renewalsPerLease;
   const tasks = new Map<string, Task>();
   let shards: readonly Shard[] = [];
@@ -66,9 +66,9 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
     try {
       await works.release(lease);
     } catch (error) {
+      if (error instanceof LeaseLostError) noteLoss(lease, error);
       // It will run out by itself.
-      if (!(error instanceof LeaseLostError))
-        log.warn({ err: error, work: lease.key }, 'lease not given back');
+      else log.warn({ err: error, work: lease.key }, 'lease not given back');
     }
   }
 
@@ -97,14 +97,16 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
 
   async function shareWork(): Promise<void> {
     const state = await works.read();
+    const gone = await forgetGone(state, owners);
     await refreshShards(state);
     const mine = new Set(tasks.keys());
     const members = state.members.size;
-    const plan = planWork({ shards, works: state.works, members, mine, nowMs: clock.now() });
+    const rank = rankOf(subscription.name, works.owner, state.members);
+    const plan = planWork({ shards, works: state.works, members, rank, mine, nowMs: clock.now() });
     for (const key of plan.giveBack) tasks.get(key)?.stop.abort();
     for (const shard of plan.take) {
       if (signal.aborted) return;
-      const lease = await works.acquire(shard.key, shard);
+      const lease = await works.acquire(shard.key, shard, gone.get(shard.key));
       if (!lease) continue;
       const held = Object.assign(lease, { streamArn: shard.streamArn, shardId: shard.shardId });
       startTask(held, stopped => consumeShard(settings, held, begun.startOf(held), stopped));
@@ -116,7 +118,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
       !mine.has(redriveKey) &&
       isFree(redrive, clock.now())
     ) {
-      const lease = await works.acquire(redriveKey);
+      const lease = await works.acquire(redriveKey, undefined, gone.get(redriveKey));
       if (lease) startTask(lease, stopped => redriveLetters(settings, lease, stopped));
     }
   }
@@ -126,6 +128,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   const everyRenewal = repeat(clock, signal, renewMs, beat, error => {
     log.warn({ err: error }, 'consumer could not tell that it is alive');
   });
+  const stopHearing = owners.onGone(wake.ring);
   while (!signal.aborted) {
     try {
       await shareWork();
@@ -133,11 +136,25 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
       counters.failures += 1;
       log.error({ err: error }, 'consumer could not share the work');
     }
-    await wake.wait(renewMs, signal);
+    await wake.wait(Math.min(renewMs, limits.lookMs), signal);
   }
+  stopHearing();
   await Promise.all([...tasks.values()].map(task => task.ended));
   await everyRenewal;
   await works.leave().catch(error => log.warn({ err: error }, 'consumer could not say that it leaves'));
+}
+
+// Takes those who are known to be dead out of the state, and tells whose work is free by that.
+async function forgetGone(state: State, owners: Owners): Promise<Map<string, string>> {
+  const gone = new Map<string, string>();
+  if (!owners.canTell) return gone;
+  for (const member of state.members) if (await owners.isGone(member)) state.members.delete(member);
+  for (const work of state.works.values()) {
+    if (work.owner === undefined || !(await owners.isGone(work.owner))) continue;
+    gone.set(work.key, work.owner);
+    state.works.set(work.key, { ...work, leaseUntilMs: 0 });
+  }
+  return gone;
 }
 
 async function repeat(

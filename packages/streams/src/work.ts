@@ -37,9 +37,11 @@ export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Sett
   const until = () => clock.now() + leaseMs;
   const seconds = (ms: number) => Math.ceil(ms / 1000);
 
-  async function acquire(key: string, shard?: Shard): Promise<Lease | undefined> {
+  // `gone` is an owner that is known to be dead: its lease is over, whatever time is left of it.
+  async function acquire(key: string, shard?: Shard, gone?: string): Promise<Lease | undefined> {
     const untilMs = until();
-    const isFree = or({ owner: is.absent }, { lease_until: is.atMost(clock.now()) });
+    const hasEnded = or({ owner: is.absent }, { lease_until: is.atMost(clock.now()) });
+    const isFree = gone === undefined ? hasEnded : or(hasEnded, { owner: gone });
     try {
       const taken = await store.update(
         work,
@@ -127,7 +129,20 @@ export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Sett
 
   const read = () => readState(store, consumer, clock.now());
 
-  return { begin, readBeginning, acquire, renew, checkpoint, finish, release, stillHeld, join, leave, read };
+  return {
+    owner,
+    begin,
+    readBeginning,
+    acquire,
+    renew,
+    checkpoint,
+    finish,
+    release,
+    stillHeld,
+    join,
+    leave,
+    read,
+  };
 }
 
 export async function readState(store: Store, consumer: string, nowMs: number): Promise<State> {

@@ -1,0 +1,40 @@
+import type { Ids } from './ids.ts';
+
+// Names of those who hold leases. Where processes that share a store know each other, a name tells which process it
+// belongs to, and what a dead one held is taken over at once; elsewhere a lease has to run out.
+export type Owners = {
+  // Whether it can be told at all that an owner is gone.
+  readonly canTell: boolean;
+  next(): string;
+  // False also where it cannot be told.
+  isGone(owner: string): Promise<boolean>;
+  // Called when a process has gone. Returns how to stop that.
+  onGone(listener: () => void): () => void;
+};
+
+export const unknownOwners = (ids: Ids): Owners => ({
+  canTell: false,
+  next: () => ids.next('own'),
+  isGone: async () => false,
+  onGone: () => () => {},
+});
+
+// What a store that several processes have open can say of them.
+export type Neighbours = {
+  readonly id: string | undefined;
+  isGone(id: string): Promise<boolean>;
+  onGone(listener: (id: string) => void): () => void;
+};
+
+export function storeOwners(ids: Ids, { id, isGone, onGone }: Neighbours): Owners {
+  if (id === undefined) return unknownOwners(ids);
+  return {
+    canTell: true,
+    next: () => `${ids.next('own')}@${id}`,
+    async isGone(owner) {
+      const at = owner.lastIndexOf('@');
+      return at >= 0 && isGone(owner.slice(at + 1));
+    },
+    onGone: listener => onGone(() => listener()),
+  };
+}
