@@ -8,7 +8,7 @@ import {
   withProblems,
 } from '@stak/http';
 import { createInbox } from '@stak/inbox';
-import type { Clock, ErrorCatalogue, Ids, Logger, Sealer, Worker } from '@stak/kit';
+import type { Clock, ErrorCatalogue, Ids, Logger, Owners, Sealer, Worker } from '@stak/kit';
 import { createLake, createLakeReader, type LakeDeps } from '@stak/lake';
 import { createOutbound } from '@stak/outbound';
 import type { Alarm, Subscription } from '@stak/streams';
@@ -25,6 +25,7 @@ import { withTrail } from './trail.ts';
 
 export type Surroundings = {
   store: Store;
+  owners?: Owners;
   cursors: Cursors;
   clock: Clock;
   ids: Ids;
@@ -120,6 +121,7 @@ export function composeServices(surroundings: Surroundings): Services {
   const inbox = createInbox({ ...base, cursors, enterTenant });
   const webhooks = createWebhooks({
     ...base,
+    owners: surroundings.owners,
     cursors,
     sealer,
     outbound,

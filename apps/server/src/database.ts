@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Clock, systemClock } from '@stak/kit';
+import { type Clock, createIds, type Owners, storeOwners, systemClock, unknownOwners } from '@stak/kit';
 import { engineSource, type StreamSource } from '@stak/streams';
 import type { ControlPlane, DynamoClient } from '@stak/table';
 import type { StoreConfig } from './config.ts';
@@ -9,6 +9,7 @@ export type Database = {
   client: DynamoClient;
   control: ControlPlane;
   source: StreamSource;
+  owners: Owners; // of leases: which of them are gone
   settled(): Promise<void>; // when indexes that were added are filled
   close(): Promise<void>;
 };
@@ -41,6 +42,7 @@ async function openEmbedded(path: string, options: DatabaseOptions): Promise<Dat
     client: engine.client,
     control: engine,
     source: engineSource(engine),
+    owners: storeOwners(createIds({ clock }), engine),
     settled: () => engine.settled(),
     close: () => engine.close(),
   };
@@ -57,6 +59,7 @@ async function openAws({ region, endpoint }: StoreConfig & { kind: 'aws' }): Pro
     client,
     control: client,
     source,
+    owners: unknownOwners(createIds({ clock: systemClock })),
     settled: async () => {},
     async close() {
       client.close();

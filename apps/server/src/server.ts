@@ -69,7 +69,7 @@ async function startOn(
   config: ServerConfig,
   { log, clock, supervised, passwordCost, extend, keepsLake = true }: ServerOptions & { clock: Clock },
 ): Promise<RunningServer> {
-  const { client, control, source } = database;
+  const { client, control, source, owners } = database;
   const keys = await readSecretKeys(config);
   const own = createLedger();
   const ledger: Ledger = { ...own, entries: () => [...own.entries(), ...(lakeHost?.units() ?? [])] };
@@ -98,6 +98,7 @@ async function startOn(
       : undefined;
   const services = composeServices({
     store,
+    owners,
     cursors,
     clock,
     ids,
@@ -125,6 +126,7 @@ async function startOn(
       subscription,
       source: database.source,
       client: database.client,
+      owners,
       log,
       clock,
       checkpointMs,

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { createBell, type Worker } from '@stak/kit';
+import { createBell, type Owners, type Worker } from '@stak/kit';
 import { attemptDelivery, concurrencyOf, type RunDeps, runDue } from './delivery-run.ts';
 import { createDispatcher, type Dispatcher, type Report } from './dispatcher.ts';
 import { scanDue } from './due-scan.ts';
@@ -7,21 +7,24 @@ import type { createIntake, Desk } from './intake.ts';
 import type { Jobs } from './jobs.ts';
 import type { Lanes } from './lanes.ts';
 import * as limits from './limits.ts';
+import { releaseGone } from './takeover.ts';
 
 export type DeliveryWorkerDeps = RunDeps & {
+  owners: Owners;
   intake: ReturnType<typeof createIntake>;
   lanes: Lanes;
   jobs: Pick<Jobs, 'run'>;
 };
 
 // Makes the deliveries that are due, in this process and together with any other. Told to stop, it starts nothing
-// more and finishes what is under way; what it cannot finish becomes due when its lease ends.
+// more and finishes what is under way; what it cannot finish becomes due when its lease ends, or as soon as it is known
+// to be gone.
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): Worker {
-  const { clock, ids, log, intake, lanes, jobs } = deps;
+  const { clock, log, intake, lanes, jobs, owners } = deps;
   return {
     name: 'webhooks deliveries',
     async run(signal) {
-      const owner = ids.next('own'); // every run is an owner of its own
+      const owner = owners.next(); // every run is an owner of its own
       const cutOff = new AbortController();
       setMaxListeners(0, cutOff.signal); // every exchange listens
       const bell = createBell(clock);
@@ -59,8 +62,17 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Worker {
       };
 
       intake.attend(createDesk(deps, dispatcher, owner, bell.ring, cutOff.signal, logged('a delivery')));
+      let mayHaveGone = true; // also before this one started
+      const stopHearing = owners.onGone(() => {
+        mayHaveGone = true;
+        bell.ring();
+      });
       try {
         while (!signal.aborted) {
+          if (mayHaveGone) {
+            mayHaveGone = false;
+            await releaseGone(deps);
+          }
           const hasMore = await scanDue({
             ...deps,
             dispatcher,
@@ -72,6 +84,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Worker {
           await bell.wait(hasMore ? limits.rescanMs : limits.scanMs, signal);
         }
       } finally {
+        stopHearing();
         intake.attend();
         dispatcher.stop();
         const drained = new AbortController();

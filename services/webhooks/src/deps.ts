@@ -1,5 +1,5 @@
 import type { CursorCodec } from '@stak/http';
-import type { Clock, Ids, Logger, Random, Sealer } from '@stak/kit';
+import type { Clock, Ids, Logger, Owners, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { Attributes, Store } from '@stak/table';
 import type { Alert } from './main-table.ts';
@@ -18,6 +18,7 @@ export type WebhookDeps = {
   ids: Ids;
   log: Logger;
   random?: Random;
+  owners?: Owners; // who of those that hold leases is gone; without it leases run out
   cursors: CursorCodec<Attributes>;
   sealer: Pick<Sealer, 'seal' | 'openText'>;
   outbound: Outbound;

@@ -1,5 +1,5 @@
 import type { AnyEndpoint } from '@stak/http';
-import { systemRandom, type Worker } from '@stak/kit';
+import { systemRandom, unknownOwners, type Worker } from '@stak/kit';
 import { createSandbox } from '@stak/sandbox';
 import { createAdmission } from './admission.ts';
 import { alertSubscription } from './alerts.ts';
@@ -73,7 +73,17 @@ export function createWebhooks(deps: WebhookDeps) {
     ...createInsightApi({ store, clock, sources, jobs }),
   ] as const satisfies readonly AnyEndpoint[];
   const workers: Worker[] = [
-    createDeliveryWorker({ ...base, ...pipeline, config, counters, breaker, intake, lanes, jobs }),
+    createDeliveryWorker({
+      owners: deps.owners ?? unknownOwners(ids),
+      ...base,
+      ...pipeline,
+      config,
+      counters,
+      breaker,
+      intake,
+      lanes,
+      jobs,
+    }),
     counters.worker,
   ];
   // The last seven days of an account, in a few numbers.

@@ -72,6 +72,7 @@ export const scanMs = 1 * second; // how often the due index is looked at when n
 export const scanItems = 200; // of one shard at a time, so that no shard holds up the others
 export const rescanMs = 250; // while there is more due than fits into memory
 export const soonMs = 30 * second; // within which a quick connection gets to what it has too much of
+export const takeoverPages = 50; // of one shard, when a process has died: what is behind becomes due with its lease
 export const scanPages = 3; // of one shard, when the first ones hold nothing that can be started
 
 export const lineItems = 10; // the first of a line, and who may stand behind it

@@ -1,3 +1,4 @@
+import type { Owners } from '@stak/kit';
 import type { DynamoClient } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
@@ -189,6 +190,43 @@ describe('several processes', () => {
     await until(() => destination.hits.length === 2);
     await until(async () => (await second.read(`/v1/events/${eventId}`)).status === 'delivered');
     expect(destination.hits[1]!.headers['webhook-id']).toBe(eventId);
+  });
+
+  it('take over at once what one of them had leased when it was killed', async () => {
+    const gone = new Set<string>();
+    const listeners = new Set<() => void>();
+    const owners = (name: string): Owners => ({
+      canTell: true,
+      next: () => name,
+      isGone: async owner => gone.has(owner),
+      onGone(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+    });
+    const life: { mortal?: ReturnType<typeof mortal> } = {};
+    const first = await openWebhooks({
+      owners: owners('first'),
+      wrap: client => {
+        life.mortal = mortal(client, 1, 'before');
+        return life.mortal.client;
+      },
+    });
+    const destination = await openDestination();
+    const sourceId = await first.source();
+    await first.connect(sourceId, destination.url);
+    destination.answer = () => life.mortal!.arm(); // it dies with the exchange under way
+    const eventId = await first.send(sourceId);
+    await until(() => destination.hits.length === 1);
+    destination.answer = answer(200);
+    const change = { clock: first.clock, owners: owners('second') };
+    const second = await startWebhooks(change, first.engine.client, first.engine);
+    await first.clock.advance(limits.scanMs);
+    expect((await second.read(`/v1/events/${eventId}`)).status).not.toBe('delivered');
+    gone.add('first');
+    for (const listener of listeners) listener();
+    await until(async () => (await second.read(`/v1/events/${eventId}`)).status === 'delivered');
+    expect(destination.hits).toHaveLength(2);
   });
 
   it('let a result count only if its lease was not lost', async () => {
