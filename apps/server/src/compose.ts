@@ -11,7 +11,7 @@ import { createInbox } from '@stak/inbox';
 import type { Clock, ErrorCatalogue, Ids, Logger, Owners, Sealer, Worker } from '@stak/kit';
 import { createLake, createLakeReader, type LakeDeps } from '@stak/lake';
 import { createOutbound } from '@stak/outbound';
-import type { Alarm, Subscription } from '@stak/streams';
+import type { Alarm, Following, Subscription } from '@stak/streams';
 import type { AnyTable, Cursors, Store } from '@stak/table';
 import { createTasks, userIdOf } from '@stak/tasks';
 import { type Audit, createTenants, type Eraser } from '@stak/tenants';
@@ -50,6 +50,7 @@ export type Service = {
   errors: ErrorCatalogue;
   tables: readonly AnyTable[];
   subscriptions: readonly Subscription[];
+  followings?: readonly Following[]; // what every process hears by itself
   workers: readonly Worker[];
 };
 

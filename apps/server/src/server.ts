@@ -12,7 +12,7 @@ import {
   type WorkerState,
   watchEventLoop,
 } from '@stak/kit';
-import { createConsumer, streamsTable } from '@stak/streams';
+import { createConsumer, createFollower, streamsTable } from '@stak/streams';
 import {
   createCursors,
   createLedger,
@@ -120,7 +120,12 @@ async function startOn(
   await createTables(database.control, [streamsTable, httpTable, ...all.flatMap(service => service.tables)]);
   await services.prepare().catch(explainSeal);
 
-  const subscriptions = all.flatMap(service => service.subscriptions);
+  // On AWS a shard has room for two readers: there one process hears a change, and the others look now and then.
+  const followings = source.waitForChange ? all.flatMap(service => service.followings ?? []) : [];
+  const followed = new Set(followings.map(({ subscription }) => subscription.name));
+  const subscriptions = all
+    .flatMap(service => service.subscriptions)
+    .filter(({ name }) => !followed.has(name));
   const consumers = subscriptions.map(subscription =>
     createConsumer({
       subscription,
@@ -136,10 +141,14 @@ async function startOn(
   const metrics = createMetrics();
   const eventLoop = watchEventLoop({ log });
   const record = accessLog(log);
-  const workers = superviseWorkers([...consumers, ...all.flatMap(service => service.workers)], {
-    clock,
-    log,
-  });
+  const workers = superviseWorkers(
+    [
+      ...consumers,
+      ...followings.map(following => createFollower(following, { source, clock, log })),
+      ...all.flatMap(service => service.workers),
+    ],
+    { clock, log },
+  );
   let lakeThread: Supervisor | undefined;
   function listWorkers(): WorkerState[] {
     const ofLake = [...(lakeThread?.states() ?? []), ...(lakeHost?.workers() ?? [])];

@@ -4,7 +4,14 @@ import { untilStopped } from './signals.ts';
 // What a supervisor and its workers say to each other.
 
 export type ToWorker =
-  | { kind: 'go'; worker: number; isFirst: boolean; isServing: boolean; shared: [string, unknown][] }
+  | {
+      kind: 'go';
+      worker: number;
+      port: number;
+      isFirst: boolean;
+      isServing: boolean;
+      shared: [string, unknown][];
+    }
   | { kind: 'serving' }
   | { kind: 'shared'; name: string; value: unknown }
   | { kind: 'ask'; id: number; name: string }
@@ -21,6 +28,7 @@ export type FromWorker =
 // A process that serves, among the others.
 export type Supervised = {
   worker: number | undefined; // its number, if there are several
+  port: number | undefined; // where all of them listen, if there are several
   isFirst: boolean; // whether it does what is done once
   // Says that this one serves. Resolves when all do.
   ready(url: string): Promise<void>;
@@ -40,6 +48,7 @@ export function alone(say: (url: string) => void): Supervised {
   const listeners = new Map<string, (value: unknown) => void>();
   return {
     worker: undefined,
+    port: undefined,
     isFirst: true,
     ready: async url => say(url),
     prepared() {},
@@ -88,6 +97,7 @@ export async function joinSupervisor(): Promise<Supervised> {
   if (go.isServing) signals.serving.give();
   return {
     worker: go.worker,
+    port: go.port,
     isFirst: go.isFirst,
     ready(url) {
       tell({ kind: 'ready', url });

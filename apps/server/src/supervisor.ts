@@ -7,6 +7,7 @@ import type { FromWorker, ToWorker } from './supervised.ts';
 
 export type Supervision = {
   workers: number;
+  port: number; // not 0: should all of them die at once, the next ones are where the last ones were
   stopMs: number; // for a worker to stop when it is asked to
   log(level: 'warn' | 'error', fields: object, message: string): void;
   stopped: Promise<void>;
@@ -30,7 +31,7 @@ const backoffMostMs = 30_000;
 const gatherMs = 1_000; // a scrape waits ten seconds; a worker that is busy for one is left out
 
 // Resolves with the exit code when all have ended: zero after a stop, that of the first worker if it cannot start.
-export function supervise({ workers, stopMs, log, stopped, onServing }: Supervision): Promise<number> {
+export function supervise({ workers, port, stopMs, log, stopped, onServing }: Supervision): Promise<number> {
   const slots = Array.from({ length: workers }, (_, i): Slot => newSlot(i + 1));
   const shared = new Map<string, unknown>();
   const gatherings = new Map<number, Gathering>();
@@ -62,7 +63,7 @@ export function supervise({ workers, stopMs, log, stopped, onServing }: Supervis
     function go(slot: Slot): void {
       slot.isWaiting = false;
       const isFirst = !isPrepared && slot === slots[0];
-      tell(slot, { kind: 'go', worker: slot.worker, isFirst, isServing, shared: [...shared] });
+      tell(slot, { kind: 'go', worker: slot.worker, port, isFirst, isServing, shared: [...shared] });
     }
 
     function hear(slot: Slot, child: Worker, message: FromWorker): void {

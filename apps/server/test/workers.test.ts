@@ -1,12 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { killAll, type Run, startWith } from './command.ts';
 
 // A server of two processes, as it is started for real. Few tests: each start costs seconds.
+
+const eventPollMs = 5_000; // how often an event stream looks by itself
 
 let folder: string;
 let run: Run;
@@ -44,7 +48,10 @@ const workerPids = (): number[] =>
 
 // How many processes answer, by a metric that each of them counts as one.
 async function serving(): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
+  // A connection that was being handed to a process when that was killed is never answered.
+  const init = { headers: { Connection: 'close' }, signal: AbortSignal.timeout(3_000) };
+  const response = await fetch(`${url}/metrics`, init).catch(() => undefined);
+  const text = (await response?.text()) ?? '';
   return Number(/^stak_processes (\d+)$/m.exec(text)?.[1]);
 }
 
@@ -53,6 +60,87 @@ test('says once where it is, serves with every process, and sums their metrics',
   expect(await serving()).toBe(2);
   expect(workerPids()).toHaveLength(2);
 });
+
+// Each call on a connection of its own: they are handed out in turn.
+const call = async (path: string, init: RequestInit = {}) => {
+  const headers = { Connection: 'close', 'Content-Type': 'application/json', ...init.headers };
+  const response = await fetch(`${url}${path}`, { ...init, headers });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json() as Promise<Record<string, string>>;
+};
+
+let session: Promise<{ Authorization: string }> | undefined;
+const signedIn = () => {
+  session ??= call('/v1/auth/signup', {
+    method: 'POST',
+    body: JSON.stringify({
+      email: 'ann@example.com',
+      password: 'a long enough password',
+      name: 'Ann',
+      cookie: false,
+    }),
+  }).then(({ access_token }) => ({ Authorization: `Bearer ${access_token}` }));
+  return session;
+};
+
+test('an event stream hears what any process wrote, long before it would look by itself', async () => {
+  const headers = await signedIn();
+  const heard = new Map<string, number[]>();
+  const over = new AbortController();
+  const streams = await Promise.all(
+    Array.from({ length: 4 }, () => fetch(`${url}/v1/tasks/events`, { headers, signal: over.signal })),
+  );
+  const reading = streams.map(async ({ body }) => {
+    const text = body!.pipeThrough(new TextDecoderStream());
+    for await (const chunk of text as unknown as AsyncIterable<string>)
+      for (const [, title] of chunk.matchAll(/"title":"(task \d+)"/g))
+        heard.get(title!)?.push(performance.now());
+  });
+  const waits: number[] = [];
+  for (let n = 0; n < 6; n++) {
+    heard.set(`task ${n}`, []);
+    await call('/v1/tasks', { method: 'POST', headers, body: JSON.stringify({ title: `task ${n}` }) });
+    const writtenAt = performance.now();
+    await expect.poll(() => heard.get(`task ${n}`)!.length, { timeout: 15_000, interval: 5 }).toBe(4);
+    waits.push(Math.max(...heard.get(`task ${n}`)!) - writtenAt);
+  }
+  over.abort();
+  await Promise.allSettled(reading);
+  const sorted = waits.toSorted((a, b) => a - b);
+  console.log(
+    `all streams heard after ${sorted[3]!.toFixed(1)} ms (median), ${sorted[5]!.toFixed(1)} ms (most)`,
+  );
+  expect(sorted[3]).toBeLessThan(eventPollMs / 4);
+}, 60_000);
+
+test('what killed processes were delivering is delivered by those that take their place, at once', async () => {
+  const headers = await signedIn();
+  const hits: string[] = [];
+  const destination = createServer((request, response) => {
+    hits.push(request.headers['webhook-id'] as string);
+    if (hits.length > 1) response.end();
+  });
+  destination.listen(0, '127.0.0.1');
+  await once(destination, 'listening');
+  const { port } = destination.address() as AddressInfo;
+  const post = (path: string, body: object) =>
+    call(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  const { sourceId } = await post('/v1/sources', { name: 'shop' });
+  await post(`/v1/sources/${sourceId}/connections`, {
+    name: 'there',
+    destinationUrl: `http://127.0.0.1:${port}/`,
+  });
+  await call(`/in/${sourceId}`, { method: 'POST', body: '{}' });
+  await expect.poll(() => hits.length, { timeout: 10_000 }).toBe(1);
+  for (const pid of workerPids()) process.kill(pid, 'SIGKILL');
+  await expect.poll(serving, { timeout: 60_000, interval: 20 }).toBe(2);
+  const servingAt = performance.now();
+  await expect.poll(() => hits.length, { timeout: 30_000, interval: 20 }).toBe(2);
+  console.log(`delivered again ${(performance.now() - servingAt).toFixed(0)} ms after all served`);
+  expect(new Set(hits).size).toBe(1);
+  destination.close();
+  destination.closeAllConnections();
+}, 120_000);
 
 test('starts a process again that was killed, and goes on meanwhile', async () => {
   const [victim, other] = workerPids();

@@ -4,6 +4,7 @@ export type { Counters } from './counters.ts';
 export { createDeadLetters, type DeadLetter } from './dead-letters.ts';
 export { engineSource, type StreamingEngine } from './engine-source.ts';
 export { HopelessError, streamErrors } from './errors.ts';
+export { createFollower, type Following } from './follower.ts';
 export { type LambdaAnswer, type LambdaEvent, toLambda } from './lambda.ts';
 export { type EffectSteps, oncePerEvent } from './once-per-event.ts';
 export { requestRedrive } from './redrive.ts';

@@ -5,7 +5,7 @@ import { createPause } from './pause.ts';
 import { createShardReader, type Start } from './shard-reader.ts';
 import { listShards, newestIterator, type Shard } from './shards.ts';
 import { followSignal } from './signal.ts';
-import type { StreamSource } from './source.ts';
+import type { StreamRecord, StreamSource } from './source.ts';
 
 export type TailOptions = {
   source: StreamSource;
@@ -13,7 +13,9 @@ export type TailOptions = {
   clock: Clock;
   // Nothing that is written after this is missed.
   onReady(): void;
-  onChange(change: UnknownChange): void;
+  // As it is stored, or as it came.
+  onChange?(change: UnknownChange): void;
+  onRecord?(record: StreamRecord): void;
   // Changes were gone before they could be read.
   onMissed(): void;
 };
@@ -70,7 +72,7 @@ export async function tailTable(options: TailOptions, signal: AbortSignal): Prom
 }
 
 async function followShard(
-  { source, clock, onChange, onMissed }: TailOptions,
+  { source, clock, onChange, onRecord, onMissed }: TailOptions,
   shard: Shard,
   start: Start,
   signal: AbortSignal,
@@ -83,7 +85,10 @@ async function followShard(
     const since = source.position?.();
     const page = await reader.read(limits.batchRecords);
     if (signal.aborted) return;
-    for (const record of page.records) onChange(readChange([], record) as UnknownChange);
+    for (const record of page.records) {
+      onRecord?.(record);
+      onChange?.(readChange([], record) as UnknownChange);
+    }
     if (page.ended) return;
     await pause(page, since, signal);
   }

@@ -1,5 +1,5 @@
 import type { ServerEvent } from '@stak/http';
-import { type Clock, createBell } from '@stak/kit';
+import { type Bell, type Clock, createBell } from '@stak/kit';
 import * as limits from './limits.ts';
 
 export type LiveEvent = Required<Pick<ServerEvent, 'event' | 'data'>>;
@@ -22,6 +22,9 @@ export type Hub = {
   // Somebody waits for the outcome of a message, whoever brings it about.
   listen(address: Address): { wait(mostMs: number, signal: AbortSignal): Promise<void>; close(): void };
   settle(address: Address): void;
+  settleAll(): void;
+  listeners(): number;
+  readonly wanted: Bell; // rung when somebody begins to listen
 };
 
 const textOf = ({ tenant_id, conversation_id, message_id }: Address) =>
@@ -30,6 +33,7 @@ const textOf = ({ tenant_id, conversation_id, message_id }: Address) =>
 export function createHub(clock: Clock): Hub {
   const lives = new Map<string, Live>();
   const listeners = new Map<string, Set<ReturnType<typeof createBell>>>();
+  const wanted = createBell(clock);
 
   const ring = (key: string) => {
     for (const bell of listeners.get(key) ?? []) bell.ring();
@@ -53,6 +57,7 @@ export function createHub(clock: Clock): Hub {
       const key = textOf(address);
       const bell = createBell(clock);
       listeners.set(key, (listeners.get(key) ?? new Set()).add(bell));
+      wanted.ring();
       return {
         wait: bell.wait,
         close() {
@@ -63,6 +68,11 @@ export function createHub(clock: Clock): Hub {
       };
     },
     settle: address => ring(textOf(address)),
+    settleAll() {
+      for (const key of listeners.keys()) ring(key);
+    },
+    listeners: () => listeners.size,
+    wanted,
   };
 }
 

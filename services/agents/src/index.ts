@@ -13,7 +13,7 @@ import { createHub } from './hub.ts';
 import { memoryEndpoints } from './memory-api.ts';
 import { portSkills } from './skills/built-in.ts';
 import { ownSkills } from './skills/own-skills.ts';
-import { createSubscriptions } from './streams.ts';
+import { createFollowings, createSubscriptions } from './streams.ts';
 import { conversations } from './table.ts';
 import { tenantEndpoints } from './tenant-api.ts';
 import { createTurnWorker, runDue } from './turn-worker.ts';
@@ -41,6 +41,7 @@ export function createAgents(deps: AgentsDeps) {
     errors: agentErrors,
     tables: [conversations],
     subscriptions: createSubscriptions(service),
+    followings: createFollowings(service),
     workers: [createTurnWorker(service)],
     eraser: createEraser(service),
     // What the worker does, once: for tests and for runs without one.

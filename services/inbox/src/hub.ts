@@ -7,11 +7,14 @@ export type Hub = {
   listen(user: UserPlace): { bell: Bell; close(): void };
   ringUser(user: UserPlace): void;
   ringEveryone(place: Place): void;
+  ringAll(): void;
   listeners(): number;
+  readonly wanted: Bell; // rung when somebody begins to listen
 };
 
 export function createHub(clock: Clock): Hub {
   const bells = new Map<string, Set<Bell>>();
+  const wanted = createBell(clock);
   let count = 0;
 
   const ring = (key: string) => {
@@ -24,6 +27,7 @@ export function createHub(clock: Clock): Hub {
       const keys = [userText(user), placeText(user)];
       for (const key of keys) bells.set(key, (bells.get(key) ?? new Set()).add(bell));
       count += 1;
+      wanted.ring();
       return {
         bell,
         close() {
@@ -38,6 +42,10 @@ export function createHub(clock: Clock): Hub {
     },
     ringUser: user => ring(userText(user)),
     ringEveryone: place => ring(placeText(place)),
+    ringAll() {
+      for (const set of bells.values()) for (const bell of set) bell.ring();
+    },
     listeners: () => count,
+    wanted,
   };
 }

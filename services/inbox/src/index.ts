@@ -21,7 +21,7 @@ import { broadcastBody, inboxBody, publishBody, type ShownMessage } from './sche
 import { createSendWorker, runDue } from './send-worker.ts';
 import { listInboxes, writeInbox } from './settings.ts';
 import { createSharedBodies } from './shared-bodies.ts';
-import { createSubscriptions } from './streams.ts';
+import { createFollowings, createSubscriptions } from './streams.ts';
 import { inboxConfig, inboxTable } from './table.ts';
 import { createTurns } from './turns.ts';
 import { userApi } from './user-api.ts';
@@ -41,6 +41,7 @@ export function createInbox(deps: InboxDeps) {
     errors: inboxErrors,
     tables: [inboxTable],
     subscriptions: createSubscriptions(service),
+    followings: createFollowings(service),
     workers: [createSendWorker(service)],
     eraser: createEraser(service),
     operations: createOperations(service),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { oncePerEvent, type Subscription, subscribe } from '@stak/streams';
+import { type Following, oncePerEvent, type Subscription, subscribe } from '@stak/streams';
 import { type WriteStep, write } from '@stak/table';
 import { countByCategory, headSteps, liveOf, readHead } from './broadcasts.ts';
 import { type Service, secondsNow } from './deps.ts';
@@ -19,6 +19,16 @@ const countedTogether = 90; // sends in one transaction, of 100 steps
 
 export const createSubscriptions = (service: Service): Subscription[] =>
   [realtime(service), expiries(service), reads(service)] as unknown as Subscription[];
+
+// What every process hears by itself, where the store can tell it.
+export const createFollowings = (service: Service): Following[] => [
+  {
+    subscription: realtime(service) as unknown as Subscription,
+    isWanted: () => service.hub.listeners() > 0,
+    wanted: service.hub.wanted,
+    lookAgain: service.hub.ringAll,
+  },
+];
 
 // Wakes whoever listens. What happened before this process ran is nobody's news here.
 const realtime = ({ hub }: Service) =>

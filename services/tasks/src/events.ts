@@ -27,6 +27,20 @@ export async function followChanges(
   afterId: string | undefined,
   sink: EventSink,
 ): Promise<void> {
+  const leave = deps.hub.enter();
+  try {
+    await follow(deps, user_id, afterId, sink);
+  } finally {
+    leave();
+  }
+}
+
+async function follow(
+  deps: Following,
+  user_id: string,
+  afterId: string | undefined,
+  sink: EventSink,
+): Promise<void> {
   let place = afterId === undefined ? await sendOpen(deps, user_id, sink) : placeOf(afterId);
   while (!sink.signal.aborted) {
     const over = new AbortController();

@@ -1,19 +1,36 @@
 // Who waits for changes of a user in this process. It only wakes them: what has changed, they read from the table.
 export type Hub = {
+  // Somebody begins to follow; returns how to say that they have left.
+  enter(): () => void;
+  followers(): number;
+  publishAll(): void;
   publish(userId: string): void;
   // Resolves at the next change, or when the signal is aborted. Ask before you read, or you may miss one.
   next(userId: string, signal: AbortSignal): Promise<void>;
   size(): number;
 };
 
-export function createHub(): Hub {
+export function createHub(onEnter: () => void = () => {}): Hub {
   const waiting = new Map<string, Set<() => void>>();
+  let followers = 0;
+  const publish = (userId: string) => {
+    const wakes = waiting.get(userId);
+    waiting.delete(userId);
+    for (const wake of wakes ?? []) wake();
+  };
   return {
+    enter() {
+      followers += 1;
+      onEnter();
+      return () => {
+        followers -= 1;
+      };
+    },
+    followers: () => followers,
     size: () => waiting.size,
-    publish(userId) {
-      const wakes = waiting.get(userId);
-      waiting.delete(userId);
-      for (const wake of wakes ?? []) wake();
+    publish,
+    publishAll() {
+      for (const userId of [...waiting.keys()]) publish(userId);
     },
     next: (userId, signal) =>
       new Promise(resolve => {

@@ -1,4 +1,4 @@
-import { type Random, systemRandom, type Worker } from '@stak/kit';
+import { createBell, type Random, systemRandom, type Worker } from '@stak/kit';
 import { listEndpoints } from './api-lists.ts';
 import { syncEndpoints } from './api-sync.ts';
 import { taskEndpoints } from './api-tasks.ts';
@@ -13,7 +13,7 @@ import { ensureUser } from './profile.ts';
 import { bellName, createReminderWorker } from './reminders.ts';
 import { createSearch } from './search.ts';
 import { taskStatistics } from './statistics.ts';
-import { createSubscriptions } from './streams.ts';
+import { createFollowings, createSubscriptions } from './streams.ts';
 import { todoAppData } from './table.ts';
 
 export type { TasksDeps } from './deps.ts';
@@ -40,7 +40,9 @@ export function createTasks(deps: TasksDeps) {
     ensureUser: (userId: string) => ensureUser(users, userId),
   };
   const search = createSearch(writing);
-  const services: Services = { ...writing, log, cursors, enterTenant, hub: createHub(), search, publicUrl };
+  const wanted = createBell(clock);
+  const hub = createHub(wanted.ring);
+  const services: Services = { ...writing, log, cursors, enterTenant, hub, search, publicUrl };
   const workers: Worker[] = [createReminderWorker({ store, clock, log, random, bell, remind })];
 
   // Paths without a parameter come first: `/v1/tasks/search` is no task.
@@ -56,6 +58,7 @@ export function createTasks(deps: TasksDeps) {
     errors: tasksErrors,
     tables: [todoAppData],
     subscriptions: createSubscriptions(services),
+    followings: createFollowings(services, wanted),
     workers,
     eraser: createEraser({ store, search }),
     // For a program that the service is part of. Whose tasks they are, it has to know.

@@ -1,4 +1,6 @@
-import type { Clock } from '@stak/kit';
+import { ferryhookMain } from '@stak/accounts';
+import { type Clock, createBell } from '@stak/kit';
+import { type Following, type Subscription, subscribe } from '@stak/streams';
 import type { Store } from '@stak/table';
 import * as limits from './limits.ts';
 import {
@@ -46,7 +48,12 @@ export function createConfig({ store, clock }: { store: Store; clock: Clock }): 
   };
 
   const fresh = (sourceId: string, userId?: string) => configs.keep(sourceId, load(sourceId, userId));
-  const of = (sourceId: string, userId?: string) => configs.get(sourceId) ?? fresh(sourceId, userId);
+  // An event of a source without connections is owed to nobody, for good: before that, it is looked at again, in case
+  // another process has made the first one a moment ago.
+  const of = async (sourceId: string, userId?: string) => {
+    const known = await configs.get(sourceId);
+    return known && known.connections.length > 0 ? known : fresh(sourceId, userId);
+  };
 
   const listOfStak = async (userId: string): Promise<readonly string[]> => {
     const found: string[] = [];
@@ -67,6 +74,23 @@ export function createConfig({ store, clock }: { store: Store; clock: Clock }): 
     forgetList: lists.forget,
   };
 }
+
+// What other processes change is forgotten here as soon as the store tells of it.
+export const configFollowing = (config: Config, clock: Clock): Following => ({
+  subscription: subscribe({
+    name: 'webhooks-config',
+    table: ferryhookMain,
+    entities: [source, connection],
+    handle(change) {
+      const item = change.new ?? change.old;
+      config.forget(item.sourceId);
+      if (change.entity === 'source') config.forgetList(item.userId);
+    },
+  }) as unknown as Subscription,
+  isWanted: () => true,
+  wanted: createBell(clock),
+  lookAgain() {}, // nothing is kept for longer than a second anyway
+});
 
 // What was asked for within the last second. An answer that failed is none.
 function createAnswers<V>(clock: Clock) {

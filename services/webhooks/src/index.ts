@@ -6,7 +6,7 @@ import { alertSubscription } from './alerts.ts';
 import { analyse } from './analytics.ts';
 import { createAttempts } from './attempts.ts';
 import { createBreaker } from './breaker.ts';
-import { createConfig } from './config.ts';
+import { configFollowing, createConfig } from './config.ts';
 import { createConnectionApi } from './connection-api.ts';
 import { createConnections } from './connections.ts';
 import { createCounters, dayOf } from './counters.ts';
@@ -109,6 +109,7 @@ export function createWebhooks(deps: WebhookDeps) {
     errors: webhookErrors,
     tables: [ferryhookEvents], // and `ferryhook-main`, which accounts has
     subscriptions: [alertSubscription({ store, clock, log, outbound, secrets, raiseAlert: deps.raiseAlert })],
+    followings: [tails.following, configFollowing(config, clock)],
     workers,
     sources,
     connections,

@@ -1,16 +1,18 @@
 import type { EventSink } from '@stak/http';
 import { createBell, timeOf } from '@stak/kit';
+import { type Following, type Subscription, subscribe } from '@stak/streams';
 import type { Store } from '@stak/table';
 import { readRequest } from './deliveries.ts';
 import type { Base } from './deps.ts';
 import { walkEvents } from './event-list.ts';
-import type { Event } from './events-table.ts';
+import { type Event, event, ferryhookEvents } from './events-table.ts';
 import * as limits from './limits.ts';
 import type { EventView } from './schema.ts';
 
 export type Tails = {
-  // Rung for every event of this process; those of others are found by looking.
+  // Rung for every event of this process. Of others it hears where the store can tell it, and else finds them by looking.
   ring(sourceId: string): void;
+  following: Following;
   follow(sourceId: string, afterId: string | undefined, options: TailOptions, sink: EventSink): Promise<void>;
 };
 export type TailOptions = { payload: boolean; show(event: Event): EventView };
@@ -19,15 +21,33 @@ export type TailOptions = { payload: boolean; show(event: Event): EventView };
 // looked at again each time, and after a reconnection sent again: everything at least once, by the same id.
 export function createTails({ store, clock }: Base): Tails {
   const bells = new Map<string, Set<() => void>>();
+  const wanted = createBell(clock);
+  const ring = (sourceId: string) => {
+    for (const one of bells.get(sourceId) ?? []) one();
+  };
 
   return {
-    ring: sourceId => {
-      for (const ring of bells.get(sourceId) ?? []) ring();
+    ring,
+    following: {
+      subscription: subscribe({
+        name: 'webhooks-live',
+        table: ferryhookEvents,
+        entities: [event],
+        handle(change) {
+          if (change.kind === 'insert') ring(change.new.sourceId);
+        },
+      }) as unknown as Subscription,
+      isWanted: () => bells.size > 0,
+      wanted,
+      lookAgain() {
+        for (const sourceId of bells.keys()) ring(sourceId);
+      },
     },
     async follow(sourceId, afterId, options, sink) {
       const bell = createBell(clock);
       const own = bells.get(sourceId) ?? new Set();
       bells.set(sourceId, own.add(bell.ring));
+      wanted.ring();
       let fromMs = clock.now();
       if (afterId !== undefined) fromMs = Math.min(fromMs, timeOf(afterId) ?? fromMs) - limits.tailOverlapMs;
       const sent = new Map<string, number>(); // of what is looked at again

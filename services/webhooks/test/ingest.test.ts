@@ -200,7 +200,7 @@ describe('ingest', () => {
       expect((await hooks.read(`/v1/sources/${id}/events`)).data).toEqual([]);
   });
 
-  it('notices a change of configuration at once here, and within a second elsewhere', async () => {
+  it('owes an event to the first connection of a source at once in every process, to others within a second', async () => {
     const hooks = await openWebhooks();
     const { startWebhooks } = await import('./webhooks-fixture.ts');
     const other = await startWebhooks({ clock: hooks.clock }, hooks.engine.client, hooks.engine);
@@ -211,8 +211,10 @@ describe('ingest', () => {
     await hooks.connect(sourceId, destination.url);
     const owes = async (eventId: string) => (await hooks.read(`/v1/events/${eventId}`)).deliveries.length;
     expect(await owes(await hooks.send(sourceId))).toBe(1);
-    expect(await owes(await other.send(sourceId))).toBe(0);
-    await hooks.clock.advance(limits.configMs);
     expect(await owes(await other.send(sourceId))).toBe(1);
+    await hooks.connect(sourceId, destination.url);
+    expect(await owes(await hooks.send(sourceId))).toBe(2);
+    await hooks.clock.advance(limits.configMs);
+    expect(await owes(await other.send(sourceId))).toBe(2);
   });
 });

@@ -1,4 +1,6 @@
 import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import type { CAC } from 'cac';
 import { loadEnvFile, readServerConfig, type ServerConfig, type ServerFlags } from '../config.ts';
 import { explain } from '../errors.ts';
@@ -35,10 +37,12 @@ async function start(flags: ServerFlags): Promise<void> {
   }
 }
 
-async function superviseWorkers({ workers, drainSeconds, logLevel }: ServerConfig): Promise<void> {
+async function superviseWorkers(config: ServerConfig): Promise<void> {
+  const { workers, host, port, drainSeconds, logLevel } = config;
   const { supervise } = await import('../supervisor.ts');
   process.exitCode = await supervise({
     workers,
+    port: port === 0 ? await findPort(host) : port,
     stopMs: (drainSeconds + stopSeconds) * 1000,
     // As the workers' own lines, without their logger.
     log: (level, fields, msg) => {
@@ -50,9 +54,18 @@ async function superviseWorkers({ workers, drainSeconds, logLevel }: ServerConfi
   });
 }
 
+async function findPort(host: string): Promise<number> {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise(resolve => server.close(resolve));
+  return port;
+}
+
 const stopSeconds = 30; // requests in flight, workers, the store: each has its own shorter time
 
-async function serve(config: ServerConfig, supervised: Supervised): Promise<void> {
+async function serve(given: ServerConfig, supervised: Supervised): Promise<void> {
+  const config = { ...given, port: supervised.port ?? given.port };
   // Loaded late, so that mistakes in the configuration are told at once.
   const { createLogger } = await import('@stak/kit');
   const { startServer } = await import('../server.ts');
