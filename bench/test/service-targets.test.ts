@@ -89,8 +89,8 @@ describe('the targets of the webhooks bench', () => {
     requests: { constant: rate(10_000), alone: rate(3000), owing: rate(2500), delivering: rate(1000) },
     delivery,
     growth: [
-      { stored: 10_000, measure: at(1) },
-      { stored: 1_000_000, measure: at(1.4) },
+      { stored: 10_000, measure: at(1), longestGapMs: 20 },
+      { stored: 1_000_000, measure: at(1.4), longestGapMs: 100 },
     ],
     retries: { retries: 100_000, drainedMs: 60_000, perSecond: 100, ingest: at(5, 99) },
     units: { event: 7, eventAndDelivery: 10, attempt: 8 },
@@ -105,8 +105,9 @@ describe('the targets of the webhooks bench', () => {
     const worse: WebhookResults = {
       requests: { ...atTheirBounds.requests!, owing: rate(2400) },
       delivery: { ...delivery, delivered: at(4.1, 21) },
+      growth: atTheirBounds.growth!.map(row => ({ ...row, longestGapMs: row.longestGapMs + 1 })),
     };
-    expect(failures(judgeWebhooks(worse, [])).map(({ measured }) => measured)).toEqual([24, 4.1, 10.5]);
+    expect(failures(judgeWebhooks(worse, [])).map(({ measured }) => measured)).toEqual([24, 101, 4.1, 10.5]);
   });
 });
 

@@ -42,7 +42,7 @@ export type LakeHost = {
 
 // A capture holds a page of a megabyte, a few times over; what is larger is DuckDB's, in a process of its own.
 const ownHeapMb = 256;
-const youngMb = 16;
+const youngMb = 4; // what is new and gone at once; more of it is held while idle, too
 const longestStopMs = 8_000; // before whoever stops the server gives up on it
 
 const nothing: Report = { workers: [], consumers: [], units: [] };

@@ -20,6 +20,7 @@ type Extent = {
   plan: Plan;
   delivery: DeliverySettings;
   sizes: readonly number[];
+  gapsMs: number;
   retries: RetriesSettings;
   unitEvents: number;
 };
@@ -36,6 +37,7 @@ const full: Extent = {
     slowPace: { perSecond: 100, durationMs: 3000 },
   },
   sizes: [10_000, 1_000_000],
+  gapsMs: 15_000,
   retries: { retries: 100_000, connections: 20, perSecond: 100, mostMs: 240_000 },
   unitEvents: 100,
 };
@@ -52,6 +54,7 @@ const quick: Extent = {
     slowPace: { perSecond: 50, durationMs: 500 },
   },
   sizes: [100, 5000],
+  gapsMs: 500,
   retries: { retries: 500, connections: 5, perSecond: 50, mostMs: 60_000 },
   unitEvents: 5,
 };
@@ -67,7 +70,7 @@ export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdi
 }
 
 async function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
-  const { plan, delivery, sizes, retries, unitEvents } = extent;
+  const { plan, delivery, sizes, gapsMs, retries, unitEvents } = extent;
   const destination = await startDestination(delivery.slowSources);
   try {
     return await runParts<Results, Part>(parts, {
@@ -84,7 +87,7 @@ async function measure(parts: readonly Part[], extent: Extent, folder: string): 
           measureDelivery(url, client, destination, delivery),
         ),
       retries: () => measureRetries(destination, retries, join(folder, 'retries')),
-      growth: () => measureGrowth(sizes, plan, folder),
+      growth: () => measureGrowth(sizes, plan, gapsMs, folder),
     });
   } finally {
     await destination.close();

@@ -39,7 +39,7 @@ function deliveryCells(delivery: NonNullable<Results['delivery']>): Cells {
 }
 
 const growthSentence = (growth: NonNullable<Results['growth']>): string =>
-  `Ingest with ${growth.map(({ stored, measure }) => `${count(stored)} events stored: ${formatRate(measure.opsPerSecond)} a second`).join('; with ')}.`;
+  `Ingest with ${growth.map(({ stored, measure }) => `${count(stored)} events stored: ${formatRate(measure.opsPerSecond)} a second`).join('; with ')}. While the lake captures them, the longest time without an answer is ${ms(Math.max(...growth.map(({ longestGapMs }) => longestGapMs)))}.`;
 
 const retriesSentence = ({ retries, drainedMs, perSecond, ingest }: NonNullable<Results['retries']>) =>
   `${count(retries)} retries due in the same second are made in ${count(drainedMs / 1000)} s; meanwhile ${perSecond} new events a second are taken in ${ms(ingest.p50Ms)} (p50), ${ms(ingest.p99Ms)} (p99).`;

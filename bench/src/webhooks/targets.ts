@@ -41,6 +41,14 @@ export function judgeResults(results: Results, parts: readonly Part[]): Verdict[
       ...of('growth'),
     },
     {
+      name: 'the longest time without an answer while the lake captures what is stored',
+      measured: growth && Math.max(...growth.map(({ longestGapMs }) => longestGapMs)),
+      bound: 'at most',
+      limit: 100,
+      unit: 'ms',
+      ...of('growth'),
+    },
+    {
       name: 'ingest until the destination has it, over a direct POST, p50',
       measured: delivery && delivery.delivered.p50Ms / delivery.direct.p50Ms,
       bound: 'at most',
