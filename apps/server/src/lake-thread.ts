@@ -1,4 +1,6 @@
 import assert from 'node:assert';
+import v8 from 'node:v8';
+import vm from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createIds, createLogger, superviseWorkers, systemClock } from '@stak/kit';
 import { createLakeKeeper } from '@stak/lake/keeper';
@@ -18,6 +20,7 @@ const { store: storeConfig, place, scratch, logLevel, checkpointMs } = workerDat
 const tell = (message: FromThread): void => port.postMessage(message);
 
 const reportMs = 1000; // metrics are scraped every few seconds
+const quietBeforeTidyUp = 15; // reports without a new record: compactions that follow the last one are over
 const clock = systemClock;
 const log = createLogger({ level: logLevel, destination: { write: line => tell({ kind: 'log', line }) } });
 const answers = new Map<number, (answer: Extract<ToThread, { kind: 'answer' }>) => void>();
@@ -62,16 +65,32 @@ port.on('message', (message: ToThread) => {
   }
 });
 const workers = superviseWorkers([...consumers, ...lake.workers], { clock, log });
+const tidyUp = createTidyUp();
 const reporting = setInterval(report, reportMs);
 report();
 
 function report(): void {
+  tidyUp(consumers.reduce((sum, { counters }) => sum + counters().records, 0));
   tell({
     kind: 'report',
     workers: workers.states(),
     consumers: consumers.map(({ name, counters }) => ({ name, counters: counters() })),
     units: ledger.entries(),
   });
+}
+
+// V8 keeps what it has until it needs more, so a thread that has nothing to do would hold its last page for ever: half
+// of its heap. It is collected once, when nothing has come for a while.
+function createTidyUp(): (handled: number) => void {
+  v8.setFlagsFromString('--expose_gc');
+  const collect = vm.runInNewContext('gc') as () => void;
+  let quietReports = 0;
+  let last = -1;
+  return handled => {
+    quietReports = handled === last ? quietReports + 1 : 0;
+    last = handled;
+    if (quietReports === quietBeforeTidyUp) collect();
+  };
 }
 
 async function stop(): Promise<void> {
