@@ -2,7 +2,15 @@ import { manualClock } from '@stak/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requestOf, tokenOf } from './step.ts';
 import { steps } from './steps.ts';
-import { type Answer, type Operation, openWorld, type Request, send, type World } from './world.ts';
+import {
+  type Answer,
+  logInAgain,
+  type Operation,
+  openWorld,
+  type Request,
+  send,
+  type World,
+} from './world.ts';
 
 // What nobody should send, to every operation there is. The answer is the documented problem, never a 500.
 
@@ -13,7 +21,7 @@ beforeAll(async () => {
   world = await openWorld(clock);
   expired = world.owner.session;
   clock.set(clock.now() + 16 * 60_000);
-  world.owner.session = await logInAgain(world);
+  await logInAgain(world, world.owner);
   await settle();
 }, 60_000);
 afterAll(() => world?.server.stop());
@@ -207,11 +215,4 @@ function expectProblem(answer: Answer, statuses: readonly number[], { id }: Oper
 // 501 is an integration that is not configured, 503 a place that is busy: both are documented problems.
 function expectNoFailure(answer: Answer, operation: Operation): void {
   if (answer.status >= 500) expectProblem(answer, [501, 503], operation);
-}
-
-async function logInAgain({ server, owner }: World): Promise<string> {
-  const { email, password } = owner;
-  const body = { email, password, cookie: false };
-  const answer = await send(server.url, { method: 'POST', path: '/v1/auth/login', body });
-  return (answer.json as { access_token: string }).access_token;
 }

@@ -25,6 +25,7 @@ export type Operation = {
   path: string;
   auth: string;
   scope?: string;
+  endUserScope?: string;
   hasJsonBody: boolean;
 };
 
@@ -57,6 +58,7 @@ export async function openWorld(clock?: Clock): Promise<World> {
     path: route.path,
     auth: route.auth,
     ...(route.scope && { scope: route.scope }),
+    ...(route.endUserScope && { endUserScope: route.endUserScope }),
     hasJsonBody: 'application/json' in (route.request?.body?.content ?? {}),
   }));
   const owner = await signUp(server.url, 'owner');
@@ -90,6 +92,14 @@ async function signUp(url: string, name: string): Promise<Customer> {
     session,
     keys: { read: await makeKey('read'), write: await makeKey('write'), admin: await makeKey('admin') },
   };
+}
+
+// Their session from now on: the one before has expired, or is about to be.
+export async function logInAgain({ server }: World, customer: Customer): Promise<void> {
+  const { email, password } = customer;
+  const body = { email, password, cookie: false };
+  const answer = await send(server.url, { method: 'POST', path: '/v1/auth/login', body });
+  customer.session = (answer.json as { access_token: string }).access_token;
 }
 
 export async function send(url: string, request: Request): Promise<Answer> {
