@@ -153,6 +153,14 @@ export type InboxBulkBodyMessagesItem = {
   uids: Array<string>;
 };
 
+export type InboxDeleteInboxData = {
+  inbox_key: string;
+  status: 'erasing' | 'erased';
+  erased: number;
+  startedat: number;
+  finishedat: number | null;
+};
+
 export type InboxListInboxesDataDataItem = {
   title: string;
   description?: string;
@@ -1140,6 +1148,18 @@ export type ApiTypes = {
       categories: { [name: string]: { total: number; unread: number; unseen: number } };
     };
   };
+  /** Delete a category that has no messages. For: account, scope write. */
+  'inbox.deleteCategory': {
+    args: { tenant_id: string; inbox_key: string; category: string };
+    data: undefined;
+  };
+  /** Delete an inbox with everything in it. For: account, scope admin. */
+  'inbox.deleteInbox': { args: { tenant_id: string; inbox_key: string }; data: InboxDeleteInboxData };
+  /** All receipts of a message as a file. For: account, scope read. */
+  'inbox.exportReceipts': {
+    args: { tenant_id: string; inbox_key: string; id: string; format?: 'ndjson' | 'csv' };
+    data: Uint8Array;
+  };
   /** Messages to the user and to everyone, newest first. For: user, scope read. */
   'inbox.feed': {
     args: {
@@ -1160,10 +1180,27 @@ export type ApiTypes = {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string };
     data: { uid: string; joinedat: number };
   };
+  /** List the categories that an inbox has messages in. For: account, scope read. */
+  'inbox.listCategories': {
+    args: { tenant_id: string; inbox_key: string };
+    data: { data: Array<{ category: string; until: number | null }>; next_cursor: string | null };
+  };
   /** List inboxes. For: account, scope read. */
   'inbox.listInboxes': {
     args: { tenant_id: string };
     data: { data: Array<InboxListInboxesDataDataItem>; next_cursor: string | null };
+  };
+  /** List who got a message, and when they read it. For: account, scope read. */
+  'inbox.listReceipts': {
+    args: {
+      tenant_id: string;
+      inbox_key: string;
+      id: string;
+      limit?: number;
+      cursor?: string;
+      read?: 'true' | 'false';
+    };
+    data: { data: Array<{ uid: string; read: boolean; readat: number | null }>; next_cursor: string | null };
   };
   /** List what is to be sent later. For: account, scope read. */
   'inbox.listScheduled': {
@@ -1185,11 +1222,18 @@ export type ApiTypes = {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
     data: InboxArchiveData;
   };
+  /** Count the live messages to everyone, by category, and the members. For: account, scope read. */
+  'inbox.publicCounts': {
+    args: { tenant_id: string; inbox_key: string };
+    data: { published: number; categories: { [name: string]: number }; members: number };
+  };
   /** Publish a message to users. For: account, scope write. */
   'inbox.publish': {
     args: { tenant_id: string; inbox_key: string; body: InboxBulkBodyMessagesItem };
     data: InboxBroadcastData;
   };
+  /** Read how far the deletion of an inbox is. For: account, scope read. */
+  'inbox.readErasure': { args: { tenant_id: string; inbox_key: string }; data: InboxDeleteInboxData };
   /** Read the configuration of an inbox. For: account, scope read. */
   'inbox.readInbox': { args: { tenant_id: string; inbox_key: string }; data: InboxListInboxesDataDataItem };
   /** Mark as read: many, or all. For: user, scope write. */
@@ -2472,9 +2516,23 @@ export const operations = {
   },
   'inbox.cancel': { method: 'DELETE', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/scheduled/{id}' },
   'inbox.counts': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/counts' },
+  'inbox.deleteCategory': {
+    method: 'DELETE',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/categories/{category}',
+  },
+  'inbox.deleteInbox': { method: 'DELETE', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}' },
+  'inbox.exportReceipts': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/sends/{id}/receipts/export',
+  },
   'inbox.feed': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages' },
   'inbox.join': { method: 'PUT', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}' },
+  'inbox.listCategories': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/categories' },
   'inbox.listInboxes': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes' },
+  'inbox.listReceipts': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/sends/{id}/receipts',
+  },
   'inbox.listScheduled': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/scheduled' },
   'inbox.listSends': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/sends' },
   'inbox.markRead': {
@@ -2485,12 +2543,14 @@ export const operations = {
     method: 'DELETE',
     path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}/messages/{id}/read',
   },
+  'inbox.publicCounts': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/public-counts' },
   'inbox.publish': {
     method: 'POST',
     path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/messages',
     body: 'json',
     isKeyed: true,
   },
+  'inbox.readErasure': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/erasure' },
   'inbox.readInbox': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}' },
   'inbox.readMany': {
     method: 'POST',

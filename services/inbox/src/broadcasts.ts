@@ -1,7 +1,7 @@
 import { write } from '@stak/table';
 import type { Broadcast, Broadcasts, Head } from './broadcast-list.ts';
 import { type Service, secondsNow } from './deps.ts';
-import { inboxErrors } from './errors.ts';
+import { inboxErrors, noInbox } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Step } from './mailbox.ts';
 import type { Place } from './places.ts';
@@ -16,6 +16,7 @@ export async function broadcastSteps(
   const { tenant_key, inbox_key, id, taxonomy, expiredat, message } = content;
   const place = { tenant_key, inbox_key };
   const { head, broadcasts } = await readHead(service, place);
+  if (head?.erasing) throw noInbox();
   const live = liveOf(broadcasts, secondsNow(service));
   if (live.length >= limits.liveBroadcasts)
     throw inboxErrors.create(
@@ -96,7 +97,7 @@ export function headSteps(
   { ids }: Pick<Service, 'ids'>,
   place: Place,
   head: Head,
-  change: { seq?: number; redacting?: string[] },
+  change: { seq?: number; redacting?: string[]; erasing?: true },
   live: readonly Broadcast[],
 ): Step[] {
   const before = head ?? { ...place, published: 0, list: ids.next(), seq: 0, redacting: [] };

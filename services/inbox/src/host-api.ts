@@ -1,10 +1,22 @@
-import { endpoint, etagOf, expectedVersion, principalKey, toPage } from '@stak/http';
+import {
+  bindCursors,
+  type CursorCodec,
+  endpoint,
+  etagOf,
+  expectedVersion,
+  principalKey,
+  toPage,
+} from '@stak/http';
+import { countByCategory, liveOf, readHead } from './broadcasts.ts';
 import { publishBulk } from './bulk.ts';
-import type { Service } from './deps.ts';
+import { deleteCategory, listCategories } from './categories.ts';
+import { type Service, secondsNow } from './deps.ts';
 import { noSettings } from './errors.ts';
 import * as routes from './host-routes.ts';
+import { readErasure, showErasure, startErasure } from './inbox-erasure.ts';
 import type { Place } from './places.ts';
 import { type Published, publish } from './publish.ts';
+import { exportReceipts, type Position, readReceipts, toStream } from './receipts.ts';
 import { redact, redactHostId } from './redaction.ts';
 import { cancelScheduled } from './send-worker.ts';
 import { countMembers, listSends, readSend, showSend } from './sends.ts';
@@ -22,7 +34,7 @@ const versionOf = (text: string | undefined): number | undefined =>
 const show = <T extends { kind: string }>({ kind: _, ...shown }: T) => shown;
 
 // One that was configured before links had schemes allows no more than the usual ones.
-const showInbox = (config: settings.InboxConfig) => ({ cta_schemes: [], ...show(config) });
+const showInbox = ({ erasing: _, ...config }: settings.InboxConfig) => ({ cta_schemes: [], ...show(config) });
 
 const statusOf = ({ isNew, send: { status } }: Published) => (!isNew ? 200 : status === 'sent' ? 201 : 202);
 
@@ -55,7 +67,8 @@ export function hostApi(service: Service) {
       const { tenant_id } = c.req.valid('param');
       await enterTenant(c.get('principal'), tenant_id);
       const data = [];
-      for await (const one of settings.listInboxes(service, tenant_id)) data.push(showInbox(one));
+      for await (const one of settings.listInboxes(service, tenant_id))
+        if (!one.erasing) data.push(showInbox(one));
       return c.json({ data, next_cursor: null }, 200);
     }),
     endpoint(routes.readInbox, async c => {
@@ -73,6 +86,56 @@ export function hostApi(service: Service) {
       const written = await settings.writeInbox(service, place, c.req.valid('json'), edit);
       c.header('ETag', etagOf(written.version));
       return c.json(showInbox(written), 200);
+    }),
+    endpoint(routes.deleteInbox, async c => {
+      const place = placeOf(c.req.valid('param'));
+      const principal = c.get('principal');
+      await enterTenant(principal, place.tenant_key);
+      return c.json(showErasure(await startErasure(service, place, principal.accountId)), 202);
+    }),
+    endpoint(routes.readErasure, async c => {
+      const place = placeOf(c.req.valid('param'));
+      await enterTenant(c.get('principal'), place.tenant_key);
+      return c.json(showErasure(await readErasure(service, place)), 200);
+    }),
+    endpoint(routes.listCategories, async c => {
+      const place = placeOf(c.req.valid('param'));
+      await enterTenant(c.get('principal'), place.tenant_key);
+      return c.json({ data: await listCategories(service, place), next_cursor: null }, 200);
+    }),
+    endpoint(routes.deleteCategory, async c => {
+      const { category, ...rest } = c.req.valid('param');
+      await enterTenant(c.get('principal'), rest.tenant_id);
+      await deleteCategory(service, placeOf(rest), category);
+      return c.body(null, 204);
+    }),
+    endpoint(routes.publicCounts, async c => {
+      const place = placeOf(c.req.valid('param'));
+      await enterTenant(c.get('principal'), place.tenant_key);
+      await settings.readInbox(service, place);
+      const live = liveOf((await readHead(service, place)).broadcasts, secondsNow(service));
+      const members = await countMembers(service, place);
+      return c.json({ published: live.length, categories: countByCategory(live), members }, 200);
+    }),
+    endpoint(routes.listReceipts, async c => {
+      const { id, ...rest } = c.req.valid('param');
+      await enterTenant(c.get('principal'), rest.tenant_id);
+      const { limit, cursor, read } = c.req.valid('query');
+      const bound = bindCursors(c, service.cursors as CursorCodec<Position>);
+      const found = await readSend(service, placeOf(rest), id);
+      const { items, next } = await readReceipts(service, found, limit, bound.open(cursor));
+      const data = items.filter(one => read === undefined || one.read === read);
+      return c.json({ data, next_cursor: bound.seal(next) }, 200);
+    }),
+    endpoint(routes.exportReceipts, async c => {
+      const { id, ...rest } = c.req.valid('param');
+      await enterTenant(c.get('principal'), rest.tenant_id);
+      const { format } = c.req.valid('query');
+      const found = await readSend(service, placeOf(rest), id);
+      const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson';
+      c.header('Content-Type', type);
+      c.header('Content-Disposition', `attachment; filename="receipts-${id}.${format}"`);
+      return c.body(toStream(exportReceipts(service, found, format)), 200) as never;
     }),
     endpoint(routes.publish, async c => {
       const place = placeOf(c.req.valid('param'));

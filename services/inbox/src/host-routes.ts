@@ -2,6 +2,7 @@ import { empty, json, pageOf, pageQuery, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from './limits.ts';
 import { messageId } from './message-id.ts';
+import { receiptFormats } from './receipts.ts';
 import * as shapes from './schema.ts';
 
 const tags = ['inbox'];
@@ -80,7 +81,105 @@ export const writeInbox = route({
   summary: 'Make or configure an inbox',
   request: { params: inbox, body: json(shapes.inboxBody) },
   responses: { 200: json(shapes.inboxShape) },
-  problems: ['inbox.schema_refused', 'inbox.too_many_inboxes'],
+  problems: ['inbox.schema_refused', 'inbox.too_many_inboxes', 'inbox.being_erased'],
+});
+
+export const deleteInbox = route({
+  ...account,
+  method: 'delete',
+  path: one,
+  scope: 'admin',
+  operationId: 'inbox.deleteInbox',
+  summary: 'Delete an inbox with everything in it',
+  description:
+    'It is missing for everyone when this answers. What is in it is removed after that; `readErasure` says how far it is.',
+  request: { params: inbox },
+  responses: { 202: json(shapes.erasureShape, 'It is being erased') },
+  problems: ['inbox.not_found'],
+});
+
+export const readErasure = route({
+  ...account,
+  method: 'get',
+  path: `${one}/erasure`,
+  scope: 'read',
+  operationId: 'inbox.readErasure',
+  summary: 'Read how far the deletion of an inbox is',
+  request: { params: inbox },
+  responses: { 200: json(shapes.erasureShape) },
+  problems: ['inbox.erasure_not_found'],
+});
+
+export const listCategories = route({
+  ...account,
+  method: 'get',
+  path: `${one}/categories`,
+  scope: 'read',
+  operationId: 'inbox.listCategories',
+  summary: 'List the categories that an inbox has messages in',
+  description: '`until` is when the last message of a category has expired, at the latest.',
+  request: { params: inbox },
+  responses: { 200: json(pageOf(shapes.categoryShape)) },
+  problems: ['inbox.not_found'],
+});
+
+export const deleteCategory = route({
+  ...account,
+  method: 'delete',
+  path: `${one}/categories/{category}`,
+  scope: 'write',
+  operationId: 'inbox.deleteCategory',
+  summary: 'Delete a category that has no messages',
+  request: { params: inbox.extend({ category: shapes.categoryKey }) },
+  responses: { 204: empty('It no longer counts') },
+  problems: ['inbox.not_found', 'inbox.category_not_found', 'inbox.category_in_use'],
+});
+
+export const publicCounts = route({
+  ...account,
+  method: 'get',
+  path: `${one}/public-counts`,
+  scope: 'read',
+  operationId: 'inbox.publicCounts',
+  summary: 'Count the live messages to everyone, by category, and the members',
+  request: { params: inbox },
+  responses: { 200: json(shapes.publicCountsShape) },
+  problems: ['inbox.not_found'],
+});
+
+export const listReceipts = route({
+  ...account,
+  method: 'get',
+  path: `${one}/sends/{id}/receipts`,
+  scope: 'read',
+  operationId: 'inbox.listReceipts',
+  summary: 'List who got a message, and when they read it',
+  description:
+    'Of a message to everyone, all members who see it. With `read`, a page may be shorter than its limit and still go on.',
+  request: { params: oneMessage, query: pageQuery(limits.pageMessages).extend({ read: shapes.readFilter }) },
+  responses: { 200: json(pageOf(shapes.receiptShape)) },
+  problems: ['inbox.send_not_found'],
+});
+
+export const exportReceipts = route({
+  ...account,
+  method: 'get',
+  path: `${one}/sends/{id}/receipts/export`,
+  scope: 'read',
+  operationId: 'inbox.exportReceipts',
+  summary: 'All receipts of a message as a file',
+  request: {
+    params: oneMessage,
+    query: z.strictObject({ format: z.enum(receiptFormats).default('ndjson') }),
+  },
+  responses: {
+    200: {
+      description: 'A file',
+      content: { 'application/x-ndjson': { schema: z.string() }, 'text/csv': { schema: z.string() } },
+    },
+  },
+  problems: ['inbox.send_not_found'],
+  limits: { rate: { name: 'inbox-export', ...limits.exportRate } },
 });
 
 export const publish = route({

@@ -8,6 +8,7 @@ import { inboxErrors } from './errors.ts';
 import { type FeedFilter, readFeed } from './feed.ts';
 import { hostApi } from './host-api.ts';
 import { createHub } from './hub.ts';
+import { runErasures } from './inbox-erasure.ts';
 import { createKept } from './kept.ts';
 import * as limits from './limits.ts';
 import { join } from './mailbox.ts';
@@ -70,7 +71,8 @@ const createOperations = (service: Service) => ({
   // Makes the inbox unless it is there. Whoever has made one may have given it other words.
   async ensureInbox(place: Place, body: object) {
     checkPlace(place);
-    if (await service.store.get(inboxConfig, place, { consistent: true })) return;
+    const found = await service.store.get(inboxConfig, place, { consistent: true });
+    if (found && !found.erasing) return;
     await writeInbox(service, place, inboxBody.parse(body), { by: 'stak' });
   },
   publish(place: Place, draft: object, origin: Origin) {
@@ -110,7 +112,8 @@ const createOperations = (service: Service) => ({
   async summary(tenant_key: string, uid: string, newest: number) {
     const unread: ShownMessage[] = [];
     const sum = { unread: 0, unseen: 0 };
-    for await (const { inbox_key } of listInboxes(service, tenant_key)) {
+    for await (const { inbox_key, erasing } of listInboxes(service, tenant_key)) {
+      if (erasing) continue;
       const user = { tenant_key, inbox_key, uid };
       const counts = await readCounts(service, user);
       sum.unread += counts.unread;
@@ -133,5 +136,9 @@ const createOperations = (service: Service) => ({
     return markAll(service, user, wish);
   },
   // What the worker does, once: for tests and for runs without one.
-  runDue: () => runDue(service),
+  async runDue() {
+    const looked = await runDue(service);
+    await runErasures(service);
+    return looked;
+  },
 });

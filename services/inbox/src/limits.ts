@@ -44,6 +44,7 @@ export const schemaParts = 500; // schemas within schemas, and values they list
 export const schemaDepth = 16; // checking recurses
 
 export const pageMessages = 100;
+export const exportRate = { limit: 10, windowMs: 60_000 }; // an export reads every member's state
 export const feedRows = 2000; // read for one page before a short one is answered: filters may refuse them all
 export const feedQuery = 500; // of them in one query
 export const pageChars = 64 * 1024; // a page that is kept: one of thirty messages has 20,000
@@ -57,6 +58,10 @@ export const expiredTogether = 50; // taken out of the counts in one transaction
 export const wokenTogether = 25; // snoozed messages that come back in one transaction: two steps each
 export const changeAttempts = 40; // lost races before a caller hears "busy"; each one means somebody else won
 export const raceMs = 4; // the first wait after several lost races
+
+export const quietMs = 30_000; // after the last item of a deleted inbox: longer than any request that was under way
+export const erasureKeptS = 7 * dayS; // how long a deleted inbox can be asked whether it is gone
+export const sendsLookedAt = 20_000; // for the categories that are in use; more would be too long for a request
 
 export const dueShards = 4; // partitions of the due index; each takes a thousand writes a second
 export const leaseMs = 30_000; // how long a send rests after its worker was killed

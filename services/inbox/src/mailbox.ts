@@ -31,6 +31,7 @@ export async function openMailbox(service: Service, user: UserPlace): Promise<Ma
       store.get(userStats, user, read),
       store.get(publicStats, user, read),
     ]);
+    if (head?.erasing) throw noInbox();
     const broadcasts = await service.broadcasts.upTo(user, head);
     const nowMs = clock.now();
     if (!state) {
@@ -138,7 +139,7 @@ async function joinOnce(service: Service, user: UserPlace): Promise<void> {
 
 async function readConfig({ store }: Service, { tenant_key, inbox_key }: Place) {
   const config = await store.get(inboxConfig, { tenant_key, inbox_key }, { consistent: true });
-  if (!config) throw noInbox();
+  if (!config || config.erasing) throw noInbox();
   return config;
 }
 

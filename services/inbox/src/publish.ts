@@ -1,6 +1,7 @@
 import { write } from '@stak/table';
 import { checkBody } from './body-schema.ts';
 import { broadcastSteps } from './broadcasts.ts';
+import { registerCategory } from './categories.ts';
 import { checkCtaUri } from './cta-uri.ts';
 import { deliverySteps } from './delivery.ts';
 import { type Service, secondsNow } from './deps.ts';
@@ -22,7 +23,7 @@ import {
   type NewSend,
   type Send,
 } from './sends.ts';
-import { type InboxConfig, type Policies, readPolicies, registerCategory } from './settings.ts';
+import { type InboxConfig, type Policies, readPolicies } from './settings.ts';
 import { bytesOf, isShared, putBodySteps } from './shared-bodies.ts';
 
 export type Origin = {
@@ -43,8 +44,8 @@ export async function publish(
   checkMessage(policies.config, draft);
   const made = makeSend(service, place, draft, origin, policies);
   const { category } = draft.taxonomy ?? {};
-  if (category !== undefined && !policies.categories.includes(category))
-    await registerCategory(service, place, category);
+  if (category !== undefined)
+    await registerCategory(service, place, category, { expiredat: made.expiredat, until: policies.until });
 
   const fingerprint = fingerprintOf(draft);
   const claims: Claims = {

@@ -156,14 +156,34 @@ export const countsShape = z.strictObject({
 });
 export type ShownCounts = z.output<typeof countsShape>;
 
+export const erasureShape = z.strictObject({
+  inbox_key: z.string(),
+  status: z.enum(['erasing', 'erased']),
+  erased: z.int(),
+  startedat: moment,
+  finishedat: moment.nullable(),
+});
+export const categoryShape = z.strictObject({ category: z.string(), until: moment.nullable() });
+export const publicCountsShape = z.strictObject({
+  published: z.int(),
+  categories: z.record(z.string(), z.int()),
+  members: z.int(),
+});
+export const receiptShape = z.strictObject({
+  uid: z.string(),
+  read: z.boolean(),
+  readat: moment.nullable(),
+});
+
 export const memberShape = z.strictObject({ uid: z.string(), joinedat: moment });
 
 const flagText = z.enum(['true', 'false']);
 const isTrue = (text: string): boolean => text === 'true';
 const falseUnlessSaid = flagText.default('false').transform(isTrue);
+export const readFilter = flagText.transform(isTrue).optional();
 export const feedFilters = {
   category: categoryKey.optional(),
-  read: flagText.transform(isTrue).optional(),
+  read: readFilter,
   archived: falseUnlessSaid,
   snoozed: falseUnlessSaid,
 };

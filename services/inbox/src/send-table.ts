@@ -140,6 +140,39 @@ export const memberTotal = entity(inboxTable, {
   examples: [{ ...acme, users: 1 }],
 });
 
+export const inboxErasure = entity(inboxTable, {
+  name: 'inbox erasure',
+  description: 'That an inbox was deleted, and how far the removal of what was in it has got.',
+  kind: 'EJ',
+  schema: z.object({
+    ...place,
+    by: z.string(),
+    status: z.enum(['erasing', 'erased']),
+    erased: int.describe('items removed so far'),
+    startedat: int,
+    finishedat: int.optional(),
+    quietat: int.optional().describe('since when nothing was left, in milliseconds'),
+    shard: int.optional(),
+    dueat: int.optional().describe('when a worker should look at it, in milliseconds'),
+    fence: z.string().optional().describe('which worker has it'),
+    expiredat: int.optional(),
+  }),
+  key: { partition: 't#{tenant_key}', sort: 'se#{inbox_key}' },
+  indexes: { due: { partition: 'ERASE#{shard}', sort: '{dueat:14}#{inbox_key}' } },
+  examples: [
+    {
+      ...acme,
+      by: 'usr_1',
+      status: 'erasing',
+      erased: 200,
+      startedat: 1_764_000_000,
+      shard: 0,
+      dueat: 1_764_000_000_000,
+    },
+  ],
+});
+
+export const dueErasures = defineQuery('due erasures of inboxes', { of: inboxErasure, index: 'due' });
 export const sendsOfInbox = defineQuery('sends of an inbox', { of: send, newestFirst: true });
 export const dueSends = defineQuery('due sends', { of: send, index: 'due' });
 export const audienceOfSend = defineQuery('audience of a send', { of: audiencePart, consistent: true });

@@ -4,6 +4,7 @@ import { broadcastSteps } from './broadcasts.ts';
 import { deliverySteps } from './delivery.ts';
 import type { Service } from './deps.ts';
 import { inboxErrors, noSend } from './errors.ts';
+import { runErasures } from './inbox-erasure.ts';
 import * as limits from './limits.ts';
 import type { Place } from './places.ts';
 import { roomFor } from './publish.ts';
@@ -22,6 +23,7 @@ export const createSendWorker = (service: Service): Worker => ({
   async run(signal) {
     while (!signal.aborted) {
       await runDue(service, signal);
+      await runErasures(service, signal);
       await service.due.wait(limits.pollMs, signal);
     }
   },
@@ -48,7 +50,7 @@ export async function runDue(service: Service, signal?: AbortSignal): Promise<nu
 }
 
 const noLonger = (error: unknown): boolean =>
-  inboxErrors.includes(error) && error.code === 'inbox.send_not_found';
+  inboxErrors.includes(error) && (error.code === 'inbox.send_not_found' || error.code === 'inbox.not_found'); // the inbox was deleted
 
 async function runSend(service: Service, place: Place, id: string): Promise<void> {
   const found = await readSend(service, place, id);

@@ -34,7 +34,7 @@ export function writeTenantSettings(
 
 export async function readInbox({ store }: Service, place: Place): Promise<InboxConfig> {
   const found = await store.get(inboxConfig, place, { consistent: true });
-  if (!found) throw noInbox();
+  if (!found || found.erasing) throw noInbox();
   return found;
 }
 
@@ -49,6 +49,11 @@ export async function writeInbox(
   return edit(service, version, async () => {
     const found = await store.get(inboxConfig, place, { consistent: true });
     if (!found) await checkRoom(service, place.tenant_key);
+    if (found?.erasing)
+      throw inboxErrors.create(
+        'inbox.being_erased',
+        'An inbox of this name is being deleted. Try again later.',
+      );
     return store.put(inboxConfig, { ...place, ...body, uid: by }, guardOf(found?.version, version));
   });
 }
@@ -80,7 +85,11 @@ const edit = <T>(service: Service, expected: number | undefined, attempt: () => 
     }
   });
 
-export type Policies = { config: InboxConfig; tenantTtl?: string; categories: readonly string[] };
+export type Policies = {
+  config: InboxConfig;
+  tenantTtl?: string;
+  until: Readonly<Record<string, number>>; // by category
+};
 
 // Everything a message is judged by.
 export async function readPolicies({ store }: Service, place: Place): Promise<Policies> {
@@ -91,25 +100,6 @@ export async function readPolicies({ store }: Service, place: Place): Promise<Po
     store.get(tenantSettings, { tenant_key }, read),
     store.get(inboxCategories, place, read),
   ]);
-  if (!config) throw noInbox();
-  return { config, tenantTtl: tenant?.ttl, categories: known?.categories ?? [] };
-}
-
-// A category is known to its inbox from its first message on. Their number is limited here, once, so that no
-// recipient's stats can grow without end.
-export function registerCategory(service: Service, place: Place, category: string): Promise<void> {
-  const { store } = service;
-  return untilDone(service, async () => {
-    const known = await store.get(inboxCategories, place, { consistent: true });
-    const categories = known?.categories ?? [];
-    if (categories.includes(category)) return done(undefined);
-    if (categories.length >= limits.categories)
-      throw inboxErrors.create(
-        'inbox.too_many_categories',
-        `An inbox has at most ${limits.categories} categories.`,
-      );
-    const guard = known ? { ifVersion: known.version } : { ifAbsent: true };
-    await store.put(inboxCategories, { ...place, categories: [...categories, category] }, guard);
-    return done(undefined);
-  });
+  if (!config || config.erasing) throw noInbox();
+  return { config, tenantTtl: tenant?.ttl, until: known?.until ?? {} };
 }

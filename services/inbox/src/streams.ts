@@ -3,6 +3,7 @@ import { type Following, oncePerEvent, type Subscription, subscribe } from '@sta
 import { type WriteStep, write } from '@stak/table';
 import { countByCategory, headSteps, liveOf, readHead } from './broadcasts.ts';
 import { type Service, secondsNow } from './deps.ts';
+import { inboxErrors } from './errors.ts';
 import { openMailbox } from './mailbox.ts';
 import { numberTest } from './number-set.ts';
 import type { Place, UserPlace } from './places.ts';
@@ -59,7 +60,13 @@ const expiries = (service: Service) =>
   });
 
 async function settleUser(service: Service, user: UserPlace): Promise<void> {
-  if (await service.store.get(userStats, user, { consistent: true })) await openMailbox(service, user);
+  if (await service.store.get(userStats, user, { consistent: true }))
+    await openMailbox(service, user).catch(unlessMissing);
+}
+
+// An inbox that was deleted since has nothing to settle.
+function unlessMissing(error: unknown): void {
+  if (!inboxErrors.includes(error) || error.code !== 'inbox.not_found') throw error;
 }
 
 // Whoever is faster has counted as well, but perhaps a moment before the message expired.
@@ -93,7 +100,7 @@ const reads = (service: Service) =>
         const known = new Set(change.old.ranges.map(range => range.version));
         for (const range of change.new.ranges)
           if (!range.only_seen && !known.has(range.version))
-            await writeRange(service, userOf(change.new), range);
+            await writeRange(service, userOf(change.new), range).catch(unlessMissing);
       }
     },
   });

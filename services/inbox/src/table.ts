@@ -63,6 +63,7 @@ export const inboxConfig = entity(inboxTable, {
     unique_host_system_ids: z.boolean(),
     cta_schemes: z.array(z.string()).optional().describe('of links, besides https, http and mailto'),
     uid: z.string().describe('who wrote it last'),
+    erasing: z.literal(true).optional().describe('it was deleted; what is in it is being removed'),
     version: int,
   }),
   key: { partition: 't#{tenant_key}', sort: 'si#{inbox_key}' },
@@ -82,12 +83,17 @@ export const inboxConfig = entity(inboxTable, {
 
 export const inboxCategories = entity(inboxTable, {
   name: 'inbox categories',
-  description: 'Every category that was ever used in an inbox.',
+  description: 'The categories of an inbox, and until when there may be messages in them.',
   kind: 'SC',
-  schema: z.object({ ...place, categories: z.array(z.string()), version: int }),
+  schema: z.object({
+    ...place,
+    categories: z.array(z.string()),
+    until: z.record(z.string(), int).optional().describe('by category, in seconds'),
+    version: int,
+  }),
   key: { partition: 't#{tenant_key}', sort: 'sc#{inbox_key}' },
   version: 'version',
-  examples: [{ ...acme, categories: ['billing'] }],
+  examples: [{ ...acme, categories: ['billing'], until: { billing: 4_000_000_000 } }],
 });
 
 const exampleMessage = {
@@ -263,6 +269,7 @@ export const publicStats = entity(inboxTable, {
     list: z.string().describe('which list it is the head of: one that was erased is another one'),
     seq: int,
     redacting: z.array(z.string()).describe('ids of sends to users whose copies are being removed'),
+    erasing: z.literal(true).optional().describe('the inbox was deleted: nobody reads it any more'),
     version: int,
   }),
   key: { partition: 't#{tenant_key}G#$public#{inbox_key}', sort: 'c#*' },

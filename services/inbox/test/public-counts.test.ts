@@ -45,3 +45,82 @@ describe('what is stored of messages to everyone', () => {
     expect([await storedOf('flash'), await storedOf('news')]).toEqual([0, 1]);
   });
 });
+
+describe('what the host can read', () => {
+  it('counts messages to everyone as of now', async () => {
+    await broadcast('flash', '6s');
+    await broadcast('news', '1h');
+    await office.ask('POST', 'main/broadcasts', { send: hello });
+    await office.ask('PUT', 'main/users/u1');
+    const counts = async () => (await office.ask('GET', 'main/public-counts', { as: 'reader' })).body;
+    expect(await counts()).toEqual({ published: 3, categories: { flash: 1, news: 1 }, members: 1 });
+    await office.clock.advance(6000);
+    expect(await counts()).toEqual({ published: 2, categories: { news: 1 }, members: 1 });
+    expect((await office.ask('GET', 'main/public-counts', { as: 'acme-u1' })).status).toBe(403);
+  });
+
+  const uids = Array.from({ length: 25 }, (_, i) => `u${String(i).padStart(2, '0')}`);
+  type Row = { uid: string; read: boolean; readat: number | null };
+  const receipts = async (id: string, query = '') => {
+    const rows: Row[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const path = `main/sends/${id}/receipts?limit=10${query}${cursor && `&cursor=${cursor}`}`;
+      const { status, body } = await office.ask('GET', path, { as: 'reader' });
+      expect(status).toBe(200);
+      rows.push(...(body.data as unknown as Row[]));
+      cursor = body.next_cursor;
+    }
+    return rows;
+  };
+
+  it.each(['everyone', 'users'])('who has read a message to %s, page by page and as a file', async kind => {
+    const own = await office.ask('POST', 'main/messages', { send: { ...hello, uids } });
+    await office.inbox.operations.runDue();
+    const id = kind === 'users' ? own.body.id : await broadcast('news', '1h');
+    const readat = office.clock.now() / 1000;
+    await office.ask('PUT', `main/users/u03/messages/${id}/read`);
+    await office.ask('POST', 'main/users/u17/read', { send: {} });
+    await office.ask('PUT', `main/users/u05/messages/${id}/read`);
+    await office.ask('DELETE', `main/users/u05/messages/${id}/read`);
+    const expected = uids.map(uid => {
+      const read = uid === 'u03' || uid === 'u17';
+      return { uid, read, readat: read ? readat : null };
+    });
+    expect(await receipts(id)).toEqual(expected);
+    expect((await receipts(id, '&read=true')).map(one => one.uid)).toEqual(['u03', 'u17']);
+    expect(await receipts(id, '&read=false')).toHaveLength(23);
+
+    const file = async (format: string) => {
+      const answer = await office.call('GET', `main/sends/${id}/receipts/export?format=${format}`);
+      return { type: answer.headers.get('content-type'), text: await answer.text() };
+    };
+    const ndjson = await file('ndjson');
+    expect(ndjson.type).toBe('application/x-ndjson');
+    expect(
+      ndjson.text
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line)),
+    ).toEqual(expected);
+    const csv = await file('csv');
+    expect(csv.text.split('\r\n').slice(0, 5)).toEqual([
+      'uid,read,readat',
+      'u00,false,',
+      'u01,false,',
+      'u02,false,',
+      `u03,true,${readat}`,
+    ]);
+    await office.ask('DELETE', `main/messages/${id}`);
+    expect(await receipts(id)).toEqual([]);
+  });
+
+  it('nothing of who joined too late to see it, or of another tenant', async () => {
+    await office.ask('PUT', 'main', { send: { ...main, late_joiners: 'none' } });
+    const id = await broadcast('news', '1h');
+    await office.ask('PUT', 'main/users/u1');
+    expect(await receipts(id)).toEqual([]);
+    for (const path of ['receipts', 'receipts/export'])
+      expect((await office.ask('GET', `main/sends/${id}/${path}`, { as: 'bob' })).status).toBe(404);
+  });
+});

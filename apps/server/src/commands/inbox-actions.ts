@@ -24,7 +24,7 @@ type Flag =
   | 'json';
 export type InboxFlags = ConnectFlags & Partial<Record<Flag, unknown>>;
 
-export const actions = { send, broadcast, list, read, tail, redact };
+export const actions = { send, broadcast, list, read, tail, redact, receipts, delete: deleteInbox };
 
 const shownMessages = 20;
 
@@ -179,4 +179,24 @@ async function redact(flags: InboxFlags, id: string | undefined): Promise<void> 
   if (id !== undefined) await client.inbox.redact({ ...place, id });
   else if (host_system_id !== undefined) await client.inbox.redactHostId({ ...place, host_system_id });
   console.log('nobody sees it any more');
+}
+
+async function receipts(flags: InboxFlags, id: string | undefined): Promise<void> {
+  const place = placeOf(flags);
+  if (id === undefined) throw new UsageError('which message? give its id (see stak inbox list)');
+  const most = readCount('--limit', flags.limit, shownMessages);
+  const filter = flags.unread ? { read: 'false' as const } : {};
+  const { client } = await connect(flags);
+  const rows = await takeFirst(iterate(client.inbox.listReceipts, { ...place, id, ...filter }), most);
+  if (flags.json) return printJson(rows);
+  const lines = rows.map(one => [one.uid, one.readat === null ? 'unread' : timeText(one.readat * 1000)]);
+  printTable([['user', 'read'], ...lines], 'Nobody has it.');
+}
+
+async function deleteInbox(flags: InboxFlags): Promise<void> {
+  const place = placeOf(flags);
+  if (!flags.all) throw new UsageError(`everything in ${place.inbox_key} would be gone; say so with --all`);
+  const { client } = await connect(flags);
+  await client.inbox.deleteInbox(place);
+  console.log(`${place.inbox_key} is deleted; what was in it is being erased`);
 }

@@ -10,6 +10,8 @@ export function registerInbox(cli: CAC): void {
     read: 'Mark a message as read, or all with --all',
     tail: 'Follow the inbox of a user as it changes',
     redact: 'Take a message back from everybody',
+    receipts: 'Who got a message, and when they read it',
+    delete: 'Delete an inbox with everything in it',
   })
     .option('--url <url>', 'The server (default: the last one signed in to)')
     .option('--tenant <id>', 'Whose inbox it is')
@@ -23,10 +25,10 @@ export function registerInbox(cli: CAC): void {
     .option('--ttl <duration>', 'send, broadcast: how long it is there, like 30d or 12h')
     .option('--at <time>', 'send, broadcast: when, if not now')
     .option('--host-id <id>', 'send, broadcast: an id of your own, taken once; redact: instead of our id')
-    .option('--unread', 'list: what the user has not read')
-    .option('--all', 'read: everything')
-    .option('--limit <number>', 'list: at most so many (default: 20)')
-    .option('--json', 'list, tail: everything there is to know')
+    .option('--unread', 'list: what the user has not read; receipts: who has not read it')
+    .option('--all', 'read: everything; delete: with everything in it')
+    .option('--limit <number>', 'list, receipts: at most so many (default: 20)')
+    .option('--json', 'list, receipts, tail: everything there is to know')
     .example('stak inbox send --tenant acme --inbox news --to ann,bob --title "Hello" --body "How are you?"')
     .example('stak inbox list --tenant acme --inbox news --user ann --unread')
     .example('stak inbox tail --tenant acme --inbox news --user ann')

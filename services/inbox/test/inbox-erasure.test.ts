@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { inboxCategories } from '../src/table.ts';
+import { startConsumers } from './consumers.ts';
+import { hello, main, type Office, openOffice } from './office.ts';
+
+let office: Office;
+beforeEach(async () => {
+  office = await openOffice();
+  for (const inbox of ['main', 'news']) await office.ask('PUT', inbox, { send: main });
+});
+afterEach(() => office.close());
+
+const stored = async () => {
+  const { Items = [] } = await office.engine.client.scan({ TableName: 'stak-inbox' });
+  return Items.filter(item => item.kind !== 'EJ' && JSON.stringify([item.pk, item.sk]).includes('main'));
+};
+const many = (count: number) => Array.from({ length: count }, (_, i) => `u${i}`);
+const runDue = () => office.inbox.operations.runDue();
+
+async function fill() {
+  const taxonomy = { category: 'offer' };
+  const send = { ...hello, taxonomy, uids: many(30), host_system_id: 'H-1' };
+  await office.ask('POST', 'main/messages', { send });
+  const large = { title: 'Terms', body: 'x'.repeat(20_000) };
+  await office.ask('POST', 'main/messages', { send: { message: large, uids: many(10) } });
+  await runDue();
+  const { id } = (await office.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy } })).body;
+  await office.ask('PUT', `main/users/u1/messages/${id}/read`);
+  const send_at = office.clock.now() / 1000 + 3600;
+  await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], send_at } });
+}
+
+describe('deleting an inbox', () => {
+  it('is for those who may administer', async () => {
+    expect((await office.ask('DELETE', 'main', { as: 'reader' })).status).toBe(403);
+    expect((await office.ask('DELETE', 'main', { as: 'bob' })).status).toBe(404);
+    expect((await office.ask('DELETE', 'nowhere')).status).toBe(404);
+    expect((await office.ask('GET', 'main/erasure')).body.code).toBe('inbox.erasure_not_found');
+  });
+
+  it('makes it missing at once for everyone, erases everything, and leaves the others alone', async () => {
+    await fill();
+    await office.ask('POST', 'news/broadcasts', { send: hello });
+    const others = (await office.ask('GET', 'news/users/u1/messages')).body.data;
+    const { status, body } = await office.ask('DELETE', 'main');
+    expect([status, body.status]).toEqual([202, 'erasing']);
+    for (const path of ['main', 'main/users/u1/counts', 'main/users/u1/messages', 'main/public-counts'])
+      expect((await office.ask('GET', path)).body.code).toBe('inbox.not_found');
+    const send = { ...hello, uids: ['u1'] };
+    expect((await office.ask('POST', 'main/messages', { send })).body.code).toBe('inbox.not_found');
+    expect((await office.ask('PUT', 'main', { send: main })).body.code).toBe('inbox.being_erased');
+    expect((await office.ask('GET', '/v1/tenants/acme/inboxes')).body.data).toMatchObject([
+      { inbox_key: 'news' },
+    ]);
+    expect((await office.ask('DELETE', 'main')).status).toBe(202);
+
+    await runDue();
+    const progress = (await office.ask('GET', 'main/erasure')).body as unknown as { erased: number };
+    expect(progress).toMatchObject({ status: 'erasing', finishedat: null });
+    expect(progress.erased).toBeGreaterThan(100);
+    await office.clock.advance(limits.quietMs);
+    await runDue();
+    expect((await office.ask('GET', 'main/erasure')).body.status).toBe('erased');
+    expect(await stored()).toEqual([]);
+    expect((await office.ask('GET', 'news/users/u1/messages')).body.data).toEqual(others);
+
+    expect((await office.ask('PUT', 'main', { send: main })).status).toBe(200);
+    expect((await office.ask('GET', 'main/users/u1/messages')).body.data).toEqual([]);
+    await office.ask('POST', 'main/messages', { send: { ...send, host_system_id: 'H-1' } });
+    expect((await office.ask('GET', 'main/users/u1/messages')).body.data).toHaveLength(1);
+  });
+
+  it('goes on after its worker was killed, at any write', async () => {
+    await fill();
+    await office.ask('DELETE', 'main');
+    const { client } = office.engine;
+    const { transactWrite, update } = client;
+    for (let kill = 0; (await stored()).length > 0; kill++) {
+      let left = kill % 7;
+      const dying =
+        <I, O>(write: (input: I) => Promise<O>) =>
+        async (input: I): Promise<O> => {
+          if (left-- === 0) throw new Error('killed');
+          return write(input);
+        };
+      Object.assign(client, { transactWrite: dying(transactWrite), update: dying(update) });
+      await runDue();
+      Object.assign(client, { transactWrite, update });
+      await office.clock.advance(limits.leaseMs + limits.quietMs);
+    }
+    expect((await office.ask('GET', 'main/erasure')).body.status).toBe('erased');
+  });
+
+  it('finds what was under way when it began', async () => {
+    const { client } = office.engine;
+    const { transactWrite } = client;
+    let release = () => {};
+    const held = new Promise<void>(resolve => (release = resolve));
+    let isHeld = () => {};
+    const reached = new Promise<void>(resolve => (isHeld = resolve));
+    client.transactWrite = async input => {
+      client.transactWrite = transactWrite;
+      isHeld();
+      await held;
+      return transactWrite(input);
+    };
+    const publishing = office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'] } });
+    await reached;
+    await office.ask('DELETE', 'main');
+    await runDue();
+    release();
+    expect((await publishing).status).toBe(201);
+    await office.clock.advance(limits.quietMs);
+    await runDue();
+    await office.clock.advance(limits.quietMs);
+    await runDue();
+    expect((await office.ask('GET', 'main/erasure')).body.status).toBe('erased');
+    expect(await stored()).toEqual([]);
+  });
+
+  it('stops no stream handler', async () => {
+    await fill();
+    const consumers = startConsumers(office);
+    await office.ask('POST', 'main/users/u1/read', { send: {} });
+    await office.ask('DELETE', 'main');
+    await runDue();
+    const { id } = (await office.ask('POST', 'news/messages', { send: { ...hello, uids: ['u1'] } })).body;
+    await office.ask('PUT', `news/users/u1/messages/${id}/read`);
+    const readOf = async () =>
+      ((await office.ask('GET', `news/sends/${id}`)).body as unknown as { read: number }).read;
+    await consumers.until(async () => (await readOf()) === 1);
+    await consumers.stop();
+  });
+
+  it('keeps the number of members when a user who is erased gets a message meanwhile', async () => {
+    await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1', 'u2'] } });
+    const { client } = office.engine;
+    const { transactGet } = client;
+    client.transactGet = async input => {
+      client.transactGet = transactGet;
+      const found = await transactGet(input);
+      await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'] } });
+      return found;
+    };
+    while ((await office.inbox.eraser.eraseUser('acme', 'u1')) === 'more');
+    expect((await office.ask('GET', 'main/public-counts')).body).toMatchObject({ members: 1 });
+    expect((await office.ask('GET', 'main/users/u1/counts')).body).toMatchObject({ total: 0 });
+  });
+});
+
+describe('categories', () => {
+  const broadcast = (category: string, ttl: string) =>
+    office.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy: { category }, ttl } });
+  const fillUp = async (ttl: string) => {
+    for (let i = 0; i < limits.categories; i++) expect((await broadcast(`c${i}`, ttl)).status).toBe(201);
+  };
+  const listed = async () =>
+    ((await office.ask('GET', 'main/categories')).body.data as unknown as { category: string }[]).map(
+      one => one.category,
+    );
+
+  it('count while they have messages', async () => {
+    await fillUp('6s');
+    expect((await broadcast('one-more', '1h')).body.code).toBe('inbox.too_many_categories');
+    await office.clock.advance(7000);
+    expect((await broadcast('one-more', '1h')).status).toBe(201);
+    expect(await listed()).toEqual(['one-more']);
+  });
+
+  it('count no longer where they were written without a time, and their messages are gone', async () => {
+    await fillUp('6s');
+    await broadcast('c0', '1h');
+    const place = { tenant_key: 'acme', inbox_key: 'main' };
+    const { until: _, version, kind: __, ...item } = (await office.store.get(inboxCategories, place))!;
+    await office.store.put(inboxCategories, item, { ifVersion: version });
+    expect((await broadcast('one-more', '1h')).body.code).toBe('inbox.too_many_categories');
+    await office.clock.advance(7000);
+    expect((await broadcast('one-more', '1h')).status).toBe(201);
+    expect(await listed()).toEqual(['c0', 'one-more']);
+  });
+
+  it('can be deleted when nothing is in them', async () => {
+    await fillUp('1h');
+    expect((await office.ask('DELETE', 'main/categories/none')).body.code).toBe('inbox.category_not_found');
+    expect((await office.ask('DELETE', 'main/categories/c1')).body.code).toBe('inbox.category_in_use');
+    const { data } = (await office.ask('GET', 'main/sends?limit=50')).body;
+    const { id } = data.find(one => one.taxonomy?.category === 'c1')!;
+    await office.ask('DELETE', `main/messages/${id}`);
+    expect((await office.ask('DELETE', 'main/categories/c1', { as: 'reader' })).status).toBe(403);
+    expect((await office.ask('DELETE', 'main/categories/c1')).status).toBe(204);
+    expect(await listed()).not.toContain('c1');
+    expect((await broadcast('one-more', '1h')).status).toBe(201);
+  });
+
+  it('are written once for many messages that live long', async () => {
+    office.ledger.clear();
+    for (let i = 0; i < 20; i++) {
+      await broadcast('news', '30d');
+      await office.clock.advance(60_000);
+    }
+    const writes = office.ledger.entries().find(one => one.pattern === 'put inbox categories');
+    expect(writes?.calls).toBe(1);
+  });
+});
