@@ -19,6 +19,7 @@ export async function runGuide(page: Page, { folder, stak, env }: Reader) {
     'set -euo pipefail',
     'curl() {',
     '  case " $* " in',
+    '    *" --max-time "*) command curl "$@";;',
     '    *" -N "*|*" -sN "*) timeout 2 curl "$@" || true;; # a stream has no end: two seconds of it will do',
     '    *" -i "*|*"%{http_code}"*) command curl "$@";;',
     '    *) command curl --fail-with-body "$@";;',

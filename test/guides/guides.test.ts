@@ -59,7 +59,17 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     /^title +priority +due_date$/m,
     'Backed up to ./backup, with the secret-key',
   ],
-  [page('webhooks'), '"status":"delivered"', '"status":"filtered"', /^401$/m, /^404$/m, /^retry: 2000$/m],
+  [
+    page('webhooks'),
+    '"matched":false', // the sample
+    '"duplicate":true',
+    '"status":"delivered"',
+    '{"id":7,"status":"paid"}', // the body, as it came
+    '"action":"replay"',
+    /^event: event$/m, // the live view
+    /^401$/m,
+    /^404$/m, // nobody outside sends for Stak
+  ],
   [page('inbox'), '"title":"Your invoice"', /^event: counts$/m],
   [page('tasks'), '"title":"Buy milk"', '"title":"Buy bread"'],
   [page('agents'), 'rule thanks · no model', 'I will remember: I like tea'],
