@@ -30,10 +30,13 @@ export function mountDemoSignIn(app: Api['app'], folder: string): void {
       if (value !== undefined) headers.set(name, value);
     }
     const body = JSON.stringify({ email: demo.email, password: demo.password, cookie: true });
-    return app.fetch(
-      new Request(new URL('/v1/auth/login', c.req.url), { method: 'POST', headers, body }),
-      c.env,
-    );
+    const login = new Request(new URL('/v1/auth/login', c.req.url), { method: 'POST', headers, body });
+    // Not with what came in: the body of this request is another one.
+    const remoteAddress = c.env.incoming?.socket.remoteAddress;
+    return app.fetch(login, {
+      ...(c.env.outgoing && { outgoing: c.env.outgoing }),
+      ...(remoteAddress !== undefined && { remoteAddress }),
+    });
   });
 }
 
