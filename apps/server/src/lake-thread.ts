@@ -50,6 +50,7 @@ const consumers = lake.subscriptions.map(subscription =>
     subscription,
     source: database.source,
     client,
+    owners: database.owners,
     log,
     clock,
     checkpointMs,
