@@ -10,7 +10,8 @@ import { stats } from './stats.ts';
 import { createCatalog } from './storage/catalog.ts';
 import { createCommitter } from './storage/committer.ts';
 import { makeFolder, StoreError, storeExists } from './storage/file.ts';
-import { claimFormat, openStore } from './storage/store.ts';
+import { metaKey } from './storage/keys.ts';
+import { claimFormat, encodeJson, openStore, readMeta } from './storage/store.ts';
 import { createStreamHub } from './streams/hub.ts';
 import { rollShards } from './streams/lifecycle.ts';
 import { resumeMaintenance } from './tables/maintenance.ts';
@@ -139,11 +140,26 @@ export async function createEngine(options: EngineOptions) {
     return removed;
   }
 
+  const sweeperId = peers.id ?? `${process.pid}-alone`;
+
+  // Of several processes one sweeps, until it is gone or has not said for a while that it does.
+  async function claimSweep(): Promise<boolean> {
+    store.refresh();
+    const held = readMeta<{ id: string; until: number }>(store, 'sweeper');
+    const isOthers = held !== undefined && held.id !== sweeperId && held.until > context.now();
+    if (isOthers && !(await peers.isGone(held.id))) return false;
+    const claim = { id: sweeperId, until: context.now() + 2 * sweepIntervalMs };
+    await context.submit(tx => tx.put(metaKey('sweeper'), encodeJson(claim)));
+    return true;
+  }
+
   // Also takes up what another process left unfinished when it was killed.
   function maintain(): void {
     store.clearDeadReaders();
     resumeMaintenance(context);
-    context.background('sweep', async () => void (await sweep()));
+    context.background('sweep', async () => {
+      if (await claimSweep()) await sweep();
+    });
   }
   const timer = sweepIntervalMs > 0 ? setInterval(maintain, sweepIntervalMs).unref() : undefined;
 

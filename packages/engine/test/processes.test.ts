@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEngine, type Engine } from '../src/index.ts';
-import { openStore } from '../src/storage/store.ts';
+import { openStore, readMeta } from '../src/storage/store.ts';
 import { type Peer, startPeer } from './crash/peers.ts';
 import { hashTable, newIndex, streaming } from './engine-fixture.ts';
 
@@ -231,6 +231,29 @@ it('clears the places of dead readers', async () => {
   expect(store.clearDeadReaders()).toBeGreaterThan(0);
   expect(store.clearDeadReaders()).toBe(0);
   await store.close();
+});
+
+it('sweeps in one of several processes, and in the next when that one is gone', async () => {
+  const path = join(folder, 'swept');
+  let nowMs = 1_000_000;
+  const open = () => createEngine({ path, clock: { now: () => nowMs }, sweepIntervalMs: 20 });
+  const [one, two] = [await open(), await open()];
+  const sweeper = async () => {
+    const store = openStore(path);
+    const claim = readMeta<{ id: string; until: number }>(store, 'sweeper');
+    await store.close();
+    return claim;
+  };
+  await expect.poll(sweeper).toBeDefined();
+  const first = (await sweeper())!.id;
+  const [holder, other] = first === one.id ? [one, two] : [two, one];
+  // It goes on holding it, however often the other looks.
+  nowMs += 30;
+  await expect.poll(async () => (await sweeper())!.until).toBe(nowMs + 40);
+  expect((await sweeper())!.id).toBe(first);
+  await holder.close();
+  await expect.poll(async () => (await sweeper())!.id).toBe(other.id);
+  await other.close();
 });
 
 it('lets two engines of one process share a folder', async () => {
