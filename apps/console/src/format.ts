@@ -36,7 +36,10 @@ export const formatNumber = (value: number): string => new Intl.NumberFormat().f
 
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
-  return `${(bytes / 1024).toFixed(bytes < 10_240 ? 1 : 0)} KB`;
+  if (bytes < 1_000_000) return `${(bytes / 1024).toFixed(bytes < 10_240 ? 1 : 0)} KB`;
+  const [size, unit] =
+    bytes < 1e9 ? [bytes / 1e6, 'MB'] : bytes < 1e12 ? [bytes / 1e9, 'GB'] : [bytes / 1e12, 'TB'];
+  return `${Number(size.toFixed(1))} ${unit}`;
 }
 
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });

@@ -1,4 +1,11 @@
-import { type AccountsDeps, createAccounts, plans } from '@stak/accounts';
+import {
+  type AccountsDeps,
+  createAccounts,
+  createStorage,
+  plansWith,
+  type Storage,
+  storageTable,
+} from '@stak/accounts';
 import { createAgents, createModels } from '@stak/agents';
 import {
   type AnyEndpoint,
@@ -12,14 +19,22 @@ import type { Clock, ErrorCatalogue, Ids, Logger, Owners, Sealer, Worker } from 
 import { createLake, createLakeReader, type LakeDeps } from '@stak/lake';
 import { createOutbound } from '@stak/outbound';
 import type { Alarm, Following, Subscription } from '@stak/streams';
-import type { AnyTable, Cursors, Store } from '@stak/table';
+import type { AnyTable, Cursors, DynamoClient, Store } from '@stak/table';
 import { createTasks, userIdOf } from '@stak/tasks';
 import { type Audit, createTenants, type Eraser } from '@stak/tenants';
 import { createWebhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
 import { createExplorer, type Explorer, type ExplorerDeps } from './explorer/explorer.ts';
 import { followed, insights } from './followed.ts';
-import { ownInboxEndpoints, ownInboxEraser, ownTenant, tellAlert, tellReminder } from './notices.ts';
+import {
+  ownInboxEndpoints,
+  ownInboxEraser,
+  ownTenant,
+  tellAlert,
+  tellReminder,
+  tellStorage,
+} from './notices.ts';
+import { countedTables, ownersOfServices, withStorageLimit } from './storage.ts';
 import { type SystemDeps, systemEndpoints } from './system.ts';
 import { withTrail } from './trail.ts';
 
@@ -34,13 +49,21 @@ export type Surroundings = {
   publicUrl: string;
   config: Pick<
     ServerConfig,
-    'corsOrigins' | 'github' | 'google' | 'stripe' | 'outboundAllow' | 'models' | 'webhooksPerMinute'
+    | 'corsOrigins'
+    | 'github'
+    | 'google'
+    | 'stripe'
+    | 'outboundAllow'
+    | 'models'
+    | 'webhooksPerMinute'
+    | 'storageLimits'
   >;
   passwordCost?: AccountsDeps['passwordCost'];
   system: Pick<SystemDeps, 'source' | 'ledger' | 'workers'>;
   // None: nothing is captured. With `wake`, a thread of its own captures and keeps it.
   lake?: Pick<LakeDeps, 'objects' | 'scratch' | 'client' | 'source'> & { wake?(): void };
   announceRevoked?: Revocations['announce']; // to the other processes
+  client: DynamoClient; // for what scans whole tables
   explorer?: Pick<ExplorerDeps, 'client' | 'control' | 'source' | 'ledger' | 'operators'>; // none: nobody looks
 };
 
@@ -58,6 +81,7 @@ export type Services = {
   all: readonly Service[];
   ownEndpoints: readonly AnyEndpoint[];
   explorer?: Explorer;
+  storage: Storage;
   authenticate: Authenticate;
   onAlarm(alarm: Alarm): void; // a consumer has lost records
   // Makes sure, before the first request, of what the first request needs. The tables are there.
@@ -81,6 +105,7 @@ export function composeServices(surroundings: Surroundings): Services {
     tenants.eraser,
     // Last: it follows what the others have erased.
     ...(lake ? [lake.eraser] : []),
+    { name: 'storage', eraseAccount: async id => storage.erase(id).then(() => 'done') },
   ];
 
   const accounts = createAccounts({
@@ -96,7 +121,10 @@ export function composeServices(surroundings: Surroundings): Services {
     google: config.google,
     stripe: config.stripe,
     passwordCost: surroundings.passwordCost,
+    storageLimits: config.storageLimits,
+    readStorage: accountId => storage.read(accountId),
   });
+  const plans = plansWith(config.storageLimits);
   const mintEndUserToken = async (grant: Parameters<typeof accounts.mintEndUserToken>[0]) => {
     const { token, expiresIn } = await accounts.mintEndUserToken(grant);
     return { token, expires_at: new Date(clock.now() + expiresIn * 1000).toISOString() };
@@ -132,6 +160,7 @@ export function composeServices(surroundings: Surroundings): Services {
     countUsage: accounts.users.incrementUsage,
     requestsPerSource: config.webhooksPerMinute,
     raiseAlert: tellAlert(inbox.operations),
+    hasRoom: (userId, bytes) => storage.hasRoom(userId, bytes),
   });
   const tasks = createTasks({
     ...base,
@@ -159,6 +188,7 @@ export function composeServices(surroundings: Surroundings): Services {
     enterTenant: tenants.enterTenant,
     resolveChannel: tenants.resolveChannel,
     findChannelUser: tenants.findChannelUser,
+    hasRoom: (accountId, bytes) => storage.hasRoom(accountId, bytes),
     models: createModels(config.models),
     ports: {
       taskStatistics: (tenantId, userId) =>
@@ -170,6 +200,28 @@ export function composeServices(surroundings: Surroundings): Services {
       webhookHealth: webhooks.readHealth,
     },
   });
+
+  const storage: Storage = createStorage({
+    ...base,
+    client: surroundings.client,
+    source: surroundings.system.source,
+    tables: countedTables,
+    services: ownersOfServices,
+    accountOf: {
+      tenant: tenants.payerOf,
+      source: webhooks.ownerOfSource,
+      connection: webhooks.ownerOfConnection,
+    },
+    // What an account that is being deleted still has goes with it.
+    planOf: async accountId => {
+      const profile = await accounts.users.readProfile(accountId);
+      return profile?.deletingAt === undefined ? profile?.plan : undefined;
+    },
+    limitOf: plan => plans[plan].storageBytes,
+    notify: tellStorage(inbox.operations, clock),
+  });
+  const limited = <S extends { api: readonly AnyEndpoint[] }>(service: S) =>
+    withStorageLimit({ storage, accountOf: tenants.payerOf }, service);
 
   const lake = surroundings.lake && composeLake(surroundings.lake);
 
@@ -188,12 +240,16 @@ export function composeServices(surroundings: Surroundings): Services {
   });
   const all: readonly Service[] = [
     accounts,
-    tenants,
-    ...[gated(inbox), webhooks, gated(tasks), agents].map(service => withTrail({ audit, log }, service)),
+    limited(tenants),
+    ...[gated(inbox), webhooks, gated(tasks), agents].map(service =>
+      withTrail({ audit, log }, limited(service)),
+    ),
+    { ...storage, api: [], errors: accounts.errors, tables: [storageTable] },
     ...(lake ? [gated(lake)] : []),
   ];
   return {
     all,
+    storage,
     onAlarm: alarm => lake?.onAlarm(alarm),
     ownEndpoints: [
       // For as long as an access token: it outlives the session or the key that it was asked for with.

@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os';
+import type { StorageLimits } from '@stak/accounts';
 import type { ModelsConfig } from '@stak/agents';
 import { z } from 'zod';
 import { FlagError, UsageError } from './errors.ts';
 import { isLoopback } from './loopback.ts';
 import { distance } from './spelling.ts';
+import { storageLimits } from './storage-limits.ts';
 
 type Environment = Record<string, string | undefined>;
 
@@ -49,6 +51,7 @@ export const serverVariables = {
   STAK_WEBHOOKS_PER_MINUTE: whole(1_000_000_000).min(1).default(300_000),
   STAK_CONNECTIONS_PER_ADDRESS: whole(1_000_000).min(1).default(2_000),
   STAK_BODY_MEMORY_MB: whole(1_000_000).min(16).default(64),
+  STAK_STORAGE_LIMITS: storageLimits.default({}),
   STAK_METRICS_TOKEN: secret.optional(),
   STAK_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
   STAK_DEMO: z.stringbool().optional(),
@@ -111,6 +114,7 @@ export type ServerConfig = {
   webhooksPerMinute: number; // of one address, and to one source
   connectionsPerAddress: number;
   bodyMemoryMb: number; // of all requests in flight
+  storageLimits: StorageLimits; // where they are not those of the plans
   metricsToken: string | undefined;
   logLevel: z.output<(typeof serverVariables)['STAK_LOG_LEVEL']>;
   demo: boolean;
@@ -164,6 +168,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     webhooksPerMinute: data.STAK_WEBHOOKS_PER_MINUTE,
     connectionsPerAddress: data.STAK_CONNECTIONS_PER_ADDRESS,
     bodyMemoryMb: data.STAK_BODY_MEMORY_MB,
+    storageLimits: data.STAK_STORAGE_LIMITS,
     metricsToken: data.STAK_METRICS_TOKEN,
     logLevel: data.STAK_LOG_LEVEL ?? (isProduction ? 'info' : 'warn'),
     isPrivate,

@@ -1,4 +1,4 @@
-import { ferryhookMain } from '@stak/accounts';
+import { ferryhookMain, storageTable } from '@stak/accounts';
 import { conversationsTable } from '@stak/agents';
 import { httpTable } from '@stak/http/table';
 import { inboxTable } from '@stak/inbox';
@@ -16,6 +16,7 @@ export const designs: readonly AnyTable[] = [
   inboxTable,
   conversationsTable,
   todoAppData,
+  storageTable,
   httpTable,
   streamsTable,
 ];

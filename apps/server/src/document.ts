@@ -27,6 +27,7 @@ export function describeServices(): Services {
     sealer: createSealer({ keys: [{ id: 'none', secret: 'nothing is sealed with this' }] }),
     publicUrl: 'http://127.0.0.1:8787',
     config: readServerConfig({}, {}),
+    client: nowhere(),
     system: { source: nowhere(), ledger: createLedger(), workers: () => [] },
     explorer: {
       client: nowhere(),

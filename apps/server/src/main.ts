@@ -10,6 +10,7 @@ import { registerLake } from './commands/lake.ts';
 import { registerLogin } from './commands/login.ts';
 import { registerSecrets } from './commands/secrets.ts';
 import { registerStart } from './commands/start.ts';
+import { registerStorage } from './commands/storage.ts';
 import { registerStreams } from './commands/streams.ts';
 import { registerTables } from './commands/tables.ts';
 import { registerTasks } from './commands/tasks.ts';
@@ -34,6 +35,7 @@ async function main(argv: string[]): Promise<void> {
   registerDynamoDb(cli);
   registerTables(cli);
   registerStreams(cli);
+  registerStorage(cli);
   registerSecrets(cli);
   cli.help(sections => shapeHelp(cli, sections));
   cli.version(manifest.version);

@@ -9,6 +9,7 @@ export type Measured = {
   ledger: Ledger;
   eventLoop: EventLoopWatch;
   workers(): readonly WorkerState[];
+  storage(): Promise<{ services: readonly { service: string; bytes: number }[] }>;
   consumers(): readonly { name: string; counters: Counters }[];
   token: string | undefined;
   supervised?: Pick<Supervised, 'answer' | 'gather'>;
@@ -40,6 +41,7 @@ export function createMetrics(): {
       exposeWorkers(registers, measured);
       new Gauge({ name: 'stak_processes', help: 'Processes that serve', registers }).set(1);
       measured.supervised?.answer('metrics', () => registry.getMetricsAsJSON());
+      exposeStorage(registers, measured);
       return {
         contentType: registry.contentType,
         read: measured.supervised ? () => readAll(measured.supervised!) : () => registry.metrics(),
@@ -101,6 +103,21 @@ function exposeEventLoop(registers: Registry[], watch: EventLoopWatch): void {
     collect() {
       this.reset();
       this.inc(watch.blocked());
+    },
+  });
+}
+
+// Everyone's together: a series for each account would be as many as there are customers.
+function exposeStorage(registers: Registry[], { storage }: Measured): void {
+  new Gauge({
+    name: 'stak_storage_bytes',
+    help: 'Bytes that accounts have in the tables, by service',
+    labelNames: ['service'],
+    registers,
+    aggregator: 'max', // every process reads the same counts
+    async collect() {
+      this.reset();
+      for (const { service, bytes } of (await storage()).services) this.set({ service }, bytes);
     },
   });
 }

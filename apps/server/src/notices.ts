@@ -1,9 +1,12 @@
+import type { StorageNotice } from '@stak/accounts';
 import { endpoint, json, route } from '@stak/http';
 import type { Inbox } from '@stak/inbox';
+import type { Clock } from '@stak/kit';
 import type { Remind } from '@stak/tasks';
 import type { Eraser, Tenants } from '@stak/tenants';
 import type { Alert, Emit } from '@stak/webhooks';
 import { z } from 'zod';
+import { noticeOf } from './storage.ts';
 
 // What Stak itself has to tell: to an account, whose inbox is in a tenant of ours, or to a tenant's user. No account
 // can have a tenant of this name.
@@ -38,6 +41,20 @@ export const tellAlert =
     const title = `Webhooks: ${alertKind.replaceAll('_', ' ')}`;
     const key = `${hour}.${connectionId}.${alertKind}`;
     return tell(post, ownTenant, 'alerts', { uid: userId, title, body: detail, category: 'webhooks', key });
+  };
+
+// Once a month for each share of the storage that is used.
+export const tellStorage =
+  (post: Post, clock: Clock) =>
+  (notice: StorageNotice): Promise<void> => {
+    const { accountId: uid, percent } = notice;
+    const key = `storage.${new Date(clock.now()).toISOString().slice(0, 7)}.${percent}`;
+    return tell(post, ownTenant, 'alerts', {
+      uid,
+      ...noticeOf(notice),
+      category: 'storage',
+      key: `${uid}.${key}`,
+    });
   };
 
 type Reminded = { post: Post; emit: Emit; accountOf: Tenants['accountOf'] };

@@ -99,6 +99,7 @@ async function startOn(
   const services = composeServices({
     store,
     owners,
+    client,
     cursors,
     clock,
     ids,
@@ -201,6 +202,7 @@ async function startOn(
       ledger,
       eventLoop,
       workers: listWorkers,
+      storage: services.storage.readAll,
       consumers: () => [
         ...consumers.map(({ name, counters }) => ({ name, counters: counters() })),
         ...(lakeHost?.consumers() ?? []),

@@ -1,3 +1,4 @@
+import { storageTable } from '@stak/accounts';
 import { httpTable } from '@stak/http/table';
 import { streamsTable } from '@stak/streams';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +13,7 @@ const entities = followed.flatMap(({ entities = [] }) => entities);
 
 describe('the lake', () => {
   it('follows every table, but for those in which Stak keeps its own place', () => {
-    const own = [httpTable, streamsTable].map(({ name }) => name);
+    const own = [httpTable, streamsTable, storageTable].map(({ name }) => name);
     const tables = designs.map(({ name }) => name).filter(name => !own.includes(name));
     expect(followed.map(({ table }) => table.name).sort()).toEqual(tables.sort());
   });

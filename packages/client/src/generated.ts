@@ -703,7 +703,7 @@ export type ApiTypes = {
   };
   /** Read your account. For: account, scope read. */
   'accounts.getMe': { args: Record<never, never>; data: AccountsGetMeData };
-  /** Read what you used this month. For: account, scope read. */
+  /** Read what you used this month, and how much you store. For: account, scope read. */
   'accounts.getUsage': {
     args: Record<never, never>;
     data: {
@@ -711,6 +711,12 @@ export type ApiTypes = {
       usageThisMonth: number;
       plan: 'free' | 'starter' | 'pro' | 'team';
       eventsPerMonth: number;
+      storage: {
+        usedBytes: number;
+        limitBytes: number | null;
+        isComplete: boolean;
+        services: Array<{ service: string; bytes: number; items: number }>;
+      };
     };
   };
   /** The public keys that tokens are verified with. For: public. */
@@ -762,6 +768,7 @@ export type ApiTypes = {
         eventsPerMonth: number;
         eventsPerMinute: number;
         retentionSeconds: number;
+        storageBytes: number | null;
       }>;
       next_cursor: null;
     };

@@ -3,6 +3,7 @@ import {
   type Attributes,
   hasKeyOf,
   type ItemOf,
+  itemBytes,
   type Recognised,
   recognise,
   untagItem,
@@ -19,6 +20,9 @@ type Event = {
   eventId: string;
   // When the item changed, to the second.
   at: Date;
+  // The sizes of the images as DynamoDB measures items; 0 for an image that there is none of.
+  oldBytes: number;
+  newBytes: number;
 };
 type Images<Item> =
   | { kind: 'insert'; old: undefined; new: Item }
@@ -65,7 +69,20 @@ export function readChange<E extends AnyEntity>(entities: readonly E[], record: 
     sequence: SequenceNumber,
     eventId: record.eventID,
     at: new Date(secondsOf(ApproximateCreationDateTime) * 1000),
+    get oldBytes() {
+      return bytesOf(record.dynamodb, 'OldImage');
+    },
+    get newBytes() {
+      return bytesOf(record.dynamodb, 'NewImage');
+    },
   } as Change<E>;
+}
+
+function bytesOf(data: StreamRecord['dynamodb'], image: 'OldImage' | 'NewImage'): number {
+  const known = data?.[`${image}Bytes`];
+  if (known !== undefined) return known;
+  const item = data?.[image];
+  return item ? itemBytes(untagItem(item)) : 0;
 }
 
 function readImages(entities: readonly AnyEntity[], { dynamodb }: StreamRecord) {

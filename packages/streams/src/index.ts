@@ -1,3 +1,4 @@
+export { type CatchUp, createCatchUp } from './catch-up.ts';
 export type { Change, ChangeKind, ChangeOf, UnknownChange } from './change.ts';
 export { type Consumer, type ConsumerOptions, createConsumer } from './consumer.ts';
 export type { Counters } from './counters.ts';
@@ -9,6 +10,7 @@ export { type LambdaAnswer, type LambdaEvent, toLambda } from './lambda.ts';
 export { type EffectSteps, oncePerEvent } from './once-per-event.ts';
 export { requestRedrive } from './redrive.ts';
 export type { Alarm } from './shard-task.ts';
+export { listShards } from './shards.ts';
 export type { StreamRecord, StreamSource } from './source.ts';
 export { streamsTable } from './state-table.ts';
 export { type ConsumerStatus, listConsumers, readStatus, type ShardStatus } from './status.ts';

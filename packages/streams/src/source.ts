@@ -24,6 +24,9 @@ export type StreamRecord = {
     NewImage?: Image;
     OldImage?: Image;
     SequenceNumber?: string;
+    // The sizes of the images, from the embedded engine only: it knows them without decoding.
+    readonly NewImageBytes?: number;
+    readonly OldImageBytes?: number;
   };
   // The Streams API spells these with capitals, a Lambda event without.
   userIdentity?: { Type?: string; PrincipalId?: string; type?: string; principalId?: string };

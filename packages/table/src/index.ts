@@ -10,8 +10,18 @@ export { type AnyEntity, type Entity, entity, type InputOf, type ItemOf, type Ke
 export { DesignError, tableErrors } from './errors.ts';
 export { failedStep, type StepFailure } from './failure.ts';
 export { entityOf, hasKeyOf, isExpired, keyOf, type Recognised, recognise } from './item.ts';
+export { itemBytes } from './item-bytes.ts';
 export { type KeyPiece, piecesOf } from './key-template.ts';
 export { measureCosts } from './measure.ts';
+export {
+  createOwners,
+  type FindOwner,
+  type Owner,
+  type Ownership,
+  ownedByItem,
+  ownedByKey,
+  ownedByNobody,
+} from './owner.ts';
 export type { PageOptions, ResultPage } from './page.ts';
 export { checkParams, deleteParams, getParams, putParams } from './params.ts';
 export { type AccessPattern, type KeyCondition, patternsOf } from './pattern.ts';

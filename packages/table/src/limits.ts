@@ -18,3 +18,5 @@ export const readBudget = 10_000; // items one call reads for a page before it a
 
 export const cursorBytes = 16_384; // the longest keys of an item and of an index, encrypted and in base64url
 export const cursorsKept = 1000; // that were given lately: less than a kilobyte each, as a rule
+
+export const sharedOwners = 20_000; // parts of keys whose items' owner is remembered, about 150 bytes each

@@ -17,7 +17,7 @@ import { doneBy } from './audit.ts';
 import { type Browser, originOf } from './browser.ts';
 import type { Deletions } from './deletion.ts';
 import { accountsErrors, userNotFound } from './errors.ts';
-import { plans } from './plans.ts';
+import type { Plan, PlanName } from './plans.ts';
 import {
   auditSchema,
   callerSchema,
@@ -29,6 +29,7 @@ import {
   usageSchema,
 } from './schema.ts';
 import { changePassword, type SignInDeps } from './sign-in.ts';
+import type { StorageUse } from './storage/counts.ts';
 import type { AuditEntry } from './table.ts';
 import type { User } from './users.ts';
 
@@ -131,7 +132,7 @@ const routes = {
     tags,
     auth: 'account',
     scope: 'read',
-    summary: 'Read what you used this month',
+    summary: 'Read what you used this month, and how much you store',
     responses: { 200: json(usageSchema) },
   }),
   listPlans: route({
@@ -145,8 +146,15 @@ const routes = {
   }),
 };
 
-export function createAccountApi(deps: SignInDeps & { browser: Browser; deletions: Deletions }) {
-  const { users, audit, browser, deletions } = deps;
+export type AccountApiDeps = SignInDeps & {
+  browser: Browser;
+  deletions: Deletions;
+  plans: Readonly<Record<PlanName, Plan>>;
+  readStorage(accountId: string): Promise<StorageUse>;
+};
+
+export function createAccountApi(deps: AccountApiDeps) {
+  const { users, audit, browser, deletions, plans } = deps;
   const readUser = async (userId: string): Promise<User> => {
     const user = await users.getById(userId);
     if (!user) throw userNotFound();
@@ -192,9 +200,17 @@ export function createAccountApi(deps: SignInDeps & { browser: Browser; deletion
       return c.json(toPage({ items: items.map(showEntry), cursor }), 200);
     }),
     endpoint(routes.getUsage, async c => {
-      const { plan, usageThisMonth, usagePeriodStart } = await readUser(c.get('principal').accountId);
-      const { eventsPerMonth } = plans[plan];
-      return c.json({ usagePeriodStart, usageThisMonth, plan, eventsPerMonth }, 200);
+      const { accountId } = c.get('principal');
+      const [user, use] = await Promise.all([readUser(accountId), deps.readStorage(accountId)]);
+      const { plan, usageThisMonth, usagePeriodStart } = user;
+      const { eventsPerMonth, storageBytes: limitBytes } = plans[plan];
+      const storage = {
+        usedBytes: use.bytes,
+        limitBytes,
+        isComplete: use.isCounted,
+        services: use.services,
+      };
+      return c.json({ usagePeriodStart, usageThisMonth, plan, eventsPerMonth, storage }, 200);
     }),
     endpoint(routes.listPlans, c => c.json({ data: Object.values(plans), next_cursor: null }, 200)),
   ] as const;

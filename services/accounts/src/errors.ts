@@ -3,6 +3,7 @@ import { defineErrors } from '@stak/kit';
 export const accountsErrors = defineErrors({
   'accounts.credentials_wrong': 401,
   'accounts.refresh_refused': 401,
+  'accounts.storage_limit_reached': 402,
   'accounts.origin_refused': 403,
   'accounts.password_wrong': 403,
   'accounts.sign_in_again': 403,
@@ -14,6 +15,7 @@ export const accountsErrors = defineErrors({
   'accounts.too_many_keys': 409,
   'accounts.being_deleted': 409,
   'accounts.changed': 409,
+  'accounts.request_exceeds_storage': 413,
   'accounts.too_many_attempts': 429,
   'accounts.busy': 503,
 });

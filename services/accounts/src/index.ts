@@ -21,10 +21,12 @@ import type { GithubSettings } from './oauth/github.ts';
 import type { GoogleSettings } from './oauth/google.ts';
 import { createSocialSignIn } from './oauth/social-sign-in.ts';
 import { createPasswords, type PasswordCost } from './passwords.ts';
+import { plansWith, type StorageLimits } from './plans.ts';
 import { createRecent } from './recent.ts';
 import { createSessions } from './sessions.ts';
 import { proveOwner } from './sign-in.ts';
 import { createSigningKeys } from './signing-keys.ts';
+import { nothingStored, type StorageUse } from './storage/counts.ts';
 import { ferryhookMain } from './table.ts';
 import { createThrottle, type ThrottlePolicies } from './throttle.ts';
 import { createTokens } from './tokens.ts';
@@ -37,8 +39,14 @@ export type { CheckEndUser } from './authenticate.ts';
 export { subscription } from './billing/table.ts';
 export type { AccountEraser } from './deletion.ts';
 export { accountsErrors } from './errors.ts';
+export { accountOwners } from './owners.ts';
 export type { PasswordCost } from './passwords.ts';
-export { type Plan, type PlanName, planNames, plans } from './plans.ts';
+export { type Plan, type PlanName, planNames, plans, plansWith, type StorageLimits } from './plans.ts';
+export { listStorage, type StorageUse } from './storage/counts.ts';
+export { type StorageNotice, sizeText } from './storage/limit.ts';
+export { requestRecount } from './storage/recount.ts';
+export { createStorage, type ServiceOwners, type Storage } from './storage/storage.ts';
+export { storageTable } from './storage/table.ts';
 export { type ApiKey, apiKey, auditEntry, ferryhookMain, profile } from './table.ts';
 export type { ThrottlePolicies } from './throttle.ts';
 export type { EndUserClaims, EndUserGrant, Minted } from './tokens.ts';
@@ -59,6 +67,8 @@ export type AccountsDeps = Base & {
   throttles?: Partial<ThrottlePolicies>;
   // Tells other processes ahead that something of the account is revoked, so that open event streams end.
   announceRevoked?: (revoked: { account: string }) => Promise<void>;
+  storageLimits?: StorageLimits; // where the plans' own do not fit this installation
+  readStorage?: (accountId: string) => Promise<StorageUse>; // none: nothing is counted
   authCacheMs?: number; // 0 asks the table for every request
   random?: Random;
 };
@@ -117,7 +127,13 @@ export function createAccounts(given: AccountsDeps) {
 
   const api = [
     ...createAuthApi({ ...signing, browser }),
-    ...createAccountApi({ ...signing, browser, deletions }),
+    ...createAccountApi({
+      ...signing,
+      browser,
+      deletions,
+      plans: plansWith(given.storageLimits ?? {}),
+      readStorage: given.readStorage ?? (async () => nothingStored),
+    }),
     ...createKeysApi({ apiKeys, audit, keys }),
     ...social.api,
     ...billing.api,

@@ -85,6 +85,10 @@ export const planDetailsSchema = z.strictObject({
   eventsPerMonth: z.int(),
   eventsPerMinute: z.int(),
   retentionSeconds: z.int(),
+  storageBytes: z
+    .int()
+    .nullable()
+    .describe('Of everything you and your tenants have; null if there is no limit'),
 });
 
 export const usageSchema = z.strictObject({
@@ -92,6 +96,14 @@ export const usageSchema = z.strictObject({
   usageThisMonth: z.int(),
   plan: planSchema,
   eventsPerMonth: z.int(),
+  storage: z
+    .strictObject({
+      usedBytes: z.int().describe('Of everything you and your tenants have, some seconds ago'),
+      limitBytes: z.int().nullable().describe('Of your plan; null if there is no limit'),
+      isComplete: z.boolean().describe('False while it is counted for the first time'),
+      services: z.array(z.strictObject({ service: z.string(), bytes: z.int(), items: z.int() })),
+    })
+    .describe('Items are measured as DynamoDB does; indexes, the change log and the lake are not in it'),
 });
 
 // The names are OAuth's. The refresh token is here only for those who asked for no cookie.

@@ -38,6 +38,8 @@ export type AgentsDeps = {
   enterTenant: EnterTenant;
   resolveChannel: ResolveChannel;
   findChannelUser: FindChannelUser;
+  // Whether an account may store so many bytes more; always, if nobody says.
+  hasRoom?(accountId: string, bytes: number): Promise<boolean>;
   models?: Models; // none: answers come from rules and skills only
   ports?: SkillPorts; // a skill whose port is missing is not listed
   skills?: readonly Skill[]; // of the operator, besides the built-in ones
@@ -56,6 +58,7 @@ export type Service = {
   readonly enterTenant: EnterTenant;
   readonly resolveChannel: ResolveChannel;
   readonly findChannelUser: FindChannelUser;
+  readonly hasRoom: NonNullable<AgentsDeps['hasRoom']>;
   readonly models: Models | undefined;
   readonly skills: readonly Skill[];
   readonly channels: ChannelKinds;

@@ -24,6 +24,7 @@ import './skills/custom-table.ts';
 export type { AgentsDeps, FindChannelUser } from './deps.ts';
 export { agentErrors } from './errors.ts';
 export { createModels, type Models, type ModelsConfig } from './models/models.ts';
+export { agentOwners } from './owners.ts';
 export type { InboxSummary, SkillPorts, TaskStatistics, WebhookHealth } from './skills/built-in.ts';
 export { customSkill } from './skills/custom-table.ts';
 export { defineSkill, type Skill, type SkillScope } from './skills/skill.ts';
@@ -57,6 +58,7 @@ function createService(deps: AgentsDeps): Service {
   const service: Service = {
     ...{ store, clock, ids, log, sealer, outbound, enterTenant, resolveChannel, findChannelUser },
     random: deps.random ?? systemRandom,
+    hasRoom: deps.hasRoom ?? (async () => true),
     models: deps.models,
     skills: [...portSkills(deps.ports ?? {}), ...ownSkills(() => service), ...(deps.skills ?? [])],
     channels: {

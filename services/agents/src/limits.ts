@@ -88,3 +88,5 @@ export const channelTextChars = { slack: 12_000, teams: 12_000, telegram: 4_096,
 export const openIdMs = 60 * 60_000; // how long a provider's signing keys are believed
 export const tokenEarlyMs = 60_000; // an access token is renewed this long before it ends
 export const erasedTogether = 10; // conversations that one call of the eraser deletes
+
+export const answerBytes = 4000; // of an answer and what is kept with it: what an account is asked to have room for

@@ -29,6 +29,7 @@ import { userApi } from './user-api.ts';
 
 export type { EnterTenant, InboxDeps } from './deps.ts';
 export { inboxErrors } from './errors.ts';
+export { inboxOwners } from './owners.ts';
 export type { Place, UserPlace } from './places.ts';
 export { messageBody } from './send-table.ts';
 export { inboxConfig, inboxTable, publicMessage, userMessage } from './table.ts';

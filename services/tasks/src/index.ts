@@ -19,6 +19,7 @@ import { todoAppData } from './table.ts';
 export type { TasksDeps } from './deps.ts';
 export { tasksErrors } from './errors.ts';
 export { type Owner, ownerOf, userIdOf } from './owner.ts';
+export { taskOwners } from './owners.ts';
 export type { DescribeOwner, Person } from './profile.ts';
 export type { Remind } from './reminders.ts';
 export type { WireTask } from './schema.ts';

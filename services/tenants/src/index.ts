@@ -8,7 +8,7 @@ import { createErasureWorker } from './erasure-worker.ts';
 import { tenantErrors } from './errors.ts';
 import { type EnterTenant, type Entrance, enterTenant, readOpenTenant } from './gate.ts';
 import { createOwnEraser } from './own-eraser.ts';
-import { tenants, user } from './table.ts';
+import { tenant, tenants, user } from './table.ts';
 import { tenantEndpoints } from './tenant-api.ts';
 import { listTenantIds } from './tenants.ts';
 import { createTokenEpochs } from './token-epochs.ts';
@@ -21,6 +21,7 @@ export type { Audit, AuditEntry, MintEndUserToken, TenantsDeps } from './deps.ts
 export type { Erased, Eraser, ExportedItem } from './erasers.ts';
 export { tenantErrors } from './errors.ts';
 export type { EnteredTenant, EnterTenant, Entrance } from './gate.ts';
+export { tenantOwners } from './owners.ts';
 export { endUserScopes } from './scopes.ts';
 export { defaultSettings, type TenantSettings } from './settings.ts';
 export { channelMapping, tenant, tenants as tenantsTable, user as tenantUser } from './table.ts';
@@ -68,6 +69,8 @@ export function createTenants(deps: TenantsDeps) {
     isTokenRevoked: service.epochs.isRevoked,
     // Whose tenant it is; nobody's when it is deleted.
     accountOf: async (tenantId: string) => (await readOpenTenant(service, tenantId))?.account_id,
+    // Also while it is being deleted: what it has counts for the account until it is gone.
+    payerOf: async (tenant_id: string) => (await deps.store.get(tenant, { tenant_id }))?.account_id,
     tenantsOf: (accountId: string) => listTenantIds(service, accountId),
     eraser,
   };

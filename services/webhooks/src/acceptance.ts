@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Admission } from './admission.ts';
 import type { Counters } from './counters.ts';
-import type { Base } from './deps.ts';
+import type { Base, WebhookDeps } from './deps.ts';
 import { webhookErrors } from './errors.ts';
 import { type Receipt, type Received, writeEvent } from './event-writing.ts';
 import type { Intake } from './intake.ts';
@@ -12,6 +12,7 @@ export type Acceptance = Base & {
   admission: Admission;
   counters: Counters;
   intake: Intake;
+  hasRoom?: WebhookDeps['hasRoom'];
   onReceived(sourceId: string): void; // for those who watch
 };
 
@@ -29,6 +30,13 @@ export async function acceptEvent(
   const plan = await deps.admission.admit(source.userId);
   if (request.body.length > Math.min(plan.bodyBytes ?? limits.bodyBytes, limits.bodyBytes))
     throw webhookErrors.create('webhooks.body_too_large', 'The body is larger than the plan allows.');
+
+  const bytes = request.body.length + limits.eventBytes + connections.length * limits.deliveryBytes;
+  if (deps.hasRoom && !(await deps.hasRoom(source.userId, bytes)))
+    throw webhookErrors.create(
+      'webhooks.storage_limit_reached',
+      'The account that this webhook is for has no storage left.',
+    );
 
   const dedupeId = shortId(arrived.dedupeId);
   const received = { ...arrived, dedupeId, retentionSeconds: plan.retentionSeconds };

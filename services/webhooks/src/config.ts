@@ -113,7 +113,7 @@ function createAnswers<V>(clock: Clock) {
 }
 
 // The index may be late to know a source; it is never wrong about its owner.
-async function findOwner(store: Store, sourceId: string): Promise<string | undefined> {
+export async function findOwner(store: Store, sourceId: string): Promise<string | undefined> {
   const { items } = await store.query(sourceById, { sourceId }, { limit: 1 });
   return items[0]?.userId;
 }

@@ -26,6 +26,8 @@ export type WebhookDeps = {
   usageOf(userId: string): Promise<number>; // events of this month, as far as they were reported
   countUsage(userId: string, count: number): Promise<void>;
   requestsPerSource?: number; // a minute, whatever they bring
+  // Whether the account may store so many bytes more; always, if nobody says.
+  hasRoom?(userId: string, bytes: number): Promise<boolean>;
   raiseAlert?(alert: Alert): Promise<void>;
   publicUrl?: string; // where senders reach us: some of them sign it
 };

@@ -20,6 +20,7 @@ export type Emit = (accountId: string, event: StakEvent) => Promise<void>;
 const lasting = new Set<string>([
   'webhooks.source_paused',
   'webhooks.quota_exceeded',
+  'webhooks.storage_limit_reached',
   'webhooks.body_too_large',
 ]);
 

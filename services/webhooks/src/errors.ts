@@ -19,6 +19,7 @@ export const webhookErrors = defineErrors({
   'webhooks.quota_exceeded': 402,
   'webhooks.rules_failed': 422,
   'webhooks.busy': 503,
+  'webhooks.storage_limit_reached': 402,
 });
 
 export const notFound = (what: 'source' | 'connection' | 'event' | 'job') =>

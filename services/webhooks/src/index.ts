@@ -6,7 +6,7 @@ import { alertSubscription } from './alerts.ts';
 import { analyse } from './analytics.ts';
 import { createAttempts } from './attempts.ts';
 import { createBreaker } from './breaker.ts';
-import { configFollowing, createConfig } from './config.ts';
+import { configFollowing, createConfig, findOwner } from './config.ts';
 import { createConnectionApi } from './connection-api.ts';
 import { createConnections } from './connections.ts';
 import { createCounters, dayOf } from './counters.ts';
@@ -33,6 +33,10 @@ export type { AccountPlan, WebhookDeps } from './deps.ts';
 export type { Emit, StakEvent } from './emission.ts';
 export { webhookErrors } from './errors.ts';
 export { delivery, event, ferryhookEvents } from './events-table.ts';
+export { webhookOwners } from './owners.ts';
+
+import { connectionPointer } from './main-table.ts';
+
 export { type Alert, alert, type Connection, connection, type Source, source } from './main-table.ts';
 
 // Ferryhook: takes webhooks, keeps them, and delivers them to wherever they are connected.
@@ -63,7 +67,15 @@ export function createWebhooks(deps: WebhookDeps) {
   const jobs = createJobs({ ...replay, getEvent: events.getById });
   const pipeline = { clock, secrets, rules: createRules(sandbox), outbound };
 
-  const acceptance = { ...base, config, admission, counters, intake, onReceived: tails.ring };
+  const acceptance = {
+    ...base,
+    hasRoom: deps.hasRoom,
+    config,
+    admission,
+    counters,
+    intake,
+    onReceived: tails.ring,
+  };
 
   const api = [
     ...createIngestApi({ ...acceptance, secrets, publicUrl }),
@@ -116,6 +128,10 @@ export function createWebhooks(deps: WebhookDeps) {
     events,
     attempts,
     readHealth,
+    // Whose a source or a connection is, deleted ones too as long as they are remembered.
+    ownerOfSource: (sourceId: string) => findOwner(store, sourceId),
+    ownerOfConnection: async (connectionId: string) =>
+      (await store.get(connectionPointer, { connectionId }))?.userId,
     // For other rooms, which have something to tell.
     operations: { emit: createEmit(acceptance) },
     eraser: createEraser({ ...base, config }),

@@ -31,6 +31,7 @@ const receive = route({
     'webhooks.headers_too_large',
     'webhooks.rate_limited',
     'webhooks.quota_exceeded',
+    'webhooks.storage_limit_reached',
   ],
   limits: { bodyBytes: limits.bodyBytes, isWebhook: true }, // besides, its source and the account's plan are limits
 });

@@ -116,3 +116,6 @@ export const alertTimeoutMs = 5 * second; // for a POST of an alert: others wait
 export const alertsTogether = 100; // under way: an address that hangs must not hold up everybody's
 export const eraseEvents = 100; // of one step, each with its deliveries, attempts and payload
 export const eraseGraceMs = 5 * second; // longer than another process may believe in a source that is gone
+
+export const eventBytes = 1500; // of an event besides its body, with its headers: what its account is asked to have room for
+export const deliveryBytes = 1000; // of a delivery and its first attempts

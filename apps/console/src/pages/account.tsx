@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, messageOf } from '../api.ts';
 import { DataTable } from '../data-table.tsx';
-import { formatAgo, formatNumber, formatTime } from '../format.ts';
+import { formatAgo, formatBytes, formatNumber, formatTime } from '../format.ts';
 import { Loaded } from '../loaded.tsx';
 import { ApiKeys } from './api-keys.tsx';
 
@@ -57,7 +57,7 @@ function Plan() {
       </Card>
       <Card withBorder>
         <Loaded query={usage}>
-          {({ usageThisMonth, eventsPerMonth }) => (
+          {({ usageThisMonth, eventsPerMonth, storage }) => (
             <>
               <Text size="sm">
                 {formatNumber(usageThisMonth)} of {formatNumber(eventsPerMonth)} events this month
@@ -67,11 +67,38 @@ function Plan() {
                 value={Math.min(100, (100 * usageThisMonth) / eventsPerMonth)}
                 aria-label="Events used this month"
               />
+              <Storage {...storage} />
             </>
           )}
         </Loaded>
       </Card>
     </SimpleGrid>
+  );
+}
+
+type StorageProps = {
+  usedBytes: number;
+  limitBytes: number | null;
+  isComplete: boolean;
+  services: readonly { service: string; bytes: number }[];
+};
+
+function Storage({ usedBytes, limitBytes, isComplete, services }: StorageProps) {
+  const share = limitBytes === null ? undefined : (100 * usedBytes) / limitBytes;
+  const color = share === undefined || share < 80 ? undefined : share < 100 ? 'yellow' : 'red';
+  return (
+    <>
+      <Text size="sm" mt="md">
+        {formatBytes(usedBytes)}
+        {limitBytes !== null && ` of ${formatBytes(limitBytes)}`} stored{!isComplete && ', still counting'}
+      </Text>
+      {share !== undefined && (
+        <Progress mt="xs" value={Math.min(100, share)} color={color} aria-label="Storage used" />
+      )}
+      <Text size="xs" c="dimmed" mt="xs">
+        {services.map(({ service, bytes }) => `${service} ${formatBytes(bytes)}`).join(' · ')}
+      </Text>
+    </>
   );
 }
 

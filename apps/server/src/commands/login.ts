@@ -30,8 +30,16 @@ export function registerLogin(cli: CAC): void {
     .action(async (flags: ConnectFlags) => {
       const { connect } = await import('../connection.ts');
       const { client, url } = await connect(flags);
-      const { data: me } = await client.accounts.getMe();
-      console.log(`${me.email} at ${url}: plan ${me.plan}, ${me.usageThisMonth} events this month`);
+      const { sizeText } = await import('@stak/accounts');
+      const [{ data: me }, { data: usage }] = await Promise.all([
+        client.accounts.getMe(),
+        client.accounts.getUsage(),
+      ]);
+      const { usedBytes, limitBytes } = usage.storage;
+      const limit = limitBytes === null ? '' : ` of ${sizeText(limitBytes)}`;
+      console.log(
+        `${me.email} at ${url}: plan ${me.plan}, ${me.usageThisMonth} events this month, ${sizeText(usedBytes)}${limit} stored`,
+      );
     });
 }
 

@@ -1,5 +1,5 @@
 import { endUserScopes } from '@stak/tenants';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { traffic } from '../../src/trail.ts';
 import {
   type Attempt,
@@ -52,6 +52,7 @@ describe('a walk through every operation', () => {
   // The steps build on each other, as a customer's do: one test, in order.
   it('gives the owner what is theirs, and the stranger nothing', async () => {
     for (const step of steps) {
+      if (step.operation === 'tenants.delete') await checkStorage(world);
       const request = requestOf(world, step);
       const place = `${step.operation} ${request.method} ${request.path}`;
       const operation = world.operations.find(one => one.id === step.operation)!;
@@ -99,6 +100,27 @@ async function expectNothing(
 
 const read = async (world: World, request: Request) => tell(await send(world.server.url, request));
 const tell = ({ status, text }: Answer) => [status, text.replace(/"request_id":"[^"]*"/, '')];
+
+// Counted change by change while everything happened, and then again by looking at every item.
+async function checkStorage({ server }: World): Promise<void> {
+  const { storage } = server.services;
+  let counted: Awaited<ReturnType<typeof storage.list>> = [];
+  // Until nothing has changed for longer than a count is behind.
+  await vi.waitFor(
+    async () => {
+      const before = counted;
+      counted = await storage.list();
+      expect(counted).toEqual(before);
+    },
+    { timeout: 30_000, interval: 2_500 },
+  );
+  await storage.requestRecount();
+  await storage.countWhereNeeded(new AbortController().signal);
+  expect(await storage.list()).toEqual(counted);
+  const { services } = await storage.readAll();
+  const names = ['accounts', 'agents', 'inbox', 'tasks', 'tenants', 'webhooks'];
+  expect(services.map(({ service }) => service)).toEqual(names);
+}
 
 // Whatever an account changes by its key. What it does to itself, accounts record under names of their own.
 function isManagement(world: World, { operation, status = 200 }: Step): boolean {

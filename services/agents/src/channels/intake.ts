@@ -49,6 +49,8 @@ export async function takeMessage(
   const place = placeFor(user_id); // an identity that is linked to somebody else begins anew
   const message_id = `msg_${hash(type, channel_id, said.id)}`;
   if (await service.store.get(messageItem, { ...place, message_id }, { consistent: true })) return;
+  if (!(await service.hasRoom(entered.account_id, Buffer.byteLength(said.text) + limits.answerBytes)))
+    return tell(service, nobody, said.identity, to, 'full');
   let reserved_on: string;
   try {
     reserved_on = await reserveMessage(service, { tenant_id: owner, user_id }, settings);
@@ -107,6 +109,7 @@ const notices: Readonly<Record<string, string>> = {
   unknown: 'I do not know you yet. Ask the administrator of your team to link your account.',
   suspended: 'This assistant is not available at the moment.',
   disabled: 'This assistant does not answer here.',
+  full: 'I cannot take messages at the moment: the storage of your team is full.',
   quota: 'The messages of today are used up. I am back tomorrow.',
 };
 
@@ -121,7 +124,7 @@ async function tell(
   const text = notices[reason];
   if (text === undefined) return;
   const nowMs = service.clock.now();
-  const days = reason === 'quota' ? 1 : limits.noticeDays;
+  const days = reason === 'quota' || reason === 'full' ? 1 : limits.noticeDays;
   const told = { tenant_id: place.tenant_id, type: to.type, identity, reason, ttl: ttlAfter(nowMs, days) };
   const fresh = { epoch: nextEpoch(0, nowMs), last_seq: 0, waiting_count: 0 };
   const noReply = { reply: is.absent };

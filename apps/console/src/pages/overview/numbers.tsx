@@ -1,7 +1,7 @@
 import { SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api.ts';
-import { formatNumber } from '../../format.ts';
+import { formatBytes, formatNumber } from '../../format.ts';
 import { Stat } from '../../stat.tsx';
 import { TextLink } from '../../text-link.tsx';
 import { Alerts } from './alerts.tsx';
@@ -10,8 +10,9 @@ const refetchInterval = 10_000;
 
 export function Numbers() {
   return (
-    <SimpleGrid cols={{ base: 2, md: 4 }}>
+    <SimpleGrid cols={{ base: 2, md: 5 }}>
       <Usage />
+      <Storage />
       <Alerts />
       <Sources />
       <Tenants />
@@ -19,12 +20,27 @@ export function Numbers() {
   );
 }
 
-function Usage() {
-  const { data } = useQuery({
+const useUsage = () =>
+  useQuery({
     queryKey: ['usage'],
     queryFn: async () => (await client.accounts.getUsage()).data,
     refetchInterval,
   });
+
+function Storage() {
+  const { data } = useUsage();
+  const limit = data?.storage.limitBytes;
+  return (
+    <Stat
+      label="Stored"
+      value={data ? formatBytes(data.storage.usedBytes) : '…'}
+      note={limit === null ? 'Your plan has no limit' : limit && `of ${formatBytes(limit)} in your plan`}
+    />
+  );
+}
+
+function Usage() {
+  const { data } = useUsage();
   return (
     <Stat
       label="Events this month"

@@ -1,0 +1,147 @@
+import {
+  accountOwners,
+  ferryhookMain,
+  type ServiceOwners,
+  type Storage,
+  type StorageNotice,
+  sizeText,
+} from '@stak/accounts';
+import { agentOwners, conversationsTable } from '@stak/agents';
+import type { AnyEndpoint, Principal } from '@stak/http';
+import { inboxOwners, inboxTable } from '@stak/inbox';
+import { taskOwners, todoAppData } from '@stak/tasks';
+import { tenantOwners, tenantsTable } from '@stak/tenants';
+import { ferryhookEvents, webhookOwners } from '@stak/webhooks';
+
+// The tables whose bytes count, and whose each entity is. A new entity has to be in its service's list: the server does
+// not start otherwise.
+export const countedTables = [
+  ferryhookMain,
+  ferryhookEvents,
+  tenantsTable,
+  inboxTable,
+  conversationsTable,
+  todoAppData,
+] as const;
+
+type Kind = 'account' | 'tenant' | 'source' | 'connection';
+export const ownersOfServices: readonly ServiceOwners<Kind>[] = [
+  { service: 'accounts', owners: accountOwners },
+  { service: 'webhooks', owners: webhookOwners },
+  { service: 'tenants', owners: tenantOwners },
+  { service: 'inbox', owners: inboxOwners },
+  { service: 'agents', owners: agentOwners },
+  { service: 'tasks', owners: taskOwners },
+];
+
+const leastBytes = 1000; // what a request adds at least, with keys, indexes and a line in some log
+const copyBytes = 1500; // of a message's copy whose body is stored once for all
+const sharedFrom = 64 * 1024; // what storing it once saves at least, or each copy has it
+const smallEdit = 1000; // an edit of a task that finishes it, moves it or renames it
+
+// Requests that store nothing worth counting, and those that make room: they go on when the storage is full. All other
+// requests that write are refused then.
+export const unlimited: ReadonlySet<string> = new Set([
+  'tenants.update',
+  'tenants.eraseUser',
+  'tenants.mintToken',
+  'tenants.revokeTokens',
+  'inbox.writeSettings',
+  'inbox.writeInbox',
+  'inbox.markRead',
+  'inbox.archive',
+  'inbox.snooze',
+  'inbox.readMany',
+  'inbox.seeMany',
+  'inbox.unreadMany',
+  'inbox.archiveMany',
+  'webhooks.editSource',
+  'webhooks.editConnection',
+  'webhooks.rotateSecret',
+  'webhooks.rotateAlertSecret',
+  'webhooks.testConnection',
+  'webhooks.cancelEvent',
+  'webhooks.cancelJob',
+  'tasks.clearCompleted',
+  'tasks.restore',
+  'tasks.move',
+  'tasks.replaceFeed',
+  'agents.changeMemorySettings',
+]);
+
+type Recipients = { uids?: readonly string[] };
+
+// How much a request stores, where that is not about as much as it sends. 0: it may pass whatever is stored.
+const estimates: Readonly<Record<string, (bytes: number, body: never) => number>> = {
+  'inbox.publish': (bytes, body: Recipients) => messageBytes(bytes, body),
+  'inbox.bulk': (_, { messages }: { messages: readonly Recipients[] }) =>
+    messages.reduce((sum, one) => sum + messageBytes(jsonBytes(one), one), 0),
+  'tasks.update': bytes => (bytes <= smallEdit ? 0 : bytes),
+  'tasks.bulk': (_, { items }: { items: readonly { set?: object }[] }) => {
+    const bytes = items.map(({ set }) => (set ? jsonBytes(set) : 0));
+    return bytes.every(one => one <= smallEdit) ? 0 : bytes.reduce((sum, one) => sum + one, 0);
+  },
+};
+
+const messageBytes = (bytes: number, { uids = [] }: Recipients): number =>
+  bytes * uids.length >= sharedFrom + bytes
+    ? bytes + uids.length * copyBytes
+    : uids.length * (bytes + copyBytes);
+
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+type Context = {
+  get(name: 'principal'): Principal;
+  get(name: 'body'): Uint8Array | undefined;
+  req: { valid(part: 'json'): unknown };
+};
+type Handle = (c: Context) => Promise<Response>;
+type Guard = { storage: Pick<Storage, 'admit'>; accountOf(tenantId: string): Promise<string | undefined> };
+
+const isGuarded = ({ route }: AnyEndpoint): boolean =>
+  ['post', 'put', 'patch'].includes(route.method) &&
+  ['account', 'user', 'endUser'].includes(route.auth) &&
+  !unlimited.has(route.operationId ?? '');
+
+// A service whose requests that write are let in as long as there is room for them.
+export const withStorageLimit = <S extends { api: readonly AnyEndpoint[] }>(guard: Guard, service: S) => ({
+  ...service,
+  api: service.api.map(one => (isGuarded(one) ? guarded(guard, one) : one)),
+});
+
+function guarded({ storage, accountOf }: Guard, one: AnyEndpoint): AnyEndpoint {
+  const { route } = one;
+  const handle = one.handler as unknown as Handle;
+  const estimate = estimates[route.operationId ?? ''];
+  const handler: Handle = async c => {
+    const sent = c.get('body')?.length ?? 0;
+    const bytes = estimate ? estimate(sent, c.req.valid('json') as never) : sent;
+    if (!estimate || bytes > 0) {
+      const principal = c.get('principal');
+      const isOwner = principal.kind === 'account';
+      const accountId = isOwner ? principal.accountId : await payerOf(accountOf, principal);
+      if (accountId !== undefined) await storage.admit(accountId, bytes + leastBytes, isOwner);
+    }
+    return handle(c);
+  };
+  const problems = [
+    ...(route.problems ?? []),
+    'accounts.storage_limit_reached',
+    'accounts.request_exceeds_storage',
+  ];
+  return { ...one, route: { ...route, problems }, handler: handler as unknown as AnyEndpoint['handler'] };
+}
+
+const payerOf = async (accountOf: Guard['accountOf'], principal: Principal): Promise<string | undefined> =>
+  principal.kind === 'endUser' ? accountOf(principal.tenantId) : undefined;
+
+export const noticeOf = ({ percent, usedBytes, limitBytes, plan }: StorageNotice) =>
+  percent >= 100
+    ? {
+        title: 'Your storage is full',
+        body: `You use ${sizeText(usedBytes)} of the ${sizeText(limitBytes)} that the plan "${plan}" keeps. Nothing new is stored until you delete something or choose a larger plan; what is stored can be read and is delivered.`,
+      }
+    : {
+        title: `${percent} % of your storage is used`,
+        body: `You use ${sizeText(usedBytes)} of the ${sizeText(limitBytes)} that the plan "${plan}" keeps. When it is full, nothing new is stored.`,
+      };

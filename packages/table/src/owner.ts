@@ -1,0 +1,127 @@
+import { createRecentMap } from '@stak/kit';
+import type { Attributes } from './client.ts';
+import type { AnyEntity, ItemOf, KeyOf } from './entity.ts';
+import { DesignError } from './errors.ts';
+import { fromStored } from './item.ts';
+import { type KeyTemplate, parseKey } from './key-template.ts';
+import * as limits from './limits.ts';
+import type { AnyTable } from './table.ts';
+
+// Whom an item belongs to, told by its key wherever that is possible: images need not be read then.
+
+export type Owner<Kind extends string = string> = { readonly kind: Kind; readonly id: string };
+
+export type Ownership<Kind extends string = string> = {
+  readonly entity: AnyEntity;
+  readonly ofKey?: (key: never) => Owner<Kind> | undefined;
+  readonly ofItem?: (item: never) => Owner<Kind> | undefined;
+  readonly sharedBy?: string;
+};
+
+/** Items whose keys say whose they are: `ownedByKey(task, ({ user_id }) => ({ kind: 'user', id: user_id }))`. */
+export const ownedByKey = <E extends AnyEntity, const Kind extends string>(
+  entity: E,
+  ofKey: (key: KeyOf<E>) => Owner<Kind> | undefined,
+): Ownership<Kind> => ({ entity, ofKey });
+
+/**
+ * Items that have to be read to tell. `sharedBy` names a part of the key: all items with the same value of it have one
+ * owner, so that of many the first is read.
+ */
+export const ownedByItem = <E extends AnyEntity, const Kind extends string>(
+  entity: E,
+  ofItem: (item: Partial<ItemOf<E>>) => Owner<Kind> | undefined,
+  sharedBy?: keyof KeyOf<E> & string,
+): Ownership<Kind> => ({ entity, ofItem, ...(sharedBy !== undefined && { sharedBy }) });
+
+/** What the installation needs for itself. */
+export const ownedByNobody = (entity: AnyEntity): Ownership<never> => ({ entity });
+
+export type OwnedBy<Kind extends string> = { owner: Owner<Kind>; entity: AnyEntity };
+export type FindOwner<Kind extends string> = (
+  table: AnyTable,
+  keys: Attributes,
+  image: () => Attributes | undefined,
+) => OwnedBy<Kind> | undefined;
+
+// Every entity of the tables has to be in the list: one that is forgotten would be counted for nobody.
+export function createOwners<Kind extends string>(
+  tables: readonly AnyTable[],
+  ownerships: readonly Ownership<Kind>[],
+): FindOwner<Kind> {
+  const byTable = new Map<AnyTable, Candidate<Kind>[]>();
+  for (const table of tables) {
+    const candidates = table.entities.map(entity => {
+      const ownership = ownerships.find(one => one.entity === entity);
+      if (!ownership) throw new DesignError(`${table.name}: nobody says whom a ${entity.name} belongs to`);
+      return toCandidate(ownership);
+    });
+    byTable.set(table, candidates);
+  }
+  const shared = createRecentMap<string, Owner<Kind>>(limits.sharedOwners);
+
+  return (table, keys, image) => {
+    const partition = keys[table.keys.partition];
+    const sort = table.keys.sort === undefined ? undefined : keys[table.keys.sort];
+    for (const one of byTable.get(table) ?? []) {
+      const key = keyOfCandidate(one, partition, sort);
+      if (!key) continue;
+      const owner = ownerIn(one, key, image, shared);
+      return owner && { owner, entity: one.ownership.entity };
+    }
+    return undefined;
+  };
+}
+
+type Candidate<Kind extends string> = {
+  ownership: Ownership<Kind>;
+  partition: KeyTemplate;
+  sort?: KeyTemplate;
+};
+
+const toCandidate = <Kind extends string>(ownership: Ownership<Kind>): Candidate<Kind> => {
+  const { partition, sort } = ownership.entity.key.templates;
+  return { ownership, partition, ...(sort && { sort }) };
+};
+
+// Looking at how a key begins is many times cheaper than taking it apart, and mostly enough to say no.
+function keyOfCandidate(
+  { partition: wanted, sort: wantedSort }: Candidate<string>,
+  partition: unknown,
+  sort: unknown,
+): Record<string, string> | undefined {
+  if (!beginsLike(wanted, partition) || (wantedSort && !beginsLike(wantedSort, sort))) return undefined;
+  const first = parseKey(wanted, partition);
+  if (!first || !wantedSort) return first;
+  const second = parseKey(wantedSort, sort);
+  return second && Object.assign(first, second);
+}
+
+const beginsLike = ({ literals }: KeyTemplate, key: unknown): boolean =>
+  typeof key === 'string' && key.startsWith(literals[0]!);
+
+function ownerIn<Kind extends string>(
+  { ownership }: Candidate<Kind>,
+  key: Record<string, string>,
+  image: () => Attributes | undefined,
+  shared: { get(id: string): Owner<Kind> | undefined; set(id: string, owner: Owner<Kind>): void },
+): Owner<Kind> | undefined {
+  const { entity, ofKey, ofItem, sharedBy } = ownership;
+  if (ofKey) return attempt(() => ofKey(key as never));
+  if (!ofItem) return undefined;
+  const known = sharedBy === undefined ? undefined : shared.get(key[sharedBy]!);
+  if (known) return known;
+  const stored = image();
+  const found = stored && attempt(() => ofItem(fromStored(entity, stored) as never));
+  if (found && sharedBy !== undefined) shared.set(key[sharedBy]!, found);
+  return found;
+}
+
+// What somebody wrote past the service may make no sense to it: then it is nobody's.
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
+import { subscription } from './billing/table.ts';
+import * as table from './table.ts';
+
+const account = (id: string | undefined) =>
+  id === undefined ? undefined : ({ kind: 'account', id } as const);
+const byUser = ({ userId }: { userId?: string }) => account(userId);
+
+// Whose storage each item of accounts takes.
+export const accountOwners = [
+  ownedByKey(table.profile, byUser),
+  ownedByKey(table.apiKey, byUser),
+  ownedByKey(table.session, byUser),
+  ownedByKey(table.auditEntry, byUser),
+  ownedByKey(table.usageCount, byUser),
+  ownedByKey(subscription, byUser),
+  ownedByKey(table.accountDeletion, byUser),
+  ownedByItem(table.emailLock, byUser),
+  ownedByItem(table.githubLock, byUser),
+  ownedByItem(table.googleLock, byUser),
+  ownedByItem(table.stripeLock, byUser),
+  ownedByItem(table.apiKeyHash, byUser),
+  ownedByNobody(table.attemptCount),
+  ownedByNobody(table.knownPlace),
+  ownedByNobody(table.signingKey),
+  ownedByNobody(table.oauthState),
+  ownedByNobody(table.stripeEvent),
+];

@@ -1,0 +1,94 @@
+import type { Clock } from '@stak/kit';
+import { type Attributes, type DynamoClient, type ItemOf, recognise, type Store, write } from '@stak/table';
+import { count, countsOfAccount, storageTable, tableStates } from './table.ts';
+
+export type StorageUse = {
+  bytes: number;
+  items: number;
+  services: { service: string; bytes: number; items: number }[];
+  isCounted: boolean; // false until every table was counted once: until then it is less than there is
+  isBehind: boolean; // a table is being counted again: what changes meanwhile is added when that is done
+};
+
+export const nothingStored: StorageUse = {
+  bytes: 0,
+  items: 0,
+  services: [],
+  isCounted: true,
+  isBehind: false,
+};
+
+// What an account has, a second or two ago.
+export async function readStorage(
+  { store, clock }: { store: Store; clock: Clock },
+  tables: readonly string[],
+  account_id: string,
+): Promise<StorageUse> {
+  const generations = new Map<string, number>();
+  let isBehind = false;
+  for await (const { table, generation, holder_until = 0 } of store.all(tableStates, {})) {
+    generations.set(table, generation);
+    isBehind ||= holder_until > clock.now();
+  }
+  const services = new Map<string, { service: string; bytes: number; items: number }>();
+  for await (const one of store.all(countsOfAccount, { account_id })) {
+    if (one.generation !== generations.get(one.table)) continue;
+    const sum = services.get(one.service) ?? { service: one.service, bytes: 0, items: 0 };
+    sum.bytes += one.bytes;
+    sum.items += one.items;
+    services.set(one.service, sum);
+  }
+  const listed = [...services.values()].filter(({ items }) => items > 0);
+  return {
+    bytes: listed.reduce((sum, one) => sum + one.bytes, 0),
+    items: listed.reduce((sum, one) => sum + one.items, 0),
+    services: listed.sort((a, b) => (a.service < b.service ? -1 : 1)),
+    isCounted: tables.every(table => (generations.get(table) ?? 0) > 0),
+    isBehind,
+  };
+}
+
+export async function eraseCounts(store: Store, account_id: string): Promise<void> {
+  const steps = [];
+  for await (const one of store.all(countsOfAccount, { account_id })) steps.push(write.delete(count, one));
+  if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase storage counts' });
+}
+
+export type AccountStorage = { accountId: string; bytes: number; items: number };
+
+// Every account that has something, the largest first. It reads all counts: for operators.
+export async function listStorage({
+  store,
+  client,
+}: {
+  store: Store;
+  client: DynamoClient;
+}): Promise<AccountStorage[]> {
+  const generations = new Map<string, number>();
+  for await (const { table, generation } of store.all(tableStates, {})) generations.set(table, generation);
+  const accounts = new Map<string, AccountStorage>();
+  for await (const found of allCounts(client)) {
+    if (found.generation !== generations.get(found.table)) continue;
+    const { account_id: accountId } = found;
+    const sum = accounts.get(accountId) ?? { accountId, bytes: 0, items: 0 };
+    sum.bytes += found.bytes;
+    sum.items += found.items;
+    accounts.set(accountId, sum);
+  }
+  return [...accounts.values()].sort((a, b) => b.bytes - a.bytes);
+}
+
+export async function* allCounts(client: DynamoClient): AsyncGenerator<ItemOf<typeof count>> {
+  let ExclusiveStartKey: Attributes | undefined;
+  do {
+    const page = await client.scan({
+      TableName: storageTable.name,
+      ...(ExclusiveStartKey && { ExclusiveStartKey }),
+    });
+    for (const item of page.Items ?? []) {
+      const found = recognise([count], item);
+      if (found) yield found.item;
+    }
+    ExclusiveStartKey = page.LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+}

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import * as limits from './limits.ts';
+
+// Which keys were seen, in four bytes each: it may say yes wrongly, once in a million, and never no. (A Bloom filter; a
+// new one begins when one is full.)
+export function createKeyFilter() {
+  const filters: Uint32Array[] = [];
+  let room = 0;
+
+  const places = (key: string): number[] => {
+    const digest = createHash('md5').update(key).digest();
+    const [first, step] = [digest.readUInt32LE(0), digest.readUInt32LE(4) | 1];
+    return Array.from({ length: limits.filterHashes }, (_, i) => (first + i * step) % limits.filterBits);
+  };
+  const isSet = (filter: Uint32Array, place: number) => ((filter[place >>> 5]! >>> (place & 31)) & 1) === 1;
+
+  return {
+    add(key: string): void {
+      if (room === 0) {
+        filters.push(new Uint32Array(limits.filterBits / 32));
+        room = limits.filterKeys;
+      }
+      room -= 1;
+      const filter = filters.at(-1)!;
+      for (const place of places(key)) filter[place >>> 5]! |= 1 << (place & 31);
+    },
+    has(key: string): boolean {
+      const wanted = places(key);
+      return filters.some(filter => wanted.every(place => isSet(filter, place)));
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert';
+import { hash } from 'node:crypto';
+import type { Clock } from '@stak/kit';
+import { type Subscription, subscribe, type UnknownChange } from '@stak/streams';
+import { failedStep, is, type Store, tableErrors, type WriteStep, write } from '@stak/table';
+import { inSeconds } from '../deps.ts';
+import * as limits from './limits.ts';
+import { type AccountSum, createSums, ownedItem, type Summing } from './sums.ts';
+import { count, type Mark, mark, type TableState, tableState } from './table.ts';
+
+export type MeterDeps = { store: Store; clock: Clock };
+
+const markStep = 'mark';
+
+// Follows a table's stream and adds to the counts what each page of it changed. The page's last sequence number is
+// written in the same transaction, so a page that comes again adds nothing.
+export function meterTable<Kind extends string>(deps: MeterDeps, summing: Summing<Kind>): Subscription {
+  const { clock } = deps;
+  const { table } = summing;
+  const marks = new Map<string, Mark>();
+
+  async function countChanges(
+    shard: string,
+    changes: readonly UnknownChange[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const at = marks.get(shard) ?? (await openMark(deps, table.name, shard, signal));
+    const fresh = changes.filter(({ sequence }) => isAfter(sequence, at.through));
+    const last = fresh.at(-1);
+    if (!last) return void marks.set(shard, at);
+    const sums = await sumOf(summing, fresh);
+    if (sums.length > limits.countsTogether) {
+      const middle = Math.ceil(fresh.length / 2);
+      await countChanges(shard, fresh.slice(0, middle), signal);
+      return countChanges(shard, fresh.slice(middle), signal);
+    }
+    if (sums.length === 0) return void marks.set(shard, at);
+    const next = { ...at, through: last.sequence, expires_at: inSeconds(clock.now()) + limits.markS };
+    try {
+      await deps.store.transact([[markStep, moveMark(at, next)], ...addSteps(at, sums)], {
+        pattern: 'count storage',
+      });
+      marks.set(shard, next);
+    } catch (error) {
+      marks.delete(shard);
+      if (failedStep(error)?.step !== markStep) throw error;
+      // Another process has counted it, or a recount has begun.
+      return countChanges(shard, fresh, signal);
+    }
+  }
+
+  return subscribe({
+    name: `storage-${table.name.toLowerCase()}`,
+    table,
+    entities: [],
+    batchRecords: limits.pageRecords,
+    attempts: Number.MAX_SAFE_INTEGER, // a store that is away comes back
+    async handleBatch(changes, { shardId, signal }) {
+      assert(shardId !== undefined, 'storage is counted by shard: run it as a consumer, not in Lambda');
+      await countChanges(shardId, changes as readonly UnknownChange[], signal);
+      // What changes meanwhile becomes one page.
+      if (changes.length < limits.pageRecords) await clock.sleep(limits.flushMs, signal).catch(() => {});
+    },
+  });
+}
+
+// Sequence numbers are whole numbers too long for a double: the longer one is greater.
+const isAfter = (sequence: string, through: string): boolean =>
+  sequence.length === through.length ? sequence > through : sequence.length > through.length;
+
+async function sumOf<Kind extends string>(
+  summing: Summing<Kind>,
+  changes: readonly UnknownChange[],
+): Promise<AccountSum[]> {
+  const sums = createSums(summing.payers);
+  for (const change of changes) {
+    sums.add(
+      ownedItem(summing, change.keys, change.oldBytes, () => change.old),
+      -1,
+    );
+    sums.add(ownedItem(summing, change.keys, change.newBytes, () => change.new));
+  }
+  return sums.byAccount();
+}
+
+const moveMark = (from: Mark, { through, expires_at }: Mark): WriteStep => {
+  const { table, shard, generation } = from;
+  const unmoved = { through: from.through, generation, held_by: is.absent };
+  return write.update(mark, { table, shard }, { set: { through, expires_at } }, { if: unmoved });
+};
+
+const slotOf = (shard: string): string =>
+  String(Number.parseInt(hash('md5', shard).slice(0, 6), 16) % limits.slots);
+
+function addSteps({ table, shard, generation }: Mark, sums: readonly AccountSum[]): [string, WriteStep][] {
+  const slot = slotOf(shard);
+  return sums.map(({ accountId, service, bytes, items }) => {
+    const key = { account_id: accountId, table, service, generation, slot };
+    return [
+      `${service} of ${accountId}`,
+      write.update(count, key, { add: { bytes, items } }, { upsert: true }),
+    ];
+  });
+}
+
+// Waits until the table was counted once, and while it is counted again.
+async function openMark(deps: MeterDeps, table: string, shard: string, signal: AbortSignal): Promise<Mark> {
+  const { store, clock } = deps;
+  for (;;) {
+    const state = await store.get(tableState, { table }, { consistent: true });
+    const found = await store.get(mark, { table, shard }, { consistent: true });
+    if (state && state.generation > 0 && !isHeld(state, found, clock.now())) {
+      const opened = found ? await release(deps, found) : await createMark(deps, state, shard);
+      if (opened) return opened;
+    }
+    await clock.sleep(limits.heldMs, signal);
+  }
+}
+
+const isHeld = (state: TableState, found: Mark | undefined, nowMs: number): boolean =>
+  state.holder !== undefined &&
+  (state.holder_until ?? 0) > nowMs &&
+  (found === undefined || found.held_by === state.holder);
+
+// A recount whose process was killed left it held.
+async function release({ store }: MeterDeps, found: Mark): Promise<Mark | undefined> {
+  const { table, shard, held_by } = found;
+  if (held_by === undefined) return found;
+  return refusable(store.update(mark, { table, shard }, { remove: ['held_by'] }, { if: { held_by } }));
+}
+
+async function createMark(
+  { store, clock }: MeterDeps,
+  { table, generation }: TableState,
+  shard: string,
+): Promise<Mark | undefined> {
+  const made: Mark = {
+    table,
+    shard,
+    through: '',
+    generation,
+    expires_at: inSeconds(clock.now()) + limits.markS,
+  };
+  const isFree = { generation, holder: is.absent };
+  return refusable(
+    store
+      .transact({
+        made: write.put(mark, made, { ifAbsent: true }),
+        unheld: write.check(tableState, { table }, { present: true, if: isFree }),
+      })
+      .then(() => made),
+  );
+}
+
+export async function refusable<T>(writing: Promise<T>): Promise<T | undefined> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (tableErrors.includes(error) && error.code === 'table.condition_failed') return undefined;
+    if (failedStep(error)?.reason === 'condition_failed') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '@stak/kit';
+import { createRecentMap } from '@stak/kit';
+import type { Owner, Store } from '@stak/table';
+import { inSeconds } from '../deps.ts';
+import * as limits from './limits.ts';
+import { ownerAccount } from './table.ts';
+
+// Asks the service that knows, while what it is asked about exists.
+export type AccountOf<Kind extends string> = {
+  readonly [K in Exclude<Kind, 'account'>]: (id: string) => Promise<string | undefined>;
+};
+
+export type Payers<Kind extends string> = {
+  // The account that an owner's items count for. Undefined if there is none, or it is deleted.
+  accountOf(owner: Owner<Kind>): Promise<string | undefined>;
+};
+
+type PayersDeps<Kind extends string> = {
+  store: Store;
+  clock: Clock;
+  accountOf: AccountOf<Kind>;
+  exists(accountId: string): Promise<boolean>;
+};
+
+// An owner's account never changes, but the owner goes before the last of its items is counted down. So what was
+// learned is kept.
+export function createPayers<Kind extends string>(deps: PayersDeps<Kind>): Payers<Kind> {
+  const { store, clock } = deps;
+  const known = createRecentMap<string, { accountId: string | undefined; untilMs: number }>(
+    limits.ownersKept,
+  );
+  const alive = createRecentMap<string, { exists: boolean; untilMs: number }>(limits.ownersKept);
+
+  async function find({ kind, id }: Owner<Kind>): Promise<string | undefined> {
+    if (kind === 'account') return id;
+    const kept = known.get(`${kind} ${id}`);
+    if (kept && kept.untilMs > clock.now()) return kept.accountId;
+    const ask = deps.accountOf[kind as Exclude<Kind, 'account'>];
+    const accountId = (await ask(id)) ?? (await store.get(ownerAccount, { kind, id }))?.account_id;
+    if (accountId === undefined) {
+      known.set(`${kind} ${id}`, { accountId, untilMs: clock.now() + limits.accountMs });
+      return undefined;
+    }
+    const expires_at = inSeconds(clock.now()) + limits.ownerS;
+    await store.put(ownerAccount, { kind, id, account_id: accountId, expires_at });
+    known.set(`${kind} ${id}`, { accountId, untilMs: clock.now() + limits.ownerMs });
+    return accountId;
+  }
+
+  // Counts of an account that is gone would stay for good.
+  async function isAlive(accountId: string): Promise<boolean> {
+    const kept = alive.get(accountId);
+    if (kept && kept.untilMs > clock.now()) return kept.exists;
+    const exists = await deps.exists(accountId);
+    alive.set(accountId, { exists, untilMs: clock.now() + limits.accountMs });
+    return exists;
+  }
+
+  return {
+    async accountOf(owner) {
+      const accountId = await find(owner);
+      return accountId !== undefined && (await isAlive(accountId)) ? accountId : undefined;
+    },
+  };
+}

@@ -1,0 +1,242 @@
+import { type Clock, type Ids, type Logger, mapInTurns, type Worker } from '@stak/kit';
+import { createCatchUp, listShards, type StreamSource, type UnknownChange } from '@stak/streams';
+import {
+  type AnyTable,
+  type Attributes,
+  type DynamoClient,
+  is,
+  itemBytes,
+  or,
+  type Store,
+  write,
+} from '@stak/table';
+import { inSeconds } from '../deps.ts';
+import { allCounts } from './counts.ts';
+import { createKeyFilter } from './key-filter.ts';
+import * as limits from './limits.ts';
+import { refusable } from './meter.ts';
+import { type AccountSum, createSums, type Owned, ownedItem, type Summing } from './sums.ts';
+import { count, mark, type TableState, tableState } from './table.ts';
+
+export type RecountDeps = {
+  store: Store;
+  client: DynamoClient;
+  source: StreamSource;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+};
+
+type Hold = { table: string; holder: string; generation: number };
+
+export type Recounter = {
+  // Counts each table that was never counted, and those that somebody asked for. One process does it at a time.
+  countWhereNeeded(signal: AbortSignal): Promise<void>;
+  // Does so again and again. What a killed process began, another one begins anew.
+  worker: Worker;
+};
+
+export function createRecounter<Kind extends string>(
+  deps: RecountDeps,
+  tables: readonly Summing<Kind>[],
+): Recounter {
+  const { store, clock, log } = deps;
+  const countWhereNeeded = async (signal: AbortSignal) => {
+    for (const summing of tables) {
+      const table = summing.table.name;
+      const state = await store.get(tableState, { table }, { consistent: true });
+      if (!isWanted(state)) continue;
+      const hold = await takeHold(deps, table);
+      if (!hold) continue;
+      log.info({ table }, 'counting the storage of a table');
+      await whileHeld(deps, hold, signal, held => recountTable(deps, summing, hold, held));
+    }
+  };
+  return {
+    countWhereNeeded,
+    worker: {
+      name: 'accounts-storage-recount',
+      async run(signal) {
+        while (!signal.aborted) {
+          await countWhereNeeded(signal);
+          await clock.sleep(limits.pollMs, signal);
+        }
+      },
+    },
+  };
+}
+
+const isWanted = (state: TableState | undefined): boolean =>
+  !state || state.generation === 0 || (state.requested_at ?? 0) > (state.counted_at ?? 0);
+
+export async function requestRecount(store: Store, nowMs: number, table: string): Promise<void> {
+  await store.update(
+    tableState,
+    { table },
+    { set: { requested_at: nowMs }, setOnce: { generation: 0, tried: 0 } },
+    { upsert: true },
+  );
+}
+
+async function takeHold({ store, clock, ids }: RecountDeps, table: string): Promise<Hold | undefined> {
+  const holder = ids.next('cnt');
+  const nowMs = clock.now();
+  const taken = await refusable(
+    store.update(
+      tableState,
+      { table },
+      {
+        set: { holder, holder_until: nowMs + limits.leaseMs },
+        setOnce: { generation: 0 },
+        add: { tried: 1 },
+      },
+      { upsert: true, if: or({ holder: is.absent }, { holder_until: is.atMost(nowMs) }) },
+    ),
+  );
+  return taken && { table, holder, generation: taken.tried };
+}
+
+// Whoever cannot keep the hold stops: another process may have it by now.
+async function whileHeld(
+  { store, clock }: RecountDeps,
+  { table, holder }: Hold,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const renew = async () => {
+    while (!either.aborted) {
+      await clock.sleep(limits.leaseMs / 3, either).catch(() => {});
+      if (either.aborted) return;
+      const holder_until = clock.now() + limits.leaseMs;
+      await store.update(tableState, { table }, { set: { holder_until } }, { if: { holder } });
+    }
+  };
+  const renewing = renew().catch(error => over.abort(error));
+  try {
+    await work(either);
+  } finally {
+    over.abort();
+    await renewing;
+  }
+}
+
+// The count as of the moment that all shards of the stream are held; from there the meter goes on. An item that
+// changed since then was as large as its first change says, and any other one as large as it is found. What was
+// removed before the scan came by is known from the stream alone.
+async function recountTable<Kind extends string>(
+  deps: RecountDeps,
+  summing: Summing<Kind>,
+  hold: Hold,
+  signal: AbortSignal,
+): Promise<void> {
+  const { source, clock } = deps;
+  const { table } = summing;
+  const catchUp = createCatchUp({ source, table: table.name }, await holdMarks(deps, hold));
+  await catchUp.read(() => {});
+  const start = new Map(catchUp.reached());
+
+  const sums = createSums(summing.payers);
+  const scanned = createKeyFilter();
+  const before = new Map<string, Owned<Kind> | undefined>(); // what changed before it was scanned, as it was
+  const note = (change: UnknownChange) => {
+    const key = keyText(table, change.keys);
+    if (before.has(key) || scanned.has(key)) return;
+    before.set(
+      key,
+      ownedItem(summing, change.keys, change.oldBytes, () => change.old),
+    );
+  };
+  for await (const items of scanTable(deps, table, signal)) {
+    // Whatever made an item as it was found is in the stream by now.
+    if (!source.position) await clock.sleep(limits.settleMs, signal);
+    await catchUp.read(note);
+    await mapInTurns(items, limits.itemsInTurn, item => {
+      const key = keyText(table, item);
+      const isChanged = before.has(key);
+      sums.add(isChanged ? before.get(key) : ownedItem(summing, item, itemBytes(item), () => item));
+      before.delete(key);
+      scanned.add(key);
+    });
+  }
+  for (const owned of before.values()) sums.add(owned);
+  await publishCount(deps, hold, await sums.byAccount(), start);
+  await forgetOlder(deps, hold);
+}
+
+const keyText = ({ keys: { partition, sort } }: AnyTable, item: Attributes): string =>
+  JSON.stringify([item[partition], sort === undefined ? null : item[sort]]);
+
+// From here on the meter counts nothing of this table. Answers how far it has counted each shard.
+async function holdMarks(
+  { store, clock, source }: RecountDeps,
+  { table, holder }: Hold,
+): Promise<Map<string, string>> {
+  const places = new Map<string, string>();
+  const expires_at = inSeconds(clock.now()) + limits.markS;
+  for (const { shardId: shard } of await listShards(source, table)) {
+    const held = await store.update(
+      mark,
+      { table, shard },
+      { set: { held_by: holder, expires_at }, setOnce: { through: '', generation: 0 } },
+      { upsert: true },
+    );
+    places.set(shard, held.through);
+  }
+  return places;
+}
+
+async function* scanTable(
+  { client }: RecountDeps,
+  table: AnyTable,
+  signal: AbortSignal,
+): AsyncGenerator<Attributes[]> {
+  let ExclusiveStartKey: Attributes | undefined;
+  let items: Attributes[] = [];
+  for (let page = 1; ; page++) {
+    signal.throwIfAborted();
+    const found = await client.scan({
+      TableName: table.name,
+      ConsistentRead: true,
+      ...(ExclusiveStartKey && { ExclusiveStartKey }),
+    });
+    items.push(...(found.Items ?? []));
+    ExclusiveStartKey = found.LastEvaluatedKey;
+    if (ExclusiveStartKey && page % limits.scanPages !== 0) continue;
+    yield items;
+    if (!ExclusiveStartKey) return;
+    items = [];
+  }
+}
+
+// The sums first, which nobody reads yet; then, together, the places to go on from and that the sums are good.
+async function publishCount(
+  { store, clock }: RecountDeps,
+  { table, holder, generation }: Hold,
+  sums: readonly AccountSum[],
+  start: ReadonlyMap<string, string>,
+): Promise<void> {
+  const steps = sums.map(({ accountId, service, bytes, items }) =>
+    write.put(count, { account_id: accountId, table, service, generation, slot: 'scan', bytes, items }),
+  );
+  if (steps.length > 0) await store.batchWrite(steps, { pattern: 'write a recount' });
+  const marks = [...start].map(([shard, through]) => {
+    const change = { set: { through, generation }, remove: ['held_by'] } as const;
+    return [shard, write.update(mark, { table, shard }, change, { if: { held_by: holder } })] as const;
+  });
+  const done = write.update(
+    tableState,
+    { table },
+    { set: { generation, counted_at: clock.now() }, remove: ['holder', 'holder_until'] },
+    { if: { holder } },
+  );
+  // More shards than a transaction takes are released one after the other; the table says last that it is counted.
+  while (marks.length > limits.countsTogether) await store.transact(marks.splice(0, limits.countsTogether));
+  await store.transact([...marks, ['table', done]], { pattern: 'publish a recount' });
+}
+
+async function forgetOlder({ client, store }: RecountDeps, { table, generation }: Hold): Promise<void> {
+  for await (const old of allCounts(client))
+    if (old.table === table && old.generation < generation) await store.delete(count, old);
+}

@@ -1,0 +1,81 @@
+import type { Clock, Ids, Logger, Worker } from '@stak/kit';
+import type { StreamSource, Subscription } from '@stak/streams';
+import { type AnyTable, createOwners, type DynamoClient, type Ownership, type Store } from '@stak/table';
+import type { PlanName } from '../plans.ts';
+import { type AccountStorage, eraseCounts, listStorage, readStorage, type StorageUse } from './counts.ts';
+import { createStorageLimit, type StorageLimit, type StorageNotice } from './limit.ts';
+import { meterTable } from './meter.ts';
+import { type AccountOf, createPayers } from './owners.ts';
+import { createRecounter, requestRecount } from './recount.ts';
+import { everyone, type Summing } from './sums.ts';
+
+export type ServiceOwners<Kind extends string> = { service: string; owners: readonly Ownership<Kind>[] };
+
+export type StorageDeps<Kind extends string> = {
+  store: Store;
+  client: DynamoClient;
+  source: StreamSource;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  tables: readonly AnyTable[];
+  services: readonly ServiceOwners<Kind>[];
+  accountOf: AccountOf<Kind>;
+  planOf(accountId: string): Promise<PlanName | undefined>; // undefined: there is no such account
+  limitOf(plan: PlanName): number | null; // null: no limit
+  notify?(notice: StorageNotice): Promise<void>;
+};
+
+export type Storage = StorageLimit & {
+  read(accountId: string): Promise<StorageUse>;
+  readAll(): Promise<StorageUse>;
+  list(): Promise<AccountStorage[]>; // for operators: it reads all counts
+  requestRecount(): Promise<void>;
+  erase(accountId: string): Promise<void>;
+  limitOf(plan: PlanName): number | null;
+  countWhereNeeded(signal: AbortSignal): Promise<void>; // what the worker does, once
+  subscriptions: readonly Subscription[];
+  workers: readonly Worker[];
+};
+
+// Counts the bytes that belong to each account in every table, and keeps each within its plan.
+export function createStorage<Kind extends string>(deps: StorageDeps<Kind>): Storage {
+  const { store, clock, tables, services, planOf, limitOf } = deps;
+  const findOwner = createOwners(
+    tables,
+    services.flatMap(one => one.owners),
+  );
+  const serviceNames = new Map(
+    services.flatMap(one => one.owners.map(({ entity }) => [entity, one.service])),
+  );
+  const payers = createPayers({ ...deps, exists: async id => (await planOf(id)) !== undefined });
+  const summing = tables.map(
+    (table): Summing<Kind> => ({
+      table,
+      findOwner,
+      payers,
+      serviceOf: entity => serviceNames.get(entity)!,
+    }),
+  );
+  const recounter = createRecounter(deps, summing);
+  const names = tables.map(({ name }) => name);
+  const read = (accountId: string) => readStorage(deps, names, accountId);
+  return {
+    ...createStorageLimit({
+      ...deps,
+      readUse: read,
+      planOf: async accountId => (await planOf(accountId)) ?? 'free',
+    }),
+    read,
+    readAll: () => read(everyone),
+    list: () => listStorage(deps),
+    async requestRecount() {
+      for (const table of names) await requestRecount(store, clock.now(), table);
+    },
+    erase: accountId => eraseCounts(store, accountId),
+    limitOf,
+    subscriptions: summing.map(one => meterTable(deps, one)),
+    countWhereNeeded: recounter.countWhereNeeded,
+    workers: [recounter.worker],
+  };
+}

@@ -1,0 +1,62 @@
+import type { AnyEntity, AnyTable, Attributes, FindOwner, Owner } from '@stak/table';
+import type { Payers } from './owners.ts';
+
+export type Sum = { bytes: number; items: number };
+export type AccountSum = Sum & { accountId: string; service: string };
+
+// Everyone's bytes together, counted as if they were an account's.
+export const everyone = '*';
+
+export type Summing<Kind extends string> = {
+  table: AnyTable;
+  findOwner: FindOwner<Kind>;
+  serviceOf(entity: AnyEntity): string;
+  payers: Payers<Kind>;
+};
+
+// An item of somebody's.
+export type Owned<Kind extends string> = { owner: Owner<Kind>; service: string; bytes: number };
+
+export function ownedItem<Kind extends string>(
+  { table, findOwner, serviceOf }: Summing<Kind>,
+  keys: Attributes,
+  bytes: number,
+  image: () => Attributes | undefined,
+): Owned<Kind> | undefined {
+  const found = bytes === 0 ? undefined : findOwner(table, keys, image);
+  return found && { owner: found.owner, service: serviceOf(found.entity), bytes };
+}
+
+// Adds up by owner, then by the account that each owner belongs to: a page has few owners, and asking for an account
+// may take a read.
+export function createSums<Kind extends string>(payers: Payers<Kind>) {
+  const byOwner = new Map<string, { owner: Owner<Kind>; service: string } & Sum>();
+  return {
+    add(owned: Owned<Kind> | undefined, sign: 1 | -1 = 1): void {
+      if (!owned) return;
+      const { owner, service, bytes } = owned;
+      const name = `${service} ${owner.kind} ${owner.id}`;
+      const sum = byOwner.get(name) ?? { owner, service, bytes: 0, items: 0 };
+      sum.bytes += sign * bytes;
+      sum.items += sign;
+      byOwner.set(name, sum);
+    },
+    async byAccount(): Promise<AccountSum[]> {
+      const sums = new Map<string, AccountSum>();
+      const addTo = (accountId: string, { service, bytes, items }: { service: string } & Sum) => {
+        const sum = sums.get(`${service} ${accountId}`) ?? { accountId, service, bytes: 0, items: 0 };
+        sum.bytes += bytes;
+        sum.items += items;
+        sums.set(`${service} ${accountId}`, sum);
+      };
+      for (const sum of byOwner.values()) {
+        if (sum.bytes === 0 && sum.items === 0) continue;
+        const accountId = await payers.accountOf(sum.owner);
+        if (accountId === undefined) continue;
+        addTo(accountId, sum);
+        addTo(everyone, sum);
+      }
+      return [...sums.values()].filter(({ bytes, items }) => bytes !== 0 || items !== 0);
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { defineQuery, defineTable, entity, type ItemOf } from '@stak/table';
+import { z } from 'zod';
+
+// It has no stream: counting what the counters write would never end.
+export const storageTable = defineTable({
+  name: 'stak-storage',
+  description: 'How many bytes of the other tables belong to each account, and how far they are counted.',
+  keys: { partition: 'pk', sort: 'sk' },
+  ttl: 'expires_at',
+});
+
+const ms = z.int().describe('Unix timestamp (ms)');
+const seconds = z.int().describe('The second after which it is gone');
+
+export const count = entity(storageTable, {
+  name: 'count',
+  description:
+    "What one service keeps for one account in one table: the sum of a scan, and the sums of changes since. The account `*` is everyone's sum.",
+  schema: z.object({
+    account_id: z.string(),
+    table: z.string(),
+    service: z.string(),
+    generation: z.int().describe('Counts of an older generation than the table has now are void'),
+    slot: z.string().describe('`scan`, or a number by the shard of the stream, so that shards rarely meet'),
+    bytes: z.int().describe('As DynamoDB measures items; of a slot it may be below zero'),
+    items: z.int(),
+  }),
+  key: { partition: 'account#{account_id}', sort: '{table}#{service}#{generation:8}#{slot}' },
+  examples: [
+    {
+      account_id: 'usr_1',
+      table: 'stak-inbox',
+      service: 'inbox',
+      generation: 1,
+      slot: '0',
+      bytes: 52_311,
+      items: 120,
+    },
+  ],
+});
+
+export const mark = entity(storageTable, {
+  name: 'mark',
+  description: 'How far a shard of a stream is counted. It moves in the transaction that adds to the counts.',
+  schema: z.object({
+    table: z.string(),
+    shard: z.string(),
+    through: z.string().describe('The last sequence number; empty at the beginning'),
+    generation: z.int(),
+    held_by: z.string().optional().describe('The recount that nothing may be counted beside'),
+    expires_at: seconds,
+  }),
+  key: { partition: 'marks#{table}', sort: '{shard}' },
+  examples: [
+    {
+      table: 'stak-inbox',
+      shard: 'shardId-1',
+      through: '100000000000000000001',
+      generation: 1,
+      expires_at: 1,
+    },
+  ],
+});
+export type Mark = ItemOf<typeof mark>;
+
+export const tableState = entity(storageTable, {
+  name: 'table',
+  description: 'Which generation of counts is good, and who recounts.',
+  schema: z.object({
+    table: z.string(),
+    generation: z.int().describe('0: it was never counted'),
+    tried: z.int().describe('The newest generation that somebody began to count'),
+    counted_at: ms.optional(),
+    requested_at: ms.optional().describe('When an operator asked for a recount'),
+    holder: z.string().optional(),
+    holder_until: ms.optional(),
+  }),
+  key: { partition: 'tables', sort: '{table}' },
+  examples: [{ table: 'stak-inbox', generation: 1, tried: 1, counted_at: 1767225600000 }],
+});
+export type TableState = ItemOf<typeof tableState>;
+
+export const ownerAccount = entity(storageTable, {
+  name: 'account of an owner',
+  description: 'Outlives a tenant or a source, because what it had is still being removed when it is gone.',
+  schema: z.object({ kind: z.string(), id: z.string(), account_id: z.string(), expires_at: seconds }),
+  key: { partition: 'owner#{kind}#{id:text}', sort: 'account' },
+  examples: [{ kind: 'tenant', id: 'acme', account_id: 'usr_1', expires_at: 1 }],
+});
+
+export const countsOfAccount = defineQuery('storage of an account', { of: count, consistent: true });
+export const tableStates = defineQuery('tables that are counted', { of: tableState, consistent: true });

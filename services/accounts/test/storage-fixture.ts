@@ -1,0 +1,149 @@
+import { createEngine } from '@stak/engine';
+import { createIds, createLogger, manualClock, type Random } from '@stak/kit';
+import { createCatchUp, engineSource, type Subscription, type UnknownChange } from '@stak/streams';
+import {
+  type Attributes,
+  createStore,
+  createTables,
+  type DynamoClient,
+  defineTable,
+  entity,
+  itemBytes,
+  ownedByItem,
+  ownedByKey,
+  ownedByNobody,
+} from '@stak/table';
+import { onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { createStorage, type PlanName, type Storage, storageTable } from '../src/index.ts';
+
+export const notes = defineTable({
+  name: 'notes',
+  keys: { partition: 'pk', sort: 'sk' },
+  ttl: 'ends_at',
+  stream: 'NEW_AND_OLD_IMAGES',
+});
+export const note = entity(notes, {
+  name: 'note',
+  schema: z.object({ user: z.string(), id: z.string(), text: z.string(), ends_at: z.number().optional() }),
+  key: { partition: 'USER#{user}', sort: 'NOTE#{id}' },
+});
+export const shared = entity(notes, {
+  name: 'shared note',
+  schema: z.object({ team: z.string(), id: z.string(), text: z.string() }),
+  key: { partition: 'TEAM#{team}', sort: 'NOTE#{id}' },
+});
+export const lock = entity(notes, {
+  name: 'lock',
+  schema: z.object({ name: z.string(), user: z.string().optional() }),
+  key: { partition: 'LOCK#{name}', sort: 'LOCK' },
+});
+export const own = entity(notes, {
+  name: 'own',
+  schema: z.object({ name: z.string(), text: z.string() }),
+  key: { partition: 'OWN', sort: '{name}' },
+});
+
+export const owners = [
+  ownedByKey(note, ({ user }) => ({ kind: 'account', id: user }) as const),
+  ownedByKey(shared, ({ team }) => ({ kind: 'tenant', id: team }) as const),
+  ownedByItem(lock, ({ user }) =>
+    user === undefined ? undefined : ({ kind: 'account', id: user } as const),
+  ),
+  ownedByNobody(own),
+];
+
+export const teams = new Map([
+  ['red', 'ann'],
+  ['blue', 'ann'],
+  ['green', 'bob'],
+]);
+
+export async function open({ limit = 1_000_000 }: { limit?: number | null } = {}) {
+  const clock = manualClock();
+  const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0 });
+  onTestFinished(() => engine.close());
+  await createTables(engine, [notes, storageTable]);
+  const store = createStore({ client: engine.client, clock });
+  const source = engineSource(engine);
+  const told: { accountId: string; percent: number }[] = [];
+  // A process of its own, with what it remembers. Nobody waits for a manual clock.
+  const start = (client: DynamoClient = engine.client, known = teams, declared = owners): Storage =>
+    createStorage({
+      store: createStore({ client, clock: { now: clock.now, sleep } }),
+      client,
+      source,
+      clock: { now: clock.now, sleep },
+      ids: createIds({ clock }),
+      log: createLogger({ level: 'silent' }),
+      tables: [notes],
+      services: [{ service: 'notes', owners: declared }],
+      accountOf: { tenant: async id => known.get(id) },
+      planOf: async (): Promise<PlanName> => 'free',
+      limitOf: () => limit,
+      notify: async ({ accountId, percent }) => void told.push({ accountId, percent }),
+    });
+  const recount = (storage: Storage) => storage.countWhereNeeded(new AbortController().signal);
+  const stream = createCatchUp({ source, table: notes.name }, new Map());
+  const changes: UnknownChange[] = [];
+  const readStream = () => stream.read(change => changes.push(change));
+  const shardId = async () => [...stream.reached().keys()][0]!;
+  const deliver = async (storage: Storage, some: readonly UnknownChange[]) => {
+    if (some.length > 0) await handle(storage.subscriptions[0]!, some, await shardId());
+  };
+  const deliverAll = async (storage: Storage) => {
+    await readStream();
+    await deliver(storage, changes);
+  };
+  return { engine, clock, store, start, told, recount, changes, readStream, deliver, deliverAll };
+}
+
+// Short waits are over at once, long ones when nobody needs them any more.
+const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason));
+    if (ms <= 3000) setImmediate(resolve);
+  });
+
+const handle = async (subscription: Subscription, changes: readonly UnknownChange[], shardId: string) => {
+  const context = { consumer: subscription.name, shardId, attempt: 1, signal: new AbortController().signal };
+  await subscription.handleBatch!(changes as never, context);
+};
+
+// What a scan says about an account.
+export async function scanned({ engine }: World, account: string) {
+  const { Items = [] } = await engine.client.scan({ TableName: notes.name });
+  const ofAccount = (item: Attributes) => {
+    const [kind, id] = String(item.pk).split('#');
+    if (kind === 'USER') return id === account;
+    if (kind === 'TEAM') return teams.get(id!) === account;
+    return kind === 'LOCK' && item.user === account;
+  };
+  const mine = Items.filter(ofAccount);
+  return { bytes: mine.reduce((sum, item) => sum + itemBytes(item), 0), items: mine.length };
+}
+
+export const counted = async (storage: Storage, account: string) => {
+  const { bytes, items } = await storage.read(account);
+  return { bytes, items };
+};
+
+export type World = Awaited<ReturnType<typeof open>>;
+
+export async function writeSomething({ store, clock }: World, random: Random): Promise<void> {
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
+  const id = String(Math.floor(random() * 12));
+  const text = 'ä'.repeat(Math.floor(random() * 300));
+  const user = pick(['ann', 'bob']);
+  const team = pick([...teams.keys()]);
+  await pick([
+    () => store.put(note, { user, id, text }),
+    () => store.put(note, { user, id, text, ends_at: Math.floor(clock.now() / 1000) + 60 }),
+    () => store.delete(note, { user, id }),
+    () => store.put(shared, { team, id, text }),
+    () => store.delete(shared, { team, id }),
+    () => store.put(lock, random() < 0.3 ? { name: id } : { name: id, user }),
+    () => store.delete(lock, { name: id }),
+    () => store.put(own, { name: id, text }),
+  ])();
+}

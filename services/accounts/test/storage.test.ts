@@ -1,0 +1,280 @@
+import { seededRandom } from '@stak/kit';
+import type { DynamoClient } from '@stak/table';
+import { describe, expect, it } from 'vitest';
+import { requestRecount, type Storage, storageTable } from '../src/index.ts';
+import {
+  counted,
+  lock,
+  note,
+  notes,
+  open,
+  own,
+  owners,
+  scanned,
+  shared,
+  teams,
+  type World,
+  writeSomething,
+} from './storage-fixture.ts';
+
+describe('storage', () => {
+  it('counts what belongs to an account and to its tenants, and gives back what is deleted', async () => {
+    const world = await open();
+    const storage = world.start();
+    await world.recount(storage);
+    expect(await counted(storage, 'ann')).toEqual({ bytes: 0, items: 0 });
+
+    await world.store.put(note, { user: 'ann', id: '1', text: 'hello' });
+    await world.store.put(shared, { team: 'red', id: '1', text: 'to all' });
+    await world.store.put(lock, { name: 'a', user: 'ann' });
+    await world.store.put(own, { name: 'a', text: 'nobody pays for this' });
+    await world.deliverAll(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
+    expect((await storage.read('ann')).items).toBe(3);
+    expect(await storage.readAll()).toMatchObject({ items: 3 });
+
+    await world.store.delete(shared, { team: 'red', id: '1' });
+    await world.store.put(lock, { name: 'a', user: 'bob' });
+    await world.deliverAll(storage);
+    expect((await storage.read('ann')).items).toBe(1);
+    expect((await storage.read('bob')).items).toBe(1);
+  });
+
+  it('gives back what expires', async () => {
+    const world = await open();
+    const storage = world.start();
+    await world.recount(storage);
+    const ends_at = Math.floor(world.clock.now() / 1000) + 10;
+    await world.store.put(note, { user: 'ann', id: '1', text: 'hello', ends_at });
+    await world.deliverAll(storage);
+    expect((await storage.read('ann')).items).toBe(1);
+    await world.clock.advance(20_000);
+    await world.engine.sweep();
+    await world.deliverAll(storage);
+    expect(await counted(storage, 'ann')).toEqual({ bytes: 0, items: 0 });
+  });
+
+  it('counts a page once, however often and by whomever it is delivered', async () => {
+    const world = await open();
+    const [first, second] = [world.start(), world.start()];
+    await world.recount(first);
+    for (const id of ['1', '2', '3']) await world.store.put(note, { user: 'ann', id, text: 'hello' });
+    await world.readStream();
+    await world.deliver(first, world.changes.slice(0, 2));
+    await world.deliver(second, world.changes);
+    await world.deliver(first, world.changes.slice(0, 2));
+    await world.deliver(first, world.changes);
+    expect(await counted(second, 'ann')).toEqual(await scanned(world, 'ann'));
+  });
+
+  it('counts a page once if the answer to its write was lost', async () => {
+    let isLosing = false;
+    const world = await open();
+    const lossy: DynamoClient = {
+      ...world.engine.client,
+      async transactWrite(input) {
+        const answer = await world.engine.client.transactWrite(input);
+        if (!isLosing) return answer;
+        isLosing = false;
+        throw new Error('the connection broke');
+      },
+    };
+    const storage = world.start(lossy);
+    await world.recount(storage);
+    await world.store.put(note, { user: 'ann', id: '1', text: 'hello' });
+    isLosing = true;
+    await expect(world.deliverAll(storage)).rejects.toThrow('broke');
+    await world.deliverAll(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
+  });
+
+  it('a page of more accounts than a transaction takes is counted in parts', async () => {
+    const world = await open();
+    const storage = world.start();
+    await world.recount(storage);
+    for (let user = 0; user < 230; user++)
+      await world.store.put(note, { user: `user${user}`, id: '1', text: 'hello' });
+    await world.deliverAll(storage);
+    await world.deliverAll(world.start());
+    expect((await storage.read('user0')).items).toBe(1);
+    expect((await storage.read('user229')).items).toBe(1);
+    expect((await storage.readAll()).items).toBe(230);
+  });
+
+  it('a store that is older than its counts is counted by a scan, and no change twice', async () => {
+    const world = await open();
+    await world.store.put(note, { user: 'ann', id: '1', text: 'before' });
+    const storage = world.start();
+    expect((await storage.read('ann')).isCounted).toBe(false);
+    await world.recount(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
+    await world.store.put(note, { user: 'ann', id: '1', text: 'and after' });
+    await world.deliverAll(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
+  });
+
+  it('what a tenant had is counted down also when the tenant is gone', async () => {
+    const world = await open();
+    const storage = world.start();
+    await world.recount(storage);
+    await world.store.put(shared, { team: 'red', id: '1', text: 'hello' });
+    await world.deliverAll(storage);
+    const later = world.start(world.engine.client, new Map());
+    await world.store.delete(shared, { team: 'red', id: '1' });
+    await world.deliverAll(later);
+    expect(await counted(later, 'ann')).toEqual({ bytes: 0, items: 0 });
+  });
+
+  it('a recount repairs what has drifted, and can be begun anew by another process', async () => {
+    const world = await open();
+    const storage = world.start();
+    await world.store.put(note, { user: 'ann', id: '1', text: 'hello' });
+    await world.recount(storage);
+    await world.engine.client.update({
+      TableName: storageTable.name,
+      Key: { pk: 'account#ann', sk: 'notes#notes#00000001#scan' },
+      UpdateExpression: 'ADD #bytes :drift',
+      ExpressionAttributeNames: { '#bytes': 'bytes' },
+      ExpressionAttributeValues: { ':drift': 12_345 },
+    });
+    expect((await storage.read('ann')).bytes).toBeGreaterThan(12_345);
+
+    await requestRecount(world.store, world.clock.now() + 1, notes.name);
+    const broken = world.start({
+      ...world.engine.client,
+      scan: () => Promise.reject(new Error('the machine is gone')),
+    });
+    await expect(world.recount(broken)).rejects.toThrow('gone');
+    // Nobody else may count while the lease lasts.
+    await world.recount(storage);
+    expect((await storage.read('ann')).bytes).toBeGreaterThan(12_345);
+    await world.clock.advance(31_000);
+    await world.recount(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
+  });
+
+  const seeds = [1, 2, 3, 4, 5];
+  it.each(seeds)('is what a scan says after any history, seed %i', async seed => {
+    const random = seededRandom(seed);
+    const world = await open();
+    let isScanning = false;
+    // Small pages, with writes between them: what a scan of a busy table meets.
+    const busy: DynamoClient = {
+      ...world.engine.client,
+      async scan(input) {
+        if (input.TableName !== notes.name) return world.engine.client.scan(input);
+        const page = await world.engine.client.scan({ ...input, Limit: 3 });
+        if (isScanning) for (let i = random() * 4; i > 1; i--) await writeSomething(world, random);
+        return page;
+      },
+    };
+    const processes = [world.start(busy), world.start(busy)];
+    for (let i = 0; i < 20; i++) await writeSomething(world, random);
+    isScanning = true;
+    await world.recount(processes[0]!);
+
+    for (let step = 0; step < 60; step++) {
+      await writeSomething(world, random);
+      const storage = processes[Math.floor(random() * 2)]!;
+      await world.readStream();
+      // Pages begin where a process thinks it is, at times before it.
+      const from = Math.floor(random() * world.changes.length);
+      if (random() < 0.3) await world.deliver(storage, world.changes);
+      if (random() < 0.3 && from === 0) await world.deliver(storage, world.changes.slice(0, from + 3));
+      if (random() < 0.1) {
+        await world.clock.advance(70_000);
+        await world.engine.sweep();
+      }
+      if (random() < 0.08) {
+        await requestRecount(world.store, world.clock.now() + 1, notes.name);
+        await world.clock.advance(10);
+        await world.recount(storage);
+      }
+    }
+    await world.deliverAll(processes[0]!);
+    for (const account of ['ann', 'bob'])
+      expect(await counted(processes[1]!, account)).toEqual(await scanned(world, account));
+  });
+});
+
+describe('the limit', () => {
+  const fill = async (world: World, storage: Storage, bytes: number) => {
+    await world.store.put(note, { user: 'ann', id: '1', text: 'x'.repeat(bytes) });
+    await world.deliverAll(storage);
+    await world.clock.advance(3_000);
+  };
+
+  it('refuses what would not fit, and says how much is used', async () => {
+    const world = await open({ limit: 10_000 });
+    const storage = world.start();
+    await world.recount(storage);
+    await fill(world, storage, 6_000);
+    await storage.admit('ann', 3_000);
+    await expect(storage.admit('ann', 3_000)).rejects.toMatchObject({
+      code: 'accounts.storage_limit_reached',
+      message: expect.stringMatching(/^You use 9 KB of the 10 KB that the plan "free" keeps/),
+      details: { plan: 'free', limitBytes: 10_000, requestBytes: 3_000 },
+    });
+    // Somebody else's users learn nothing of it.
+    await expect(storage.admit('ann', 3_000, false)).rejects.toMatchObject({
+      code: 'accounts.storage_limit_reached',
+      details: undefined,
+    });
+    await expect(storage.admit('ann', 20_000)).rejects.toMatchObject({
+      code: 'accounts.request_exceeds_storage',
+    });
+    await storage.admit('bob', 9_000);
+  });
+
+  it('adds what was let in to a count that does not have it yet, and no longer when it has', async () => {
+    const world = await open({ limit: 10_000 });
+    const storage = world.start();
+    await world.recount(storage);
+    for (let i = 0; i < 3; i++) expect(await storage.hasRoom('ann', 3_000)).toBe(true);
+    expect(await storage.hasRoom('ann', 3_000)).toBe(false);
+    // None of it was written after all.
+    await world.clock.advance(11_000);
+    expect(await storage.hasRoom('ann', 3_000)).toBe(true);
+  });
+
+  it('lets in again when something was deleted', async () => {
+    const world = await open({ limit: 10_000 });
+    const storage = world.start();
+    await world.recount(storage);
+    await fill(world, storage, 9_000);
+    expect(await storage.hasRoom('ann', 3_000)).toBe(false);
+    await world.store.delete(note, { user: 'ann', id: '1' });
+    await world.deliverAll(storage);
+    await world.clock.advance(3_000);
+    expect(await storage.hasRoom('ann', 3_000)).toBe(true);
+  });
+
+  it('can be lifted, and does not hold before everything was counted', async () => {
+    const lifted = await open({ limit: null });
+    expect(await lifted.start().hasRoom('ann', 1e15)).toBe(true);
+    const uncounted = await open({ limit: 10_000 });
+    await uncounted.store.put(note, { user: 'ann', id: '1', text: 'x'.repeat(20_000) });
+    expect(await uncounted.start().hasRoom('ann', 100)).toBe(true);
+  });
+
+  it('tells the account at 80 % and when it is full, once each', async () => {
+    const world = await open({ limit: 10_000 });
+    const storage = world.start();
+    await world.recount(storage);
+    for (const bytes of [5_000, 8_500, 8_600, 11_000, 11_100]) {
+      await fill(world, storage, bytes);
+      await storage.hasRoom('ann', 1);
+    }
+    expect(world.told).toEqual([
+      { accountId: 'ann', percent: 80 },
+      { accountId: 'ann', percent: 100 },
+    ]);
+  });
+});
+
+it('an entity without an owner is refused', async () => {
+  const world = await open();
+  expect(() => world.start(world.engine.client, teams, owners.slice(1))).toThrow(
+    'nobody says whom a note belongs to',
+  );
+});

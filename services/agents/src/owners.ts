@@ -1,0 +1,25 @@
+import { ownedByItem, ownedByKey } from '@stak/table';
+import { channelSecrets, notice, tenantChannel } from './channels/channel-table.ts';
+import { memory, memoryChoice } from './memory-table.ts';
+import { customSkill } from './skills/custom-table.ts';
+import { conversation, message, state, tenantDay, turn, userDay } from './table.ts';
+
+const byTenant = ({ tenant_id }: { tenant_id: string }) => ({ kind: 'tenant', id: tenant_id }) as const;
+
+// Whose storage each item of agents takes.
+export const agentOwners = [
+  ownedByKey(conversation, byTenant),
+  ownedByKey(state, byTenant),
+  ownedByKey(turn, byTenant),
+  ownedByKey(message, byTenant),
+  ownedByKey(tenantDay, byTenant),
+  ownedByKey(userDay, byTenant),
+  ownedByItem(channelSecrets, ({ tenant_id }) =>
+    tenant_id === undefined ? undefined : byTenant({ tenant_id }),
+  ),
+  ownedByKey(tenantChannel, byTenant),
+  ownedByKey(notice, byTenant),
+  ownedByKey(customSkill, byTenant),
+  ownedByKey(memory, byTenant),
+  ownedByKey(memoryChoice, byTenant),
+];

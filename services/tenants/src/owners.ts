@@ -1,0 +1,22 @@
+import { ownedByItem, ownedByKey } from '@stak/table';
+import * as table from './table.ts';
+
+const byTenant = ({ tenant_id }: { tenant_id: string }) => ({ kind: 'tenant', id: tenant_id }) as const;
+const byNamedTenant = ({ tenant_id }: { tenant_id?: string }) =>
+  tenant_id === undefined ? undefined : byTenant({ tenant_id });
+
+// Whose storage each item of tenants takes.
+export const tenantOwners = [
+  ownedByKey(table.tenant, byTenant),
+  ownedByKey(table.accountTenant, ({ account_id }) => ({ kind: 'account', id: account_id }) as const),
+  ownedByKey(table.user, byTenant),
+  ownedByKey(table.emailLock, byTenant),
+  ownedByKey(table.identityLock, byTenant),
+  ownedByKey(table.channelMapping, byTenant),
+  ownedByItem(table.channelClaim, byNamedTenant),
+  ownedByKey(table.propertiesSchema, byTenant),
+  ownedByKey(table.invitation, byTenant),
+  ownedByKey(table.tokenEpoch, byTenant),
+  ownedByKey(table.erasure, byTenant),
+  ownedByItem(table.openErasure, byNamedTenant),
+];
