@@ -32,4 +32,5 @@ export const inboxOwners = [
   ofTenant(sends.requestKey),
   ofTenant(sends.member),
   ofTenant(sends.memberTotal),
+  ofTenant(sends.inboxErasure),
 ];
