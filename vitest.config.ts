@@ -26,7 +26,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'together', isolate: false, include: everywhere, exclude: [...exclude, ...apart] },
+        test: {
+          name: 'together',
+          isolate: false,
+          include: everywhere,
+          exclude: [...exclude, ...apart],
+          globalSetup: './test/build-command.ts',
+        },
       },
       { extends: true, test: { name: 'apart', isolate: true, include: apart, exclude } },
     ],

@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { builtCommand } from '../build-command.ts';
 import { type Page, type Reader, runGuide } from './guide.ts';
 
 // The pages that show the API with curl, word for word against the server that `npm start` runs: one after the other,
 // on one server, with one account.
 
 const root = join(import.meta.dirname, '../..');
-const stak = join(root, 'apps/server/bin/stak.mjs');
+const stak = builtCommand;
 let folder: string;
 let server: ReturnType<typeof startServer>;
 let url: string;

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { builtCommand } from '../../../test/build-command.ts';
 
-export const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
+export const bin = builtCommand;
 const running = new Set<ChildProcess>();
 
 export type Run = { child: ChildProcess; stdout: string; stderr: string; code: Promise<number | null> };

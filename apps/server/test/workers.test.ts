@@ -41,7 +41,7 @@ async function addressOf(of: Run): Promise<string> {
 }
 
 const workerPids = (): number[] =>
-  execFileSync('pgrep', ['-P', String(run.child.pid), '-f', 'stak.mjs'], { encoding: 'utf8' })
+  execFileSync('pgrep', ['-P', String(run.child.pid), '-f', 'main.mjs'], { encoding: 'utf8' })
     .trim()
     .split('\n')
     .map(Number);

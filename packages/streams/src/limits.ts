@@ -14,6 +14,8 @@ export const backoffMostMs = 30_000; // a dependency that comes back is noticed 
 export const leaseMs = 4_500; // how long a shard rests after its consumer was killed; with a look it is six seconds
 export const leaseOfKnownMs = 60_000; // where the death of an owner is heard of: fewer renewals, on a quiet laptop
 export const lookMs = 1_500; // how often a consumer looks for work that others gave back
+export const lookOfKnownMs = 5_000; // the same where the death of an owner is heard of, once it has got its share
+export const settlingMs = 30_000; // after its start others give back a share of theirs
 export const renewalsPerLease = 3; // two renewals may fail before the lease does
 export const discoverMs = 60_000; // new shards are learnt from their parents' end; this finds new streams
 

@@ -129,6 +129,9 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
     log.warn({ err: error }, 'consumer could not tell that it is alive');
   });
   const stopHearing = owners.onGone(wake.ring);
+  const settledAtMs = clock.now() + limits.settlingMs;
+  const lookMs = (): number =>
+    owners.canTell && clock.now() >= settledAtMs ? limits.lookOfKnownMs : limits.lookMs;
   while (!signal.aborted) {
     try {
       await shareWork();
@@ -136,7 +139,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
       counters.failures += 1;
       log.error({ err: error }, 'consumer could not share the work');
     }
-    await wake.wait(Math.min(renewMs, limits.lookMs), signal);
+    await wake.wait(Math.min(renewMs, lookMs()), signal);
   }
   stopHearing();
   await Promise.all([...tasks.values()].map(task => task.ended));

@@ -260,7 +260,7 @@ describe('a process that has not heard of a change yet', () => {
   };
   const textOf = (hit: { body: Buffer }) => hit.body.toString();
 
-  it('delivers what it takes after a connection was made, a little later and once', async () => {
+  it('delivers what it takes after a connection was made, once', async () => {
     const { first, second, destination } = await open();
     const sourceId = await first.source();
     await second.send(sourceId, 'before');
@@ -271,7 +271,6 @@ describe('a process that has not heard of a change yet', () => {
     const eventId = await second.send(sourceId, 'after');
     await first.send(sourceId, 'here');
     const detail = () => first.read(`/v1/events/${eventId}`);
-    expect(await detail()).toMatchObject({ status: 'filtered', deliveries: [] });
     await untilLater(first.clock, async () => (await detail()).status === 'delivered');
     await leap(first.clock, limits.catchUpMs.at(-1)!);
     await first.clock.advance(2000);
