@@ -80,7 +80,8 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     '"name":"tasks-completed"',
     '"caught_up":',
   ],
-  [page('consume-a-stream', 'Records that fail'), 'inbox-realtime'],
+  [page('consume-a-stream', 'Records that fail'), 'webhooks-alerts'],
+  [page('storage'), '"limitBytes":250000000'],
   [page('run-dynamodb-locally', 'Look after the data'), '"problemCount": 0', 'Backed up to ./copy'],
 ];
 

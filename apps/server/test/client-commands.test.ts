@@ -65,7 +65,7 @@ test('from signing up to the token of an end user, and out again', async () => {
   });
   expect(await good('tenants', 'list')).toContain('acme');
 
-  const token = await good('tokens', 'mint', '--tenant', 'acme', '--user', 'zoe', '--scope', 'read');
+  const token = await good('tokens', 'mint', '--tenant', 'acme', '--user', 'zoe', '--scope', 'profile:read');
   const answer = await fetch(`${server.url}/v1/tenants/acme/users/bob`, {
     headers: { authorization: `Bearer ${token}` },
   });

@@ -13,8 +13,8 @@ export function registerStreams(cli: CAC): void {
     .option('--region <region>', 'The AWS region to look at, instead of a folder')
     .option('--json', 'status: print everything there is to know')
     .example('stak streams status --path ./data')
-    .example('stak streams letters inbox-realtime')
-    .example('stak streams redrive inbox-realtime')
+    .example('stak streams letters webhooks-alerts')
+    .example('stak streams redrive webhooks-alerts')
     .action(async (name: string, consumer: string | undefined, flags: Flags) => {
       const { actions } = await import('./streams-actions.ts');
       await runAction('streams', actions, name, flags, consumer);
