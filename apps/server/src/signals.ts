@@ -1,20 +1,33 @@
-const waiting = new Set<() => void>();
+const waiting = new Set<(code?: number) => void>();
 
-// Resolves at the first SIGINT or SIGTERM, or when nobody reads the output any more. A second signal ends the process
-// at once, for those who cannot wait.
+const togetherMs = 1_000; // a terminal, npm and timeout each pass on the same Ctrl-C
+
+// Resolves at the first SIGINT or SIGTERM, or when nobody reads the output any more. A second signal, a moment later,
+// ends the process at once, for those who cannot wait: by the signal itself, because process.exit() would wait for
+// threads, and one of them may be waiting for this one to finish a transaction.
 export function untilStopped(): Promise<void> {
   return new Promise(resolve => {
-    waiting.add(resolve);
-    let asked = false;
+    waiting.add(() => resolve());
+    let askedAtMs: number | undefined;
     const stop = (signal: NodeJS.Signals) => {
-      if (asked) process.exit(signal === 'SIGINT' ? 130 : 143);
-      asked = true;
+      const nowMs = performance.now();
+      if (askedAtMs !== undefined && nowMs - askedAtMs > togetherMs) {
+        process.removeListener(signal, stop);
+        process.kill(process.pid, signal);
+      }
+      askedAtMs ??= nowMs;
       resolve();
     };
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
   });
 }
+
+// Resolves with the exit code when nobody reads the output any more. For those who hear of signals from somebody else.
+export const untilOutputLost = (): Promise<number> =>
+  new Promise(resolve => {
+    waiting.add((code = 1) => resolve(code));
+  });
 
 const brokenPipe = 128 + 13; // as a shell tells of a program that SIGPIPE has ended
 
@@ -30,7 +43,16 @@ export function endWithOutput(explain: (error: unknown) => string): void {
       process.exitCode = code;
     });
     if (waiting.size === 0) process.exit(code);
-    for (const resolve of waiting) resolve();
+    for (const resolve of waiting) resolve(code);
   };
   for (const stream of [process.stdout, process.stderr]) stream.on('error', end);
+}
+
+// For a process that has a store open: an error that nobody caught ends it as `kill -9` would, which everything here
+// survives. Node's own exit() could wait for ever, as above, with the store's write lock in its hands.
+export function endAtOnceOnCrash(): void {
+  process.on('uncaughtException', error => {
+    console.error(error);
+    process.kill(process.pid, 'SIGKILL');
+  });
 }

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { untilStopped } from './signals.ts';
+import { untilOutputLost, untilStopped } from './signals.ts';
 
 // What a supervisor and its workers say to each other.
 
@@ -21,6 +21,7 @@ export type FromWorker =
   | { kind: 'hello' } // it listens
   | { kind: 'ready'; url: string }
   | { kind: 'prepared' }
+  | { kind: 'output lost'; code: number }
   | { kind: 'share'; name: string; value: unknown }
   | { kind: 'gather'; id: number; name: string }
   | { kind: 'answer'; id: number; value: unknown };
@@ -60,6 +61,8 @@ export function alone(say: (url: string) => void): Supervised {
   };
 }
 
+const orphanMs = 10_000; // for a worker to stop that lost its supervisor
+
 // One of several: waits until the supervisor lets it begin.
 export async function joinSupervisor(): Promise<Supervised> {
   const answers = new Map<string, () => unknown>();
@@ -87,9 +90,19 @@ export async function joinSupervisor(): Promise<Supervised> {
       tell({ kind: 'answer', id: message.id, value });
     }
   });
+  // Without a supervisor it stops in order as well. Node would end it at once, by an exit() that waits for LMDB's
+  // threads, while those wait for the transaction that this thread has begun.
+  if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
+  process.once('disconnect', () => {
+    signals.stop.give();
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), orphanMs).unref();
+  });
   // A terminal sends Ctrl-C to all of them: the supervisor says what follows.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => signals.stop.give());
+
+  // Threads and the store want to be put down in order, and the others have nobody to speak to either.
+  void untilOutputLost().then(code => tell({ kind: 'output lost', code }));
 
   tell({ kind: 'hello' });
   const go = await signals.go.given;

@@ -74,6 +74,7 @@ export function supervise({ workers, port, stopMs, log, stopped, onServing }: Su
         else slot.isWaiting = true;
       } else if (message.kind === 'ready') noteReady(slot, message.url);
       else if (message.kind === 'prepared') isPrepared = true;
+      else if (message.kind === 'output lost') stopAll(message.code);
       else if (message.kind === 'share') {
         shared.set(message.name, message.value);
         for (const other of slots) if (other !== slot) tell(other, { ...message, kind: 'shared' });
@@ -135,14 +136,17 @@ export function supervise({ workers, port, stopMs, log, stopped, onServing }: Su
       slot.restart = setTimeout(start, delayMs, slot);
     }
 
-    void stopped.then(() => {
+    function stopAll(code: number): void {
       if (exitCode !== undefined) return;
-      exitCode = 0;
+      exitCode = code;
       for (const slot of slots) {
         clearTimeout(slot.restart);
         tell(slot, { kind: 'stop' });
       }
-      if (slots.every(one => !one.process)) return resolve(0);
+      if (slots.every(one => !one.process)) {
+        resolve(code);
+        return;
+      }
       setTimeout(() => {
         for (const { worker, process: child } of slots) {
           if (!child) continue;
@@ -150,8 +154,9 @@ export function supervise({ workers, port, stopMs, log, stopped, onServing }: Su
           child.process.kill('SIGKILL');
         }
       }, stopMs).unref();
-    });
+    }
 
+    void stopped.then(() => stopAll(0));
     for (const slot of slots) start(slot);
   });
 }

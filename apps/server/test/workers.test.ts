@@ -40,8 +40,8 @@ async function addressOf(of: Run): Promise<string> {
   return /Stak is at (http:\S+)/.exec(of.stdout)![1]!;
 }
 
-const workerPids = (): number[] =>
-  execFileSync('pgrep', ['-P', String(run.child.pid), '-f', 'main.mjs'], { encoding: 'utf8' })
+const workerPids = (of: Run = run): number[] =>
+  execFileSync('pgrep', ['-P', String(of.child.pid), '-f', 'main.mjs'], { encoding: 'utf8' })
     .trim()
     .split('\n')
     .map(Number);
@@ -181,4 +181,31 @@ test('stops without failing a request of somebody who looks at its readiness', a
   expect(answers.length).toBeGreaterThan(0);
   expect(new Set(answers)).toEqual(new Set([200]));
   expect(await run.code).toBe(0);
+}, 60_000);
+
+test('processes end that lost their supervisor; one signal that comes twice is one', async () => {
+  const other = await mkdtemp(join(tmpdir(), 'stak-orphans-'));
+  const isAlive = (pid: number): boolean => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  try {
+    const lost = startIn(other, '--port', '0', '--no-demo');
+    await addressOf(lost);
+    const pids = workerPids(lost);
+    expect(pids).toHaveLength(2);
+    lost.child.kill('SIGKILL');
+    await expect.poll(() => pids.filter(isAlive), { timeout: 20_000 }).toEqual([]);
+
+    const twice = startIn(other, '--port', '0', '--no-demo');
+    await addressOf(twice);
+    twice.child.kill('SIGTERM');
+    twice.child.kill('SIGTERM');
+    expect(await twice.code).toBe(0);
+  } finally {
+    await rm(other, { recursive: true, force: true });
+  }
 }, 60_000);

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { CAC } from 'cac';
 import { loadEnvFile, readServerConfig, type ServerConfig, type ServerFlags } from '../config.ts';
 import { explain } from '../errors.ts';
-import { untilStopped } from '../signals.ts';
+import { endAtOnceOnCrash, untilStopped } from '../signals.ts';
 import { alone, joinSupervisor, leaveSupervisor, type Supervised } from '../supervised.ts';
 
 export function registerStart(cli: CAC): void {
@@ -65,6 +65,7 @@ async function findPort(host: string): Promise<number> {
 const stopSeconds = 30; // requests in flight, workers, the store: each has its own shorter time
 
 async function serve(given: ServerConfig, supervised: Supervised): Promise<void> {
+  endAtOnceOnCrash();
   const config = { ...given, port: supervised.port ?? given.port };
   // Loaded late, so that mistakes in the configuration are told at once.
   const { createLogger } = await import('@stak/kit');
