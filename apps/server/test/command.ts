@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { builtCommand } from '../../../test/build-command.ts';
+import { fileURLToPath } from 'node:url';
 
-export const bin = builtCommand;
+// Built before the tests, by test/build-command.ts.
+export const bin = fileURLToPath(new URL('../../.test/dist/main.mjs', import.meta.url));
 const running = new Set<ChildProcess>();
 
 export type Run = { child: ChildProcess; stdout: string; stderr: string; code: Promise<number | null> };
