@@ -177,7 +177,8 @@ async function handleWhole(
       await subscription.handleBatch!(changes, contextOf(attempt));
       return true;
     } catch (error) {
-      if (error instanceof HopelessError) return false;
+      // A handler that was told to stop has not failed.
+      if (error instanceof HopelessError || !job.mayGoOn()) return false;
       job.onRetry(records[0]!, error, attempt);
     }
     await job.clock.sleep(delayMs(attempt, job.random), job.signal).catch(() => {});
