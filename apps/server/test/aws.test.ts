@@ -42,7 +42,8 @@ afterAll(async () => {
   await Promise.all(servers.map(server => server.stop()));
   await closeStore();
   vi.unstubAllEnvs();
-  expect(lines).toEqual([]);
+  // How long a turn took says something about the machine, not about the servers.
+  expect(lines.filter(line => !line.includes('a turn of the event loop took too long'))).toEqual([]);
 });
 
 const at = (server: number, token?: string) => createClient({ baseUrl: servers[server]!.localUrl, token });
