@@ -66,3 +66,4 @@ export { transportSecurity } from './security-headers.ts';
 export type { RequestRecord } from './serving.ts';
 export { type EventSink, type SseOptions, type Subscribe, sse } from './sse.ts';
 export type { Metrics, ReadyCheck } from './system-endpoints.ts';
+export { textStream } from './text-stream.ts';

@@ -5,6 +5,7 @@ import {
   etagOf,
   expectedVersion,
   principalKey,
+  textStream,
   toPage,
 } from '@stak/http';
 import { countByCategory, liveOf, readHead } from './broadcasts.ts';
@@ -16,7 +17,7 @@ import * as routes from './host-routes.ts';
 import { readErasure, showErasure, startErasure } from './inbox-erasure.ts';
 import type { Place } from './places.ts';
 import { type Published, publish } from './publish.ts';
-import { exportReceipts, type Position, readReceipts, toStream } from './receipts.ts';
+import { exportReceipts, type Position, readReceipts } from './receipts.ts';
 import { redact, redactHostId } from './redaction.ts';
 import { cancelScheduled } from './send-worker.ts';
 import { countMembers, listSends, readSend, showSend } from './sends.ts';
@@ -135,7 +136,7 @@ export function hostApi(service: Service) {
       const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson';
       c.header('Content-Type', type);
       c.header('Content-Disposition', `attachment; filename="receipts-${id}.${format}"`);
-      return c.body(toStream(exportReceipts(service, found, format)), 200) as never;
+      return c.body(textStream(exportReceipts(service, found, format)), 200) as never;
     }),
     endpoint(routes.publish, async c => {
       const place = placeOf(c.req.valid('param'));

@@ -1,7 +1,7 @@
-import { endpoint, json, pageOf, pageQuery, route } from '@stak/http';
+import { endpoint, json, pageOf, pageQuery, route, textStream } from '@stak/http';
 import { z } from 'zod';
 import { cursorsFor, enter, type Services } from './deps.ts';
-import { exportFormats, exportTasks, toStream } from './export.ts';
+import { exportFormats, exportTasks } from './export.ts';
 import * as limits from './limits.ts';
 import { sorts } from './list.ts';
 import { listTasks } from './list-page.ts';
@@ -130,6 +130,6 @@ export const listEndpoints = (services: Services) =>
       const { format } = c.req.valid('query');
       c.header('Content-Type', mediaTypes[format]);
       c.header('Content-Disposition', `attachment; filename="tasks.${format}"`);
-      return c.body(toStream(exportTasks(services.store, user_id, format)), 200) as never;
+      return c.body(textStream(exportTasks(services.store, user_id, format)), 200) as never;
     }),
   ] as const;

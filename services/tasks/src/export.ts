@@ -39,18 +39,3 @@ export async function* exportTasks(
 }
 
 const cellOf = (value: Task[(typeof columns)[number]]) => (Array.isArray(value) ? value.join('; ') : value);
-
-// Read only as fast as it is taken.
-export function toStream(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await texts.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    async cancel() {
-      await texts.return(undefined);
-    },
-  });
-}
