@@ -93,7 +93,7 @@ export type Services = {
 // The services know each other by the functions they are given here, and by nothing else.
 export function composeServices(surroundings: Surroundings): Services {
   const { store, cursors, clock, ids, log, sealer, publicUrl, config } = surroundings;
-  const base = { store, clock, ids, log };
+  const base = { store, clock, ids, log, owners: surroundings.owners };
   const outbound = createOutbound({ allow: config.outboundAllow });
   // Asked for when something is erased, when all of them are there.
   const erasers = (): readonly Eraser[] => [
@@ -150,7 +150,6 @@ export function composeServices(surroundings: Surroundings): Services {
   const inbox = createInbox({ ...base, cursors, enterTenant });
   const webhooks = createWebhooks({
     ...base,
-    owners: surroundings.owners,
     cursors,
     sealer,
     outbound,

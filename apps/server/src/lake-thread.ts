@@ -40,6 +40,7 @@ const lake = createLakeKeeper({
   log,
   client,
   source: database.source,
+  owners: database.owners,
   objects,
   scratch,
   tables: followed,

@@ -79,7 +79,7 @@ async function startOn(
   const sealer = createSealer({ keys });
   const publicUrl = config.publicUrl ?? urlOf(config.host, config.port);
   const lake = await openLake(config);
-  const shared = createTableStores({ store, clock, sealer });
+  const shared = createTableStores({ store, clock, sealer, owners });
   // A store in memory is of this thread alone, so there the lake is kept here as well.
   const isLakeApart = !isInMemory(config.store);
   const lakeHost =

@@ -1,5 +1,5 @@
-import { type Clock, createIds, type Ids, type Sealer } from '@stak/kit';
-import { type ItemOf, is, or, type Store, tableErrors } from '@stak/table';
+import { type Clock, createIds, type Owners, type Sealer, unknownOwners } from '@stak/kit';
+import { and, type ItemOf, is, or, type Store, tableErrors } from '@stak/table';
 import { keyedRequest } from './http-table.ts';
 import type { Attempt, Begun, Claim, IdempotencyStore } from './idempotency.ts';
 import * as limits from './limits.ts';
@@ -16,28 +16,35 @@ export function createTableIdempotency(deps: {
   store: Store;
   clock: Clock;
   sealer: AnswerSealer;
-  ids?: Ids;
+  owners?: Owners; // which of those that handle requests are gone; without it an attempt blocks its key for its lease
 }): IdempotencyStore {
-  const { store, clock, sealer, ids = createIds({ clock }) } = deps;
-  return {
-    async begin(claim): Promise<Begun> {
-      const { key, fingerprint } = claim;
-      const attempt = ids.next();
-      const nowMs = clock.now();
-      const until = nowMs + claim.leaseMs;
-      const isFree = or({ attempt: is.absent }, { until: is.atMost(nowMs) });
-      try {
-        await store.put(
-          keyedRequest,
-          { key, fingerprint, attempt, until, expires_at: expiryOf(until) },
-          { if: isFree, pattern: 'begin keyed request' },
-        );
-      } catch (error) {
-        return describeHolder(inTheWay(error), fingerprint, sealer);
-      }
-      return { kind: 'started', attempt: attemptOf(deps, claim, attempt) };
-    },
-  };
+  const { store, clock, sealer, owners = unknownOwners(createIds({ clock })) } = deps;
+
+  // Takes the key if nobody has it, or from the attempt of a dead process.
+  async function begin(claim: Claim, deadAttempt?: string): Promise<Begun> {
+    const { key, fingerprint } = claim;
+    const attempt = owners.next();
+    const nowMs = clock.now();
+    const until = nowMs + claim.leaseMs;
+    const isFree =
+      deadAttempt === undefined
+        ? or({ attempt: is.absent }, { until: is.atMost(nowMs) })
+        : and({ attempt: deadAttempt }, { status: is.absent });
+    try {
+      await store.put(
+        keyedRequest,
+        { key, fingerprint, attempt, until, expires_at: expiryOf(until) },
+        { if: isFree, pattern: 'begin keyed request' },
+      );
+    } catch (error) {
+      const holder = inTheWay(error);
+      const begun = describeHolder(holder, fingerprint, sealer);
+      if (begun.kind !== 'in_flight' || holder === undefined || holder.attempt === deadAttempt) return begun;
+      return (await owners.isGone(holder.attempt)) ? begin(claim, holder.attempt) : begun;
+    }
+    return { kind: 'started', attempt: attemptOf(deps, claim, attempt) };
+  }
+  return { begin: claim => begin(claim) };
 }
 
 type Deps = { store: Store; clock: Clock; sealer: AnswerSealer };

@@ -17,7 +17,7 @@ export const eventIdChars = 256; // Last-Event-ID is an id of ours
 
 export const idempotencyKeyChars = 255; // what Stripe and the IETF draft's examples allow
 export const idempotencyTtlMs = 24 * 60 * 60 * 1000; // a client that retries after a day has to look first
-export const idempotencyLeaseMs = 60_000; // longer than any handler may run; a crash blocks a key this long
+export const idempotencyLeaseMs = 60_000; // longer than any handler may run; a crash blocks a key this long where nobody can tell
 export const idempotencyRetryS = 1; // most requests in flight are over by then
 export const idempotencyGraceMs = 60_000; // how late a stored record may be finished, clocks being what they are
 export const idempotencyBodyBytes = 280 * 1024; // a created thing of bodyBytes fits; sealed, it is one item of 400 KB

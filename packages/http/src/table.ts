@@ -1,4 +1,4 @@
-import type { Clock } from '@stak/kit';
+import type { Clock, Owners } from '@stak/kit';
 import type { Store } from '@stak/table';
 import { httpTable } from './http-table.ts';
 import type { IdempotencyStore } from './idempotency.ts';
@@ -10,17 +10,17 @@ import { createTableRevocations } from './revocations-table.ts';
 
 export { httpTable };
 
-type Deps = { store: Store; clock: Clock; sealer: AnswerSealer };
+type Deps = { store: Store; clock: Clock; sealer: AnswerSealer; owners?: Owners };
 
 // What several processes that serve one API have to agree on, in a table. Apart from the rest of the package, so
 // that whoever needs no table loads none.
-export function createTableStores({ store, clock, sealer }: Deps): {
+export function createTableStores({ store, clock, sealer, owners }: Deps): {
   idempotency: IdempotencyStore;
   rateLimits: RateLimitStore;
   revocations: Revocations;
 } {
   return {
-    idempotency: createTableIdempotency({ store, clock, sealer }),
+    idempotency: createTableIdempotency({ store, clock, sealer, owners }),
     rateLimits: createTableRateLimits({ store }),
     revocations: createTableRevocations({ store, clock }),
   };

@@ -1,5 +1,13 @@
 import { createEngine, createHttpServer } from '@stak/engine';
-import { type Clock, createSealer, manualClock, seededRandom, systemClock } from '@stak/kit';
+import {
+  type Clock,
+  createSealer,
+  manualClock,
+  manualOwners,
+  type Owners,
+  seededRandom,
+  systemClock,
+} from '@stak/kit';
 import { createLedger, createStore, createTables, type DynamoClient } from '@stak/table';
 import { createAdversary } from '@stak/table/adversary';
 import { awsClient } from '@stak/table/aws';
@@ -46,8 +54,8 @@ describe.each([
   });
   afterAll(() => target.close());
 
-  const openStores = (clock: Clock) =>
-    createTableStores({ store: createStore({ client: target.client, clock }), clock, sealer });
+  const openStores = (clock: Clock, owners?: Owners) =>
+    createTableStores({ store: createStore({ client: target.client, clock }), clock, sealer, owners });
 
   // Every store of a suite begins empty: in one table, that is keys of its own.
   testIdempotencyStore(async clock => {
@@ -80,6 +88,27 @@ describe.each([
     expect(await other.recent()).toHaveLength(4);
     await clock.advance(15_000);
     expect(await one.recent()).toEqual([]);
+  });
+
+  it('gives the key of a request whose process is gone to the next one at once, and to one only', async () => {
+    const owners = manualOwners();
+    const begin = (name: string) => {
+      const { idempotency } = openStores(systemClock, owners.as(name));
+      return idempotency.begin({ key: 'left', fingerprint: 'f', ttlMs: 10_000, leaseMs: 60_000 });
+    };
+    const dead = await begin('victim');
+    expect(await begin('heir')).toEqual({ kind: 'in_flight' });
+    owners.end('victim');
+    const begun = await Promise.all([begin('heir'), begin('heir'), begin('other')]);
+    expect(begun.map(({ kind }) => kind).toSorted()).toEqual(['in_flight', 'in_flight', 'started']);
+    const body = Buffer.from('{}');
+    for (const one of [dead, ...begun])
+      if (one.kind === 'started')
+        await one.attempt.finish({ status: one === dead ? 500 : 201, headers: [], body });
+    expect(await begin('heir')).toMatchObject({ kind: 'replay', response: { status: 201 } });
+    owners.end('heir');
+    owners.end('other');
+    expect((await begin('last')).kind).toBe('replay');
   });
 
   it('keeps an answer as large as one may be', async () => {

@@ -38,3 +38,21 @@ export function storeOwners(ids: Ids, { id, isGone, onGone }: Neighbours): Owner
     onGone: listener => onGone(() => listener()),
   };
 }
+
+// For a worker that takes over what dead processes had leased: calls `release` once at its start, since one may have
+// died before that, and then after each death. `wake` ends the worker's wait.
+export function watchGone(owners: Owners, wake: () => void) {
+  let mayHaveGone = owners.canTell;
+  const stop = owners.onGone(() => {
+    mayHaveGone = true;
+    wake();
+  });
+  return {
+    stop,
+    async check(release: () => Promise<unknown>): Promise<void> {
+      if (!mayHaveGone) return;
+      mayHaveGone = false;
+      await release();
+    },
+  };
+}

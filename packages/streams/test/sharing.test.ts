@@ -1,4 +1,4 @@
-import type { Owners } from '@stak/kit';
+import { manualOwners } from '@stak/kit';
 import { createStore, type DynamoClient } from '@stak/table';
 import { afterEach, expect, test } from 'vitest';
 import type { HandlerContext, StreamSource } from '../src/index.ts';
@@ -72,32 +72,21 @@ test("a killed process's shards rest until its lease ends, and no longer", async
 
 test("a killed process's shards are taken over at once where it is known to be dead", async () => {
   house = await openHouse();
-  const gone = new Set<string>();
-  let tell = () => {};
-  const owners = (name: string): Owners => ({
-    canTell: true,
-    next: () => name,
-    isGone: async owner => gone.has(owner),
-    onGone: listener => {
-      tell = listener;
-      return () => {};
-    },
-  });
+  const owners = manualOwners();
   const process = mortal(house);
   const victim = startConsumer(house, {
     subscription: mirroring(house),
-    owners: owners('victim'),
+    owners: owners.as('victim'),
     ...process,
   });
   await until(house.clock, async () => (await shares(victim)).join() === '1');
   process.kill();
   await writeNotes(house, ['a']);
-  const successor = startConsumer(house, { subscription: mirroring(house), owners: owners('successor') });
+  const successor = startConsumer(house, { subscription: mirroring(house), owners: owners.as('successor') });
   await pass(house.clock, 10_000);
   expect(await isMirrored(house)).toBe(false);
   const heardAt = house.clock.now();
-  gone.add('victim');
-  tell();
+  owners.end('victim');
   await until(house.clock, () => isMirrored(house));
   expect(house.clock.now() - heardAt).toBeLessThan(1_000);
   await successor.stop();

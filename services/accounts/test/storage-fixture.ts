@@ -1,5 +1,5 @@
 import { createEngine } from '@stak/engine';
-import { createIds, createLogger, manualClock, type Random } from '@stak/kit';
+import { createIds, createLogger, manualClock, manualOwners, type Random } from '@stak/kit';
 import { createCatchUp, engineSource, type Subscription, type UnknownChange } from '@stak/streams';
 import {
   type Attributes,
@@ -68,13 +68,20 @@ export async function open({ limit = 1_000_000 }: { limit?: number | null } = {}
   const source = engineSource(engine);
   const told: { accountId: string; percent: number }[] = [];
   // A process of its own, with what it remembers. Nobody waits for a manual clock.
-  const start = (client: DynamoClient = engine.client, known = teams, declared = owners): Storage =>
+  const processes = manualOwners();
+  const start = (
+    client: DynamoClient = engine.client,
+    known = teams,
+    declared = owners,
+    name = 'here',
+  ): Storage =>
     createStorage({
       store: createStore({ client, clock: { now: clock.now, sleep } }),
       client,
       source,
       clock: { now: clock.now, sleep },
       ids: createIds({ clock }),
+      owners: processes.as(name),
       log: createLogger({ level: 'silent' }),
       tables: [notes],
       services: [{ service: 'notes', owners: declared }],
@@ -95,7 +102,7 @@ export async function open({ limit = 1_000_000 }: { limit?: number | null } = {}
     await readStream();
     await deliver(storage, changes);
   };
-  return { engine, clock, store, start, told, recount, changes, readStream, deliver, deliverAll };
+  return { engine, clock, store, processes, start, told, recount, changes, readStream, deliver, deliverAll };
 }
 
 // Short waits are over at once, long ones when nobody needs them any more.

@@ -153,6 +153,20 @@ describe('storage', () => {
     expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
   });
 
+  it('a recount is begun anew at once if the process that had it is gone', async () => {
+    const world = await open();
+    const scan = () => Promise.reject(new Error('the machine is gone'));
+    const broken = world.start({ ...world.engine.client, scan }, undefined, undefined, 'victim');
+    await world.store.put(note, { user: 'ann', id: '1', text: 'hello' });
+    await expect(world.recount(broken)).rejects.toThrow('gone');
+    const storage = world.start();
+    await world.recount(storage);
+    expect((await storage.read('ann')).items).toBe(0);
+    world.processes.end('victim');
+    await world.recount(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
+  });
+
   const seeds = [1, 2, 3, 4, 5];
   it.each(seeds)('is what a scan says after any history, seed %i', async seed => {
     const random = seededRandom(seed);

@@ -1,5 +1,5 @@
 import type { Principal } from '@stak/http';
-import type { Bell, Clock, Ids, Logger, Random, Sealer } from '@stak/kit';
+import type { Bell, Clock, Ids, Logger, Owners, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { Store } from '@stak/table';
 import type { ChannelAddresses } from './channels/addresses.ts';
@@ -32,6 +32,7 @@ export type AgentsDeps = {
   clock: Clock;
   ids: Ids;
   log: Logger;
+  owners?: Owners; // which of those that hold leases are gone; without it leases run out
   random?: Random;
   sealer: Sealer;
   outbound: Outbound;
@@ -52,6 +53,7 @@ export type Service = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
+  readonly owners: Owners;
   readonly random: Random;
   readonly sealer: Sealer;
   readonly outbound: Outbound;

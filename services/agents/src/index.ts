@@ -1,4 +1,4 @@
-import { createBell, systemRandom } from '@stak/kit';
+import { createBell, systemRandom, unknownOwners } from '@stak/kit';
 import { providerAddresses } from './channels/addresses.ts';
 import { channelEndpoints } from './channels/channel-api.ts';
 import { slack } from './channels/slack.ts';
@@ -57,6 +57,7 @@ function createService(deps: AgentsDeps): Service {
   const addresses = { ...providerAddresses, ...deps.addresses };
   const service: Service = {
     ...{ store, clock, ids, log, sealer, outbound, enterTenant, resolveChannel, findChannelUser },
+    owners: deps.owners ?? unknownOwners(ids),
     random: deps.random ?? systemRandom,
     hasRoom: deps.hasRoom ?? (async () => true),
     models: deps.models,

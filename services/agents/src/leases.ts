@@ -3,7 +3,7 @@ import { type ItemOf, is, or } from '@stak/table';
 import type { Service } from './deps.ts';
 import * as limits from './limits.ts';
 import { isRefused } from './race.ts';
-import { state } from './table.ts';
+import { dueStates, state } from './table.ts';
 
 export type ConversationKey = { tenant_id: string; conversation_id: string };
 export type StateItem = ItemOf<typeof state>;
@@ -17,6 +17,7 @@ export const keyOfConversation = ({ tenant_id, conversation_id }: ConversationKe
   conversation_id,
 });
 
+export const lanes = Array.from({ length: limits.lanes }, (_, i) => String(i));
 const laneOf = ({ tenant_id, conversation_id }: ConversationKey): string =>
   String(createHash('sha256').update(`${tenant_id}#${conversation_id}`).digest()[0]! % limits.lanes);
 
@@ -26,9 +27,9 @@ export const dueAt = (key: ConversationKey, ms: number): { due_lane: string; due
   due_at: Math.floor(ms),
 });
 
-export const leaseOf = ({ ids, clock }: Pick<Service, 'ids' | 'clock'>, key: ConversationKey) => {
+export const leaseOf = ({ owners, clock }: Pick<Service, 'owners' | 'clock'>, key: ConversationKey) => {
   const leased_until = clock.now() + limits.leaseMs;
-  return { fence: ids.next('lease'), leased_until, ...dueAt(key, leased_until) };
+  return { fence: owners.next(), leased_until, ...dueAt(key, leased_until) };
 };
 
 export const isFree = (nowMs: number) => or({ fence: is.absent }, { leased_until: is.below(nowMs) });
@@ -106,4 +107,25 @@ export async function release(
   } catch (error) {
     if (!isRefused(error)) throw error;
   }
+}
+
+// Makes due now what a dead process had leased, instead of when its leases end. The index does not say who holds what,
+// so every conversation that becomes due within a lease is looked at.
+export async function releaseGone(service: Service): Promise<void> {
+  const nowMs = service.clock.now();
+  const range = { after: { due_at: nowMs }, to: { due_at: nowMs + limits.leaseMs } };
+  const ofLane = async (due_lane: string) => {
+    for await (const key of service.store.all(dueStates, { due_lane }, range)) {
+      const fence = (await readState(service, key))?.fence;
+      if (fence === undefined || !(await service.owners.isGone(fence))) continue;
+      const change = { set: dueAt(key, nowMs), remove: ['fence', 'leased_until'] as const };
+      // On the condition that the dead one still has it: other processes are doing the same.
+      await service.store
+        .update(state, keyOfConversation(key), change, { if: { fence }, pattern: 'take over a lease' })
+        .catch(error => {
+          if (!isRefused(error)) throw error;
+        });
+    }
+  };
+  await Promise.all(lanes.map(ofLane));
 }

@@ -1,11 +1,19 @@
-import { markWork, type Worker } from '@stak/kit';
+import { markWork, type Worker, watchGone } from '@stak/kit';
 import { is } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { replyAddress, sayUnavailable, sendReply, writeReply } from './channels/replies.ts';
 import { deleteConversation, dropMessages, purge } from './clearing.ts';
 import type { MessageItem } from './commit.ts';
 import type { Entered, Service } from './deps.ts';
-import { acquire, type ConversationKey, type Held, keyOfConversation, release } from './leases.ts';
+import {
+  acquire,
+  type ConversationKey,
+  type Held,
+  keyOfConversation,
+  lanes,
+  release,
+  releaseGone,
+} from './leases.ts';
 import * as limits from './limits.ts';
 import { reasonOf } from './messages.ts';
 import { isRefused } from './race.ts';
@@ -15,27 +23,33 @@ import { runTurn, turnPrincipal } from './turns.ts';
 
 // Does what no request waits for: answers what came by a channel or was left behind by a process that died, sends
 // answers to channels, removes what was cleared, deleted or has expired. Told to stop, it starts nothing more; what it
-// cannot finish is due again when its lease ends.
+// cannot finish is due again when its lease ends, or as soon as this process is known to be gone.
 export function createTurnWorker(service: Service): Worker {
   return {
     name: 'agents turns',
     async run(signal) {
       const running = new Map<string, Promise<void>>();
-      while (!signal.aborted) {
-        const { due, nextMs } = await findDue(service);
-        for (const key of due) {
-          const id = `${key.tenant_id}#${key.conversation_id}`;
-          if (running.has(id) || running.size >= limits.workConcurrency) continue;
-          const work = attendSafely(service, key).finally(() => {
-            running.delete(id);
-            service.bell.ring();
-          });
-          running.set(id, work);
+      const gone = watchGone(service.owners, service.bell.ring);
+      try {
+        while (!signal.aborted) {
+          await gone.check(() => releaseGone(service));
+          const { due, nextMs } = await findDue(service);
+          for (const key of due) {
+            const id = `${key.tenant_id}#${key.conversation_id}`;
+            if (running.has(id) || running.size >= limits.workConcurrency) continue;
+            const work = attendSafely(service, key).finally(() => {
+              running.delete(id);
+              service.bell.ring();
+            });
+            running.set(id, work);
+          }
+          const leftMs = nextMs === undefined ? limits.duePollMs : nextMs - service.clock.now();
+          await service.bell.wait(Math.min(limits.duePollMs, Math.max(0, leftMs)), signal);
         }
-        const leftMs = nextMs === undefined ? limits.duePollMs : nextMs - service.clock.now();
-        await service.bell.wait(Math.min(limits.duePollMs, Math.max(0, leftMs)), signal);
+      } finally {
+        gone.stop();
+        await Promise.all(running.values());
       }
-      await Promise.all(running.values());
     },
   };
 }
@@ -50,7 +64,6 @@ export async function runDue(service: Service): Promise<{ worked: number }> {
 // What is due now, of every lane, and when the next thing will be, if that is soon.
 async function findDue(service: Service): Promise<{ due: ConversationKey[]; nextMs?: number }> {
   const nowMs = service.clock.now();
-  const lanes = Array.from({ length: limits.lanes }, (_, i) => String(i));
   const range = { to: { due_at: nowMs + limits.duePollMs }, limit: limits.dueTogether };
   const pages = await Promise.all(lanes.map(due_lane => service.store.query(dueStates, { due_lane }, range)));
   const found = pages.flatMap(page => page.items);

@@ -1,3 +1,4 @@
+import { manualOwners } from '@stak/kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineSkill } from '../src/index.ts';
@@ -139,6 +140,37 @@ describe('a turn', () => {
     expect((await first).body.code).toBe('agents.conversation_cleared');
     expect(await turnsOf()).toHaveLength(1);
     expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
+  });
+
+  it('is finished at once by another process when the first one is known to be gone', async () => {
+    const owners = manualOwners();
+    const victim = openProcess(place.target, {
+      clock: place.clock,
+      skills: [gate.skill],
+      owners: owners.as('victim'),
+    });
+    victim.tenants.get('acme')!.settings = { enabled_skills: ['slow'] };
+    say(victim, 'c', 'slow').catch(() => {});
+    await gate.reached;
+    const other = createGate();
+    other.open();
+    const heir = openProcess(place.target, {
+      clock: place.clock,
+      skills: [other.skill],
+      owners: owners.as('heir'),
+    });
+    heir.tenants.get('acme')!.settings = { enabled_skills: ['slow'] };
+    const stopping = new AbortController();
+    const sleeping = place.clock.sleepers();
+    const running = heir.agents.workers[0]!.run(stopping.signal);
+    await until(() => place.clock.sleepers() > sleeping);
+    expect(await turnsOf()).toEqual([]);
+    owners.end('victim');
+    await until(async () => (await turnsOf()).length === 1);
+    expect((await turnsOf()).map(turn => turn.messages[1]!.content)).toEqual(['Done slowly.']);
+    gate.open();
+    stopping.abort();
+    await running;
   });
 
   it('streams, and can be followed again after a disconnect', async () => {

@@ -1,5 +1,5 @@
 import type { Principal } from '@stak/http';
-import type { Bell, Clock, Ids, Logger, Random } from '@stak/kit';
+import type { Bell, Clock, Ids, Logger, Owners, Random } from '@stak/kit';
 import type { Cursors, Store } from '@stak/table';
 import type { BroadcastList } from './broadcast-list.ts';
 import type { Hub } from './hub.ts';
@@ -17,6 +17,7 @@ export type InboxDeps = {
   clock: Clock;
   ids: Ids;
   log: Logger;
+  owners?: Owners; // which of those that hold leases are gone; without it leases run out
   random?: Random;
   enterTenant: EnterTenant;
   cursors?: Cursors;
@@ -30,6 +31,7 @@ export type Service = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
+  readonly owners: Owners;
   readonly random: Random;
   readonly enterTenant: EnterTenant;
   readonly cursors: Cursors;

@@ -5,7 +5,7 @@ import { eraseSome } from './eraser.ts';
 import { inboxErrors, noInbox } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Place } from './places.ts';
-import { done, isLostRace, untilDone } from './race.ts';
+import { done, isLostRace, unlessLost, untilDone } from './race.ts';
 import { dueErasures, inboxErasure, memberTotal } from './send-table.ts';
 import { inboxCategories, inboxConfig, publicStats } from './table.ts';
 
@@ -55,11 +55,23 @@ export async function runErasures(service: Service, signal?: AbortSignal): Promi
   }
 }
 
+export async function releaseGoneErasures(service: Service): Promise<void> {
+  const { store, clock, owners } = service;
+  const nowMs = clock.now();
+  const range = { after: { dueat: nowMs }, to: { dueat: nowMs + limits.leaseMs } };
+  for await (const { tenant_key, inbox_key } of store.all(dueErasures, { shard: 0 }, range)) {
+    const place = { tenant_key, inbox_key };
+    const fence = (await store.get(inboxErasure, place, { consistent: true }))?.fence;
+    if (fence !== undefined && (await owners.isGone(fence)))
+      await note(service, place, { fence }, { dueat: nowMs }).catch(unlessLost);
+  }
+}
+
 async function runErasure(service: Service, place: Place, signal?: AbortSignal): Promise<void> {
-  const { store, clock, ids } = service;
+  const { store, clock, owners } = service;
   const found = await store.get(inboxErasure, place, { consistent: true });
   if (found?.dueat === undefined || found.dueat > clock.now()) return;
-  const fence = ids.next();
+  const fence = owners.next();
   let held = await note(
     service,
     place,

@@ -1,4 +1,4 @@
-import { createBell, systemRandom } from '@stak/kit';
+import { createBell, systemRandom, unknownOwners } from '@stak/kit';
 import { createCursors } from '@stak/table';
 import { createBroadcastList } from './broadcast-list.ts';
 import { readCounts } from './counts.ts';
@@ -52,9 +52,9 @@ export function createInbox(deps: InboxDeps) {
 
 function createService(deps: InboxDeps): Service {
   const { store, clock, ids, log, enterTenant } = deps;
-  const { random = systemRandom, cursors = createCursors() } = deps;
+  const { random = systemRandom, cursors = createCursors(), owners = unknownOwners(ids) } = deps;
   return {
-    ...{ store, clock, ids, log, random, enterTenant, cursors },
+    ...{ store, clock, ids, log, owners, random, enterTenant, cursors },
     recipientsTogether: deps.recipientsTogether ?? limits.recipientsTogether,
     broadcasts: createBroadcastList({ store, now: clock.now }),
     sharedBodies: createSharedBodies({ store }),

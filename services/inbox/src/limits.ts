@@ -64,7 +64,7 @@ export const erasureKeptS = 7 * dayS; // how long a deleted inbox can be asked w
 export const sendsLookedAt = 20_000; // for the categories that are in use; more would be too long for a request
 
 export const dueShards = 4; // partitions of the due index; each takes a thousand writes a second
-export const leaseMs = 30_000; // how long a send rests after its worker was killed
+export const leaseMs = 30_000; // how long a send rests after its worker was killed, where nobody can tell
 export const pollMs = 1000; // how late a scheduled message may be where nobody rings the bell
 export const dueSends = 50; // taken from a shard at a time
 

@@ -39,6 +39,11 @@ export const isLostRace = (error: unknown): boolean =>
   failuresOf(error).some(({ reason }) => reason === 'condition_failed' || reason === 'conflict') ||
   (tableErrors.includes(error) && error.code === 'table.condition_failed');
 
+// Somebody else was first, which is as good.
+export function unlessLost(error: unknown): void {
+  if (!isLostRace(error)) throw error;
+}
+
 // Whether a step with this name has failed, and what stood in its way.
 export const failureOf = (error: unknown, step: string): StepFailure | undefined =>
   failuresOf(error).find(one => one.step === step && one.reason === 'condition_failed');

@@ -1,14 +1,14 @@
-import type { Worker } from '@stak/kit';
+import { type Worker, watchGone } from '@stak/kit';
 import { type WriteStep, write } from '@stak/table';
 import { broadcastSteps } from './broadcasts.ts';
 import { deliverySteps } from './delivery.ts';
 import type { Service } from './deps.ts';
 import { inboxErrors, noSend } from './errors.ts';
-import { runErasures } from './inbox-erasure.ts';
+import { releaseGoneErasures, runErasures } from './inbox-erasure.ts';
 import * as limits from './limits.ts';
 import type { Place } from './places.ts';
 import { roomFor } from './publish.ts';
-import { done, isLostRace, untilDone } from './race.ts';
+import { done, isLostRace, unlessLost, untilDone } from './race.ts';
 import { erasedRecipient } from './recipients.ts';
 import { cancelSteps, removeCopies } from './redaction.ts';
 import { dueSends, send } from './send-table.ts';
@@ -21,10 +21,19 @@ import { readPolicies } from './settings.ts';
 export const createSendWorker = (service: Service): Worker => ({
   name: 'inbox sends',
   async run(signal) {
-    while (!signal.aborted) {
-      await runDue(service, signal);
-      await runErasures(service, signal);
-      await service.due.wait(limits.pollMs, signal);
+    const gone = watchGone(service.owners, service.due.ring);
+    try {
+      while (!signal.aborted) {
+        await gone.check(async () => {
+          await releaseGoneSends(service);
+          await releaseGoneErasures(service);
+        });
+        await runDue(service, signal);
+        await runErasures(service, signal);
+        await service.due.wait(limits.pollMs, signal);
+      }
+    } finally {
+      gone.stop();
     }
   },
 });
@@ -64,15 +73,33 @@ async function runSend(service: Service, place: Place, id: string): Promise<void
   return deliver(service, place, { ...held, message });
 }
 
+// Makes due now what a dead process had, instead of when its lease ends. The index does not say who has what, so all
+// that becomes due within a lease is looked at.
+async function releaseGoneSends(service: Service): Promise<void> {
+  const { store, clock, owners } = service;
+  const nowMs = clock.now();
+  const range = { after: { dueat: nowMs }, to: { dueat: nowMs + limits.leaseMs } };
+  for (let shard = 0; shard < limits.dueShards; shard++)
+    for await (const found of store.all(dueSends, { shard }, range)) {
+      const fence = (await store.get(send, keyOf(found), { consistent: true }))?.fence;
+      if (fence === undefined || !(await owners.isGone(fence))) continue;
+      const change = { set: { dueat: nowMs, shard }, remove: ['fence'] as const };
+      // On the condition that the dead one still has it: other processes are doing the same.
+      await store
+        .update(send, keyOf(found), change, { if: { fence }, pattern: 'take over a send' })
+        .catch(unlessLost);
+    }
+}
+
 // Takes a send, or keeps it, for as long as the lease.
 function hold(
-  { store, clock, ids }: Service,
+  { store, clock, owners }: Service,
   current: Send,
   guard: { dueat?: number; fence?: string },
   progress: { removed?: number } = {},
 ): Promise<Send> {
   const { shard } = current;
-  const fence = guard.fence ?? ids.next();
+  const fence = guard.fence ?? owners.next();
   const set = { dueat: clock.now() + limits.leaseMs, shard, fence, ...progress };
   return store.update(send, keyOf(current), { set }, { if: guard, pattern: 'hold a send' });
 }

@@ -1,4 +1,6 @@
+import { manualOwners } from '@stak/kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createInbox } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
 import { inboxCategories } from '../src/table.ts';
 import { startConsumers } from './consumers.ts';
@@ -90,6 +92,31 @@ describe('deleting an inbox', () => {
       await office.clock.advance(limits.leaseMs + limits.quietMs);
     }
     expect((await office.ask('GET', 'main/erasure')).body.status).toBe('erased');
+  });
+
+  it('goes on at once when the process that had it is gone', async () => {
+    await fill();
+    await office.ask('DELETE', 'main');
+    const { client } = office.engine;
+    const { transactWrite, batchWrite } = client;
+    const killed = () => Promise.reject(new Error('killed'));
+    Object.assign(client, { transactWrite: killed, batchWrite: killed });
+    const owners = manualOwners();
+    const stopping = new AbortController();
+    const run = (name: string) =>
+      createInbox({ ...office.deps, owners: owners.as(name) }).workers[0]!.run(stopping.signal);
+    const running = [run('victim')];
+    await expect.poll(() => office.clock.sleepers()).toBe(1);
+    Object.assign(client, { transactWrite, batchWrite });
+    running.push(run('heir'));
+    await expect.poll(() => office.clock.sleepers()).toBe(2);
+    const erased = async () =>
+      (await office.ask('GET', 'main/erasure')).body as unknown as { erased: number };
+    expect((await erased()).erased).toBe(0);
+    owners.end('victim');
+    await expect.poll(async () => (await erased()).erased).toBeGreaterThan(0);
+    stopping.abort();
+    await Promise.all(running);
   });
 
   it('finds what was under way when it began', async () => {

@@ -6,7 +6,7 @@ import {
   type Principal,
   withProblems,
 } from '@stak/http';
-import { createIds, createLogger, defineErrors, manualClock, seededRandom } from '@stak/kit';
+import { createIds, createLogger, defineErrors, manualClock, type Owners, seededRandom } from '@stak/kit';
 import { streamsTable } from '@stak/streams';
 import { createLedger, createStore, createTables, tableErrors } from '@stak/table';
 import { createInbox, inboxTable } from '../src/index.ts';
@@ -48,7 +48,7 @@ type Answer = ShownMessage & {
 };
 export type Office = Awaited<ReturnType<typeof openOffice>>;
 
-export async function openOffice(settings: { recipientsTogether?: number } = {}) {
+export async function openOffice(settings: { recipientsTogether?: number; owners?: Owners } = {}) {
   const clock = manualClock(Date.UTC(2026, 0, 1));
   const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0 });
   await createTables(engine, [inboxTable, streamsTable]);
@@ -57,7 +57,8 @@ export async function openOffice(settings: { recipientsTogether?: number } = {})
   const random = seededRandom(1);
   const store = createStore({ client: engine.client, clock, random, ledger });
   const ids = createIds({ clock, random: seededRandom(2) });
-  const inbox = createInbox({ store, clock, ids, log, random, enterTenant, ...settings });
+  const deps = { store, clock, ids, log, random, enterTenant };
+  const inbox = createInbox({ ...deps, ...settings });
   const api = createApi({
     info: { title: 'Inbox', version: '1' },
     endpoints: withProblems(inbox.api as readonly AnyEndpoint[], ['tenants.not_found', 'table.busy']),
@@ -89,7 +90,7 @@ export async function openOffice(settings: { recipientsTogether?: number } = {})
     const text = await response.text();
     return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Answer };
   };
-  return { clock, engine, store, ledger, inbox, api, call, ask, close: () => engine.close() };
+  return { clock, engine, store, deps, ledger, inbox, api, call, ask, close: () => engine.close() };
 }
 
 export const main = { title: 'Main', ttl: { default: '30d', offer: '12h' } };

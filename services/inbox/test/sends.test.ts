@@ -1,4 +1,6 @@
+import { manualOwners } from '@stak/kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createInbox } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
 import { startConsumers } from './consumers.ts';
 import { hello, main, type Office, openOffice } from './office.ts';
@@ -46,6 +48,32 @@ describe('a long list of recipients', () => {
     await office.inbox.operations.runDue();
     expect(await sendOf(body.id)).toMatchObject({ status: 'sent', delivered: 40 });
     for (const uid of many(40)) expect(await totalOf(uid)).toBe(1);
+  });
+
+  it('is carried on at once by another process when the one that had it is gone', async () => {
+    const owners = manualOwners();
+    await office.close();
+    office = await openOffice({ owners: owners.as('victim') });
+    await office.ask('PUT', 'main', { send: main });
+    const { body } = await office.ask('POST', 'main/messages', { send: { ...hello, uids: many(40) } });
+    const { transactWrite } = office.engine.client;
+    let left = 1;
+    const dying = async (input: never) => {
+      if (left-- === 0) throw new Error('killed');
+      return transactWrite(input);
+    };
+    Object.assign(office.engine.client, { transactWrite: dying });
+    await office.inbox.operations.runDue();
+    Object.assign(office.engine.client, { transactWrite });
+    const stopping = new AbortController();
+    const [worker] = createInbox({ ...office.deps, owners: owners.as('heir') }).workers;
+    const running = worker!.run(stopping.signal);
+    await expect.poll(() => office.clock.sleepers()).toBe(1);
+    expect(await sendOf(body.id)).toMatchObject({ status: 'delivering', delivered: 18 });
+    owners.end('victim');
+    await expect.poll(() => sendOf(body.id)).toMatchObject({ status: 'sent', delivered: 40 });
+    stopping.abort();
+    await running;
   });
 
   it('is gone for everyone at once when it is redacted, before its copies are removed', async () => {

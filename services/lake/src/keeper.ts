@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { type Clock, createBell, type Ids, type Logger, type Worker } from '@stak/kit';
+import { type Clock, createBell, type Ids, type Logger, type Owners, type Worker } from '@stak/kit';
 import type { DynamoClient } from '@stak/table';
 import { beginBackfill, continueBackfill, needsBackfill } from './backfill.ts';
 import { compactEntity, isDue } from './compaction.ts';
@@ -29,6 +29,7 @@ export type KeeperDeps = GoldDeps & {
   clock: Clock;
   ids: Ids;
   log: Logger;
+  owners: Owners;
   bronzeDays: number;
   eraseFirst(owner: Owner): Promise<Erased>;
   eraseAgain(): Promise<boolean>;
@@ -36,7 +37,8 @@ export type KeeperDeps = GoldDeps & {
 
 // Everything that has to be done besides capturing, one thing at a time.
 export function createKeeper(deps: KeeperDeps) {
-  const { parts, objects, client, clock, log, bronzeDays } = deps;
+  const { parts, objects, client, clock, log, owners, bronzeDays } = deps;
+  const lease = { objects, clock, owners, leaseMs: limits.leaseMs };
   const bell = createBell(clock);
   let hasChanged = true; // something was captured here since the tables were looked at
   let isAsked = true; // somebody near has a request
@@ -97,7 +99,7 @@ export function createKeeper(deps: KeeperDeps) {
     try {
       const work = await findWork(part, signal);
       if (!work) return false;
-      if (!(await takeLease({ objects, clock, owner, leaseMs: limits.leaseMs }, name))) return undefined;
+      if (!(await takeLease({ ...lease, owner }, name))) return undefined;
       await doWork(part, work);
       return true;
     } catch (error) {
@@ -124,7 +126,7 @@ export function createKeeper(deps: KeeperDeps) {
     let hasMore = false;
     try {
       for (const { key, request } of await listRequests(objects)) {
-        if (!(await takeLease({ objects, clock, owner, leaseMs: limits.leaseMs }, 'requests'))) return false;
+        if (!(await takeLease({ ...lease, owner }, 'requests'))) return false;
         if ((await doRequest(request)) === 'done') await objects.delete(key);
         else hasMore = true;
       }
@@ -145,7 +147,7 @@ export function createKeeper(deps: KeeperDeps) {
   const worker: Worker = {
     name: 'lake keeper',
     async run(signal) {
-      const owner = deps.ids.next('own');
+      const owner = owners.next();
       const startedAt = clock.now();
       const lookedAt = { tables: 0, requests: 0, erasures: startedAt };
       const isTime = (what: keyof typeof lookedAt, everyMs: number): boolean =>

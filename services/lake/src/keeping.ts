@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Clock, Ids, Logger, Worker } from '@stak/kit';
+import { type Clock, type Ids, type Logger, type Owners, unknownOwners, type Worker } from '@stak/kit';
 import type { Alarm, StreamSource, Subscription } from '@stak/streams';
 import type { DynamoClient, Store } from '@stak/table';
 import { beginBackfill } from './backfill.ts';
@@ -43,6 +43,7 @@ export type LakeBase = {
 export type KeeperDeps = LakeBase & {
   // For the scans of a backfill, which no service may make.
   client: DynamoClient;
+  owners?: Owners; // which of those that keep it are gone; without it leases run out
   flushMs?: number;
   bronzeDays?: number;
   duck?: Duck;
@@ -62,7 +63,8 @@ export function keeperOf(deps: KeeperDeps, parts: readonly Part[]) {
   const { flushMs = limits.flushMs, bronzeDays = limits.bronzeDays, duck = createKeepingDuck() } = deps;
   const files = { duck, scratch: join(scratch, 'keeping') };
   const { eraser, ...erasing } = createEraser({ ...deps, ...files, parts });
-  const about = { parts, objects, client, clock, ids, log, insights, bronzeDays };
+  const owners = deps.owners ?? unknownOwners(ids);
+  const about = { parts, objects, client, clock, ids, log, owners, insights, bronzeDays };
   const keeper = createKeeper({ ...files, ...about, ...erasing });
   const partOf = (table: string): Part => {
     const found = parts.find(({ plan }) => plan.table.name === table);

@@ -1,4 +1,4 @@
-import type { Clock } from '@stak/kit';
+import type { Clock, Owners } from '@stak/kit';
 import { keyPart, type ObjectStore } from './objects.ts';
 
 // Who may do a piece of work, in a store that only knows how to put something that is not there: numbered claims,
@@ -6,10 +6,18 @@ import { keyPart, type ObjectStore } from './objects.ts';
 
 export type Claim = { until: number; isMine(): boolean };
 
+export type LeaseDeps = {
+  objects: ObjectStore;
+  clock: Clock;
+  owners: Owners;
+  owner: string;
+  leaseMs: number;
+};
+
 type Stored = { owner: string; until: number };
 
 export async function takeLease(
-  { objects, clock, owner, leaseMs }: { objects: ObjectStore; clock: Clock; owner: string; leaseMs: number },
+  { objects, clock, owners, owner, leaseMs }: LeaseDeps,
   name: string,
 ): Promise<Claim | undefined> {
   const folder = `leases/${keyPart(name)}/`;
@@ -18,7 +26,8 @@ export async function takeLease(
   const last = keys.at(-1);
   const body = last === undefined ? undefined : await objects.get(last);
   const held = body && (JSON.parse(Buffer.from(body).toString('utf8')) as Stored);
-  if (held && held.owner !== owner && held.until > clock.now()) return undefined;
+  const isOthers = held !== undefined && held.owner !== owner && held.until > clock.now();
+  if (isOthers && !(await owners.isGone(held.owner))) return undefined;
 
   const number = last === undefined ? 1 : Number(/(\d+)\.json$/.exec(last)?.[1]) + 1;
   const until = clock.now() + leaseMs;

@@ -1,4 +1,4 @@
-import { manualClock } from '@stak/kit';
+import { manualClock, manualOwners } from '@stak/kit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { folderObjects } from '../src/index.ts';
@@ -91,12 +91,16 @@ test('a state comes back from its text as it was', () => {
 test('a lease is one process’s until it ends, and its numbers never begin anew', async () => {
   const objects = folderObjects(await temporaryFolder());
   const clock = manualClock();
-  const as = (owner: string) => takeLease({ objects, clock, owner, leaseMs: 1000 }, 'work');
+  const owners = manualOwners();
+  const as = (owner: string) =>
+    takeLease({ objects, clock, owners: owners.as(owner), owner, leaseMs: 1000 }, 'work');
   expect(await as('a')).toBeDefined();
   expect(await as('b')).toBeUndefined();
   expect(await as('a')).toBeDefined();
+  owners.end('a');
+  expect(await as('b')).toBeDefined(); // at once, where it is known to be gone
   await clock.advance(1001);
-  const both = await Promise.all([as('b'), as('c')]);
+  const both = await Promise.all([as('c'), as('d')]);
   expect(both.filter(Boolean)).toHaveLength(1);
   for (let i = 0; i < 5; i++) {
     await clock.advance(1001);

@@ -6,7 +6,7 @@ import {
   cursorRefused,
   type EndUserPrincipal,
 } from '@stak/http';
-import type { Clock, Ids, Logger, Random } from '@stak/kit';
+import type { Clock, Ids, Logger, Owners, Random } from '@stak/kit';
 import { type Cursors, type Store, tableErrors } from '@stak/table';
 import type { Writing } from './commit.ts';
 import type { Hub } from './hub.ts';
@@ -20,6 +20,7 @@ export type TasksDeps = {
   clock: Clock;
   ids: Ids;
   log: Logger;
+  owners?: Owners; // which of those that claim reminders are gone; without it leases run out
   random?: Random;
   // With a secret that outlives the process, and is the same for all: clients keep cursors for a while.
   cursors: Cursors;

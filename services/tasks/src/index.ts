@@ -1,4 +1,4 @@
-import { createBell, type Random, systemRandom, type Worker } from '@stak/kit';
+import { createBell, type Random, systemRandom, unknownOwners, type Worker } from '@stak/kit';
 import { listEndpoints } from './api-lists.ts';
 import { syncEndpoints } from './api-sync.ts';
 import { taskEndpoints } from './api-tasks.ts';
@@ -29,6 +29,7 @@ export { task, todoAppData, trashed, user } from './table.ts';
 export function createTasks(deps: TasksDeps) {
   const { store, clock, ids, log, cursors, enterTenant, remind, publicUrl = '' } = deps;
   const random: Random = deps.random ?? systemRandom;
+  const owners = deps.owners ?? unknownOwners(ids);
   const bell = createHub();
   const onReminder = () => bell.publish(bellName);
   const users = { store, clock, describeOwner: deps.describeOwner };
@@ -44,7 +45,7 @@ export function createTasks(deps: TasksDeps) {
   const wanted = createBell(clock);
   const hub = createHub(wanted.ring);
   const services: Services = { ...writing, log, cursors, enterTenant, hub, search, publicUrl };
-  const workers: Worker[] = [createReminderWorker({ store, clock, log, random, bell, remind })];
+  const workers: Worker[] = [createReminderWorker({ store, clock, log, owners, random, bell, remind })];
 
   // Paths without a parameter come first: `/v1/tasks/search` is no task.
   const api = [

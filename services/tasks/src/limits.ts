@@ -57,7 +57,7 @@ export const searchChunk = 200; // tasks indexed before others get a turn
 export const searchChars = 64_000_000; // indexed at a time for all users: some 500 MB; the least recently used go
 
 export const reminderShards = 4; // each is asked by every worker; DynamoDB takes 1,000 writes a second for each
-export const reminderLeaseMs = 60_000; // longer than the port may take; a reminder of a crashed worker waits this long
+export const reminderLeaseMs = 60_000; // longer than the port may take; a reminder of a crashed worker waits this long where nobody can tell
 export const reminderPortMs = 30_000; // half a lease, so that a result is never written after it
 export const reminderAttempts = 10; // with the delays below, about four hours
 export const reminderRetryFirstMs = 10_000;

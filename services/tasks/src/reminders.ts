@@ -1,4 +1,4 @@
-import { type Clock, cutText, type Logger, type Random } from '@stak/kit';
+import { type Clock, cutText, type Logger, type Owners, type Random, watchGone } from '@stak/kit';
 import { type Store, tableErrors } from '@stak/table';
 import { isOpen } from './counts.ts';
 import type { Hub } from './hub.ts';
@@ -22,6 +22,7 @@ export type Reminding = {
   store: Store;
   clock: Clock;
   log: Logger;
+  owners: Owners;
   random: Random;
   bell: Hub;
   remind: Remind;
@@ -32,26 +33,49 @@ type Claimed = Reminder & { next_at: number };
 export const createReminderWorker = (deps: Reminding) => ({
   name: 'tasks reminders',
   async run(signal: AbortSignal) {
-    while (!signal.aborted) {
-      const round = new AbortController();
-      const waiting = AbortSignal.any([signal, round.signal]);
-      const rung = deps.bell.next(bellName, waiting);
-      try {
-        const nextMs = await fireDue(deps, signal);
-        const waitMs = Math.min(limits.reminderPollMs, Math.max(0, nextMs - deps.clock.now()));
-        await Promise.race([rung, deps.clock.sleep(waitMs, waiting).catch(() => {})]);
-      } finally {
-        round.abort();
+    const gone = watchGone(deps.owners, () => deps.bell.publish(bellName));
+    try {
+      while (!signal.aborted) {
+        const round = new AbortController();
+        const waiting = AbortSignal.any([signal, round.signal]);
+        const rung = deps.bell.next(bellName, waiting);
+        try {
+          await gone.check(() => releaseGone(deps));
+          const nextMs = await fireDue(deps, signal);
+          const waitMs = Math.min(limits.reminderPollMs, Math.max(0, nextMs - deps.clock.now()));
+          await Promise.race([rung, deps.clock.sleep(waitMs, waiting).catch(() => {})]);
+        } finally {
+          round.abort();
+        }
       }
+    } finally {
+      gone.stop();
     }
   },
 });
 
 export const bellName = 'reminders';
+const shards = Array.from({ length: limits.reminderShards }, (_, shard) => shard);
+
+// Makes due now what a dead process had claimed, instead of when its lease ends. The index does not say who has what,
+// so all that becomes due within a lease is looked at.
+async function releaseGone({ store, clock, owners }: Reminding): Promise<void> {
+  const nowMs = clock.now();
+  const range = { after: { next_at: nowMs }, to: { next_at: nowMs + limits.reminderLeaseMs } };
+  for (const shard of shards)
+    for await (const key of store.all(remindersDue, { shard }, range)) {
+      const claimed = await store.get(reminder, key, { consistent: true });
+      if (claimed?.owner === undefined || !(await owners.isGone(claimed.owner))) continue;
+      const change = { set: { next_at: nowMs }, remove: ['owner'] as const };
+      const options = { if: { ...fencedBy(claimed), owner: claimed.owner }, current: claimed };
+      await ignoreLostLease(
+        store.update(reminder, claimed, change, { ...options, pattern: 'take over a reminder' }),
+      );
+    }
+}
 
 // Fires what is due, and tells when the next one will be.
 export async function fireDue(deps: Reminding, signal: AbortSignal): Promise<number> {
-  const shards = Array.from({ length: limits.reminderShards }, (_, shard) => shard);
   return Math.min(...(await Promise.all(shards.map(shard => fireShard(deps, shard, signal)))));
 }
 
@@ -95,13 +119,13 @@ const isStillDue = ({ status, remind_at }: Task, dueMs: number): boolean =>
   isOpen(status) && remind_at !== undefined && remind_at * 1000 === dueMs;
 
 // Until the lease ends nobody else sees it as due. A worker that dies leaves it to the next one.
-async function claim({ store, clock }: Reminding, seen: Claimed): Promise<Reminder | undefined> {
+async function claim({ store, clock, owners }: Reminding, seen: Claimed): Promise<Reminder | undefined> {
   const leaseMs = clock.now() + limits.reminderLeaseMs;
   return ignoreLostLease(
     store.update(
       reminder,
       seen,
-      { set: { next_at: leaseMs, fence: seen.fence + 1 } },
+      { set: { next_at: leaseMs, fence: seen.fence + 1, owner: owners.next() } },
       { if: { ...fencedBy(seen), next_at: seen.next_at }, current: seen, pattern: 'claim reminder' },
     ),
   );
@@ -154,8 +178,8 @@ async function giveBack(deps: Reminding, mine: Reminder, failure: unknown): Prom
   const message = failure instanceof Error ? failure.message : String(failure);
   const noted = { attempts, failure: cutText(message, limits.failureChars) };
   const change = isLast
-    ? { set: noted, remove: ['next_at' as const] }
-    : { set: { ...noted, next_at: clock.now() + delayMs } };
+    ? { set: noted, remove: ['next_at' as const, 'owner' as const] }
+    : { set: { ...noted, next_at: clock.now() + delayMs }, remove: ['owner' as const] };
   const options = { if: fencedBy(mine), current: mine, pattern: 'reminder failed' };
   await ignoreLostLease(store.update(reminder, mine, change, options));
 }

@@ -147,6 +147,7 @@ export const reminder = entity(todoAppData, {
     next_at: count.optional().describe('when a worker looks at it next; absent when all attempts failed'),
     shard: count,
     fence: count.describe('counted up by every claim'),
+    owner: z.string().optional().describe('which worker has claimed it'),
     attempts: count,
     failure: z.string().optional(),
   }),

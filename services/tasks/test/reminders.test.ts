@@ -1,9 +1,9 @@
-import { systemClock } from '@stak/kit';
+import { type ManualOwners, manualOwners, systemClock } from '@stak/kit';
 import type { DynamoClient } from '@stak/table';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHub } from '../src/hub.ts';
 import type { WireTask } from '../src/index.ts';
-import { fireDue, type Reminding } from '../src/reminders.ts';
+import { createReminderWorker, fireDue, type Reminding } from '../src/reminders.ts';
 import { remindersOfUser } from '../src/table.ts';
 import { eventually, type Fixture, openTasks, silent, startConsumers } from './tasks-fixture.ts';
 
@@ -11,9 +11,11 @@ type Fired = { key: string; at: number; title: string; user: object };
 
 let f: Fixture;
 let fired: Fired[];
+let owners: ManualOwners;
 let answer: (signal: AbortSignal) => Promise<void>;
 beforeEach(async () => {
   fired = [];
+  owners = manualOwners();
   answer = async () => {};
   f = await openTasks({ remind: remembering });
 });
@@ -31,6 +33,7 @@ const worker = (): Reminding => ({
   store: f.store,
   clock: f.clock,
   log: silent,
+  owners: owners.as('here'),
   random: () => 0.5,
   bell: createHub(),
   remind: remembering,
@@ -145,6 +148,24 @@ describe('the worker', () => {
     });
     expect(new Set(fired.map(one => one.key)).size).toBe(1);
     expect(await kept()).toEqual([]);
+  });
+
+  it('fires at once what a process had claimed that is gone', async () => {
+    await f.create({ title: 'x', reminder: at(hour) });
+    await f.clock.advance(hour);
+    answer = () => new Promise(() => {}); // killed inside of the port
+    void fireDue({ ...worker(), owners: owners.as('victim'), clock: systemClockAt(f) }, never);
+    await eventually(() => fired.length === 1);
+    answer = async () => {};
+    const stopping = new AbortController();
+    const running = createReminderWorker(worker()).run(stopping.signal);
+    await eventually(() => f.clock.sleepers() > 0);
+    expect(fired).toHaveLength(1);
+    owners.end('victim');
+    await eventually(async () => (await kept()).length === 0);
+    expect(fired.map(one => one.key)).toEqual([fired[0]!.key, fired[0]!.key]);
+    stopping.abort();
+    await running;
   });
 
   it('that lost its lease changes nothing any more', async () => {

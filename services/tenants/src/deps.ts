@@ -1,5 +1,5 @@
 import type { Revoked } from '@stak/http';
-import type { Clock, Ids, Logger } from '@stak/kit';
+import type { Clock, Ids, Logger, Owners } from '@stak/kit';
 import type { Store } from '@stak/table';
 import type { Eraser } from './erasers.ts';
 import type { TokenEpochs } from './token-epochs.ts';
@@ -26,6 +26,7 @@ export type TenantsDeps = {
   clock: Clock;
   ids: Ids;
   log: Logger;
+  owners?: Owners; // which of those that erase are gone; without it leases run out
   mintEndUserToken: MintEndUserToken;
   // Of the other services. Asked for at every use, because they may be made after this one.
   erasers: () => readonly Eraser[];

@@ -1,19 +1,24 @@
-import type { Worker } from '@stak/kit';
-import { is, type WriteStep, write } from '@stak/table';
+import { createBell, type Owners, type Worker, watchGone } from '@stak/kit';
+import { type WriteStep, write } from '@stak/table';
 import { type Service, timestampOf } from './deps.ts';
 import type { Erased, Eraser } from './erasers.ts';
 import { type ErasureItem, ownStep } from './erasures.ts';
 import * as limits from './limits.ts';
 import { erasure, isRefused, openErasure, openErasures, tenant } from './table.ts';
 
-type Deps = Service & { ownEraser: Eraser };
+type Deps = Service & { ownEraser: Eraser; owners: Owners };
 
 export const createErasureWorker = (deps: Deps): Worker => ({
   name: 'tenants-erasures',
   async run(signal) {
-    while (!signal.aborted)
-      if ((await workOnErasures(deps, signal)) === 'done')
-        await deps.clock.sleep(limits.erasurePollMs, signal);
+    const bell = createBell(deps.clock);
+    const gone = watchGone(deps.owners, bell.ring);
+    try {
+      while (!signal.aborted)
+        if ((await workOnErasures(deps, signal)) === 'done') await bell.wait(limits.erasurePollMs, signal);
+    } finally {
+      gone.stop();
+    }
   },
 });
 
@@ -28,22 +33,24 @@ export async function workOnErasures(deps: Deps, signal?: AbortSignal): Promise<
   return answer;
 }
 
-// Whoever moves `due_at` first has the job until then. A process that dies just lets the time pass.
+// The first to move `due_at` has the job until then, or until it is known to be gone.
 async function claim(
-  { store, clock }: Deps,
+  { store, clock, owners }: Deps,
   pointer: { tenant_id: string; erasure_id: string },
 ): Promise<ErasureItem | undefined> {
   const nowMs = clock.now();
   const found = await store.get(erasure, pointer, { consistent: true });
   // The deletion of the whole tenant took the job of one of its users along.
   if (!found) await store.delete(openErasure, pointer);
-  if (!found || found.due_at > nowMs) return undefined;
+  if (!found) return undefined;
+  const isLeft = found.owner !== undefined && (await owners.isGone(found.owner));
+  if (found.due_at > nowMs && !isLeft) return undefined;
   return unlessLost(() =>
     store.update(
       erasure,
       pointer,
-      { set: { status: 'running', due_at: nowMs + limits.erasureLeaseMs } },
-      { ifVersion: found.version, if: { due_at: is.atMost(nowMs) } },
+      { set: { status: 'running', due_at: nowMs + limits.erasureLeaseMs, owner: owners.next() } },
+      { ifVersion: found.version },
     ),
   );
 }
@@ -68,7 +75,7 @@ async function takeTurn(deps: Deps, claimed: ErasureItem, signal?: AbortSignal):
         return 'done';
       }
       if (calls === limits.erasureCalls || signal?.aborted) {
-        await save(deps, job, { due_at: deps.clock.now() });
+        await giveBack(deps, job, { due_at: deps.clock.now() });
         return 'more';
       }
       const erased = await callEraser(deps, job, step);
@@ -86,13 +93,22 @@ async function takeTurn(deps: Deps, claimed: ErasureItem, signal?: AbortSignal):
   }
 }
 
-const save = (
-  { store }: Deps,
-  job: ErasureItem,
-  set: Partial<Pick<ErasureItem, 'steps' | 'steps_done' | 'due_at' | 'failures'>>,
-): Promise<ErasureItem | undefined> =>
+type Progress = Partial<Pick<ErasureItem, 'steps' | 'steps_done' | 'due_at' | 'failures'>>;
+
+const save = ({ store }: Deps, job: ErasureItem, set: Progress): Promise<ErasureItem | undefined> =>
   unlessLost(() =>
     store.update(erasure, job, { set }, { ifVersion: job.version, pattern: 'erasure progress' }),
+  );
+
+// For any process to go on with when it is due.
+const giveBack = ({ store }: Deps, job: ErasureItem, set: Progress): Promise<unknown> =>
+  unlessLost(() =>
+    store.update(
+      erasure,
+      job,
+      { set, remove: ['owner'] },
+      { ifVersion: job.version, pattern: 'erasure progress' },
+    ),
   );
 
 const isConcerned = ({ subject }: ErasureItem, one: Eraser): boolean =>
@@ -120,7 +136,7 @@ async function finish({ store, clock, log }: Deps, job: ErasureItem): Promise<vo
   const ttl = Math.floor(nowMs / 1000) + limits.erasureRecordDays * 24 * 60 * 60;
   const done = { status: 'done' as const, finished_at: timestampOf(nowMs), ttl };
   const steps: Record<string, WriteStep> = {
-    'the job is done': write.update(erasure, job, { set: done }, { ifVersion: version }),
+    'the job is done': write.update(erasure, job, { set: done, remove: ['owner'] }, { ifVersion: version }),
     'no longer open': write.delete(openErasure, { erasure_id }),
   };
   if (job.subject === 'tenant')
@@ -138,5 +154,5 @@ async function postpone(deps: Deps, job: ErasureItem, error: unknown): Promise<v
   const failures = job.failures + 1;
   const delayMs = Math.min(limits.erasureBackoffMostMs, limits.erasureBackoffMs * failures);
   deps.log.error({ err: error, tenant_id, erasure_id, failures, delayMs }, 'an erasure failed, trying later');
-  await save(deps, job, { failures, due_at: deps.clock.now() + delayMs });
+  await giveBack(deps, job, { failures, due_at: deps.clock.now() + delayMs });
 }

@@ -6,10 +6,10 @@ import { accountTenant, erasure, isRefused, notDeleted, openErasure, tenant, tok
 import { epochItem } from './token-epochs.ts';
 
 export type ErasureItem = ItemOf<typeof erasure>;
-export type Erasure = Omit<ErasureItem, 'account_id' | 'due_at' | 'ttl' | 'version'>;
+export type Erasure = Omit<ErasureItem, 'account_id' | 'due_at' | 'owner' | 'ttl' | 'version'>;
 
 export const showErasure = (item: ErasureItem): Erasure => {
-  const { account_id: _, due_at: __, ttl: ___, version: ____, ...shown } = item;
+  const { account_id, due_at, owner, ttl, version, ...shown } = item;
   return shown;
 };
 

@@ -1,4 +1,5 @@
 import type { Principal } from '@stak/http';
+import { unknownOwners } from '@stak/kit';
 import type { AnyTable } from '@stak/table';
 import { accessEndpoints } from './access-api.ts';
 import { auditChanges } from './audit.ts';
@@ -37,7 +38,8 @@ export function createTenants(deps: TenantsDeps) {
     },
   };
   const eraser = createOwnEraser(service);
-  const withEraser = { ...service, ownEraser: eraser };
+  const owners = deps.owners ?? unknownOwners(deps.ids);
+  const withEraser = { ...service, owners, ownEraser: eraser };
   const enter: EnterTenant = (principal: Principal, tenantId: string, entrance?: Entrance) =>
     enterTenant(service, principal, tenantId, entrance);
   const resolve: ResolveChannel = (type, channelId) => resolveChannel(service, type, channelId);

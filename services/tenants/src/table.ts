@@ -205,6 +205,7 @@ export const erasure = entity(tenants, {
     steps: z.array(z.string()).describe('services that have to erase'),
     steps_done: z.array(z.string()),
     due_at: z.number().describe('millisecond before which no process takes it: grace, lease or backoff'),
+    owner: z.string().optional().describe('which worker has it'),
     failures: z.number().int().describe('in a row'),
     created_at: z.string(),
     finished_at: z.string().optional(),

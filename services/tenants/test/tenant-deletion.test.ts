@@ -1,3 +1,4 @@
+import { manualOwners } from '@stak/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNotes, fillTenant, graceMs, killedAt, leaseMs, leftOf, runWorker } from './erasure-fixture.ts';
 import { everyItem, openPlace, openProcess, type Place, targets } from './tenants-fixture.ts';
@@ -91,6 +92,26 @@ describe('a deletion', () => {
     }
     expect(n).toBeGreaterThan(8);
     expect((await everyItem(place.target)).filter(item => item.pk === 'ERASURES')).toEqual([]);
+  });
+
+  it('goes on at once when the process that had it is gone', async () => {
+    const owners = manualOwners();
+    const notes = createNotes();
+    await fillTenant(place, 'left');
+    const { headers } = await place.call('DELETE', '/v1/tenants/left');
+    await place.clock.advance(graceMs);
+    const { client } = killedAt(place.target.client, 3, 'before');
+    const doomed = openProcess(place.target, { clock: place.clock, client, owners: owners.as('doomed') });
+    doomed.erasers.push(notes.eraser);
+    await runWorker(doomed);
+    const heir = openProcess(place.target, { clock: place.clock, owners: owners.as('heir') });
+    heir.erasers.push(notes.eraser);
+    await runWorker(heir);
+    const status = async () => (await heir.call('GET', headers.get('location')!)).body.status;
+    expect(await status()).toBe('running');
+    owners.end('doomed');
+    await runWorker(heir);
+    expect(await status()).toBe('done');
   });
 
   it.each(['before', 'after'] as const)('can be asked for again when the answer was lost %s', async when => {

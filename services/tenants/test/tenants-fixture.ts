@@ -1,6 +1,6 @@
 import { createEngine, createHttpServer } from '@stak/engine';
 import { createApi, createMemoryIdempotency, type Principal } from '@stak/http';
-import { createIds, createLogger, type ManualClock, manualClock } from '@stak/kit';
+import { createIds, createLogger, type ManualClock, manualClock, type Owners } from '@stak/kit';
 import { type ControlPlane, createStore, createTables, type DynamoClient, tableErrors } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import { type AuditEntry, createTenants, type Eraser, type Tenants, tenantsTable } from '../src/index.ts';
@@ -61,7 +61,11 @@ export type Place = {
 };
 
 // One process: its own caches and clock, over a table it may share with others.
-export function openProcess(target: Target, { clock = manualClock(), client = target.client } = {}): Place {
+export function openProcess(
+  target: Target,
+  given: { clock?: ManualClock; client?: DynamoClient; owners?: Owners } = {},
+): Place {
+  const { clock = manualClock(), client = target.client, owners } = given;
   const audited: AuditEntry[] = [];
   const lines: string[] = [];
   const erasers: Eraser[] = [];
@@ -72,6 +76,7 @@ export function openProcess(target: Target, { clock = manualClock(), client = ta
     clock,
     ids: createIds({ clock }),
     log,
+    owners,
     audit: async entry => void audited.push(entry),
     erasers: () => erasers,
     async mintEndUserToken({ tenant, sub, scope, ttlSeconds }) {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { createBell, type Owners, type Worker } from '@stak/kit';
+import { createBell, type Owners, type Worker, watchGone } from '@stak/kit';
 import { attemptDelivery, concurrencyOf, type RunDeps, runDue } from './delivery-run.ts';
 import { createDispatcher, type Dispatcher, type Report } from './dispatcher.ts';
 import { scanDue } from './due-scan.ts';
@@ -62,17 +62,10 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Worker {
       };
 
       intake.attend(createDesk(deps, dispatcher, owner, bell.ring, cutOff.signal, logged('a delivery')));
-      let mayHaveGone = true; // also before this one started
-      const stopHearing = owners.onGone(() => {
-        mayHaveGone = true;
-        bell.ring();
-      });
+      const gone = watchGone(owners, bell.ring);
       try {
         while (!signal.aborted) {
-          if (mayHaveGone) {
-            mayHaveGone = false;
-            await releaseGone(deps);
-          }
+          await gone.check(() => releaseGone(deps));
           const hasMore = await scanDue({
             ...deps,
             dispatcher,
@@ -84,7 +77,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Worker {
           await bell.wait(hasMore ? limits.rescanMs : limits.scanMs, signal);
         }
       } finally {
-        stopHearing();
+        gone.stop();
         intake.attend();
         dispatcher.stop();
         const drained = new AbortController();

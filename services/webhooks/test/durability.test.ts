@@ -1,4 +1,4 @@
-import type { Owners } from '@stak/kit';
+import { manualOwners } from '@stak/kit';
 import type { DynamoClient } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
@@ -193,20 +193,10 @@ describe('several processes', () => {
   });
 
   it('take over at once what one of them had leased when it was killed', async () => {
-    const gone = new Set<string>();
-    const listeners = new Set<() => void>();
-    const owners = (name: string): Owners => ({
-      canTell: true,
-      next: () => name,
-      isGone: async owner => gone.has(owner),
-      onGone(listener) {
-        listeners.add(listener);
-        return () => void listeners.delete(listener);
-      },
-    });
+    const owners = manualOwners();
     const life: { mortal?: ReturnType<typeof mortal> } = {};
     const first = await openWebhooks({
-      owners: owners('first'),
+      owners: owners.as('first'),
       wrap: client => {
         life.mortal = mortal(client, 1, 'before');
         return life.mortal.client;
@@ -219,12 +209,11 @@ describe('several processes', () => {
     const eventId = await first.send(sourceId);
     await until(() => destination.hits.length === 1);
     destination.answer = answer(200);
-    const change = { clock: first.clock, owners: owners('second') };
+    const change = { clock: first.clock, owners: owners.as('second') };
     const second = await startWebhooks(change, first.engine.client, first.engine);
     await first.clock.advance(limits.scanMs);
     expect((await second.read(`/v1/events/${eventId}`)).status).not.toBe('delivered');
-    gone.add('first');
-    for (const listener of listeners) listener();
+    owners.end('first');
     await until(async () => (await second.read(`/v1/events/${eventId}`)).status === 'delivered');
     expect(destination.hits).toHaveLength(2);
   });

@@ -12,7 +12,7 @@ export const ownerMs = 86_400_000; // how long in memory: then its item is writt
 export const accountMs = 5_000; // how long an account is believed to exist
 
 export const heldMs = 500; // how often a reader looks whether the recount is over
-export const leaseMs = 30_000; // how long a table rests after the process that counted it was killed
+export const leaseMs = 30_000; // how long a table rests after the process that counted it was killed, where nobody can tell
 export const pollMs = 10_000; // how soon a recount that was asked for begins
 export const settleMs = 3_000; // how late a record of DynamoDB's stream may be behind what a scan sees
 export const scanPages = 8; // of a megabyte, between two looks at the stream

@@ -1,4 +1,12 @@
-import { type Clock, type Ids, type Logger, mapInTurns, type Worker } from '@stak/kit';
+import {
+  type Clock,
+  createBell,
+  type Logger,
+  mapInTurns,
+  type Owners,
+  type Worker,
+  watchGone,
+} from '@stak/kit';
 import { createCatchUp, listShards, type StreamSource, type UnknownChange } from '@stak/streams';
 import {
   type AnyTable,
@@ -23,7 +31,7 @@ export type RecountDeps = {
   client: DynamoClient;
   source: StreamSource;
   clock: Clock;
-  ids: Ids;
+  owners: Owners;
   log: Logger;
 };
 
@@ -46,7 +54,7 @@ export function createRecounter<Kind extends string>(
       const table = summing.table.name;
       const state = await store.get(tableState, { table }, { consistent: true });
       if (!isWanted(state)) continue;
-      const hold = await takeHold(deps, table);
+      const hold = await takeHold(deps, table, state?.holder);
       if (!hold) continue;
       log.info({ table }, 'counting the storage of a table');
       await whileHeld(deps, hold, signal, held => recountTable(deps, summing, hold, held));
@@ -57,9 +65,15 @@ export function createRecounter<Kind extends string>(
     worker: {
       name: 'accounts-storage-recount',
       async run(signal) {
-        while (!signal.aborted) {
-          await countWhereNeeded(signal);
-          await clock.sleep(limits.pollMs, signal);
+        const bell = createBell(clock);
+        const gone = watchGone(deps.owners, bell.ring);
+        try {
+          while (!signal.aborted) {
+            await countWhereNeeded(signal);
+            await bell.wait(limits.pollMs, signal);
+          }
+        } finally {
+          gone.stop();
         }
       },
     },
@@ -78,8 +92,13 @@ export async function requestRecount(store: Store, nowMs: number, table: string)
   );
 }
 
-async function takeHold({ store, clock, ids }: RecountDeps, table: string): Promise<Hold | undefined> {
-  const holder = ids.next('cnt');
+async function takeHold(
+  { store, clock, owners }: RecountDeps,
+  table: string,
+  before: string | undefined,
+): Promise<Hold | undefined> {
+  const holder = owners.next();
+  const isLeft = before !== undefined && (await owners.isGone(before));
   const nowMs = clock.now();
   const taken = await refusable(
     store.update(
@@ -90,7 +109,14 @@ async function takeHold({ store, clock, ids }: RecountDeps, table: string): Prom
         setOnce: { generation: 0 },
         add: { tried: 1 },
       },
-      { upsert: true, if: or({ holder: is.absent }, { holder_until: is.atMost(nowMs) }) },
+      {
+        upsert: true,
+        if: or(
+          { holder: is.absent },
+          { holder_until: is.atMost(nowMs) },
+          ...(isLeft ? [{ holder: before }] : []),
+        ),
+      },
     ),
   );
   return taken && { table, holder, generation: taken.tried };

@@ -1,4 +1,4 @@
-import type { Clock, Ids, Logger, Worker } from '@stak/kit';
+import { type Clock, type Ids, type Logger, type Owners, unknownOwners, type Worker } from '@stak/kit';
 import type { StreamSource, Subscription } from '@stak/streams';
 import { type AnyTable, createOwners, type DynamoClient, type Ownership, type Store } from '@stak/table';
 import type { PlanName } from '../plans.ts';
@@ -18,6 +18,7 @@ export type StorageDeps<Kind extends string> = {
   clock: Clock;
   ids: Ids;
   log: Logger;
+  owners?: Owners; // which of those that count are gone; without it leases run out
   tables: readonly AnyTable[];
   services: readonly ServiceOwners<Kind>[];
   accountOf: AccountOf<Kind>;
@@ -57,7 +58,7 @@ export function createStorage<Kind extends string>(deps: StorageDeps<Kind>): Sto
       serviceOf: entity => serviceNames.get(entity)!,
     }),
   );
-  const recounter = createRecounter(deps, summing);
+  const recounter = createRecounter({ ...deps, owners: deps.owners ?? unknownOwners(deps.ids) }, summing);
   const names = tables.map(({ name }) => name);
   const read = (accountId: string) => readStorage(deps, names, accountId);
   return {
