@@ -1,4 +1,4 @@
-import type { Index, Table } from './storage/table.ts';
+import { attributesOfKey, type Index, type Table } from './storage/table.ts';
 import { type Image, projectedNames, projectedSize } from './storage/writer.ts';
 import { equalValues } from './values/compare.ts';
 
@@ -47,17 +47,13 @@ function indexWriteUnits(table: Table, index: Index, before?: Image, after?: Ima
   const oldUnits = old ? writeUnits(projectedSize(table, index, old)) : 0;
   const newUnits = next ? writeUnits(projectedSize(table, index, next)) : 0;
   if (!old || !next) return oldUnits + newUnits;
-  const keys = index.keys.range ? [index.keys.hash.name, index.keys.range.name] : [index.keys.hash.name];
-  if (keys.some(name => !sameAttribute(name, old, next))) return oldUnits + newUnits;
+  const moved = attributesOfKey(index.keys).some(({ name }) => !sameAttribute(name, old, next));
+  if (moved) return oldUnits + newUnits;
   return sameProjection(table, index, old, next) ? 0 : Math.max(oldUnits, newUnits);
 }
 
-function isIn(index: Index, { item }: Image): boolean {
-  return (
-    item[index.keys.hash.name] !== undefined &&
-    (!index.keys.range || item[index.keys.range.name] !== undefined)
-  );
-}
+const isIn = (index: Index, { item }: Image): boolean =>
+  attributesOfKey(index.keys).every(({ name }) => item[name] !== undefined);
 
 function sameAttribute(name: string, a: Image, b: Image): boolean {
   const x = a.item[name];

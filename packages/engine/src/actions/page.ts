@@ -6,7 +6,7 @@ import * as limits from '../limits.ts';
 import { decodeItem, decodeSize, type Gathering } from '../storage/codec.ts';
 import { after, partitionOf, successor } from '../storage/keys.ts';
 import { copyBytes, type Decode, type RangeOptions } from '../storage/store.ts';
-import type { Index, Table } from '../storage/table.ts';
+import { attributesOfKey, type Index, type Table } from '../storage/table.ts';
 import { keyAttributes, projectedSize } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
 
@@ -173,9 +173,6 @@ function createTally(page: Page<unknown>, request: PageRequest) {
 
 function startKey({ table, index }: PageRequest, item: Item): Item {
   const start = keyAttributes(table, item);
-  if (index) {
-    start[index.keys.hash.name] = item[index.keys.hash.name]!;
-    if (index.keys.range) start[index.keys.range.name] = item[index.keys.range.name]!;
-  }
+  if (index) for (const { name } of attributesOfKey(index.keys)) start[name] = item[name]!;
   return start;
 }

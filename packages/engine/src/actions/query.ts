@@ -6,7 +6,7 @@ import { keyConditionFromConditions } from '../expressions/legacy.ts';
 import { assertAllUsed } from '../expressions/scope.ts';
 import { indexRange, itemRange } from '../storage/keys.ts';
 import type { KeySchema } from '../storage/table.ts';
-import { checkKeyBounds, checkQueriedKey } from '../validation/keys.ts';
+import { checkKeyBounds, checkQueriedKeys, isKeyOf } from '../validation/keys.ts';
 import { type QueryInput, validateQuery } from '../validation/query.ts';
 import { checkStartKey } from '../validation/start-key.ts';
 import { pageAnswer } from './answer.ts';
@@ -22,13 +22,12 @@ export function query<T>(context: Context, input: QueryInput, view: View<T>) {
   const index = findIndex(table, input);
   if (input.ExclusiveStartKey) checkStartKey(table, index, input.ExclusiveStartKey);
   const keys = (index ?? table).keys;
-  const { hash, range } = resolveKeyCondition(keyCondition, keys);
-  checkKeyBounds(hash, range);
-  checkQueriedKey(keys.hash, hash);
-  if (range?.op === '=' && keys.range) checkQueriedKey(keys.range, range.value);
+  const key = resolveKeyCondition(keyCondition, keys);
+  checkKeyBounds(key);
+  checkQueriedKeys(keys, key);
   if (filter) checkFilter(filter, keys, input);
   const visibility = visibleThrough(table, index, input, projection);
-  const bounds = index ? indexRange(index, hash, range) : itemRange(table, hash, range);
+  const bounds = index ? indexRange(index, key) : itemRange(table, key);
   const reverse = input.ScanIndexForward === false;
   const page = readPage(
     context,
@@ -61,7 +60,7 @@ function bindQuery(input: QueryInput) {
 function checkFilter(filter: Condition, keys: KeySchema, input: QueryInput): void {
   const kind = input.FilterExpression === undefined ? 'QueryFilter' : 'Filter Expression';
   for (const [name] of filter.paths) {
-    if (name === keys.hash.name || name === keys.range?.name) {
+    if (isKeyOf(keys, name as string)) {
       throw validationError(
         `${kind} can only contain non-primary key attributes: Primary key attribute: ${name}`,
       );

@@ -24,17 +24,17 @@ const messageOf = (run: () => unknown) => {
 };
 
 describe('resolved', () => {
-  const hash = { S: 'p' };
+  const hash = [{ S: 'p' }];
 
   test.each<[string, object]>([
-    ['pk = :p', { hash }],
-    [':p = #pk', { hash }],
-    ['pk = :p AND sk = :1', { hash, range: { op: '=', value: { N: '1' } } }],
-    ['(sk < :1) AND (pk = :p)', { hash, range: { op: '<', value: { N: '1' } } }],
-    ['(#pk = :p AND (:1 <= #sk))', { hash, range: { op: '>=', value: { N: '1' } } }],
+    ['pk = :p', { hash, range: [] }],
+    [':p = #pk', { hash, range: [] }],
+    ['pk = :p AND sk = :1', { hash, range: [{ op: '=', value: { N: '1' } }] }],
+    ['(sk < :1) AND (pk = :p)', { hash, range: [{ op: '<', value: { N: '1' } }] }],
+    ['(#pk = :p AND (:1 <= #sk))', { hash, range: [{ op: '>=', value: { N: '1' } }] }],
     [
       'pk = :p and sk between :1 and :2',
-      { hash, range: { op: 'BETWEEN', from: { N: '1' }, to: { N: '2' } } },
+      { hash, range: [{ op: 'BETWEEN', from: { N: '1' }, to: { N: '2' } }] },
     ],
   ])('%s', (source, expected) => {
     expect(resolveKeyCondition(bind(source), keys)).toEqual(expected);
@@ -44,7 +44,7 @@ describe('resolved', () => {
     const strings: KeySchema = { ...keys, range: { name: 'sk', type: 'S' } };
     expect(resolveKeyCondition(bind('pk = :p AND begins_with(sk, :p)'), strings)).toEqual({
       hash,
-      range: { op: 'begins_with', value: { S: 'p' } },
+      range: [{ op: 'begins_with', value: { S: 'p' } }],
     });
   });
 });
@@ -82,7 +82,7 @@ describe('no key could answer', () => {
     [':1 > b AND :1 < :2', none],
     ['b > :1 AND b < :1 and c = :1 and d = :1', once],
     ['(a > :1 and b > :1) and (b > :1 and c > :1)', once],
-    ['a = :1 and b = :1 and c = :1', 'Conditions can be of length 1 or 2 only'],
+    [[...'abcdefghi'].map(name => `${name} = :1`).join(' and '), 'Conditions can be of length 1 or 2 only'],
   ])('%s', (source, message) => {
     const condition = bindKeyCondition(source, createScope(undefined, { ...values, ':S': { S: 'S' } }));
     expect(messageOf(() => checkKeyCondition(condition))).toBe(message);
@@ -112,6 +112,7 @@ describe('these keys cannot answer', () => {
     ['begins_with(pk, :p)', unsupported],
     ['pk = :1', type],
     ['pk = :p AND sk = :p', type],
+    ['pk = :p AND sk = :1 AND attr = :1', 'Conditions can be of length 1 or 2 only'],
   ])('%s', (source, message) => {
     expect(messageOf(() => resolveKeyCondition(bind(source), keys))).toBe(message);
   });
@@ -119,6 +120,54 @@ describe('these keys cannot answer', () => {
   test('a second condition without a range key', () => {
     const condition = bind('pk = :p AND sk = :1');
     expect(messageOf(() => resolveKeyCondition(condition, { hash: keys.hash }))).toBe(unsupported);
+  });
+});
+
+describe('keys of several attributes', () => {
+  const attribute = (name: string, type: 'S' | 'N' = 'S') => ({ name, type });
+  const several: KeySchema = {
+    hash: attribute('h'),
+    range: attribute('a'),
+    more: { hash: [attribute('i', 'N')], range: [attribute('b', 'N'), attribute('c')] },
+  };
+  const hash = [{ S: 'p' }, { N: '1' }];
+  const equal = (value: object) => ({ op: '=', value });
+
+  test.each<[string, object[]]>([
+    ['h = :p AND i = :1', []],
+    ['i = :1 AND (h = :p)', []],
+    ['h = :p AND i = :1 AND begins_with(a, :p)', [{ op: 'begins_with', value: { S: 'p' } }]],
+    ['b < :2 AND a = :p AND h = :p AND i = :1', [equal({ S: 'p' }), { op: '<', value: { N: '2' } }]],
+    [
+      'h = :p AND i = :1 AND a = :p AND b = :2 AND c > :p',
+      [equal({ S: 'p' }), equal({ N: '2' }), { op: '>', value: { S: 'p' } }],
+    ],
+  ])('are answered: %s', (source, range) => {
+    expect(resolveKeyCondition(bind(source), several)).toEqual({ hash, range });
+  });
+
+  const needed = (names: string) =>
+    `HASH key attributes ${names} must have equality conditions specified in the query`;
+  const gap = (names: string, later: string) =>
+    `RANGE key attributes ${names} must have equality conditions specified in the query ` +
+    `because a condition is present on key attribute ${later}`;
+
+  test.each([
+    ['h = :p', needed('i')],
+    ['a = :p', needed('h, i')],
+    ['h = :p AND i > :1', needed('i')],
+    ['h = :p AND i = :1 AND b = :1', gap('a', 'b')],
+    ['h = :p AND i = :1 AND c = :p', gap('a, b', 'c')],
+    ['h = :p AND i = :1 AND a = :p AND c = :p', gap('b', 'c')],
+    ['h = :p AND i = :1 AND a > :p AND b = :1', gap('a', 'b')],
+    ['h = :p AND i = :1 AND begins_with(a, :p) AND b > :1', gap('a', 'b')],
+    ['h = :p AND i = :1 AND attr = :1', 'Query key condition not supported'],
+    [
+      'h = :p AND i = :p',
+      'One or more parameter values were invalid: Condition parameter type does not match schema type',
+    ],
+  ])('are refused: %s', (source, message) => {
+    expect(messageOf(() => resolveKeyCondition(bind(source), several))).toBe(message);
   });
 });
 

@@ -1,6 +1,7 @@
 import { validationError } from '../errors.ts';
-import type { RangeCondition } from '../storage/keys.ts';
-import type { KeyAttribute, KeySchema } from '../storage/table.ts';
+import { keyAttributes } from '../limits.ts';
+import type { KeyBounds, RangeCondition } from '../storage/keys.ts';
+import { hashAttributes, type KeyAttribute, type KeySchema, rangeAttributes } from '../storage/table.ts';
 import { type AttributeValue, typeOf } from '../values/attribute-value.ts';
 import type { Comparator } from './ast.ts';
 import { bindCondition, type Operand, type Test } from './condition.ts';
@@ -21,23 +22,61 @@ export function bindKeyCondition(source: string, scope: Scope): KeyCondition {
 export function checkKeyCondition(condition: KeyCondition): Map<string, KeyTest> {
   const tests = 'tests' in condition ? condition.tests : new Map<string, KeyTest>();
   if ('test' in condition) collectTests(condition.test, tests);
-  if (tests.size < 1 || tests.size > 2) throw validationError('Conditions can be of length 1 or 2 only');
+  checkConditionCount(tests.size, keyAttributes);
   return tests;
 }
 
-export function resolveKeyCondition(
-  condition: KeyCondition,
-  keys: KeySchema,
-): { hash: AttributeValue; range?: RangeCondition } {
+// Only the index tells whether more than two attributes can be asked for.
+export function checkConditionCount(count: number, most: number): void {
+  if (count < 1 || count > most) throw validationError('Conditions can be of length 1 or 2 only');
+}
+
+export function resolveKeyCondition(condition: KeyCondition, keys: KeySchema): KeyBounds {
   const tests = checkKeyCondition(condition);
+  if (keys.more) return resolveComposed(tests, keys);
+  checkConditionCount(tests.size, 2);
   if (!keys.range && tests.size > 1) throw notSupported();
   const hash = conditionOn(tests, keys.hash);
   if (!hash) throw missed(keys.hash);
   if (hash.op !== '=') throw notSupported();
-  if (tests.size === 1) return { hash: hash.value };
+  if (tests.size === 1) return { hash: [hash.value], range: [] };
   const range = conditionOn(tests, keys.range!);
   if (!range) throw missed(keys.range!);
-  return { hash: hash.value, range };
+  return { hash: [hash.value], range: [range] };
+}
+
+// Every hash attribute by equality; range attributes from the left without a gap, all but the last by equality.
+function resolveComposed(tests: Map<string, KeyTest>, keys: KeySchema): KeyBounds {
+  const hash: AttributeValue[] = [];
+  const unequal: string[] = [];
+  for (const attribute of hashAttributes(keys)) {
+    const test = conditionOn(tests, attribute);
+    if (test?.op === '=') hash.push(test.value);
+    else unequal.push(attribute.name);
+  }
+  if (unequal.length > 0) {
+    throw validationError(
+      `HASH key attributes ${unequal.join(', ')} must have equality conditions specified in the query`,
+    );
+  }
+  const range: RangeCondition[] = [];
+  for (const attribute of rangeAttributes(keys)) {
+    const test = conditionOn(tests, attribute);
+    if (!test) {
+      unequal.push(attribute.name);
+      continue;
+    }
+    if (unequal.length > 0) {
+      throw validationError(
+        `RANGE key attributes ${unequal.join(', ')} must have equality conditions specified in the query ` +
+          `because a condition is present on key attribute ${attribute.name}`,
+      );
+    }
+    range.push(test);
+    if (test.op !== '=') unequal.push(attribute.name);
+  }
+  if (tests.size > hash.length + range.length) throw notSupported();
+  return { hash, range };
 }
 
 function conditionOn(tests: Map<string, KeyTest>, key: KeyAttribute): RangeCondition | undefined {

@@ -9,8 +9,15 @@ import {
   type RangeCondition,
   space,
 } from '../storage/keys.ts';
-import type { Index, KeySchema, Table } from '../storage/table.ts';
-import { checkKeyBounds } from '../validation/keys.ts';
+import {
+  hashAttributes,
+  type Index,
+  type KeyAttribute,
+  type KeySchema,
+  rangeAttributes,
+  type Table,
+} from '../storage/table.ts';
+import { checkKeyBounds, isKeyOf } from '../validation/keys.ts';
 import type { AttributeValue } from '../values/attribute-value.ts';
 import { compareScalars, equalValues } from '../values/compare.ts';
 import type { OrderTerm } from './ast.ts';
@@ -37,21 +44,43 @@ export function findAccessPath(
   order: OrderTerm[],
 ): AccessPath {
   const { keys } = index ?? table;
-  const hashes = where && valuesAllowed(where.test, keys.hash.name);
+  const hashes = where && hashesAllowed(keys, where.test);
   checkOrder(keys, where, hashes, order);
   if (!hashes) return scanPath(table, index, where);
   checkHashes(keys, hashes);
-  const hashTerm = order.find(({ name }) => name === keys.hash.name);
-  if (hashTerm) hashes.sort((a, b) => compareScalars(a, b) * (hashTerm.descending ? -1 : 1));
+  sortHashes(keys, hashes, order);
   const { range, filter } = narrow(keys, where.test, hashes);
-  for (const hash of hashes) checkKeyBounds(hash, range);
+  for (const hash of hashes) checkKeyBounds({ hash, range });
   return {
-    ranges: hashes.map(hash => (index ? indexRange(index, hash, range) : itemRange(table, hash, range))),
+    ranges: hashes.map(hash =>
+      index ? indexRange(index, { hash, range }) : itemRange(table, { hash, range }),
+    ),
     reverse: isReverse(keys, order),
     filter,
     keyed: true,
-    single: !index && hashes.length === 1 && (!keys.range || range?.op === '='),
+    single: !index && hashes.length === 1 && (!keys.range || range[0]?.op === '='),
   };
+}
+
+// Every combination of values that the hash attributes can have; undefined if the clause leaves one of them open.
+function hashesAllowed(keys: KeySchema, where: Test): AttributeValue[][] | undefined {
+  let hashes: AttributeValue[][] = [[]];
+  for (const { name } of hashAttributes(keys)) {
+    const values = valuesAllowed(where, name);
+    if (!values) return undefined;
+    if (hashes.length > 1 && hashes.length * values.length > maxReads) throw tooManyReads();
+    hashes = hashes.flatMap(hash => values.map(value => [...hash, value]));
+  }
+  return hashes;
+}
+
+function sortHashes(keys: KeySchema, hashes: AttributeValue[][], order: OrderTerm[]): void {
+  const names = hashAttributes(keys).map(({ name }) => name);
+  for (const { name, descending } of order.toReversed()) {
+    const i = names.indexOf(name);
+    if (i < 0) continue;
+    hashes.sort((a, b) => compareScalars(a[i]!, b[i]!) * (descending ? -1 : 1));
+  }
 }
 
 const scanPath = (table: Table, index: Index | undefined, where: Condition | undefined): AccessPath => ({
@@ -62,43 +91,61 @@ const scanPath = (table: Table, index: Index | undefined, where: Condition | und
   single: false,
 });
 
-// One test of the range key bounds the stretch; with one partition, what the bounds say is not tested again.
+// A test of each range attribute bounds the stretch, up to the first that is no equality; with one partition, what
+// the bounds say is not tested again.
 function narrow(
   keys: KeySchema,
   where: Test,
-  hashes: AttributeValue[],
-): { range?: RangeCondition; filter?: Test } {
+  hashes: AttributeValue[][],
+): { range: RangeCondition[]; filter?: Test } {
   const tests = conjunctsOf(where);
-  let range: RangeCondition | undefined;
-  let rangeTest: Test | undefined;
-  for (const test of tests) {
-    if (!keys.range) break;
-    const found = rangeOn(test, keys.range);
-    if (found && (!range || found.op === '=')) [range, rangeTest] = [found, test];
+  const range: RangeCondition[] = [];
+  const expressed = new Set<Test>();
+  for (const attribute of rangeAttributes(keys)) {
+    const [test, found] = rangeAmong(tests, attribute) ?? [];
+    if (!test || !found) break;
+    range.push(found);
+    expressed.add(test);
+    if (found.op !== '=') break;
   }
-  const [hash] = hashes;
-  const namesHash = (test: Test) => {
-    const value = equalityOn(test, keys.hash.name);
-    return value !== undefined && equalValues(value, hash!);
-  };
-  const hashTest = hashes.length === 1 ? tests.find(namesHash) : undefined;
-  return { range, filter: joined(tests.filter(test => test !== rangeTest && test !== hashTest)) };
+  if (hashes.length === 1) {
+    hashAttributes(keys).forEach(({ name }, i) => {
+      const named = tests.find(test => {
+        const value = equalityOn(test, name);
+        return value !== undefined && equalValues(value, hashes[0]![i]!);
+      });
+      if (named) expressed.add(named);
+    });
+  }
+  return { range, filter: joined(tests.filter(test => !expressed.has(test))) };
 }
 
-function checkHashes({ hash }: KeySchema, hashes: AttributeValue[]): void {
-  if (hashes.some(value => !(hash.type in value))) throw validationError(mistypedKey(hash.name));
-  if (hashes.length > maxReads) {
-    throw validationError('Too many decomposed read operations for a given query.');
+function rangeAmong(tests: Test[], attribute: KeyAttribute): [Test, RangeCondition] | undefined {
+  let best: [Test, RangeCondition] | undefined;
+  for (const test of tests) {
+    const found = rangeOn(test, attribute);
+    if (found && (!best || found.op === '=')) best = [test, found];
   }
-  if (hashes.some((value, i) => hashes.slice(0, i).some(other => equalValues(other, value)))) {
+  return best;
+}
+
+function checkHashes(keys: KeySchema, hashes: AttributeValue[][]): void {
+  hashAttributes(keys).forEach(({ name, type }, i) => {
+    if (hashes.some(hash => !(type in hash[i]!))) throw validationError(mistypedKey(name));
+  });
+  if (hashes.length > maxReads) throw tooManyReads();
+  const same = (a: AttributeValue[], b: AttributeValue[]) => a.every((value, i) => equalValues(value, b[i]!));
+  if (hashes.some((hash, i) => hashes.slice(0, i).some(other => same(other, hash)))) {
     throw validationError('Overlapping conditions with range keys are not supported in where clause');
   }
 }
 
+const tooManyReads = () => validationError('Too many decomposed read operations for a given query.');
+
 function checkOrder(
   keys: KeySchema,
   where: Condition | undefined,
-  hashes: AttributeValue[] | undefined,
+  hashes: AttributeValue[][] | undefined,
   order: OrderTerm[],
 ): void {
   if (order.length === 0) return;
@@ -106,7 +153,7 @@ function checkOrder(
     throw validationError('Must have WHERE clause in the statement when using ORDER BY clause.');
   }
   for (const { name } of order) {
-    if (name === keys.hash.name || name === keys.range?.name) continue;
+    if (isKeyOf(keys, name)) continue;
     throw validationError(`Attribute ${name} in ORDER BY clause must be part of the primary key`);
   }
   if (!hashes) {
@@ -114,7 +161,8 @@ function checkOrder(
       'Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause.',
     );
   }
-  if (hashes.length > 1 && !order.some(({ name }) => name === keys.hash.name)) {
+  const isHash = (name: string) => hashAttributes(keys).some(attribute => attribute.name === name);
+  if (hashes.length > 1 && !order.some(({ name }) => isHash(name))) {
     throw validationError(
       'Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE clause.',
     );
@@ -124,5 +172,6 @@ function checkOrder(
 // An order by the hash key alone turns the range key around in DynamoDB, whichever way it asks for.
 function isReverse(keys: KeySchema, order: OrderTerm[]): boolean {
   if (order.length === 0) return false;
-  return order.find(({ name }) => name === keys.range?.name)?.descending ?? true;
+  const isRange = (name: string) => rangeAttributes(keys).some(attribute => attribute.name === name);
+  return order.find(({ name }) => isRange(name))?.descending ?? true;
 }

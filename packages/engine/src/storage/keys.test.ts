@@ -35,6 +35,10 @@ const indexOf = (hash: KeyType, range?: KeyType, id = 9) =>
 const maxKeyBytes = 4026;
 // Index id and length-prefixed hash key.
 const indexHead = (hash: string): number => 5 + 2 + hash.length;
+const boundsOf = (hash: AttributeValue, test: RangeCondition | undefined) => ({
+  hash: [hash],
+  range: test ? [test] : [],
+});
 const within = (key: Buffer, { start, end }: KeyRange) => key.compare(start) >= 0 && key.compare(end) < 0;
 
 const utf8 = (value: AttributeValue) => Buffer.from((value as { S: string }).S);
@@ -106,7 +110,7 @@ describe.each(types)('keys of type %s', type => {
         (hash, other, value, test) => {
           const wanted = equalValues(hash, other) && satisfies(value, test);
           const key = itemKey(table, { h: other, r: value });
-          expect(within(key, itemRange(table, hash, test))).toBe(wanted);
+          expect(within(key, itemRange(table, boundsOf(hash, test)))).toBe(wanted);
           const entry = indexKey(
             index,
             bagOf([
@@ -115,7 +119,7 @@ describe.each(types)('keys of type %s', type => {
             ]),
             key,
           )!;
-          expect(within(entry, indexRange(index, hash, test))).toBe(wanted);
+          expect(within(entry, indexRange(index, boundsOf(hash, test)))).toBe(wanted);
         },
       ),
       { numRuns: 2000 },
@@ -123,7 +127,7 @@ describe.each(types)('keys of type %s', type => {
     fc.assert(
       fc.property(keyValue('S'), keyValue(type), condition(type), (hash, value, test) => {
         const key = itemKey(table, { h: hash, r: value });
-        expect(within(key, itemRange(table, hash, test))).toBe(satisfies(value, test));
+        expect(within(key, itemRange(table, boundsOf(hash, test)))).toBe(satisfies(value, test));
         const entry = indexKey(
           index,
           bagOf([
@@ -132,7 +136,7 @@ describe.each(types)('keys of type %s', type => {
           ]),
           key,
         )!;
-        expect(within(entry, indexRange(index, hash, test))).toBe(satisfies(value, test));
+        expect(within(entry, indexRange(index, boundsOf(hash, test)))).toBe(satisfies(value, test));
       }),
       { numRuns: 2000 },
     );
@@ -164,7 +168,10 @@ describe.each(types)('keys of type %s', type => {
               Array.from(
                 store.range({ ...range, reverse }, (bytes, end) => bytes.toString('hex', 0, end)),
               ).map(entry => entry.value);
-            for (const range of [itemRange(table, hash, test), indexRange(index, hash, test)]) {
+            for (const range of [
+              itemRange(table, boundsOf(hash, test)),
+              indexRange(index, boundsOf(hash, test)),
+            ]) {
               expect(read(range, false)).toEqual(hex);
               expect(read(range, true)).toEqual(hex.toReversed());
             }
@@ -250,15 +257,113 @@ describe('index entries', () => {
       });
       for (const key of all) expect(store.has(key)).toBe(true);
       expect(new Set(all.map(key => key.toString('hex'))).size).toBe(all.length);
-      const range = indexRange(
-        index,
-        { B: longest(0, 0, 2048) },
-        { op: '>=', value: { B: longest(0, 2, 1024) } },
-      );
+      const range = indexRange(index, {
+        hash: [{ B: longest(0, 0, 2048) }],
+        range: [{ op: '>=', value: { B: longest(0, 2, 1024) } }],
+      });
       expect(entries.map(key => within(key, range))).toEqual([false, true, true, false, false, false]);
     } finally {
       await store.close();
     }
+  });
+});
+
+describe('index entries of several attributes', () => {
+  const types = fc.array(fc.constantFrom<KeyType>('S', 'N', 'B'), { minLength: 1, maxLength: 4 });
+  const attributesOf = (prefix: string, of: KeyType[]) =>
+    of.map((type, i) => ({ name: `${prefix}${i}`, type }));
+  const composedIndex = (hash: KeyType[], range: KeyType[]): Index => {
+    const [firstHash, ...moreHash] = attributesOf('h', hash);
+    const [firstRange, ...moreRange] = attributesOf('r', range);
+    return {
+      ...indexOf('S'),
+      keys: {
+        hash: firstHash!,
+        ...(firstRange && { range: firstRange }),
+        more: { hash: moreHash, range: moreRange },
+      },
+    };
+  };
+  const valuesOf = (of: KeyType[]) => fc.tuple(...of.map(type => keyValue(type)));
+  const bag = (hash: AttributeValue[], range: AttributeValue[]) =>
+    bagOf([
+      ...hash.map((value, i) => [`h${i}`, value] as [string, AttributeValue]),
+      ...range.map((value, i) => [`r${i}`, value] as [string, AttributeValue]),
+    ]);
+  const base = (id: string) => itemKey(tableOf(keySchema('S')), { h: { S: id } });
+  const compareAll = (a: AttributeValue[], b: AttributeValue[]) =>
+    a.map((value, i) => compareScalars(value, b[i]!)).find(order => order !== 0) ?? 0;
+
+  // Some values of the second are those of the first, so that the later attributes decide too.
+  const schemaAndPair = fc.tuple(types, types).chain(([hash, range]) =>
+    fc.record({
+      hash: fc.constant(hash),
+      range: fc.constant(range),
+      one: fc.tuple(valuesOf(hash), valuesOf(range)),
+      other: fc.tuple(valuesOf(hash), valuesOf(range)),
+      shared: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
+      tested: fc.nat({ max: range.length }),
+      last: fc.tuple(...range.map(type => condition(type))),
+    }),
+  );
+
+  it('sort by the range attributes from left to right, within their partition', () => {
+    fc.assert(
+      fc.property(schemaAndPair, ({ hash, range, one, other, shared }) => {
+        const index = composedIndex(hash, range);
+        const second = other[1].map((value, i) => (shared[i] ? one[1][i]! : value));
+        const first = indexKey(index, bag(one[0], one[1]), base('a'))!;
+        const next = indexKey(index, bag(one[0], second), base('b'))!;
+        expect(Math.sign(first.compare(next))).toBe(Math.sign(compareAll(one[1], second)) || -1);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are selected exactly by their hash values, equalities and the last condition', () => {
+    fc.assert(
+      fc.property(schemaAndPair, ({ hash, range, one, other, shared, tested, last }) => {
+        const index = composedIndex(hash, range);
+        const hashes = other[0].map((value, i) => (shared[i + 4] ? one[0][i]! : value));
+        const values = other[1].map((value, i) => (shared[i] ? one[1][i]! : value));
+        const entry = indexKey(index, bag(hashes, values), base('a'))!;
+        const conditions = one[1]
+          .slice(0, tested)
+          .map((value, i) => (i + 1 < tested ? { op: '=' as const, value } : last[i]))
+          .filter(test => test !== undefined);
+        const wanted =
+          hashes.every((value, i) => equalValues(value, one[0][i]!)) &&
+          conditions.every((test, i) => satisfies(values[i]!, test));
+        expect(within(entry, indexRange(index, { hash: one[0], range: conditions }))).toBe(wanted);
+      }),
+      { numRuns: 700 },
+    );
+  });
+
+  it('exist only for items that have every attribute, of its type, not empty, and not too long together', () => {
+    const index = composedIndex(['S', 'N'], ['S', 'B']);
+    const whole = { h0: { S: 'a' }, h1: { N: '1' }, r0: { S: 'b' }, r1: { B: Buffer.from('c') } };
+    expect(indexKey(index, whole, base('a'))).toBeDefined();
+    for (const name of Object.keys(whole)) {
+      const { [name as 'h0']: _, ...rest } = whole;
+      expect(indexKey(index, rest, base('a'))).toBeUndefined();
+      expect(indexKey(index, { ...whole, [name]: { BOOL: true } }, base('a'))).toBeUndefined();
+    }
+    expect(indexKey(index, { ...whole, r0: { S: '' } }, base('a'))).toBeUndefined();
+    const half = { r0: { S: 'x'.repeat(512) }, r1: { B: Buffer.alloc(512) } };
+    expect(indexKey(index, { ...whole, ...half }, base('a'))).toBeDefined();
+    expect(indexKey(index, { ...whole, ...half, r0: { S: 'x'.repeat(513) } }, base('a'))).toBeUndefined();
+  });
+
+  it('of the longest keys are short enough for the store', () => {
+    const index = composedIndex(['B', 'B', 'B', 'B'], ['B', 'N', 'N', 'N']);
+    const number = { N: '-1.2345678901234567890123456789012345678E-130' };
+    const longest = bag(
+      [256, 256, 256, 248].map(length => ({ B: Buffer.alloc(length) })),
+      [{ B: Buffer.alloc(1021) }, number, number, number],
+    );
+    const entry = indexKey(index, longest, base('x'.repeat(593)))!;
+    expect(entry.length).toBeLessThanOrEqual(maxKeyBytes);
   });
 });
 

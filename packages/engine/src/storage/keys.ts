@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { hashKeyBytes, rangeKeyBytes } from '../limits.ts';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
 import { toDecimal } from '../values/number.ts';
-import type { Index, Table } from './table.ts';
+import { hashAttributes, type Index, type KeyAttribute, rangeAttributes, type Table } from './table.ts';
 
 // Every record of the file lives in one ordered key space; the first byte says what it is.
 //
@@ -10,6 +10,7 @@ import type { Index, Table } from './table.ts';
 //   01 table name                                      table descriptors
 //   10 table  | length, hash key | range key           items
 //   20 index  | length, hash key | range key, 00 01 | base key   → key of the item
+//             (of several hash attributes: each with its length; of several range attributes: each with its 00 01)
 //   30 table  | expiry | item key                      what TTL will remove, soonest first
 //   40 stream | shard | sequence                       change log
 //   50 token                                           answers of idempotent transactions
@@ -131,8 +132,20 @@ export function itemKey(table: Pick<Table, 'id' | 'keys'>, key: Item): Buffer {
 
 // ---- index entries
 
-export const indexPrefix = (indexId: number, hash: AttributeValue): Buffer =>
-  indexPartition(indexId, orderedBytes(hash));
+const indexPrefix = (indexId: number, hash: AttributeValue[]): Buffer =>
+  indexPartition(indexId, composedHash(hash.map(orderedBytes)));
+
+// Of several attributes each says how long it is, so that no two sets of values have the same bytes.
+function composedHash(parts: Buffer[]): Buffer {
+  if (parts.length === 1) return parts[0]!;
+  return Buffer.concat(
+    parts.flatMap(part => {
+      const length = Buffer.allocUnsafe(2);
+      length.writeUInt16BE(part.length);
+      return [length, part];
+    }),
+  );
+}
 
 function indexPartition(indexId: number, bytes: Buffer): Buffer {
   const hashed = bytes.length > indexHashBytes;
@@ -167,6 +180,7 @@ function escaped(bytes: Buffer): Buffer {
 // Undefined when the item lacks an index key: the index is sparse. An item written before the index existed may
 // hold a value that is no key, empty or too long; it stays out of the index too.
 export function indexKey(index: Index, item: Item, baseKey: Buffer): Buffer | undefined {
+  if (index.keys.more) return composedKey(index, item, baseKey);
   const hash = item[index.keys.hash.name];
   if (!hash || !(index.keys.hash.type in hash)) return undefined;
   const hashBytes = orderedBytes(hash);
@@ -179,10 +193,39 @@ export function indexKey(index: Index, item: Item, baseKey: Buffer): Buffer | un
     if (rangeBytes.length === 0 || rangeBytes.length > rangeKeyBytes) return undefined;
     parts.push(escaped(rangeBytes), endOfRange);
   }
+  addBase(parts, baseKey);
+  return Buffer.concat(parts);
+}
+
+function addBase(parts: Buffer[], baseKey: Buffer): void {
   const base = baseKey.subarray(headBytes);
   if (base.length <= indexBaseBytes) parts.push(base);
   else parts.push(hashedMark, digest(base));
+}
+
+function composedKey({ id, keys }: Index, item: Item, baseKey: Buffer): Buffer | undefined {
+  const hashes = bytesOfAll(item, hashAttributes(keys), hashKeyBytes);
+  const ranges = hashes && bytesOfAll(item, rangeAttributes(keys), rangeKeyBytes);
+  if (!ranges) return undefined;
+  const parts = [indexPartition(id, composedHash(hashes))];
+  for (const range of ranges) parts.push(escaped(range), endOfRange);
+  addBase(parts, baseKey);
   return Buffer.concat(parts);
+}
+
+// The limit is one for all attributes of a part. Numbers count as one byte, as where a write is checked.
+function bytesOfAll(item: Item, attributes: KeyAttribute[], limit: number): Buffer[] | undefined {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for (const { name, type } of attributes) {
+    const value = item[name];
+    if (!value || !(type in value)) return undefined;
+    const bytes = orderedBytes(value);
+    if (bytes.length === 0) return undefined;
+    size += type === 'N' ? 1 : bytes.length;
+    parts.push(bytes);
+  }
+  return size > limit ? undefined : parts;
 }
 
 // ---- ranges of one partition
@@ -220,21 +263,27 @@ function narrow(prefix: Buffer, condition: RangeCondition | undefined, bounds: B
   }
 }
 
-export function itemRange(table: Table, hash: AttributeValue, condition?: RangeCondition): KeyRange {
-  const prefix = partitionPrefix(table.id, hash);
+// What a read says of a key: a value for each hash attribute, and tests of the first range attributes. All tests
+// but the last are equalities.
+export type KeyBounds = { hash: AttributeValue[]; range: RangeCondition[] };
+
+export function itemRange(table: Table, { hash, range }: KeyBounds): KeyRange {
+  const prefix = partitionPrefix(table.id, hash[0]!);
   if (!table.keys.range) return { start: prefix, end: after(prefix) };
   const low = (value: AttributeValue) => Buffer.concat([prefix, orderedBytes(value)]);
-  return narrow(prefix, condition, { stem: low, low, high: value => after(low(value)) });
+  return narrow(prefix, range[0], { stem: low, low, high: value => after(low(value)) });
 }
 
-export function indexRange(index: Index, hash: AttributeValue, condition?: RangeCondition): KeyRange {
-  const prefix = indexPrefix(index.id, hash);
+export function indexRange(index: Index, { hash, range }: KeyBounds): KeyRange {
+  let prefix = indexPrefix(index.id, hash);
   const stem = (value: AttributeValue) => Buffer.concat([prefix, escaped(orderedBytes(value))]);
-  return narrow(prefix, condition, {
-    stem,
-    low: value => Buffer.concat([stem(value), endOfRange]),
-    high: value => Buffer.concat([stem(value), pastRange]),
-  });
+  const low = (value: AttributeValue) => Buffer.concat([stem(value), endOfRange]);
+  const high = (value: AttributeValue) => Buffer.concat([stem(value), pastRange]);
+  for (const condition of range.slice(0, -1)) {
+    if (condition.op !== '=') throw new TypeError('only the last condition can be a range');
+    prefix = low(condition.value);
+  }
+  return narrow(prefix, range.at(-1), { stem, low, high });
 }
 
 // ---- the rest

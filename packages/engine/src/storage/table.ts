@@ -2,7 +2,12 @@ import type { KeyType } from '../values/attribute-value.ts';
 
 // What the store remembers of a table. Kept as JSON in the file, so every field is plain data.
 export type KeyAttribute = { name: string; type: KeyType };
-export type KeySchema = { hash: KeyAttribute; range?: KeyAttribute };
+// A global index can have up to four attributes in each part of its key; those past the first are in `more`.
+export type KeySchema = {
+  hash: KeyAttribute;
+  range?: KeyAttribute;
+  more?: { hash: KeyAttribute[]; range: KeyAttribute[] };
+};
 export type Projection = { type: 'ALL' | 'KEYS_ONLY' } | { type: 'INCLUDE'; attributes: string[] };
 // `decreases` counts those of the day of `decreasedAt`.
 export type Throughput = {
@@ -65,3 +70,14 @@ export type Table = {
   streams: Stream[];
   tags: Record<string, string>;
 };
+
+export const hashAttributes = ({ hash, more }: KeySchema): KeyAttribute[] =>
+  more ? [hash, ...more.hash] : [hash];
+
+export const rangeAttributes = ({ range, more }: KeySchema): KeyAttribute[] =>
+  range ? (more ? [range, ...more.range] : [range]) : [];
+
+export const attributesOfKey = (keys: KeySchema): KeyAttribute[] => [
+  ...hashAttributes(keys),
+  ...rangeAttributes(keys),
+];

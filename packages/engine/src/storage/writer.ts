@@ -6,7 +6,7 @@ import { decodeItem, decodeSize, encodeItem } from './codec.ts';
 import type { Tx } from './committer.ts';
 import { indexKey, logKey, partitionHash, ttlKey } from './keys.ts';
 import { copyBytes, type Store } from './store.ts';
-import type { Index, Stream, Table } from './table.ts';
+import { attributesOfKey, type Index, type Stream, type Table } from './table.ts';
 
 // One item's change, and everything that follows from it: index entries, the TTL entry, the change record and
 // the counts. Called inside a write transaction, after every condition has been decided.
@@ -78,6 +78,7 @@ export function projectedNames(table: Table, index: Index): Set<string> | undefi
   const names = new Set([table.keys.hash.name, keys.hash.name]);
   if (table.keys.range) names.add(table.keys.range.name);
   if (keys.range) names.add(keys.range.name);
+  if (keys.more) for (const { name } of attributesOfKey(keys)) names.add(name);
   if (projection.type === 'INCLUDE') for (const name of projection.attributes) names.add(name);
   return names;
 }

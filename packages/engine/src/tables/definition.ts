@@ -62,11 +62,20 @@ export function defineIndex(
 }
 
 function keySchemaOf(keys: KeySchemaInput, definitions: AttributeDefinitionsInput): KeySchema {
-  const [hash, range] = keys.map(({ AttributeName: name }) => {
-    const definition = definitions.find(({ AttributeName }) => AttributeName === name)!;
-    return { name, type: definition.AttributeType };
-  });
-  return range ? { hash: hash!, range } : { hash: hash! };
+  const attributesOf = (keyType: string) =>
+    keys
+      .filter(({ KeyType }) => KeyType === keyType)
+      .map(({ AttributeName: name }) => {
+        const definition = definitions.find(({ AttributeName }) => AttributeName === name)!;
+        return { name, type: definition.AttributeType };
+      });
+  const [hash, ...moreHash] = attributesOf('HASH');
+  const [range, ...moreRange] = attributesOf('RANGE');
+  return {
+    hash: hash!,
+    ...(range && { range }),
+    ...(keys.length > (range ? 2 : 1) && { more: { hash: moreHash, range: moreRange } }),
+  };
 }
 
 function projectionOf({ ProjectionType: type, NonKeyAttributes }: ProjectionInput): Projection {

@@ -1,6 +1,16 @@
 import type { Context } from '../context.ts';
 import { readSize } from '../storage/committer.ts';
-import type { Index, KeyAttribute, KeySchema, StreamViewType, Table, Throughput } from '../storage/table.ts';
+import {
+  attributesOfKey,
+  hashAttributes,
+  type Index,
+  type KeyAttribute,
+  type KeySchema,
+  rangeAttributes,
+  type StreamViewType,
+  type Table,
+  type Throughput,
+} from '../storage/table.ts';
 import { indexArn, streamArn, tableArn } from './arns.ts';
 
 // A table as DynamoDB describes it. Times are seconds since the epoch, as on the wire.
@@ -48,16 +58,15 @@ export function describe(context: Context, table: Table, status: TableStatus = '
 
 function attributeDefinitions(table: Table) {
   const types = new Map<string, KeyAttribute['type']>();
-  for (const { hash, range } of [table.keys, ...table.indexes.map(index => index.keys)]) {
-    types.set(hash.name, hash.type);
-    if (range) types.set(range.name, range.type);
+  for (const { keys } of [table, ...table.indexes]) {
+    for (const { name, type } of attributesOfKey(keys)) types.set(name, type);
   }
   return [...types].map(([name, type]) => ({ AttributeName: name, AttributeType: type }));
 }
 
-export const keyElements = ({ hash, range }: KeySchema) => [
-  { AttributeName: hash.name, KeyType: 'HASH' },
-  ...(range ? [{ AttributeName: range.name, KeyType: 'RANGE' }] : []),
+export const keyElements = (keys: KeySchema) => [
+  ...hashAttributes(keys).map(({ name }) => ({ AttributeName: name, KeyType: 'HASH' })),
+  ...rangeAttributes(keys).map(({ name }) => ({ AttributeName: name, KeyType: 'RANGE' })),
 ];
 
 function describeThroughput({ read, write, increasedAt, decreasedAt, decreases }: Throughput, now: number) {

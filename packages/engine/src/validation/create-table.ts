@@ -5,6 +5,7 @@ import { checkConstraints } from './constraints.ts';
 import { boolean, list, required, structure, type TypeOf } from './shape.ts';
 import {
   checkDefinedOnce,
+  checkGlobalKeys,
   checkKeyOrder,
   checkKeysDefined,
   checkOnDemandRange,
@@ -24,7 +25,7 @@ const localIndex = structure('LocalSecondaryIndex', {
 
 const globalIndex = structure('GlobalSecondaryIndex', {
   IndexName: tableMembers.indexName,
-  KeySchema: tableMembers.keySchema,
+  KeySchema: tableMembers.globalKeySchema,
   Projection: tableMembers.projection,
   ProvisionedThroughput: tableMembers.provisionedThroughput,
 });
@@ -136,7 +137,7 @@ function checkGlobalIndexes(
   if (indexes.length === 0) throw invalid('List of GlobalSecondaryIndexes is empty');
   for (const index of indexes) {
     checkKeysDefined(index.KeySchema, AttributeDefinitions);
-    checkKeyOrder(index.KeySchema);
+    checkGlobalKeys(index.KeySchema);
     checkProjection(index.Projection);
     checkIndexThroughput(index, BillingMode);
     addIndexName(names, index.IndexName);

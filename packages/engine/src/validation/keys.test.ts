@@ -185,12 +185,19 @@ describe('duplicates', () => {
 
 it('refuses to compare a key with what no key can be', () => {
   const long = { S: 'x'.repeat(2048) };
-  expect(() => checkKeyBounds(long, { op: '<', value: { S: 'x'.repeat(1024) } })).not.toThrow();
-  expect(() => checkKeyBounds({ S: `${long.S}x` })).toThrow('Size of hashkey has exceeded');
+  const hash = [long];
+  expect(() => checkKeyBounds({ hash, range: [{ op: '<', value: { S: 'x'.repeat(1024) } }] })).not.toThrow();
+  expect(() => checkKeyBounds({ hash: [{ S: `${long.S}x` }], range: [] })).toThrow(
+    'Size of hashkey has exceeded',
+  );
   for (const op of ['=', 'begins_with'] as const) {
-    expect(() => checkKeyBounds(long, { op, value: long })).toThrow('Aggregated size of all range keys');
+    expect(() => checkKeyBounds({ hash, range: [{ op, value: long }] })).toThrow(
+      'Aggregated size of all range keys',
+    );
   }
-  expect(() => checkKeyBounds(long, { op: 'BETWEEN', from: { S: 'a' }, to: long })).toThrow(
+  expect(() => checkKeyBounds({ hash, range: [{ op: 'BETWEEN', from: { S: 'a' }, to: long }] })).toThrow(
     'Aggregated size',
   );
+  const half = { op: '=', value: { S: 'x'.repeat(600) } } as const;
+  expect(() => checkKeyBounds({ hash: [{ S: 'a' }], range: [half, half] })).toThrow('Aggregated size');
 });

@@ -1,7 +1,15 @@
 import { DynamoError, validationError } from '../errors.ts';
 import * as limits from '../limits.ts';
-import type { RangeCondition } from '../storage/keys.ts';
-import type { Index, KeyAttribute, KeySchema, Table } from '../storage/table.ts';
+import type { KeyBounds } from '../storage/keys.ts';
+import {
+  attributesOfKey,
+  hashAttributes,
+  type Index,
+  type KeyAttribute,
+  type KeySchema,
+  rangeAttributes,
+  type Table,
+} from '../storage/table.ts';
 import { type AttributeValue, type Item, type KeyType, typeOf } from '../values/attribute-value.ts';
 import { equalValues } from '../values/compare.ts';
 import { byteLength } from '../values/size.ts';
@@ -27,13 +35,16 @@ function checkKeyPart(key: Item, attribute: KeyAttribute, isHash: boolean): void
 }
 
 // What a read compares a key with has to fit a key too.
-export function checkKeyBounds(hash: AttributeValue, range?: RangeCondition): void {
-  if (keySize(hash) > limits.hashKeyBytes) throw oversizedKey(true);
-  if (!range) return;
-  for (const value of range.op === 'BETWEEN' ? [range.from, range.to] : [range.value]) {
-    if (keySize(value) > limits.rangeKeyBytes) throw oversizedKey(false);
-  }
+export function checkKeyBounds({ hash, range }: KeyBounds): void {
+  if (sizeOfAll(hash) > limits.hashKeyBytes) throw oversizedKey(true);
+  const sizes = range.map(test =>
+    test.op === 'BETWEEN' ? Math.max(keySize(test.from), keySize(test.to)) : keySize(test.value),
+  );
+  if (sizes.reduce((sum, size) => sum + size, 0) > limits.rangeKeyBytes) throw oversizedKey(false);
 }
+
+const sizeOfAll = (values: AttributeValue[]): number =>
+  values.reduce((sum, value) => sum + keySize(value), 0);
 
 // `Item` of PutItem and its forms: the table's keys are there, and index keys fit if they are.
 export function checkItemKeys(table: Table, item: Item): void {
@@ -85,7 +96,17 @@ const emptyValue = (type: KeyType): string =>
   `The AttributeValue for a key attribute cannot contain an empty ${type === 'S' ? 'string' : 'binary'} value.`;
 
 // No item has an empty key, so DynamoDB refuses to look for one.
-export function checkQueriedKey({ name, type }: KeyAttribute, value: AttributeValue): void {
+export function checkQueriedKeys(keys: KeySchema, { hash, range }: KeyBounds): void {
+  hashAttributes(keys).forEach((attribute, i) => {
+    refuseEmpty(attribute, hash[i]!);
+  });
+  rangeAttributes(keys).forEach((attribute, i) => {
+    const test = range[i];
+    if (test?.op === '=') refuseEmpty(attribute, test.value);
+  });
+}
+
+function refuseEmpty({ name, type }: KeyAttribute, value: AttributeValue): void {
   if (keySize(value) === 0) throw emptyKey(`${emptyValue(type)} Key: ${name}`);
 }
 
@@ -135,9 +156,11 @@ function refuseFirstMisfit(
 ): void {
   let first: Misfit | undefined;
   for (const index of table.indexes) {
-    const { hash, range } = index.keys;
-    const misfit =
-      findMisfit(item, before, hash, index, true) ?? (range && findMisfit(item, before, range, index, false));
+    const { hash, range, more } = index.keys;
+    const misfit = more
+      ? findComposedMisfit(item, before, index)
+      : (findMisfit(item, before, hash, index, true) ??
+        (range && findMisfit(item, before, range, index, false)));
     if (misfit && (!first || index.name < first.index.name)) first = misfit;
   }
   if (first) refuse(first);
@@ -159,6 +182,26 @@ function findMisfit(
   const old = before?.[attribute.name];
   if (old && equalValues(old, value)) return undefined;
   return { attribute, index, isHash, value };
+}
+
+// Of several attributes each has to fit, and together they have to fit the part of the key they are in.
+function findComposedMisfit(item: Item, before: Item | undefined, index: Index): Misfit | undefined {
+  for (const isHash of [true, false]) {
+    const attributes = isHash ? hashAttributes(index.keys) : rangeAttributes(index.keys);
+    let size = 0;
+    let changed: Misfit | undefined;
+    for (const attribute of attributes) {
+      const misfit = findMisfit(item, before, attribute, index, isHash);
+      if (misfit) return misfit;
+      const value = item[attribute.name];
+      if (!value || !(attribute.type in value)) continue;
+      size += keySize(value);
+      const old = before?.[attribute.name];
+      if (!old || !equalValues(old, value)) changed = { attribute, index, isHash, value };
+    }
+    if (changed && size > (isHash ? limits.hashKeyBytes : limits.rangeKeyBytes)) return changed;
+  }
+  return undefined;
 }
 
 // The attributes an update writes, by the first element of each path.
@@ -183,5 +226,7 @@ export function checkNestedPaths(table: Table, names: Iterable<string>): void {
   }
 }
 
-const isKeyOf = ({ hash, range }: KeySchema, name: string): boolean =>
-  name === hash.name || name === range?.name;
+export const isKeyOf = (keys: KeySchema, name: string): boolean =>
+  name === keys.hash.name ||
+  name === keys.range?.name ||
+  (keys.more !== undefined && attributesOfKey(keys).some(attribute => attribute.name === name));

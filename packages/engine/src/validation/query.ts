@@ -1,4 +1,6 @@
 import { validationError } from '../errors.ts';
+import { checkConditionCount } from '../expressions/key-condition.ts';
+import { keyAttributes } from '../limits.ts';
 import { checkAttributesToGet } from './attributes-to-get.ts';
 import { validateConditions } from './conditions.ts';
 import { checkConstraints } from './constraints.ts';
@@ -56,7 +58,6 @@ export function validateQuery(input: QueryInput): void {
   checkSelect(input, enveloped);
   if (input.KeyConditions) {
     validateConditions(input.KeyConditions);
-    const count = Object.keys(input.KeyConditions).length;
-    if (count < 1 || count > 2) throw validationError('Conditions can be of length 1 or 2 only');
+    checkConditionCount(Object.keys(input.KeyConditions).length, keyAttributes);
   }
 }

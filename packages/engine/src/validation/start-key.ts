@@ -1,5 +1,5 @@
 import { DynamoError, validationError } from '../errors.ts';
-import type { Index, KeyAttribute, Table } from '../storage/table.ts';
+import { attributesOfKey, type Index, type KeyAttribute, type Table } from '../storage/table.ts';
 import { type AttributeValue, type Item, newItem } from '../values/attribute-value.ts';
 import { checkKey } from './keys.ts';
 
@@ -8,9 +8,8 @@ const invalidStart = 'The provided starting key is invalid';
 // ExclusiveStartKey names a place in what is read: the table's key, and with an index the index's key too.
 export function checkStartKey(table: Table, index: Index | undefined, key: Item): void {
   const expected = new Map<string, KeyAttribute>();
-  for (const { hash, range } of index ? [table.keys, index.keys] : [table.keys]) {
-    expected.set(hash.name, hash);
-    if (range) expected.set(range.name, range);
+  for (const { keys } of index ? [table, index] : [table]) {
+    for (const attribute of attributesOfKey(keys)) expected.set(attribute.name, attribute);
   }
   if (index) {
     if (Object.keys(key).length !== expected.size) throw validationError(invalidStart);

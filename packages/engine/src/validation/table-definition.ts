@@ -1,4 +1,5 @@
 import { validationError } from '../errors.ts';
+import { keyPartAttributes } from '../limits.ts';
 import { invalid } from './attribute-values.ts';
 import type {
   AttributeDefinitionsInput,
@@ -57,6 +58,30 @@ export function checkKeyOrder([hash, range]: KeySchemaInput): void {
   }
   if (range && range.KeyType !== 'RANGE') {
     throw validationError('Invalid KeySchema: The second KeySchemaElement is not a RANGE key type');
+  }
+}
+
+// A global index can have several attributes in each part of its key.
+export function checkGlobalKeys(keys: KeySchemaInput): void {
+  const [first, second] = keys;
+  if (keys.length <= 2 && second?.KeyType !== 'HASH') {
+    checkKeyOrder(keys);
+    return;
+  }
+  if (first?.KeyType !== 'HASH') {
+    throw validationError('Invalid KeySchema: The first KeySchemaElement is not a HASH key type');
+  }
+  const firstRange = keys.findIndex(key => key.KeyType === 'RANGE');
+  const hashes = keys.filter(key => key.KeyType === 'HASH').length;
+  if (firstRange >= 0 && firstRange < hashes) {
+    throw invalid('All HASH key attributes must precede RANGE key attributes in the KeySchema');
+  }
+  for (const [type, count] of Object.entries({ HASH: hashes, RANGE: keys.length - hashes })) {
+    if (count <= keyPartAttributes) continue;
+    throw invalid(`The KeySchema exceeds the maximum allowed number of ${type} key attributes`);
+  }
+  if (new Set(keys.map(key => key.AttributeName)).size < keys.length) {
+    throw validationError('The KeySchema contains multiple key attributes with the same name');
   }
 }
 

@@ -7,16 +7,13 @@ const provisionedThroughput = structure('ProvisionedThroughput', {
   ReadCapacityUnits: required(long(1)),
 });
 
-const keySchema = required(
-  list(
-    structure('KeySchemaElement', {
-      AttributeName: required(string({ min: 1, max: 255 })),
-      KeyType: required(oneOf('HASH', 'RANGE')),
-    }),
-    1,
-    2,
-  ),
-);
+const keyElement = structure('KeySchemaElement', {
+  AttributeName: required(string({ min: 1, max: 255 })),
+  KeyType: required(oneOf('HASH', 'RANGE')),
+});
+const keySchema = required(list(keyElement, 1, 2));
+// Several attributes can make up each part of its key; how many is not said by the shape.
+const globalKeySchema = required(list(keyElement, 1));
 
 const projection = required(
   structure('Projection', {
@@ -40,6 +37,7 @@ const onDemandThroughput = structure('OnDemandThroughput', {
 export const tableMembers = {
   attributeDefinitions,
   keySchema,
+  globalKeySchema,
   projection,
   provisionedThroughput,
   onDemandThroughput,

@@ -1,11 +1,11 @@
 import { validationError } from '../errors.ts';
-import type { Table } from '../storage/table.ts';
+import { attributesOfKey, type Table } from '../storage/table.ts';
 import { invalid } from './attribute-values.ts';
 import { checkConstraints } from './constraints.ts';
 import { boolean, list, required, structure, type TypeOf } from './shape.ts';
 import {
   checkDefinedOnce,
-  checkKeyOrder,
+  checkGlobalKeys,
   checkKeysDefined,
   checkOnDemandRange,
   checkProjection,
@@ -24,7 +24,7 @@ const indexUpdate = structure('GlobalSecondaryIndexUpdate', {
     Projection: tableMembers.projection,
     IndexName: tableMembers.indexName,
     ProvisionedThroughput: tableMembers.provisionedThroughput,
-    KeySchema: tableMembers.keySchema,
+    KeySchema: tableMembers.globalKeySchema,
   }),
   Delete: structure('DeleteGlobalSecondaryIndexAction', { IndexName: tableMembers.indexName }),
 });
@@ -89,7 +89,7 @@ function checkIndexUpdates(updates: GlobalSecondaryIndexUpdateInput[]): void {
     }
     names.add(action.IndexName);
     if (Create) {
-      checkKeyOrder(Create.KeySchema);
+      checkGlobalKeys(Create.KeySchema);
       checkProjection(Create.Projection);
     }
   }
@@ -145,8 +145,8 @@ function checkThroughputChanges(
 function checkDefinitions(table: Table, definitions: AttributeDefinitionsInput): void {
   checkDefinedOnce(definitions);
   const types = new Map(
-    [table, ...table.indexes].flatMap(({ keys: { hash, range } }) =>
-      (range ? [hash, range] : [hash]).map(({ name, type }) => [name, type] as const),
+    [table, ...table.indexes].flatMap(({ keys }) =>
+      attributesOfKey(keys).map(({ name, type }) => [name, type] as const),
     ),
   );
   for (const { AttributeName: name, AttributeType: type } of definitions) {

@@ -7,15 +7,16 @@ import { type Step, startMs, step } from './steps.ts';
 import { createModel, type IndexModel, type Model, textOf, type Write } from './table-model.ts';
 
 const indexes: IndexModel[] = [
-  { name: 'by-group', hash: 'group', range: 'rank', attributes: ['shown', 'ttl'] },
-  { name: 'by-kind', hash: 'kind', attributes: [] },
-  { name: 'by-label', hash: 'pk', range: 'label', attributes: 'all' },
+  { name: 'by-group', hash: ['group'], range: ['rank'], attributes: ['shown', 'ttl'] },
+  { name: 'by-kind', hash: ['kind'], range: [], attributes: [] },
+  { name: 'by-several', hash: ['group', 'kind'], range: ['label', 'rank'], attributes: ['shown'] },
+  { name: 'by-label', hash: ['pk'], range: ['label'], attributes: 'all' },
 ];
 
 const definition = (name: string, type: string) => ({ AttributeName: name, AttributeType: type });
-const keys = (hash: string, range?: string) => [
-  { AttributeName: hash, KeyType: 'HASH' },
-  ...(range ? [{ AttributeName: range, KeyType: 'RANGE' }] : []),
+const keys = (hash: string[], range: string[] = []) => [
+  ...hash.map(name => ({ AttributeName: name, KeyType: 'HASH' })),
+  ...range.map(name => ({ AttributeName: name, KeyType: 'RANGE' })),
 ];
 
 const createTable = {
@@ -29,17 +30,22 @@ const createTable = {
     definition('kind', 'N'),
     definition('label', 'S'),
   ],
-  KeySchema: keys('pk', 'sk'),
+  KeySchema: keys(['pk'], ['sk']),
   GlobalSecondaryIndexes: [
     {
       IndexName: 'by-group',
-      KeySchema: keys('group', 'rank'),
+      KeySchema: keys(['group'], ['rank']),
       Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['shown', 'ttl'] },
     },
-    { IndexName: 'by-kind', KeySchema: keys('kind'), Projection: { ProjectionType: 'KEYS_ONLY' } },
+    { IndexName: 'by-kind', KeySchema: keys(['kind']), Projection: { ProjectionType: 'KEYS_ONLY' } },
+    {
+      IndexName: 'by-several',
+      KeySchema: keys(['group', 'kind'], ['label', 'rank']),
+      Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['shown'] },
+    },
   ],
   LocalSecondaryIndexes: [
-    { IndexName: 'by-label', KeySchema: keys('pk', 'label'), Projection: { ProjectionType: 'ALL' } },
+    { IndexName: 'by-label', KeySchema: keys(['pk'], ['label']), Projection: { ProjectionType: 'ALL' } },
   ],
   StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
 };

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Engine } from '../../src/engine.ts';
 import type { AttributeValue } from '../../src/values/attribute-value.ts';
 import { tableName } from './requests.ts';
-import { groups, kinds, partitions } from './steps.ts';
+import { groups, kinds, labels, partitions } from './steps.ts';
 import {
   compareKeys,
   type IndexModel,
@@ -32,11 +32,14 @@ async function readAll(engine: Engine, operation: 'Query' | 'Scan', request: Req
   return items;
 }
 
-const partitionQuery = (hash: string, value: AttributeValue): Request => ({
-  KeyConditionExpression: '#h = :h',
-  ExpressionAttributeNames: { '#h': hash },
-  ExpressionAttributeValues: { ':h': value },
-});
+function partitionQuery(values: ModelItem): Request {
+  const names = Object.keys(values);
+  return {
+    KeyConditionExpression: names.map((_, i) => `#h${i} = :h${i}`).join(' AND '),
+    ExpressionAttributeNames: Object.fromEntries(names.map((name, i) => [`#h${i}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(names.map((name, i) => [`:h${i}`, values[name]])),
+  };
+}
 
 export async function compareItems(engine: Engine, model: Model): Promise<void> {
   const all = model.all();
@@ -46,8 +49,8 @@ export async function compareItems(engine: Engine, model: Model): Promise<void> 
   );
   expect(sorted(segments.flat())).toEqual(sorted(all));
   for (const value of partitions) {
-    const expected = texts(model.partition('pk', value, 'sk').sort(compareKeys));
-    const query = partitionQuery('pk', value);
+    const expected = texts(model.partition({ pk: value }, ['sk']).sort(compareKeys));
+    const query = partitionQuery({ pk: value });
     expect(texts(await readAll(engine, 'Query', query))).toEqual(expected);
     const backwards = await readAll(engine, 'Query', { ...query, ScanIndexForward: false, Limit: 2 });
     expect(texts(backwards)).toEqual(expected.toReversed());
@@ -60,17 +63,25 @@ export async function compareIndexes(engine: Engine, model: Model): Promise<void
   for (const index of model.indexes) {
     const expected = model.inIndex(index).map(item => model.projected(index, item));
     expect(sorted(await readAll(engine, 'Scan', { IndexName: index.name }))).toEqual(sorted(expected));
-    for (const value of valuesOf[index.hash]!) await comparePartition(engine, model, index, value);
+    for (const values of partitionsOf(index)) await comparePartition(engine, model, index, values);
   }
 }
 
-async function comparePartition(engine: Engine, model: Model, index: IndexModel, value: AttributeValue) {
-  const query = { ...partitionQuery(index.hash, value), IndexName: index.name };
-  const expected = model.partition(index.hash, value, index.range).map(item => model.projected(index, item));
+// The nth values of all hash attributes; and the first range attribute asked for by its value too, where there are
+// several.
+const partitionsOf = ({ hash, range }: IndexModel): ModelItem[] =>
+  [0, 1, 2].flatMap(n => {
+    const partition = Object.fromEntries(hash.map(name => [name, valuesOf[name]![n]!]));
+    return range.length < 2 ? [partition] : [partition, { ...partition, [range[0]!]: labels[n]! }];
+  });
+
+async function comparePartition(engine: Engine, model: Model, index: IndexModel, values: ModelItem) {
+  const query = { ...partitionQuery(values), IndexName: index.name };
+  const expected = model.partition(values, index.range).map(item => model.projected(index, item));
   const forward = await readAll(engine, 'Query', query);
   expect(sorted(forward)).toEqual(sorted(expected));
   // Items of equal range keys come in any order, but always in the same one.
-  const ranges = (items: ModelItem[]) => items.map(item => index.range && item[index.range]);
+  const ranges = (items: ModelItem[]) => items.map(item => index.range.map(name => item[name]));
   expect(ranges(forward)).toEqual(ranges(expected));
   const backwards = await readAll(engine, 'Query', { ...query, ScanIndexForward: false, Limit: 2 });
   expect(texts(backwards)).toEqual(texts(forward).toReversed());

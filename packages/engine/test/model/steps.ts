@@ -24,6 +24,8 @@ export const partitions = ['a', 'b', 'é'].map(S);
 export const groups = ['x', 'x\0', 'y'].map(S);
 export const kinds = ['-1', '0', '12345678901234567890'].map(N);
 
+export const labels = ['\0', '\0\0', 'a', 'ab', '\uffff', '😀'].map(S);
+
 const key: fc.Arbitrary<Key> = fc.record({
   pk: fc.constantFrom(...partitions),
   sk: oneOf(...['-10', '-1.5', '0', '2', '10', '1000000000000000000000'].map(N)),
@@ -33,7 +35,7 @@ const attributes = {
   group: oneOf(...groups),
   rank: oneOf(...['-5', '-0.5', '0', '3', '20'].map(N)),
   kind: oneOf(...kinds),
-  label: oneOf(...['', '\0', '\0\0', 'a', 'ab', '\uffff', '😀'].filter(text => text !== '').map(S)),
+  label: oneOf(...labels),
   shown: oneOf(S('one'), S(''), { L: [N('1'), { M: { a: { BOOL: true } } }] }, { NULL: true }),
   hidden: oneOf(S('x'.repeat(300)), N('0.1'), { M: {} }),
   // Past, near, far, fractional, five years old, and what never expires.

@@ -25,7 +25,7 @@ export type LogEntry = {
   byService: boolean;
 };
 
-export type IndexModel = { name: string; hash: string; range?: string; attributes: 'all' | string[] };
+export type IndexModel = { name: string; hash: string[]; range: string[]; attributes: 'all' | string[] };
 
 const fiveYears = 5 * 365 * 24 * 60 * 60;
 const dayMs = 24 * 60 * 60_000;
@@ -105,19 +105,25 @@ export function createModel(indexes: IndexModel[]) {
     return expired.length;
   }
 
-  function partition(hash: string, value: AttributeValue, range: string | undefined): ModelItem[] {
+  // The items with these values that have the range attributes too, in the order of those from left to right.
+  function partition(values: ModelItem, range: string[]): ModelItem[] {
     const members = [...items.values()].filter(
-      item => item[hash] && textOf({ v: item[hash] }) === textOf({ v: value }) && (!range || item[range]),
+      item =>
+        Object.entries(values).every(
+          ([name, v]) => item[name] && textOf({ v: item[name] }) === textOf({ v }),
+        ) && range.every(name => item[name]),
     );
-    return range ? members.sort((a, b) => compareScalars(a[range]!, b[range]!)) : members;
+    const order = (a: ModelItem, b: ModelItem) =>
+      range.map(name => compareScalars(a[name]!, b[name]!)).find(sign => sign !== 0) ?? 0;
+    return members.sort(order);
   }
 
-  const inIndex = (index: IndexModel): ModelItem[] =>
-    [...items.values()].filter(item => item[index.hash] && (!index.range || item[index.range]));
+  const inIndex = ({ hash, range }: IndexModel): ModelItem[] =>
+    [...items.values()].filter(item => [...hash, ...range].every(name => item[name]));
 
   function projected(index: IndexModel, item: ModelItem): ModelItem {
     if (index.attributes === 'all') return item;
-    const names = new Set(['pk', 'sk', index.hash, index.range, ...index.attributes]);
+    const names = new Set(['pk', 'sk', ...index.hash, ...index.range, ...index.attributes]);
     return Object.fromEntries(Object.entries(item).filter(([name]) => names.has(name)));
   }
 
