@@ -4,6 +4,7 @@ import { type Rule, readRepository } from './tidy/repository.ts';
 import {
   environmentInConfig,
   everyTestRuns,
+  noNulInKeys,
   nothingLeftOver,
   oneIndexPerPackage,
   plainNames,
@@ -132,6 +133,21 @@ const cases: Record<string, Case> = {
     good: [
       { 'packages/kit/src/log.ts': lines(400), 'docs/long.md': lines(500) },
       { 'packages/client/src/generated.ts': `// Generated from a document\n${lines(500)}` },
+    ],
+  },
+  'no key can hold a NUL': {
+    rule: noNulInKeys,
+    says: 'writes a NUL',
+    bad: [
+      { 'packages/table/src/bound.ts': "const low = key + '\\0';" },
+      { 'services/tasks/src/key.ts': "const low = key + '\\u0000';" },
+      { 'apps/server/src/key.ts': 'const low = `a\\x00b\\u{0}`;' },
+      { 'packages/streams/src/key.ts': 'const low = key + String.fromCharCode(0);' },
+    ],
+    good: [
+      { 'packages/table/src/bound.ts': "const low = '\\u0001' + '\\01' + 0x00;" },
+      { 'packages/table/src/bound.test.ts': "const hostile = '\\0';" },
+      { 'packages/engine/src/keys.ts': "const hostile = '\\0';" },
     ],
   },
   'nothing is left over': {

@@ -65,6 +65,28 @@ export const everyTestRuns: Rule = files =>
       .map(match => `${placeOf(path, text, match.index)}: skipped without "(needs …)" in its name`),
   ]);
 
+const nulEscape = /\\(?:0(?![0-9])|x00|u0000|u\{0+\})|from(?:CharCode|CodePoint)\(0\)/g;
+
+// Where a NUL is no part of a key.
+const nulIsNoKey: ReadonlyMap<string, string> = new Map([
+  ['packages/client/src/event-stream.ts', 'refuses it'],
+  ['packages/http/src/event-text.ts', 'refuses it'],
+  ['apps/server/src/console-files.ts', 'refuses it'],
+  ['packages/table/src/capacity.ts', 'names a sum in memory'],
+  ['packages/table/src/cursor.ts', 'is hashed'],
+]);
+
+// DynamoDB takes a NUL in a key or a bound, PostgreSQL does not. The engine is what gets the keys.
+export const noNulInKeys: Rule = files =>
+  overSources(files, (path, text) =>
+    isTest(path) ||
+    path.startsWith('packages/engine/') ||
+    !/^(packages|services|apps)\//.test(path) ||
+    nulIsNoKey.has(path)
+      ? []
+      : findAll(path, text, nulEscape, 'writes a NUL, which no key may hold on every store'),
+  );
+
 const upperCaseNames = new Set([
   'README.md',
   'LICENSE',

@@ -65,8 +65,9 @@ function lowEnd(template: KeyTemplate, params: object, equal: number, from?: obj
   if (from) return endOf(template, params, equal, from).key;
   if (!after) return undefined;
   const { key, isWhole } = endOf(template, params, equal, after);
-  // Keys have no control characters, so nothing lies between a key and the same with a zero.
-  return isWhole ? `${key}\0` : next(key);
+  // Keys have no control characters, so nothing lies between a key and the same with the first character after
+  // NUL, which PostgreSQL refuses.
+  return isWhole ? `${key}\u0001` : next(key);
 }
 
 function highEnd(template: KeyTemplate, params: object, equal: number, to?: object, before?: object) {
