@@ -84,6 +84,7 @@ export type Services = {
   storage: Storage;
   authenticate: Authenticate;
   onAlarm(alarm: Alarm): void; // a consumer has lost records
+  lakeConsumers: readonly { name: string }[]; // of a thread of its own
   // Makes sure, before the first request, of what the first request needs. The tables are there.
   prepare(): Promise<void>;
   // Ends what they hold besides the store, when the workers have stopped.
@@ -250,6 +251,7 @@ export function composeServices(surroundings: Surroundings): Services {
     all,
     storage,
     onAlarm: alarm => lake?.onAlarm(alarm),
+    lakeConsumers: lake?.consumers ?? [],
     ownEndpoints: [
       // For as long as an access token: it outlives the session or the key that it was asked for with.
       ...ownInboxEndpoints((sub, scope) =>

@@ -11,6 +11,7 @@ export type Measured = {
   workers(): readonly WorkerState[];
   storage(): Promise<{ services: readonly { service: string; bytes: number }[] }>;
   consumers(): readonly { name: string; counters: Counters }[];
+  setAside(): Promise<readonly string[]>; // consumers with dead letters
   token: string | undefined;
   supervised?: Pick<Supervised, 'answer' | 'gather'>;
 };
@@ -42,6 +43,7 @@ export function createMetrics(): {
       new Gauge({ name: 'stak_processes', help: 'Processes that serve', registers }).set(1);
       measured.supervised?.answer('metrics', () => registry.getMetricsAsJSON());
       exposeStorage(registers, measured);
+      exposeLetters(registers, measured);
       return {
         contentType: registry.contentType,
         read: measured.supervised ? () => readAll(measured.supervised!) : () => registry.metrics(),
@@ -118,6 +120,20 @@ function exposeStorage(registers: Registry[], { storage }: Measured): void {
     async collect() {
       this.reset();
       for (const { service, bytes } of (await storage()).services) this.set({ service }, bytes);
+    },
+  });
+}
+
+function exposeLetters(registers: Registry[], { setAside }: Measured): void {
+  new Gauge({
+    name: 'stak_stream_dead_letters',
+    help: 'Consumers that have records set aside (1)',
+    labelNames: ['consumer'],
+    registers,
+    aggregator: 'max', // every process looks at the same
+    async collect() {
+      this.reset();
+      for (const consumer of await setAside()) this.set({ consumer }, 1);
     },
   });
 }

@@ -12,7 +12,7 @@ import {
   type WorkerState,
   watchEventLoop,
 } from '@stak/kit';
-import { createConsumer, createFollower, streamsTable } from '@stak/streams';
+import { createConsumer, createFollower, createLetterWatch, streamsTable } from '@stak/streams';
 import {
   createCursors,
   createLedger,
@@ -30,6 +30,7 @@ import { createLakeHost } from './lake-host.ts';
 import { isInMemory, openLake } from './lake-place.ts';
 import { createMetrics } from './metrics.ts';
 import { deriveSecret, readSecretKeys } from './secrets.ts';
+import { storeCheck } from './store-check.ts';
 import type { Supervised } from './supervised.ts';
 
 export type RunningServer = {
@@ -127,6 +128,12 @@ async function startOn(
   const subscriptions = all
     .flatMap(service => service.subscriptions)
     .filter(({ name }) => !followed.has(name));
+  const letters = createLetterWatch({
+    store,
+    clock,
+    log,
+    consumers: [...subscriptions, ...services.lakeConsumers].map(({ name }) => name),
+  });
   const consumers = subscriptions.map(subscription =>
     createConsumer({
       subscription,
@@ -136,7 +143,7 @@ async function startOn(
       log,
       clock,
       checkpointMs,
-      onAlarm: services.onAlarm,
+      onAlarm: alarm => (alarm.kind === 'set_aside' ? letters.note() : services.onAlarm(alarm)),
     }),
   );
   const metrics = createMetrics();
@@ -190,7 +197,9 @@ async function startOn(
     trustedProxyHops: config.trustedProxyHops,
     corsOrigins: config.corsOrigins,
     checks: {
-      store: () => database.control.execute('ListTables', { Limit: 1 }),
+      store: storeCheck(client, clock),
+      // Requests are answered all the same; an effect of one is missing until somebody has looked at the record.
+      dead_letters: async () => ((await letters.read()).length > 0 ? 'degraded' : undefined),
       // Requests are answered without it; SQL and insights from what it has written so far.
       ...(lakeHost && {
         lake: async () =>
@@ -207,6 +216,7 @@ async function startOn(
         ...consumers.map(({ name, counters }) => ({ name, counters: counters() })),
         ...(lakeHost?.consumers() ?? []),
       ],
+      setAside: letters.read,
       token: config.metricsToken,
       supervised,
     }),

@@ -24,7 +24,8 @@ const stream = z.strictObject({
   consumer: z.string(),
   table: z.string(),
   lag_ms: z.int().nonnegative().describe('The age of the oldest change that it has not handled; 0 if none.'),
-  caught_up: z.boolean(),
+  caught_up: z.boolean().describe('Nothing waits, and nothing is set aside.'),
+  set_aside: z.boolean().describe('Some changes could not be handled, and wait for an operator.'),
 });
 const capacity = z.strictObject({
   since: z.iso.datetime(),
@@ -114,9 +115,11 @@ async function readStream(
   });
   const waiting = found?.shards.flatMap(({ behind }) => behind?.oldestAt ?? []).map(Date.parse) ?? [];
   const lag_ms = waiting.length === 0 ? 0 : Math.max(0, at - Math.min(...waiting));
-  const caught_up = found !== undefined && waiting.length === 0;
-  const stream = { consumer: name, table: table.name, lag_ms, caught_up };
-  return { stream, deadLetters: found?.deadLetters ?? 0 };
+  const deadLetters = found?.deadLetters ?? 0;
+  const set_aside = deadLetters > 0;
+  const caught_up = found !== undefined && waiting.length === 0 && !set_aside;
+  const stream = { consumer: name, table: table.name, lag_ms, caught_up, set_aside };
+  return { stream, deadLetters };
 }
 
 type Sums = { calls: number; read_units: number; write_units: number };

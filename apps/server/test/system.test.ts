@@ -100,7 +100,9 @@ test('a change that is not handled yet has an age', async () => {
   const waiting = { consumer: 'slow', table: 'notes', caught_up: false };
   await expect.poll(look).toMatchObject({ ...waiting, lag_ms: expect.toSatisfy(ms => ms > 59_000) });
   release();
-  await expect.poll(look).toEqual({ consumer: 'slow', table: 'notes', lag_ms: 0, caught_up: true });
+  await expect
+    .poll(look)
+    .toEqual({ consumer: 'slow', table: 'notes', lag_ms: 0, caught_up: true, set_aside: false });
   stopping.abort();
   await running;
 });

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createEngine, createHttpServer } from '@stak/engine';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { measureDesign } from '../src/costs.ts';
+import { designs } from '../src/designs.ts';
 
 const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
 let folder: string;
@@ -79,6 +81,15 @@ test('lists designs, and says what they cost', async () => {
   expect(stdout).toMatch(/^notes: put note +– +3\.0$/m);
   expect(stdout).toMatch(/^notes: notes of a user +0\.5 +–$/m);
 });
+
+test.each(designs.map(table => [table.name, table] as const))(
+  'measures every entity of %s, with an example or without',
+  async (_, table) => {
+    const patterns = new Set((await measureDesign(table)).map(one => one.pattern));
+    const measured = table.entities.filter(one => patterns.has(`put ${one.name}`));
+    expect(measured.map(one => one.name)).toEqual(table.entities.map(one => one.name));
+  },
+);
 
 test('writes pages, and notices when they are out of date', async () => {
   const args = ['doc', '--from', design, '--to', folder];

@@ -1372,7 +1372,13 @@ export type ApiTypes = {
     args: Record<never, never>;
     data: {
       at: string;
-      streams: Array<{ consumer: string; table: string; lag_ms: number; caught_up: boolean }>;
+      streams: Array<{
+        consumer: string;
+        table: string;
+        lag_ms: number;
+        caught_up: boolean;
+        set_aside: boolean;
+      }>;
       workers: { running: number; waiting: Array<string> };
       operator: {
         capacity: {

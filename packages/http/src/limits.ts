@@ -57,6 +57,7 @@ export const connections = 10_000;
 export const connectionsPerAddress = 2_000; // the others of the same process keep the rest
 export const drainMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after asking
 export const readyMs = 2_000; // for one readiness check; a probe waits 1 to 5 seconds
+export const unavailableRetryS = 1; // after a 503 that says nothing else
 
 export const corsMaxAgeS = 600; // Chromium remembers a preflight no longer than two hours, Firefox a day
 export const hstsMaxAgeS = 365 * 24 * 60 * 60;

@@ -76,6 +76,8 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     (request, response) => {
       const { socket } = request;
       if (!answering.has(socket)) return; // refused, and about to be closed
+      // HTTP/1.0 knows no Host, and many health checks speak it.
+      if (request.httpVersion === '1.0') request.headers.host ??= 'localhost';
       answering.set(socket, response);
       // A connection that ends with its answer is one less on which a request could meet our end.
       if (draining) response.shouldKeepAlive = false;

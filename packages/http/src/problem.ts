@@ -1,7 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { AppError, type ErrorCatalogue } from '@stak/kit';
+import { isUnavailable } from '@stak/table';
 import { type FieldError, httpErrors, type ProblemDetails } from './errors.ts';
+import { unavailableRetryS } from './limits.ts';
 
 export const fieldErrorSchema = z
   .strictObject({
@@ -51,14 +53,19 @@ export function describeError(error: unknown, requestId: string, statuses: Statu
     const status = statuses.get(error.code);
     if (status !== undefined && status !== 500) return describeAppError(error, status, requestId);
   }
+  if (isUnavailable(error)) return describeAppError(unavailable(error), 503, requestId);
   return { problem: problemOf(500, 'http.internal', opaque, requestId), headers: {}, isBug: true };
 }
 
+const unavailable = (cause: unknown) =>
+  httpErrors.create('http.unavailable', 'The store does not answer at the moment.', undefined, cause);
+
 function describeAppError(error: AppError, status: number, requestId: string): Answer {
   const problem = problemOf(status, error.code, error.message, requestId);
-  if (!isRecord(error.details)) return { problem, headers: {}, isBug: false };
+  // What passes is worth another try, and a caller should not have to guess when.
+  const headers: Record<string, string> = status === 503 ? { 'Retry-After': String(unavailableRetryS) } : {};
+  if (!isRecord(error.details)) return { problem, headers, isBug: false };
   const { errors, retryAfterS, ...details } = error.details as ProblemDetails;
-  const headers: Record<string, string> = {};
   // Only this layer's errors set headers: the details of others may hold anything under that name.
   if (httpErrors.includes(error)) {
     Object.assign(headers, details.headers);

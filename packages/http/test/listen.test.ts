@@ -27,6 +27,12 @@ describe('over the wire', () => {
     expect((await fetch(`${url}/v1/books`, { method: 'HEAD', headers: ann })).status).toBe(200);
   });
 
+  it('answers a probe that speaks HTTP/1.0, which knows no Host', async () => {
+    const { port } = await serve(openShelf());
+    for (const path of ['/healthz', '/readyz'])
+      expect(await exchange(port, `GET ${path} HTTP/1.0`)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it('every answer has the headers of the conventions, once, unless its handler knows better', async () => {
     const { port } = await serve(openShelf({ corsOrigins: ['https://console.example'] }));
     const headersOf = async (path: string) => {

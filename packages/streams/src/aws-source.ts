@@ -5,6 +5,8 @@ import {
   GetShardIteratorCommand,
   ListStreamsCommand,
 } from '@aws-sdk/client-dynamodb-streams';
+import { withDeadline } from '@stak/table';
+import { connectMs, streamAnswerMs } from './limits.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 
 // The port over the AWS SDK. No other file loads it, and the package's index does not load this one.
@@ -14,17 +16,25 @@ export type AwsSourceOptions = {
   endpoint?: string;
   // By default the SDK looks where it always looks.
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
+  answerMs?: number; // for one operation, with the SDK's own repetitions
 };
 
 // `close` ends its sockets.
-export function awsSource(options: AwsSourceOptions): StreamSource & { close(): void } {
-  const client = new DynamoDBStreamsClient(options);
+export function awsSource({
+  answerMs = streamAnswerMs,
+  ...options
+}: AwsSourceOptions): StreamSource & { close(): void } {
+  const client = new DynamoDBStreamsClient({ ...options, requestHandler: { connectionTimeout: connectMs } });
+  type Options = { abortSignal: AbortSignal };
+  const within = <T>(send: (options: Options) => Promise<T>): Promise<T> =>
+    withDeadline(answerMs, abortSignal => send({ abortSignal }));
   return {
-    listStreams: input => client.send(new ListStreamsCommand(input)),
-    describeStream: input => client.send(new DescribeStreamCommand(input)),
-    getShardIterator: input => client.send(new GetShardIteratorCommand(input)),
+    listStreams: input => within(options => client.send(new ListStreamsCommand(input), options)),
+    describeStream: input => within(options => client.send(new DescribeStreamCommand(input), options)),
+    getShardIterator: input => within(options => client.send(new GetShardIteratorCommand(input), options)),
     async getRecords(input) {
-      const { Records, NextShardIterator } = await client.send(new GetRecordsCommand(input));
+      const answer = await within(options => client.send(new GetRecordsCommand(input), options));
+      const { Records, NextShardIterator } = answer;
       // The SDK's attribute values have one more case, for types it does not know yet.
       return { Records: Records as StreamRecord[] | undefined, NextShardIterator };
     },

@@ -37,7 +37,7 @@ export type ConsumerOptions = {
   // How long a place in a shard may go unwritten, and so be repeated after a crash. Unless given, every page of
   // records is written down.
   checkpointMs?: number;
-  // Told when records were lost because nobody read them in time.
+  // Told when records were lost because nobody read them in time, and when one is set aside.
   onAlarm?(alarm: Alarm): void;
 };
 

@@ -7,6 +7,7 @@ export { engineSource, type StreamingEngine } from './engine-source.ts';
 export { HopelessError, streamErrors } from './errors.ts';
 export { createFollower, type Following } from './follower.ts';
 export { type LambdaAnswer, type LambdaEvent, toLambda } from './lambda.ts';
+export { createLetterWatch, type LetterWatch } from './letter-watch.ts';
 export { type EffectSteps, oncePerEvent } from './once-per-event.ts';
 export { requestRedrive } from './redrive.ts';
 export type { Alarm } from './shard-task.ts';

@@ -10,6 +10,10 @@ export const readInTurn = 100; // records of a large page: a few milliseconds, t
 export const attempts = 5; // with the delays below, about three seconds before a record is set aside
 export const backoffFirstMs = 200; // a blip costs little
 export const backoffMostMs = 30_000; // a dependency that comes back is noticed within half a minute
+export const unavailableMostMs = 5_000; // a store that throttles or is away is looked for more often
+
+export const connectMs = 1_000; // towards DynamoDB Streams
+export const streamAnswerMs = 10_000; // a page of a megabyte, and what the SDK repeats
 
 export const leaseMs = 4_500; // how long a shard rests after its consumer was killed; with a look it is six seconds
 export const leaseOfKnownMs = 60_000; // where the death of an owner is heard of: fewer renewals, on a quiet laptop
@@ -34,5 +38,6 @@ export const markerMs = 14 * 24 * 60 * 60_000; // a repeated record is told for 
 export const letterBytes = 3 * 1024 * 1024; // all parts of one together; a transaction takes 4 MB
 export const letterPartBytes = 300 * 1024; // an item holds 400 KB, a record with two images may have twice that
 export const errorText = 2000; // characters of an error kept with a dead letter
+export const lettersFreshMs = 30_000; // letters of every consumer are looked for this often, a read each
 export const peekRecords = 1000; // how far status looks ahead of a checkpoint
 export const lambdaReserveMs = 1000; // no record is begun when a Lambda function has less than this left

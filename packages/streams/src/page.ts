@@ -1,4 +1,5 @@
 import type { Clock, Random } from '@stak/kit';
+import { isUnavailable } from '@stak/table';
 import { HopelessError } from './errors.ts';
 import * as limits from './limits.ts';
 import type { StreamRecord } from './source.ts';
@@ -46,26 +47,49 @@ export async function handlePage(records: readonly StreamRecord[], job: PageJob)
 
 // Whether the record is done with: handled, or set aside after its last attempt.
 async function handleRecord(record: StreamRecord, job: PageJob): Promise<boolean> {
+  const tries = createTries(job.attempts);
   for (let attempt = 1; ; attempt++) {
     if (!job.mayGoOn()) return false;
+    let waitMs: number;
     try {
       await job.handle(record, attempt);
       return true;
     } catch (error) {
       // A handler that was told to stop has not failed.
       if (!job.mayGoOn()) return false;
-      if (attempt >= job.attempts || error instanceof HopelessError) {
+      tries.count(error);
+      if (tries.areOver()) {
         await job.setAside(record, error, attempt);
         return true;
       }
       job.onRetry(record, error, attempt);
+      waitMs = tries.delayMs(job.random);
     }
-    const isOver = await job.clock.sleep(delayMs(attempt, job.random), job.signal).then(
+    const isOver = await job.clock.sleep(waitMs, job.signal).then(
       () => false,
       () => true,
     );
     if (isOver) return false;
   }
+}
+
+// A store that throttles or is away is not the record's fault, and uses up none of its attempts.
+export function createTries(most: number) {
+  let failures = 0;
+  let passing = 0; // in a row
+  let isHopeless = false;
+  return {
+    count(error: unknown) {
+      isHopeless ||= error instanceof HopelessError;
+      if (isUnavailable(error)) passing += 1;
+      else [failures, passing] = [failures + 1, 0];
+    },
+    areOver: () => isHopeless || failures >= most,
+    delayMs: (random: Random) =>
+      passing > 0
+        ? Math.min(limits.unavailableMostMs, delayMs(passing, random))
+        : delayMs(Math.max(1, failures), random),
+  };
 }
 
 // Half of each delay is fixed and half is random: consumers that fell together do not get up together.

@@ -1,5 +1,5 @@
 import type { Clock } from '@stak/kit';
-import type { Store } from '@stak/table';
+import { isUnavailable, type Store } from '@stak/table';
 import { LeaseLostError } from './errors.ts';
 import type { TaskDeps } from './shard-task.ts';
 import { work } from './state-table.ts';
@@ -41,6 +41,7 @@ export async function redriveLetters(deps: TaskDeps, lease: Lease, signal: Abort
       await handleOne(subscription, await letters.open(letter), context);
     } catch (error) {
       if (signal.aborted) return false;
+      if (isUnavailable(error)) throw error; // begun again in a moment
       await letters.failAgain(letter, error);
       log.warn({ err: error, eventId: letter.event_id }, 'dead letter failed again');
       continue;

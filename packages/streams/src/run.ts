@@ -1,4 +1,5 @@
 import type { Bell, Clock, Owners } from '@stak/kit';
+import { isUnavailable } from '@stak/table';
 import { beginConsumer } from './beginning.ts';
 import { LeaseLostError } from './errors.ts';
 import * as limits from './limits.ts';
@@ -50,7 +51,9 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
         reached = lease.sequence;
         counters.failures += 1;
         log.error({ err: error, work: lease.key, failures }, 'work failed, trying again');
-        await clock.sleep(delayMs(failures, settings.random), stopped).catch(() => {});
+        const fullMs = delayMs(failures, settings.random);
+        const waitMs = isUnavailable(error) ? Math.min(limits.unavailableMostMs, fullMs) : fullMs;
+        await clock.sleep(waitMs, stopped).catch(() => {});
       }
     }
     if (stopped.reason instanceof LeaseLostError) noteLoss(lease, stopped.reason);

@@ -4,7 +4,7 @@ import type { Counters } from './counters.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { HopelessError, LeaseLostError } from './errors.ts';
 import * as limits from './limits.ts';
-import { delayMs, handlePage, type PageJob } from './page.ts';
+import { createTries, handlePage, type PageJob } from './page.ts';
 import { createPause } from './pause.ts';
 import { createShardReader, type Mishap, type Page, type Start } from './shard-reader.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
@@ -13,7 +13,8 @@ import type { Lease, WorkStore } from './work.ts';
 
 export type Alarm = {
   // 'trimmed': records were removed before they were read. 'gone': a shard was, before its end was reached.
-  kind: 'trimmed' | 'gone';
+  // 'set_aside': one could not be handled, and became a dead letter.
+  kind: 'trimmed' | 'gone' | 'set_aside';
   consumer: string;
   shardId: string;
   after: string | undefined;
@@ -148,6 +149,8 @@ async function handleAll(
         { err: error, eventId: record.eventID, shardId: lease.shardId, attempts },
         'record set aside',
       );
+      const after = record.dynamodb?.SequenceNumber;
+      deps.onAlarm({ kind: 'set_aside', consumer: subscription.name, shardId: lease.shardId, after });
     },
     onRetry(record, error, attempt) {
       counters.retries += 1;
@@ -169,7 +172,8 @@ async function handleWhole(
   job: PageJob,
   contextOf: (attempt: number) => HandlerContext,
 ): Promise<boolean> {
-  for (let attempt = 1; attempt <= job.attempts && job.mayGoOn(); attempt++) {
+  const tries = createTries(job.attempts);
+  for (let attempt = 1; !tries.areOver() && job.mayGoOn(); attempt++) {
     try {
       const read = (record: StreamRecord) => readChange(subscription.entities, record);
       const changes = await mapInTurns(records, limits.readInTurn, read);
@@ -179,9 +183,10 @@ async function handleWhole(
     } catch (error) {
       // A handler that was told to stop has not failed.
       if (error instanceof HopelessError || !job.mayGoOn()) return false;
+      tries.count(error);
       job.onRetry(records[0]!, error, attempt);
     }
-    await job.clock.sleep(delayMs(attempt, job.random), job.signal).catch(() => {});
+    await job.clock.sleep(tries.delayMs(job.random), job.signal).catch(() => {});
   }
   return false;
 }

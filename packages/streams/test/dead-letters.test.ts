@@ -1,5 +1,7 @@
+import { createLogger } from '@stak/kit';
+import { tableErrors } from '@stak/table';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createDeadLetters, HopelessError, requestRedrive } from '../src/index.ts';
+import { createDeadLetters, createLetterWatch, HopelessError, requestRedrive } from '../src/index.ts';
 import { errorText } from '../src/limits.ts';
 import {
   comment,
@@ -63,6 +65,69 @@ describe('a poison record', () => {
     expect(letter).toMatchObject({ attempts: 3, error: expect.stringContaining('indigestible') });
     expect(letter?.record).toContain('"eventName":"MODIFY"');
     expect((await consumer.status()).deadLetters).toBe(1);
+    expect(consumer.alarms).toMatchObject([{ kind: 'set_aside', consumer: 'picky' }]);
+  });
+
+  test.each([
+    ['throttled', () => Object.assign(new Error('slow down'), { name: 'ThrottlingException' })],
+    ['busy', () => tableErrors.create('table.busy', 'the table is too busy')],
+    ['reset', () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })],
+    ['failing', () => Object.assign(new Error('internal'), { name: 'InternalServerError' })],
+  ])('is not what meets a store that is %s, however long it is', async (_, error) => {
+    const poison = new Set([2]);
+    const { seen, attempts, subscription } = picky(poison, error);
+    await writeNotes(house, ['a'], 3);
+    const consumer = startConsumer(house, { subscription });
+    const startedAt = house.clock.now();
+    await until(house.clock, () => house.clock.now() - startedAt > 60_000);
+    expect(attempts.length).toBeGreaterThan(10);
+    expect(attempts.length).toBeLessThan(100);
+    poison.clear();
+    await until(house.clock, () => seen.length === 3);
+    await consumer.stop();
+    expect(seen).toEqual([1, 2, 3]);
+    expect(consumer.counters().deadLetters).toBe(0);
+    expect(consumer.alarms).toEqual([]);
+  });
+
+  test('in a batch is not what meets a store that is throttled', async () => {
+    let isThrottled = true;
+    const sizes: number[] = [];
+    const subscription = {
+      name: 'batches',
+      table: notesTable,
+      entities: [note],
+      attempts: 2,
+      handleBatch(changes: readonly unknown[]) {
+        if (isThrottled) throw tableErrors.create('table.busy', 'the table is too busy');
+        sizes.push(changes.length);
+      },
+    };
+    await writeNotes(house, ['a'], 3);
+    const consumer = startConsumer(house, { subscription });
+    await until(house.clock, () => consumer.counters().retries > 10);
+    isThrottled = false;
+    await until(house.clock, () => consumer.counters().records === 3);
+    await consumer.stop();
+    expect(sizes).toEqual([3]);
+    expect(await lettersOf('batches')).toEqual([]);
+  });
+
+  test('raises an alarm, and is announced once', async () => {
+    const lines: string[] = [];
+    const log = createLogger({ level: 'warn', destination: { write: line => void lines.push(line) } });
+    const watch = createLetterWatch({ ...house, log, consumers: ['picky', 'other'] });
+    expect(await watch.read()).toEqual([]);
+    const { subscription } = picky(new Set([1, 2]));
+    await writeNotes(house, ['a'], 2);
+    const consumer = startConsumer(house, { subscription, onAlarm: watch.note });
+    await until(house.clock, () => consumer.counters().deadLetters === 2);
+    await consumer.stop();
+    expect(await watch.read()).toEqual(['picky']);
+    await house.clock.advance(60_000);
+    expect(await watch.read()).toEqual(['picky']);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('stak streams letters picky');
   });
 
   test('is set aside at once if its handler sees no hope', async () => {
@@ -213,6 +278,23 @@ describe('redrive', () => {
     await until(house.clock, async () => (await lettersOf('picky')).length === 0);
     await consumer.stop();
     expect(seen).toEqual([3, 1, 2]);
+  });
+
+  test('that meets a store that is throttled goes on later', async () => {
+    const poison = new Set([1]);
+    let error = new Error('indigestible');
+    const { seen, subscription } = picky(poison, () => error);
+    await writeNotes(house, ['a']);
+    const consumer = startConsumer(house, { subscription });
+    await until(house.clock, () => consumer.counters().deadLetters === 1);
+    error = tableErrors.create('table.busy', 'the table is too busy');
+    await consumer.redrive();
+    await until(house.clock, () => consumer.counters().failures > 3);
+    expect(await lettersOf('picky')).toMatchObject([{ attempts: 3 }]);
+    poison.clear();
+    await until(house.clock, () => seen.length === 1);
+    await until(house.clock, async () => (await lettersOf('picky')).length === 0);
+    await consumer.stop();
   });
 
   test('waits for the consumer to run', async () => {

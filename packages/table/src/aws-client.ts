@@ -22,6 +22,8 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { ControlOperation, ControlPlane, RemoteClient } from './client.ts';
+import { withDeadline } from './deadline.ts';
+import * as limits from './limits.ts';
 
 // The port over the AWS SDK. No other file loads it, and the package's index does not load this one.
 
@@ -30,9 +32,11 @@ export type AwsClientOptions = {
   endpoint?: string;
   // By default the SDK looks where it always looks.
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
+  connectMs?: number;
+  answerMs?: number; // for one request, from its first byte to the last byte of its answer
 };
 
-type Send = (command: object) => Promise<never>;
+type Send = (command: object, options: { abortSignal: AbortSignal }) => Promise<never>;
 
 const controlCommands = {
   CreateTable: CreateTableCommand,
@@ -44,17 +48,29 @@ const controlCommands = {
   UpdateTimeToLive: UpdateTimeToLiveCommand,
 } as unknown as Record<ControlOperation, new (input: object) => object>;
 
-export function awsClient(options: AwsClientOptions): RemoteClient & ControlPlane & { close(): void } {
+export function awsClient({
+  connectMs = limits.connectMs,
+  answerMs = limits.answerMs,
+  ...options
+}: AwsClientOptions): RemoteClient & ControlPlane & { close(): void } {
+  const agent = { maxSockets: limits.sockets, keepAlive: true };
+  const requestHandler = { connectionTimeout: connectMs, httpAgent: agent, httpsAgent: agent };
   // Repetitions are the store's: it knows which writes must not be made twice.
-  const base = new DynamoDBClient({ ...options, maxAttempts: 1 });
-  const control = new DynamoDBClient(options);
+  const base = new DynamoDBClient({ ...options, requestHandler, maxAttempts: 1 });
+  const control = new DynamoDBClient({ ...options, requestHandler });
   const documents = DynamoDBDocumentClient.from(base, {
     // Zod leaves optional attributes undefined rather than out. An object with a field called `constructor` is
     // taken for an instance of some class.
     marshallOptions: { removeUndefinedValues: true, convertClassInstanceToMap: true },
   });
-  const send = documents.send.bind(documents) as unknown as Send;
-  const sendControl = control.send.bind(control) as unknown as Send;
+  const within = (ms: number, send: Send) => (command: object) =>
+    withDeadline(ms, abortSignal => send(command, { abortSignal }));
+  const send = within(answerMs, documents.send.bind(documents) as unknown as Send);
+  // Made by the SDK, with its own repetitions.
+  const sendControl = within(
+    answerMs * limits.controlAttempts,
+    control.send.bind(control) as unknown as Send,
+  );
   return {
     mayLoseAnswers: true,
     get: input => send(new GetCommand(input)),

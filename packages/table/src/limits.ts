@@ -8,6 +8,12 @@ export const batchWriteItems = 25; // DynamoDB's own limit
 export const transactionSteps = 100; // DynamoDB's own limit
 
 export const attempts = 8; // with the delays below, about two seconds before a caller hears "busy"
+export const patienceMs = 6_000; // no attempt begins later: with the last one's own time, ten seconds at most
+export const busyRetryS = 1; // what a caller who hears "busy" is asked to wait
+export const connectMs = 1_000; // towards DynamoDB, in the same region a few milliseconds
+export const sockets = 200; // requests under way at a time; at ten milliseconds each, 20,000 a second
+export const answerMs = 4_000; // a transaction of a hundred items takes tens of milliseconds
+export const controlAttempts = 3; // the SDK's own, for tables and streams
 export const backoffFirstMs = 25; // a conflicting transaction is usually over by then
 export const backoffMostMs = 1000; // throttling is lifted within a second or two, or not at all
 

@@ -3,27 +3,31 @@ import type { ControlPlane, DynamoClient } from './client.ts';
 import { createTables } from './create-tables.ts';
 import type { AnyEntity } from './entity.ts';
 import type { AnyQuery } from './query.ts';
+import { sampleOf } from './sample.ts';
 import { createStore, type Store } from './store.ts';
 import type { AnyTable } from './table.ts';
 
 type Empty = { client: DynamoClient; control: ControlPlane };
 
-// What the access patterns of a design cost with its own examples: puts, gets and deletes each, and runs every
-// query for which there is an example. `empty` has to be a store of its own, such as an engine in memory.
+// What the access patterns of a design cost with its own examples, or a small sample where there is none: puts, gets and
+// deletes each, and runs every query for which there is one. `empty` has to be a store of its own, such as an engine in memory.
 export async function measureCosts(empty: Empty, table: AnyTable): Promise<CapacityEntry[]> {
   await createTables(empty.control, [table]);
   const ledger = createLedger();
   const store = createStore({ client: empty.client, ledger });
   for (const entity of table.entities)
-    for (const example of entity.examples) await store.put(entity, example);
+    for (const example of examplesOf(entity)) await store.put(entity, example);
   for (const entity of table.entities) for (const key of keysOf(entity)) await store.get(entity, key);
   for (const query of table.queries) await runQuery(store, query);
   for (const entity of table.entities) for (const key of keysOf(entity)) await store.delete(entity, key);
   return ledger.entries();
 }
 
+const examplesOf = (entity: AnyEntity): readonly object[] =>
+  entity.examples.length > 0 ? entity.examples : [sampleOf(entity)];
+
 const keysOf = (entity: AnyEntity): object[] =>
-  entity.examples.map(example => ({
+  examplesOf(entity).map(example => ({
     ...(entity.version && { [entity.version]: 1 }),
     kind: entity.kind,
     ...example,

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '@stak/kit';
+import { AppError, type Clock, type Random } from '@stak/kit';
 import { tableErrors } from './errors.ts';
 import * as limits from './limits.ts';
 
@@ -13,6 +13,7 @@ const passing = new Set([
   'ProvisionedThroughputExceededException',
   'ProvisionedThroughputExceeded',
   'RequestLimitExceeded',
+  'LimitExceededException', // of a shard: others read it as well
   'TransactionConflictException',
   'TransactionConflict',
   'TransactionInProgressException',
@@ -53,6 +54,11 @@ export function isUnanswered(error: unknown): boolean {
   return failing.has(error.name) || (metadataOf(error).httpStatusCode ?? 0) >= 500;
 }
 
+// The store is there again in a moment, or lets us in again: no fault of the work that met this error. By convention
+// a code that ends in `.busy` says that too much was asked at once.
+export const isUnavailable = (error: unknown): boolean =>
+  (error instanceof AppError && error.code.endsWith('.busy')) || willPass(error) || isUnanswered(error);
+
 // Full jitter: callers that collided do not collide again.
 export const backoff = ({ clock, random }: Patience, failures: number): Promise<void> =>
   clock.sleep(random() * Math.min(limits.backoffMostMs, limits.backoffFirstMs * 2 ** failures));
@@ -63,16 +69,25 @@ export async function withRetry<T>(
   attempt: () => Promise<T>,
   { mayRepeat }: { mayRepeat: boolean },
 ): Promise<T> {
+  const lastMs = patience.clock.now() + limits.patienceMs;
   for (let failures = 0; ; failures++) {
     try {
       return await attempt();
     } catch (error) {
-      if (!willPass(error) && !(mayRepeat && isUnanswered(error))) throw error;
-      if (failures + 1 >= limits.attempts) throw busy(error);
+      if (!willPass(error)) {
+        if (!isUnanswered(error)) throw error;
+        if (!mayRepeat) throw busy(error);
+      }
+      if (failures + 1 >= limits.attempts || patience.clock.now() >= lastMs) throw busy(error);
       await backoff(patience, failures);
     }
   }
 }
 
-export const busy = (cause?: unknown, details?: { left: number }) =>
-  tableErrors.create('table.busy', 'the table is too busy; try again later', details, cause);
+export const busy = (cause?: unknown, details?: { left: number }) => {
+  const text =
+    cause !== undefined && isUnanswered(cause)
+      ? 'the store does not answer; whether the change was made is not known; try again later'
+      : 'the table is too busy; try again later';
+  return tableErrors.create('table.busy', text, { ...details, retryAfterS: limits.busyRetryS }, cause);
+};

@@ -1,5 +1,5 @@
 import { markWork, type Worker, watchGone } from '@stak/kit';
-import { is } from '@stak/table';
+import { is, isUnavailable } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { replyAddress, sayUnavailable, sendReply, writeReply } from './channels/replies.ts';
 import { deleteConversation, dropMessages, purge } from './clearing.ts';
@@ -113,10 +113,13 @@ async function answer(service: Service, held: Held): Promise<void> {
     await runTurn(service, { held, waiting, tenant, replyFor });
   } catch (error) {
     service.log.warn({ err: error, ...held.key }, 'a turn failed');
-    const attempts = (held.state.attempts ?? 0) + 1;
+    // A store that throttles or is away is no fault of the turn.
+    const attempts = (held.state.attempts ?? 0) + (isUnavailable(error) ? 0 : 1);
     if (attempts >= limits.turnAttempts)
       return giveUp(service, held, waiting, error, to && writeReply(to, sayUnavailable));
-    await release(service, held, service.clock.now() + limits.turnRetryMs * attempts, { attempts });
+    await release(service, held, service.clock.now() + limits.turnRetryMs * Math.max(1, attempts), {
+      attempts,
+    });
   }
 }
 

@@ -91,7 +91,8 @@ export function keeperOf(deps: KeeperDeps, parts: readonly Part[]) {
       keeper.noteChange();
     },
     // For the consumers of the subscriptions: what the stream has lost is still in the table.
-    onAlarm({ consumer }: Pick<Alarm, 'consumer'>): void {
+    onAlarm({ consumer, kind }: Pick<Alarm, 'consumer'> & Partial<Alarm>): void {
+      if (kind === 'set_aside') return; // kept whole, until somebody has it handled again
       const part = parts.find(({ plan }) => subscriptionName(plan.table.name) === consumer);
       if (part)
         beginBackfill(part).then(keeper.noteChange, error =>

@@ -1,5 +1,5 @@
 import { type Clock, cutText, type Logger, type Owners, type Random, watchGone } from '@stak/kit';
-import { type Store, tableErrors } from '@stak/table';
+import { isUnavailable, type Store, tableErrors } from '@stak/table';
 import { isOpen } from './counts.ts';
 import type { Hub } from './hub.ts';
 import * as limits from './limits.ts';
@@ -170,8 +170,12 @@ async function fire(
 // Tried again later; after the last attempt it leaves the index, and stays to be looked at.
 async function giveBack(deps: Reminding, mine: Reminder, failure: unknown): Promise<void> {
   const { store, clock, random, log } = deps;
-  const attempts = mine.attempts + 1;
-  const fullMs = Math.min(limits.reminderRetryMostMs, limits.reminderRetryFirstMs * 2 ** (attempts - 1));
+  // A store that throttles or is away is no fault of the reminder.
+  const attempts = mine.attempts + (isUnavailable(failure) ? 0 : 1);
+  const fullMs = Math.min(
+    limits.reminderRetryMostMs,
+    limits.reminderRetryFirstMs * 2 ** Math.max(0, attempts - 1),
+  );
   const delayMs = Math.round(fullMs / 2 + (fullMs / 2) * random());
   const isLast = attempts >= limits.reminderAttempts;
   log.warn({ err: failure, task_id: mine.task_id, attempts, isLast }, 'a reminder could not be fired');

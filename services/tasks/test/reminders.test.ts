@@ -1,5 +1,5 @@
 import { type ManualOwners, manualOwners, systemClock } from '@stak/kit';
-import type { DynamoClient } from '@stak/table';
+import { type DynamoClient, tableErrors } from '@stak/table';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHub } from '../src/hub.ts';
 import type { WireTask } from '../src/index.ts';
@@ -194,6 +194,20 @@ describe('the worker', () => {
     answer = async () => void (await patch(task, { reminder: at(3 * hour) }));
     await fireDue(worker(), never);
     expect(await kept()).toMatchObject([{ due_at: start + 3 * hour, fence: 0 }]);
+  });
+
+  it('does not give up for a store that is throttled', async () => {
+    await f.create({ title: 'x', reminder: at(hour) });
+    answer = () => Promise.reject(tableErrors.create('table.busy', 'the table is too busy'));
+    await f.clock.advance(hour);
+    for (let i = 0; i < 12; i++) {
+      await fireDue(worker(), never);
+      await f.clock.advance(hour);
+    }
+    expect(await kept()).toMatchObject([{ attempts: 0, next_at: expect.any(Number) }]);
+    answer = async () => {};
+    await fireDue(worker(), never);
+    expect(await kept()).toEqual([]);
   });
 
   it('tries again, later each time, and gives up with a note', async () => {

@@ -1,5 +1,5 @@
 import { createBell, type Owners, type Worker, watchGone } from '@stak/kit';
-import { type WriteStep, write } from '@stak/table';
+import { isUnavailable, type WriteStep, write } from '@stak/table';
 import { type Service, timestampOf } from './deps.ts';
 import type { Erased, Eraser } from './erasers.ts';
 import { type ErasureItem, ownStep } from './erasures.ts';
@@ -151,8 +151,9 @@ async function finish({ store, clock, log }: Deps, job: ErasureItem): Promise<vo
 
 async function postpone(deps: Deps, job: ErasureItem, error: unknown): Promise<void> {
   const { tenant_id, erasure_id } = job;
-  const failures = job.failures + 1;
-  const delayMs = Math.min(limits.erasureBackoffMostMs, limits.erasureBackoffMs * failures);
+  // A store that throttles or is away does not make the next try later than it has to be.
+  const failures = job.failures + (isUnavailable(error) ? 0 : 1);
+  const delayMs = Math.min(limits.erasureBackoffMostMs, limits.erasureBackoffMs * Math.max(1, failures));
   deps.log.error({ err: error, tenant_id, erasure_id, failures, delayMs }, 'an erasure failed, trying later');
   await giveBack(deps, job, { failures, due_at: deps.clock.now() + delayMs });
 }

@@ -1,4 +1,5 @@
 import { manualOwners } from '@stak/kit';
+import { tableErrors } from '@stak/table';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNotes, fillTenant, graceMs, killedAt, leaseMs, leftOf, runWorker } from './erasure-fixture.ts';
 import { everyItem, openPlace, openProcess, type Place, targets } from './tenants-fixture.ts';
@@ -145,10 +146,11 @@ describe('a deletion', () => {
     const fresh = openProcess(place.target, { clock: place.clock });
     const notes = createNotes();
     let isDown = true;
+    let down = new Error('down');
     fresh.erasers.push(notes.eraser, {
       name: 'shaky',
       async eraseTenant() {
-        if (isDown) throw new Error('down');
+        if (isDown) throw down;
         return 'done';
       },
     });
@@ -163,6 +165,11 @@ describe('a deletion', () => {
     const without = openProcess(place.target, { clock: place.clock });
     await place.clock.advance(30_000);
     await runWorker(without);
+    expect(await job()).toMatchObject({ status: 'running', failures: 2 });
+
+    down = tableErrors.create('table.busy', 'the table is too busy');
+    await place.clock.advance(60_000);
+    await runWorker(fresh);
     expect(await job()).toMatchObject({ status: 'running', failures: 2 });
 
     isDown = false;

@@ -1,3 +1,4 @@
+import { tableErrors } from '@stak/table';
 import type { ToolSet } from 'ai';
 import { z } from 'zod';
 import type { Service } from '../deps.ts';
@@ -57,7 +58,7 @@ export async function askModel(service: Service, question: Question): Promise<Mo
           answer.ranOut ? 'the budget of the day ended before an answer' : 'the answer was empty',
         );
       } catch (error) {
-        if (scope.signal.aborted || agentErrors.includes(error)) throw error;
+        if (scope.signal.aborted || agentErrors.includes(error) || tableErrors.includes(error)) throw error;
         failure = error;
         log.warn({ err: withoutPrompt(error), ...name, attempt }, 'a model did not answer');
         if (hasText) emit({ event: 'restart', data: {} });

@@ -15,6 +15,8 @@ test('a table is as far behind as the slowest that follows it; the lake speaks f
     { table: 'inbox', ...late(1_000) },
     { table: 'tenants', ...done },
   ];
+  const aside = lagsOf([{ ...streams[0]!, caught_up: false, set_aside: true }], [], []);
+  expect(aside).toMatchObject([{ effects: { caught_up: false, set_aside: true } }]);
   expect(lagsOf(streams, lake, ['http', 'inbox'])).toMatchObject([
     { table: 'http', effects: undefined, lake: undefined },
     { table: 'inbox', effects: late(7_000), lake: late(1_000) },

@@ -1,4 +1,4 @@
-export type Lag = { lag_ms: number; caught_up: boolean };
+export type Lag = { lag_ms: number; caught_up: boolean; set_aside?: boolean };
 export type TableLag = { table: string; effects: Lag | undefined; lake: Lag | undefined };
 
 type Stream = Lag & { consumer: string; table: string };
@@ -16,6 +16,7 @@ export function lagsOf(
     const effects = slowest && {
       lag_ms: slowest.lag_ms,
       caught_up: own.every(one => one.caught_up),
+      set_aside: own.some(one => one.set_aside),
     };
     return { table, effects, lake: lake.find(one => one.table === table) };
   });

@@ -74,6 +74,7 @@ function ShowLag({ of, missing }: { of: Lag | undefined; missing: string }) {
       </Text>
     );
   if (of.caught_up) return <StatusBadge status="ready" label="up to date" />;
+  if (of.set_aside) return <StatusBadge status="failed" label="changes set aside" />;
   const status = of.lag_ms > lateMs ? 'failed' : 'retrying';
   return <StatusBadge status={status} label={`${formatLag(of.lag_ms)} behind`} />;
 }
