@@ -3,6 +3,7 @@ import type { StorageLimits } from '@stak/accounts';
 import type { ModelsConfig } from '@stak/agents';
 import { z } from 'zod';
 import { FlagError, UsageError } from './errors.ts';
+import { price, readIntegrations, readModels } from './integrations.ts';
 import { isLoopback } from './loopback.ts';
 import { distance } from './spelling.ts';
 import { storageLimits } from './storage-limits.ts';
@@ -17,7 +18,6 @@ const list = z
   .transform(parts => parts.filter(part => part !== ''));
 const whole = (most: number) => z.coerce.number().int().min(0).max(most);
 const secret = z.string().min(1);
-const price = /^(?<model>.+)=(?<input>\d+(?:\.\d+)?)\/(?<output>\d+(?:\.\d+)?)$/;
 const nonempty = list.refine(parts => parts.length > 0, 'names nothing');
 const origin = z
   .url({ protocol: /^https?$/ })
@@ -28,6 +28,13 @@ const origin = z
 
 // An address of e-mail would not do: nobody proves at sign-up that it is theirs.
 const accountId = z.string().regex(/^usr_[0-9a-z]+$/, 'must be off, or ids of accounts, like usr_…');
+
+const tablePrefix = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9_.-]{0,100}$/,
+    'must have letters, digits, dots, dashes and underscores only, 100 at most',
+  );
 
 // Every variable the server reads. `.env.example` explains each of them; a test keeps the two alike.
 export const serverVariables = {
@@ -41,6 +48,7 @@ export const serverVariables = {
   STAK_STORE: z.enum(['embedded', 'aws']).default('embedded'),
   STAK_DATA: z.string().min(1).default('./data'),
   STAK_LAKE: z.string().min(1).optional(),
+  STAK_TABLE_PREFIX: tablePrefix.default(''),
   STAK_AWS_REGION: z.string().min(1).optional(),
   STAK_AWS_ENDPOINT: z.url().optional(),
   STAK_S3_ENDPOINT: z.url().optional(),
@@ -82,8 +90,8 @@ export const serverVariables = {
 const serverSchema = z.object(serverVariables);
 
 export type StoreConfig =
-  | { kind: 'embedded'; path: string }
-  | { kind: 'aws'; region: string; endpoint: string | undefined };
+  | { kind: 'embedded'; path: string; prefix?: string }
+  | { kind: 'aws'; region: string; endpoint: string | undefined; prefix?: string }; // of the tables' names
 export type LakeConfig =
   | { kind: 'off' }
   | { kind: 'folder'; path: string }
@@ -223,18 +231,19 @@ export function loadEnvFile(): void {
   }
 }
 
-type Variables = z.output<typeof serverSchema>;
+export type Variables = z.output<typeof serverSchema>;
 
 function readStore(data: Variables, flags: ServerFlags): StoreConfig {
   if (flags.memory && flags.path !== undefined) throw new UsageError('choose either --path or --memory');
+  const prefix = data.STAK_TABLE_PREFIX === '' ? {} : { prefix: data.STAK_TABLE_PREFIX };
   if (data.STAK_STORE === 'embedded') {
     const path = flags.memory ? inMemory : readText('--path', flags.path ?? data.STAK_DATA);
-    return { kind: 'embedded', path };
+    return { kind: 'embedded', path, ...prefix };
   }
   if (flags.memory || flags.path !== undefined)
     throw new UsageError('STAK_STORE=aws keeps nothing on this machine: leave out --path and --memory');
   if (!data.STAK_AWS_REGION) throw new UsageError('STAK_STORE=aws needs STAK_AWS_REGION');
-  return { kind: 'aws', region: data.STAK_AWS_REGION, endpoint: data.STAK_AWS_ENDPOINT };
+  return { kind: 'aws', region: data.STAK_AWS_REGION, endpoint: data.STAK_AWS_ENDPOINT, ...prefix };
 }
 
 // One for each core. What is in memory is in one process.
@@ -271,81 +280,28 @@ function readExplorer(
   return isLocalDemo ? { operators: [], admitsDemo: true } : undefined;
 }
 
-function readIntegrations(data: Variables): Pick<ServerConfig, 'github' | 'google' | 'stripe'> {
-  const github = allOrNone(data, ['STAK_GITHUB_CLIENT_ID', 'STAK_GITHUB_CLIENT_SECRET']);
-  const google = allOrNone(data, ['STAK_GOOGLE_CLIENT_ID', 'STAK_GOOGLE_CLIENT_SECRET']);
-  const stripe = allOrNone(data, [
-    'STAK_STRIPE_SECRET_KEY',
-    'STAK_STRIPE_WEBHOOK_SECRET',
-    'STAK_STRIPE_PRICE_STARTER',
-    'STAK_STRIPE_PRICE_PRO',
-    'STAK_STRIPE_PRICE_TEAM',
-  ]);
-  return {
-    github: github && {
-      clientId: github.STAK_GITHUB_CLIENT_ID,
-      clientSecret: github.STAK_GITHUB_CLIENT_SECRET,
-    },
-    google: google && {
-      clientId: google.STAK_GOOGLE_CLIENT_ID,
-      clientSecret: google.STAK_GOOGLE_CLIENT_SECRET,
-    },
-    stripe: stripe && {
-      secretKey: stripe.STAK_STRIPE_SECRET_KEY,
-      webhookSecret: stripe.STAK_STRIPE_WEBHOOK_SECRET,
-      prices: {
-        starter: stripe.STAK_STRIPE_PRICE_STARTER,
-        pro: stripe.STAK_STRIPE_PRICE_PRO,
-        team: stripe.STAK_STRIPE_PRICE_TEAM,
-      },
-    },
-  };
-}
-
-// With none of them, agents answer by rules and skills.
-function readModels(data: Variables): ModelsConfig {
-  const { STAK_ANTHROPIC_API_KEY: anthropicKey, STAK_BEDROCK_REGION: region } = data;
-  const { STAK_OPENAI_URL: baseURL, STAK_OPENAI_API_KEY: apiKey, STAK_MODEL_FALLBACK: fallback } = data;
-  const slash = fallback?.indexOf('/') ?? -1;
-  const prices = data.STAK_MODEL_PRICES.map(text => {
-    const { model = '', input, output } = price.exec(text)?.groups ?? {};
-    return [model, { input: Number(input), output: Number(output) }] as const;
-  });
-  return {
-    ...(anthropicKey && { anthropic: { apiKey: anthropicKey } }),
-    ...(baseURL && { openaiCompatible: { baseURL, ...(apiKey && { apiKey }) } }),
-    ...(region && { bedrock: { region } }),
-    ...(fallback && { fallback: { provider: fallback.slice(0, slash), model: fallback.slice(slash + 1) } }),
-    ...(prices.length > 0 && { prices: Object.fromEntries(prices) }),
-  };
-}
-
-// Half a set of credentials is a mistake that would show itself at the first customer.
-function allOrNone<N extends keyof Variables>(
-  data: Variables,
-  names: readonly N[],
-): { [K in N]: NonNullable<Variables[K]> } | undefined {
-  const missing = names.filter(name => data[name] === undefined);
-  if (missing.length === names.length) return undefined;
-  if (missing.length > 0) throw new UsageError(`${missing.join(', ')} must be set too`);
-  return data as { [K in N]: NonNullable<Variables[K]> };
-}
-
 // `NAME=` in a file of variables means that it is not set.
 const withoutEmpty = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
 
-export type StoreFlags = { path?: unknown; endpoint?: unknown; region?: unknown };
+export type StoreFlags = { path?: unknown; endpoint?: unknown; region?: unknown; prefix?: unknown };
 
 // For the commands that look into a store by themselves.
-export function readStoreConfig({ path, endpoint, region }: StoreFlags): StoreConfig {
+export function readStoreConfig(
+  { path, endpoint, region, prefix: given }: StoreFlags,
+  env: Environment = process.env,
+): StoreConfig {
+  const text = given === undefined ? (env.STAK_TABLE_PREFIX ?? '') : readText('--prefix', given);
+  if (!tablePrefix.safeParse(text).success) throw new UsageError(`${text} is no prefix of a table's name`);
+  const prefix = text === '' ? {} : { prefix: text };
   if (endpoint === undefined && region === undefined)
-    return { kind: 'embedded', path: readDynamoConfig({ path }).path };
+    return { kind: 'embedded', path: readDynamoConfig({ path }).path, ...prefix };
   if (path !== undefined) throw new UsageError('choose either --path or --endpoint and --region');
   return {
     kind: 'aws',
     region: readText('--region', region ?? 'us-east-1'),
     endpoint: endpoint === undefined ? undefined : readText('--endpoint', endpoint),
+    ...prefix,
   };
 }
 

@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Clock, createIds, type Owners, storeOwners, systemClock, unknownOwners } from '@stak/kit';
-import { engineSource, type StreamSource } from '@stak/streams';
-import type { ControlPlane, DynamoClient } from '@stak/table';
+import { engineSource, type StreamSource, sourceWithPrefix, streamsTable } from '@stak/streams';
+import { type ControlPlane, controlWithPrefix, type DynamoClient, withPrefix } from '@stak/table';
 import type { StoreConfig } from './config.ts';
+import { UsageError } from './errors.ts';
 
 export type Database = {
   client: DynamoClient;
@@ -11,6 +12,8 @@ export type Database = {
   source: StreamSource;
   owners: Owners; // of leases: which of them are gone
   settled(): Promise<void>; // when indexes that were added are filled
+  // Which prefixes tables of Stak have in this store, if none has the one that was asked for.
+  otherPrefixes(): Promise<readonly string[]>;
   close(): Promise<void>;
 };
 
@@ -21,12 +24,47 @@ export type DatabaseOptions = {
   onError?(error: Error, work: string): void;
 };
 
-// The embedded engine or AWS: whatever is composed above it does not know which.
-export function openDatabase(config: StoreConfig, options: DatabaseOptions = {}): Promise<Database> {
-  return config.kind === 'aws' ? openAws(config) : openEmbedded(config.path, options);
+type Opened = Omit<Database, 'otherPrefixes'>;
+
+// The embedded engine or AWS: whatever is composed above it does not know which, nor what the tables are called there.
+export async function openDatabase(config: StoreConfig, options: DatabaseOptions = {}): Promise<Database> {
+  const { prefix = '' } = config;
+  const opened = await (config.kind === 'aws' ? openAws(config) : openEmbedded(config.path, options));
+  const database: Database = {
+    ...opened,
+    client: withPrefix(opened.client, prefix),
+    control: controlWithPrefix(opened.control, prefix),
+    source: sourceWithPrefix(opened.source, prefix),
+    otherPrefixes: () => findOtherPrefixes(opened.control, prefix),
+  };
+  if (config.kind === 'aws') return database;
+  // A folder is of one installation. Behind an endpoint there may be several, each with its own prefix.
+  const others = await database.otherPrefixes();
+  if (others.length === 0) return database;
+  await database.close();
+  throw new UsageError(`${config.path}: ${explainPrefixes(others, prefix)}`);
 }
 
-async function openEmbedded(path: string, options: DatabaseOptions): Promise<Database> {
+export const explainPrefixes = (others: readonly string[], prefix: string): string =>
+  `there are no tables with the prefix "${prefix}" here, but some with ${others.map(one => `"${one}"`).join(' and ')}; STAK_TABLE_PREFIX says which are meant`;
+
+// Every installation has this table, and nobody else has one whose name ends like it.
+async function findOtherPrefixes(control: ControlPlane, prefix: string): Promise<string[]> {
+  const others: string[] = [];
+  let ExclusiveStartTableName: string | undefined;
+  do {
+    const page = (await control.execute('ListTables', {
+      ...(ExclusiveStartTableName !== undefined && { ExclusiveStartTableName }),
+    })) as { TableNames?: string[]; LastEvaluatedTableName?: string };
+    for (const name of page.TableNames ?? [])
+      if (name === prefix + streamsTable.name) return [];
+      else if (name.endsWith(streamsTable.name)) others.push(name.slice(0, -streamsTable.name.length));
+    ExclusiveStartTableName = page.LastEvaluatedTableName;
+  } while (ExclusiveStartTableName !== undefined);
+  return others;
+}
+
+async function openEmbedded(path: string, options: DatabaseOptions): Promise<Opened> {
   const { clock = systemClock, isGuest = false, isReader = false, onError } = options;
   const { createEngine } = await import('@stak/engine');
   // Names, addresses and hashes are in there: for its owner only.
@@ -49,7 +87,7 @@ async function openEmbedded(path: string, options: DatabaseOptions): Promise<Dat
 }
 
 // Loaded late: the embedded server never pays for the SDK.
-async function openAws({ region, endpoint }: StoreConfig & { kind: 'aws' }): Promise<Database> {
+async function openAws({ region, endpoint }: StoreConfig & { kind: 'aws' }): Promise<Opened> {
   const { awsClient } = await import('@stak/table/aws');
   const { awsSource } = await import('@stak/streams/aws');
   const options = { region, ...(endpoint !== undefined && { endpoint }) };

@@ -7,6 +7,7 @@ import type { AnyTable } from '@stak/table';
 import { todoAppData } from '@stak/tasks';
 import { tenantsTable } from '@stak/tenants';
 import { ferryhookEvents } from '@stak/webhooks';
+import './presence.ts'; // has an entity in a table of another
 
 // The tables of every service that is part of Stak, for `stak tables`. A service adds its designs here.
 export const designs: readonly AnyTable[] = [

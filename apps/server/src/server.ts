@@ -23,12 +23,13 @@ import {
 } from '@stak/table';
 import { composeServices, endpointsOf, type Services, type Surroundings } from './compose.ts';
 import type { ServerConfig } from './config.ts';
-import { type Database, openDatabase } from './database.ts';
+import { type Database, explainPrefixes, openDatabase } from './database.ts';
 import { apiInfo } from './document.ts';
 import { UsageError } from './errors.ts';
 import { createLakeHost } from './lake-host.ts';
 import { isInMemory, openLake } from './lake-place.ts';
 import { createMetrics } from './metrics.ts';
+import { createPresence } from './presence.ts';
 import { deriveSecret, readSecretKeys } from './secrets.ts';
 import { storeCheck } from './store-check.ts';
 import type { Supervised } from './supervised.ts';
@@ -119,6 +120,7 @@ async function startOn(
     }),
   });
   const { all } = services;
+  if (config.store.kind === 'aws') await noteOtherPrefixes(database, config.store.prefix ?? '', log);
   await createTables(database.control, [streamsTable, httpTable, ...all.flatMap(service => service.tables)]);
   await services.prepare().catch(explainSeal);
 
@@ -146,6 +148,8 @@ async function startOn(
       onAlarm: alarm => (alarm.kind === 'set_aside' ? letters.note() : services.onAlarm(alarm)),
     }),
   );
+  // What is embedded is served by processes of one machine, with one configuration.
+  const presence = config.store.kind === 'aws' ? createPresence({ store, clock, log, publicUrl }) : undefined;
   const metrics = createMetrics();
   const eventLoop = watchEventLoop({ log });
   const record = accessLog(log);
@@ -154,6 +158,7 @@ async function startOn(
       ...consumers,
       ...followings.map(following => createFollower(following, { source, clock, log })),
       ...all.flatMap(service => service.workers),
+      ...(presence ? [presence.worker] : []),
     ],
     { clock, log },
   );
@@ -200,6 +205,7 @@ async function startOn(
       store: storeCheck(client, clock),
       // Requests are answered all the same; an effect of one is missing until somebody has looked at the record.
       dead_letters: async () => ((await letters.read()).length > 0 ? 'degraded' : undefined),
+      ...(presence && { public_url: presence.check }),
       // Requests are answered without it; SQL and insights from what it has written so far.
       ...(lakeHost && {
         lake: async () =>
@@ -269,6 +275,12 @@ const everywhere = new Map([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '::1'],
 ]);
+
+// In one account there may well be several installations; a prefix that was forgotten looks the same.
+async function noteOtherPrefixes(database: Database, prefix: string, log: Logger): Promise<void> {
+  const others = await database.otherPrefixes().catch(() => []); // listing tables is not allowed everywhere
+  if (others.length > 0) log.warn({ prefix, others }, `making tables: ${explainPrefixes(others, prefix)}`);
+}
 
 // Told when the server starts, rather than to whoever signs in first.
 function explainSeal(error: unknown): never {

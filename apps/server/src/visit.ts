@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StoreConfig } from './config.ts';
-import { type Database, openDatabase } from './database.ts';
+import { type Database, explainPrefixes, openDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
 
 // For commands that look after the store of a server, whether or not it runs. None of them begins a store in a
@@ -18,7 +18,8 @@ export async function visitDatabase(
     await work(database);
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
-    throw new UsageError(missing);
+    const others = await database.otherPrefixes();
+    throw new UsageError(others.length === 0 ? missing : explainPrefixes(others, config.prefix ?? ''));
   } finally {
     await database.close();
   }

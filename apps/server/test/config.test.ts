@@ -33,6 +33,10 @@ describe('the configuration of the server', () => {
     expect(readServerConfig({ port: 9001 }, env)).toMatchObject({ port: 9001, host: '127.0.0.1' });
     expect(readServerConfig({ path: 'here' }, env).store).toEqual({ kind: 'embedded', path: 'here' });
     expect(readServerConfig({ memory: true }, {}).store).toEqual({ kind: 'embedded', path: ':memory:' });
+    expect(readServerConfig({ memory: true }, { STAK_TABLE_PREFIX: 'dev-' }).store).toMatchObject({
+      prefix: 'dev-',
+    });
+    expect(() => readServerConfig({}, { STAK_TABLE_PREFIX: 'a/b' })).toThrow('STAK_TABLE_PREFIX: must have');
   });
 
   it('serves with a process for each core, at most eight, and what is in memory with one', () => {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createEngine, createHttpServer } from '@stak/engine';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { actions } from '../src/commands/tables-actions.ts';
 import { measureDesign } from '../src/costs.ts';
 import { designs } from '../src/designs.ts';
 
@@ -59,6 +60,24 @@ test('creates tables in a folder once, and refuses one that is not as designed',
   expect(refused.stderr).toBe(
     'stak: notes is not the table of its design: its key is pk, sk, designed as pk, other\n',
   );
+});
+
+test('tables of several installations lie side by side, and a prefix that was forgotten is told', async () => {
+  const path = join(folder, 'prefixed');
+  const print = vi.spyOn(console, 'log').mockImplementation(() => {});
+  onTestFinished(() => print.mockRestore());
+  await actions.create({ path, prefix: 'dev-' });
+  const engine = await createEngine({ path, sweepIntervalMs: 0 });
+  const { TableNames } = (await engine.execute('ListTables', {})) as { TableNames: string[] };
+  await engine.close();
+  expect(TableNames.sort()).toEqual(designs.map(({ name }) => `dev-${name}`).sort());
+  await actions.create({ path, prefix: 'dev-' });
+  expect(print.mock.calls.at(-1)).toEqual(['stak-streams: is as designed']);
+  for (const prefix of [undefined, 'prod-'])
+    await expect(actions.create({ path, prefix })).rejects.toThrow(
+      `there are no tables with the prefix "${prefix ?? ''}" here, but some with "dev-"; STAK_TABLE_PREFIX says which are meant`,
+    );
+  await expect(actions.create({ path, prefix: 'a/b' })).rejects.toThrow("is no prefix of a table's name");
 });
 
 test('creates tables behind an endpoint', async () => {

@@ -12,7 +12,7 @@ export { type EffectSteps, oncePerEvent } from './once-per-event.ts';
 export { requestRedrive } from './redrive.ts';
 export type { Alarm } from './shard-task.ts';
 export { listShards } from './shards.ts';
-export type { StreamRecord, StreamSource } from './source.ts';
+export { type StreamRecord, type StreamSource, sourceWithPrefix } from './source.ts';
 export { streamsTable } from './state-table.ts';
 export { type ConsumerStatus, listConsumers, readStatus, type ShardStatus } from './status.ts';
 export { type HandlerContext, type Subscription, subscribe } from './subscription.ts';

@@ -66,3 +66,14 @@ const named = (name: string) => (error: unknown) => error instanceof Error && er
 export const isExpiredIterator = named('ExpiredIteratorException');
 export const isTrimmed = named('TrimmedDataAccessException');
 export const isGone = named('ResourceNotFoundException');
+
+// Tables whose names have a prefix in the store, and none here. Streams are asked for by the names of their tables
+// only; everything after that goes by ARNs.
+export const sourceWithPrefix = (source: StreamSource, prefix: string): StreamSource =>
+  prefix === ''
+    ? source
+    : {
+        ...source,
+        listStreams: ({ TableName, ...input }) =>
+          source.listStreams(TableName === undefined ? input : { ...input, TableName: prefix + TableName }),
+      };

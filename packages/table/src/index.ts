@@ -26,6 +26,7 @@ export {
 export type { PageOptions, ResultPage } from './page.ts';
 export { checkParams, deleteParams, getParams, putParams } from './params.ts';
 export { type AccessPattern, type KeyCondition, patternsOf } from './pattern.ts';
+export { controlWithPrefix, withPrefix } from './prefix.ts';
 export { type AnyQuery, defineQuery, type Query, queryParams, type ResultOf } from './query.ts';
 export { isUnavailable } from './retry.ts';
 export { type Ref, ref, type WriteStep, write } from './steps.ts';

@@ -7,6 +7,7 @@ import { createEngine, createHttpServer } from '@stak/engine';
 import { systemClock } from '@stak/kit';
 import { describe, it } from 'vitest';
 import { awsClient } from '../src/aws-client.ts';
+import { controlWithPrefix, withPrefix } from '../src/index.ts';
 import { type Target, testClient } from './contract.ts';
 
 const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
@@ -16,6 +17,13 @@ const endpoint = process.env.DYNAMODB_ENDPOINT;
 testClient('the embedded engine', async () => {
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
   return { client: engine.client, control: engine, close: () => engine.close() };
+});
+
+// Besides tables of the same names without it.
+testClient('the embedded engine with a prefix', async () => {
+  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
+  const client = withPrefix(engine.client, 'dev.');
+  return { client, control: controlWithPrefix(engine, 'dev.'), close: () => engine.close() };
 });
 
 testClient("the engine's HTTP door through the AWS SDK", async () => {

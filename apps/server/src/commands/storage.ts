@@ -15,6 +15,7 @@ export function registerStorage(cli: CAC): void {
     .option('--path <folder>', 'The folder of the embedded engine (default: ./data)')
     .option('--endpoint <url>', 'A DynamoDB to look at, instead of a folder')
     .option('--region <region>', 'The AWS region to look at, instead of a folder')
+    .option('--prefix <text>', 'What the names of the tables begin with (default: STAK_TABLE_PREFIX)')
     .option('--json', 'list: print bytes and items as JSON')
     .example('stak storage list --path ./data')
     .example('stak storage recount')

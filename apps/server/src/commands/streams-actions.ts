@@ -13,7 +13,13 @@ import { readStoreConfig } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import { visitDatabase } from '../visit.ts';
 
-export type Flags = { path?: unknown; endpoint?: unknown; region?: unknown; json?: unknown };
+export type Flags = {
+  path?: unknown;
+  endpoint?: unknown;
+  region?: unknown;
+  prefix?: unknown;
+  json?: unknown;
+};
 
 type Place = { store: Store; source: StreamSource };
 type Action = (flags: Flags, consumer: string | undefined) => Promise<void>;

@@ -14,6 +14,7 @@ export type Flags = {
   path?: unknown;
   endpoint?: unknown;
   region?: unknown;
+  prefix?: unknown;
   to?: unknown;
   check?: unknown;
 };

@@ -13,6 +13,7 @@ export function registerTables(cli: CAC): void {
     .option('--path <folder>', 'create: the folder of the embedded engine (default: ./data)')
     .option('--endpoint <url>', 'create: a DynamoDB to create them in, instead of a folder')
     .option('--region <region>', 'create: the AWS region to create them in, instead of a folder')
+    .option('--prefix <text>', 'create: what the names of the tables begin with (default: STAK_TABLE_PREFIX)')
     .option('--to <folder>', 'doc: write a page for each table there, instead of printing them')
     .option('--check', 'doc: only say whether the pages in the folder are up to date')
     .example('stak tables list')

@@ -120,7 +120,10 @@ export function testTransactions(target: () => Target): void {
     await add(failing(remote, 'transactWrite', 2, serverError));
     const inProcess = { ...target().client, mayLoseAnswers: false };
     const local = failing(inProcess, 'update', 2, serverError);
-    await expect(add(local)).rejects.toMatchObject({ name: 'InternalServerError' });
+    await expect(add(local)).rejects.toMatchObject({
+      code: 'table.busy',
+      cause: { name: 'InternalServerError' },
+    });
     expect(local.failures()).toBe(1);
     expect(await storeOf(target).get(total, ann)).toMatchObject({ published: 1 });
   });

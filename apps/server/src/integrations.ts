@@ -1,0 +1,67 @@
+import type { ModelsConfig } from '@stak/agents';
+import type { ServerConfig, Variables } from './config.ts';
+import { UsageError } from './errors.ts';
+
+// The parts of the configuration that name other services: who signs people in, who is paid, which models answer.
+
+export const price = /^(?<model>.+)=(?<input>\d+(?:\.\d+)?)\/(?<output>\d+(?:\.\d+)?)$/;
+
+export function readIntegrations(data: Variables): Pick<ServerConfig, 'github' | 'google' | 'stripe'> {
+  const github = allOrNone(data, ['STAK_GITHUB_CLIENT_ID', 'STAK_GITHUB_CLIENT_SECRET']);
+  const google = allOrNone(data, ['STAK_GOOGLE_CLIENT_ID', 'STAK_GOOGLE_CLIENT_SECRET']);
+  const stripe = allOrNone(data, [
+    'STAK_STRIPE_SECRET_KEY',
+    'STAK_STRIPE_WEBHOOK_SECRET',
+    'STAK_STRIPE_PRICE_STARTER',
+    'STAK_STRIPE_PRICE_PRO',
+    'STAK_STRIPE_PRICE_TEAM',
+  ]);
+  return {
+    github: github && {
+      clientId: github.STAK_GITHUB_CLIENT_ID,
+      clientSecret: github.STAK_GITHUB_CLIENT_SECRET,
+    },
+    google: google && {
+      clientId: google.STAK_GOOGLE_CLIENT_ID,
+      clientSecret: google.STAK_GOOGLE_CLIENT_SECRET,
+    },
+    stripe: stripe && {
+      secretKey: stripe.STAK_STRIPE_SECRET_KEY,
+      webhookSecret: stripe.STAK_STRIPE_WEBHOOK_SECRET,
+      prices: {
+        starter: stripe.STAK_STRIPE_PRICE_STARTER,
+        pro: stripe.STAK_STRIPE_PRICE_PRO,
+        team: stripe.STAK_STRIPE_PRICE_TEAM,
+      },
+    },
+  };
+}
+
+// With none of them, agents answer by rules and skills.
+export function readModels(data: Variables): ModelsConfig {
+  const { STAK_ANTHROPIC_API_KEY: anthropicKey, STAK_BEDROCK_REGION: region } = data;
+  const { STAK_OPENAI_URL: baseURL, STAK_OPENAI_API_KEY: apiKey, STAK_MODEL_FALLBACK: fallback } = data;
+  const slash = fallback?.indexOf('/') ?? -1;
+  const prices = data.STAK_MODEL_PRICES.map(text => {
+    const { model = '', input, output } = price.exec(text)?.groups ?? {};
+    return [model, { input: Number(input), output: Number(output) }] as const;
+  });
+  return {
+    ...(anthropicKey && { anthropic: { apiKey: anthropicKey } }),
+    ...(baseURL && { openaiCompatible: { baseURL, ...(apiKey && { apiKey }) } }),
+    ...(region && { bedrock: { region } }),
+    ...(fallback && { fallback: { provider: fallback.slice(0, slash), model: fallback.slice(slash + 1) } }),
+    ...(prices.length > 0 && { prices: Object.fromEntries(prices) }),
+  };
+}
+
+// Half a set of credentials is a mistake that would show itself at the first customer.
+function allOrNone<N extends keyof Variables>(
+  data: Variables,
+  names: readonly N[],
+): { [K in N]: NonNullable<Variables[K]> } | undefined {
+  const missing = names.filter(name => data[name] === undefined);
+  if (missing.length === names.length) return undefined;
+  if (missing.length > 0) throw new UsageError(`${missing.join(', ')} must be set too`);
+  return data as { [K in N]: NonNullable<Variables[K]> };
+}

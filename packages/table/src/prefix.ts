@@ -1,0 +1,88 @@
+import type { BatchWrite, Capacity, ControlPlane, DynamoClient, KeysToGet, TransactWrite } from './client.ts';
+
+// Several installations share one account and region of AWS, or one store: the tables of each have a prefix of their
+// own. It is put before the names on their way to the store and taken off on the way back, so designs, costs and
+// everything that is kept by a table's name know nothing of it.
+
+type Named = { TableName: string };
+type Answer = { ConsumedCapacity?: Capacity | Capacity[] };
+
+export function withPrefix(client: DynamoClient, prefix: string): DynamoClient {
+  if (prefix === '') return client;
+  const add = <T extends Named>(one: T): T => ({ ...one, TableName: prefix + one.TableName });
+  const strip = (name: string): string => (name.startsWith(prefix) ? name.slice(prefix.length) : name);
+  const stripUnits = (one: Capacity): Capacity =>
+    one.TableName === undefined ? one : { ...one, TableName: strip(one.TableName) };
+  const answer = <T extends Answer>(given: T): T => {
+    const { ConsumedCapacity: units } = given;
+    if (!units) return given;
+    return { ...given, ConsumedCapacity: Array.isArray(units) ? units.map(stripUnits) : stripUnits(units) };
+  };
+  const renamed = <T>(tables: Record<string, T>, rename: (name: string) => string): Record<string, T> =>
+    Object.fromEntries(Object.entries(tables).map(([name, one]) => [rename(name), one]));
+  const adding = (name: string) => prefix + name;
+  const step = (one: TransactWrite): TransactWrite =>
+    Object.fromEntries(
+      Object.entries(one).map(([kind, named]) => [kind, add(named as Named)]),
+    ) as TransactWrite;
+  const single =
+    <I extends Named, O extends Answer>(operation: (input: I) => Promise<O>) =>
+    async (input: I): Promise<O> =>
+      answer(await operation(add(input)));
+
+  return {
+    ...client, // whether answers may be lost
+    get: single(client.get),
+    put: single(client.put),
+    update: single(client.update),
+    delete: single(client.delete),
+    query: single(client.query),
+    scan: single(client.scan),
+    async batchGet(input) {
+      const RequestItems = renamed<KeysToGet>(input.RequestItems, adding);
+      const found = answer(await client.batchGet({ ...input, RequestItems }));
+      return {
+        ...found,
+        ...(found.Responses && { Responses: renamed(found.Responses, strip) }),
+        ...(found.UnprocessedKeys && { UnprocessedKeys: renamed(found.UnprocessedKeys, strip) }),
+      };
+    },
+    async batchWrite(input) {
+      const RequestItems = renamed<BatchWrite[]>(input.RequestItems, adding);
+      const done = answer(await client.batchWrite({ ...input, RequestItems }));
+      return {
+        ...done,
+        ...(done.UnprocessedItems && { UnprocessedItems: renamed(done.UnprocessedItems, strip) }),
+      };
+    },
+    transactGet: async input =>
+      answer(
+        await client.transactGet({
+          ...input,
+          TransactItems: input.TransactItems.map(({ Get }) => ({ Get: add(Get) })),
+        }),
+      ),
+    transactWrite: async input =>
+      answer(await client.transactWrite({ ...input, TransactItems: input.TransactItems.map(step) })),
+  };
+}
+
+// The tables themselves. A list has those of the prefix only, without it.
+export function controlWithPrefix(control: ControlPlane, prefix: string): ControlPlane {
+  if (prefix === '') return control;
+  return {
+    async execute(operation, input) {
+      if (operation === 'ListTables') {
+        const { ExclusiveStartTableName: after, ...rest } = input as { ExclusiveStartTableName?: string };
+        const from = after === undefined ? rest : { ...rest, ExclusiveStartTableName: prefix + after };
+        const page = (await control.execute(operation, from)) as {
+          TableNames?: string[];
+          LastEvaluatedTableName?: string;
+        };
+        const own = page.TableNames?.filter(name => name.startsWith(prefix)) ?? [];
+        return { ...page, TableNames: own.map(name => name.slice(prefix.length)) };
+      }
+      return control.execute(operation, { ...input, TableName: prefix + (input as Named).TableName });
+    },
+  };
+}
