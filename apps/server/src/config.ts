@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { FlagError, UsageError } from './errors.ts';
 import { price, readIntegrations, readModels } from './integrations.ts';
 import { isLoopback } from './loopback.ts';
+import { readOrigins } from './origins.ts';
 import { distance } from './spelling.ts';
 import { storageLimits } from './storage-limits.ts';
 
@@ -309,14 +310,15 @@ export function readStoreConfig(
 export const readDataFolder = ({ path }: { path?: unknown }, env: Environment = process.env): string =>
   readText('--path', path ?? (env.STAK_DATA || './data'));
 
-export type DynamoConfig = { host: string; port: number; path: string };
-type DynamoFlags = Pick<ServerFlags, 'host' | 'port' | 'path' | 'memory'>;
+export type DynamoConfig = { host: string; port: number; path: string; allowOrigins: string[] };
+type DynamoFlags = Pick<ServerFlags, 'host' | 'port' | 'path' | 'memory'> & { allowOrigin?: unknown };
 
 export function readDynamoConfig(flags: DynamoFlags, env: Environment = process.env): DynamoConfig {
   if (flags.memory && flags.path !== undefined) throw new UsageError('choose either --path or --memory');
   return {
     host: readText('--host', flags.host ?? env.STAK_DYNAMODB_HOST ?? '127.0.0.1'),
     port: readPort(flags.port ?? env.STAK_DYNAMODB_PORT ?? 8000),
+    allowOrigins: readOrigins(flags.allowOrigin ?? env.STAK_DYNAMODB_ALLOW_ORIGIN),
     path: flags.memory ? inMemory : readText('--path', flags.path ?? env.STAK_DYNAMODB_PATH ?? './data'),
   };
 }

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { crc32 } from 'node:zlib';
 import { expect } from 'vitest';
 
-export type Reply = { status: number; headers: Map<string, string>; body: string };
+export type Reply = { status: number; headers: Map<string, string>; body: string; bytes: Buffer };
 
 export const signature =
   'AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0';
@@ -92,6 +92,7 @@ function takeReply(buffer: Buffer): { reply: Reply; length: number } | undefined
     status: Number(first!.split(' ')[1]),
     headers,
     body: buffer.toString('utf8', end + 4, length),
+    bytes: Buffer.from(buffer.subarray(end + 4, length)),
   };
   return { reply, length };
 }

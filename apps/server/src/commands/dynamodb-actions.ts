@@ -7,7 +7,14 @@ import { note } from '../print.ts';
 import { copySecretKey, refuseOtherKey } from '../secrets.ts';
 import { untilStopped } from '../signals.ts';
 
-export type Flags = { host?: unknown; port?: unknown; path?: unknown; memory?: unknown; to?: unknown };
+export type Flags = {
+  host?: unknown;
+  port?: unknown;
+  path?: unknown;
+  memory?: unknown;
+  allowOrigin?: unknown;
+  to?: unknown;
+};
 
 export const actions = {
   serve,
@@ -17,12 +24,12 @@ export const actions = {
 };
 
 async function serve(flags: Flags): Promise<void> {
-  const { host, port, path } = readDynamoConfig(flags);
+  const { host, port, path, allowOrigins } = readDynamoConfig(flags);
   const engine = await open(path, true);
   try {
     const { createHttpServer } = await import('@stak/engine');
     const { createLogger } = await import('@stak/kit');
-    const server = createHttpServer(engine, { host, port, log: createLogger() });
+    const server = createHttpServer(engine, { host, port, allowOrigins, log: createLogger() });
     const { url } = await server.listen();
     const place = path === ':memory:' ? 'in memory' : `in ${path}`;
     console.log(

@@ -13,6 +13,7 @@ export function registerDynamoDb(cli: CAC): void {
     .option('--memory', 'Keep the tables in memory and forget them at the end')
     .option('--port <port>', 'Port to listen on; 0 picks a free one (default: 8000)')
     .option('--host <host>', 'Address to listen on (default: 127.0.0.1)')
+    .option('--allow-origin <origin>', 'Let web pages of this origin call (default: none)')
     .option('--to <folder>', 'Where backup writes its copy')
     .example('stak dynamodb --port 8000 --path ./data')
     .example('stak dynamodb check --path ./data')

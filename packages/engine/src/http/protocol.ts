@@ -43,22 +43,3 @@ export function requireSignature(headers: IncomingHttpHeaders, url: string): voi
   if (!signedUrl && !headers.authorization?.startsWith('AWS4-'))
     throw new DynamoError('MissingAuthenticationTokenException', 'Request is missing Authentication Token');
 }
-
-const localName = /^(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
-
-// A browser asks before a page may call another site, and is not answered. But a page whose own name was pointed at
-// this machine calls its own site: it is told by that name, and by the origin that only browsers send.
-export function refusePage({ origin, host }: IncomingHttpHeaders): void {
-  if (origin !== undefined && !localName.test(host ?? ''))
-    throw new DynamoError('AccessDeniedException', 'Web pages may not call this address');
-}
-
-export function refuseEncoding(encoding: string | undefined): void {
-  if (encoding !== undefined && encoding !== 'identity')
-    throw new DynamoError(
-      'UnsupportedMediaTypeException',
-      `Content-Encoding ${encoding} is not supported; send the body as it is`,
-      {},
-      415,
-    );
-}

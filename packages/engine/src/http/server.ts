@@ -4,18 +4,12 @@ import type { Duplex } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { DynamoError } from '../errors.ts';
 import { readBody } from './body.ts';
+import { packBody, unpackBody } from './compression.ts';
+import { type Origins, pageHeaders, preflightHeaders, refusePage } from './cors.ts';
 import { deserialize } from './deserialize.ts';
 import { toWireError } from './errors.ts';
 import { answerMalformed } from './malformed.ts';
-import {
-  json10,
-  parseJson,
-  readMediaType,
-  readOperation,
-  refuseEncoding,
-  refusePage,
-  requireSignature,
-} from './protocol.ts';
+import { json10, parseJson, readMediaType, readOperation, requireSignature } from './protocol.ts';
 import { nextRequestId } from './request-id.ts';
 import { serialize } from './serialize.ts';
 
@@ -26,6 +20,8 @@ export type HttpServerOptions = {
   host?: string;
   port?: number;
   region?: string;
+  // Origins whose pages may call; `*` for all. None unless told otherwise.
+  allowOrigins?: Origins;
   maxBodyBytes?: number;
   requestTimeoutMs?: number;
   closeTimeoutMs?: number;
@@ -40,12 +36,12 @@ export type HttpServer = {
 // DynamoDB's limit for one request (BatchWriteItem: 16 MB); AWS answers 413 above it.
 const requestBytes = 16 * 1024 * 1024;
 
-type Answer = { status: number; type: string; body: string };
+type Answer = { status: number; type: string; body: string | Buffer; headers?: string[] };
 
 const unknownProtocol: Answer = { status: 404, type: 'text/html', body: '<UnknownOperationException/>\n' };
 
 export function createHttpServer(executor: Executor, options: HttpServerOptions = {}): HttpServer {
-  const { host = '127.0.0.1', port = 0, region = 'us-east-1', log } = options;
+  const { host = '127.0.0.1', port = 0, region = 'us-east-1', allowOrigins = [], log } = options;
   const { maxBodyBytes = requestBytes, requestTimeoutMs = 60_000, closeTimeoutMs = 10_000 } = options;
   // AWS answers with the trailing space.
   const healthy: Answer = {
@@ -97,34 +93,53 @@ export function createHttpServer(executor: Executor, options: HttpServerOptions 
     const body = await readBody(request, maxBodyBytes);
     if (body === 'aborted') return;
     if (body === 'too-large') {
-      const error = new DynamoError(
-        'RequestEntityTooLargeException',
-        `Request body exceeds ${maxBodyBytes} bytes`,
-        {},
-        413,
-      );
-      send(response, refusal(error, json10), true);
+      send(response, refusal(tooLarge(), json10), true);
       return;
     }
     const { socket } = request;
     answering.set(socket, (answering.get(socket) ?? 0) + 1);
-    send(response, await answer(request, body), !server.listening);
+    const plain = await answer(request, body);
+    const { origin, 'accept-encoding': accepted } = request.headers;
+    const isPlain = origin === undefined && accepted === undefined;
+    send(response, isPlain ? plain : await prepare(request, plain), !server.listening);
     answering.set(socket, answering.get(socket)! - 1);
+  }
+
+  const tooLarge = () =>
+    new DynamoError('RequestEntityTooLargeException', `Request body exceeds ${maxBodyBytes} bytes`, {}, 413);
+
+  async function prepare({ headers }: IncomingMessage, plain: Answer): Promise<Answer> {
+    const more = plain.headers ?? pageHeaders(headers, allowOrigins);
+    const packed = await packBody(Buffer.from(plain.body as string), headers['accept-encoding']);
+    if (packed) more.push('Content-Encoding', 'gzip');
+    return { ...plain, body: packed ?? plain.body, headers: more };
+  }
+
+  function preflight({ headers }: IncomingMessage): Answer {
+    try {
+      const allowed = preflightHeaders(headers, allowOrigins);
+      return allowed ? { status: 200, type: 'text/plain', body: '', headers: allowed } : unknownProtocol;
+    } catch (error) {
+      return refusal(error, json10);
+    }
   }
 
   // The order of the checks is AWS's: protocol, JSON, target, signature, and only then the operation's input.
   async function answer(request: IncomingMessage, body: Buffer): Promise<Answer> {
     if (request.method === 'GET') return healthy;
+    if (request.method === 'OPTIONS') return preflight(request);
     const { headers } = request;
     const type = readMediaType(headers['content-type']);
     if (request.method !== 'POST' || type === undefined) return unknownProtocol;
     try {
-      refusePage(headers);
-      refuseEncoding(headers['content-encoding']);
-      const json = body.length === 0 ? undefined : parseJson(body);
+      refusePage(headers, allowOrigins);
+      const encoding = headers['content-encoding'];
+      const plain = encoding === undefined ? body : await unpackBody(body, encoding, maxBodyBytes);
+      if (plain === 'too-large') throw tooLarge();
+      const json = plain.length === 0 ? undefined : parseJson(plain);
       const operation = readOperation(headers['x-amz-target']);
       requireSignature(headers, request.url ?? '/');
-      if (body.length === 0) throw new DynamoError('SerializationException', '');
+      if (plain.length === 0) throw new DynamoError('SerializationException', '');
       const output = await executor.execute(operation, deserialize(operation, json));
       return { status: 200, type, body: JSON.stringify(serialize(output)) };
     } catch (error) {
@@ -168,8 +183,8 @@ export function createHttpServer(executor: Executor, options: HttpServerOptions 
   };
 }
 
-function send(response: ServerResponse, { status, type, body }: Answer, last: boolean): void {
-  const bytes = Buffer.from(body);
+function send(response: ServerResponse, { status, type, body, headers: more }: Answer, last: boolean): void {
+  const bytes = Buffer.from(body as string);
   const headers = [
     'x-amzn-RequestId',
     nextRequestId(),
@@ -180,6 +195,7 @@ function send(response: ServerResponse, { status, type, body }: Answer, last: bo
     'Content-Length',
     String(bytes.length),
   ];
+  if (more) headers.push(...more);
   if (last) headers.push('Connection', 'close');
   response.writeHead(status, headers);
   response.end(bytes);

@@ -1,0 +1,15 @@
+import { UsageError } from './errors.ts';
+
+// One origin or several, as a flag that is repeated or with commas between them.
+export function readOrigins(given: unknown): string[] {
+  const texts = given === undefined ? [] : Array.isArray(given) ? given : [given];
+  const origins = texts
+    .flatMap(text => String(text).split(','))
+    .map(origin => origin.trim())
+    .filter(Boolean);
+  for (const origin of origins) {
+    if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) continue;
+    throw new UsageError(`--allow-origin: ${origin} is no origin; write it like http://localhost:5173`);
+  }
+  return origins;
+}
