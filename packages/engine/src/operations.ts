@@ -1,10 +1,16 @@
 import { batchExecuteStatement } from './actions/batch-execute-statement.ts';
 import { batchGetItem } from './actions/batch-get-item.ts';
 import { batchWriteItem } from './actions/batch-write-item.ts';
+import { describeContinuousBackups, updateContinuousBackups } from './actions/continuous-backups.ts';
+import {
+  describeContributorInsights,
+  listContributorInsights,
+  updateContributorInsights,
+} from './actions/contributor-insights.ts';
+import * as copies from './actions/copies.ts';
 import { createTable } from './actions/create-table.ts';
 import { deleteItem } from './actions/delete-item.ts';
 import { deleteTable } from './actions/delete-table.ts';
-import { describeContinuousBackups } from './actions/describe-continuous-backups.ts';
 import { describeEndpoints } from './actions/describe-endpoints.ts';
 import { describeLimits } from './actions/describe-limits.ts';
 import { describeStream } from './actions/describe-stream.ts';
@@ -15,11 +21,18 @@ import { executeTransaction } from './actions/execute-transaction.ts';
 import { getItem } from './actions/get-item.ts';
 import { getRecords } from './actions/get-records.ts';
 import { getShardIterator } from './actions/get-shard-iterator.ts';
+import {
+  describeKinesisStreamingDestination,
+  disableKinesisStreamingDestination,
+  enableKinesisStreamingDestination,
+  updateKinesisStreamingDestination,
+} from './actions/kinesis-destinations.ts';
 import { listStreams } from './actions/list-streams.ts';
 import { listTables } from './actions/list-tables.ts';
 import { listTagsOfResource } from './actions/list-tags-of-resource.ts';
 import { putItem } from './actions/put-item.ts';
 import { query } from './actions/query.ts';
+import { deleteResourcePolicy, getResourcePolicy, putResourcePolicy } from './actions/resource-policies.ts';
 import { scan } from './actions/scan.ts';
 import { tagResource } from './actions/tag-resource.ts';
 import { transactGetItems } from './actions/transact-get-items.ts';
@@ -50,22 +63,53 @@ export const actions = {
   TransactWriteItems: transactWriteItems,
   UpdateItem: updateItem,
   // These speak of tables and streams only.
+  CreateBackup: copies.createBackup,
+  CreateGlobalTable: copies.changeGlobalTable,
   CreateTable: createTable,
+  DeleteBackup: copies.findBackup,
+  DeleteResourcePolicy: deleteResourcePolicy,
   DeleteTable: deleteTable,
+  DescribeBackup: copies.findBackup,
   DescribeContinuousBackups: describeContinuousBackups,
+  DescribeContributorInsights: describeContributorInsights,
   DescribeEndpoints: describeEndpoints,
+  DescribeExport: copies.describeExport,
+  DescribeGlobalTable: copies.findGlobalTable,
+  DescribeGlobalTableSettings: copies.findGlobalTable,
+  DescribeImport: copies.describeImport,
+  DescribeKinesisStreamingDestination: describeKinesisStreamingDestination,
   DescribeLimits: describeLimits,
   DescribeStream: describeStream,
   DescribeTable: describeTable,
+  DescribeTableReplicaAutoScaling: copies.findReplicaScaling,
   DescribeTimeToLive: describeTimeToLive,
+  DisableKinesisStreamingDestination: disableKinesisStreamingDestination,
+  EnableKinesisStreamingDestination: enableKinesisStreamingDestination,
+  ExportTableToPointInTime: copies.exportTableToPointInTime,
   GetRecords: getRecords,
+  GetResourcePolicy: getResourcePolicy,
   GetShardIterator: getShardIterator,
+  ImportTable: copies.importTable,
+  ListBackups: copies.listBackups,
+  ListContributorInsights: listContributorInsights,
+  ListExports: copies.listExports,
+  ListGlobalTables: copies.listGlobalTables,
+  ListImports: copies.listImports,
   ListStreams: listStreams,
   ListTables: listTables,
   ListTagsOfResource: listTagsOfResource,
+  PutResourcePolicy: putResourcePolicy,
+  RestoreTableFromBackup: copies.restoreTableFromBackup,
+  RestoreTableToPointInTime: copies.restoreTableToPointInTime,
   TagResource: tagResource,
   UntagResource: untagResource,
+  UpdateContinuousBackups: updateContinuousBackups,
+  UpdateContributorInsights: updateContributorInsights,
+  UpdateGlobalTable: copies.changeGlobalTable,
+  UpdateGlobalTableSettings: copies.findGlobalTable,
+  UpdateKinesisStreamingDestination: updateKinesisStreamingDestination,
   UpdateTable: updateTable,
+  UpdateTableReplicaAutoScaling: copies.findReplicaScaling,
   UpdateTimeToLive: updateTimeToLive,
 } satisfies Partial<Record<Operation, Action>>;
 

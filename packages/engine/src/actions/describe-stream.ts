@@ -34,7 +34,10 @@ export function describeStream(context: Context, input: DescribeStreamInput): De
   const { stream, tableName, keys } = entry;
   const limit = input.Limit ?? shardsPerPage;
   const after = input.ExclusiveStartShardId ? knownShard(context, entry, input.ExclusiveStartShardId).id : -1;
-  const shards = stream.shards.filter(({ id }) => id > after).sort((a, b) => a.id - b.id);
+  const parent = input.ShardFilter && knownShard(context, entry, input.ShardFilter.ShardId!).id;
+  const shards = stream.shards
+    .filter(shard => shard.id > after && (parent === undefined || shard.parent === parent))
+    .sort((a, b) => a.id - b.id);
   const page = shards.slice(0, limit).map(shard => describeShard(stream, shard));
   return {
     StreamDescription: {

@@ -51,6 +51,11 @@ export type Stream = {
 
 export type TimeToLive = { attribute: string; status: 'ENABLING' | 'ENABLED' | 'DISABLING' };
 
+// Settings that are kept for those who ask for them; the engine does nothing by them.
+export type ResourcePolicy = { text: string; revision: string };
+export type Insights = { enabled: boolean; mode: string; changedAt: number };
+export type KinesisDestination = { arn: string; precision?: string };
+
 export type Table = {
   id: number;
   uuid: string;
@@ -69,6 +74,12 @@ export type Table = {
   // The newest stream is last; disabled ones stay readable until their records are trimmed.
   streams: Stream[];
   tags: Record<string, string>;
+  recovery?: { since: number; days: number };
+  // By what they are for: `table`, or `stream/` and its label.
+  policies?: Record<string, ResourcePolicy>;
+  // By index; the table's own have an empty name.
+  insights?: Record<string, Insights>;
+  kinesis?: KinesisDestination[];
 };
 
 export const hashAttributes = ({ hash, more }: KeySchema): KeyAttribute[] =>

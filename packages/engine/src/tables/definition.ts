@@ -33,6 +33,9 @@ export function defineTable(input: CreateTableInput, { newId, uuid, now }: Origi
     deletionProtection: input.DeletionProtectionEnabled ?? false,
     ...(input.SSESpecification?.Enabled && { sse: encryptionOf(input.SSESpecification) }),
     streams: [],
+    ...(input.ResourcePolicy && {
+      policies: { table: { text: input.ResourcePolicy, revision: String(now) } },
+    }),
     tags: Object.fromEntries((input.Tags ?? []).map(({ Key, Value }) => [Key, Value])),
   };
 }

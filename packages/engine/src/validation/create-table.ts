@@ -2,7 +2,7 @@ import { validationError } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { invalid } from './attribute-values.ts';
 import { checkConstraints } from './constraints.ts';
-import { boolean, list, required, structure, type TypeOf } from './shape.ts';
+import { boolean, list, required, string, structure, type TypeOf } from './shape.ts';
 import {
   checkDefinedOnce,
   checkGlobalKeys,
@@ -13,6 +13,7 @@ import {
   checkThroughput,
   refuseThroughput,
 } from './table-definition.ts';
+import { checkPolicy } from './table-extras.ts';
 import { tableMembers } from './table-members.ts';
 import { checkTableNamePresence, newTableName } from './table-name.ts';
 import { checkTags, tag } from './tags.ts';
@@ -44,6 +45,7 @@ export const createTableShape = structure('CreateTableInput', {
   DeletionProtectionEnabled: boolean,
   OnDemandThroughput: tableMembers.onDemandThroughput,
   Tags: list(tag),
+  ResourcePolicy: string(),
 });
 export type CreateTableInput = TypeOf<typeof createTableShape>;
 export type LocalSecondaryIndexInput = TypeOf<typeof localIndex>;
@@ -60,6 +62,7 @@ export function validateCreateTable(input: CreateTableInput): void {
   checkDefinitionsUsed(input);
   checkStream(input.StreamSpecification);
   if (input.Tags) checkTags(input.Tags);
+  if (input.ResourcePolicy) checkPolicy(input.ResourcePolicy);
 }
 
 function checkBilling(input: CreateTableInput): void {

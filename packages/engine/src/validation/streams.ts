@@ -20,6 +20,7 @@ export const describeStreamShape = structure('DescribeStreamInput', {
   StreamArn: required(streamArn),
   Limit: integer(1, 100),
   ExclusiveStartShardId: shardId,
+  ShardFilter: structure('ShardFilter', { Type: oneOf('CHILD_SHARDS'), ShardId: shardId }),
 });
 export type DescribeStreamInput = TypeOf<typeof describeStreamShape>;
 
@@ -44,6 +45,10 @@ export function validateListStreams(input: ListStreamsInput): void {
 
 export function validateDescribeStream(input: DescribeStreamInput): void {
   checkConstraints(describeStreamShape, input);
+  const filter = input.ShardFilter;
+  if (filter && (filter.Type == null || filter.ShardId == null)) {
+    throw invalid('ShardFilter must have both Type and ShardId');
+  }
 }
 
 export function validateGetShardIterator(input: GetShardIteratorInput): void {
