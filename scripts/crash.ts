@@ -1,25 +1,30 @@
-// Kills a process with SIGKILL, many times, and looks at what is left.
-//   npm run test:crash [-- engine | webhooks] [options of the campaign]
+// Kills processes with SIGKILL, many times, and looks at what is left.
+//   npm run test:crash [-- engine | webhooks | agents] [--workers N] [--rounds N] [--seed N]
+// The engine: N processes that write to one store. Webhooks and agents: `stak start` with N workers, of which now one
+// is killed, now the supervisor, now all. Webhooks without --workers: the service alone, in one small process.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-const campaigns: Record<string, string> = {
-  engine: 'packages/engine/test/crash/campaign.ts',
-  webhooks: 'services/webhooks/test/crash/campaign.ts',
+const server = 'apps/server/test/crash/campaign.ts';
+const [name = 'engine', ...options] = process.argv[2]?.startsWith('-')
+  ? ['engine', ...process.argv.slice(2)]
+  : process.argv.slice(2);
+const hasWorkers = options.some(option => option.startsWith('--workers'));
+const campaigns: Record<string, readonly string[]> = {
+  engine: ['packages/engine/test/crash/campaign.ts'],
+  webhooks: hasWorkers ? [server, 'webhooks'] : ['services/webhooks/test/crash/campaign.ts'],
+  agents: [server, 'agents'],
 };
 
-const given = process.argv.slice(2);
-const isNamed = given[0] !== undefined && !given[0].startsWith('-');
-const name = isNamed ? given[0]! : 'engine';
 const campaign = campaigns[name];
 if (!campaign) {
-  console.error(`There are crash tests of ${Object.keys(campaigns).join(' and ')}, not of ${name}`);
+  console.error(`There are crash tests of ${Object.keys(campaigns).join(', ')}, not of ${name}`);
   process.exit(1);
 }
-const options = isNamed ? given.slice(1) : given;
+const [script = '', ...which] = campaign;
 const { status } = spawnSync(
   process.execPath,
-  ['--import', 'tsx', join(import.meta.dirname, '..', campaign), ...options],
+  ['--import', 'tsx', join(import.meta.dirname, '..', script), ...which, ...options],
   { stdio: 'inherit' },
 );
 process.exit(status ?? 1);

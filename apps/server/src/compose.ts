@@ -15,7 +15,7 @@ import {
   withProblems,
 } from '@stak/http';
 import { createInbox } from '@stak/inbox';
-import type { Clock, ErrorCatalogue, Ids, Logger, Owners, Sealer, Worker } from '@stak/kit';
+import type { Clock, ErrorCatalogue, Ids, Logger, Owners, Peers, Sealer, Worker } from '@stak/kit';
 import { createLake, createLakeReader, type LakeDeps } from '@stak/lake';
 import { createOutbound } from '@stak/outbound';
 import type { Alarm, Following, Subscription } from '@stak/streams';
@@ -41,6 +41,7 @@ import { withTrail } from './trail.ts';
 export type Surroundings = {
   store: Store;
   owners?: Owners;
+  peers?: Peers;
   cursors: Cursors;
   clock: Clock;
   ids: Ids;
@@ -183,6 +184,7 @@ export function composeServices(surroundings: Surroundings): Services {
 
   const agents = createAgents({
     ...base,
+    peers: surroundings.peers,
     sealer,
     outbound,
     enterTenant: tenants.enterTenant,

@@ -1,6 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Clock, createIds, type Owners, storeOwners, systemClock, unknownOwners } from '@stak/kit';
+import {
+  type Clock,
+  createIds,
+  type Owners,
+  type Peers,
+  storeOwners,
+  systemClock,
+  unknownOwners,
+} from '@stak/kit';
 import { engineSource, type StreamSource, sourceWithPrefix, streamsTable } from '@stak/streams';
 import { type ControlPlane, controlWithPrefix, type DynamoClient, withPrefix } from '@stak/table';
 import type { StoreConfig } from './config.ts';
@@ -11,6 +19,7 @@ export type Database = {
   control: ControlPlane;
   source: StreamSource;
   owners: Owners; // of leases: which of them are gone
+  peers?: Peers; // other processes that have it open, where they can be told something
   settled(): Promise<void>; // when indexes that were added are filled
   // Which prefixes tables of Stak have in this store, if none has the one that was asked for.
   otherPrefixes(): Promise<readonly string[]>;
@@ -81,6 +90,7 @@ async function openEmbedded(path: string, options: DatabaseOptions): Promise<Ope
     control: engine,
     source: engineSource(engine),
     owners: storeOwners(createIds({ clock }), engine),
+    ...(engine.id !== undefined && { peers: engine }),
     settled: () => engine.settled(),
     close: () => engine.close(),
   };

@@ -71,7 +71,7 @@ async function startOn(
   config: ServerConfig,
   { log, clock, supervised, passwordCost, extend, keepsLake = true }: ServerOptions & { clock: Clock },
 ): Promise<RunningServer> {
-  const { client, control, source, owners } = database;
+  const { client, control, source, owners, peers } = database;
   const keys = await readSecretKeys(config);
   const own = createLedger();
   const ledger: Ledger = { ...own, entries: () => [...own.entries(), ...(lakeHost?.units() ?? [])] };
@@ -101,6 +101,7 @@ async function startOn(
   const services = composeServices({
     store,
     owners,
+    peers,
     client,
     cursors,
     clock,

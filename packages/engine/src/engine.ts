@@ -98,12 +98,18 @@ export async function createEngine(options: EngineOptions) {
     pollMs: () => options.pollIntervalMs ?? (peers.id === undefined ? 100 : 1000),
     signal: closing.signal,
   });
+  const arrivals = new Set<(id: string) => void>();
   const departures = new Set<(id: string) => void>();
+  const receivers = new Map<string, (body: unknown, from: string) => void>();
   const peers = await joinPeers(path, {
     rung: hub.look,
+    joined: id => {
+      for (const listener of arrivals) listener(id);
+    },
     gone: id => {
       for (const listener of departures) listener(id);
     },
+    received: (topic, body, from) => receivers.get(topic)?.(body, from),
   });
   if (!readOnly) resumeMaintenance(context);
 
@@ -196,6 +202,15 @@ export async function createEngine(options: EngineOptions) {
       departures.add(listener);
       return () => void departures.delete(listener);
     },
+    onJoined(listener: (id: string) => void): () => void {
+      arrivals.add(listener);
+      return () => void arrivals.delete(listener);
+    },
+    // Something that is stored nowhere, for one of the others or all of them; lost if it is not read in time.
+    send: peers.send,
+    // What others send by that topic. One listener for each.
+    onMessage: (topic: string, listener: (body: unknown, from: string) => void): void =>
+      void receivers.set(topic, listener),
     rollShards: (tableName: string) => rollShards(context, tableName),
     sweep,
     backup,

@@ -5,8 +5,8 @@ import { join as joinPath } from 'node:path';
 import { makeFolder } from './storage/file.ts';
 
 // Every process or thread that opens a store listens on a socket in the store's folder and is connected to all
-// others. A byte on a connection says that something was committed; a connection that closes says that its other
-// end is gone, `kill -9` included. The kernel keeps both promises, so nobody polls and no clock is involved.
+// others. An empty line on a connection says that something was committed, another one is a message; a connection that
+// closes says that its other end is gone, `kill -9` included. The kernel keeps both promises, so nobody polls and no clock is involved.
 
 export type Peers = {
   // Names this opening of the store. None: the folder takes no sockets, and nobody can tell whether we are alive.
@@ -15,22 +15,29 @@ export type Peers = {
   ring(): void;
   // Whether that opening of the store is over. False also where it cannot be told.
   isGone(id: string): Promise<boolean>;
+  // Tells one of the others, or all, something that is stored nowhere. Lost if it is not read in time.
+  send(topic: string, body: unknown, to?: string): void;
   close(): void;
 };
 
 export type PeerEvents = {
   // Another process has committed something.
   rung(): void;
+  // Another process has opened the store, and can be told something.
+  joined(id: string): void;
   // Another process has closed the store, or is dead.
   gone(id: string): void;
+  received(topic: string, body: unknown, from: string): void;
 };
 
-const alone: Peers = { id: undefined, ring() {}, isGone: async () => false, close() {} };
+const alone: Peers = { id: undefined, ring() {}, isGone: async () => false, send() {}, close() {} };
 
 // Under load one byte stands for the commits of a few milliseconds; after a pause it is sent at once.
 const ringEveryMs = 2;
 const draftMs = 60_000; // a socket that never got its name belongs to somebody who died while starting
 const longestPath = 100; // the kernel takes 104 to 108 bytes
+const messageBytes = 1024 * 1024; // one that is larger is not sent
+const waitingBytes = 4 * messageBytes; // of messages that the other side has not read
 const idShape = /^[0-9]+-[0-9a-f]{16}$/;
 
 export async function joinPeers(folder: string, events: PeerEvents): Promise<Peers> {
@@ -67,23 +74,44 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
   const dead = new Set<string>();
   let isClosed = false;
 
-  function keep(socket: Socket, peer: string): void {
+  const known = (peer: string): boolean => peer === id || [...connections.values()].includes(peer);
+
+  function keep(socket: Socket, peer: string, rest: Buffer = nothing): void {
+    const isNew = !known(peer);
     connections.set(socket, peer);
     socket.unref().setNoDelay();
-    socket.on('data', () => events.rung());
+    const read = readLines(line => receive(line, peer));
+    read(rest);
+    socket.on('data', chunk => {
+      read(chunk);
+      // Whatever has come, it was sent after the commits that it was to tell of.
+      events.rung();
+    });
     socket.on('error', () => {});
+    if (isNew) events.joined(peer);
     socket.on('close', () => {
       connections.delete(socket);
       if (!isClosed && ![...connections.values()].includes(peer)) events.gone(peer);
     });
   }
 
+  function receive(line: string, from: string): void {
+    if (isClosed) return;
+    try {
+      const [topic, body] = JSON.parse(line) as [string, unknown];
+      events.received(topic, body, from);
+    } catch {
+      // Of another version.
+    }
+  }
+
   const server = createServer(socket => {
     socket.on('error', () => {});
     socket.once('data', hello => {
-      const peer = hello.toString('latin1').split('\n', 1)[0]!;
+      const end = hello.indexOf(newline);
+      const peer = hello.toString('latin1', 0, Math.max(0, end));
       if (!idShape.test(peer) || isClosed) return socket.destroy();
-      keep(socket, peer);
+      keep(socket, peer, hello.subarray(end + 1));
       // For what was committed between the start of one and the hello to the other.
       socket.write(bell);
       events.rung();
@@ -129,8 +157,6 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
       .map(meet),
   );
 
-  const known = (peer: string): boolean => peer === id || [...connections.values()].includes(peer);
-
   async function isGone(peer: string): Promise<boolean> {
     if (!idShape.test(peer) || known(peer) || isClosed) return false;
     if (dead.has(peer)) return true;
@@ -157,6 +183,19 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
     for (const socket of connections.keys()) if (socket.writableLength === 0) socket.write(bell);
   }
 
+  function send(topic: string, body: unknown, to?: string): void {
+    if (connections.size === 0 || isClosed) return;
+    const line = Buffer.from(`${JSON.stringify([topic, body])}\n`);
+    if (line.length > messageBytes) return;
+    // Two that start at once have two connections.
+    const sent = new Set<string>();
+    for (const [socket, peer] of connections) {
+      if ((to !== undefined && peer !== to) || sent.has(peer)) continue;
+      sent.add(peer);
+      if (socket.writableLength + line.length <= waitingBytes) socket.write(line);
+    }
+  }
+
   function close(): void {
     if (isClosed) return;
     if (later) ringNow();
@@ -168,10 +207,28 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
     sockets.close();
   }
 
-  return { id, ring, isGone, close };
+  return { id, ring, isGone, send, close };
 }
 
 const bell = Buffer.from('\n');
+const newline = bell[0]!;
+const nothing = Buffer.alloc(0);
+
+// Hands over each line that is not empty.
+function readLines(onLine: (line: string) => void): (chunk: Buffer) => void {
+  let begun: Buffer[] = [];
+  return chunk => {
+    let from = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, from)) {
+      begun.push(chunk.subarray(from, end));
+      from = end + 1;
+      const line = begun.length === 1 ? begun[0]! : Buffer.concat(begun);
+      begun = [];
+      if (line.length > 0) onLine(line.toString());
+    }
+    if (from < chunk.length) begun.push(chunk.subarray(from));
+  };
+}
 
 function removeOldDraft(sockets: Sockets, name: string): void {
   try {

@@ -190,6 +190,34 @@ describe('processes on one folder', () => {
     stopHearing();
   });
 
+  it('tell each other something: each, in order, all or one of them, and later ones of themselves', async () => {
+    const open = () => createEngine({ path: folder, sweepIntervalMs: 0 });
+    const one = await open();
+    const present = new Set<string>();
+    one.onJoined(id => present.add(id));
+    const [two, three] = [await open(), await open()];
+    await expect.poll(() => present.has(two.id!) && present.has(three.id!)).toBe(true);
+    const received: Record<string, unknown[]> = { two: [], three: [] };
+    two.onMessage('test', (body, from) => received.two!.push([body, from]));
+    three.onMessage('test', body => received.three!.push(body));
+    one.send('another topic', 'nobody listens');
+    for (let n = 0; n < 100; n++) one.send('test', { n, text: 'line\nbreak'.repeat(n) });
+    one.send('test', 'x'.repeat(2 * 1024 * 1024)); // too large
+    one.send('test', 'last', three.id);
+    await expect.poll(() => received.three!.length).toBe(101);
+    await expect.poll(() => received.two!.length).toBe(100);
+    expect(received.three!.at(-1)).toBe('last');
+    expect(received.two).toEqual(received.three!.slice(0, 100).map(body => [body, one.id]));
+
+    const joined = new Promise<string>(resolve => one.onJoined(resolve));
+    const late = await open();
+    expect(await joined).toBe(late.id);
+    const heard = new Promise(resolve => late.onMessage('test', resolve));
+    one.send('test', 'welcome', late.id);
+    expect(await heard).toBe('welcome');
+    await Promise.all([one, two, three, late].map(engine => engine.close()));
+  });
+
   it('find each other in a folder whose name is longer than a socket’s may be', async () => {
     const deep = join(folder, 'x'.repeat(120));
     const [one, two] = await Promise.all(

@@ -11,7 +11,14 @@ export { createIds, type Ids, timeOf } from './ids.ts';
 export { createLogger, type Logger, type LoggerSettings } from './log.ts';
 export { type ManualClock, manualClock } from './manual-clock.ts';
 export { type ManualOwners, manualOwners } from './manual-owners.ts';
-export { type Neighbours, type Owners, storeOwners, unknownOwners, watchGone } from './owners.ts';
+export {
+  type Neighbours,
+  type Owners,
+  type Peers,
+  storeOwners,
+  unknownOwners,
+  watchGone,
+} from './owners.ts';
 export { type Random, seededRandom, systemRandom } from './random.ts';
 export { createRecentMap, type RecentMap } from './recent-map.ts';
 export {

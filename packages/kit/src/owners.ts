@@ -39,6 +39,14 @@ export function storeOwners(ids: Ids, { id, isGone, onGone }: Neighbours): Owner
   };
 }
 
+// Other processes on the same store. What they are sent is stored nowhere, and may be lost.
+export type Peers = {
+  send(topic: string, body: unknown, to?: string): void; // to all, unless it says to whom
+  onMessage(topic: string, listener: (body: unknown, from: string) => void): void;
+  onJoined(listener: (id: string) => void): () => void;
+  onGone(listener: (id: string) => void): () => void;
+};
+
 // For a worker that takes over what dead processes had leased: calls `release` once at its start, since one may have
 // died before that, and then after each death. `wake` ends the worker's wait.
 export function watchGone(owners: Owners, wake: () => void) {

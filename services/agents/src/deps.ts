@@ -1,5 +1,5 @@
 import type { Principal } from '@stak/http';
-import type { Bell, Clock, Ids, Logger, Owners, Random, Sealer } from '@stak/kit';
+import type { Bell, Clock, Ids, Logger, Owners, Peers, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { Store } from '@stak/table';
 import type { ChannelAddresses } from './channels/addresses.ts';
@@ -33,6 +33,7 @@ export type AgentsDeps = {
   ids: Ids;
   log: Logger;
   owners?: Owners; // which of those that hold leases are gone; without it leases run out
+  peers?: Peers; // other processes, where answers are made that somebody here follows
   random?: Random;
   sealer: Sealer;
   outbound: Outbound;

@@ -1,12 +1,14 @@
 import type { ServerEvent } from '@stak/http';
-import { type Bell, type Clock, createBell } from '@stak/kit';
+import { type Bell, type Clock, createBell, type Ids, type Peers } from '@stak/kit';
 import * as limits from './limits.ts';
+import { createSharing } from './sharing.ts';
 
 export type LiveEvent = Required<Pick<ServerEvent, 'event' | 'data'>>;
 type Address = { tenant_id: string; conversation_id: string; message_id: string };
 
-// The events of an answer that is being made, kept while it is: whoever comes back gets those it missed.
+// The events of an answer that is being made, kept while it is: a client that comes back gets those it missed.
 export type Live = {
+  readonly id: string;
   readonly events: readonly LiveEvent[];
   readonly isOver: boolean;
   push(event: LiveEvent): void;
@@ -18,45 +20,60 @@ export type Live = {
 export type Hub = {
   // One answer may be to several messages.
   open(addresses: readonly Address[]): Live;
+  // Made here, or in another process and followed from here.
   find(address: Address): Live | undefined;
-  // Somebody waits for the outcome of a message, whoever brings it about.
-  listen(address: Address): { wait(mostMs: number, signal: AbortSignal): Promise<void>; close(): void };
+  // Somebody waits for the outcome of a message, or follows its events, whichever process brings them about.
+  listen(address: Address, options?: { isFollowing?: boolean }): Listening;
   settle(address: Address): void;
   settleAll(): void;
   listeners(): number;
   readonly wanted: Bell; // rung when somebody begins to listen
 };
 
+export type Listening = { wait(mostMs: number, signal: AbortSignal): Promise<void>; close(): void };
+
 const textOf = ({ tenant_id, conversation_id, message_id }: Address) =>
   `${tenant_id}#${conversation_id}#${message_id}`;
 
-export function createHub(clock: Clock): Hub {
+export function createHub(clock: Clock, ids: Ids, peers?: Peers): Hub {
   const lives = new Map<string, Live>();
-  const listeners = new Map<string, Set<ReturnType<typeof createBell>>>();
+  const listeners = new Map<string, Set<Bell>>();
   const wanted = createBell(clock);
 
   const ring = (key: string) => {
     for (const bell of listeners.get(key) ?? []) bell.ring();
   };
+  const sharing = peers && createSharing({ peers, find: key => lives.get(key), mirror, ring });
+
+  // An answer that another process makes.
+  function mirror(id: string, onEnd: () => void): Live {
+    return createLive(clock, id, { onEnd });
+  }
 
   return {
     open(addresses) {
       const keys = addresses.map(textOf);
-      const live = createLive(clock, () => {
-        for (const key of keys) if (lives.get(key) === live) lives.delete(key);
-        for (const key of keys) ring(key);
+      const live = createLive(clock, ids.next(), {
+        onPush: () => sharing?.push(keys, live),
+        onEnd() {
+          for (const key of keys) if (lives.get(key) === live) lives.delete(key);
+          sharing?.push(keys, live);
+          for (const key of keys) ring(key);
+        },
       });
       for (const key of keys) {
         lives.set(key, live);
         ring(key);
       }
+      sharing?.push(keys, live);
       return live;
     },
-    find: address => lives.get(textOf(address)),
-    listen(address) {
+    find: address => lives.get(textOf(address)) ?? sharing?.find(textOf(address)),
+    listen(address, { isFollowing = false } = {}) {
       const key = textOf(address);
       const bell = createBell(clock);
       listeners.set(key, (listeners.get(key) ?? new Set()).add(bell));
+      const unfollow = isFollowing ? sharing?.follow(key) : undefined;
       wanted.ring();
       return {
         wait: bell.wait,
@@ -64,6 +81,7 @@ export function createHub(clock: Clock): Hub {
           const set = listeners.get(key);
           set?.delete(bell);
           if (set?.size === 0) listeners.delete(key);
+          unfollow?.();
         },
       };
     },
@@ -76,14 +94,15 @@ export function createHub(clock: Clock): Hub {
   };
 }
 
-function createLive(clock: Clock, onEnd: () => void): Live {
+function createLive(clock: Clock, id: string, { onPush, onEnd }: { onPush?(): void; onEnd(): void }): Live {
   const events: LiveEvent[] = [];
-  const bells = new Set<ReturnType<typeof createBell>>();
+  const bells = new Set<Bell>();
   let isOver = false;
   const ring = () => {
     for (const bell of bells) bell.ring();
   };
   return {
+    id,
     events,
     get isOver() {
       return isOver;
@@ -91,6 +110,7 @@ function createLive(clock: Clock, onEnd: () => void): Live {
     push(event) {
       if (isOver || events.length >= limits.eventsKept) return;
       events.push(event);
+      onPush?.();
       ring();
     },
     end() {

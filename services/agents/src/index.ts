@@ -69,7 +69,7 @@ function createService(deps: AgentsDeps): Service {
       whatsapp: whatsapp(addresses.whatsapp),
     },
     bell: createBell(clock),
-    hub: createHub(clock),
+    hub: createHub(clock, ids, deps.peers),
   };
   return service;
 }

@@ -67,6 +67,8 @@ export const modelBytes = 16 * 1024 * 1024; // of one response: a long answer in
 export const tokensTold = 10_000_000; // for one step; no model takes or gives that many, so it is a mistake
 export const modelRetryMs = 1_000; // unless the provider says how long
 export const modelRetryMostMs = 5_000; // somebody is waiting; longer means the next model
+export const eventsTogether = 50; // in one message to another process
+export const followedElsewhere = 10_000; // answers that other processes follow
 export const eventsKept = 20_000; // of one running turn, for whoever comes back
 
 export const factChars = 500;

@@ -10,14 +10,14 @@ import { showReply } from './views.ts';
 
 type Address = ConversationKey & { message_id: string };
 
-// The events of one answer. Made in this process they come as they happen, and whoever was away gets what it missed;
-// made elsewhere, the whole answer comes when it is there.
+// The events of one answer, as they happen, in this process or in another one that shares the store; a client that
+// was away gets what it missed. Where processes cannot reach each other, the whole answer comes when it is there.
 export const followAnswer =
   (service: Service, address: Address, outcome?: Promise<TurnItem | undefined>) =>
   async (afterId: string | undefined, sink: EventSink): Promise<void> => {
     const writer = createWriter(sink, address.message_id, afterId);
     if (afterId === undefined) writer.send('accepted', { message_id: address.message_id });
-    const listening = service.hub.listen(address);
+    const listening = service.hub.listen(address, { isFollowing: true });
     let answer = outcome;
     try {
       while (!sink.signal.aborted) {

@@ -1,7 +1,11 @@
 import { EventEmitter, once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEngine, type Engine } from '@stak/engine';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createModels } from '../src/index.ts';
-import { conversationPath, openPlace, type Place, say } from './agents-fixture.ts';
+import { type AgentsDeps, createModels } from '../src/index.ts';
+import { conversationPath, openPlace, openProcess, type Place, say } from './agents-fixture.ts';
 import { openStub, type Stream } from './openai-stub.ts';
 
 type Event = { id: string; event: string; data: Record<string, unknown> };
@@ -35,15 +39,15 @@ describe('the events of an answer', () => {
   let place: Place;
   let answers: Stream[]; // the model says what a test tells it to, when it tells it
   let close: () => Promise<void>;
+  let modelled: Pick<AgentsDeps, 'models'>;
   beforeEach(async () => {
     answers = [];
     const stub = await openStub((_, stream) => {
       answers.push(stream);
       news.emit('news');
     });
-    place = await openPlace(undefined, {
-      models: createModels({ openaiCompatible: { baseURL: stub.baseURL } }),
-    });
+    modelled = { models: createModels({ openaiCompatible: { baseURL: stub.baseURL } }) };
+    place = await openPlace(undefined, modelled);
     place.tenants.get('acme')!.settings = { ai_provider: 'openai-compatible', ai_model: 'stub' };
     close = async () => {
       await stub.close();
@@ -54,17 +58,17 @@ describe('the events of an answer', () => {
 
   const path = `${conversationPath('c')}/messages`;
   const headers = { Authorization: 'Bearer acme', Accept: 'text/event-stream' };
-  const post = async (content: string) =>
+  const post = async (content: string, at: Place = place) =>
     readEvents(
-      await place.app.request(path, {
+      await at.app.request(path, {
         method: 'POST',
         headers: { ...headers, 'Content-Type': 'application/json' },
         body: JSON.stringify({ content }),
       }),
     );
-  const follow = async (messageId: unknown, lastEventId: string) =>
+  const follow = async (messageId: unknown, lastEventId: string, at: Place = place) =>
     readEvents(
-      await place.app.request(`${path}/${messageId}`, {
+      await at.app.request(`${path}/${messageId}`, {
         headers: { ...headers, 'Last-Event-ID': lastEventId },
       }),
     );
@@ -119,6 +123,117 @@ describe('the events of an answer', () => {
     answers[1]!.finish();
     await Promise.all([worked, second.over]);
     expect(second.events.map(({ event }) => event)).toEqual(['accepted', 'delta', 'delta', 'reply']);
+  });
+
+  describe('in another process', () => {
+    const folders: string[] = [];
+    const engines: Engine[] = [];
+    const openEngine = async (folder: string) => {
+      const engine = await createEngine({ path: folder, sweepIntervalMs: 0 });
+      engines.push(engine);
+      return engine;
+    };
+    // Two of them on one store: the first has the model.
+    const openTwo = async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'stak-agents-'));
+      folders.push(folder);
+      const [first, second] = [await openEngine(folder), await openEngine(folder)];
+      const target = { client: first.client, control: first, close: async () => {} };
+      const { models } = modelled;
+      const making = await openPlace(async () => target, { models, peers: first });
+      making.tenants.get('acme')!.settings = { ai_provider: 'openai-compatible', ai_model: 'stub' };
+      const { client } = second;
+      const other = openProcess({ ...target, client }, { clock: making.clock, client, peers: second });
+      return { making, other, first };
+    };
+    afterEach(async () => {
+      await Promise.all(engines.splice(0).map(engine => engine.close()));
+      await Promise.all(folders.splice(0).map(folder => rm(folder, { recursive: true })));
+    });
+
+    it('come as they happen, and those before as well', async () => {
+      const { making, other } = await openTwo();
+      const asked = await post('Tell me a story.', making);
+      await until(() => answers.length === 1);
+      answers[0]!.text('Once ', 'upon ');
+      await until(() => asked.events.length === 3);
+      const { message_id } = asked.events[0]!.data;
+      const early = await follow(message_id, '1', other);
+      await until(() => textOf(early.events) === 'upon ');
+      const late = await follow(message_id, '0', other);
+      await until(() => textOf(late.events) === 'Once upon ');
+      const waits: number[] = [];
+      for (let n = 0; n < 20; n++) {
+        const before = early.events.length;
+        const saidAt = performance.now();
+        answers[0]!.text(`${n} `);
+        await until(() => early.events.length > before);
+        waits.push(performance.now() - saidAt);
+      }
+      answers[0]!.finish();
+      await Promise.all([asked.over, early.over, late.over]);
+      expect(textOf(late.events)).toBe(textOf(asked.events));
+      expect(late.events.at(-1)).toEqual(asked.events.at(-1));
+      console.log(
+        `from the model to another process's client: ${waits.toSorted((a, b) => a - b)[10]!.toFixed(1)} ms`,
+      );
+    });
+
+    it('come for a message that waits for a turn of that process', async () => {
+      const { making, other } = await openTwo();
+      const first = await post('Tell me a story.', making);
+      await until(() => answers.length === 1);
+      const second = await post('And another one.', other);
+      await until(() => second.events.length === 1);
+      answers[0]!.text('No.');
+      answers[0]!.finish();
+      await first.over;
+      const worked = making.agents.runDue();
+      await until(() => answers.length === 2);
+      answers[1]!.text('Well.');
+      await until(() => textOf(second.events) === 'Well.');
+      answers[1]!.finish();
+      await Promise.all([worked, second.over]);
+      expect(second.events.map(({ event }) => event)).toEqual(['accepted', 'delta', 'reply']);
+    });
+
+    it('are for those who follow them, and for no other conversation or tenant', async () => {
+      const { making, other, first } = await openTwo();
+      const sent: unknown[] = [];
+      const { send } = first;
+      first.send = (topic, body, to) => {
+        sent.push(body);
+        send(topic, body, to);
+      };
+      const asked = await post('Tell me a story.', making);
+      await until(() => answers.length === 1);
+      answers[0]!.text('Once ');
+      await until(() => textOf(asked.events) === 'Once ');
+      const stranger = await other.call('GET', `${path}/${asked.events[0]!.data.message_id}`, {
+        as: 'globex',
+        headers: { Accept: 'text/event-stream' },
+      });
+      expect(stranger.status).toBe(404);
+      answers[0]!.finish();
+      await asked.over;
+      // Nobody elsewhere may follow it, so nothing was told to anybody but who follows here.
+      expect(sent.filter(body => (body as { kind: string }).kind === 'events')).toEqual([]);
+    });
+
+    it('begin again in the process that takes over when that one is gone', async () => {
+      const { making, other, first } = await openTwo();
+      const asked = await post('Tell me a story.', making);
+      await until(() => answers.length === 1);
+      answers[0]!.text('Once ');
+      await until(() => textOf(asked.events) === 'Once ');
+      const following = await follow(asked.events[0]!.data.message_id, '0', other);
+      await until(() => textOf(following.events) === 'Once ');
+      await first.close();
+      other.clock.set(other.clock.now() + 31_000); // its lease has ended
+      await other.agents.runDue();
+      await following.over;
+      expect(following.events.map(({ event }) => event)).toEqual(['delta', 'restart', 'delta', 'reply']);
+    });
   });
 
   it('begin again where a turn that failed is made once more', async () => {

@@ -3,7 +3,7 @@ import type { Operation } from './workload.ts';
 // What the child tells its parent, a line each: what it is about to do, and that it was told it is done. A line
 // that was not finished was not written.
 
-export type Theme = 'writes' | 'index' | 'expiry' | 'tables' | 'sweep';
+export type Theme = 'writes' | 'expiring' | 'index' | 'expiry' | 'tables' | 'sweep';
 export const themes: Theme[] = ['writes', 'index', 'expiry', 'tables', 'sweep'];
 
 // A change of the tables themselves.
@@ -46,6 +46,12 @@ export function readJournal(text: string): Journal {
   }
   return journal;
 }
+
+export const joinJournals = (journals: readonly Journal[]): Journal => ({
+  operations: journals.flatMap(({ operations }) => operations),
+  controls: journals.flatMap(({ controls }) => controls),
+  failures: journals.flatMap(({ failures }) => failures),
+});
 
 function begin<T extends { id: string }>(open: Map<string, Entry<unknown>>, intent: T): Entry<T> {
   const entry = { intent, done: false };

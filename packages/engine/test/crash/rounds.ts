@@ -12,17 +12,23 @@ export type CampaignOptions = {
   seed: number;
   // The longest a round may last, in messages.
   messages: number;
+  processes?: number; // on one store, 1 by default
   log(line: string): void;
 };
-export type CampaignResult = { operations: number; acknowledged: number; violations: string[] };
+export type CampaignResult = {
+  operations: number;
+  acknowledged: number;
+  kills: number;
+  violations: string[];
+};
 
 // A store lives through a few crashes before a new one is begun.
 const roundsPerStore = 5;
 
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
-  const { root, rounds, seed, messages, log } = options;
+  const { root, rounds, seed, messages, processes = 1, log } = options;
   const random = createRandom(seed);
-  const total: CampaignResult = { operations: 0, acknowledged: 0, violations: [] };
+  const total: CampaignResult = { operations: 0, acknowledged: 0, kills: 0, violations: [] };
   let folder = '';
   let operations: Entry<Operation>[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -33,13 +39,14 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     }
     const theme = themes[(round + Math.floor(round / roundsPerStore)) % themes.length]!;
     const killAfter = chooseMoment(random, messages);
-    const result = await runRound({ folder, seed, round, theme, killAfter, operations });
+    const result = await runRound({ folder, seed, round, theme, killAfter, processes, operations });
     total.operations += result.started;
     total.acknowledged += result.acknowledged;
+    total.kills += result.kills + 1;
     total.violations.push(...result.violations);
     const verdict = result.violations.length === 0 ? 'ok' : `${result.violations.length} VIOLATIONS`;
     log(
-      `round ${round + 1}: ${theme}, killed after message ${killAfter}, ` +
+      `round ${round + 1}: ${theme}, killed after message ${killAfter}${result.kills > 0 ? ` and ${result.kills} times one` : ''}, ` +
         `${result.acknowledged} of ${result.started} operations acknowledged: ${verdict}`,
     );
     for (const violation of result.violations.slice(0, 10)) log(`  ${violation}`);

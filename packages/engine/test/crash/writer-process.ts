@@ -15,7 +15,8 @@ import { execute, planOperation, tableName, writerCount } from './workload.ts';
 
 // The process that is going to be killed. It never ends by itself.
 
-const [folder, seed, round, theme] = process.argv.slice(2) as [string, string, string, Theme];
+const [folder, seed, round, theme, first] = process.argv.slice(2) as [string, string, string, Theme, string];
+const isExpiring = theme === 'sweep' || theme === 'expiring';
 const journalPipe = 3;
 
 // Blocks until the parent's end has it, so that what a line says happened before anything after it.
@@ -35,7 +36,7 @@ async function attempt(id: string, work: () => Promise<unknown>): Promise<void> 
 async function write(engine: Engine, writer: number): Promise<never> {
   const random = createRandom(seed, round, writer);
   for (let n = 0; ; n++) {
-    const operation = planOperation(random, `${round}.${writer}.${n}`, writer, theme === 'sweep');
+    const operation = planOperation(random, `${round}.${writer}.${n}`, writer, isExpiring);
     report({ type: 'operation', operation });
     await attempt(operation.id, () => execute(engine.client, operation));
   }
@@ -49,7 +50,7 @@ async function changeTables(engine: Engine): Promise<void> {
     return attempt(id, work);
   };
   const load = (name: string) => control('load', name, () => loadTable(engine, name));
-  while (theme !== 'writes') {
+  while (theme !== 'writes' && theme !== 'expiring') {
     const name = `scratch-${round}-${n}`;
     if (theme === 'index') {
       await control('add-index', lateIndex, () => addLateIndex(engine));
@@ -82,5 +83,5 @@ const engine = await createEngine({ path: folder, sweepIntervalMs: 0 });
 report({ type: 'opened' });
 await Promise.all([
   changeTables(engine),
-  ...Array.from({ length: writerCount }, (_, writer) => write(engine, writer)),
+  ...Array.from({ length: writerCount }, (_, writer) => write(engine, Number(first) + writer)),
 ]);

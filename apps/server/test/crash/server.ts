@@ -1,0 +1,169 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Random } from '@stak/kit';
+
+// `stak start` with several workers, which the campaign kills: one of them, their supervisor, or all at once.
+
+export type Victim = 'worker' | 'supervisor' | 'all';
+export type CrashServer = {
+  url: string;
+  killed: { atMs: number; victim: Victim }[];
+  kill(victim: Victim, random: Random): Promise<void>; // and starts what the supervisor does not
+  stop(): Promise<void>;
+};
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const readyWithinMs = 60_000;
+
+export function buildServer(folder: string): string {
+  execFileSync(process.execPath, [here('../../build.mjs'), here('./server-process.ts'), folder]);
+  return join(folder, 'server-process.mjs');
+}
+
+export async function startServer(script: string, data: string, workers: number): Promise<CrashServer> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const killed: CrashServer['killed'] = [];
+
+  const isReady = () =>
+    fetch(`${url}/readyz`, { headers: { Connection: 'close' }, signal: AbortSignal.timeout(2000) }).then(
+      ({ ok }) => ok,
+      () => new Promise<boolean>(resolve => setTimeout(resolve, 20, false)),
+    );
+
+  async function start(): Promise<ChildProcess> {
+    const args = ['start', '--path', data, '--port', String(port), '--workers', String(workers), '--no-demo'];
+    const started = spawn(process.execPath, ['--max-semi-space-size=8', script, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        ...process.env,
+        STAK_LAKE: 'off',
+        STAK_LOG_LEVEL: 'silent',
+        STAK_DRAIN_SECONDS: '0',
+        STAK_REQUESTS_PER_MINUTE: '1000000000',
+        STAK_WEBHOOKS_PER_MINUTE: '1000000000',
+        STAK_STORAGE_LIMITS: 'none',
+      },
+    });
+    started.stdout!.resume();
+    const deadlineMs = Date.now() + readyWithinMs;
+    while (!(await isReady())) {
+      if (started.exitCode !== null) throw new Error(`the server ended with ${started.exitCode}`);
+      if (Date.now() > deadlineMs) throw new Error('the server did not start');
+    }
+    return started;
+  }
+
+  const workerPids = (of: ChildProcess): number[] => {
+    try {
+      const found = execFileSync('pgrep', ['-P', String(of.pid)], { encoding: 'utf8' });
+      return found.trim().split('\n').map(Number);
+    } catch {
+      return [];
+    }
+  };
+
+  const end = (pid: number) => {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It was gone.
+    }
+  };
+
+  let child = await start();
+
+  return {
+    url,
+    killed,
+    async kill(victim, random) {
+      const pids = workerPids(child);
+      const gone = once(child, 'exit');
+      killed.push({ atMs: Date.now(), victim });
+      if (victim === 'worker' && workers > 1) {
+        if (pids.length > 0) end(pids[Math.floor(random() * pids.length)]!);
+        return;
+      }
+      end(child.pid!);
+      // Without a supervisor they stop by themselves, beside those that take their place.
+      if (victim !== 'supervisor') for (const pid of pids) end(pid);
+      await gone;
+      child = await start();
+    },
+    async stop() {
+      const gone = once(child, 'exit');
+      child.kill('SIGTERM');
+      await gone;
+    },
+  };
+}
+
+// The same after each start, so that senders find it again.
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise(resolve => server.close(resolve));
+  return port;
+}
+
+export type Answer = { status: number; json: Record<string, unknown> };
+
+// What the server says, or undefined if it died before it could.
+export async function ask(
+  { url }: Pick<CrashServer, 'url'>,
+  path: string,
+  init: { method?: string; send?: unknown; body?: string; token?: string; key?: string } = {},
+): Promise<Answer | undefined> {
+  try {
+    const response = await fetch(`${url}${path}`, {
+      method: init.method ?? (init.send || init.body ? 'POST' : 'GET'),
+      headers: {
+        ...(init.token !== undefined && { Authorization: `Bearer ${init.token}` }),
+        ...(init.key !== undefined && { 'Idempotency-Key': init.key }),
+        ...(init.send !== undefined && { 'Content-Type': 'application/json' }),
+        ...(init.method === 'PATCH' && { 'If-Match': '*' }),
+      },
+      body: init.send === undefined ? init.body : JSON.stringify(init.send),
+      // A connection that was being handed to a worker when that was killed is never answered.
+      signal: AbortSignal.timeout(5_000),
+    });
+    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+  } catch {
+    return undefined;
+  }
+}
+
+// Asks until there is an answer that says something about the request, not about the server.
+export async function askAgain(
+  server: Pick<CrashServer, 'url'>,
+  path: string,
+  init: Parameters<typeof ask>[2] = {},
+): Promise<Answer> {
+  for (;;) {
+    const answer = await ask(server, path, init);
+    if (answer && answer.status < 500 && answer.status !== 409) return answer;
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
+}
+
+// What the campaign itself needs, and cannot go on without.
+export async function make(
+  server: Pick<CrashServer, 'url'>,
+  path: string,
+  init: Parameters<typeof ask>[2],
+): Promise<Record<string, unknown>> {
+  const { status, json } = await askAgain(server, path, init);
+  if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(json)}`);
+  return json;
+}
+
+export async function signUp(server: CrashServer): Promise<string> {
+  const person = { email: 'crash@example.com', password: 'a long enough password', name: 'Crash' };
+  const { access_token } = await make(server, '/v1/auth/signup', { send: { ...person, cookie: false } });
+  const body = { name: 'crash', permissions: 'admin' };
+  return String((await make(server, '/v1/api-keys', { send: body, token: String(access_token) })).key);
+}
