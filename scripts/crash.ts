@@ -1,7 +1,7 @@
 // Kills processes with SIGKILL, many times, and looks at what is left.
 //   npm run test:crash [-- engine | webhooks | agents] [--workers N] [--rounds N] [--seed N]
 // The engine: N processes that write to one store. Webhooks and agents: `stak start` with N workers, of which now one
-// is killed, now the supervisor, now all. Webhooks without --workers: the service alone, in one small process.
+// is killed, now the supervisor, now all.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -9,10 +9,9 @@ const server = 'apps/server/test/crash/campaign.ts';
 const [name = 'engine', ...options] = process.argv[2]?.startsWith('-')
   ? ['engine', ...process.argv.slice(2)]
   : process.argv.slice(2);
-const hasWorkers = options.some(option => option.startsWith('--workers'));
 const campaigns: Record<string, readonly string[]> = {
   engine: ['packages/engine/test/crash/campaign.ts'],
-  webhooks: hasWorkers ? [server, 'webhooks'] : ['services/webhooks/test/crash/campaign.ts'],
+  webhooks: [server, 'webhooks'],
   agents: [server, 'agents'],
 };
 

@@ -1,12 +1,8 @@
 import type { Random } from '@stak/kit';
-import { openReceivers } from '../../../../services/webhooks/test/crash/receivers.ts';
-import {
-  countDuplicates,
-  type Stored,
-  verify,
-} from '../../../../services/webhooks/test/crash/verification.ts';
 import type { Load } from './campaign.ts';
+import { openReceivers } from './receivers.ts';
 import { ask, askAgain, type CrashServer, make, signUp } from './server.ts';
+import { countDuplicates, type Stored, verify } from './verification.ts';
 
 const connections = 3;
 const settledWithinMs = 90_000; // retries included
