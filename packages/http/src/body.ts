@@ -31,31 +31,25 @@ export async function readBody(
   const length = c.req.header('content-length');
   if (length !== undefined && Number(length) > mostBytes) throw tooLarge(mostBytes);
   if (!hasBody(c)) return new Uint8Array();
-  const over = new AbortController();
   const buffer = createBuffer(mostBytes, flight);
   // A Request has no body for GET and HEAD, whatever came over the wire: the wire itself is read.
   const { incoming } = c.env ?? {};
-  const read = incoming
-    ? readIncoming(incoming, buffer, over.signal)
-    : readStream(c.req.raw.body, buffer, over.signal);
-  const stopped = new Promise<never>((_, reject) => {
-    flight?.reading(reject);
-    clock.sleep(mostMs, over.signal).then(
-      () => reject(tooSlow()),
-      () => {},
-    );
-  });
+  const reading = incoming ? readIncoming(incoming, buffer) : readStream(c.req.raw.body, buffer);
+  flight?.reading(reading.stop);
+  const cancel = clock.after(mostMs, () => reading.stop(tooSlow()));
   try {
-    const bytes = await Promise.race([read, stopped]);
+    const bytes = await reading.whole;
     flight?.complete();
     return bytes;
   } catch (error) {
     throw error instanceof AppError ? error : brokenOff(error);
   } finally {
-    read.catch(() => {});
-    over.abort('over'); // with a reason of its own: the usual one is an error, and made with a stack
+    cancel();
   }
 }
+
+// `stop` gives up, with the reason that `whole` is rejected with; afterwards it does nothing.
+type BodyReading = { whole: Promise<Uint8Array>; stop(reason: unknown): void };
 
 type Buffered = { add(chunk: Uint8Array): void; all(): Uint8Array };
 
@@ -88,8 +82,9 @@ function createBuffer(mostBytes: number, flight: Flight | undefined): Buffered {
   };
 }
 
-function readIncoming(incoming: IncomingMessage, buffer: Buffered, signal: AbortSignal): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
+function readIncoming(incoming: IncomingMessage, buffer: Buffered): BodyReading {
+  let stop: BodyReading['stop'] = () => {};
+  const whole = new Promise<Uint8Array>((resolve, reject) => {
     const take = (chunk: Buffer) => {
       try {
         buffer.add(chunk);
@@ -98,11 +93,11 @@ function readIncoming(incoming: IncomingMessage, buffer: Buffered, signal: Abort
       }
     };
     const finish = () => {
-      stop();
+      leave();
       resolve(buffer.all());
     };
     const fail = (error?: unknown) => {
-      stop();
+      leave();
       reject(error ?? brokenOff());
     };
     // A sender may hang up when all of it has arrived and before anybody has looked.
@@ -111,28 +106,33 @@ function readIncoming(incoming: IncomingMessage, buffer: Buffered, signal: Abort
       for (let rest = incoming.read(); rest !== null; rest = incoming.read()) take(rest as Buffer);
       finish();
     };
-    const stop = () => {
+    const leave = () => {
       incoming.off('data', take).off('end', finish).off('error', fail).off('close', close);
       incoming.pause();
     };
     if (incoming.readableEnded) return finish();
     if (incoming.destroyed) return close();
     incoming.on('data', take).on('end', finish).on('error', fail).on('close', close);
-    signal.addEventListener('abort', stop, { once: true });
+    stop = fail;
   });
+  return { whole, stop: reason => stop(reason) };
 }
 
-async function readStream(
-  stream: ReadableStream<Uint8Array> | null,
-  buffer: Buffered,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
-  if (stream === null) return new Uint8Array();
-  const reader = stream.getReader();
-  signal.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true });
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return buffer.all();
-    buffer.add(value);
-  }
+function readStream(stream: ReadableStream<Uint8Array> | null, buffer: Buffered): BodyReading {
+  const reader = stream?.getReader();
+  let giveUp: (reason: unknown) => void = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    giveUp = reject;
+  });
+  const read = async () => {
+    for (;;) {
+      const { done = true, value } = (await reader?.read()) ?? {};
+      if (done) return buffer.all();
+      buffer.add(value!);
+    }
+  };
+  return {
+    whole: Promise.race([read(), stopped]).finally(() => void reader?.cancel().catch(() => {})),
+    stop: giveUp,
+  };
 }

@@ -9,21 +9,25 @@ export type Bell = {
 // Ends a wait early. A ring while nobody waits is remembered.
 export function createBell(clock: Clock): Bell {
   let isRung = false;
-  let wakeUp: AbortController | undefined;
+  let wakeUp: (() => void) | undefined;
   return {
     ring() {
       isRung = true;
-      wakeUp?.abort();
+      wakeUp?.();
     },
     async wait(ms, signal) {
-      if (!isRung && !signal.aborted) {
-        wakeUp = new AbortController();
-        const stop = () => wakeUp?.abort();
-        signal.addEventListener('abort', stop, { once: true });
-        await clock.sleep(ms, wakeUp.signal).catch(() => {});
-        signal.removeEventListener('abort', stop);
-        wakeUp = undefined;
-      }
+      if (!isRung && !signal.aborted)
+        await new Promise<void>(resolve => {
+          const end = () => {
+            cancel();
+            signal.removeEventListener('abort', end);
+            wakeUp = undefined;
+            resolve();
+          };
+          const cancel = clock.after(ms, end);
+          signal.addEventListener('abort', end, { once: true });
+          wakeUp = end;
+        });
       isRung = false;
     },
   };

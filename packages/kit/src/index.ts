@@ -1,5 +1,5 @@
 export { type Bell, createBell } from './bell.ts';
-export { type Clock, systemClock } from './clock.ts';
+export { type Cancel, type Clock, systemClock } from './clock.ts';
 export { AppError, defineErrors, type ErrorCatalogue } from './errors.ts';
 export {
   type EventLoopDelay,

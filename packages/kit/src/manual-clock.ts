@@ -51,6 +51,15 @@ export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
         waiting.add(sleeper);
         signal?.addEventListener('abort', stop, { once: true });
       }),
+    after(ms, act) {
+      const wake = () => {
+        waiting.delete(sleeper);
+        act();
+      };
+      const sleeper: Sleeper = { dueMs: elapsedMs + Math.max(0, ms), wake };
+      waiting.add(sleeper);
+      return () => void waiting.delete(sleeper);
+    },
     async advance(ms) {
       const untilMs = elapsedMs + ms;
       await setImmediate();

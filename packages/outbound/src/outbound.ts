@@ -80,20 +80,18 @@ export function createOutbound(settings: OutboundSettings = {}): Outbound {
     if (inFlight >= mostInFlight) return Promise.resolve(report(busy));
 
     return new Promise(resolve => {
-      const over = new AbortController(); // ends the wait for the deadline
       const abort = () => exchange.stop(aborted.reason, aborted.message);
       const exchange = createExchange(mostBytes, (outcome, peer) => {
         inFlight -= 1;
-        over.abort('answered'); // with a reason of its own: the usual one is an error, and made with a stack
+        cancel();
         signal?.removeEventListener('abort', abort);
         resolve(report(outcome, peer));
       });
       inFlight += 1;
       signal?.addEventListener('abort', abort, { once: true });
       const deadlineMs = request.timeoutMs ?? timeoutMs;
-      clock.sleep(deadlineMs, over.signal).then(
-        () => exchange.stop('timeout', `No complete answer within ${deadlineMs} ms`),
-        () => {},
+      const cancel = clock.after(deadlineMs, () =>
+        exchange.stop('timeout', `No complete answer within ${deadlineMs} ms`),
       );
       const options: ExchangeOptions = {
         origin: destination.origin,

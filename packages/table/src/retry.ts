@@ -4,7 +4,7 @@ import * as limits from './limits.ts';
 
 // All repetitions are made here, and none by the SDK: only here it is known what may be made twice.
 
-export type Patience = { clock: Clock; random: Random };
+export type Patience = { clock: Pick<Clock, 'now' | 'sleep'>; random: Random };
 
 const passing = new Set([
   'ThrottlingException',

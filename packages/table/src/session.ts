@@ -7,7 +7,7 @@ import { withRetry } from './retry.ts';
 // What every operation works with.
 export type Session = {
   readonly client: DynamoClient;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly random: Random;
   readonly cursors: Cursors;
   readonly ledger?: Ledger;

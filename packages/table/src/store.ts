@@ -24,7 +24,7 @@ import { type Change, type UpdateOptions, updateParams } from './update.ts';
 
 export type StoreOptions = {
   client: DynamoClient;
-  clock?: Clock;
+  clock?: Pick<Clock, 'now' | 'sleep'>;
   random?: Random;
   ledger?: Ledger;
   cursors?: Cursors;

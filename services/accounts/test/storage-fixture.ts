@@ -1,5 +1,5 @@
 import { createEngine } from '@stak/engine';
-import { createIds, createLogger, manualClock, manualOwners, type Random } from '@stak/kit';
+import { createIds, createLogger, manualClock, manualOwners, type Random, systemClock } from '@stak/kit';
 import { createCatchUp, engineSource, type Subscription, type UnknownChange } from '@stak/streams';
 import {
   type Attributes,
@@ -79,7 +79,7 @@ export async function open({ limit = 1_000_000 }: { limit?: number | null } = {}
       store: createStore({ client, clock: { now: clock.now, sleep } }),
       client,
       source,
-      clock: { now: clock.now, sleep },
+      clock: { now: clock.now, sleep, after: systemClock.after },
       ids: createIds({ clock }),
       owners: processes.as(name),
       log: createLogger({ level: 'silent' }),

@@ -247,6 +247,7 @@ describe('the worker', () => {
 
 // The wall of the test, but waits that never end: a worker that hangs.
 const systemClockAt = ({ clock }: Fixture) => ({
+  ...systemClock,
   now: () => clock.now(),
   sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(10 * minute, signal),
 });

@@ -86,6 +86,7 @@ export async function openTasks(
   const waiting: Clock = {
     now: () => clock.now(),
     sleep: (ms, signal) => (ms < 1000 ? systemClock : clock).sleep(ms, signal),
+    after: (ms, act) => (ms < 1000 ? systemClock : clock).after(ms, act),
   };
   const store = createStore({ client, clock: waiting, random, ledger, cursors });
   const ids = createIds({ clock, random });

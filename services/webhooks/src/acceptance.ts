@@ -39,7 +39,8 @@ export async function acceptEvent(
     );
 
   const dedupeId = shortId(arrived.dedupeId);
-  const received = { ...arrived, dedupeId, retentionSeconds: plan.retentionSeconds };
+  const { rejection } = arrived;
+  const received = { source, request, rejection, dedupeId, retentionSeconds: plan.retentionSeconds };
   const receipt = await writeEvent(deps, received, connections);
   if (!receipt.isDuplicate) {
     deps.counters.received(source, receipt.receivedAt, receipt.status);

@@ -52,7 +52,20 @@ export function createConfig({ store, clock }: { store: Store; clock: Clock }): 
   // another process has made the first one a moment ago.
   const of = async (sourceId: string, userId?: string) => {
     const known = await configs.get(sourceId);
-    return known && known.connections.length > 0 ? known : fresh(sourceId, userId);
+    return known && known.connections.length > 0 ? known : soon(sourceId, userId);
+  };
+
+  // A look that has not begun yet is new enough for everything that has arrived until then.
+  const looks = new Map<string, Promise<SourceConfig | undefined>>();
+  const soon = (sourceId: string, userId?: string) => {
+    const known = looks.get(sourceId);
+    if (known) return known;
+    const look = new Promise(setImmediate).then(() => {
+      looks.delete(sourceId);
+      return fresh(sourceId, userId);
+    });
+    looks.set(sourceId, look);
+    return look;
   };
 
   const listOfStak = async (userId: string): Promise<readonly string[]> => {

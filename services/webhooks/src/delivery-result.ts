@@ -53,7 +53,7 @@ export async function writeResult(
     const expiresAt = keptUntil(claimed, known, result);
     if (expiresAt > known.expiresAt) await keepBesides(deps, claimed, expiresAt);
     if (expiresAt > claimed.expiresAt) await keepPlace(deps, claimed, expiresAt);
-    const { steps, ...written } = await planResult(deps, claimed, result, { ...known, expiresAt });
+    const { steps, ...written } = await planResult(deps, claimed, result, known, expiresAt);
     try {
       await store.transact(steps, { pattern: 'result of a delivery' });
       return written;
@@ -90,36 +90,28 @@ async function planResult(
   claimed: Delivery,
   result: Result,
   known: Known,
+  expiresAt: number,
 ): Promise<Written & { steps: (readonly [string, WriteStep])[] }> {
   const { eventId, connectionId, run } = claimed;
   const nowMs = deps.clock.now();
   const isOver = isFinished(result.state);
   const attempts = claimed.attempts + (result.attempt ? 1 : 0);
   const steps: (readonly [string, WriteStep])[] = [
-    ['delivery', deliveryStep(claimed, result, attempts, known, nowMs)],
+    ['delivery', deliveryStep(claimed, result, attempts, { version: known.version, expiresAt }, nowMs)],
   ];
-  if (result.attempt)
-    steps.push([
-      'attempt',
-      write.put(
-        attempt,
-        {
-          ...result.attempt,
-          eventId,
-          connectionId,
-          run,
-          attemptNumber: attempts,
-          expiresAt: known.expiresAt,
-        },
-        { ifAbsent: true },
-      ),
-    ]);
+  if (result.attempt) {
+    const made = { eventId, connectionId, run, attemptNumber: attempts, expiresAt, ...result.attempt };
+    steps.push(['attempt', write.put(attempt, made, { ifAbsent: true })]);
+  }
 
   const latest = known.deliveries[connectionId];
   const isLatest = !latest || latest.run <= run;
-  const summary = { ...latest, state: result.state, run };
-  const to = isLatest ? statusOf({ ...known.deliveries, [connectionId]: summary }) : known.status;
-  steps.push(['event', eventStep(claimed, known, isLatest ? summary : undefined, to, nowMs)]);
+  const summary: DeliverySummary = { state: result.state, run };
+  if (latest?.jobId !== undefined) summary.jobId = latest.jobId;
+  const to = isLatest ? statusAfter(known.deliveries, connectionId, summary) : known.status;
+  const { version } = known;
+  const change = { version, expiresAt, summary: isLatest ? summary : undefined, status: to, nowMs };
+  steps.push(['event', eventStep(claimed, change)]);
   if (result.state === 'failed')
     steps.push([
       'alert',
@@ -134,16 +126,16 @@ function deliveryStep(
   claimed: Delivery,
   { state, attempt: made, error, nextAt }: Result,
   attempts: number,
-  known: Known,
+  { version, expiresAt }: Pick<Known, 'version' | 'expiresAt'>,
   nowMs: number,
 ): WriteStep {
   const { eventId, connectionId, run } = claimed;
   const isOver = isFinished(state);
-  const isAlone = known.version === claimed.eventVersion;
+  const isAlone = version === claimed.eventVersion;
   const set = {
     state,
     attempts,
-    expiresAt: known.expiresAt,
+    expiresAt,
     ...(made && { statusCode: made.statusCode }),
     ...(error !== undefined && { error }),
     ...(isAlone && { eventVersion: claimed.eventVersion! + 1 }),
@@ -162,19 +154,34 @@ function deliveryStep(
   );
 }
 
+function statusAfter(
+  deliveries: Known['deliveries'],
+  connectionId: string,
+  summary: DeliverySummary,
+): EventStatus {
+  const after = Object.assign({}, deliveries);
+  after[connectionId] = summary;
+  return statusOf(after);
+}
+
+type EventChange = {
+  version: number;
+  expiresAt: number;
+  summary?: DeliverySummary;
+  status: EventStatus;
+  nowMs: number;
+};
+
 function eventStep(
   claimed: Delivery,
-  known: Known,
-  summary: DeliverySummary | undefined,
-  status: EventStatus,
-  nowMs: number,
+  { version, expiresAt, summary, status, nowMs }: EventChange,
 ): WriteStep {
   const set = {
     status,
-    expiresAt: known.expiresAt,
+    expiresAt,
     processedAt: nowMs,
     ...(status === 'delivered' && { deliveredAt: nowMs }),
     ...(summary && { [`deliveries.${claimed.connectionId}`]: summary }),
   };
-  return write.update(event, eventKey(claimed), { set }, { ifVersion: known.version });
+  return write.update(event, eventKey(claimed), { set }, { ifVersion: version });
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '@stak/kit';
+import type { Cancel, Clock } from '@stak/kit';
 import { refKey } from './deliveries.ts';
 import type { DeliveryRef } from './intake.ts';
 import * as limits from './limits.ts';
@@ -47,7 +47,7 @@ export function createDispatcher(deps: {
   const idlers: (() => void)[] = [];
   let waiting = 0;
   let isStopped = false;
-  let timer: { stop: AbortController; atMs: number } | undefined;
+  let timer: { cancel: Cancel; atMs: number } | undefined;
 
   const trackOf = (connectionId: string): Track => {
     let track = tracks.get(connectionId);
@@ -105,23 +105,19 @@ export function createDispatcher(deps: {
   const pumpIn = (delayMs: number) => {
     const atMs = clock.now() + delayMs;
     if (timer && timer.atMs <= atMs) return;
-    timer?.stop.abort();
-    const stop = new AbortController();
-    timer = { stop, atMs };
-    clock.sleep(delayMs, stop.signal).then(
-      () => {
-        timer = undefined;
-        let nextMs = Number.POSITIVE_INFINITY;
-        for (const track of tracks.values()) {
-          if (track.ready.length === 0) continue;
-          line(track);
-          if (track.blockedUntilMs > clock.now()) nextMs = Math.min(nextMs, track.blockedUntilMs);
-        }
-        pump();
-        if (Number.isFinite(nextMs)) pumpIn(nextMs - clock.now());
-      },
-      () => {},
-    );
+    timer?.cancel();
+    const act = () => {
+      timer = undefined;
+      let nextMs = Number.POSITIVE_INFINITY;
+      for (const track of tracks.values()) {
+        if (track.ready.length === 0) continue;
+        line(track);
+        if (track.blockedUntilMs > clock.now()) nextMs = Math.min(nextMs, track.blockedUntilMs);
+      }
+      pump();
+      if (Number.isFinite(nextMs)) pumpIn(nextMs - clock.now());
+    };
+    timer = { cancel: clock.after(delayMs, act), atMs };
   };
 
   const launch = (track: Track, ref: DeliveryRef, slot: Slot, run: Run) => {
@@ -193,7 +189,7 @@ export function createDispatcher(deps: {
       connectionId === undefined ? waiting : (tracks.get(connectionId)?.ready.length ?? 0),
     stop() {
       isStopped = true;
-      timer?.stop.abort();
+      timer?.cancel();
     },
     idle: () => (slots.inUse() === 0 ? Promise.resolve() : new Promise(resolve => idlers.push(resolve))),
   };

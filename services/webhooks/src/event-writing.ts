@@ -60,7 +60,6 @@ export async function writeEvent(
     owed.map(one => [one.connection.connectionId, { state: 'pending' as const, run: 0 }]),
   );
   const status = rejection ? 'rejected' : statusOf(deliveries);
-  const receipt = { eventId: stamp.eventId, status, receivedAt, isDuplicate: false, isHeld };
   try {
     await armBacklogs(deps, owed, isHeld);
     await deps.store.transact(
@@ -76,13 +75,13 @@ export async function writeEvent(
     for (const { placement } of owed) if (placement.how === 'leased') placement.giveBack();
     const first = firstEventId(error);
     if (first === undefined) throw error;
-    return { ...receipt, eventId: first, isDuplicate: true };
+    return { eventId: first, status, receivedAt, isDuplicate: true, isHeld };
   }
   for (const { placement, delivery } of owed) {
     if (placement.how === 'leased') placement.start(delivery, received.request);
     else if (placement.how === 'due') deps.intake.offer(delivery);
   }
-  return receipt;
+  return { eventId: stamp.eventId, status, receivedAt, isDuplicate: false, isHeld };
 }
 
 const placementOf = ({ intake }: Deps, connection: Connection, isHeld: boolean): Placement =>
@@ -90,16 +89,19 @@ const placementOf = ({ intake }: Deps, connection: Connection, isHeld: boolean):
 
 function owe({ ids, clock }: Deps, connection: Connection, placement: Placement, stamp: Stamp): Owed {
   const { connectionId, sourceId, userId, ordered } = connection;
+  const { eventId, receivedAt, expiresAt } = stamp;
   const made: Delivery = {
-    ...stamp,
+    eventId,
+    receivedAt,
+    expiresAt,
     connectionId,
     run: 0,
     sourceId,
     userId,
     state: 'pending',
     attempts: 0,
-    dueIn: placement.how === 'backlog' ? connectionId : dueShardOf(stamp.eventId),
-    dueAt: stamp.receivedAt,
+    dueIn: placement.how === 'backlog' ? connectionId : dueShardOf(eventId),
+    dueAt: receivedAt,
     version: 1,
   };
   if (ordered) made.queueId = ids.next();
@@ -126,14 +128,16 @@ function firstEventId(error: unknown): string | undefined {
 
 const eventStep = (
   { source, request, dedupeId, rejection }: Received,
-  stamp: Stamp,
+  { eventId, receivedAt, expiresAt }: Stamp,
   status: EventStatus,
   deliveries: Record<string, DeliverySummary>,
 ): WriteStep =>
   write.put(event, {
-    ...stamp,
+    eventId,
+    receivedAt,
+    expiresAt,
     sourceId: source.sourceId,
-    shard: eventShardOf(stamp.eventId),
+    shard: eventShardOf(eventId),
     userId: source.userId,
     status,
     method: request.method,
@@ -165,19 +169,24 @@ function dedupeSteps({ source, dedupeId }: Received, { eventId, receivedAt }: St
   return [['provider id', write.put(dedupe, item, { ifAbsent: true })]];
 }
 
-function payloadSteps({ source, request }: Received, stamp: Stamp): Step[] {
+function payloadSteps({ source, request }: Received, { eventId, receivedAt, expiresAt }: Stamp): Step[] {
   const { method, query, headers, body } = request;
   const parts = Math.max(1, Math.ceil(body.length / limits.bodyPartBytes));
   return Array.from({ length: parts }, (_, part) => {
     const start = part * limits.bodyPartBytes;
     const bytes = parts === 1 ? body : body.slice(start, start + limits.bodyPartBytes);
+    const isFirst = part === 0;
     const item = {
-      ...stamp,
+      eventId,
+      receivedAt,
+      expiresAt,
       sourceId: source.sourceId,
       part,
       parts,
-      ...(part === 0 && { method, query: query || undefined, headers: JSON.stringify(headers) }),
-      ...(bytes.length > 0 && { body: bytes }),
+      method: isFirst ? method : undefined,
+      query: (isFirst && query) || undefined,
+      headers: isFirst ? JSON.stringify(headers) : undefined,
+      body: bytes.length > 0 ? bytes : undefined,
     };
     return [`payload ${part}`, write.put(payload, item)] as const;
   });

@@ -57,7 +57,7 @@ export const send = (
   { outbound }: PipelineDeps,
   outgoing: Outgoing,
   signal?: AbortSignal,
-): Promise<OutboundResult> => outbound.send({ ...outgoing, timeoutMs: limits.timeoutMs, signal });
+): Promise<OutboundResult> => outbound.send({ timeoutMs: limits.timeoutMs, signal, ...outgoing });
 
 export const isDelivered = (answer: OutboundResult): boolean =>
   answer.ok && answer.status >= 200 && answer.status < 300;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, createIds, createLogger, seededRandom } from '@stak/kit';
+import { type Clock, createIds, createLogger, seededRandom, systemClock } from '@stak/kit';
 import { toLambda } from '@stak/streams';
 import { createStore, type DynamoClient } from '@stak/table';
 import { createInbox, type Inbox } from '../../src/index.ts';
@@ -19,7 +19,11 @@ type Settings = { engine: EngineKind; policy: Policy; recipientsTogether: number
 // An inbox in two processes, which share nothing but the table. Time moves only when told to.
 export async function openWorld({ engine, policy, recipientsTogether, sabotage }: Settings) {
   let nowMs = startMs;
-  const clock: Clock = { now: () => nowMs, sleep: () => new Promise(resolve => setImmediate(resolve)) };
+  const clock: Clock = {
+    ...systemClock,
+    now: () => nowMs,
+    sleep: () => new Promise(resolve => setImmediate(resolve)),
+  };
   const backend = await openBackend(engine, startMs);
   const { client } = backend;
   const faults = withFaults(client, sabotage);
