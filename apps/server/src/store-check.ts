@@ -9,7 +9,10 @@ const deadlineMs = 1_500; // a probe waits two seconds
 
 // Whether the store answers: one key that nobody writes, half a unit a second at most. The control plane is left alone,
 // because its limits are low and it says nothing about the tables.
-export function storeCheck(client: Pick<DynamoClient, 'get'>, clock: Clock): () => Promise<void> {
+export function storeCheck(
+  client: Pick<DynamoClient, 'get'>,
+  clock: Pick<Clock, 'now' | 'sleep'>,
+): () => Promise<void> {
   const { partition, sort } = streamsTable.keys;
   const input = { TableName: streamsTable.name, Key: { [partition]: 'ready', [sort!]: 'ready' } };
   let latest: { atMs: number; answer: Promise<void> } | undefined;

@@ -1,6 +1,8 @@
 import { inputShapes } from '../http/shapes.ts';
+import { encodePlain } from '../storage/plain-item.ts';
 import type { Operation } from '../validation/operations.ts';
 import type { Shape } from '../validation/shape.ts';
+import { encoded } from '../values/attribute-value.ts';
 import { marshalItem, marshalValue, type NativeItem } from '../values/marshal.ts';
 
 // Turns the plain values in a request into tagged ones. An operation's shape says where its values are, so the
@@ -33,9 +35,18 @@ function compile(shape: Shape): Convert | undefined {
   }
 }
 
+// What a put writes, as against keys.
+function marshalWhole(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const item = marshalItem(value);
+  const bytes = encodePlain(value);
+  if (bytes) item[encoded] = bytes;
+  return item;
+}
+
 function compileStructure(entries: readonly { name: string; shape: Shape }[]): Convert | undefined {
   const members = entries.flatMap(({ name, shape }) => {
-    const convert = compile(shape);
+    const convert = name === 'Item' ? marshalWhole : compile(shape);
     return convert ? [{ name, convert }] : [];
   });
   if (members.length === 0) return undefined;

@@ -2,11 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bagOf, item } from '../../test/model/values.ts';
+import { validateAttributes } from '../validation/attribute-values.ts';
 import type { AttributeValue } from '../values/attribute-value.ts';
 import { equalItems } from '../values/compare.ts';
-import { unmarshalItem } from '../values/marshal.ts';
+import { marshalItem, type NativeItem, unmarshalItem } from '../values/marshal.ts';
 import { itemSize } from '../values/size.ts';
 import { decodeItem, decodeNative, decodeSize, encodeItem } from './codec.ts';
+import { encodePlain } from './plain-item.ts';
 
 describe('an item at rest', () => {
   it('comes back as it was, in both forms', () => {
@@ -68,5 +70,67 @@ describe('an item at rest', () => {
     const whole = bagOf([['deep', value]]);
     expect(equalItems(decodeItem(encodeItem(whole, 1)), whole)).toBe(true);
     expect(isDeepStrictEqual(decodeNative(encodeItem(whole, 1)), unmarshalItem(whole))).toBe(true);
+  });
+});
+
+describe('a plain item', () => {
+  const longWay = (native: NativeItem) => {
+    const whole = marshalItem(native);
+    validateAttributes(whole);
+    const size = itemSize(whole);
+    return { size, bytes: encodeItem(whole, size) };
+  };
+
+  it('is encoded as by the long way', () => {
+    const scalar = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.string({ unit: 'binary' }).filter(text => text.isWellFormed()),
+      fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }),
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.constant(-0),
+    );
+    const { value } = fc.letrec(tie => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        scalar,
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(fc.string({ minLength: 1 }), fc.oneof(tie('value'), fc.constant(undefined)), {
+          maxKeys: 4,
+        }),
+      ),
+    }));
+    let plain = 0;
+    const attribute = fc.oneof(value, fc.uint8Array({ maxLength: 9 }), fc.constant(undefined));
+    const name = fc.oneof(
+      fc.string({ minLength: 1 }),
+      fc.constantFrom('__proto__', 'toJSON', '\u0001N', '1', '0'),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(name, attribute, { maxKeys: 8 }), native => {
+        const found = encodePlain(native);
+        if (found) expect(found).toEqual(longWay(native));
+        if (found) plain += 1;
+      }),
+      { numRuns: 2000 },
+    );
+    expect(plain).toBeGreaterThan(1000);
+  });
+
+  it.each<[string, NativeItem]>([
+    ['half a surrogate pair', { a: '\ud800' }],
+    ['a name without characters', { '': 1 }],
+    ['a number that is none', { a: Number.NaN }],
+    ['a number past the safe integers', { a: 2 ** 53 }],
+    ['a very small number', { a: 1e-7 }],
+    ['a set', { a: new Set(['x']) }],
+    ['a date', { a: { b: new Date(0) } }],
+    ['an object with its own JSON', { a: Object.create({ toJSON: () => 'x' }) }],
+    ['a function', { a: { toJSON: () => 'x' } }],
+    ['an instance', Object.create({ toJSON: () => 'x' }, { a: { value: 1, enumerable: true } })],
+    ['more than an item holds', { a: 'x'.repeat(500_000) }],
+  ])('is not one with %s', (_, native) => {
+    expect(encodePlain(native)).toBeUndefined();
   });
 });

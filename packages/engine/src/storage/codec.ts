@@ -17,10 +17,14 @@ type StoredMap = { [name: string]: Stored };
 export function encodeItem(item: Item, size: number): Buffer {
   const state = { tagged: false };
   const text = JSON.stringify(storedMap(item, state));
+  return encodeText(text, size, state.tagged);
+}
+
+export function encodeText(text: string, size: number, hasTags: boolean): Buffer {
   const length = Buffer.byteLength(text);
   const isAscii = length === text.length;
   const bytes = Buffer.allocUnsafe(headerBytes + length);
-  bytes[0] = (state.tagged ? tagged : 0) | (isAscii ? ascii : 0);
+  bytes[0] = (hasTags ? tagged : 0) | (isAscii ? ascii : 0);
   bytes.writeUInt32LE(size, 1);
   bytes.write(text, headerBytes, isAscii ? 'latin1' : 'utf8');
   return bytes;

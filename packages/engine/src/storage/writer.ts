@@ -1,4 +1,4 @@
-import { type AttributeValue, type Item, newItem } from '../values/attribute-value.ts';
+import { type AttributeValue, encoded, type Item, newItem } from '../values/attribute-value.ts';
 import { equalItems } from '../values/compare.ts';
 import { byteLength, itemSize, valueSize } from '../values/size.ts';
 import { encodeChange } from './change-log.ts';
@@ -21,7 +21,7 @@ export function readImage(store: Pick<Store, 'get'>, key: Buffer): Image | undef
 
 export const makeImage = (item: Item, size = itemSize(item)): Image => ({
   item,
-  bytes: encodeItem(item, size),
+  bytes: item[encoded]?.bytes ?? encodeItem(item, size),
   size,
 });
 
@@ -71,10 +71,19 @@ export function projectedSize(table: Table, index: Index, image: Pick<Image, 'it
   return size;
 }
 
+const namesOfIndexes = new WeakMap<Index, Set<string>>();
+
 // The attributes an index carries; undefined for all of them.
 export function projectedNames(table: Table, index: Index): Set<string> | undefined {
-  const { projection, keys } = index;
-  if (projection.type === 'ALL') return undefined;
+  if (index.projection.type === 'ALL') return undefined;
+  const known = namesOfIndexes.get(index);
+  if (known) return known;
+  const names = listProjected(table, index);
+  namesOfIndexes.set(index, names);
+  return names;
+}
+
+function listProjected(table: Table, { projection, keys }: Index): Set<string> {
   const names = new Set([table.keys.hash.name, keys.hash.name]);
   if (table.keys.range) names.add(table.keys.range.name);
   if (keys.range) names.add(keys.range.name);

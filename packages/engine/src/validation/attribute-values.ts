@@ -1,6 +1,6 @@
 import { validationError } from '../errors.ts';
 import * as limits from '../limits.ts';
-import type { AttributeValue, Item } from '../values/attribute-value.ts';
+import { type AttributeValue, encoded, type Item } from '../values/attribute-value.ts';
 import { compareBytes, compareStrings } from '../values/compare.ts';
 import { compareNumbers, parseNumber } from '../values/number.ts';
 import { byteLength, itemSize } from '../values/size.ts';
@@ -84,6 +84,7 @@ export function validateValue(value: AttributeValue, depth = 1): void {
 }
 
 export function validateAttributes(item: Item, depth = 1): void {
+  if (item[encoded]) return; // nothing is encoded that is not valid
   for (const name in item) {
     checkAttributeName(name);
     validateValue(item[name] as AttributeValue, depth);

@@ -14,7 +14,10 @@ export type AttributeValue =
 
 export type AttributeType = 'S' | 'N' | 'B' | 'BOOL' | 'NULL' | 'M' | 'L' | 'SS' | 'NS' | 'BS';
 export type KeyType = 'S' | 'N' | 'B';
-export type Item = { [name: string]: AttributeValue };
+// An item that came in plain values is measured and encoded where it comes in, in the same pass that checks it.
+export type Item = { [name: string]: AttributeValue; [encoded]?: Encoded };
+export type Encoded = { size: number; bytes: Buffer };
+export const encoded: unique symbol = Symbol('encoded');
 
 // An object whose prototype chain is empty, so that an attribute called `__proto__` or `constructor` is an
 // attribute like any other. A constructor, unlike Object.create(null), keeps V8's fast properties.

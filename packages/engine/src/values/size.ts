@@ -1,9 +1,11 @@
-import type { AttributeValue, Item } from './attribute-value.ts';
+import { type AttributeValue, encoded, type Item } from './attribute-value.ts';
 
 // The size DynamoDB bills and limits: names and values in UTF-8 bytes, numbers by their digits.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 
 export function itemSize(item: Item): number {
+  const known = item[encoded];
+  if (known) return known.size;
   let size = 0;
   for (const name in item) size += byteLength(name) + valueSize(item[name]!);
   return size;
