@@ -36,7 +36,9 @@ function complete(entity: AnyEntity, input: object, ifVersion: number | undefine
   const hasKind = kind !== undefined && 'kind' in schema.shape;
   const strayKind = kind !== undefined && !hasKind && 'kind' in input;
   if (!hasKind && !strayKind && version === undefined) return input;
-  const whole: Attributes = { ...input };
+  // Not a spread: every attribute that is added to one goes through V8's runtime, a microsecond or two each.
+  const whole: Attributes = {};
+  for (const name of Object.keys(input)) if (name !== '__proto__') whole[name] = (input as Attributes)[name];
   if (hasKind) whole.kind = kind;
   if (strayKind) delete whole.kind;
   if (version !== undefined) whole[version] = ifVersion === undefined ? (whole[version] ?? 1) : ifVersion + 1;

@@ -28,27 +28,40 @@ export async function deliverySteps(
   const { kind, label } = content.audiences;
   const steps: Step[] = [...joining.steps];
   for (const [i, uid] of uids.entries()) {
-    const user = { ...place, uid };
+    const user = { tenant_key, inbox_key, uid };
     const before = states[i];
     const state = before ?? emptyState(user, joining.joined, service.ids.next());
     const touched = (before?.version ?? 0) + 1;
     const { host_system_id, sender, received, expiredat, message, body_bytes } = content;
     const copy = {
-      ...{ ...user, id, host_system_id, sender, audiences: { kind, label }, received, delivered, expiredat },
-      ...{ taxonomy, message, body_bytes, readat: null, seenat: null, archivedat: null },
+      tenant_key,
+      inbox_key,
+      uid,
+      id,
+      host_system_id,
+      sender,
+      audiences: { kind, label },
+      received,
+      delivered,
+      expiredat,
+      taxonomy,
+      message,
+      body_bytes,
+      readat: null,
+      seenat: null,
+      archivedat: null,
       ordinal: state.added + 1,
       touched,
     };
     const mark = { category: taxonomy?.category, read: false, seen: false, archived: false, touched };
-    const after = {
-      ...state,
+    const after = Object.assign({}, state, {
       counts: countMessage(state.counts, taxonomy?.category, arrived, 1),
       added: state.added + 1,
       next_expiry: Math.min(state.next_expiry ?? expiredat, expiredat),
-    };
+    });
     steps.push(
       [`copy for ${uid}`, write.put(userMessage, copy, { ifAbsent: true })],
-      [`expiry for ${uid}`, write.put(expiry, { ...user, id, expires: expiredat, ...mark })],
+      [`expiry for ${uid}`, write.put(expiry, { id, expires: expiredat, ...user, ...mark })],
       ...stateSteps(before, after),
     );
   }

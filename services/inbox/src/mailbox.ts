@@ -91,7 +91,7 @@ export function stateSteps(
   state: Omit<UserState, 'version' | 'kind'>,
 ): Step[] {
   const { uid } = state;
-  const whole = { ...state, ...totalsOf(state.counts) };
+  const whole = Object.assign({}, state, totalsOf(state.counts));
   const guard = before ? { ifVersion: before.version } : { ifAbsent: true };
   const steps: Step[] = [[`state of ${uid}`, write.put(userStats, whole, guard)]];
   const { tenant_key, inbox_key } = state;

@@ -102,7 +102,7 @@ async function contentSteps(
     const isLong = uids !== undefined && !made.audiences.uids;
     return [record(), ...body, ...(isLong ? audienceSteps(made, uids) : [])];
   }
-  const content = { ...made, message: stored(message, made.body_bytes) };
+  const content = { message: stored(message, made.body_bytes), ...made };
   if (uids) return [record(), ...body, ...(await deliverySteps(service, content, uids, config))];
   const { sent, steps } = await broadcastSteps(service, content);
   made.members = sent.members;
@@ -145,8 +145,8 @@ function makeSend(
   const isInline = uids === undefined || uids.length <= Math.min(recipientsTogether, roomFor(copied));
   const status = send_at !== undefined ? 'scheduled' : isInline ? 'sent' : 'delivering';
   return {
-    ...place,
     id: send_at === undefined ? ids.next() : idFor(ids, send_at * 1000),
+    ...place,
     host_system_id,
     sender: draft.sender ?? sender,
     audiences: { kind: uids ? 'users' : 'everyone', label, ...(isShort && { uids: [...uids] }) },

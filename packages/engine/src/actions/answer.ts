@@ -17,9 +17,9 @@ type PageInput = CapacityInput & { Select?: string };
 
 // How Query and Scan answer.
 export const pageAnswer = <T>(input: PageInput, page: Page<T>, view: View<T>, usage: () => Usage) => ({
-  ...(input.Select !== 'COUNT' && { Items: page.items }),
   Count: page.count,
   ScannedCount: page.scanned,
+  ...(input.Select !== 'COUNT' && { Items: page.items }),
   ...(page.lastKey && { LastEvaluatedKey: view.present(page.lastKey) }),
   ...capacityOf(input, usage),
 });

@@ -1,4 +1,4 @@
-import { readUnits, readUsage } from '../capacity.ts';
+import { type ConsumedCapacity, readUnits, readUsage } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
 import { itemKey } from '../storage/keys.ts';
 import { type GetItemInput, validateGetItem } from '../validation/get-item.ts';
@@ -14,8 +14,9 @@ export function getItem<T>(context: Context, input: GetItemInput, view: View<T>)
   const table = context.catalog.get(input.TableName);
   checkKey(table, input.Key);
   const { item, size } = readItem(context, itemKey(table, input.Key), view, { projection });
-  return {
-    ...(item !== undefined && { Item: item }),
-    ...capacityOf(input, () => readUsage(readUnits(size, input.ConsistentRead))),
-  };
+  const answer: { Item?: T; ConsumedCapacity?: ConsumedCapacity } = item === undefined ? {} : { Item: item };
+  return Object.assign(
+    answer,
+    capacityOf(input, () => readUsage(readUnits(size, input.ConsistentRead))),
+  );
 }

@@ -16,11 +16,11 @@ export async function putItem<T>(context: Context, input: PutItemInput, view: Vi
       const outcome = decide(context, plan);
       applyDecision(context, tx, plan, outcome);
       const { before, after } = outcome;
-      return {
-        ...(input.ReturnValues === 'ALL_OLD' && before && { Attributes: view.present(before.item) }),
-        ...capacityOf(input, () => writeUsage(table, before, after)),
-        ...itemCollectionMetrics(input, table, input.Item, view),
-      };
+      return Object.assign(
+        input.ReturnValues === 'ALL_OLD' && before ? { Attributes: view.present(before.item) } : {},
+        capacityOf(input, () => writeUsage(table, before, after)),
+        itemCollectionMetrics(input, table, input.Item, view),
+      );
     };
   });
 }

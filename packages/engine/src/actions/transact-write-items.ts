@@ -53,10 +53,11 @@ export async function transactWriteItems<T>(context: Context, input: TransactWri
       input.TransactItems,
       () => {
         const decisions = writeTogether(context, tx, writes);
-        return {
-          ...transactionCapacity(input.ReturnConsumedCapacity, decisions),
-          ...collectionMetrics(context, input, writes, view),
-        };
+        return Object.assign(
+          {},
+          transactionCapacity(input.ReturnConsumedCapacity, decisions),
+          collectionMetrics(context, input, writes, view),
+        );
       },
       () => ({ ...replayCapacity(context, input.ReturnConsumedCapacity, writes) }),
     ),

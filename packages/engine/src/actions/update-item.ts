@@ -21,11 +21,11 @@ export async function updateItem<T>(context: Context, input: UpdateItemInput, vi
       const outcome = decide(context, plan);
       applyDecision(context, tx, plan, outcome);
       const attributes = returnedAttributes(input.ReturnValues, outcome);
-      return {
-        ...(attributes && { Attributes: view.present(attributes) }),
-        ...capacityOf(input, () => writeUsage(table, outcome.before, outcome.after)),
-        ...itemCollectionMetrics(input, table, input.Key, view),
-      };
+      return Object.assign(
+        attributes ? { Attributes: view.present(attributes) } : {},
+        capacityOf(input, () => writeUsage(table, outcome.before, outcome.after)),
+        itemCollectionMetrics(input, table, input.Key, view),
+      );
     };
   });
 }
