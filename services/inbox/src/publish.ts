@@ -102,7 +102,7 @@ async function contentSteps(
     const isLong = uids !== undefined && !made.audiences.uids;
     return [record(), ...body, ...(isLong ? audienceSteps(made, uids) : [])];
   }
-  const content = { message: stored(message, made.body_bytes), ...made };
+  const content = Object.assign({}, made, { message: stored(message, made.body_bytes) });
   if (uids) return [record(), ...body, ...(await deliverySteps(service, content, uids, config))];
   const { sent, steps } = await broadcastSteps(service, content);
   made.members = sent.members;
