@@ -44,7 +44,8 @@ test('an index needs its keys defined, in the types that they have', async () =>
   const { GlobalSecondaryIndexUpdates } = newIndex('by-pk', 'pk');
   await expect(update('orders', { GlobalSecondaryIndexUpdates })).rejects.toMatchObject({
     name: 'ValidationException',
-    message: expect.stringContaining('Some index key attributes are not defined in AttributeDefinitions'),
+    message:
+      'One or more parameter values were invalid: AttributeDefinitions is not specified for index: by-pk',
   });
   await expect(update('orders', newIndex('by-pk', 'pk', 'N'))).rejects.toMatchObject({
     name: 'ValidationException',
@@ -55,7 +56,7 @@ test('an index needs its keys defined, in the types that they have', async () =>
       ...newIndex('by-day', 'day'),
       AttributeDefinitions: ['S', 'N'].map(type => ({ AttributeName: 'day', AttributeType: type })),
     }),
-  ).rejects.toMatchObject({ message: 'Cannot have two attributes with the same name' });
+  ).rejects.toMatchObject({ message: 'Attribute Name is duplicated: day' });
   await update('orders', newIndex('by-pk', 'pk'));
 });
 
@@ -308,7 +309,7 @@ test('tags of a table that is not there, and of another account', async () => {
   const own = 'arn:aws:dynamodb:eu-west-1:123456789012:table/nowhere';
   await expect(list(own)).rejects.toMatchObject({
     name: 'ResourceNotFoundException',
-    message: `Requested resource not found: ResourcArn: ${own} not found`,
+    message: `Requested resource not found: ResourceArn: ${own} not found`,
   });
   await expect(list('arn:aws:dynamodb:eu-west-1:999999999999:table/nowhere')).rejects.toMatchObject({
     name: 'AccessDeniedException',
@@ -326,6 +327,42 @@ test('ids are never given out twice, also after a drop', async () => {
   const { Streams } = await call(engine, 'ListStreams', { TableName: 'orders' });
   expect(new Set(Streams.map(stream => stream.StreamArn)).size).toBe(3);
   expect(engine.check().problems).toEqual([]);
+});
+
+const tag = (Key: string, Value: string) => ({ Key, Value });
+
+test.each([
+  [
+    { GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: 'ghost' } }] },
+    'Requested resource not found: Index ghost for table orders',
+  ],
+  [{ StreamSpecification: { StreamEnabled: false } }, 'Table has no stream to disable: TableName: orders'],
+  [
+    { StreamSpecification: { StreamEnabled: true } },
+    'If stream is being enabled then UpdateViewType is required',
+  ],
+  [
+    { SSESpecification: { Enabled: true }, TableClass: 'STANDARD' },
+    'Server-Side Encryption modification must be the only operation in the request',
+  ],
+  [
+    { DeletionProtectionEnabled: true, BillingMode: 'PAY_PER_REQUEST' },
+    'DeletionProtection modification must be the only operation in the request',
+  ],
+])('UpdateTable refuses %j as DynamoDB does', async (change, message) => {
+  await call(engine, 'CreateTable', hashTable('orders'));
+  await expect(update('orders', change)).rejects.toThrow(message);
+});
+
+test.each([
+  [[tag('a', '1'), tag('a', '2')], 'Duplicate Tag Keys provided as input: Duplicate Tag Key found a'],
+  [[tag('AWS:a', '1')], 'Tag Key cannot be prefixed with aws:, Key: AWS:a'],
+  [
+    Array.from({ length: 51 }, (_, i) => tag(`k${i}`, '')),
+    'Number of Tags exceed the current limit for the provided ResourceArn',
+  ],
+])('tags are refused as DynamoDB does, case %#', async (Tags, message) => {
+  await expect(call(engine, 'CreateTable', hashTable('orders', { Tags }))).rejects.toThrow(message);
 });
 
 test('limits, endpoints and backups answer what tools ask for', async () => {

@@ -1,8 +1,7 @@
 import type { Context } from '../context.ts';
-import { validationError } from '../errors.ts';
 import { tagsPerTable } from '../limits.ts';
 import { taggedTable } from '../tables/tagged-table.ts';
-import { type TagResourceInput, validateTagResource } from '../validation/tags.ts';
+import { type TagResourceInput, tooManyTags, validateTagResource } from '../validation/tags.ts';
 
 export async function tagResource(context: Context, input: TagResourceInput): Promise<object> {
   validateTagResource(input);
@@ -11,9 +10,7 @@ export async function tagResource(context: Context, input: TagResourceInput): Pr
     const tags = new Map(Object.entries(table.tags));
     for (const { Key, Value } of input.Tags) tags.set(Key, Value);
     if (tags.size > tagsPerTable) {
-      throw validationError(
-        `One or more parameter values were invalid: Number of tags exceeds the limit of ${tagsPerTable} per resource`,
-      );
+      throw tooManyTags();
     }
     context.catalog.save(tx, { ...table, tags: Object.fromEntries(tags) });
   });

@@ -18,7 +18,7 @@ export async function updateTable(
   const table = await context.submit(tx => {
     const current = knownTable(context, input.TableName);
     checkTableUpdate(current, input);
-    checkStreamChange(context, current, input.StreamSpecification);
+    checkStreamChange(current, input.StreamSpecification);
     const next = withIds(context.store, tx, newId => ({
       ...updateSettings(current, input, context.now()),
       indexes: updateIndexes(current, input, context.now(), newId),

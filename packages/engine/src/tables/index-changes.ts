@@ -22,9 +22,9 @@ export function updateIndexes(
       const index = defineIndex('global', Create, input.AttributeDefinitions ?? [], newId);
       indexes = [...indexes, { ...index, status: 'CREATING' }];
     } else if (Delete) {
-      indexes = replace(indexes, Delete.IndexName, index => ({ ...index, status: 'DELETING' }));
+      indexes = replace(table, indexes, Delete.IndexName, index => ({ ...index, status: 'DELETING' }));
     } else if (Update) {
-      indexes = replace(indexes, Update.IndexName, index => ({
+      indexes = replace(table, indexes, Update.IndexName, index => ({
         ...index,
         throughput: updateThroughput(
           index.throughput ?? { read: 0, write: 0 },
@@ -46,9 +46,9 @@ export function updateIndexes(
 const withoutThroughput = (index: Index): Index =>
   index.throughput ? { ...index, throughput: { read: 0, write: 0 } } : index;
 
-function replace(indexes: Index[], name: string, change: (index: Index) => Index): Index[] {
+function replace(table: Table, indexes: Index[], name: string, change: (index: Index) => Index): Index[] {
   const found = indexes.find(index => index.name === name && index.kind === 'global');
-  if (!found) throw resourceNotFound();
+  if (!found) throw resourceNotFound(`Requested resource not found: Index ${name} for table ${table.name}`);
   return indexes.map(index => (index === found ? change(index) : index));
 }
 

@@ -1,9 +1,7 @@
-import type { Context } from '../context.ts';
 import { validationError } from '../errors.ts';
 import type { Table, Throughput } from '../storage/table.ts';
 import type { ThroughputInput } from '../validation/table-members.ts';
 import type { UpdateTableInput } from '../validation/update-table.ts';
-import { streamArn } from './arns.ts';
 import { encryptionOf, onDemandOf } from './definition.ts';
 
 // What UpdateTable changes of a table besides its indexes and streams.
@@ -48,11 +46,7 @@ export function updateThroughput(
   return next;
 }
 
-export function checkStreamChange(
-  context: Context,
-  table: Table,
-  wanted: UpdateTableInput['StreamSpecification'],
-): void {
+export function checkStreamChange(table: Table, wanted: UpdateTableInput['StreamSpecification']): void {
   if (!wanted) return;
   const stream = table.streams.at(-1);
   if (!wanted.StreamEnabled) {
@@ -60,12 +54,11 @@ export function checkStreamChange(
     throw validationError(`Table has no stream to disable: TableName: ${table.name}`);
   }
   if (stream?.enabled) {
-    const arn = streamArn(context, table.name, stream.label);
-    throw validationError(`Table already has an enabled stream: TableName: ${table.name}, StreamArn: ${arn}`);
+    throw validationError(`Table already has an enabled stream: TableName: ${table.name}`);
   }
   if (!wanted.StreamViewType) {
     throw validationError(
-      'One or more parameter values were invalid: StreamViewType must be specified when a stream is enabled',
+      'One or more parameter values were invalid: If stream is being enabled then UpdateViewType is required',
     );
   }
 }

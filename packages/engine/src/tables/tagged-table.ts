@@ -12,5 +12,5 @@ export function taggedTable(context: Context, operation: string, arn: string): T
       `User: arn:aws:iam::${context.accountId}:root is not authorized to perform: dynamodb:${operation} on resource: ${arn}`,
     );
   }
-  return context.catalog.get(tableName, `Requested resource not found: ResourcArn: ${arn} not found`);
+  return context.catalog.get(tableName, `Requested resource not found: ResourceArn: ${arn} not found`);
 }

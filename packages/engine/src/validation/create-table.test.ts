@@ -178,7 +178,7 @@ const cases: Refusal[] = [
     'an update of nothing',
     'UpdateTable',
     { TableName, GlobalSecondaryIndexUpdates: [] },
-    'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required',
+    'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required',
   ],
   ['a change of protection', 'UpdateTable', { TableName, DeletionProtectionEnabled: false }, undefined],
   [
@@ -203,7 +203,7 @@ const cases: Refusal[] = [
         },
       ],
     },
-    `${invalid}Only one of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete may be specified`,
+    `${invalid}Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object`,
   ],
   [
     'a projection that names an attribute twice',
@@ -220,7 +220,7 @@ const cases: Refusal[] = [
         },
       ],
     },
-    `${invalid}Duplicate attribute in NonKeyAttributes: [b, b]`,
+    `${invalid}Duplicate element in NonKeyAttributes: b`,
   ],
   [
     'two updates of one index',

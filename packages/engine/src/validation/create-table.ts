@@ -158,7 +158,7 @@ function checkIndexThroughput(index: GlobalSecondaryIndexInput, billingMode: str
       `ProvisionedThroughput should not be specified for index: ${name} when BillingMode is PAY_PER_REQUEST`,
     );
   }
-  if (!throughput) throw invalid(`ProvisionedThroughput must be specified for index: ${name}`);
+  if (!throughput) throw invalid(`ProvisionedThroughput is not specified for index: ${name}`);
   checkThroughput(throughput);
 }
 
@@ -186,6 +186,6 @@ function checkStream(stream: CreateTableInput['StreamSpecification']): void {
     throw invalid('Table is being created with a stream disabled, UpdateViewType should not be specified');
   }
   if (stream.StreamEnabled && !stream.StreamViewType) {
-    throw invalid('Table is being created with a stream enabled, UpdateViewType should be specified');
+    throw invalid('Table is being created with a stream enabled, UpdateViewType is required');
   }
 }

@@ -43,10 +43,12 @@ export function checkKeysDefined(keys: KeySchemaInput, definitions: AttributeDef
   );
 }
 
+const firstRepeated = (names: string[]): string | undefined =>
+  names.find((name, i) => names.indexOf(name) < i);
+
 export function checkDefinedOnce(definitions: AttributeDefinitionsInput): void {
-  if (new Set(definitions.map(({ AttributeName }) => AttributeName)).size < definitions.length) {
-    throw validationError('Cannot have two attributes with the same name');
-  }
+  const repeated = firstRepeated(definitions.map(({ AttributeName }) => AttributeName));
+  if (repeated !== undefined) throw validationError(`Attribute Name is duplicated: ${repeated}`);
 }
 
 export function checkKeyOrder([hash, range]: KeySchemaInput): void {
@@ -93,7 +95,6 @@ export function checkProjection({ ProjectionType: type, NonKeyAttributes: names 
   if (!names && type === 'INCLUDE') {
     throw invalid('ProjectionType is INCLUDE, but NonKeyAttributes is not specified');
   }
-  if (names && new Set(names).size < names.length) {
-    throw invalid(`Duplicate attribute in NonKeyAttributes: [${names.join(', ')}]`);
-  }
+  const repeated = names && firstRepeated(names);
+  if (repeated !== undefined) throw invalid(`Duplicate element in NonKeyAttributes: ${repeated}`);
 }

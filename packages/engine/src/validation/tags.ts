@@ -1,6 +1,5 @@
 import { validationError } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { invalid } from './attribute-values.ts';
 import { checkConstraints, constraintError, violation } from './constraints.ts';
 import { list, required, string, structure, type TypeOf } from './shape.ts';
 
@@ -48,16 +47,20 @@ export function validateListTagsOfResource(input: ListTagsOfResourceInput): void
 }
 
 export function checkTags(tags: Tag[]): void {
-  const keys = new Set(tags.map(({ Key }) => Key));
-  if (keys.size < tags.length) throw invalid('Duplicate tag keys found in the request');
+  const keys = tags.map(({ Key }) => Key);
+  const repeated = keys.find((key, i) => keys.indexOf(key) < i);
+  if (repeated !== undefined) {
+    throw validationError(`Duplicate Tag Keys provided as input: Duplicate Tag Key found ${repeated}`);
+  }
   for (const key of keys) {
     if (key.toLowerCase().startsWith('aws:'))
-      throw invalid(`Tag keys starting with aws: are reserved. Key: ${key}`);
+      throw validationError(`Tag Key cannot be prefixed with aws:, Key: ${key}`);
   }
-  if (keys.size > limits.tagsPerTable) {
-    throw invalid(`Number of tags exceeds the limit of ${limits.tagsPerTable} per resource`);
-  }
+  if (keys.length > limits.tagsPerTable) throw tooManyTags();
 }
+
+export const tooManyTags = () =>
+  validationError('Number of Tags exceed the current limit for the provided ResourceArn');
 
 function checkArnPresence(arn: string | undefined): void {
   if (arn == null) throw validationError('Invalid TableArn');

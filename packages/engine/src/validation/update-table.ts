@@ -59,8 +59,9 @@ export function validateUpdateTable(input: UpdateTableInput): void {
     input.OnDemandThroughput;
   if (changes == null && !updates?.length) {
     throw validationError(
-      'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or ' +
-        'SSESpecification or ReplicaUpdates is required',
+      'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, ' +
+        'SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, ' +
+        'DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required',
     );
   }
   if (input.BillingMode === 'PROVISIONED' && !input.ProvisionedThroughput) {
@@ -69,7 +70,23 @@ export function validateUpdateTable(input: UpdateTableInput): void {
   if (input.BillingMode === 'PAY_PER_REQUEST' && input.ProvisionedThroughput) refuseThroughput();
   if (input.ProvisionedThroughput) checkThroughput(input.ProvisionedThroughput);
   if (input.OnDemandThroughput) checkOnDemandRange(input.OnDemandThroughput, true);
+  checkAlone(input);
   if (updates) checkIndexUpdates(updates);
+}
+
+// Some changes have to be made one by one.
+function checkAlone(input: UpdateTableInput): void {
+  const { AttributeDefinitions: _, TableName: __, ...changes } = input;
+  const asked = Object.entries(changes).filter(([, change]) => change != null).length;
+  if (asked < 2) return;
+  const alone = {
+    'Server-Side Encryption': input.SSESpecification,
+    TableClass: input.TableClass,
+    DeletionProtection: input.DeletionProtectionEnabled,
+  };
+  for (const [name, change] of Object.entries(alone)) {
+    if (change != null) throw invalid(`${name} modification must be the only operation in the request`);
+  }
 }
 
 const indexActions =
@@ -81,7 +98,11 @@ function checkIndexUpdates(updates: GlobalSecondaryIndexUpdateInput[]): void {
     const actions = [Update, Create, Delete].filter(action => action != null);
     const [action] = actions;
     if (!action) throw invalid(`One of ${indexActions} must not be null`);
-    if (actions.length > 1) throw invalid(`Only one of ${indexActions} may be specified`);
+    if (actions.length > 1) {
+      throw invalid(
+        'Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object',
+      );
+    }
     if (names.has(action.IndexName)) {
       throw invalid(
         `Only one global secondary index update per index is allowed simultaneously. Index: ${action.IndexName}`,
@@ -112,9 +133,12 @@ export function checkTableUpdate(table: Table, input: UpdateTableInput): void {
   for (const { Create } of input.GlobalSecondaryIndexUpdates ?? []) {
     if (!Create) continue;
     if (table.indexes.some(index => index.name === Create.IndexName)) {
-      throw invalid(`Index already exists: ${Create.IndexName}`);
+      throw validationError('Attempting to create an index which already exists');
     }
-    checkKeysDefined(Create.KeySchema, input.AttributeDefinitions ?? []);
+    if (!input.AttributeDefinitions?.length) {
+      throw invalid(`AttributeDefinitions is not specified for index: ${Create.IndexName}`);
+    }
+    checkKeysDefined(Create.KeySchema, input.AttributeDefinitions);
     if (billing === 'PROVISIONED' && !Create.ProvisionedThroughput) {
       throw invalid(`ProvisionedThroughput must be specified for index: ${Create.IndexName}`);
     }
