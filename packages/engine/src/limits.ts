@@ -8,6 +8,7 @@ export const pageBytes = 1024 * 1024; // Query and Scan, counted before the filt
 // Ours: what an index leaves out is read all the same, and a page of keys must not read gigabytes of items.
 export const pageReadBytes = 16 * 1024 * 1024;
 export const nestingDepth = 32;
+export const jsonNestingDepth = 63; // what is nested deeper is refused before it is looked at, in other words
 export const numberDigits = 38;
 export const batchGetKeys = 100;
 export const batchGetBytes = 16 * 1024 * 1024;

@@ -74,6 +74,19 @@ describe('nesting', () => {
     for (const value of [lists, maps])
       expectRefusal(await put(`{"pk":{"S":"a"},"sk":{"S":"a"},"deep":${value}}`));
   });
+
+  test('values are refused in the words for their depth', async () => {
+    const tooDeep = 'Nesting Levels have exceeded supported limits';
+    const messageAt = async (depth: number) => {
+      const value = nest(depth, '{"M":{"a":', '{"S":"x"}', '}}');
+      const reply = await put(`{"pk":{"S":"deep"},"sk":{"S":"a"},"deep":${value}}`);
+      return reply.status === 200 ? undefined : (JSON.parse(reply.body) as { message: string }).message;
+    };
+    expect(await messageAt(31)).toBeUndefined();
+    for (const depth of [32, 61])
+      expect(await messageAt(depth)).toMatch(new RegExp(`^1 validation error detected: ${tooDeep}`));
+    for (const depth of [63, 100]) expect(await messageAt(depth)).toMatch(new RegExp(`^${tooDeep}`));
+  });
 });
 
 describe('size', () => {

@@ -71,6 +71,14 @@ test('a batch takes ARNs of tables, and answers by what it was asked with', asyn
   expect(written.ConsumedCapacity).toEqual([{ TableName: arn, CapacityUnits: 1 }]);
   const { Responses } = await call(engine, 'BatchGetItem', { RequestItems: { [arn]: { Keys: keys } } });
   expect(Responses).toEqual({ [arn]: keys });
+  const twice = 'Provided list of item keys contains duplicates';
+  const requests = keys.map(Item => ({ PutRequest: { Item } }));
+  await expect(
+    call(engine, 'BatchWriteItem', { RequestItems: { [arn]: requests, orders: requests } }),
+  ).rejects.toThrow(twice);
+  await expect(
+    call(engine, 'BatchGetItem', { RequestItems: { [arn]: { Keys: keys }, orders: { Keys: keys } } }),
+  ).rejects.toThrow(twice);
   await expect(
     call(engine, 'BatchGetItem', { RequestItems: { [`${arn}/index/x`]: { Keys: keys } } }),
   ).rejects.toMatchObject({ name: 'ValidationException' });

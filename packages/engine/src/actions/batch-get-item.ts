@@ -16,7 +16,7 @@ import {
   type KeysAndAttributes,
   validateBatchGetItem,
 } from '../validation/batch-get-item.ts';
-import { checkBatchDuplicates } from '../validation/duplicates.ts';
+import { checkBatchAliases, checkBatchDuplicates } from '../validation/duplicates.ts';
 import { checkKey } from '../validation/keys.ts';
 import { nameInArn } from '../validation/table-name.ts';
 import type { Item } from '../values/attribute-value.ts';
@@ -43,6 +43,10 @@ export function batchGetItem<T>(context: Context, input: BatchGetItemInput, view
     bound.some(({ request }) => request.ConsistentRead),
   );
   const requests = bound.map(entry => prepare(context, entry));
+  checkBatchAliases(
+    requests.flatMap(({ table, request }) => request.Keys.map(key => ({ table, key }))),
+    requests.length,
+  );
   const responses: Record<string, T[]> = {};
   const unprocessed: Record<string, object> = {};
   const capacity: ConsumedCapacity[] = [];

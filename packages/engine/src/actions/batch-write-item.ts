@@ -6,7 +6,7 @@ import {
   validateBatchWriteItem,
   type WriteRequest,
 } from '../validation/batch-write-item.ts';
-import { checkBatchDuplicates } from '../validation/duplicates.ts';
+import { checkBatchAliases, checkBatchDuplicates } from '../validation/duplicates.ts';
 import { checkBatchItemKeys } from '../validation/keys.ts';
 import { nameInArn } from '../validation/table-name.ts';
 import type { Item } from '../values/attribute-value.ts';
@@ -18,7 +18,19 @@ import { applyDecision, decide, type Outcome, type Plan, planDelete, planPut } f
 export async function batchWriteItem<T>(context: Context, input: BatchWriteItemInput, view: View<T>) {
   validateBatchWriteItem(input);
   const names = Object.keys(input.RequestItems);
-  const prepare = () => names.map(name => planRequests(context, name, input.RequestItems[name]!));
+  const prepare = () => {
+    const groups = names.map(name => planRequests(context, name, input.RequestItems[name]!));
+    checkBatchAliases(
+      groups.flatMap((plans, i) =>
+        plans.map((plan, n) => ({
+          table: plan.table,
+          key: targetOf(input.RequestItems[names[i]!]![n]!),
+        })),
+      ),
+      names.length,
+    );
+    return groups;
+  };
   const prepared = prepare();
   return context.submit(tx => {
     // A table that has changed since wants its requests checked again.

@@ -110,7 +110,7 @@ function readElement(json: unknown, depth: number): AttributeValue {
 
 // Recursion ends where DynamoDB's own limit does, far before the stack would.
 function readValue(json: Json, depth: number): AttributeValue {
-  if (depth > limits.nestingDepth) throw nestingError();
+  if (depth > limits.jsonNestingDepth) throw nestingError();
   const value: Json = {};
   for (const type in json) {
     const content = json[type];

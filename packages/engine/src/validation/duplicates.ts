@@ -25,6 +25,11 @@ export function checkBatchDuplicates(targets: Iterable<Target>): void {
   if (hasDuplicates(targets)) throw validationError('Provided list of item keys contains duplicates');
 }
 
+// A table can stand in a batch by its name and by its ARN.
+export function checkBatchAliases(targets: Target[], names: number): void {
+  if (names > 1 && new Set(targets.map(({ table }) => table.id)).size < names) checkBatchDuplicates(targets);
+}
+
 export function checkTransactionDuplicates(targets: Iterable<Target>): void {
   if (hasDuplicates(targets)) {
     throw validationError('Transaction request cannot include multiple operations on one item');
