@@ -192,3 +192,60 @@ describe('ElectroDB', () => {
     expect(data.map(({ item }) => item)).toMatchObject([{ visits: 3 }, null]);
   });
 });
+
+it('ElectroDB queries an index whose key is the attributes themselves', async () => {
+  const attribute = (name: string, type: string) => ({ AttributeName: name, AttributeType: type });
+  const key = (names: string[], type: string) => names.map(name => ({ AttributeName: name, KeyType: type }));
+  await engine.execute('CreateTable', {
+    TableName: 'things',
+    BillingMode: 'PAY_PER_REQUEST',
+    KeySchema: [...key(['pk'], 'HASH'), ...key(['sk'], 'RANGE')],
+    AttributeDefinitions: [
+      ...['pk', 'sk', 'country', 'city', 'maker'].map(name => attribute(name, 'S')),
+      attribute('price', 'N'),
+    ],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: 'place',
+        KeySchema: [...key(['country', 'city'], 'HASH'), ...key(['maker', 'price'], 'RANGE')],
+        Projection: { ProjectionType: 'ALL' },
+      },
+    ],
+  });
+  const things = new Entity(
+    {
+      model: model('thing'),
+      attributes: {
+        id: { type: 'string', required: true },
+        country: { type: 'string', required: true },
+        city: { type: 'string', required: true },
+        maker: { type: 'string' },
+        price: { type: 'number' },
+      },
+      indexes: {
+        thing: { pk: { field: 'pk', composite: ['id'] }, sk: { field: 'sk', composite: [] } },
+        place: {
+          index: 'place',
+          type: 'composite',
+          pk: { composite: ['country', 'city'] },
+          sk: { composite: ['maker', 'price'] },
+        },
+      },
+    } as const,
+    { client: engine.documentClient(), table: 'things' },
+  );
+  const place = { country: 'it', city: 'rome' };
+  for (const [id, price] of Object.entries({ a: 30, b: 4, c: 100 })) {
+    await things.put({ id, ...place, maker: 'acme', price }).go();
+  }
+  await things.put({ id: 'd', ...place, maker: 'best', price: 1 }).go();
+  await things.put({ id: 'e', ...place, maker: 'best' }).go();
+  const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id).join('');
+  expect(ids(await things.query.place(place).go())).toBe('bacd');
+  expect(ids(await things.query.place({ ...place, maker: 'acme' }).go({ order: 'desc' }))).toBe('cab');
+  expect(ids(await things.query.place({ ...place, maker: 'acme' }).gt({ price: 4 }).go())).toBe('ac');
+  expect(ids(await things.query.place(place).begins({ maker: 'be' }).go())).toBe('d');
+  const first = await things.query.place(place).go({ limit: 2 });
+  const rest = await things.query.place(place).go({ cursor: first.cursor });
+  expect(ids(first) + ids(rest)).toBe('bacd');
+});
