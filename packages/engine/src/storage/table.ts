@@ -88,7 +88,8 @@ export const hashAttributes = ({ hash, more }: KeySchema): KeyAttribute[] =>
 export const rangeAttributes = ({ range, more }: KeySchema): KeyAttribute[] =>
   range ? (more ? [range, ...more.range] : [range]) : [];
 
-export const attributesOfKey = (keys: KeySchema): KeyAttribute[] => [
-  ...hashAttributes(keys),
-  ...rangeAttributes(keys),
-];
+export function attributesOfKey(keys: KeySchema): KeyAttribute[] {
+  const { hash, range, more } = keys;
+  if (more) return [...hashAttributes(keys), ...rangeAttributes(keys)];
+  return range ? [hash, range] : [hash];
+}
