@@ -243,7 +243,14 @@ it('ElectroDB queries an index whose key is the attributes themselves', async ()
   const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id).join('');
   expect(ids(await things.query.place(place).go())).toBe('bacd');
   expect(ids(await things.query.place({ ...place, maker: 'acme' }).go({ order: 'desc' }))).toBe('cab');
-  expect(ids(await things.query.place({ ...place, maker: 'acme' }).gt({ price: 4 }).go())).toBe('ac');
+  expect(
+    ids(
+      await things.query
+        .place({ ...place, maker: 'acme' })
+        .gt({ price: 4 })
+        .go(),
+    ),
+  ).toBe('ac');
   expect(ids(await things.query.place(place).begins({ maker: 'be' }).go())).toBe('d');
   const first = await things.query.place(place).go({ limit: 2 });
   const rest = await things.query.place(place).go({ cursor: first.cursor });
