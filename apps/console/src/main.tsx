@@ -15,6 +15,7 @@ const theme = createTheme({
   primaryShade: 9,
   defaultRadius: 'md',
   cursorType: 'pointer',
+  respectReducedMotion: true,
   // A cross says nothing to a screen reader.
   components: { CloseButton: { defaultProps: { 'aria-label': 'Close' } } },
 });

@@ -2,28 +2,29 @@ import { readFile } from 'node:fs/promises';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
-import { type House, openDestination, openHouse } from './house.ts';
 import { type Model, openModel } from './model.ts';
-import { openShop } from './shop.ts';
-import { expectNoBarriers, overhang, signUp } from './visitor.ts';
+import { openPage, openSignedInPage } from './signed-in-page.ts';
+import { openTenantPage } from './tenant-page.ts';
+import { openDestination, openTestServer, type TestServer } from './test-server.ts';
+import { expectUsable, overhang } from './usability.ts';
 
 const browser = await openBrowser();
-let house: House;
+let server: TestServer;
 let model: Model;
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
 
 beforeAll(async () => {
   if (!browser) return;
   model = await openModel();
-  house = await openHouse({ STAK_OPENAI_URL: model.url });
+  server = await openTestServer({ STAK_OPENAI_URL: model.url });
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
-  await house?.close();
+  await server?.close();
   model?.close();
 });
 
-const enter = (context?: BrowserContextOptions) => openShop(browser!, house.url, { context });
+const enter = (context?: BrowserContextOptions) => openTenantPage(browser!, server.url, { context });
 const pane = (page: Page) => page.getByRole('region', { name: 'Conversation' });
 const log = (page: Page) => page.getByRole('log', { name: 'Turns' });
 const badge = (page: Page) => log(page).getByRole('group', { name: 'How it was answered' });
@@ -40,17 +41,9 @@ async function choose(page: Page, thing: string, action: string): Promise<void> 
 
 const act = (page: Page, action: string) => choose(page, 'this conversation', action);
 
-async function expectUsable(page: Page, name: string): Promise<void> {
-  await expectNoBarriers(page, name);
-  await page.setViewportSize({ width: 390, height: 800 });
-  await expect.poll(() => overhang(page), { message: name }).toBe(0);
-  await page.setViewportSize({ width: 1280, height: 800 });
-}
-
 describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs a browser)', slowly, () => {
   it('makes a tenant, talks to its agent, and turns it off and on', async () => {
-    const { page, failures } = await signUp(browser!, house.url);
-    onTestFinished(() => page.context().close());
+    const { page, failures } = await openSignedInPage(browser!, server.url, { path: '/console/' });
     await page.getByRole('navigation', { name: 'Main' }).getByText('Agents').click();
     await page.getByText('There is no tenant yet').waitFor();
     await page.getByRole('button', { name: 'New tenant' }).click();
@@ -273,8 +266,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await dialog.getByRole('button', { name: 'Make a new link' }).click();
     const good = await link();
 
-    const guest = await browser!.newContext({ colorScheme: 'light' }).then(context => context.newPage());
-    onTestFinished(() => guest.context().close());
+    const { page: guest } = await openPage(browser!, { colorScheme: 'light' });
     const accept = async (address: string) => {
       await guest.goto(address);
       await guest.getByRole('textbox', { name: 'Name' }).fill('Bob');
@@ -298,8 +290,8 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
   });
 
   it('switches skills, and registers one that the tenant serves itself', async () => {
-    const server = await openDestination(200);
-    onTestFinished(() => server.close());
+    const destination = await openDestination(200);
+    onTestFinished(() => destination.close());
     const { page, client, tenant_id, open, failures } = await enter({ colorScheme: 'light' });
     const settings = async () => (await client.tenants.getSettings({ tenant_id })).data;
     const field = (name: string) => page.getByRole('textbox', { name, exact: true });
@@ -310,7 +302,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('button', { name: 'Register a skill' }).click();
     await field('Name').fill('opening_hours');
     await field('What it does').fill('Tells when the shop is open.');
-    await field('Address').fill(server.url);
+    await field('Address').fill(destination.url);
     await field('Words that call it').fill('opening hours');
     await field('Arguments').fill('[]');
     const register = page.getByRole('button', { name: 'Register', exact: true });
@@ -328,7 +320,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('tab', { name: 'Chat' }).click();
     await say(page, 'What are your opening hours?');
     await badge(page).getByText('opening_hours').first().waitFor();
-    expect(JSON.parse(server.bodies[0]!)).toMatchObject({ skill: 'opening_hours', user_id: 'ann' });
+    expect(JSON.parse(destination.bodies[0]!)).toMatchObject({ skill: 'opening_hours', user_id: 'ann' });
 
     await page.getByRole('tab', { name: 'Skills' }).click();
     await choose(page, 'opening_hours', 'Change…');

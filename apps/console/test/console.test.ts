@@ -1,29 +1,28 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createClient } from '@stak/client';
+import { type Client, createClient } from '@stak/client';
 import { issueSignInToken, signInLink } from '@stak/server';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
-import { type House, openDestination, openHouse } from './house.ts';
-import { clientOf, expectNoBarriers, findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+import { newAccount, openPage, openSignedInPage, type PageOptions } from './signed-in-page.ts';
+import { openDestination, openTestServer, type TestServer } from './test-server.ts';
+import { expectUsable, findBarriers, follow } from './usability.ts';
 
 const browser = await openBrowser();
-let house: House;
+let server: TestServer;
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
 
 beforeAll(async () => {
-  if (browser) house = await openHouse();
+  if (browser) server = await openTestServer();
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
-  await house?.close();
+  await server?.close();
 });
 
-async function enter(options: Parameters<typeof signUp>[2] = {}): Promise<Visitor> {
-  const visitor = await signUp(browser!, house.url, options);
-  onTestFinished(() => visitor.page.context().close());
-  return visitor;
-}
+const enter = (options: PageOptions = {}) =>
+  openSignedInPage(browser!, server.url, { path: '/console/', ...options });
 
 const post = (address: string, body: unknown) =>
   fetch(address, {
@@ -32,15 +31,20 @@ const post = (address: string, body: unknown) =>
     body: JSON.stringify(body),
   });
 
-async function createSource({ page }: Visitor, name: string): Promise<string> {
-  await page.goto(`${house.url}/console/webhooks`);
+async function createSource(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'New source' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
   await page.getByRole('button', { name: 'Create source' }).click();
   return page.getByTestId('address').innerText();
 }
 
-async function connect({ page }: Visitor, destination: string): Promise<void> {
+// What the page makes by its form, made by the API.
+async function sampleSource(client: Client): Promise<{ path: string; address: string }> {
+  const { data } = await client.webhooks.createSource({ body: { name: 'Shop' } });
+  return { path: `/console/webhooks/${data.sourceId}`, address: data.ingestUrl! };
+}
+
+async function connect(page: Page, destination: string): Promise<void> {
   await page.getByRole('tab', { name: 'Connections' }).click();
   await page.getByRole('button', { name: 'New connection' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Billing');
@@ -51,7 +55,15 @@ async function connect({ page }: Visitor, destination: string): Promise<void> {
 
 describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browser)', slowly, () => {
   it('lets somebody sign up, out and in again, and stays signed in', async () => {
-    const { page, email, password, failures } = await enter();
+    const { page, failures } = await openPage(browser!);
+    const { name, email, password } = newAccount();
+    await page.goto(`${server.url}/console/`);
+    await page.getByRole('button', { name: 'Make an account' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill(name);
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+    await page.getByLabel('Password').first().fill(password);
+    await page.getByRole('button', { name: 'Sign up' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.getByText('All systems ready').waitFor();
     await page.reload();
     await page.getByText('Events this month').waitFor();
@@ -68,17 +80,15 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
 
   it('opens the demo workspace with the link that was printed, once', async () => {
     const demo = { email: 'demo@example.com', password: 'a long enough password' };
-    const { accounts } = createClient({ baseUrl: house.url });
+    const { accounts } = createClient({ baseUrl: server.url });
     await accounts.signUp({ body: { ...demo, name: 'Demo', cookie: false } });
-    await writeFile(join(house.dataFolder, 'demo.json'), JSON.stringify({ ...demo, isFilled: true }));
-    const page = await browser!.newPage();
-    onTestFinished(() => page.close());
-    page.setDefaultTimeout(20_000);
-    await page.goto(`${house.url}/console/`);
+    await writeFile(join(server.dataFolder, 'demo.json'), JSON.stringify({ ...demo, isFilled: true }));
+    const { page } = await openPage(browser!);
+    await page.goto(`${server.url}/console/`);
     await page.getByText('open it with the link that the server printed').waitFor();
     expect(await page.getByRole('button', { name: 'Open the demo workspace' }).count()).toBe(0);
 
-    const link = signInLink(house.url, await issueSignInToken(house.dataFolder));
+    const link = signInLink(server.url, await issueSignInToken(server.dataFolder));
     await page.goto(link);
     await page.getByRole('button', { name: 'Open the demo workspace' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -92,11 +102,10 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
   it('shows a webhook as it arrives, what became of it, and delivers it again', async () => {
     const destination = await openDestination(500);
     onTestFinished(() => destination.close());
-    const visitor = await enter();
-    const { page } = visitor;
-    const address = await createSource(visitor, 'Shop');
+    const { page, failures } = await enter({ path: '/console/webhooks' });
+    const address = await createSource(page, 'Shop');
     await page.getByText(`curl ${address}`).waitFor();
-    await connect(visitor, destination.url);
+    await connect(page, destination.url);
     await page.getByRole('button', { name: 'Run the sample' }).click();
     await page.getByText('The filter lets it through').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
@@ -117,16 +126,16 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     expect(destination.bodies.at(-1)).toBe('{"type":"order.paid"}');
     await page.getByText('Hex', { exact: true }).click();
     await page.getByText('7b 22 74 79 70 65 22').waitFor();
-    expect(visitor.failures).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
   it('asks before a connection, a source and the trash are gone', async () => {
-    const visitor = await enter();
-    const { page } = visitor;
+    const { page, client, failures } = await enter({ path: undefined });
     const confirm = (button: string) =>
       page.getByRole('dialog').getByRole('button', { name: button }).click();
-    await createSource(visitor, 'Shop');
-    await connect(visitor, `${house.url}/nowhere`);
+    const { path } = await sampleSource(client);
+    await page.goto(server.url + path);
+    await connect(page, `${server.url}/nowhere`);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Delete Billing' }).click();
     await confirm('Cancel');
@@ -137,7 +146,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await confirm('Delete source');
     await page.getByText('There is no source yet').waitFor();
 
-    await page.goto(`${house.url}/console/tasks?view=list`);
+    await follow(page, '/console/tasks?view=list');
     await page.getByRole('textbox', { name: 'New task' }).fill('Call Ann');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Delete Call Ann' }).click();
@@ -146,13 +155,13 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByRole('button', { name: 'Empty the trash' }).click();
     await confirm('Empty the trash');
     await page.getByText('The trash is empty').waitFor();
-    expect(visitor.failures).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
   it('says what is wrong with a filter, at the filter', async () => {
-    const visitor = await enter();
-    const { page } = visitor;
-    await createSource(visitor, 'Shop');
+    const { page, client } = await enter({ path: undefined });
+    const { path } = await sampleSource(client);
+    await page.goto(server.url + path);
     await page.getByRole('tab', { name: 'Connections' }).click();
     await page.getByRole('button', { name: 'New connection' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Billing');
@@ -164,17 +173,16 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
   });
 
   it('shows in the overview what happens, as it happens, and how far everything is', async () => {
-    const visitor = await enter();
-    const { page } = visitor;
-    const address = await createSource(visitor, 'Shop');
-    await page.goto(`${house.url}/console/`);
+    const { page, client, failures } = await enter({ path: undefined });
+    const { address } = await sampleSource(client);
+    await page.goto(`${server.url}/console/`);
     const figures = (service: string) => page.getByRole('region', { name: service }).innerText();
     await expect.poll(() => figures('Webhooks')).toContain('Events\n\n0');
     await expect.poll(() => figures('Inbox')).toContain('No message in these days');
     await expect.poll(() => figures('Agents')).toContain('talk to its agent');
     await post(address, { type: 'order.paid' });
     const other = await page.context().newPage();
-    await other.goto(`${house.url}/console/tasks`);
+    await other.goto(`${server.url}/console/tasks`);
     await other.getByRole('textbox', { name: 'New task' }).fill('Call Ann 2020-01-01');
     await other.keyboard.press('Enter');
     await expect.poll(() => figures('Tasks')).toContain('Late\n\n1');
@@ -186,18 +194,17 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByText('workers run').waitFor();
     // What everybody together uses is not for every customer.
     expect(await page.getByText('Capacity units').count()).toBe(0);
-    expect(visitor.failures).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
   it('tells an account in the overview what it was reminded of', async () => {
-    const visitor = await enter();
-    const { page, failures } = visitor;
+    const { page, client, failures } = await enter();
     await page.getByText('Nothing needs you').waitFor();
-    const { tasks, accounts } = await clientOf(house.url, visitor);
+    const { tasks, accounts } = client;
     const reminder = { at: new Date(Date.now() + 100).toISOString() };
     await tasks.create({ body: { title: 'Call Ann', reminder } });
     const own = (await accounts.mintInboxToken()).data;
-    const { inbox } = createClient({ baseUrl: house.url, token: own.token });
+    const { inbox } = createClient({ baseUrl: server.url, token: own.token });
     const place = { tenant_id: own.tenant_id, inbox_key: 'tasks', uid: 'me' };
     const unread = () =>
       inbox.counts(place).then(
@@ -213,15 +220,16 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
   });
 
   it('can be used by everybody, in light and dark and on a phone', async () => {
-    const visitor = await enter({ colorScheme: 'light' });
-    const { page } = visitor;
-    const address = await createSource(visitor, 'Shop');
+    const { page, client, failures } = await enter({ colorScheme: 'light' });
+    const { address, path: source } = await sampleSource(client);
     const { eventId } = (await (await post(address, { a: 1 })).json()) as { eventId: string };
-    const source = new URL(page.url()).pathname;
-    await page.goto(`${house.url}/console/tasks`);
-    await page.getByRole('textbox', { name: 'New task' }).fill('Call Ann 2020-01-01 !urgent #sales @phone');
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Move Call Ann' }).waitFor();
+    const task = {
+      due_date: '2020-01-01',
+      priority: 'urgent',
+      category: 'sales',
+      labels: ['phone'],
+    } as const;
+    await client.tasks.create({ body: { title: 'Call Ann', ...task } });
 
     // Each page, and what is there when it is ready.
     const places = {
@@ -233,19 +241,15 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
       '/console/account': 'There is no key yet',
     };
     for (const [path, text] of Object.entries(places)) {
-      await page.goto(house.url + path);
+      await follow(page, path);
       await page.getByText(text).first().waitFor();
-      await expectNoBarriers(page, path);
-      await page.setViewportSize({ width: 390, height: 800 });
-      expect(await overhang(page), path).toBe(0);
-      await page.setViewportSize({ width: 1280, height: 800 });
+      await expectUsable(page, path);
     }
-    expect(visitor.failures).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
   it('says when there is no connection, and does then what was asked meanwhile', async () => {
-    const { page } = await enter();
-    await page.goto(`${house.url}/console/tasks`);
+    const { page } = await enter({ path: '/console/tasks' });
     await page.getByText('There is no task yet').waitFor();
     await page.context().setOffline(true);
     await page.evaluate("dispatchEvent(new Event('offline'))"); // a machine without a network says nothing new
@@ -258,9 +262,8 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
   });
 
   it('needs little script to begin', async () => {
-    const page = await browser!.newPage();
-    onTestFinished(() => page.close());
-    await page.goto(`${house.url}/console/`, { waitUntil: 'networkidle' });
+    const { page } = await openPage(browser!);
+    await page.goto(`${server.url}/console/`, { waitUntil: 'networkidle' });
     const bytes = await page.evaluate(
       `performance.getEntriesByType('resource').filter(one => one.name.endsWith('.js'))
         .reduce((sum, one) => sum + one.encodedBodySize, 0)`,

@@ -1,36 +1,33 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
-import { type House, openHouse } from './house.ts';
-import { findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+import { openSignedInPage, type PageOptions, type SignedInPage } from './signed-in-page.ts';
+import { openTestServer, type TestServer } from './test-server.ts';
+import { expectUsable } from './usability.ts';
 
 const browser = await openBrowser();
-let house: House;
-let shops = 0;
+let server: TestServer;
+let tenants = 0;
 
 beforeAll(async () => {
-  if (browser) house = await openHouse();
+  if (browser) server = await openTestServer();
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
-  await house?.close();
+  await server?.close();
 });
 
-// A shop with an inbox and one user, made as the page tells somebody who has nothing.
-async function openShop(options: Parameters<typeof signUp>[2] = {}): Promise<Visitor> {
-  const visitor = await signUp(browser!, house.url, options);
-  const { page } = visitor;
-  onTestFinished(() => page.context().close());
-  await page.goto(`${house.url}/console/inbox`);
-  await page.getByRole('textbox', { name: 'Name' }).fill(`Shop ${++shops}`);
-  await page.getByRole('button', { name: 'Create tenant' }).click();
-  await page.getByRole('textbox', { name: 'Title' }).fill('News');
-  await page.getByRole('button', { name: 'Create inbox' }).click();
-  await page.getByText('Nobody to look at yet').waitFor();
-  await page.getByRole('textbox', { name: 'Name' }).fill('Ann');
-  await page.getByRole('button', { name: 'Add user' }).click();
+// The inbox of the only user of a new tenant.
+async function openInbox(options: PageOptions = {}): Promise<SignedInPage> {
+  const signedIn = await openSignedInPage(browser!, server.url, options);
+  const { page, client } = signedIn;
+  const tenant_id = `shop-${++tenants}`;
+  await client.tenants.create({ body: { tenant_id, name: 'Shop' } });
+  await client.tenants.createUser({ tenant_id, body: { user_id: 'ann', display_name: 'Ann' } });
+  await client.inbox.writeInbox({ tenant_id, inbox_key: 'news', body: { title: 'News' } });
+  await page.goto(`${server.url}/console/inbox`);
   await isLive(page);
-  return visitor;
+  return signedIn;
 }
 
 const isLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
@@ -47,7 +44,7 @@ async function sendToEveryone(page: Page, title: string): Promise<void> {
   await page.getByRole('button', { name: 'Send', exact: true }).click();
 }
 
-async function openSecondWindow({ page }: Visitor): Promise<Page> {
+async function openSecondWindow(page: Page): Promise<Page> {
   const other = await page.context().newPage();
   await other.goto(page.url());
   await isLive(other);
@@ -55,10 +52,22 @@ async function openSecondWindow({ page }: Visitor): Promise<Page> {
 }
 
 describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a browser)', () => {
+  it('leads somebody who has nothing to a tenant, an inbox and a user', async () => {
+    const { page, failures } = await openSignedInPage(browser!, server.url, { path: '/console/inbox' });
+    await page.getByRole('textbox', { name: 'Name' }).fill(`Shop ${++tenants}`);
+    await page.getByRole('button', { name: 'Create tenant' }).click();
+    await page.getByRole('textbox', { name: 'Title' }).fill('News');
+    await page.getByRole('button', { name: 'Create inbox' }).click();
+    await page.getByText('Nobody to look at yet').waitFor();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Ann');
+    await page.getByRole('button', { name: 'Add user' }).click();
+    await isLive(page);
+    expect(failures).toEqual([]);
+  });
+
   it('sends to a user, rings the bell, and tells other windows what was done', async () => {
-    const visitor = await openShop();
-    const { page } = visitor;
-    const other = await openSecondWindow(visitor);
+    const { page, failures } = await openInbox();
+    const other = await openSecondWindow(page);
     await page.getByLabel('Users', { exact: true }).first().fill('ann');
     await page.getByRole('textbox', { name: 'Title' }).fill('Order 1 is paid');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -75,11 +84,11 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await inboxOf(page).getByRole('button', { name: 'Archived', exact: true }).click();
     await inboxOf(page).getByRole('button', { name: 'Move to inbox: Order 1 is paid' }).click();
     await messageIn(other, 'Order 1 is paid').waitFor();
-    expect(visitor.failures).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
   it('snoozes by keys, and marks everything read', async () => {
-    const { page } = await openShop();
+    const { page } = await openInbox();
     await sendToEveryone(page, 'Sale');
     await inboxOf(page).getByRole('button', { name: 'Snooze: Sale' }).focus();
     await page.keyboard.press('Enter');
@@ -98,7 +107,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
   });
 
   it('keeps an opened message in sight, and a category in which nothing is left', async () => {
-    const { page } = await openShop();
+    const { page } = await openInbox();
     await page.getByLabel('Category').first().fill('offer');
     await sendToEveryone(page, 'Sale');
     await inboxOf(page).getByRole('button', { name: 'Unread', exact: true }).click();
@@ -117,9 +126,8 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
   });
 
   it('tells how many have read it, and takes it back from everyone', async () => {
-    const visitor = await openShop();
-    const { page } = visitor;
-    const other = await openSecondWindow(visitor);
+    const { page, failures } = await openInbox();
+    const other = await openSecondWindow(page);
     await sendToEveryone(page, 'Sale');
     await inboxOf(other).getByRole('button', { name: 'Mark read: Sale' }).click();
     await page.getByRole('tab', { name: 'Sent' }).click();
@@ -128,13 +136,12 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await page.getByRole('dialog').getByRole('button', { name: 'Redact' }).click();
     await messageIn(other, 'Sale').waitFor({ state: 'detached' });
     await page.getByText('redacted', { exact: true }).waitFor();
-    expect(visitor.failures).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
   it('keeps settings, and lets nobody overwrite what another window saved', async () => {
-    const visitor = await openShop();
-    const { page } = visitor;
-    const other = await openSecondWindow(visitor);
+    const { page } = await openInbox();
+    const other = await openSecondWindow(page);
     for (const window of [page, other]) {
       await window.getByRole('tab', { name: 'Settings' }).click();
       await settingsOf(window).getByRole('textbox', { name: 'Messages expire after' }).fill('60d');
@@ -148,21 +155,20 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await expect.poll(() => ttl.inputValue()).toBe('60d');
   });
 
-  it.each(['light', 'dark'] as const)('can be used by everybody and on a phone, %s', async colorScheme => {
-    const { page, failures } = await openShop({ colorScheme, viewport: { width: 1280, height: 800 } });
+  it('can be used by everybody, in light and dark and on a phone', async () => {
+    const { page, failures } = await openInbox({
+      colorScheme: 'light',
+      viewport: { width: 1280, height: 800 },
+    });
     await page.getByRole('textbox', { name: 'Link' }).fill('https://shop.example/');
     await page.getByLabel('Category').first().fill('offer');
     await sendToEveryone(page, 'Sale');
     await messageIn(page, 'Sale').waitFor();
     await bell(page, 'Notifications, 1 unread').click();
     for (const tab of ['Messages', 'Sent', 'Settings']) {
-      await page.setViewportSize({ width: 1280, height: 800 });
       await page.getByRole('tab', { name: tab }).click();
       await page.getByRole('tabpanel', { name: tab }).waitFor();
-      expect(await findBarriers(page), tab).toEqual([]);
-      await page.setViewportSize({ width: 390, height: 800 });
-      // The menu slides away first, and the page with it.
-      await expect.poll(() => overhang(page), { message: tab }).toBe(0);
+      await expectUsable(page, tab);
     }
     expect(failures).toEqual([]);
   });

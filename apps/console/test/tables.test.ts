@@ -1,52 +1,47 @@
-import type { Client } from '@stak/client';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
-import { type House, openHouse } from './house.ts';
-import { clientOf, expectNoBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+import { openSignedInPage, type PageOptions, type SignedInPage } from './signed-in-page.ts';
+import { openTestServer, type TestServer } from './test-server.ts';
+import { expectUsable, follow } from './usability.ts';
 
 const browser = await openBrowser();
-let house: House;
+let server: TestServer;
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
 
 beforeAll(async () => {
-  if (browser) house = await openHouse({ STAK_TABLES_EXPLORER: 'usr_somebodyelse' });
+  if (browser) server = await openTestServer({ STAK_TABLES_EXPLORER: 'usr_somebodyelse' });
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
-  await house?.close();
+  await server?.close();
 });
 
-type Operator = Visitor & { userId: string; client: Client };
+type Operator = SignedInPage & { userId: string };
 
 // Somebody who may look into every table, and has one task.
-async function enter(options: Parameters<typeof signUp>[2] = {}): Promise<Operator> {
-  const visitor = await signUp(browser!, house.url, options);
-  onTestFinished(() => visitor.page.context().close());
-  const client = await clientOf(house.url, visitor);
-  const { userId } = (await client.accounts.getMe()).data;
-  house.admitOperator(userId);
-  await client.tasks.create({ body: { title: 'Call Ann' } });
-  return { ...visitor, userId, client };
+async function enter(options: PageOptions = {}): Promise<Operator> {
+  const signedIn = await openSignedInPage(browser!, server.url, options);
+  const { userId } = (await signedIn.client.accounts.getMe()).data;
+  server.admitOperator(userId);
+  await signedIn.client.tasks.create({ body: { title: 'Call Ann' } });
+  return { ...signedIn, userId };
 }
 
-const openTable = (page: Page, path: string) => page.goto(`${house.url}/console/tables/${path}`);
+const openTable = (page: Page, path: string) => page.goto(`${server.url}/console/tables/${path}`);
 const item = (page: Page, text: string) => page.getByRole('button', { expanded: false, name: text });
 
 describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs a browser)', slowly, () => {
   it('is there for operators only', async () => {
-    const visitor = await signUp(browser!, house.url);
-    onTestFinished(() => visitor.page.context().close());
-    const { page } = visitor;
+    const { page } = await openSignedInPage(browser!, server.url, { path: '/console/tables' });
     await page.getByRole('link', { name: 'Account' }).waitFor();
-    await page.goto(`${house.url}/console/tables`);
     await page.getByText('There is nothing here.').waitFor();
     expect(await page.getByRole('navigation').getByRole('link', { name: 'Tables' }).count()).toBe(0);
   });
 
   it('leads from a table to a partition, to its items, and on by their indexes', async () => {
     const { page, userId, failures } = await enter();
-    await page.reload();
+    await page.goto(`${server.url}/console/account`);
     await page.getByRole('navigation').getByRole('link', { name: 'Tables' }).click();
     await page.getByRole('link', { name: 'todo-app-data' }).click();
     await page.getByText('keys PK and SK').waitFor();
@@ -123,6 +118,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
 
   it('can be used by everybody, in light and dark and on a phone', async () => {
     const { page, client } = await enter({ colorScheme: 'light' });
+    await openTable(page, '');
     const places = {
       '': 'You see this because',
       '/todo-app-data': 'items read by a scan',
@@ -131,7 +127,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
       '/todo-app-data?tab=stream': 'Live:',
     };
     for (const [path, text] of Object.entries(places)) {
-      await page.goto(`${house.url}/console/tables${path}`);
+      await follow(page, `/console/tables${path}`);
       await page.getByText(text).first().waitFor();
       if (path.endsWith('data'))
         await page.getByRole('button', { expanded: false, name: 'task' }).first().click();
@@ -144,10 +140,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
         await client.tasks.create({ body: { title: 'Call Ann' } });
         await page.getByRole('button', { name: 'Whole item' }).first().click();
       }
-      await expectNoBarriers(page, path);
-      await page.setViewportSize({ width: 390, height: 800 });
-      expect(await overhang(page), path).toBe(0);
-      await page.setViewportSize({ width: 1280, height: 800 });
+      await expectUsable(page, path);
     }
   });
 });

@@ -1,29 +1,30 @@
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
-import { type House, openHouse } from './house.ts';
-import { expectNoBarriers, findBarriers, overhang, signUp, type Visitor } from './visitor.ts';
+import { openSignedInPage, type PageOptions, type SignedInPage } from './signed-in-page.ts';
+import { openTestServer, type TestServer } from './test-server.ts';
+import { expectUsable, findBarriers, follow } from './usability.ts';
 
 const browser = await openBrowser();
-let house: House;
+let server: TestServer;
 const slowly = { timeout: 180_000 }; // a browser beside everything else that is tested takes its time
 
 beforeAll(async () => {
-  if (browser) house = await openHouse();
+  if (browser) server = await openTestServer();
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
-  await house?.close();
+  await server?.close();
 });
 
 const views = { board: 'New task', list: 'New task', calendar: 'New task on this day' };
 
-async function enter(view: keyof typeof views, options: Parameters<typeof signUp>[2] = {}): Promise<Visitor> {
-  const visitor = await signUp(browser!, house.url, { viewport: { width: 1280, height: 800 }, ...options });
-  onTestFinished(() => visitor.page.context().close());
-  await visitor.page.goto(`${house.url}/console/tasks?view=${view}`);
-  await visitor.page.getByRole('textbox', { name: views[view], exact: true }).waitFor();
-  return visitor;
+async function enter(view: keyof typeof views, options: PageOptions = {}): Promise<SignedInPage> {
+  const viewport = { width: 1280, height: 800 };
+  const path = `/console/tasks?view=${view}`;
+  const signedIn = await openSignedInPage(browser!, server.url, { viewport, path, ...options });
+  await signedIn.page.getByRole('textbox', { name: views[view], exact: true }).waitFor();
+  return signedIn;
 }
 
 async function addTasks(page: Page, ...lines: string[]): Promise<void> {
@@ -240,8 +241,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
   });
 
   it('can be used by everybody, in light and dark and on a phone', async () => {
-    const visitor = await enter('board', { colorScheme: 'light' });
-    const { page } = visitor;
+    const { page, failures } = await enter('board', { colorScheme: 'light' });
     await addTasks(page, 'Call Ann 2020-01-01 !urgent #sales @phone', 'Pay the rent today !low');
     // Each view, and what is there when it is ready.
     const places = {
@@ -253,13 +253,10 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
       trash: 'The trash is empty',
     };
     for (const [view, text] of Object.entries(places)) {
-      await page.goto(`${house.url}/console/tasks?view=${view}`);
+      await follow(page, `/console/tasks?view=${view}`);
       await page.getByText(text).first().waitFor();
-      await expectNoBarriers(page, view);
-      await page.setViewportSize({ width: 390, height: 800 });
-      expect(await overhang(page), view).toBe(0);
-      await page.setViewportSize({ width: 1280, height: 800 });
+      await expectUsable(page, view);
     }
-    expect(visitor.failures).toEqual([]);
+    expect(failures).toEqual([]);
   });
 });

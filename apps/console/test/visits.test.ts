@@ -1,29 +1,30 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
-import { type House, openHouse } from './house.ts';
 import { type Model, openModel } from './model.ts';
-import { openShop } from './shop.ts';
-import { findBarriers, overhang, signUp } from './visitor.ts';
+import { openPage, openSignedInPage } from './signed-in-page.ts';
+import { openTenantPage } from './tenant-page.ts';
+import { openTestServer, type TestServer } from './test-server.ts';
+import { findBarriers, overhang } from './usability.ts';
 
 const browser = await openBrowser();
-let house: House;
+let server: TestServer;
 let model: Model;
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
 
 beforeAll(async () => {
   if (!browser) return;
   model = await openModel();
-  house = await openHouse({ STAK_OPENAI_URL: model.url });
+  server = await openTestServer({ STAK_OPENAI_URL: model.url });
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
-  await house?.close();
+  await server?.close();
   model?.close();
 });
 
 const layla = { user_id: 'layla', display_name: 'ليلى' };
-const enter = () => openShop(browser!, house.url, { user: layla });
+const enter = () => openTenantPage(browser!, server.url, { user: layla });
 
 const log = (page: Page) => page.getByRole('log', { name: 'Turns' });
 
@@ -34,12 +35,11 @@ async function say(page: Page, content: string): Promise<void> {
 
 describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slowly, () => {
   it('begins at a place of the console, whatever a link says', async () => {
-    const { page, email, password } = await signUp(browser!, house.url);
-    onTestFinished(() => page.context().close());
+    const { page, email, password } = await openSignedInPage(browser!, server.url, { path: '/console/' });
     const signIn = async (to: string) => {
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('button', { name: 'Sign in' }).waitFor();
-      await page.goto(`${house.url}/console/sign-in?to=${encodeURIComponent(to)}`);
+      await page.goto(`${server.url}/console/sign-in?to=${encodeURIComponent(to)}`);
       await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
       await page.getByLabel('Password').first().fill(password);
       await page.getByRole('button', { name: 'Sign in' }).click();
@@ -49,9 +49,9 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await signIn('/tasks?view=list');
     await page.getByRole('heading', { name: 'Tasks' }).waitFor();
-    expect(page.url()).toBe(`${house.url}/console/tasks?view=list`);
+    expect(page.url()).toBe(`${server.url}/console/tasks?view=list`);
 
-    await page.goto(`${house.url}/console/nothing/of/this`);
+    await page.goto(`${server.url}/console/nothing/of/this`);
     await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('link', { name: 'Go to the overview' }).click();
@@ -59,11 +59,9 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
   });
 
   it('needs nothing of a browser that it has for safe addresses only', async () => {
-    const context = await browser!.newContext();
-    onTestFinished(() => context.close());
-    await context.addInitScript('delete Navigator.prototype.locks; delete Navigator.prototype.clipboard;');
-    const page = await context.newPage();
-    await page.goto(`${house.url}/console/`);
+    const { page } = await openPage(browser!);
+    await page.addInitScript('delete Navigator.prototype.locks; delete Navigator.prototype.clipboard;');
+    await page.goto(`${server.url}/console/`);
     await page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
   });
 

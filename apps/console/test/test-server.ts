@@ -11,7 +11,7 @@ import { mountConsole, readServerConfig, startServer } from '@stak/server';
 import { build as buildWithVite } from 'vite';
 import { vi } from 'vitest';
 
-export type House = {
+export type TestServer = {
   url: string;
   dataFolder: string;
   admitOperator(accountId: string): void;
@@ -19,10 +19,10 @@ export type House = {
 };
 
 // The console as it is built for everybody, on a server that forgets.
-export async function openHouse(variables: Record<string, string> = {}): Promise<House> {
+export async function openTestServer(variables: Record<string, string> = {}): Promise<TestServer> {
   built ??= build();
   const folder = await built;
-  const dataFolder = await mkdtemp(join(tmpdir(), 'stak-house-'));
+  const dataFolder = await mkdtemp(join(tmpdir(), 'stak-test-server-'));
   // Sources tell their address, so the port has to be known before anybody listens.
   const port = await freePort();
   const config = readServerConfig(

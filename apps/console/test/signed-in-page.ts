@@ -1,0 +1,49 @@
+import { type Client, createClient } from '@stak/client';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+
+const password = 'a long enough password';
+let accounts = 0;
+
+export type SignedInPage = {
+  page: Page;
+  client: Client; // of the same account
+  email: string;
+  password: string;
+  failures: string[];
+};
+export type PageOptions = BrowserContextOptions & { path?: string };
+
+export const newAccount = () => ({ email: `account-${++accounts}@example.com`, password, name: 'Sample' });
+
+// A browser of its own, which is closed after the test. Nothing slides or fades, which would have to be drawn.
+export async function openPage(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; failures: string[] }> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const failures: string[] = [];
+  page.on('pageerror', error => failures.push(error.message));
+  return { page, failures };
+}
+
+// A page of an account that was made by the API, because the form to sign up has a test of its own. It is empty unless
+// there is a path.
+export async function openSignedInPage(
+  browser: Browser,
+  url: string,
+  { path, ...options }: PageOptions = {},
+): Promise<SignedInPage> {
+  const { page, failures } = await openPage(browser, options);
+  const account = newAccount();
+  const response = await page.context().request.post(`${url}/v1/auth/signup`, {
+    data: { ...account, cookie: true },
+  });
+  expect(response.status()).toBe(201);
+  const { access_token } = (await response.json()) as { access_token: string };
+  if (path !== undefined) await page.goto(url + path);
+  return { page, failures, client: createClient({ baseUrl: url, token: access_token }), ...account };
+}
