@@ -1,29 +1,28 @@
-import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { runHere } from '../apps/server/test/command.ts';
 
 // The pages are generated: `stak tables doc --to docs/designs`, and for the example with --from.
 const root = join(import.meta.dirname, '..');
-const example = 'packages/table/test/example-table.ts';
-const stak = async (...args: string[]) =>
-  (
-    await promisify(execFile)(process.execPath, ['--import', 'tsx', 'apps/server/src/main.ts', ...args], {
-      cwd: root,
-    })
-  ).stdout;
+const example = join(root, 'packages/table/test/example-table.ts');
+const folder = join(root, 'docs/designs');
+async function stak(...args: string[]): Promise<string> {
+  const { stdout, stderr, code } = await runHere(...args);
+  expect(code, stderr).toBe(0);
+  return stdout;
+}
 
 describe('docs/designs', () => {
   it('says what the designs say', async () => {
-    await stak('tables', 'doc', '--to', 'docs/designs', '--check');
-    await stak('tables', 'doc', '--to', 'docs/designs', '--check', '--from', example);
+    await stak('tables', 'doc', '--to', folder, '--check');
+    await stak('tables', 'doc', '--to', folder, '--check', '--from', example);
   });
 
   it('has no page of a table that is gone', async () => {
-    const lists = await Promise.all([stak('tables', 'list'), stak('tables', 'list', '--from', example)]);
+    const lists = [await stak('tables', 'list'), await stak('tables', 'list', '--from', example)];
     const tables = lists.flatMap(list => list.trim().split('\n').slice(1)).map(line => line.split(' ')[0]);
-    const pages = (await readdir(join(root, 'docs/designs'))).map(file => file.replace(/\.md$/, ''));
+    const pages = (await readdir(folder)).map(file => file.replace(/\.md$/, ''));
     expect(pages.sort()).toEqual([...new Set(tables)].sort());
   });
 });

@@ -1,6 +1,13 @@
-import { planNames, type StorageLimits } from '@stak/accounts';
+import type { StorageLimits } from '@stak/accounts';
 import { z } from 'zod';
 
+// Spelled out, because every command reads this file and few need what accounts are made of.
+const plans: Required<{ [plan in keyof StorageLimits]: null }> = {
+  free: null,
+  starter: null,
+  pro: null,
+  team: null,
+};
 const limit = /^(?<plan>free|starter|pro|team)=(?:none|(?<size>\d+(?:\.\d+)?) ?(?<unit>MB|GB|TB))$/;
 const bytesOf: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, TB: 1e12 };
 
@@ -12,7 +19,7 @@ export const storageLimits = z
     message: 'must be none, or plan=size, like free=500MB,pro=none',
   })
   .transform((parts): StorageLimits => {
-    if (parts[0] === 'none') return Object.fromEntries(planNames.map(plan => [plan, null]));
+    if (parts[0] === 'none') return plans;
     const limits = parts.map(part => {
       const { plan = '', size, unit = '' } = limit.exec(part)?.groups ?? {};
       return [plan, size === undefined ? null : Math.round(Number(size) * bytesOf[unit]!)];

@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { format } from 'node:util';
+import { vi } from 'vitest';
+import { runCommand } from '../src/command-line.ts';
 
 // Built before the tests, by test/build-command.ts.
 export const bin = fileURLToPath(new URL('../../.test/dist/main.mjs', import.meta.url));
@@ -41,4 +44,28 @@ export async function stakWith(given: Given, ...args: string[]): Promise<Finishe
   const run = startWith(given, ...args);
   const code = await run.code;
   return { stdout: run.stdout, stderr: run.stderr, code };
+}
+
+/**
+ * The same without a process, from the sources: for commands that load a design in TypeScript, which takes a process
+ * seconds. One at a time.
+ */
+export async function runHere(...args: string[]): Promise<Finished> {
+  const written = { stdout: '', stderr: '' };
+  const log = vi.spyOn(console, 'log').mockImplementation((...line) => {
+    written.stdout += `${format(...line)}\n`;
+  });
+  const error = vi.spyOn(console, 'error').mockImplementation((...line) => {
+    written.stderr += `${format(...line)}\n`;
+  });
+  const { exitCode } = process;
+  process.exitCode = 0;
+  try {
+    await runCommand([process.execPath, 'stak', ...args]);
+    return { ...written, code: Number(process.exitCode) };
+  } finally {
+    process.exitCode = exitCode;
+    log.mockRestore();
+    error.mockRestore();
+  }
 }

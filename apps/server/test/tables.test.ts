@@ -8,10 +8,12 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { actions } from '../src/commands/tables-actions.ts';
 import { measureDesign } from '../src/costs.ts';
 import { designs } from '../src/designs.ts';
+import { type Finished, runHere } from './command.ts';
 
 const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
 let folder: string;
 let design: string;
+let otherDesign: string;
 
 const module = (
   sort: string,
@@ -33,33 +35,36 @@ beforeAll(async () => {
   const parent = fileURLToPath(new URL('../../../node_modules/.stak/', import.meta.url));
   await mkdir(parent, { recursive: true });
   design = join(parent, `design-${process.pid}.mts`);
+  otherDesign = join(parent, `other-design-${process.pid}.mts`);
   await writeFile(design, module('sk'));
+  await writeFile(otherDesign, module('other'));
 });
 
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
   await rm(design, { force: true });
+  await rm(otherDesign, { force: true });
 });
 
-const stak = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
+const stak = (...args: string[]) => runHere('tables', ...args);
+
+const stakAsProcess = (...args: string[]): Promise<Finished> =>
   new Promise(resolve => {
-    const env = { ...process.env, AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY: 'any' };
-    execFile(process.execPath, [bin, 'tables', ...args], { env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [bin, 'tables', ...args], (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     );
   });
 
 test('creates tables in a folder once, and refuses one that is not as designed', async () => {
-  const create = () => stak('create', '--from', design, '--path', join(folder, 'data'));
-  expect((await create()).stdout).toBe('notes: create the table\nnotes: enable expiry by ttl\n');
-  expect((await create()).stdout).toBe('notes: is as designed\n');
-  await writeFile(design, module('other'));
-  const refused = await create();
-  await writeFile(design, module('sk'));
-  expect(refused).toMatchObject({ code: 1, stdout: '' });
-  expect(refused.stderr).toBe(
-    'stak: notes is not the table of its design: its key is pk, sk, designed as pk, other\n',
-  );
+  const place = ['--path', join(folder, 'data')];
+  const first = await stakAsProcess('create', '--from', design, ...place);
+  expect(first.stdout).toBe('notes: create the table\nnotes: enable expiry by ttl\n');
+  expect((await stak('create', '--from', design, ...place)).stdout).toBe('notes: is as designed\n');
+  expect(await stak('create', '--from', otherDesign, ...place)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'stak: notes is not the table of its design: its key is pk, sk, designed as pk, other\n',
+  });
 });
 
 test('tables of several installations lie side by side, and a prefix that was forgotten is told', async () => {
@@ -84,6 +89,9 @@ test('creates tables behind an endpoint', async () => {
   const engine = await createEngine({ path: ':memory:' });
   const server = createHttpServer(engine, { port: 0 });
   const { url } = await server.listen();
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
+  onTestFinished(() => void vi.unstubAllEnvs());
   try {
     const { stdout } = await stak('create', '--from', design, '--endpoint', url);
     expect(stdout).toContain('notes: create the table');

@@ -1,0 +1,67 @@
+import { type CAC, cac } from 'cac';
+import manifest from '../package.json' with { type: 'json' };
+import { registerChat } from './commands/chat.ts';
+import { registerDemo } from './commands/demo.ts';
+import { registerDynamoDb } from './commands/dynamodb.ts';
+import { registerHooks } from './commands/hooks.ts';
+import { registerInbox } from './commands/inbox.ts';
+import { registerKeys } from './commands/keys.ts';
+import { registerLake } from './commands/lake.ts';
+import { registerLogin } from './commands/login.ts';
+import { registerSecrets } from './commands/secrets.ts';
+import { registerStart } from './commands/start.ts';
+import { registerStorage } from './commands/storage.ts';
+import { registerStreams } from './commands/streams.ts';
+import { registerTables } from './commands/tables.ts';
+import { registerTasks } from './commands/tasks.ts';
+import { registerTenants } from './commands/tenants.ts';
+import { explainTo, UsageError } from './errors.ts';
+import { guessCommand, shapeHelp } from './help.ts';
+
+/** Does what somebody typed after `stak`, and says what is wrong with it. The process' exit code is 1 then. */
+export async function runCommand(argv: string[]): Promise<void> {
+  const cli = cac('stak');
+  try {
+    await run(cli, argv);
+  } catch (error) {
+    console.error(`stak: ${explainTo(cli.matchedCommandName, error)}`);
+    process.exitCode = 1;
+  }
+}
+
+async function run(cli: CAC, argv: string[]): Promise<void> {
+  registerStart(cli);
+  registerDemo(cli);
+  registerLogin(cli);
+  registerKeys(cli);
+  registerTenants(cli);
+  registerInbox(cli);
+  registerHooks(cli);
+  registerTasks(cli);
+  registerLake(cli);
+  registerChat(cli);
+  registerDynamoDb(cli);
+  registerTables(cli);
+  registerStreams(cli);
+  registerStorage(cli);
+  registerSecrets(cli);
+  cli.help(sections => shapeHelp(cli, sections));
+  cli.version(manifest.version);
+  cli.parse(argv, { run: false });
+  if (cli.options.help || cli.options.version) return;
+  const { matchedCommand: command, args } = cli;
+  if (command) {
+    // Whoever types half of a command is told the rest.
+    if (args.length < command.args.filter(({ required }) => required).length) {
+      cli.outputHelp();
+      process.exitCode = 1;
+    } else await cli.runMatchedCommand();
+  } else if (args.length === 0) cli.outputHelp();
+  else throw unknownCommand(cli, args[0]!);
+}
+
+function unknownCommand(cli: CAC, given: string): UsageError {
+  const guess = guessCommand(cli, given);
+  const hint = guess === undefined ? 'see stak --help' : `did you mean stak ${guess}?`;
+  return new UsageError(`there is no command ${JSON.stringify(given)}; ${hint}`);
+}
