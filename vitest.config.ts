@@ -7,7 +7,6 @@ const everywhere = [
 ];
 // They hold processes or threads for the length of a file, in modules that files share.
 const apart = [
-  'services/lake/**/*.test.ts',
   'services/webhooks/src/transforms/**/*.test.ts',
   'packages/sandbox/**/*.test.ts',
   'services/webhooks/src/rules.test.ts',

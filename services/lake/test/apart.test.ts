@@ -5,11 +5,11 @@ import type { ObjectStore } from '../src/index.ts';
 import { errand, newErrand } from './errands.ts';
 import {
   ann,
+  type Backend,
   capture,
-  type House,
   keep,
   openApart,
-  openHouse,
+  openBackend,
   readObjects,
   silent,
   until,
@@ -17,11 +17,11 @@ import {
 
 // Lets the keeper work, and everything that was captured with it, until the test is over.
 function run(
-  house: House,
+  backend: Backend,
   { workers, subscriptions }: Pick<ReturnType<typeof openApart>['keeper'], 'workers' | 'subscriptions'>,
 ) {
   const stopping = new AbortController();
-  const { source, client, clock } = house;
+  const { source, client, clock } = backend;
   const all = [
     ...workers,
     ...subscriptions.map(subscription =>
@@ -35,52 +35,52 @@ function run(
   });
 }
 
-async function settle<T>(house: House, asked: Promise<T>): Promise<T> {
+async function settle<T>(backend: Backend, asked: Promise<T>): Promise<T> {
   let isSettled = false;
   const over = () => {
     isSettled = true;
   };
   asked.then(over, over);
-  await until(house, () => isSettled, 100);
+  await until(backend, () => isSettled, 100);
   return asked;
 }
 
 test('who answers sees what the other has captured, and an erasure is asked for and done elsewhere', async () => {
-  const house = await openHouse();
-  const { reader, keeper } = openApart(house, () => keeper.wake());
-  await house.store.put(errand, newErrand('usr_ann', 'a'));
-  await house.store.put(errand, newErrand('usr_bob', 'b'));
-  await capture(house, keeper);
+  const backend = await openBackend();
+  const { reader, keeper } = openApart(backend, () => keeper.wake());
+  await backend.store.put(errand, newErrand('usr_ann', 'a'));
+  await backend.store.put(errand, newErrand('usr_bob', 'b'));
+  await capture(backend, keeper);
   await keep(keeper);
   const count = 'select count(*) from tasks';
   expect((await reader.query(ann, count)).rows).toEqual([[1]]);
 
   // Nobody keeps the lake at the moment: the request stays.
-  expect(await settle(house, reader.eraser.eraseAccount('usr_ann'))).toBe('more');
-  expect(await readObjects(house.objects, 'requests/')).toHaveLength(1);
+  expect(await settle(backend, reader.eraser.eraseAccount('usr_ann'))).toBe('more');
+  expect(await readObjects(backend.objects, 'requests/')).toHaveLength(1);
   expect((await reader.query(ann, count)).rows).toEqual([[1]]);
 
-  run(house, keeper);
+  run(backend, keeper);
   let answer = 'more';
-  while (answer === 'more') answer = await settle(house, reader.eraser.eraseAccount('usr_ann'));
+  while (answer === 'more') answer = await settle(backend, reader.eraser.eraseAccount('usr_ann'));
   expect((await reader.query(ann, count)).rows).toEqual([[0]]);
-  expect(await readObjects(house.objects, 'requests/')).toEqual([]);
+  expect(await readObjects(backend.objects, 'requests/')).toEqual([]);
   // To be looked for once more, as ever.
-  expect(await readObjects(house.objects, 'erasures/')).toHaveLength(1);
+  expect(await readObjects(backend.objects, 'erasures/')).toHaveLength(1);
 });
 
 test('a file that the reader misses is found to be lost by the keeper, and comes back', async () => {
-  const house = await openHouse();
-  const { reader, keeper } = openApart(house, () => keeper.wake());
-  await house.store.put(errand, newErrand('usr_ann', 'a'));
-  await capture(house, keeper);
+  const backend = await openBackend();
+  const { reader, keeper } = openApart(backend, () => keeper.wake());
+  await backend.store.put(errand, newErrand('usr_ann', 'a'));
+  await capture(backend, keeper);
   await keep(keeper);
-  const [lost] = (await readObjects(house.objects, 'silver/')) as [string];
-  await rm((await house.objects.locate(lost))!);
+  const [lost] = (await readObjects(backend.objects, 'silver/')) as [string];
+  await rm((await backend.objects.locate(lost))!);
   const count = 'select count(*) from tasks';
   await expect(reader.query(ann, count)).rejects.toMatchObject({ code: 'lake.busy' });
-  run(house, keeper);
-  await until(house, async () => {
+  run(backend, keeper);
+  await until(backend, async () => {
     const rows = await reader.query(ann, count).then(
       answer => answer.rows,
       () => [],
@@ -90,28 +90,28 @@ test('a file that the reader misses is found to be lost by the keeper, and comes
 });
 
 test('a lake where nothing happens asks less than once a second for anything', async () => {
-  const house = await openHouse();
+  const backend = await openBackend();
   let asked = 0;
   const counted: ObjectStore = {
-    ...house.objects,
+    ...backend.objects,
     get: key => {
       asked += 1;
-      return house.objects.get(key);
+      return backend.objects.get(key);
     },
     async *list(prefix) {
       asked += 1;
-      yield* house.objects.list(prefix);
+      yield* backend.objects.list(prefix);
     },
   };
-  const { keeper } = openApart({ ...house, objects: counted });
-  await house.store.put(errand, newErrand('usr_ann', 'a'));
-  await capture(house, keeper);
+  const { keeper } = openApart({ ...backend, objects: counted });
+  await backend.store.put(errand, newErrand('usr_ann', 'a'));
+  await capture(backend, keeper);
   await keep(keeper);
-  run(house, keeper);
+  run(backend, keeper);
   const tables = 6; // that a server follows; this one follows one
   const minute = async () => {
-    const [before, untilMs] = [asked, house.clock.now() + 60_000];
-    await until(house, () => house.clock.now() >= untilMs);
+    const [before, untilMs] = [asked, backend.clock.now() + 60_000];
+    await until(backend, () => backend.clock.now() >= untilMs);
     return asked - before;
   };
   await minute();

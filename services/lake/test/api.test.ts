@@ -1,39 +1,43 @@
 import { createApi, createMemoryRateLimits, type Principal, withProblems } from '@stak/http';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Duck } from '../src/duck.ts';
 import { lakeErrors } from '../src/errors.ts';
 import * as limits from '../src/limits.ts';
 import { errand, newErrand } from './errands.ts';
 import {
   ann,
+  type Backend,
   bob,
   capture,
   guest,
-  type House,
   keep,
-  openHouse,
+  openBackend,
   openLake,
   silent,
   until,
 } from './lake-fixture.ts';
 
-let house: House;
+let backend: Backend;
 let call: (
   path: string,
   as: string,
   body?: unknown,
 ) => Promise<{ status: number; body: Record<string, unknown> }>;
 
+const endings: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const end of endings) await end();
+});
 beforeAll(async () => {
-  house = await openHouse();
-  const lake = openLake(house, {
+  backend = await openBackend({ atEnd: end => void endings.push(end) });
+  const lake = openLake(backend, {
     enterTenant: async (_, tenantId) => {
       if (tenantId === 'closed') throw lakeErrors.create('lake.table_not_found', 'This tenant is closed.');
       return { account_id: 'usr_ann' };
     },
   });
-  await house.store.put(errand, newErrand('usr_ann', 'a', { due_date: '2025-12-31', priority: 'high' }));
-  await house.store.put(
+  await backend.store.put(errand, newErrand('usr_ann', 'a', { due_date: '2025-12-31', priority: 'high' }));
+  await backend.store.put(
     errand,
     newErrand('usr_ann', 'b', {
       status: 'completed',
@@ -41,9 +45,9 @@ beforeAll(async () => {
       due_date: '2025-12-31',
     }),
   );
-  await house.store.put(errand, newErrand('t1:u1', 'c', { due_date: '2026-12-31' }));
-  await house.store.put(errand, newErrand('usr_bob', 'd'));
-  await capture(house, lake);
+  await backend.store.put(errand, newErrand('t1:u1', 'c', { due_date: '2026-12-31' }));
+  await backend.store.put(errand, newErrand('usr_bob', 'd'));
+  await capture(backend, lake);
   await keep(lake);
   const closed = { ...guest, tenantId: 'closed' };
   const principals: Record<string, Principal> = { ann, bob, guest, closed };
@@ -52,7 +56,7 @@ beforeAll(async () => {
     endpoints: withProblems(lake.api, ['lake.table_not_found']),
     errors: [lake.errors],
     authenticate: async ({ token }) => principals[token],
-    clock: house.clock,
+    clock: backend.clock,
     log: silent,
     rateLimits: { store: createMemoryRateLimits() },
   });
@@ -78,7 +82,7 @@ test('POST /v1/lake/query', async () => {
         ['pending', 2],
       ],
       truncated: false,
-      as_of: new Date(house.clock.now()).toISOString(),
+      as_of: new Date(backend.clock.now()).toISOString(),
       lag_ms: 0,
       caught_up: true,
     },
@@ -142,9 +146,9 @@ test('GET /v1/lake/status', async () => {
 });
 
 test('an answer says how old it is', async () => {
-  const before = house.clock.now();
-  await house.store.put(errand, newErrand('usr_ann', 'late'));
-  await house.clock.advance(7000);
+  const before = backend.clock.now();
+  await backend.store.put(errand, newErrand('usr_ann', 'late'));
+  await backend.clock.advance(7000);
   const { body } = await call('/v1/insights/tasks-by-status', 'ann');
   expect(body).toMatchObject({
     caught_up: false,
@@ -171,7 +175,7 @@ test('the end users of an account wait for each other, and nobody else for them'
     },
     close() {},
   };
-  const lake = openLake(house, {
+  const lake = openLake(backend, {
     enterTenant: async () => ({ account_id: 'usr_ann' }),
     ducks: { guests: never, asking: never, keeping: never },
   });
@@ -180,7 +184,7 @@ test('the end users of an account wait for each other, and nobody else for them'
   for (let i = 0; i < 30; i++)
     lake.query({ ...guest, userId: `minted-${i}` }, sql).catch(error => refused.push(error.code));
   lake.query(bob, sql).catch(error => refused.push(error.code));
-  await until(house, () => running.includes('bob'), 0);
+  await until(backend, () => running.includes('bob'), 0);
   expect(running.filter(name => name === 'of ann')).toHaveLength(1);
   expect(refused).toEqual(Array.from({ length: 25 }, () => 'lake.busy'));
 });

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { errand, newErrand } from './errands.ts';
 import { expectSameAsTable, readBronze, readState } from './evidence.ts';
-import { ann, bob, capture, keep, openHouse, openLake } from './lake-fixture.ts';
+import { ann, bob, capture, keep, openBackend, openLake } from './lake-fixture.ts';
 
 const isAnns = (userId: string) => userId === 'usr_ann' || userId.startsWith('t1:');
 
 // As many as a stream has lost by then: what the table had before the lake was there.
-async function loseStream(house: Awaited<ReturnType<typeof openHouse>>): Promise<void> {
-  await house.clock.advance(25 * 60 * 60_000);
-  await house.engine.sweep();
+async function loseStream(backend: Awaited<ReturnType<typeof openBackend>>): Promise<void> {
+  await backend.clock.advance(25 * 60 * 60_000);
+  await backend.engine.sweep();
 }
 
 test('a table that was there before joins its stream without a gap or a double', async () => {
-  const house = await openHouse();
-  const { store, client } = house;
+  const backend = await openBackend();
+  const { store, client } = backend;
   for (let i = 0; i < 40; i++) await store.put(errand, newErrand('usr_ann', `old-${i}`));
-  await loseStream(house);
+  await loseStream(backend);
   await store.put(errand, newErrand('usr_ann', 'old-1', { title: 'changed before the scan' }));
 
   // Items change while they are scanned: before their segment is read, after it, and both.
@@ -29,17 +29,17 @@ test('a table that was there before joins its stream without a gap or a double',
     if (n % 4 === 0) await store.put(errand, newErrand('usr_ann', `new-${n}`));
     return page;
   };
-  const lake = openLake(house, { client: { ...client, scan } });
-  await capture(house, lake);
+  const lake = openLake(backend, { client: { ...client, scan } });
+  await capture(backend, lake);
   await keep(lake);
-  await capture(house, lake);
-  await expectSameAsTable(house, lake, ann, isAnns);
+  await capture(backend, lake);
+  await expectSameAsTable(backend, lake, ann, isAnns);
   await keep(lake);
-  await expectSameAsTable(house, lake, ann, isAnns);
+  await expectSameAsTable(backend, lake, ann, isAnns);
 
   const { rows } = await lake.query(ann, 'select count(*), count(distinct task_id) from tasks');
   expect(rows[0]![0]).toBe(rows[0]![1]);
-  const snapshots = (await readBronze(house)).filter(row => row.kind === 'snapshot').map(row => row.key);
+  const snapshots = (await readBronze(backend)).filter(row => row.kind === 'snapshot').map(row => row.key);
   expect(new Set(snapshots).size).toBe(snapshots.length);
   const total = (await lake.insight(ann, 'tasks-by-status', 30)).data.reduce(
     (sum, row) => sum + Number(row.tasks),
@@ -49,12 +49,12 @@ test('a table that was there before joins its stream without a gap or a double',
 });
 
 test('what is not read yet is not promised', async () => {
-  const house = await openHouse();
-  const { store, clock } = house;
+  const backend = await openBackend();
+  const { store, clock } = backend;
   await store.put(errand, newErrand('usr_ann', 'old'));
-  await loseStream(house);
-  const lake = openLake(house);
-  await capture(house, lake);
+  await loseStream(backend);
+  const lake = openLake(backend);
+  await capture(backend, lake);
   // The stream has nothing that is missing, the table has.
   const never = { caught_up: false, as_of: '1970-01-01T00:00:00.000Z', lag_ms: clock.now() };
   expect(await lake.insight(ann, 'tasks-by-status', 30)).toMatchObject({ data: [], ...never });
@@ -73,10 +73,10 @@ test('what is not read yet is not promised', async () => {
 });
 
 test('insights are right in the middle of a backfill, too', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  for (let i = 0; i < 20; i++) await house.store.put(errand, newErrand('usr_ann', `${i}`));
-  await capture(house, lake);
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  for (let i = 0; i < 20; i++) await backend.store.put(errand, newErrand('usr_ann', `${i}`));
+  await capture(backend, lake);
   await keep(lake);
   await lake.backfill('errands');
   for (let step = 0; step < 10; step++) {
@@ -87,44 +87,44 @@ test('insights are right in the middle of a backfill, too', async () => {
 });
 
 test('after changes were lost, a new backfill finds what is gone', async () => {
-  const house = await openHouse();
-  const { store } = house;
-  const lake = openLake(house);
+  const backend = await openBackend();
+  const { store } = backend;
+  const lake = openLake(backend);
   for (const id of ['stays', 'goes', 'changes']) await store.put(errand, newErrand('usr_ann', id));
   await store.put(errand, newErrand('usr_bob', 'of bob'));
-  await capture(house, lake);
+  await capture(backend, lake);
   await keep(lake);
 
   await store.delete(errand, { user_id: 'usr_ann', task_id: 'goes' });
   await store.put(errand, newErrand('usr_ann', 'changes', { title: 'unseen' }));
-  await loseStream(house);
+  await loseStream(backend);
   await store.put(errand, newErrand('usr_ann', 'comes'));
-  await capture(house, lake);
+  await capture(backend, lake);
   await lake.backfill('errands');
   await keep(lake);
-  await expectSameAsTable(house, lake, ann, isAnns);
-  await expectSameAsTable(house, lake, bob, userId => userId === 'usr_bob');
+  await expectSameAsTable(backend, lake, ann, isAnns);
+  await expectSameAsTable(backend, lake, bob, userId => userId === 'usr_bob');
   expect((await lake.insight(ann, 'tasks-by-status', 30)).data).toEqual([{ status: 'pending', tasks: 3 }]);
-  const { generation, completeGeneration } = await readState(house);
+  const { generation, completeGeneration } = await readState(backend);
   expect([generation, completeGeneration]).toEqual([2, 2]);
 });
 
 test('a new attribute becomes a column, also for what was stored before anybody knew of it', async () => {
-  const house = await openHouse();
+  const backend = await openBackend();
   const { errandSchema, errandsOf } = await import('./schema-versions.ts');
-  const before = openLake(house, {
+  const before = openLake(backend, {
     tables: [errandsOf(errandSchema.omit({ priority: true }))],
     insights: [],
   });
-  await house.store.put(errand, newErrand('usr_ann', 'a', { priority: 'high' }));
-  await capture(house, before);
+  await backend.store.put(errand, newErrand('usr_ann', 'a', { priority: 'high' }));
+  await capture(backend, before);
   await keep(before);
   const ask = 'select task_id, priority from tasks order by 1';
   await expect(before.query(ann, ask)).rejects.toMatchObject({ code: 'lake.sql_invalid' });
 
-  const after = openLake(house);
-  await house.store.put(errand, newErrand('usr_ann', 'b', { priority: 'low' }));
-  await capture(house, after);
+  const after = openLake(backend);
+  await backend.store.put(errand, newErrand('usr_ann', 'b', { priority: 'low' }));
+  await capture(backend, after);
   const expected = [
     ['a', 'high'],
     ['b', 'low'],
@@ -132,16 +132,16 @@ test('a new attribute becomes a column, also for what was stored before anybody 
   expect((await after.query(ann, ask)).rows).toEqual(expected);
   await keep(after);
   expect((await after.query(ann, ask)).rows).toEqual(expected);
-  const { silver } = await readState(house);
+  const { silver } = await readState(backend);
   expect(silver.errand!.rows).toBe(2);
 });
 
 test('an attribute that changes its type is read as far as it can be', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
+  const backend = await openBackend();
+  const lake = openLake(backend);
   const stored = { pk: 'USER#usr_ann', sk: 'TASK#odd', ...newErrand('usr_ann', 'odd') };
-  await house.client.put({ TableName: 'errands', Item: { ...stored, created_at: 'yesterday', title: 7 } });
-  await capture(house, lake);
+  await backend.client.put({ TableName: 'errands', Item: { ...stored, created_at: 'yesterday', title: 7 } });
+  await capture(backend, lake);
   for (const _ of ['from bronze', 'from silver']) {
     expect((await lake.query(ann, 'select title, created_at, status from tasks')).rows).toEqual([
       ['7', null, 'pending'],

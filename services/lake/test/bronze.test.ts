@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest';
 import { errand, newErrand, visit } from './errands.ts';
 import { expectEveryChangeOnce, readBronze, readParquet, readState } from './evidence.ts';
-import { capture, keep, openHouse, openLake, readObjects } from './lake-fixture.ts';
+import { capture, keep, openBackend, openLake, readObjects } from './lake-fixture.ts';
 
 test('every kind of change is a row, with both images, keys, sequence and time', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  const { store, clock, engine } = house;
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  const { store, clock, engine } = backend;
   const a = { user_id: 'usr_ann', task_id: 'a' };
   await store.put(errand, newErrand('usr_ann', 'a', { secret: 'hush', labels: ['x'] }));
   await store.update(errand, a, { set: { status: 'completed' } });
   await store.delete(errand, a);
   await store.put(errand, newErrand('t1:u1', 'b', { ttl: clock.now() / 1000 + 60 }));
   await store.put(visit, { user_id: 'usr_ann', at: 5 });
-  await house.client.put({
+  await backend.client.put({
     TableName: 'errands',
     Item: { pk: 'stray', sk: 'item', bytes: Buffer.from('hi') },
   });
   await clock.advance(3_600_000);
   await engine.sweep();
-  await capture(house, lake);
+  await capture(backend, lake);
 
-  const rows = await readBronze(house);
+  const rows = await readBronze(backend);
   const errands = rows
     .filter(row => row.key.includes('TASK#'))
     .sort((x, y) => (x.sequence < y.sequence ? -1 : 1));
@@ -37,18 +37,18 @@ test('every kind of change is a row, with both images, keys, sequence and time',
   const stray = rows.find(row => row.key.includes('stray'));
   expect(JSON.parse(stray!.new!)).toEqual({ pk: 'stray', sk: 'item', bytes: 'aGk=' });
   expect(JSON.stringify(rows)).not.toContain('hush');
-  await expectEveryChangeOnce(house);
+  await expectEveryChangeOnce(backend);
 });
 
 test('files are named by table, entity, day, shard and sequence', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  await house.store.put(errand, newErrand('usr_ann', 'a'));
-  await house.store.put(errand, newErrand('usr_ann', 'b'));
-  await capture(house, lake);
-  const [row] = await readBronze(house);
-  const [path] = await readObjects(house.objects, 'bronze/');
-  const { shards } = await readState(house);
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  await backend.store.put(errand, newErrand('usr_ann', 'a'));
+  await backend.store.put(errand, newErrand('usr_ann', 'b'));
+  await capture(backend, lake);
+  const [row] = await readBronze(backend);
+  const [path] = await readObjects(backend.objects, 'bronze/');
+  const { shards } = await readState(backend);
   const [shard] = Object.keys(shards);
   expect(path).toBe(
     `bronze/table=errands/entity=errand/day=2026-01-01/${shard}-${row!.sequence}-${shards[shard!]!.through}.parquet`,
@@ -56,13 +56,13 @@ test('files are named by table, entity, day, shard and sequence', async () => {
 });
 
 test('silver and gold are files that any reader opens', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  await house.store.put(errand, newErrand('usr_ann', 'a', { labels: ['x', 'y'], priority: 'low' }));
-  await capture(house, lake);
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  await backend.store.put(errand, newErrand('usr_ann', 'a', { labels: ['x', 'y'], priority: 'low' }));
+  await capture(backend, lake);
   await keep(lake);
-  const { silver, gold } = await readState(house);
-  const [row] = await readParquet<object>((await house.objects.get(silver.errand!.path))!);
+  const { silver, gold } = await readState(backend);
+  const [row] = await readParquet<object>((await backend.objects.get(silver.errand!.path))!);
   expect(row).toMatchObject({
     _account: 'usr_ann',
     _kind: 'snapshot',
@@ -71,17 +71,17 @@ test('silver and gold are files that any reader opens', async () => {
     created_at: 1767225600n,
     due_date: null,
   });
-  const [sums] = await readParquet<object>((await house.objects.get(gold['tasks-by-priority']!.path))!);
+  const [sums] = await readParquet<object>((await backend.objects.get(gold['tasks-by-priority']!.path))!);
   expect(sums).toMatchObject({ _account: 'usr_ann', priority: 'low', tasks: 1 });
 });
 
 test('one entity in the place of another is the end of one and the beginning of the other', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  await house.store.put(errand, newErrand('usr_ann', 'a'));
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  await backend.store.put(errand, newErrand('usr_ann', 'a'));
   const stored = { pk: 'USER#usr_ann', sk: 'TASK#a', kind: 'something else', user_id: 'usr_ann' };
-  await house.client.put({ TableName: 'errands', Item: stored });
-  await capture(house, lake);
-  const kinds = (await readBronze(house)).map(row => row.kind);
+  await backend.client.put({ TableName: 'errands', Item: stored });
+  await capture(backend, lake);
+  const kinds = (await readBronze(backend)).map(row => row.kind);
   expect(kinds.sort()).toEqual(['insert', 'remove']);
 });

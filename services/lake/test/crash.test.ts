@@ -5,10 +5,10 @@ import { errand, newErrand } from './errands.ts';
 import { expectEveryChangeOnce, expectSameAsTable, readState } from './evidence.ts';
 import {
   ann,
+  type Backend,
   capture,
-  type House,
   keep,
-  openHouse,
+  openBackend,
   openLake,
   silent,
   until,
@@ -18,7 +18,7 @@ import { mortal } from './mortal.ts';
 
 // A process is killed at every step it ever makes, and another one takes over.
 
-async function writeSome({ store }: House, round: number): Promise<void> {
+async function writeSome({ store }: Backend, round: number): Promise<void> {
   const user_id = 'usr_ann';
   await store.put(errand, newErrand(user_id, `new-${round}`));
   await store.put(errand, newErrand(user_id, 'same', { title: `round ${round}` }));
@@ -26,32 +26,32 @@ async function writeSome({ store }: House, round: number): Promise<void> {
   if (round % 2 === 0) await store.delete(errand, { user_id, task_id: `new-${round}` });
 }
 
-async function captureFor(house: House, lifetime: number): Promise<string | undefined> {
+async function captureFor(backend: Backend, lifetime: number): Promise<string | undefined> {
   const process = mortal(lifetime);
-  const objects = process.wrap(house.objects);
-  const source = process.wrap(house.source, ['position', 'waitForChange']);
-  const client = process.wrap(house.client);
-  const lake = openLake(house, { objects });
+  const objects = process.wrap(backend.objects);
+  const source = process.wrap(backend.source, ['position', 'waitForChange']);
+  const client = process.wrap(backend.client);
+  const lake = openLake(backend, { objects });
   const stopping = new AbortController();
   const [subscription] = lake.subscriptions;
   const consumer = createConsumer({
     subscription: subscription!,
     source,
     client,
-    clock: house.clock,
+    clock: backend.clock,
     random: seededRandom(1),
     log: silent,
   });
   const running = consumer.run(stopping.signal);
-  const isCaptured = watchCapture(house);
-  await until(house, async () => process.isDead() || (await isCaptured()), 2000);
+  const isCaptured = watchCapture(backend);
+  await until(backend, async () => process.isDead() || (await isCaptured()), 2000);
   stopping.abort();
   if (!process.isDead()) await Promise.race([running, process.death]);
   return process.isDead() ? process.lastCall() : undefined;
 }
 
 test('killed at any step of the capture, no change is missing and none is there twice', async () => {
-  const house = await openHouse({ shards: 2 });
+  const backend = await openBackend({ shards: 2 });
   // Each life is a step longer than the one before, and begins where that one ended. Two shards take their steps in
   // any order, so it begins anew until every kind of step was the last of some life.
   const calls = ['put', 'putIfAbsent', 'get', 'update', 'getRecords'];
@@ -59,46 +59,46 @@ test('killed at any step of the capture, no change is missing and none is there 
   let lifetime = 0;
   for (let round = 0; round < 30 || unseen.size > 0; round++) {
     expect(round, `never killed ${[...unseen]}`).toBeLessThan(400);
-    await writeSome(house, round);
-    if (round % 5 === 4) await house.engine.rollShards('errands');
-    const at = await captureFor(house, lifetime);
+    await writeSome(backend, round);
+    if (round % 5 === 4) await backend.engine.rollShards('errands');
+    const at = await captureFor(backend, lifetime);
     if (at !== undefined) unseen.delete(at);
     lifetime = at === undefined && round > 30 ? 0 : lifetime + 1;
   }
-  const lake = openLake(house);
-  await capture(house, lake);
-  await expectEveryChangeOnce(house);
-  await expectSameAsTable(house, lake, ann, () => true);
+  const lake = openLake(backend);
+  await capture(backend, lake);
+  await expectEveryChangeOnce(backend);
+  await expectSameAsTable(backend, lake, ann, () => true);
 }, 60_000);
 
-async function keepFor(house: House, lifetime: number): Promise<string | undefined> {
+async function keepFor(backend: Backend, lifetime: number): Promise<string | undefined> {
   const process = mortal(lifetime);
   // Reading leaves nothing behind: to be killed while reading is to be killed before the next write.
-  const objects = process.wrap(house.objects, ['get', 'list', 'locate']);
-  const lake = openLake(house, { objects, client: process.wrap(house.client) });
+  const objects = process.wrap(backend.objects, ['get', 'list', 'locate']);
+  const lake = openLake(backend, { objects, client: process.wrap(backend.client) });
   await Promise.race([keep(lake), process.death]);
   return process.isDead() ? process.lastCall() : undefined;
 }
 
 test('killed at any step of a backfill or a compaction, the lake still equals the table', async () => {
-  const house = await openHouse();
+  const backend = await openBackend();
   const killedAt = new Set<string>();
   for (let round = 0; ; round++) {
     if (round < 2 || round % 20 === 0) {
-      await writeSome(house, round);
-      await capture(house, openLake(house));
+      await writeSome(backend, round);
+      await capture(backend, openLake(backend));
     }
-    if (round === 20) await openLake(house).backfill('errands');
-    const at = await keepFor(house, round);
+    if (round === 20) await openLake(backend).backfill('errands');
+    const at = await keepFor(backend, round);
     if (at !== undefined) killedAt.add(at);
     else if (round > 40) break;
     expect(round).toBeLessThan(200);
   }
-  const lake = openLake(house);
+  const lake = openLake(backend);
   await keep(lake);
-  await expectSameAsTable(house, lake, ann, () => true);
-  await expectEveryChangeOnce(house);
-  expect((await readState(house)).backfill).toBeUndefined();
+  await expectSameAsTable(backend, lake, ann, () => true);
+  await expectEveryChangeOnce(backend);
+  expect((await readState(backend)).backfill).toBeUndefined();
   for (const call of ['putFile', 'putIfAbsent', 'scan'])
     expect([...killedAt].filter(at => at.endsWith(call))).not.toEqual([]);
 }, 60_000);

@@ -3,13 +3,13 @@ import { follow } from '../src/index.ts';
 import { sweepMs } from '../src/limits.ts';
 import { errand, errandsTable, newErrand, ownerOf } from './errands.ts';
 import { expectEveryChangeOnce, readState } from './evidence.ts';
-import { ann, capture, keep, openHouse, openLake, readObjects } from './lake-fixture.ts';
+import { ann, capture, keep, openBackend, openLake, readObjects } from './lake-fixture.ts';
 
 // `poison` is a user whose owner nobody can tell.
 test('what no row can be made of is set aside, and everything else goes on', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  const { store } = house;
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  const { store } = backend;
   await keep(lake);
   await store.put(errand, newErrand('usr_ann', 'a'));
   await store.put(errand, newErrand('poison', 'b', { title: 'first', secret: 'hush' }));
@@ -17,12 +17,12 @@ test('what no row can be made of is set aside, and everything else goes on', asy
   await store.put(errand, newErrand('poison', 'gone'));
   await store.delete(errand, { user_id: 'poison', task_id: 'gone' });
   await store.put(errand, newErrand('usr_ann', 'c'));
-  await capture(house, lake);
+  await capture(backend, lake);
   await keep(lake);
   expect((await lake.query(ann, 'select task_id from tasks order by 1')).rows).toEqual([['a'], ['c']]);
-  const { letters } = await readState(house);
+  const { letters } = await readState(backend);
   expect(letters.map(letter => letter.error)).toEqual(Array(4).fill('Error: nobody knows whose this is'));
-  const bodies = await Promise.all(letters.map(({ path }) => house.objects.get(path)));
+  const bodies = await Promise.all(letters.map(({ path }) => backend.objects.get(path)));
   expect(Buffer.concat(bodies.map(body => body!)).toString()).not.toContain('hush');
   expect((await lake.status()).tables[0]!.dead_letters).toBe(4);
   expect(await lake.redrive('errands')).toEqual({ redriven: 0, left: 4 });
@@ -31,7 +31,7 @@ test('what no row can be made of is set aside, and everything else goes on', asy
     view: 'tasks',
     ownerOf: item => (item.user_id === 'poison' ? { account_id: 'usr_ann' } : ownerOf(item)),
   });
-  const better = openLake(house, { tables: [{ table: errandsTable, entities: [repaired] }] });
+  const better = openLake(backend, { tables: [{ table: errandsTable, entities: [repaired] }] });
   expect(await better.redrive('errands')).toEqual({ redriven: 4, left: 0 });
   const ask = 'select task_id, title from tasks order by 1';
   const all = [
@@ -45,44 +45,44 @@ test('what no row can be made of is set aside, and everything else goes on', asy
   await keep(better);
   expect((await better.query(ann, ask)).rows).toEqual(all);
   expect((await better.insight(ann, 'tasks-by-status', 30)).data).toEqual(counted);
-  await expectEveryChangeOnce(house);
-  expect(await readObjects(house.objects, 'dead-letters/')).toEqual([]);
+  await expectEveryChangeOnce(backend);
+  expect(await readObjects(backend.objects, 'dead-letters/')).toEqual([]);
 });
 
 test('a process with the repair in it tries letters again by itself', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
+  const backend = await openBackend();
+  const lake = openLake(backend);
   await keep(lake);
-  await house.store.put(errand, newErrand('poison', 'a'));
-  await capture(house, lake);
-  await house.clock.advance(sweepMs);
+  await backend.store.put(errand, newErrand('poison', 'a'));
+  await capture(backend, lake);
+  await backend.clock.advance(sweepMs);
   await keep(lake);
-  expect((await readState(house)).letters).toHaveLength(1);
+  expect((await readState(backend)).letters).toHaveLength(1);
   const repaired = follow(errand, { view: 'tasks', ownerOf: () => ({ account_id: 'usr_ann' }) });
-  const better = openLake(house, { tables: [{ table: errandsTable, entities: [repaired] }] });
+  const better = openLake(backend, { tables: [{ table: errandsTable, entities: [repaired] }] });
   await keep(better);
-  expect((await readState(house)).letters).toEqual([]);
+  expect((await readState(backend)).letters).toEqual([]);
   expect((await better.query(ann, 'select task_id from tasks')).rows).toEqual([['a']]);
 });
 
 test('a letter that mentions who is erased goes with him', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  await house.store.put(errand, newErrand('poison', 'b', { title: 'written by usr_ann' }));
-  await house.store.put(errand, newErrand('poison', 'c'));
-  await capture(house, lake);
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  await backend.store.put(errand, newErrand('poison', 'b', { title: 'written by usr_ann' }));
+  await backend.store.put(errand, newErrand('poison', 'c'));
+  await capture(backend, lake);
   expect(await lake.eraser.eraseAccount('usr_ann')).toBe('done');
-  expect((await readState(house)).letters).toHaveLength(1);
-  expect(await readObjects(house.objects, 'dead-letters/')).toHaveLength(1);
+  expect((await readState(backend)).letters).toHaveLength(1);
+  expect(await readObjects(backend.objects, 'dead-letters/')).toHaveLength(1);
 });
 
 test('also one that mentions him in a key, where his id is encoded', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  await house.store.put(errand, newErrand('poison', 'acme:ann%40example.com%2F%22a%22'));
-  await capture(house, lake);
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  await backend.store.put(errand, newErrand('poison', 'acme:ann%40example.com%2F%22a%22'));
+  await capture(backend, lake);
   expect(await lake.eraser.eraseUser('acme', 'bob@example.com')).toBe('done');
-  expect((await readState(house)).letters).toHaveLength(1);
+  expect((await readState(backend)).letters).toHaveLength(1);
   expect(await lake.eraser.eraseUser('acme', 'ann@example.com/"a"')).toBe('done');
-  expect((await readState(house)).letters).toEqual([]);
+  expect((await readState(backend)).letters).toEqual([]);
 });

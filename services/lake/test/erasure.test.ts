@@ -2,10 +2,19 @@ import { expect, test } from 'vitest';
 import { eraseAgainMs, erasureSettlesMs } from '../src/limits.ts';
 import { errand, newErrand } from './errands.ts';
 import { expectSameAsTable, readBronze, readParquet } from './evidence.ts';
-import { ann, capture, guest, type House, keep, openHouse, openLake, readObjects } from './lake-fixture.ts';
+import {
+  ann,
+  type Backend,
+  capture,
+  guest,
+  keep,
+  openBackend,
+  openLake,
+  readObjects,
+} from './lake-fixture.ts';
 
 // Whether any object says so, wherever it lies and whichever its form.
-async function mentions({ objects }: House, text: string): Promise<boolean> {
+async function mentions({ objects }: Backend, text: string): Promise<boolean> {
   for (const key of await readObjects(objects, '')) {
     const body = (await objects.get(key))!;
     const content = key.endsWith('.parquet') ? await readParquet(body) : Buffer.from(body).toString();
@@ -21,98 +30,98 @@ async function erase(call: () => Promise<'done' | 'more'>): Promise<number> {
 }
 
 test('erasing a user rewrites every file that holds him, and nobody else is missed', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  const { store } = house;
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  const { store } = backend;
   await keep(lake);
   for (let i = 0; i < 30; i++) {
     await store.put(errand, newErrand('t1:u1', `mine-${i}`, { title: `very-private-${i}` }));
     await store.put(errand, newErrand('t1:u2', `other-${i}`));
-    await capture(house, lake);
+    await capture(backend, lake);
     if (i === 10) await keep(lake);
   }
   await store.put(errand, newErrand('usr_ann', 'own'));
-  await capture(house, lake);
-  expect(await mentions(house, 'very-private')).toBe(true);
+  await capture(backend, lake);
+  expect(await mentions(backend, 'very-private')).toBe(true);
 
   // More than one call rewrites.
   expect(await erase(() => lake.eraser.eraseUser('t1', 'u1'))).toBeGreaterThan(1);
-  expect(await mentions(house, 'very-private')).toBe(false);
+  expect(await mentions(backend, 'very-private')).toBe(false);
   expect((await lake.query(guest, 'select count(*) from tasks')).rows).toEqual([[0]]);
   expect((await lake.query(ann, 'select count(*) from tasks')).rows).toEqual([[31]]);
   expect((await lake.insight(ann, 'tasks-by-status', 30)).data).toEqual([{ status: 'pending', tasks: 31 }]);
-  const users = (await readBronze(house)).map(row => row.user_id);
+  const users = (await readBronze(backend)).map(row => row.user_id);
   expect(users).not.toContain('u1');
   expect(users.filter(user => user === 'u2')).toHaveLength(30);
 
   // His items are removed from the table afterwards, and each removal brings an old image.
   for (let i = 0; i < 30; i++) await store.delete(errand, { user_id: 't1:u1', task_id: `mine-${i}` });
   await store.put(errand, newErrand('t1:u1', 'again', { title: 'He came back.' }));
-  await capture(house, lake);
-  expect(await mentions(house, 'very-private')).toBe(true);
+  await capture(backend, lake);
+  expect(await mentions(backend, 'very-private')).toBe(true);
   expect((await lake.insight(ann, 'tasks-by-status', 30)).data).toEqual([{ status: 'pending', tasks: 32 }]);
-  await house.clock.advance(eraseAgainMs + 1000);
+  await backend.clock.advance(eraseAgainMs + 1000);
   while (await lake.eraseAgain());
-  expect(await mentions(house, 'very-private')).toBe(false);
-  await expectSameAsTable(house, lake, ann, () => true);
+  expect(await mentions(backend, 'very-private')).toBe(false);
+  await expectSameAsTable(backend, lake, ann, () => true);
   expect((await lake.query(guest, 'select title from tasks')).rows).toEqual([['He came back.']]);
   await keep(lake);
-  await expectSameAsTable(house, lake, ann, () => true);
+  await expectSameAsTable(backend, lake, ann, () => true);
   expect((await lake.insight(ann, 'tasks-by-status', 30)).data).toEqual([{ status: 'pending', tasks: 32 }]);
-  expect(await readObjects(house.objects, 'erasures/')).toEqual([]);
+  expect(await readObjects(backend.objects, 'erasures/')).toEqual([]);
 });
 
 test('erasing a tenant takes all of its users, erasing an account what is its own', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
+  const backend = await openBackend();
+  const lake = openLake(backend);
   for (const [user, title] of [
     ['t1:u1', 'of-tenant-1'],
     ['t1:u2', 'of-tenant-1'],
     ['t2:u1', 'of-tenant-2'],
     ['usr_ann', 'of-account'],
   ] as const)
-    await house.store.put(errand, newErrand(user, 'x', { title }));
-  await capture(house, lake);
+    await backend.store.put(errand, newErrand(user, 'x', { title }));
+  await capture(backend, lake);
   await keep(lake);
   await erase(() => lake.eraser.eraseTenant('t1'));
-  expect(await mentions(house, 'of-tenant-1')).toBe(false);
-  expect(await mentions(house, 'of-tenant-2')).toBe(true);
+  expect(await mentions(backend, 'of-tenant-1')).toBe(false);
+  expect(await mentions(backend, 'of-tenant-2')).toBe(true);
   await erase(() => lake.eraser.eraseAccount('usr_ann'));
-  expect(await mentions(house, 'of-account')).toBe(false);
-  expect((await readBronze(house)).map(row => row.tenant_id)).toEqual(expect.arrayContaining(['t2']));
+  expect(await mentions(backend, 'of-account')).toBe(false);
+  expect((await readBronze(backend)).map(row => row.tenant_id)).toEqual(expect.arrayContaining(['t2']));
   // Nothing is left to do, and doing it again does no harm.
   expect(await lake.eraser.eraseTenant('t1')).toBe('done');
 });
 
 test('an item that its erased owner made anew, and removed again, does not come back', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  const { store } = house;
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  const { store } = backend;
   await store.put(errand, newErrand('t1:u1', 'x'));
-  await capture(house, lake);
+  await capture(backend, lake);
   await erase(() => lake.eraser.eraseUser('t1', 'u1'));
   await store.put(errand, newErrand('t1:u1', 'x', { title: 'again' }));
   await store.put(errand, newErrand('t1:u1', 'stays'));
-  await capture(house, lake);
+  await capture(backend, lake);
   await keep(lake);
   await store.delete(errand, { user_id: 't1:u1', task_id: 'x' });
-  await capture(house, lake);
-  await house.clock.advance(eraseAgainMs + 1000);
+  await capture(backend, lake);
+  await backend.clock.advance(eraseAgainMs + 1000);
   while (await lake.eraseAgain());
-  expect(await mentions(house, 'again')).toBe(false);
-  await expectSameAsTable(house, lake, guest, () => true);
+  expect(await mentions(backend, 'again')).toBe(false);
+  await expectSameAsTable(backend, lake, guest, () => true);
   await keep(lake);
-  await expectSameAsTable(house, lake, guest, () => true);
+  await expectSameAsTable(backend, lake, guest, () => true);
 });
 
 test('what he made anew under the same key stays, and what was there before does not', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  const { store, clock } = house;
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  const { store, clock } = backend;
   const key = { user_id: 't1:u1', task_id: 'profile' };
   await keep(lake);
   await store.put(errand, newErrand(key.user_id, key.task_id, { title: 'very-private' }));
-  await capture(house, lake);
+  await capture(backend, lake);
   // The removal comes by the stream after the lake was erased, with the old image.
   await store.delete(errand, key);
   await erase(() => lake.eraser.eraseUser('t1', 'u1'));
@@ -121,33 +130,33 @@ test('what he made anew under the same key stays, and what was there before does
   await store.delete(errand, key);
   await store.put(errand, newErrand(key.user_id, key.task_id, { status: 'completed' }));
   await store.update(errand, key, { set: { status: 'pending' } });
-  await capture(house, lake);
+  await capture(backend, lake);
   await clock.advance(eraseAgainMs + 1000);
   while (await lake.eraseAgain());
-  expect(await mentions(house, 'very-private')).toBe(false);
-  await expectSameAsTable(house, lake, guest, () => true);
-  expect((await readBronze(house)).map(({ kind }) => kind)).toEqual(['modify']);
+  expect(await mentions(backend, 'very-private')).toBe(false);
+  await expectSameAsTable(backend, lake, guest, () => true);
+  expect((await readBronze(backend)).map(({ kind }) => kind)).toEqual(['modify']);
   await clock.advance(erasureSettlesMs + 1000);
   const counted = [{ status: 'pending', tasks: 1 }];
   expect((await lake.insight(guest, 'tasks-by-status', 30)).data).toEqual(counted);
 });
 
 test('the second look waits for what is still on its way', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  const { store, clock } = house;
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  const { store, clock } = backend;
   await keep(lake);
   await store.put(errand, newErrand('t1:u1', 'x', { title: 'very-private' }));
-  await capture(house, lake);
+  await capture(backend, lake);
   await store.delete(errand, { user_id: 't1:u1', task_id: 'x' });
   await erase(() => lake.eraser.eraseUser('t1', 'u1'));
-  expect(await mentions(house, 'very-private')).toBe(false);
+  expect(await mentions(backend, 'very-private')).toBe(false);
   // Nobody follows the stream for a while.
   await clock.advance(2 * eraseAgainMs);
   expect(await lake.eraseAgain()).toBe(false);
-  await capture(house, lake);
-  expect(await mentions(house, 'very-private')).toBe(true);
+  await capture(backend, lake);
+  expect(await mentions(backend, 'very-private')).toBe(true);
   while (await lake.eraseAgain());
-  expect(await mentions(house, 'very-private')).toBe(false);
-  expect(await readObjects(house.objects, 'erasures/')).toEqual([]);
+  expect(await mentions(backend, 'very-private')).toBe(false);
+  expect(await readObjects(backend.objects, 'erasures/')).toEqual([]);
 });

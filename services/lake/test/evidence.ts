@@ -2,7 +2,7 @@ import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
 import { parquetReadObjects } from 'hyparquet';
 import { expect } from 'vitest';
 import { openManifest } from '../src/manifest.ts';
-import type { House, OpenLake } from './lake-fixture.ts';
+import type { Backend, OpenLake } from './lake-fixture.ts';
 
 // What the lake holds, read by another library than the ones that wrote it, and what it ought to hold.
 
@@ -25,12 +25,12 @@ export async function readParquet<Row>(body: Uint8Array): Promise<Row[]> {
   return (await parquetReadObjects({ file })) as Row[];
 }
 
-export const readState = ({ objects, clock }: House) => openManifest(objects, 'errands', clock).read();
+export const readState = ({ objects, clock }: Backend) => openManifest(objects, 'errands', clock).read();
 
-export async function readBronze(house: House): Promise<BronzeRow[]> {
+export async function readBronze(backend: Backend): Promise<BronzeRow[]> {
   const rows: BronzeRow[] = [];
-  for (const { path, rows: count } of (await readState(house)).files.values()) {
-    const found = await readParquet<BronzeRow>((await house.objects.get(path))!);
+  for (const { path, rows: count } of (await readState(backend)).files.values()) {
+    const found = await readParquet<BronzeRow>((await backend.objects.get(path))!);
     expect(found.length, path).toBe(count);
     rows.push(...found);
   }
@@ -38,7 +38,7 @@ export async function readBronze(house: House): Promise<BronzeRow[]> {
 }
 
 // Every record the stream has, as ids.
-export async function readStream({ source }: House): Promise<string[]> {
+export async function readStream({ source }: Backend): Promise<string[]> {
   const ids: string[] = [];
   const { Streams = [] } = await source.listStreams({ TableName: 'errands' });
   for (const { StreamArn } of Streams) {
@@ -57,21 +57,23 @@ export async function readStream({ source }: House): Promise<string[]> {
 }
 
 // No change is missing, none is there twice.
-export async function expectEveryChangeOnce(house: House): Promise<void> {
-  const captured = (await readBronze(house)).filter(row => row.kind !== 'snapshot').map(row => row.event_id);
-  expect(captured.sort()).toEqual((await readStream(house)).sort());
+export async function expectEveryChangeOnce(backend: Backend): Promise<void> {
+  const captured = (await readBronze(backend))
+    .filter(row => row.kind !== 'snapshot')
+    .map(row => row.event_id);
+  expect(captured.sort()).toEqual((await readStream(backend)).sort());
 }
 
 type Caller = AccountPrincipal | EndUserPrincipal;
 
 // What a caller reads in the lake is what his items in the table are.
 export async function expectSameAsTable(
-  house: House,
+  backend: Backend,
   lake: OpenLake,
   caller: Caller,
   isHis: (userId: string) => boolean,
 ): Promise<void> {
-  const { Items = [] } = await house.client.scan({ TableName: 'errands', ConsistentRead: true });
+  const { Items = [] } = await backend.client.scan({ TableName: 'errands', ConsistentRead: true });
   const stored = Items.filter(item => String(item.sk).startsWith('TASK#') && isHis(item.user_id)).map(
     item => [item.user_id, item.task_id, item.title, item.status, item.completed_at ?? null],
   );

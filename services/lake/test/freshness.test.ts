@@ -4,12 +4,12 @@ import { write } from '@stak/table';
 import { expect, test } from 'vitest';
 import { errand, newErrand } from './errands.ts';
 import { expectEveryChangeOnce, readState } from './evidence.ts';
-import { ann, capture, keep, openHouse, openLake, silent, until } from './lake-fixture.ts';
+import { ann, capture, keep, openBackend, openLake, silent, until } from './lake-fixture.ts';
 
 test('a change is in an insight’s answer within five seconds', async () => {
-  const house = await openHouse();
-  const { store, clock, source, client } = house;
-  const lake = openLake(house);
+  const backend = await openBackend();
+  const { store, clock, source, client } = backend;
+  const lake = openLake(backend);
   const stopping = new AbortController();
   const [subscription] = lake.subscriptions;
   const random = seededRandom(1);
@@ -29,7 +29,7 @@ test('a change is in an insight’s answer within five seconds', async () => {
       const { data } = await lake.insight(ann, 'tasks-by-status', 30);
       return data[0]?.tasks === i;
     };
-    await until(house, isThere, 100);
+    await until(backend, isThere, 100);
     expect(clock.now() - writtenAt).toBeLessThan(5000);
   }
   stopping.abort();
@@ -37,23 +37,23 @@ test('a change is in an insight’s answer within five seconds', async () => {
 });
 
 test('changes that come close together share a file', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
+  const backend = await openBackend();
+  const lake = openLake(backend);
   const steps = Array.from({ length: 2500 }, (_, i) => write.put(errand, newErrand('usr_ann', `${i}`)));
-  await house.store.batchWrite(steps);
-  await capture(house, lake);
+  await backend.store.batchWrite(steps);
+  await capture(backend, lake);
   // A page of GetRecords is the most that is ever held.
-  const files = [...(await readState(house)).files.values()];
+  const files = [...(await readState(backend)).files.values()];
   expect(files.length).toBeLessThanOrEqual(4);
   expect(Math.max(...files.map(file => file.rows))).toBeLessThanOrEqual(1000);
-  await expectEveryChangeOnce(house);
+  await expectEveryChangeOnce(backend);
 });
 
 const large = (task_id: string) => newErrand('usr_ann', task_id, { title: 'x'.repeat(40_000) });
 
 test('a page that is full by its size is followed by the next one at once', async () => {
-  const house = await openHouse();
-  const { store, clock } = house;
+  const backend = await openBackend();
+  const { store, clock } = backend;
   let pauses = 0;
   const flushMs = 1234;
   const counting = {
@@ -63,20 +63,20 @@ test('a page that is full by its size is followed by the next one at once', asyn
       return clock.sleep(ms, signal);
     },
   };
-  const lake = openLake(house, { clock: counting, flushMs });
+  const lake = openLake(backend, { clock: counting, flushMs });
   for (let i = 0; i < 70; i++) await store.put(errand, large(`${i}`));
-  await capture(house, lake);
-  expect((await readState(house)).files.size).toBeGreaterThan(1);
+  await capture(backend, lake);
+  expect((await readState(backend)).files.size).toBeGreaterThan(1);
   expect(pauses).toBe(0);
   await store.put(errand, newErrand('usr_ann', 'a small one'));
-  await capture(house, lake);
+  await capture(backend, lake);
   expect(pauses).toBe(1);
 });
 
 test('the lake knows that it is behind, also where what is captured has no checkpoint yet', async () => {
-  const house = await openHouse();
-  const { store, clock, source, client } = house;
-  const lake = openLake(house);
+  const backend = await openBackend();
+  const { store, clock, source, client } = backend;
+  const lake = openLake(backend);
   await keep(lake);
   for (let i = 0; i < 60; i++) await store.put(errand, large(`${i}`));
   const stopping = new AbortController();
@@ -100,7 +100,7 @@ test('the lake knows that it is behind, also where what is captured has no check
     random,
     log: silent,
   }).run(stopping.signal);
-  await until(house, () => isHeld);
+  await until(backend, () => isHeld);
   await clock.advance(3000);
   const [status] = (await lake.status()).tables;
   expect(status!.bronze_rows).toBeGreaterThan(0);

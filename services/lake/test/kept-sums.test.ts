@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest';
-import { createDucks, type DuckJob } from '../src/duck.ts';
+import type { DuckJob } from '../src/duck.ts';
 import { errand, newErrand } from './errands.ts';
-import { ann, capture, keep, openHouse, openLake } from './lake-fixture.ts';
+import { ann, capture, ducks, keep, openBackend, openLake } from './lake-fixture.ts';
 
 // A lake that has been asked before says the same as one that was just opened, and reads only what is new.
 
 test('an insight that is asked again adds what came since, and nothing else', async () => {
-  const house = await openHouse();
-  const { store, clock } = house;
-  const ducks = createDucks();
+  const backend = await openBackend();
+  const { store, clock } = backend;
   const jobs: DuckJob[] = [];
   const asking = {
     ...ducks.asking,
@@ -17,13 +16,13 @@ test('an insight that is asked again adds what came since, and nothing else', as
       return ducks.asking.run(job);
     },
   };
-  const asked = openLake(house, { ducks: { ...ducks, asking } });
+  const asked = openLake(backend, { ducks: { ...ducks, asking } });
   const ask = async (lake: typeof asked) => {
     const names = asked.listInsights().map(({ name }) => name);
     return Promise.all(names.map(async name => (await lake.insight(ann, name, 400)).data));
   };
   for (let i = 0; i < 6; i++) await store.put(errand, newErrand('usr_ann', `${i}`));
-  await capture(house, asked);
+  await capture(backend, asked);
   await keep(asked);
   await clock.advance(2 * 60_000); // what the scan has seen does not come by the stream any more
 
@@ -34,8 +33,8 @@ test('an insight that is asked again adds what came since, and nothing else', as
     await store.put(errand, newErrand('usr_ann', `more ${i}`, { priority: 'high', due_date: '2026-01-05' }));
     await store.put(errand, newErrand('usr_bob', `his ${i}`));
     await store.delete(errand, { user_id: 'usr_ann', task_id: `${i + 2}` });
-    await capture(house, asked);
-    expect(await ask(asked)).toEqual(await ask(openLake(house)));
+    await capture(backend, asked);
+    expect(await ask(asked)).toEqual(await ask(openLake(backend)));
   }
 
   const files = (job: DuckJob) => new Set(job.sql?.match(/[^']+\.parquet/g)).size;
@@ -46,7 +45,7 @@ test('an insight that is asked again adds what came since, and nothing else', as
   expect(jobs).toHaveLength(before);
 
   await keep(asked);
-  expect(await ask(asked)).toEqual(await ask(openLake(house)));
+  expect(await ask(asked)).toEqual(await ask(openLake(backend)));
   asked.close();
-  await house.engine.close();
+  await backend.engine.close();
 });

@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 import { folderObjects } from '../src/index.ts';
 import { errandsTable } from './errands.ts';
 import { expectEveryChangeOnce, expectSameAsTable } from './evidence.ts';
-import { ann, type House, openLake, silent, temporaryFolder, watchCapture } from './lake-fixture.ts';
+import { ann, type Backend, openLake, silent, temporaryFolder, watchCapture } from './lake-fixture.ts';
 
 const program = fileURLToPath(new URL('./kill-child.ts', import.meta.url));
 
@@ -34,25 +34,25 @@ test('killed by the system while it writes, captures and keeps, the lake equals 
   const { client } = again;
   const objects = folderObjects(join(folder, 'objects'));
   const source = engineSource(again);
-  const house = {
+  const backend = {
     engine: again,
     client,
     store: createStore({ client }),
     source,
     folder,
     objects,
-  } as unknown as House;
-  const lake = openLake({ ...house, clock: systemClock } as unknown as House, { flushMs: 1 });
+  } as unknown as Backend;
+  const lake = openLake({ ...backend, clock: systemClock } as unknown as Backend, { flushMs: 1 });
   const stopping = new AbortController();
   const [subscription] = lake.subscriptions;
   const consumer = createConsumer({ subscription: subscription!, source, client, log: silent, leaseMs: 200 });
   const ended = consumer.run(stopping.signal);
   // Its predecessor's lease ends by itself.
-  const isCaptured = watchCapture({ ...house, clock: systemClock } as unknown as House);
+  const isCaptured = watchCapture({ ...backend, clock: systemClock } as unknown as Backend);
   while (!(await isCaptured())) await systemClock.sleep(20);
   stopping.abort();
   await ended;
-  const evidence = { ...house, clock: systemClock } as unknown as House;
+  const evidence = { ...backend, clock: systemClock } as unknown as Backend;
   await expectEveryChangeOnce(evidence);
   await expectSameAsTable(evidence, lake, ann, () => true);
   expect((await lake.status()).tables[0]!.bronze_rows).toBeGreaterThan(500);

@@ -7,7 +7,7 @@ import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
 import { createIds, createLogger, manualClock, seededRandom } from '@stak/kit';
 import { createConsumer, engineSource, type Subscription, streamsTable } from '@stak/streams';
 import { createStore, createTables, type DynamoClient } from '@stak/table';
-import { afterAll } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { createDucks } from '../src/duck.ts';
 import {
   createLake,
@@ -34,32 +34,33 @@ export const ann: AccountPrincipal = {
 export const bob: AccountPrincipal = { ...ann, accountId: 'usr_bob' };
 export const guest: EndUserPrincipal = { kind: 'endUser', tenantId: 't1', userId: 'u1', scope: 'admin' };
 
-// One set of processes for all lakes of a test file: starting them is what takes time.
-const ducks = createDucks();
-afterAll(async () => {
-  for (const duck of Object.values(ducks)) duck.close();
-  for (const folder of openedFolders.splice(0)) await rm(folder, { recursive: true, force: true });
-});
+// One set of processes for all lakes that this process tests: starting them is what takes time. They end with it.
+export const ducks = createDucks();
 
 export const silent = createLogger({ level: 'silent' });
-const openedFolders: string[] = [];
 
-export async function temporaryFolder(): Promise<string> {
+// Who removes what was opened: the test, unless it is opened for several.
+export type AtEnd = (remove: () => Promise<void>) => void;
+
+export async function temporaryFolder(atEnd: AtEnd = onTestFinished): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'stak-lake-'));
-  openedFolders.push(folder);
+  atEnd(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   return folder;
 }
 
-export type House = Awaited<ReturnType<typeof openHouse>>;
+export type Backend = Awaited<ReturnType<typeof openBackend>>;
 
-export async function openHouse({ shards = 1, clock = manualClock() } = {}) {
+type BackendOptions = { shards?: number; clock?: ReturnType<typeof manualClock>; atEnd?: AtEnd };
+
+// What a lake needs to run: a table with its stream, and a place for files.
+export async function openBackend({ shards = 1, clock = manualClock(), atEnd }: BackendOptions = {}) {
   const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0, streamShards: shards });
   await createTables(engine, [errandsTable, streamsTable], { clock });
   const { paced, isBusy } = createPace();
   const client: DynamoClient = paced(engine.client);
   const store = createStore({ client, clock });
   const source = paced(engineSource(engine));
-  const folder = await temporaryFolder();
+  const folder = await temporaryFolder(atEnd);
   const objects = paced(folderObjects(join(folder, 'objects')));
   return { engine, clock, client, store, source, folder, objects, isBusy };
 }
@@ -87,7 +88,7 @@ function createPace() {
 
 export type OpenLake = ReturnType<typeof openLake>;
 
-const depsOf = ({ store, clock, client, source, objects, folder }: House) => ({
+const depsOf = ({ store, clock, client, source, objects, folder }: Backend) => ({
   store,
   clock,
   client,
@@ -102,12 +103,12 @@ const depsOf = ({ store, clock, client, source, objects, folder }: House) => ({
   ducks,
 });
 
-export const openLake = (house: House, change: Partial<LakeDeps> = {}) =>
-  createLake({ ...depsOf(house), ...change });
+export const openLake = (backend: Backend, change: Partial<LakeDeps> = {}) =>
+  createLake({ ...depsOf(backend), ...change });
 
 // One that answers and one that keeps, which know each other by the objects alone.
-export function openApart(house: House, wake: () => void = () => {}) {
-  const deps = depsOf(house);
+export function openApart(backend: Backend, wake: () => void = () => {}) {
+  const deps = depsOf(backend);
   return {
     reader: createLakeReader({ ...deps, wake }),
     keeper: createLakeKeeper({ ...deps, duck: ducks.keeping }),
@@ -116,11 +117,11 @@ export function openApart(house: House, wake: () => void = () => {}) {
 
 // Follows the stream until everything that is in it is in the lake.
 export async function capture(
-  house: House,
+  backend: Backend,
   lake: Pick<OpenLake, 'subscriptions'>,
-  change: Partial<House> = {},
+  change: Partial<Backend> = {},
 ): Promise<void> {
-  const { source, client, clock } = { ...house, ...change };
+  const { source, client, clock } = { ...backend, ...change };
   const stopping = new AbortController();
   const ended = lake.subscriptions.map(subscription =>
     createConsumer({ subscription, source, client, clock, random: seededRandom(1), log: silent }).run(
@@ -128,21 +129,21 @@ export async function capture(
     ),
   );
   const [{ table }] = lake.subscriptions as [Subscription];
-  await until(house, watchCapture(house, table.name));
+  await until(backend, watchCapture(backend, table.name));
   stopping.abort();
   await Promise.all(ended);
 }
 
 // Whether the lake has what the stream has. A table that was never read to the end may have more.
-type Watched = Pick<House, 'objects' | 'clock' | 'store' | 'source'>;
-export function watchCapture(house: Watched, table = 'errands') {
-  const manifest = openManifest(house.objects, table, house.clock);
-  return async (): Promise<boolean> => (await readStreamLag(house, table, await manifest.read())).caught_up;
+type Watched = Pick<Backend, 'objects' | 'clock' | 'store' | 'source'>;
+export function watchCapture(backend: Watched, table = 'errands') {
+  const manifest = openManifest(backend.objects, table, backend.clock);
+  return async (): Promise<boolean> => (await readStreamLag(backend, table, await manifest.read())).caught_up;
 }
 
 // Lets everything go on, and time with it, until the condition holds.
 export async function until(
-  { clock, isBusy }: Pick<House, 'clock' | 'isBusy'>,
+  { clock, isBusy }: Pick<Backend, 'clock' | 'isBusy'>,
   holds: () => boolean | Promise<boolean>,
   stepMs = 500,
 ): Promise<void> {

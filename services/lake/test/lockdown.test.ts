@@ -1,23 +1,27 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { AppError } from '@stak/kit';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDuck } from '../src/duck.ts';
 import { errand, followed, newErrand } from './errands.ts';
-import { ann, bob, capture, type House, openHouse, openLake } from './lake-fixture.ts';
+import { ann, type Backend, bob, capture, openBackend, openLake } from './lake-fixture.ts';
 
 // SQL that wants more than its caller's rows. Each is a clear problem, and nothing else happens.
 
 let lake: ReturnType<typeof openLake>;
-let house: House;
+let backend: Backend;
 let folder = '';
 
+const endings: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const end of endings) await end();
+});
 beforeAll(async () => {
-  house = await openHouse();
-  lake = openLake(house);
-  folder = house.folder;
-  await house.store.put(errand, newErrand('usr_ann', 'a', { secret: 'hush' }));
-  await house.store.put(errand, newErrand('usr_bob', 'b', { title: 'of bob alone' }));
-  await capture(house, lake);
+  backend = await openBackend({ atEnd: end => void endings.push(end) });
+  lake = openLake(backend);
+  folder = backend.folder;
+  await backend.store.put(errand, newErrand('usr_ann', 'a', { secret: 'hush' }));
+  await backend.store.put(errand, newErrand('usr_bob', 'b', { title: 'of bob alone' }));
+  await capture(backend, lake);
 }, 60_000);
 
 const codeOf = async (sql: string): Promise<string> => {
@@ -176,7 +180,7 @@ test.runIf(process.platform === 'linux')(
 
 test('what only administrators may read is not there for others', async () => {
   const entities = followed.entities.map(one => ({ ...one, scope: 'admin' as const }));
-  const guarded = openLake(house, { tables: [{ ...followed, entities }] });
+  const guarded = openLake(backend, { tables: [{ ...followed, entities }] });
   expect((await guarded.query(ann, 'select count(*) from tasks')).rows).not.toEqual([[0]]);
   const reader = { ...ann, scope: 'write' as const };
   await expect(guarded.query(reader, 'select count(*) from tasks')).rejects.toMatchObject({

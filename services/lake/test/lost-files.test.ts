@@ -3,26 +3,26 @@ import { expect, test } from 'vitest';
 import * as limits from '../src/limits.ts';
 import { errand, newErrand } from './errands.ts';
 import { expectSameAsTable, readState } from './evidence.ts';
-import { ann, capture, type House, keep, openHouse, openLake, readObjects } from './lake-fixture.ts';
+import { ann, type Backend, capture, keep, openBackend, openLake, readObjects } from './lake-fixture.ts';
 
 // Somebody deletes a file of the lake by hand, or a disk loses the end of one.
 
 async function openKept() {
-  const house = await openHouse();
-  const lake = openLake(house);
+  const backend = await openBackend();
+  const lake = openLake(backend);
   await keep(lake);
-  for (const id of ['a', 'b', 'c']) await house.store.put(errand, newErrand('usr_ann', id));
-  await capture(house, lake);
-  return { house, lake };
+  for (const id of ['a', 'b', 'c']) await backend.store.put(errand, newErrand('usr_ann', id));
+  await capture(backend, lake);
+  return { backend, lake };
 }
 
-async function deleteAll({ objects }: House, prefix: string): Promise<number> {
+async function deleteAll({ objects }: Backend, prefix: string): Promise<number> {
   const keys = await readObjects(objects, prefix);
   for (const key of keys) await objects.delete(key);
   return keys.length;
 }
 
-async function cutAll({ objects }: House, prefix: string): Promise<number> {
+async function cutAll({ objects }: Backend, prefix: string): Promise<number> {
   const keys = await readObjects(objects, prefix);
   for (const key of keys) {
     const body = (await objects.get(key))!;
@@ -50,35 +50,35 @@ const harms = { without: deleteAll, 'with half of': cutAll };
 test.each(Object.entries(harms).flatMap(([how, harm]) => cases.map(one => ({ how, harm, ...one }))))(
   '$how $what, the table is read again',
   async ({ harm, folders, isCompacted }) => {
-    const { house, lake } = await openKept();
+    const { backend, lake } = await openKept();
     if (isCompacted) await compact(lake);
-    for (const folder of folders) expect(await harm(house, folder)).toBeGreaterThan(0);
+    for (const folder of folders) expect(await harm(backend, folder)).toBeGreaterThan(0);
 
     const error: unknown = await lake.query(ann, 'select * from tasks').catch(cause => cause);
     expect(error).toBeInstanceOf(AppError);
     expect(error).toMatchObject({ code: 'lake.busy' });
 
     await keep(lake);
-    await expectSameAsTable(house, lake, ann, () => true);
+    await expectSameAsTable(backend, lake, ann, () => true);
     expect((await lake.insight(ann, 'tasks-by-status', 30)).data).toEqual(counts);
     if (isCompacted) expect((await lake.insight(ann, 'tasks-activity', 30)).data).toEqual(activity);
-    await house.store.put(errand, newErrand('usr_ann', 'd'));
-    await capture(house, lake);
+    await backend.store.put(errand, newErrand('usr_ann', 'd'));
+    await capture(backend, lake);
     await keep(lake);
-    await expectSameAsTable(house, lake, ann, () => true);
+    await expectSameAsTable(backend, lake, ann, () => true);
   },
 );
 
 test('history that is lost is let go of, by itself, and costs the table nothing', async () => {
-  const { house, lake } = await openKept();
+  const { backend, lake } = await openKept();
   await compact(lake);
-  const { generation } = await readState(house);
-  const lost = await deleteAll(house, 'bronze/');
+  const { generation } = await readState(backend);
+  const lost = await deleteAll(backend, 'bronze/');
   expect(lost).toBeGreaterThan(0);
-  await house.clock.advance(limits.sweepMs);
+  await backend.clock.advance(limits.sweepMs);
   await keep(lake);
-  const state = await readState(house);
+  const state = await readState(backend);
   expect([state.files.size, state.generation]).toEqual([0, generation]);
-  await expectSameAsTable(house, lake, ann, () => true);
+  await expectSameAsTable(backend, lake, ann, () => true);
   expect((await lake.insight(ann, 'tasks-activity', 30)).data).toEqual(activity);
 });

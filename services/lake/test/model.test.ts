@@ -4,12 +4,12 @@ import { type Errand, errand, newErrand } from './errands.ts';
 import { expectEveryChangeOnce, expectSameAsTable } from './evidence.ts';
 import {
   ann,
+  type Backend,
   bob,
   capture,
   guest,
-  type House,
   keep,
-  openHouse,
+  openBackend,
   openLake,
   readObjects,
 } from './lake-fixture.ts';
@@ -54,9 +54,9 @@ function keepInMind({ created, completed }: Kept, { created_at, completed_at }: 
 }
 
 // Everything that is made of bronze is gone, and found missing by the first who looks.
-async function loseFiles(house: House, lake: ReturnType<typeof openLake>): Promise<void> {
+async function loseFiles(backend: Backend, lake: ReturnType<typeof openLake>): Promise<void> {
   for (const folder of ['silver/', 'gold/'])
-    for (const key of await readObjects(house.objects, folder)) await house.objects.delete(key);
+    for (const key of await readObjects(backend.objects, folder)) await backend.objects.delete(key);
   await lake.query(ann, 'select * from tasks').catch(() => {});
   await keep(lake);
 }
@@ -64,16 +64,16 @@ async function loseFiles(house: House, lake: ReturnType<typeof openLake>): Promi
 test('the lake equals a model, whatever happens in between', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async script => {
-      const house = await openHouse();
-      const lake = openLake(house);
+      const backend = await openBackend();
+      const lake = openLake(backend);
       const items = new Map<string, Errand>();
       const expired: Errand[] = [];
       for (const one of script) {
-        if (one.do === 'capture') await capture(house, lake);
+        if (one.do === 'capture') await capture(backend, lake);
         else if (one.do === 'keep') await keep(lake);
-        else if (one.do === 'wait') await house.clock.advance(180_000);
+        else if (one.do === 'wait') await backend.clock.advance(180_000);
         else if (one.do === 'backfill') await lake.backfill('errands');
-        else if (one.do === 'lose') await loseFiles(house, lake);
+        else if (one.do === 'lose') await loseFiles(backend, lake);
         else {
           const key = { user_id: one.user, task_id: one.id };
           const name = `${one.user} ${one.id}`;
@@ -89,26 +89,26 @@ test('the lake equals a model, whatever happens in between', async () => {
               due_date,
             });
             items.set(name, next);
-            await house.store.put(errand, next);
+            await backend.store.put(errand, next);
           } else if (one.do === 'remove') {
             items.delete(name);
-            await house.store.delete(errand, key);
+            await backend.store.delete(errand, key);
           } else if (items.has(name)) {
-            const ttl = Math.floor(house.clock.now() / 1000) - 60;
+            const ttl = Math.floor(backend.clock.now() / 1000) - 60;
             expired.push(items.get(name)!);
             items.delete(name);
-            await house.store.update(errand, key, { set: { ttl } });
-            await house.engine.sweep();
+            await backend.store.update(errand, key, { set: { ttl } });
+            await backend.engine.sweep();
           }
         }
       }
-      await capture(house, lake);
+      await capture(backend, lake);
 
       const anns = (user: string) => user !== 'usr_bob';
       for (const _ of ['as it is', 'compacted']) {
-        await expectSameAsTable(house, lake, ann, anns);
-        await expectSameAsTable(house, lake, bob, user => user === 'usr_bob');
-        await expectSameAsTable(house, lake, guest, user => user === 't1:u1');
+        await expectSameAsTable(backend, lake, ann, anns);
+        await expectSameAsTable(backend, lake, bob, user => user === 'usr_bob');
+        await expectSameAsTable(backend, lake, guest, user => user === 't1:u1');
         await expectInsights(
           lake,
           [...items.values()].filter(one => anns(one.user_id)),
@@ -116,8 +116,8 @@ test('the lake equals a model, whatever happens in between', async () => {
         );
         await keep(lake);
       }
-      await expectEveryChangeOnce(house);
-      await house.engine.close();
+      await expectEveryChangeOnce(backend);
+      await backend.engine.close();
     }),
     { numRuns: 4 },
   );

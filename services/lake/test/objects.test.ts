@@ -4,15 +4,19 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { folderObjects, type ObjectStore, s3Objects } from '../src/index.ts';
 import { draftMs } from '../src/limits.ts';
 import { checkKey, keyPart } from '../src/objects.ts';
-import { readObjects, temporaryFolder } from './lake-fixture.ts';
+import { type AtEnd, readObjects, temporaryFolder } from './lake-fixture.ts';
 import { startBucket } from './s3-stub.ts';
 
 // What every place a lake may lie in has to do.
-function testObjects(name: string, open: () => Promise<ObjectStore>): void {
+function testObjects(name: string, open: (atEnd: AtEnd) => Promise<ObjectStore>): void {
   describe(name, () => {
     let objects: ObjectStore;
+    const endings: (() => Promise<void>)[] = [];
     beforeAll(async () => {
-      objects = await open();
+      objects = await open(end => void endings.push(end));
+    });
+    afterAll(async () => {
+      for (const end of endings) await end();
     });
     const text = async (key: string) => {
       const body = await objects.get(key);
@@ -71,7 +75,7 @@ function testObjects(name: string, open: () => Promise<ObjectStore>): void {
   });
 }
 
-testObjects('a folder', async () => folderObjects(join(await temporaryFolder(), 'lake')));
+testObjects('a folder', async atEnd => folderObjects(join(await temporaryFolder(atEnd), 'lake')));
 
 test('a folder keeps nothing of what was not finished, by itself or by a process that was killed', async () => {
   const folder = await temporaryFolder();
@@ -93,7 +97,7 @@ const buckets: { close(): void }[] = [];
 afterAll(() => {
   for (const bucket of buckets) bucket.close();
 });
-testObjects('a bucket, through the AWS SDK', async () => {
+testObjects('a bucket, through the AWS SDK', async atEnd => {
   const bucket = await startBucket();
   const objects = s3Objects({
     bucket: 'lake',
@@ -101,7 +105,7 @@ testObjects('a bucket, through the AWS SDK', async () => {
     region: 'eu-central-1',
     endpoint: bucket.endpoint,
     credentials: { accessKeyId: 'x', secretAccessKey: 'y' },
-    cache: await temporaryFolder(),
+    cache: await temporaryFolder(atEnd),
   });
   buckets.push(bucket, objects);
   return objects;

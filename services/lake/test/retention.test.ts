@@ -5,69 +5,78 @@ import { openManifest } from '../src/manifest.ts';
 import { recentFiles } from '../src/manifest-state.ts';
 import { errand, newErrand } from './errands.ts';
 import { expectEveryChangeOnce, expectSameAsTable, readState } from './evidence.ts';
-import { ann, capture, type House, keep, openHouse, openLake, readObjects, until } from './lake-fixture.ts';
+import {
+  ann,
+  type Backend,
+  capture,
+  keep,
+  openBackend,
+  openLake,
+  readObjects,
+  until,
+} from './lake-fixture.ts';
 
 async function captureOneByOne(
-  house: House,
+  backend: Backend,
   lake: ReturnType<typeof openLake>,
   count: number,
 ): Promise<void> {
   for (let i = 0; i < count; i++) {
-    await house.store.put(errand, newErrand('usr_ann', `${i}`, { title: `at ${i}` }));
-    await capture(house, lake);
+    await backend.store.put(errand, newErrand('usr_ann', `${i}`, { title: `at ${i}` }));
+    await capture(backend, lake);
   }
 }
 
 test('many small files become one, which has every change once, and the small ones go', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  await captureOneByOne(house, lake, limits.smallFiles + 2);
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  await captureOneByOne(backend, lake, limits.smallFiles + 2);
   await keep(lake);
-  const { files, garbage } = await readState(house);
+  const { files, garbage } = await readState(backend);
   expect(files.size).toBeLessThan(limits.smallFiles);
   expect(garbage.length).toBeGreaterThanOrEqual(limits.smallFiles);
-  await expectEveryChangeOnce(house);
-  await expectSameAsTable(house, lake, ann, () => true);
+  await expectEveryChangeOnce(backend);
+  await expectSameAsTable(backend, lake, ann, () => true);
 
   // Whoever began to read before may still read them for a while.
-  expect((await readObjects(house.objects, 'bronze/')).length).toBeGreaterThan(files.size);
-  await house.clock.advance(limits.garbageMs + 1000);
+  expect((await readObjects(backend.objects, 'bronze/')).length).toBeGreaterThan(files.size);
+  await backend.clock.advance(limits.garbageMs + 1000);
   await keep(lake);
-  expect(await readObjects(house.objects, 'bronze/')).toHaveLength((await readState(house)).files.size);
+  expect(await readObjects(backend.objects, 'bronze/')).toHaveLength((await readState(backend)).files.size);
 });
 
 test('what came since a large silver is merged, and silver left as it is', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  await captureOneByOne(house, lake, 2);
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  await captureOneByOne(backend, lake, 2);
   await keep(lake);
-  const manifest = openManifest(house.objects, 'errands', house.clock);
-  const { silver: small } = await readState(house);
+  const manifest = openManifest(backend.objects, 'errands', backend.clock);
+  const { silver: small } = await readState(backend);
   const large = { ...small.errand!, rows: 1_000_000 };
-  await manifest.commit(() => ({ at: house.clock.now(), silver: { errand: large } }));
-  await captureOneByOne(house, lake, limits.recentFiles + 3);
+  await manifest.commit(() => ({ at: backend.clock.now(), silver: { errand: large } }));
+  await captureOneByOne(backend, lake, limits.recentFiles + 3);
   await keep(lake);
-  const { silver, files } = await readState(house);
+  const { silver, files } = await readState(backend);
   expect(silver.errand).toEqual(large);
-  expect(recentFiles(await readState(house), 'errand').length).toBeLessThan(3);
+  expect(recentFiles(await readState(backend), 'errand').length).toBeLessThan(3);
   expect([...files.keys()].some(path => path.includes('merged-'))).toBe(true);
-  await expectEveryChangeOnce(house);
-  await expectSameAsTable(house, lake, ann, () => true);
+  await expectEveryChangeOnce(backend);
+  await expectSameAsTable(backend, lake, ann, () => true);
   const insight = await lake.insight(ann, 'tasks-by-status', 30);
   expect(insight.data).toEqual([{ status: 'pending', tasks: limits.recentFiles + 3 }]);
 });
 
 test('history ends after its days; what is there now stays', async () => {
-  const house = await openHouse();
-  const lake = openLake(house, { bronzeDays: 7 });
-  await captureOneByOne(house, lake, 2);
+  const backend = await openBackend();
+  const lake = openLake(backend, { bronzeDays: 7 });
+  await captureOneByOne(backend, lake, 2);
   await keep(lake);
-  await house.clock.advance(9 * 24 * 60 * 60_000);
+  await backend.clock.advance(9 * 24 * 60 * 60_000);
   await keep(lake);
-  await house.clock.advance(limits.garbageMs + 1000);
+  await backend.clock.advance(limits.garbageMs + 1000);
   await keep(lake);
-  expect(await readObjects(house.objects, 'bronze/')).toEqual([]);
-  await expectSameAsTable(house, lake, ann, () => true);
+  expect(await readObjects(backend.objects, 'bronze/')).toEqual([]);
+  await expectSameAsTable(backend, lake, ann, () => true);
   expect((await lake.insight(ann, 'tasks-created', 400)).data).toEqual([{ day: '2026-01-01', tasks: 2 }]);
   expect((await lake.insight(ann, 'tasks-activity', 400)).data).toEqual([
     { user: 'usr_ann', day: '2026-01-01', changes: 2, created: 2, removed: 0 },
@@ -75,39 +84,39 @@ test('history ends after its days; what is there now stays', async () => {
 });
 
 test('what a process that died left behind is swept up, and nothing else', async () => {
-  const house = await openHouse();
-  const lake = openLake(house);
-  await captureOneByOne(house, lake, 1);
+  const backend = await openBackend();
+  const lake = openLake(backend);
+  await captureOneByOne(backend, lake, 1);
   const orphan = 'bronze/table=errands/entity=errand/day=2026-01-01/shard-1-2.parquet';
   const young = 'silver/table=errands/entity=errand/young.parquet';
-  for (const key of [orphan, young]) await house.objects.put(key, Buffer.from('x'));
+  for (const key of [orphan, young]) await backend.objects.put(key, Buffer.from('x'));
   // The folder has the machine's times, the lake those of its clock.
-  const path = (await house.objects.locate(orphan))!;
-  house.clock.set(Date.now());
+  const path = (await backend.objects.locate(orphan))!;
+  backend.clock.set(Date.now());
   const old = (Date.now() - limits.orphanMs - 60_000) / 1000;
   await utimes(path, old, old);
   await keep(lake);
   const left = [
-    ...(await readObjects(house.objects, 'bronze/')),
-    ...(await readObjects(house.objects, 'silver/')),
+    ...(await readObjects(backend.objects, 'bronze/')),
+    ...(await readObjects(backend.objects, 'silver/')),
   ];
   expect(left).not.toContain(orphan);
   expect(left).toContain(young);
-  await expectSameAsTable(house, lake, ann, () => true);
+  await expectSameAsTable(backend, lake, ann, () => true);
 });
 
 test('two processes keep one lake side by side', async () => {
-  const house = await openHouse();
-  const lakes = [openLake(house), openLake(house)];
-  await captureOneByOne(house, lakes[0]!, 5);
+  const backend = await openBackend();
+  const lakes = [openLake(backend), openLake(backend)];
+  await captureOneByOne(backend, lakes[0]!, 5);
   const stopping = new AbortController();
   const running = lakes.flatMap(lake => lake.workers.map(worker => worker.run(stopping.signal)));
   const isKept = async () => {
-    const { silver, backfill } = await readState(house);
+    const { silver, backfill } = await readState(backend);
     return silver.errand !== undefined && backfill === undefined;
   };
-  await until(house, isKept, 100);
+  await until(backend, isKept, 100);
   stopping.abort();
   await Promise.all(running);
-  for (const lake of lakes) await expectSameAsTable(house, lake, ann, () => true);
+  for (const lake of lakes) await expectSameAsTable(backend, lake, ann, () => true);
 });
