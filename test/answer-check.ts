@@ -11,16 +11,16 @@ type Operation = {
   'x-any-method'?: true;
   responses: Record<string, { description: string; content?: Record<string, Media> }>;
 };
+type Document = { paths: Paths; components?: { schemas?: object } };
 type Paths = Record<string, Record<string, Operation>>;
 type Fetch = (request: Request, ...rest: unknown[]) => Response | Promise<Response>;
 type App = {
   fetch: Fetch;
   openAPIRegistry: { definitions: readonly object[] };
-  getOpenAPI31Document(about: object): { paths: Paths };
+  getOpenAPI31Document(about: object): Document;
 };
-type Found = { operation: Operation; path: string; method: string };
-type Checked = { find(method: string, path: string): Found | undefined; validator: Validator };
-type Validator = (found: Found, status: string, type: string) => ValidateFunction;
+type Checked = { find(method: string, path: string): Operation | undefined; validator: Validator };
+type Validator = (schema: unknown) => ValidateFunction;
 
 const shared = globalThis as { stakAnswerFailures?: string[] };
 const failures = shared.stakAnswerFailures ?? watch(); // workers keep their modules, and run this for each file
@@ -54,7 +54,7 @@ function checkAnswers(app: App, list: string[]): void {
     const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
     const text = isJson ? await response.text() : undefined;
     const complaint = judge(found, response, text, validator);
-    if (complaint) list.push(`${found.operation.operationId} (${method}): ${complaint}`);
+    if (complaint) list.push(`${found.operationId} (${method}): ${complaint}`);
     return text === undefined || method === 'HEAD'
       ? response
       : new Response(text, { status: response.status, headers: response.headers });
@@ -62,13 +62,13 @@ function checkAnswers(app: App, list: string[]): void {
 }
 
 function judge(
-  found: Found,
+  found: Operation,
   response: Response,
   text: string | undefined,
   validator: Validator,
 ): string | undefined {
   const status = String(response.status);
-  const documented = found.operation.responses[status];
+  const documented = found.responses[status];
   if (!documented) return `${status} is not documented: ${text?.slice(0, 300)}`;
   const type = response.headers.get('content-type')?.split(';')[0]?.trim();
   const types = Object.keys(documented.content ?? {});
@@ -77,7 +77,7 @@ function judge(
     return `${status} is ${type}, not ${types.join(' or ') || 'empty'}`;
   if (text === undefined || text === '' || !types.includes(type)) return undefined;
   const body = JSON.parse(text) as { code?: string };
-  const isValid = validator(found, status, type);
+  const isValid = validator(documented.content?.[type]?.schema ?? {});
   if (!isValid(body))
     return `${status} does not match at ${isValid.errors?.map(one => `${one.instancePath || '/'} (${one.message} ${JSON.stringify(one.params)})`).join(', ')}: ${text.slice(0, 300)}`;
   if (type === 'application/problem+json' && !documented.description.includes(`\`${body.code}\``))
@@ -95,42 +95,54 @@ function readDocument(app: App): Promise<Checked> {
       return `${method} ${path}`;
     }),
   );
-  const reading = known.get(key) ?? prepare(app, `document-${known.size}`);
+  const reading = known.get(key) ?? prepare(app);
   known.set(key, reading);
   return reading;
 }
 
-async function prepare(app: App, name: string): Promise<Checked> {
-  const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const { default: addFormats } = await import('ajv-formats');
+async function prepare(app: App): Promise<Checked> {
   const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: { title: '', version: '' } });
-  const ajv = new Ajv2020({ strict: false });
-  addFormats.default(ajv);
-  ajv.addSchema(JSON.parse(JSON.stringify(document)) as object, name);
-  const paths = Object.entries(document.paths)
-    .map(([path, item]) => ({ path, item, pattern: patternOf(path) }))
+  // By the number of their parts, because there are hundreds.
+  const paths = new Map<number, { pattern: RegExp; item: Record<string, Operation> }[]>();
+  const inOrder = Object.entries(document.paths)
     // What is spelled out is meant before what is a parameter.
-    .sort((one, other) => one.path.split('{').length - other.path.split('{').length);
+    .sort(([one], [other]) => one.split('{').length - other.split('{').length);
+  for (const [path, item] of inOrder) {
+    const alike = paths.get(countParts(path)) ?? [];
+    alike.push({ pattern: patternOf(path), item });
+    paths.set(countParts(path), alike);
+  }
   return {
     find(method, path) {
       const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
-      for (const { pattern, item, path: template } of paths) {
+      for (const { pattern, item } of paths.get(countParts(path)) ?? []) {
         if (!pattern.test(path)) continue;
-        const any = item.post?.['x-any-method'] ? 'post' : undefined;
-        const operation = item[any ?? wanted];
-        if (operation) return { operation, path: template, method: any ?? wanted };
+        const operation = item[item.post?.['x-any-method'] ? 'post' : wanted];
+        if (operation) return operation;
       }
       return undefined;
     },
-    validator({ path, method }, status, type) {
-      const place = ['paths', path, method, 'responses', status, 'content', type, 'schema'];
-      const $ref = `${name}#/${place.map(escapePart).join('/')}`;
-      return ajv.getSchema($ref) ?? ajv.compile({ $ref });
-    },
+    validator: await createValidator(JSON.stringify(document.components?.schemas ?? {})),
   };
 }
 
+// By the text of the schema: most answers are the same problem, and to compile a schema takes longer than to check it.
+const validators = new Map<string, ValidateFunction>();
+
+async function createValidator(schemas: string): Promise<Validator> {
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const { default: addFormats } = await import('ajv-formats');
+  const ajv = new Ajv2020({ strict: false, code: { optimize: false } });
+  addFormats.default(ajv);
+  return schema => {
+    const text = JSON.stringify(schema);
+    const whole = text.includes('"$ref"') ? `{"allOf":[${text}],"components":{"schemas":${schemas}}}` : text;
+    const isValid = validators.get(whole) ?? ajv.compile(JSON.parse(whole) as object);
+    validators.set(whole, isValid);
+    return isValid;
+  };
+}
+
+const countParts = (path: string): number => path.split('/').length;
 const patternOf = (path: string) =>
   new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
-const escapePart = (part: string) =>
-  encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')).replaceAll('~', '%7E');
