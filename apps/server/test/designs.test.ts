@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runHere } from '../apps/server/test/command.ts';
+import { runHere } from './command.ts';
 
 // The pages are generated: `stak tables doc --to docs/designs`, and for the example with --from.
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../../..');
 const example = join(root, 'packages/table/test/example-table.ts');
 const folder = join(root, 'docs/designs');
 async function stak(...args: string[]): Promise<string> {
