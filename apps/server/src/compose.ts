@@ -118,7 +118,10 @@ export function composeServices(surroundings: Surroundings): Services {
     erasers,
     checkEndUser: async (claims, fresh) =>
       claims.tenant === ownTenant || !(await tenants.isTokenRevoked(claims, fresh)),
-    announceRevoked: surroundings.announceRevoked,
+    announceRevoked: async revoked => {
+      // Also what the account may read as a user of our own tenant.
+      await surroundings.announceRevoked?.(revoked, { tenant: ownTenant, user: revoked.account });
+    },
     github: config.github,
     google: config.google,
     stripe: config.stripe,
@@ -255,10 +258,8 @@ export function composeServices(surroundings: Surroundings): Services {
     onAlarm: alarm => lake?.onAlarm(alarm),
     lakeConsumers: lake?.consumers ?? [],
     ownEndpoints: [
-      // For as long as an access token: it outlives the session or the key that it was asked for with.
-      ...ownInboxEndpoints((sub, scope) =>
-        mintEndUserToken({ tenant: ownTenant, sub, scope, ttlSeconds: 15 * 60 }),
-      ),
+      // For as long as an access token, and no longer than the session or the key that it was asked for with.
+      ...ownInboxEndpoints(grant => mintEndUserToken({ tenant: ownTenant, ttlSeconds: 15 * 60, ...grant })),
       ...systemEndpoints({
         ...base,
         ...surroundings.system,

@@ -90,7 +90,8 @@ export const ownInboxEraser = (eraseUser: NonNullable<Eraser['eraseUser']>): Era
   eraseAccount: accountId => eraseUser(ownTenant, accountId),
 });
 
-type Mint = (accountId: string, scope: string) => Promise<{ token: string; expires_at: string }>;
+type Grant = { sub: string; scope: string; credentialId: string };
+type Mint = (grant: Grant) => Promise<{ token: string; expires_at: string }>;
 
 const inboxToken = route({
   method: 'post',
@@ -100,7 +101,7 @@ const inboxToken = route({
   auth: 'account',
   scope: 'read',
   summary: 'Mint a token for your own inbox',
-  description: `What Stak tells an account is in the inboxes \`alerts\` and \`tasks\` of the tenant \`${ownTenant}\`, read like any user's, with this token.`,
+  description: `What Stak tells an account is in the inboxes \`alerts\` and \`tasks\` of the tenant \`${ownTenant}\`, read like any user's, with this token. It ends with the session or the key that asked for it, and after 15 minutes.`,
   responses: {
     201: json(
       z.strictObject({ token: z.string(), tenant_id: z.string(), sub: z.string(), expires_at: z.string() }),
@@ -112,8 +113,9 @@ export const ownInboxEndpoints = (mint: Mint) =>
   [
     endpoint(inboxToken, async c => {
       // A key that only reads mints a token that only reads.
-      const { accountId, scope } = c.get('principal');
-      const minted = await mint(accountId, scope === 'read' ? 'inbox:read' : 'inbox:read inbox:write');
+      const { accountId, credentialId, ...caller } = c.get('principal');
+      const scope = caller.scope === 'read' ? 'inbox:read' : 'inbox:read inbox:write';
+      const minted = await mint({ sub: accountId, scope, credentialId });
       return c.json({ ...minted, tenant_id: ownTenant, sub: accountId }, 201);
     }),
   ] as const;

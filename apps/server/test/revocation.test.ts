@@ -2,15 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@stak/client';
+import { inboxConfig } from '@stak/inbox';
 import { createLogger, manualClock } from '@stak/kit';
+import { createStore } from '@stak/table';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
+import { openDatabase } from '../src/database.ts';
 import { type RunningServer, startServer } from '../src/server.ts';
 
 const clock = manualClock(Date.UTC(2026, 0, 1));
 let folder: string;
 let here: RunningServer; // where something is revoked
 let there: RunningServer; // where somebody listens, and calls
+let stranger: { session: string };
 
 const start = () =>
   startServer(readServerConfig({ port: 0, path: folder, demo: false }, { STAK_LAKE: 'off' }), {
@@ -23,6 +27,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stak-revocation-'));
   here = await start();
   there = await start();
+  await makeOwnInbox();
+  stranger = await openHost();
 }, 60_000);
 afterAll(async () => {
   await here.stop();
@@ -52,10 +58,23 @@ async function openHost() {
   return { client, person, session: data.access_token, tenant_id, etag: etag!, logIn, mint };
 }
 
+const ownInbox = '/v1/tenants/stak/inboxes/alerts/users/me';
+
+// The inbox of what accounts are told is made with the first thing that they are told.
+async function makeOwnInbox() {
+  const { client, close } = await openDatabase({ kind: 'embedded', path: folder }, { clock, isGuest: true });
+  const words = { title: 'Alerts', description: '', ttl: {}, uid: 'stak' };
+  const place = { tenant_key: 'stak', inbox_key: 'alerts' };
+  const policies = { late_joiners: 'all', unique_host_system_ids: true } as const;
+  await createStore({ client, clock }).put(inboxConfig, { ...place, ...words, ...policies });
+  await close();
+}
+
 type Host = Awaited<ReturnType<typeof openHost>>;
 type Case = {
   token(host: Host): Promise<string>;
   revoke(host: Host, token: string): Promise<unknown>;
+  paths?: { stream: string; call: string };
   reason?: string;
 };
 
@@ -113,19 +132,45 @@ const cases: Record<string, Case> = {
   },
 };
 
+// A token for one's own inbox ends with what it was asked for with.
+const own = { stream: `${ownInbox}/stream`, call: `${ownInbox}/counts` };
+const askedWith = new Map<string, string>();
+const ownOf =
+  (one: Case): Case['token'] =>
+  async host => {
+    const credential = await one.token(host);
+    const { token } = (await as(credential).accounts.mintInboxToken()).data;
+    askedWith.set(token, credential);
+    return token;
+  };
+for (const name of [
+  'a session that was ended',
+  'a session, by a new password',
+  'all sessions',
+  'an API key',
+  'the account',
+]) {
+  const one = cases[name]!;
+  cases[`the token for one's own inbox, by ${name}`] = {
+    token: ownOf(one),
+    revoke: (host, token) => one.revoke(host, askedWith.get(token)!),
+    paths: own,
+  };
+}
+
 describe('within a second of a revocation in another process', () => {
   it.each(Object.entries(cases))('%s: the open stream ends and calls are refused', async (_, one) => {
-    const { token, revoke, reason = 'unauthenticated' } = one;
+    const { token, revoke, reason = 'unauthenticated', paths } = one;
+    const { stream: streamPath, call: callPath } = paths ?? { stream: '/v1/tasks/events', call: '/v1/tasks' };
     const host = await openHost();
     const given = await token(host);
-    const stranger = await openHost();
-    const stream = await open(given);
+    const stream = await open(given, streamPath);
     const bystander = await open(stranger.session);
     expect([stream.status, bystander.status]).toEqual([200, 200]);
 
     await revoke(host, given);
     await clock.advance(1000);
-    const call = await fetch(`${there.localUrl}/v1/tasks`, { headers: { Authorization: `Bearer ${given}` } });
+    const call = await open(given, callPath);
     expect(call.status).toBe(reason === 'refused' ? 403 : 401);
     expect(await endOf(stream)).toBe(reason);
 

@@ -153,6 +153,14 @@ export type InboxBulkBodyMessagesItem = {
   uids: Array<string>;
 };
 
+export type InboxDeleteCategoryData = {
+  category: string;
+  status: 'erasing' | 'erased';
+  erased: number;
+  startedat: number;
+  finishedat: number | null;
+};
+
 export type InboxDeleteInboxData = {
   inbox_key: string;
   status: 'erasing' | 'erased';
@@ -1155,10 +1163,10 @@ export type ApiTypes = {
       categories: { [name: string]: { total: number; unread: number; unseen: number } };
     };
   };
-  /** Delete a category that has no messages. For: account, scope write. */
+  /** Delete a category. For: account, scope write. */
   'inbox.deleteCategory': {
-    args: { tenant_id: string; inbox_key: string; category: string };
-    data: undefined;
+    args: { tenant_id: string; inbox_key: string; category: string; messages?: 'keep' | 'delete' };
+    data: InboxDeleteCategoryData | undefined;
   };
   /** Delete an inbox with everything in it. For: account, scope admin. */
   'inbox.deleteInbox': { args: { tenant_id: string; inbox_key: string }; data: InboxDeleteInboxData };
@@ -1190,7 +1198,10 @@ export type ApiTypes = {
   /** List the categories that an inbox has messages in. For: account, scope read. */
   'inbox.listCategories': {
     args: { tenant_id: string; inbox_key: string };
-    data: { data: Array<{ category: string; until: number | null }>; next_cursor: string | null };
+    data: {
+      data: Array<{ category: string; until: number | null; deleting: boolean }>;
+      next_cursor: string | null;
+    };
   };
   /** List inboxes. For: account, scope read. */
   'inbox.listInboxes': {
@@ -1238,6 +1249,11 @@ export type ApiTypes = {
   'inbox.publish': {
     args: { tenant_id: string; inbox_key: string; body: InboxBulkBodyMessagesItem };
     data: InboxBroadcastData;
+  };
+  /** Read how far the deletion of a category is. For: account, scope read. */
+  'inbox.readCategoryErasure': {
+    args: { tenant_id: string; inbox_key: string; category: string };
+    data: InboxDeleteCategoryData;
   };
   /** Read how far the deletion of an inbox is. For: account, scope read. */
   'inbox.readErasure': { args: { tenant_id: string; inbox_key: string }; data: InboxDeleteInboxData };
@@ -2562,6 +2578,10 @@ export const operations = {
     path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/messages',
     body: 'json',
     isKeyed: true,
+  },
+  'inbox.readCategoryErasure': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/categories/{category}/erasure',
   },
   'inbox.readErasure': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/erasure' },
   'inbox.readInbox': { method: 'GET', path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}' },

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Soon } from '@stak/kit';
+import { type Soon, whenKnown } from '@stak/kit';
 import { failedStep, is, or, tableErrors, type WriteStep, write } from '@stak/table';
 import { type AnnounceEnd, type Base, isoTime, sha256 } from './deps.ts';
 import { accountsErrors } from './errors.ts';
@@ -30,7 +30,12 @@ export type ApiKeys = {
   updateLastUsed(keyId: string, userId: string): Promise<void>;
   // For a caller who shows a key: its owner, as of now or a moment ago.
   findOwner(keyHash: string, fresh?: boolean): Soon<KeyOwner | undefined>;
+  // For a caller who shows something that was made with a key.
+  isLive(userId: string, keyId: string, fresh?: boolean): Soon<boolean>;
 };
+
+const idStart = 'key';
+export const isKeyId = (id: string): boolean => id.startsWith(`${idStart}_`);
 
 export const isApiKey = (token: string): boolean => token.startsWith(keyStart);
 
@@ -39,8 +44,9 @@ export function createApiKeys({
   clock,
   ids,
   owners,
+  live,
   announceEnd,
-}: Base & { owners: Recent<KeyOwner>; announceEnd: AnnounceEnd }): ApiKeys {
+}: Base & { owners: Recent<KeyOwner>; live: Recent<true>; announceEnd: AnnounceEnd }): ApiKeys {
   const listByUser = async (userId: string): Promise<ApiKey[]> => {
     const found: ApiKey[] = [];
     for await (const one of store.all(keysOfUser, { userId })) found.push(one);
@@ -51,6 +57,15 @@ export function createApiKeys({
   return {
     listByUser,
     findOwner: (keyHash, fresh) => owners.get(keyHash, () => readOwner(keyHash), fresh),
+    isLive: (userId, keyId, fresh) =>
+      whenKnown(
+        live.get(
+          keyId,
+          async () => ((await store.get(apiKey, { userId, keyId }, { consistent: true })) ? true : undefined),
+          fresh,
+        ),
+        found => found === true,
+      ),
 
     async create(userId, { name, permissions }, also = () => ({})) {
       if ((await listByUser(userId)).length >= limits.apiKeysPerUser)
@@ -59,7 +74,7 @@ export function createApiKeys({
         });
       const key = keyStart + randomText(secretChars);
       const keyHash = sha256(key);
-      const keyId = ids.next('key');
+      const keyId = ids.next(idStart);
       const made: ApiKey = {
         keyId,
         userId,
@@ -105,6 +120,7 @@ export function createApiKeys({
         throw failedStep(error)?.step === 'the key' ? keyNotFound() : error;
       } finally {
         owners.forget(keyHash);
+        live.forget(keyId);
       }
     },
 

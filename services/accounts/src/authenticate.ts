@@ -1,6 +1,6 @@
 import type { Authenticate, Principal } from '@stak/http';
 import { type Clock, createRecentMap, type Soon, whenKnown } from '@stak/kit';
-import { type ApiKeys, isApiKey, type KeyOwner } from './api-keys.ts';
+import { type ApiKeys, isApiKey, isKeyId, type KeyOwner } from './api-keys.ts';
 import type { Background } from './background.ts';
 import { sha256 } from './deps.ts';
 import * as limits from './limits.ts';
@@ -46,13 +46,16 @@ const keyHolder = ({ userId, permissions, keyId }: KeyOwner): Principal => ({
 
 function principalOf(
   claims: Claims,
-  { sessions, checkEndUser }: AuthenticateDeps,
+  deps: AuthenticateDeps,
   fresh: boolean | undefined,
 ): Soon<Principal | undefined> {
+  const { sessions, checkEndUser } = deps;
   if (claims.kind === 'endUser') {
     const { tenant, sub, scope } = claims;
-    return whenKnown(checkEndUser?.(claims, fresh) ?? true, isGood =>
-      isGood ? { kind: 'endUser', tenantId: tenant, userId: sub, scope } : undefined,
+    return whenKnown(isSourceLive(claims, deps, fresh), isLive =>
+      whenKnown(isLive && (checkEndUser?.(claims, fresh) ?? true), isGood =>
+        isGood ? { kind: 'endUser', tenantId: tenant, userId: sub, scope } : undefined,
+      ),
     );
   }
   const { userId, sessionId } = claims;
@@ -61,6 +64,18 @@ function principalOf(
       ? { kind: 'account', accountId: userId, scope: 'admin', via: 'session', credentialId: sessionId }
       : undefined,
   );
+}
+
+// Whether the session or key is still good that an account has asked for the token with.
+function isSourceLive(
+  { sub, credentialId }: EndUserClaims,
+  { sessions, apiKeys }: AuthenticateDeps,
+  fresh: boolean | undefined,
+): Soon<boolean> {
+  if (credentialId === undefined) return true;
+  return isKeyId(credentialId)
+    ? apiKeys.isLive(sub, credentialId, fresh)
+    : sessions.isLive(sub, credentialId, fresh);
 }
 
 // A key that is used a thousand times a second is written about once a minute.

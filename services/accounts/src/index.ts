@@ -90,6 +90,8 @@ export function createAccounts(given: AccountsDeps) {
     await given.announceRevoked?.({ account }).catch(error => log.warn({ err: error }, 'not announced'));
   };
 
+  const live = createRecent<true>({ clock, mostMs }); // sessions and keys
+
   const usage = createUsage({
     ...base,
     random: given.random,
@@ -99,6 +101,7 @@ export function createAccounts(given: AccountsDeps) {
   const apiKeys = createApiKeys({
     ...base,
     announceEnd,
+    live,
     owners: createRecent<KeyOwner>({ clock, mostMs }),
   });
   const audit = createAudit(base);
@@ -107,7 +110,6 @@ export function createAccounts(given: AccountsDeps) {
   const throttle = createThrottle({ ...base, policies: given.throttles });
   const keys = createSigningKeys({ ...base, sealer });
   const tokens = createTokens({ clock, issuer: publicUrl, keys });
-  const live = createRecent<true>({ clock, mostMs });
   const sessions = createSessions({ ...base, sealer, tokens, audit, live, announceEnd });
   const signing = { ...base, users, sessions, passwords, throttle, audit, background };
   const browser = createBrowser({ publicUrl, isHttps, allowedOrigins });

@@ -13,6 +13,8 @@ export type EndUserGrant = {
   ttlSeconds?: number;
   // The tenant's count of revocations when this was minted, for whoever checks it.
   epoch?: number;
+  // The session or key of `sub`, an account, that asked for it: the token ends with it.
+  credentialId?: string;
 };
 
 export type AccessClaims = { kind: 'account'; userId: string; sessionId: string };
@@ -22,6 +24,7 @@ export type EndUserClaims = {
   sub: string;
   scope: string;
   epoch: number | undefined;
+  credentialId: string | undefined;
   issuedAt: number;
 };
 export type Claims = AccessClaims | EndUserClaims;
@@ -47,6 +50,7 @@ const payloadSchema = z.discriminatedUnion('aud', [
     tenant: z.string(),
     scope: endUserScopeSchema,
     epoch: z.int().optional(),
+    cid: z.string().optional(),
     iat: z.int(),
     exp: z.int(),
   }),
@@ -58,6 +62,7 @@ const grantSchema = z.object({
   scope: endUserScopeSchema,
   ttlSeconds: z.int().min(1).max(limits.endUserTokenMostS).default(limits.endUserTokenS),
   epoch: z.int().min(0).optional(),
+  credentialId: z.string().min(1).max(limits.endUserIdChars).optional(),
 });
 
 type Verified = { claims: Claims; kid: string; expiresMs: number };
@@ -113,8 +118,13 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
     mintAccess: ({ userId, sessionId }) =>
       sign({ sid: sessionId }, accountAudience, userId, limits.accessTokenS),
     mintEndUser(grant) {
-      const { tenant, sub, scope, ttlSeconds, epoch } = grantSchema.parse(grant);
-      const claims = { tenant, scope, ...(epoch !== undefined && { epoch }) };
+      const { tenant, sub, scope, ttlSeconds, epoch, credentialId: cid } = grantSchema.parse(grant);
+      const claims = {
+        tenant,
+        scope,
+        ...(epoch !== undefined && { epoch }),
+        ...(cid !== undefined && { cid }),
+      };
       return sign(claims, endUserAudience, sub, ttlSeconds);
     },
     verify(token, digest) {
@@ -130,6 +140,6 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
 function claimsOf(payload: z.infer<typeof payloadSchema>): Claims {
   if (payload.aud === accountAudience)
     return { kind: 'account', userId: payload.sub, sessionId: payload.sid };
-  const { tenant, sub, scope, epoch, iat } = payload;
-  return { kind: 'endUser', tenant, sub, scope, epoch, issuedAt: iat };
+  const { tenant, sub, scope, epoch, cid, iat } = payload;
+  return { kind: 'endUser', tenant, sub, scope, epoch, credentialId: cid, issuedAt: iat };
 }

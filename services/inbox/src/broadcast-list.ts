@@ -21,6 +21,8 @@ export type BroadcastList = {
   // All that the head knows of. Only lines after the last one read are fetched: the list is append-only, and the
   // head, which is read every time, tells whether there are any.
   upTo(place: Place, head: Head): Promise<Broadcasts>;
+  // With those in categories that are being deleted, which nobody sees any more.
+  all(place: Place, head: Head): Promise<Broadcasts>;
   // Texts never change, so they are fetched once. One that is missing here was removed in this moment.
   texts(place: Place, ids: readonly string[]): Promise<Map<string, PublicMessage>>;
 };
@@ -31,20 +33,23 @@ export function createBroadcastList({ store, now }: { store: Store; now(): numbe
   const lists = createRecentMap<string, Broadcasts>(limits.cachedInboxes);
   const texts = createRecentMap<string, PublicMessage>(limits.cachedTexts);
 
+  const all = async (place: Place, head: Head): Promise<Broadcasts> => {
+    if (!head || head.seq === 0) return none;
+    const key = placeText(place);
+    const cached = lists.get(key);
+    const known = cached?.list === head.list ? cached : none;
+    if (known.seq >= head.seq) return known;
+    const range = { after: { seq: known.seq } };
+    const lines: ItemOf<typeof broadcast>[] = [];
+    for await (const line of store.all(broadcastsOfInbox, place, range)) lines.push(line);
+    const current = follow(known, lines, head, Math.floor(now() / 1000));
+    lists.set(key, current);
+    return current;
+  };
+
   return {
-    async upTo(place, head) {
-      if (!head || head.seq === 0) return none;
-      const key = placeText(place);
-      const cached = lists.get(key);
-      const known = cached?.list === head.list ? cached : none;
-      if (known.seq >= head.seq) return known;
-      const range = { after: { seq: known.seq } };
-      const lines: ItemOf<typeof broadcast>[] = [];
-      for await (const line of store.all(broadcastsOfInbox, place, range)) lines.push(line);
-      const current = follow(known, lines, head, Math.floor(now() / 1000));
-      lists.set(key, current);
-      return current;
-    },
+    all,
+    upTo: async (place, head) => without(await all(place, head), head?.deleting ?? []),
 
     async texts(place, ids) {
       const found = new Map<string, PublicMessage>();
@@ -83,6 +88,15 @@ function follow(
   // Lines of expired messages may be gone already, so the last line read may be before the head's number.
   return listOf(list, Math.max(seq, lines.at(-1)?.seq ?? 0), entries);
 }
+
+const without = (list: Broadcasts, deleting: readonly string[]): Broadcasts =>
+  deleting.length === 0
+    ? list
+    : listOf(
+        list.list,
+        list.seq,
+        list.inOrder.filter(({ category }) => category === undefined || !deleting.includes(category)),
+      );
 
 function listOf(list: string, seq: number, entries: readonly Broadcast[]): Broadcasts {
   const inOrder = entries.map(({ seq, id, category, expiredat }) => ({ seq, id, category, expiredat }));

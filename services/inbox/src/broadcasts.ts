@@ -1,7 +1,7 @@
 import { write } from '@stak/table';
 import type { Broadcast, Broadcasts, Head } from './broadcast-list.ts';
 import { type Service, secondsNow } from './deps.ts';
-import { inboxErrors, noInbox } from './errors.ts';
+import { categoryGoes, inboxErrors, noInbox } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Step } from './mailbox.ts';
 import type { Place } from './places.ts';
@@ -24,6 +24,7 @@ export async function broadcastSteps(
       `An inbox has at most ${limits.liveBroadcasts} live messages to everyone. Let them expire sooner.`,
     );
   const category = taxonomy?.category;
+  if (category !== undefined && head?.deleting?.includes(category)) throw categoryGoes();
   const seq = (head?.seq ?? 0) + 1;
   const { host_system_id, sender, received, audiences } = content;
   const text = {
@@ -49,7 +50,7 @@ export async function withdrawalSteps(
   id: string,
 ): Promise<Step[] | undefined> {
   const { head, broadcasts } = await readHead(service, place);
-  const found = broadcasts.byId.get(id);
+  const found = (await service.broadcasts.all(place, head)).byId.get(id);
   if (!head || !found) return undefined;
   const { category, expiredat } = found;
   const live = liveOf(broadcasts, secondsNow(service)).filter(one => one.id !== id);
@@ -97,7 +98,7 @@ export function headSteps(
   { ids }: Pick<Service, 'ids'>,
   place: Place,
   head: Head,
-  change: { seq?: number; redacting?: string[]; erasing?: true },
+  change: { seq?: number; redacting?: string[]; deleting?: string[]; erasing?: true },
   live: readonly Broadcast[],
 ): Step[] {
   const before = head ?? { ...place, published: 0, list: ids.next(), seq: 0, redacting: [] };

@@ -1,7 +1,9 @@
+import { type ItemOf, write } from '@stak/table';
 import { ownNumber } from './broadcasts.ts';
 import { type Service, secondsNow } from './deps.ts';
-import { inboxErrors } from './errors.ts';
+import { categoryGoes, inboxErrors, noCategory } from './errors.ts';
 import * as limits from './limits.ts';
+import type { Step } from './mailbox.ts';
 import type { Place } from './places.ts';
 import { done, untilDone } from './race.ts';
 import { sendsOfInbox } from './send-table.ts';
@@ -29,20 +31,28 @@ export async function registerCategory(
     let categories = known?.categories ?? [];
     let times: Until = known?.until ?? {};
     if (ownNumber(times, category) >= expiredat) return done(undefined);
-    if (!categories.includes(category) && categories.length >= limits.categories) {
+    const deleting = known?.deleting ?? [];
+    if (deleting.includes(category)) throw categoryGoes();
+    const isFull = () => categories.filter(one => !deleting.includes(one)).length >= limits.categories;
+    if (!categories.includes(category) && isFull()) {
       times = await completeTimes(service, place, categories, times);
-      categories = categories.filter(one => ownNumber(times, one) > nowS);
-      if (categories.length >= limits.categories)
+      categories = categories.filter(one => ownNumber(times, one) > nowS || deleting.includes(one));
+      if (isFull())
         throw inboxErrors.create(
           'inbox.too_many_categories',
-          `An inbox has messages in at most ${limits.categories} categories at a time. Let those of one expire, or redact them and delete the category.`,
+          `An inbox has messages in at most ${limits.categories} categories at a time. Let those of one expire, or delete one with its messages.`,
         );
     }
     const ahead = Math.min(limits.dayS, Math.floor(Math.max(0, expiredat - nowS) / 16));
     const kept = [...new Set([...categories, category])];
     const next = Object.fromEntries(kept.flatMap(one => entryOf(times, one)));
     const guard = known ? { ifVersion: known.version } : { ifAbsent: true };
-    const item = { ...place, categories: kept, until: { ...next, [category]: expiredat + ahead } };
+    const item = {
+      ...place,
+      categories: kept,
+      until: { ...next, [category]: expiredat + ahead },
+      ...(deleting.length > 0 && { deleting }),
+    };
     await store.put(inboxCategories, item, guard);
     return done(undefined);
   });
@@ -94,8 +104,12 @@ export async function listCategories(service: Service, place: Place) {
   const known = await service.store.get(inboxCategories, place, { consistent: true });
   const times = known?.until ?? {};
   return (known?.categories ?? [])
-    .map(category => ({ category, until: entryOf(times, category)[0]?.[1] ?? null }))
-    .filter(({ until }) => until === null || until > nowS);
+    .map(category => ({
+      category,
+      until: entryOf(times, category)[0]?.[1] ?? null,
+      deleting: known?.deleting?.includes(category) ?? false,
+    }))
+    .filter(({ until, deleting }) => until === null || until > nowS || deleting);
 }
 
 // Makes room for another one. Messages keep their category, so those that are there have to go first.
@@ -103,20 +117,26 @@ export async function deleteCategory(service: Service, place: Place, category: s
   await readInbox(service, place);
   await untilDone<void>(service, async () => {
     const known = await service.store.get(inboxCategories, place, { consistent: true });
-    if (!known?.categories.includes(category))
-      throw inboxErrors.create('inbox.category_not_found', 'The inbox has no such category.');
+    if (!known?.categories.includes(category)) throw noCategory();
+    if (known.deleting?.includes(category)) throw categoryGoes();
     const { latest, isWhole } = await readUse(service, place);
     const until = latest.get(category) ?? (isWhole ? 0 : ownNumber(known.until ?? {}, category));
     if (until > secondsNow(service))
       throw inboxErrors.create(
         'inbox.category_in_use',
-        'There are messages in this category. Redact them, or wait until the last one expires.',
+        'There are messages in this category. Delete it together with them (`messages=delete`), or wait until the last one expires.',
         { until },
       );
-    const categories = known.categories.filter(one => one !== category);
-    const times = Object.fromEntries(categories.flatMap(one => entryOf(known.until ?? {}, one)));
-    const item = { ...place, categories, until: times };
-    await service.store.put(inboxCategories, item, { ifVersion: known.version });
+    await service.store.transact([withoutCategory(known, category)], { pattern: 'delete a category' });
     return done(undefined);
   });
+}
+
+export function withoutCategory(known: ItemOf<typeof inboxCategories>, category: string): Step {
+  const { version, kind: _, deleting = [], ...item } = known;
+  const categories = known.categories.filter(one => one !== category);
+  const until = Object.fromEntries(categories.flatMap(one => entryOf(known.until ?? {}, one)));
+  const others = deleting.filter(one => one !== category);
+  const next = { ...item, categories, until, ...(others.length > 0 && { deleting: others }) };
+  return ['categories', write.put(inboxCategories, next, { ifVersion: version })];
 }

@@ -1,5 +1,5 @@
 import type { Service } from './deps.ts';
-import { type Mailbox, openMailbox } from './mailbox.ts';
+import { isHidden, type Mailbox, openMailbox } from './mailbox.ts';
 import type { UserPlace } from './places.ts';
 import type { ShownCounts } from './schema.ts';
 import { broadcastFlags, isVisible, uncategorised } from './user-state.ts';
@@ -17,10 +17,11 @@ export async function readCounts(service: Service, user: UserPlace): Promise<Sho
 
 // The user's own messages are counted in the state. Those to everyone are counted here, by what the user has done
 // with them: such a count cannot drift.
-export function countAll({ state, broadcasts, nowMs }: Mailbox): ShownCounts {
+export function countAll(box: Mailbox): ShownCounts {
+  const { state, broadcasts, nowMs } = box;
   const counted = new Map<string, Numbers>();
   for (const [category, [total, unread, unseen]] of Object.entries(state.counts))
-    counted.set(category, { total, unread, unseen });
+    if (!isHidden(box, category)) counted.set(category, { total, unread, unseen });
   const flagsOf = broadcastFlags(state);
   for (const one of broadcasts.inOrder) {
     if (!isVisible(state, one, nowMs)) continue;

@@ -7,6 +7,7 @@ import { done, untilDone } from './race.ts';
 import { forgetRecipient } from './recipients.ts';
 import {
   audiencePart,
+  categoryErasure,
   hostId,
   inboxErasure,
   member,
@@ -38,7 +39,7 @@ type Erased = 'done' | 'more';
 const ofUser = [userMessage, receipt, userStats, categoryStats, expiry] as const;
 const toEveryone = [publicMessage, publicStats, publicCategoryStats, broadcast] as const;
 const sent = [send, messageBody, audiencePart, hostId, sharedHostId, requestKey] as const;
-const ofTenant = [tenantSettings, inboxConfig, inboxCategories, inboxErasure] as const;
+const ofTenant = [tenantSettings, inboxConfig, inboxCategories, inboxErasure, categoryErasure] as const;
 const allOfUser = defineQuery('everything of a user', { of: ofUser, consistent: true });
 const allToEveryone = defineQuery('everything to everyone', { of: toEveryone, consistent: true });
 const allSent = defineQuery('everything sent', { of: sent, consistent: true });

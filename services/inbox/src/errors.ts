@@ -19,12 +19,14 @@ export const inboxErrors = defineErrors({
   'inbox.already_sent': 409,
   'inbox.too_many_categories': 409,
   'inbox.category_in_use': 409,
+  'inbox.category_being_deleted': 409,
   'inbox.being_erased': 409,
   'inbox.too_many_inboxes': 409,
   'inbox.too_many_broadcasts': 409,
   'inbox.too_many_snoozed': 409,
   'inbox.message_too_large': 413,
   'inbox.redactions_busy': 503,
+  'inbox.deletions_busy': 503,
   'inbox.busy': 503,
 });
 
@@ -33,3 +35,10 @@ export const noMessage = () => inboxErrors.create('inbox.message_not_found', 'Th
 export const noSend = () => inboxErrors.create('inbox.send_not_found', 'Nothing was sent under this id.');
 export const noSettings = () =>
   inboxErrors.create('inbox.settings_not_found', 'The tenant has no settings for its inboxes yet.');
+export const noCategory = () =>
+  inboxErrors.create('inbox.category_not_found', 'The inbox has no such category.');
+export const categoryGoes = () =>
+  inboxErrors.create(
+    'inbox.category_being_deleted',
+    'This category is being deleted with its messages. Try again when that is done.',
+  );

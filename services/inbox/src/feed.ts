@@ -3,7 +3,7 @@ import type { Broadcast, PublicMessage } from './broadcast-list.ts';
 import type { Service } from './deps.ts';
 import { noMessage } from './errors.ts';
 import * as limits from './limits.ts';
-import { type Mailbox, openMailbox } from './mailbox.ts';
+import { isHidden, type Mailbox, openMailbox } from './mailbox.ts';
 import { readAt } from './marks.ts';
 import type { UserPlace } from './places.ts';
 import type { ShownMessage } from './schema.ts';
@@ -94,7 +94,8 @@ async function collectRows(
 
 // Own messages as they are read, and between them those to everyone, which are known. Receipts say when the latter
 // were read; one whose message is gone says nothing.
-function merger({ state, broadcasts, nowMs }: Mailbox, before: string | undefined) {
+function merger(box: Mailbox, before: string | undefined) {
+  const { state, broadcasts, nowMs } = box;
   const flagsOfPublic = broadcastFlags(state);
   const waiting = broadcasts.newestFirst.filter(
     one => isVisible(state, one, nowMs) && (before === undefined || one.id < before),
@@ -109,7 +110,8 @@ function merger({ state, broadcasts, nowMs }: Mailbox, before: string | undefine
     const rows: Row[] = [];
     for (const { entity, item } of found) {
       if (entity === 'read receipt') receipts.set(item.id, item);
-      else rows.push({ id: item.id, message: item, flags: flagsOf(state, markOf(item)) });
+      else if (!isHidden(box, item.taxonomy?.category))
+        rows.push({ id: item.id, message: item, flags: flagsOf(state, markOf(item)) });
     }
     for (; next < waiting.length; next++) {
       const broadcast = waiting[next]!;
@@ -142,7 +144,8 @@ export async function readMessage(service: Service, user: UserPlace, id: string)
     if (text) return showPublic(box, text, broadcastFlags(box.state)(broadcast), read);
   }
   const message = await service.store.get(userMessage, { ...user, id }, { consistent: true });
-  const whole = message && (await service.sharedBodies.complete(user, [message])).get(id);
+  const isThere = message && !isHidden(box, message.taxonomy?.category);
+  const whole = isThere && (await service.sharedBodies.complete(user, [message])).get(id);
   if (!whole) throw noMessage();
   return showOwn(box, whole, flagsOf(box.state, markOf(whole)));
 }

@@ -11,6 +11,7 @@ import {
 import { countByCategory, liveOf, readHead } from './broadcasts.ts';
 import { publishBulk } from './bulk.ts';
 import { deleteCategory, listCategories } from './categories.ts';
+import { readCategoryErasure, showCategoryErasure, startCategoryErasure } from './category-erasure.ts';
 import { type Service, secondsNow } from './deps.ts';
 import { noSettings } from './errors.ts';
 import * as routes from './host-routes.ts';
@@ -106,9 +107,19 @@ export function hostApi(service: Service) {
     }),
     endpoint(routes.deleteCategory, async c => {
       const { category, ...rest } = c.req.valid('param');
-      await enterTenant(c.get('principal'), rest.tenant_id);
+      const principal = c.get('principal');
+      await enterTenant(principal, rest.tenant_id);
+      if (c.req.valid('query').messages === 'delete') {
+        const started = await startCategoryErasure(service, placeOf(rest), category, principal.accountId);
+        return c.json(showCategoryErasure(started), 202);
+      }
       await deleteCategory(service, placeOf(rest), category);
       return c.body(null, 204);
+    }),
+    endpoint(routes.readCategoryErasure, async c => {
+      const { category, ...rest } = c.req.valid('param');
+      await enterTenant(c.get('principal'), rest.tenant_id);
+      return c.json(showCategoryErasure(await readCategoryErasure(service, placeOf(rest), category)), 200);
     }),
     endpoint(routes.publicCounts, async c => {
       const place = placeOf(c.req.valid('param'));

@@ -10,6 +10,7 @@ const account = { auth: 'account', tags } as const;
 const tenant = z.strictObject({ tenant_id: shapes.tenantKey });
 const inbox = tenant.extend({ inbox_key: shapes.inboxKey });
 const oneMessage = inbox.extend({ id: messageId });
+const oneCategory = inbox.extend({ category: shapes.categoryKey });
 const base = '/v1/tenants/{tenant_id}';
 const one = `${base}/inboxes/{inbox_key}` as const;
 const publishLimits = { bodyBytes: limits.publishBytes };
@@ -21,6 +22,7 @@ const refusals = [
   'inbox.schedule_invalid',
   'inbox.message_too_large',
   'inbox.host_system_id_taken',
+  'inbox.category_being_deleted',
   'inbox.too_many_categories',
 ] as const;
 
@@ -129,10 +131,36 @@ export const deleteCategory = route({
   path: `${one}/categories/{category}`,
   scope: 'write',
   operationId: 'inbox.deleteCategory',
-  summary: 'Delete a category that has no messages',
-  request: { params: inbox.extend({ category: shapes.categoryKey }) },
-  responses: { 204: empty('It no longer counts') },
-  problems: ['inbox.not_found', 'inbox.category_not_found', 'inbox.category_in_use'],
+  summary: 'Delete a category',
+  description:
+    'With `messages=delete`, together with its messages: nobody sees them when this answers, `readCategoryErasure` says how far their removal is, and until that is done nothing can be published there. Without, only a category that has no messages.',
+  request: {
+    params: oneCategory,
+    query: z.strictObject({ messages: z.enum(['keep', 'delete']).default('keep') }),
+  },
+  responses: {
+    204: empty('It no longer counts'),
+    202: json(shapes.categoryErasureShape, 'Its messages are being erased'),
+  },
+  problems: [
+    'inbox.not_found',
+    'inbox.category_not_found',
+    'inbox.category_in_use',
+    'inbox.category_being_deleted',
+    'inbox.deletions_busy',
+  ],
+});
+
+export const readCategoryErasure = route({
+  ...account,
+  method: 'get',
+  path: `${one}/categories/{category}/erasure`,
+  scope: 'read',
+  operationId: 'inbox.readCategoryErasure',
+  summary: 'Read how far the deletion of a category is',
+  request: { params: oneCategory },
+  responses: { 200: json(shapes.categoryErasureShape) },
+  problems: ['inbox.erasure_not_found'],
 });
 
 export const publicCounts = route({

@@ -1,6 +1,7 @@
 import { createBell, systemRandom, unknownOwners } from '@stak/kit';
 import { createCursors } from '@stak/table';
 import { createBroadcastList } from './broadcast-list.ts';
+import { startCategoryErasure } from './category-erasure.ts';
 import { readCounts } from './counts.ts';
 import type { InboxDeps, Service } from './deps.ts';
 import { createEraser } from './eraser.ts';
@@ -8,7 +9,6 @@ import { inboxErrors } from './errors.ts';
 import { type FeedFilter, readFeed } from './feed.ts';
 import { hostApi } from './host-api.ts';
 import { createHub } from './hub.ts';
-import { runErasures } from './inbox-erasure.ts';
 import { createKept } from './kept.ts';
 import * as limits from './limits.ts';
 import { join } from './mailbox.ts';
@@ -19,13 +19,13 @@ import { checkPlace, type Place, type UserPlace } from './places.ts';
 import { type Origin, publish } from './publish.ts';
 import { redact, redactHostId } from './redaction.ts';
 import { broadcastBody, inboxBody, publishBody, type ShownMessage } from './schema.ts';
-import { createSendWorker, runDue } from './send-worker.ts';
 import { listInboxes, writeInbox } from './settings.ts';
 import { createSharedBodies } from './shared-bodies.ts';
 import { createFollowings, createSubscriptions } from './streams.ts';
 import { inboxConfig, inboxTable } from './table.ts';
 import { createTurns } from './turns.ts';
 import { userApi } from './user-api.ts';
+import { createWorker, runAll } from './worker.ts';
 
 export type { EnterTenant, InboxDeps } from './deps.ts';
 export { inboxErrors } from './errors.ts';
@@ -44,7 +44,7 @@ export function createInbox(deps: InboxDeps) {
     tables: [inboxTable],
     subscriptions: createSubscriptions(service),
     followings: createFollowings(service),
-    workers: [createSendWorker(service)],
+    workers: [createWorker(service)],
     eraser: createEraser(service),
     operations: createOperations(service),
   };
@@ -92,6 +92,10 @@ const createOperations = (service: Service) => ({
     checkPlace(place);
     return redactHostId(service, place, hostSystemId);
   },
+  deleteCategory(place: Place, category: string) {
+    checkPlace(place);
+    return startCategoryErasure(service, place, category, 'stak');
+  },
   counts(user: UserPlace) {
     checkPlace(user);
     return readCounts(service, user);
@@ -137,9 +141,5 @@ const createOperations = (service: Service) => ({
     return markAll(service, user, wish);
   },
   // What the worker does, once: for tests and for runs without one.
-  async runDue() {
-    const looked = await runDue(service);
-    await runErasures(service);
-    return looked;
-  },
+  runDue: () => runAll(service),
 });

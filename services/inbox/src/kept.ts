@@ -11,7 +11,17 @@ export type Kept<T> = {
   keep(box: Mailbox, question: string, value: T): void;
 };
 
-type Entry<T> = { born: string; version: number; list: string; seq: number; untilMs: number; value: T };
+type Entry<T> = {
+  born: string;
+  version: number;
+  list: string;
+  seq: number;
+  hidden: string;
+  untilMs: number;
+  value: T;
+};
+
+const hiddenText = ({ hidden }: Mailbox): string => hidden.join('\n');
 
 export function createKept<T>(most: number): Kept<T> {
   const entries = createRecentMap<string, Entry<T>>(most);
@@ -26,6 +36,7 @@ export function createKept<T>(most: number): Kept<T> {
         entry.version === state.version &&
         entry.list === broadcasts.list &&
         entry.seq === broadcasts.seq &&
+        entry.hidden === hiddenText(box) &&
         nowMs < entry.untilMs;
       return isSame ? entry.value : undefined;
     },
@@ -34,7 +45,10 @@ export function createKept<T>(most: number): Kept<T> {
       if (born === undefined) return;
       const untilMs = nextChange(box) ?? Number.POSITIVE_INFINITY;
       const { list, seq } = box.broadcasts;
-      entries.set(keyOf(box, question), { born, version, list, seq, untilMs, value });
+      entries.set(keyOf(box, question), {
+        ...{ born, version, list, seq, untilMs, value },
+        hidden: hiddenText(box),
+      });
     },
   };
 }

@@ -23,6 +23,7 @@ export const pageBodyBytes = 4 * 1024 * 1024; // of bodies read for one page; be
 export const cachedBodies = 500; // bodies of several users' messages in memory: 8 MB of those that are kept
 
 export const categories = 40; // of an inbox; each may be a step of a transaction, which has 100
+export const categoriesErased = 5; // being deleted at a time: they are steps as well, and every reader looks at each
 export const inboxes = 100; // of a tenant: erasing a user visits each
 
 export const recipients = 10_000; // of one call: 1.3 MB of the longest ids
@@ -61,6 +62,7 @@ export const raceMs = 4; // the first wait after several lost races
 
 export const quietMs = 30_000; // after the last item of a deleted inbox: longer than any request that was under way
 export const erasureKeptS = 7 * dayS; // how long a deleted inbox can be asked whether it is gone
+export const sendsTogether = 100; // looked at between two notes of a job that goes through all of them
 export const sendsLookedAt = 20_000; // for the categories that are in use; more would be too long for a request
 
 export const dueShards = 4; // partitions of the due index; each takes a thousand writes a second

@@ -18,6 +18,7 @@ export type Mailbox = {
   readonly isMember: boolean;
   readonly state: UserState; // of a user who is no member, what it would be if they joined now
   readonly broadcasts: Broadcasts;
+  readonly hidden: readonly string[]; // categories that are being deleted: the state still counts what is in them
   readonly nowMs: number;
 };
 
@@ -33,6 +34,7 @@ export async function openMailbox(service: Service, user: UserPlace): Promise<Ma
     ]);
     if (head?.erasing) throw noInbox();
     const broadcasts = await service.broadcasts.upTo(user, head);
+    const hidden = head?.deleting ?? [];
     const nowMs = clock.now();
     if (!state) {
       const { late_joiners } = await readConfig(service, user);
@@ -43,7 +45,7 @@ export async function openMailbox(service: Service, user: UserPlace): Promise<Ma
         kind: 'US' as const,
         version: 0,
       };
-      return done({ user, isMember: false, state: fresh, broadcasts, nowMs });
+      return done({ user, isMember: false, state: fresh, broadcasts, hidden, nowMs });
     }
     // The two are not of one moment. A state that knows more than the head must not be cut down to it.
     if (lastNumber(state) > broadcasts.seq) return again;
@@ -53,9 +55,12 @@ export async function openMailbox(service: Service, user: UserPlace): Promise<Ma
     }
     if (head?.redacting.length && (await removeRedacted(service, user, state, head.redacting)))
       return further;
-    return done({ user, isMember: true, state, broadcasts, nowMs });
+    return done({ user, isMember: true, state, broadcasts, hidden, nowMs });
   });
 }
+
+export const isHidden = ({ hidden }: Mailbox, category: string | undefined): boolean =>
+  category !== undefined && hidden.includes(category);
 
 export type Decision<T> = { result: T; state?: UserState; steps?: readonly Step[] };
 

@@ -1,6 +1,6 @@
 import type { Service } from './deps.ts';
 import * as limits from './limits.ts';
-import { changeMailbox, type Decision, type Mailbox } from './mailbox.ts';
+import { changeMailbox, type Decision, isHidden, type Mailbox } from './mailbox.ts';
 import { idBoundary } from './message-id.ts';
 import type { UserPlace } from './places.ts';
 import { writeRange } from './range-writer.ts';
@@ -66,7 +66,7 @@ async function decideAll(
   if (!left) return undefined;
   const counts = countsAfter(state, extent, left, as);
   const numbers = broadcastsWithin(box, extent, as);
-  const changed = pending(state.counts, as) - pending(counts, as) + numbers.size;
+  const changed = pending(box, state.counts, as) - pending(box, counts, as) + numbers.size;
   if (sameCounts(state.counts, counts) && numbers.size === 0) return { result: { changed } };
 
   const at = Math.floor(nowMs / 1000);
@@ -78,8 +78,10 @@ async function decideAll(
   return { result: { changed }, state: as === 'read' ? { ...marked, all_read_at: at } : marked };
 }
 
-const pending = (counts: Counts, as: MarkAll['as']): number =>
-  Object.values(counts).reduce((sum, [, unread, unseen]) => sum + (as === 'read' ? unread : unseen), 0);
+const pending = (box: Mailbox, counts: Counts, as: MarkAll['as']): number =>
+  Object.entries(counts)
+    .filter(([category]) => !isHidden(box, category))
+    .reduce((sum, [, [, unread, unseen]]) => sum + (as === 'read' ? unread : unseen), 0);
 
 const sameCounts = (a: Counts, b: Counts): boolean =>
   Object.entries(a).every(([key, [, unread, unseen]]) => b[key]![1] === unread && b[key]![2] === unseen);

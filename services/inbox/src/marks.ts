@@ -3,7 +3,7 @@ import type { Broadcast } from './broadcast-list.ts';
 import type { Service } from './deps.ts';
 import { inboxErrors } from './errors.ts';
 import * as limits from './limits.ts';
-import { changeMailbox, type Decision, type Mailbox, type Step } from './mailbox.ts';
+import { changeMailbox, type Decision, isHidden, type Mailbox, type Step } from './mailbox.ts';
 import type { UserPlace } from './places.ts';
 import { expiry, receipt, userMessage } from './table.ts';
 import {
@@ -61,7 +61,7 @@ async function decideMarks(
         { consistent: true, pattern: 'messages to mark' },
       )
     : [];
-  const own = found.filter(one => one !== undefined);
+  const own = found.flatMap(one => (one && !isHidden(box, one.taxonomy?.category) ? [one] : []));
   const visible = toEveryone.filter(one => isVisible(box.state, one, nowMs));
   const present = new Set([...own, ...visible].map(one => one.id));
 

@@ -33,4 +33,5 @@ export const inboxOwners = [
   ofTenant(sends.member),
   ofTenant(sends.memberTotal),
   ofTenant(sends.inboxErasure),
+  ofTenant(sends.categoryErasure),
 ];

@@ -6,7 +6,7 @@ import { checkCtaUri } from './cta-uri.ts';
 import { deliverySteps } from './delivery.ts';
 import { type Service, secondsNow } from './deps.ts';
 import { ttlSeconds } from './durations.ts';
-import { inboxErrors } from './errors.ts';
+import { categoryGoes, inboxErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Step } from './mailbox.ts';
 import { idFor } from './message-id.ts';
@@ -44,6 +44,8 @@ export async function publish(
   checkMessage(policies.config, draft);
   const made = makeSend(service, place, draft, origin, policies);
   const { category } = draft.taxonomy ?? {};
+  const { deleting } = policies;
+  if (category !== undefined && deleting.includes(category)) throw categoryGoes();
   if (category !== undefined)
     await registerCategory(service, place, category, { expiredat: made.expiredat, until: policies.until });
 
@@ -62,7 +64,7 @@ export async function publish(
       await service.store.transact([...claim, ...steps], { pattern: patternOf(made) });
       return done(undefined);
     } catch (error) {
-      const found = await earlierSend(service, place, error, fingerprint);
+      const found = await earlierSend(service, place, error, { fingerprint, deleting });
       claims.over = undefined;
       if (!found) throw error;
       if ('send' in found) return done(found.send);

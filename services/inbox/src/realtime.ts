@@ -3,7 +3,7 @@ import { countAll, nextChange } from './counts.ts';
 import type { Service } from './deps.ts';
 import { showOwn, showPublic } from './feed.ts';
 import * as limits from './limits.ts';
-import { type Mailbox, openMailbox } from './mailbox.ts';
+import { isHidden, type Mailbox, openMailbox } from './mailbox.ts';
 import type { UserPlace } from './places.ts';
 import { broadcastsOfInbox, messagesOfUser } from './table.ts';
 import { broadcastFlags, flagsOf, isVisible, markOf } from './user-state.ts';
@@ -111,6 +111,7 @@ async function ownSince(service: Service, box: Mailbox, added: number): Promise<
   return found
     .toReversed()
     .flatMap(({ id }) => messages.get(id) ?? [])
+    .filter(({ taxonomy }) => !isHidden(box, taxonomy?.category))
     .map(item => ({ event: 'message', data: showOwn(box, item, flagsOf(box.state, markOf(item))) }));
 }
 
@@ -123,6 +124,7 @@ async function broadcastsSince(
   const events: ServerEvent[] = [];
   const fresh: string[] = [];
   for await (const line of service.store.all(broadcastsOfInbox, user, { after: { seq } })) {
+    if (line.hides) return undefined; // it names no messages
     if (line.redacts === undefined) fresh.push(line.id);
     else if (line.redacts > state.joined) events.push({ event: 'redaction', data: { id: line.id } });
   }

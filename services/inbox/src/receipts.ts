@@ -6,7 +6,7 @@ import type { Place } from './places.ts';
 import { erasedRecipient } from './recipients.ts';
 import { membersOfInbox } from './send-table.ts';
 import { audienceOf, type Send } from './sends.ts';
-import { receipt, userMessage, userStats } from './table.ts';
+import { inboxCategories, receipt, userMessage, userStats } from './table.ts';
 import { broadcastFlags, flagsOf, markOf } from './user-state.ts';
 
 export type Receipt = { uid: string; read: boolean; readat: number | null };
@@ -22,12 +22,20 @@ export async function readReceipts(
   from?: Position,
 ): Promise<Page> {
   if (found.status !== 'sent' && found.status !== 'delivering') return { items: [] };
+  const { category } = found.taxonomy ?? {};
+  if (category !== undefined && (await isBeingDeleted(service, placeOf(found), category)))
+    return { items: [] };
   return found.audiences.kind === 'everyone'
     ? readByMembers(service, found, limit, from && 'uid' in from ? from.uid : undefined)
     : readByRecipients(service, found, limit, from && 'index' in from ? from.index : 0);
 }
 
 const placeOf = ({ tenant_key, inbox_key }: Place): Place => ({ tenant_key, inbox_key });
+
+async function isBeingDeleted({ store }: Service, place: Place, category: string): Promise<boolean> {
+  const known = await store.get(inboxCategories, place, { consistent: true });
+  return known?.deleting?.includes(category) ?? false;
+}
 
 async function readByMembers(service: Service, one: Send, limit: number, after?: string): Promise<Page> {
   const { store } = service;

@@ -21,11 +21,28 @@ export async function redact(service: Service, place: Place, id: string): Promis
   if (found.status === 'redacting') service.due.ring();
 }
 
+// What nobody sees any more, because its category is being deleted: no reader has to hear of it. Answers whether copies
+// are left for the worker.
+export const redactUnseen = (service: Service, place: Place, id: string): Promise<boolean> =>
+  untilDone<boolean>(service, async () => {
+    const current = await readSend(service, place, id);
+    const { status } = await redactOnce(service, place, current, async () => {
+      const steps = redactingSteps(service, current);
+      await service.store.transact(steps, { pattern: 'redact' });
+    });
+    return done(status === 'redacting');
+  });
+
 export async function redactHostId(service: Service, place: Place, hostSystemId: string): Promise<void> {
   for (const id of await idsOfHostId(service, place, hostSystemId)) await redact(service, place, id);
 }
 
-async function redactOnce(service: Service, place: Place, current: Send): Promise<Send> {
+async function redactOnce(
+  service: Service,
+  place: Place,
+  current: Send,
+  redactCopies: (service: Service, place: Place, current: Send) => Promise<void> = announce,
+): Promise<Send> {
   const { store } = service;
   if (current.status === 'redacted' || current.status === 'redacting' || current.status === 'cancelled')
     return current;
@@ -51,7 +68,7 @@ async function redactOnce(service: Service, place: Place, current: Send): Promis
     );
     return current;
   }
-  await announce(service, place, current);
+  await redactCopies(service, place, current);
   return { ...current, status: 'redacting' };
 }
 
@@ -77,19 +94,21 @@ async function announce(service: Service, place: Place, current: Send): Promise<
       retryAfterS: 1,
     });
   const live = liveOf(broadcasts, secondsNow(service));
-  const { shard = Math.floor(service.random() * limits.dueShards) } = current;
+  const steps = [
+    ...redactingSteps(service, current),
+    ...headSteps(service, place, head, { redacting }, live),
+  ];
+  await service.store.transact(steps, { pattern: 'redact' });
+}
+
+function redactingSteps({ random, clock }: Service, current: Send): Step[] {
+  const { shard = Math.floor(random() * limits.dueShards) } = current;
   const change = {
-    set: { status: 'redacting', shard, dueat: service.clock.now(), title: null } as const,
+    set: { status: 'redacting', shard, dueat: clock.now(), title: null } as const,
     remove: ['message', 'fence'] as const,
   };
-  await service.store.transact(
-    [
-      ['send', write.update(send, keyOf(current), change, { if: { status: current.status } })],
-      ...deleteBodySteps(current),
-      ...headSteps(service, place, head, { redacting }, live),
-    ],
-    { pattern: 'redact' },
-  );
+  const noted = write.update(send, keyOf(current), change, { if: { status: current.status } });
+  return [['send', noted], ...deleteBodySteps(current)];
 }
 
 const keyOf = ({ tenant_key, inbox_key, id }: Send) => ({ tenant_key, inbox_key, id });
@@ -141,7 +160,9 @@ const finish = (service: Service, place: Place, current: Send): Promise<void> =>
   untilDone<void>(service, async () => {
     const { head, broadcasts } = await readHead(service, place);
     const redacting = (head?.redacting ?? []).filter(one => one !== current.id);
-    const steps = headSteps(service, place, head, { redacting }, liveOf(broadcasts, secondsNow(service)));
+    const steps = head?.redacting.includes(current.id)
+      ? headSteps(service, place, head, { redacting }, liveOf(broadcasts, secondsNow(service)))
+      : [];
     await service.store.transact([closeSend(current, 'redacted'), ...steps], {
       pattern: 'finish a redaction',
     });

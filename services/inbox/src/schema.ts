@@ -163,7 +163,17 @@ export const erasureShape = z.strictObject({
   startedat: moment,
   finishedat: moment.nullable(),
 });
-export const categoryShape = z.strictObject({ category: z.string(), until: moment.nullable() });
+const { inbox_key: _, ...progress } = erasureShape.shape;
+export const categoryErasureShape = z.strictObject({
+  category: z.string(),
+  ...progress,
+  erased: z.int().describe('Sends taken back so far'),
+});
+export const categoryShape = z.strictObject({
+  category: z.string(),
+  until: moment.nullable(),
+  deleting: z.boolean().describe('It is being deleted with its messages, which nobody sees any more'),
+});
 export const publicCountsShape = z.strictObject({
   published: z.int(),
   categories: z.record(z.string(), z.int()),

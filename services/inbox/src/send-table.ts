@@ -172,6 +172,44 @@ export const inboxErasure = entity(inboxTable, {
   ],
 });
 
+export const categoryErasure = entity(inboxTable, {
+  name: 'category erasure',
+  description: 'That a category was deleted, and how far the removal of its messages has got.',
+  kind: 'CJ',
+  schema: z.object({
+    ...place,
+    category: z.string(),
+    by: z.string(),
+    status: z.enum(['erasing', 'erased']),
+    erased: int.describe('sends taken back so far'),
+    startedat: int,
+    finishedat: int.optional(),
+    quietat: int.optional().describe('since when nothing was left, in milliseconds'),
+    shard: int.optional(),
+    dueat: int.optional().describe('when a worker should look at it, in milliseconds'),
+    fence: z.string().optional().describe('which worker has it'),
+    expiredat: int.optional(),
+  }),
+  key: { partition: 't#{tenant_key}', sort: 'sx#{inbox_key}#{category:text}' },
+  indexes: { due: { partition: 'CATEGORY#{shard}', sort: '{dueat:14}#{inbox_key}#{category:text}' } },
+  examples: [
+    {
+      ...acme,
+      category: 'billing',
+      by: 'usr_1',
+      status: 'erasing',
+      erased: 12,
+      startedat: 1_764_000_000,
+      shard: 0,
+      dueat: 1_764_000_000_000,
+    },
+  ],
+});
+
+export const dueCategoryErasures = defineQuery('due erasures of categories', {
+  of: categoryErasure,
+  index: 'due',
+});
 export const dueErasures = defineQuery('due erasures of inboxes', { of: inboxErasure, index: 'due' });
 export const sendsOfInbox = defineQuery('sends of an inbox', { of: send, newestFirst: true });
 export const dueSends = defineQuery('due sends', { of: send, index: 'due' });

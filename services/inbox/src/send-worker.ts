@@ -1,10 +1,8 @@
-import { type Worker, watchGone } from '@stak/kit';
 import { type WriteStep, write } from '@stak/table';
 import { broadcastSteps } from './broadcasts.ts';
 import { deliverySteps } from './delivery.ts';
 import type { Service } from './deps.ts';
-import { inboxErrors, noSend } from './errors.ts';
-import { releaseGoneErasures, runErasures } from './inbox-erasure.ts';
+import { categoryGoes, inboxErrors, noSend } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Place } from './places.ts';
 import { roomFor } from './publish.ts';
@@ -14,29 +12,6 @@ import { cancelSteps, removeCopies } from './redaction.ts';
 import { dueSends, send } from './send-table.ts';
 import { audienceOf, readSend, type Send, type SendContent } from './sends.ts';
 import { readPolicies } from './settings.ts';
-
-// Carries on whatever is due: scheduled messages, long lists of recipients, redactions of those. A send is held by
-// moving its due time ahead; every step is made on the condition that it is still held, so one that was thought
-// dead changes nothing.
-export const createSendWorker = (service: Service): Worker => ({
-  name: 'inbox sends',
-  async run(signal) {
-    const gone = watchGone(service.owners, service.due.ring);
-    try {
-      while (!signal.aborted) {
-        await gone.check(async () => {
-          await releaseGoneSends(service);
-          await releaseGoneErasures(service);
-        });
-        await runDue(service, signal);
-        await runErasures(service, signal);
-        await service.due.wait(limits.pollMs, signal);
-      }
-    } finally {
-      gone.stop();
-    }
-  },
-});
 
 // Answers how many sends it has looked at.
 export async function runDue(service: Service, signal?: AbortSignal): Promise<number> {
@@ -58,10 +33,11 @@ export async function runDue(service: Service, signal?: AbortSignal): Promise<nu
   return looked;
 }
 
-const noLonger = (error: unknown): boolean =>
-  inboxErrors.includes(error) && (error.code === 'inbox.send_not_found' || error.code === 'inbox.not_found'); // the inbox was deleted
+// The inbox was deleted, or the category is being deleted: whoever does that takes the send back.
+const givenUp = new Set(['inbox.send_not_found', 'inbox.not_found', 'inbox.category_being_deleted']);
+const noLonger = (error: unknown): boolean => inboxErrors.includes(error) && givenUp.has(error.code);
 
-async function runSend(service: Service, place: Place, id: string): Promise<void> {
+export async function runSend(service: Service, place: Place, id: string): Promise<void> {
   const found = await readSend(service, place, id);
   if (found.dueat === undefined || found.dueat > service.clock.now()) return;
   const held = await hold(service, found, { dueat: found.dueat });
@@ -75,7 +51,7 @@ async function runSend(service: Service, place: Place, id: string): Promise<void
 
 // Makes due now what a dead process had, instead of when its lease ends. The index does not say who has what, so all
 // that becomes due within a lease is looked at.
-async function releaseGoneSends(service: Service): Promise<void> {
+export async function releaseGoneSends(service: Service): Promise<void> {
   const { store, clock, owners } = service;
   const nowMs = clock.now();
   const range = { after: { dueat: nowMs }, to: { dueat: nowMs + limits.leaseMs } };
@@ -123,7 +99,9 @@ const broadcastNow = (service: Service, held: Held): Promise<void> =>
 // Each step delivers to a few more, and notes how many have it by now: that is where the next one begins.
 async function deliver(service: Service, place: Place, first: Held): Promise<void> {
   const uids = await audienceOf(service, first);
-  const { config } = await readPolicies(service, place);
+  const { config, deleting } = await readPolicies(service, place);
+  const { category } = first.taxonomy ?? {};
+  if (category !== undefined && deleting.includes(category)) throw categoryGoes();
   const together = Math.min(service.recipientsTogether, roomFor(first.message));
   for (let held = first; held.status !== 'sent'; ) {
     if (held.expiredat * 1000 <= service.clock.now()) throw noSend();

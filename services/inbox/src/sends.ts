@@ -68,14 +68,16 @@ export async function earlierSend(
   service: Service,
   place: Place,
   error: unknown,
-  fingerprint: string,
+  { fingerprint, deleting }: { fingerprint: string; deleting: readonly string[] },
 ): Promise<{ send: Send } | { over: string } | undefined> {
   const repeated = failureOf(error, keepRequest)?.current as { id: string } | undefined;
   if (repeated) return { send: await readSend(service, place, repeated.id) };
   const taken = failureOf(error, takeHostId)?.current as { id: string; fingerprint: string } | undefined;
   if (!taken) return undefined;
   const found = await service.store.get(send, { ...place, id: taken.id }, { consistent: true });
-  if (!found || takenBack.has(found.status)) return { over: taken.id };
+  const category = found?.taxonomy?.category;
+  const isGone = category !== undefined && deleting.includes(category);
+  if (!found || takenBack.has(found.status) || isGone) return { over: taken.id };
   if (taken.fingerprint !== fingerprint)
     throw inboxErrors.create(
       'inbox.host_system_id_taken',

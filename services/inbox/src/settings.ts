@@ -89,6 +89,7 @@ export type Policies = {
   config: InboxConfig;
   tenantTtl?: string;
   until: Readonly<Record<string, number>>; // by category
+  deleting: readonly string[]; // categories
 };
 
 // Everything a message is judged by.
@@ -101,5 +102,10 @@ export async function readPolicies({ store }: Service, place: Place): Promise<Po
     store.get(inboxCategories, place, read),
   ]);
   if (!config || config.erasing) throw noInbox();
-  return { config, tenantTtl: tenant?.ttl, until: known?.until ?? {} };
+  return {
+    config,
+    tenantTtl: tenant?.ttl,
+    until: known?.until ?? {},
+    deleting: known?.deleting ?? [],
+  };
 }

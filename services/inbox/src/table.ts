@@ -89,6 +89,7 @@ export const inboxCategories = entity(inboxTable, {
     ...place,
     categories: z.array(z.string()),
     until: z.record(z.string(), int).optional().describe('by category, in seconds'),
+    deleting: z.array(z.string()).optional().describe('those that are being deleted with their messages'),
     version: int,
   }),
   key: { partition: 't#{tenant_key}', sort: 'sc#{inbox_key}' },
@@ -269,6 +270,10 @@ export const publicStats = entity(inboxTable, {
     list: z.string().describe('which list it is the head of: one that was erased is another one'),
     seq: int,
     redacting: z.array(z.string()).describe('ids of sends to users whose copies are being removed'),
+    deleting: z
+      .array(z.string())
+      .optional()
+      .describe('categories that are being deleted: nobody sees their messages any more'),
     erasing: z.literal(true).optional().describe('the inbox was deleted: nobody reads it any more'),
     version: int,
   }),
@@ -291,7 +296,7 @@ export const publicCategoryStats = entity(inboxTable, {
 export const broadcast = entity(inboxTable, {
   name: 'broadcast',
   description:
-    'A line of the list of messages to everyone: one was published, or one that was published is redacted.',
+    'A line of the list of messages to everyone: one was published, one is redacted, or a category is deleted.',
   kind: 'PB',
   schema: z.object({
     ...forEveryone,
@@ -300,6 +305,7 @@ export const broadcast = entity(inboxTable, {
     category: z.string().optional(),
     expiredat: int,
     redacts: int.optional().describe('the number of the message that is gone'),
+    hides: z.literal(true).optional().describe('from this line on nobody sees what is in the category'),
   }),
   key: { partition: 't#{tenant_key}G#$public#{inbox_key}', sort: 'b#{seq:10}' },
   examples: [{ ...acme, seq: 1, id: exampleMessage.id, category: 'billing', expiredat: 4_000_000_000 }],

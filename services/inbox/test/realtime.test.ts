@@ -57,6 +57,25 @@ describe('the event stream', () => {
     await events.close();
   });
 
+  it('says to read the list again when a category is deleted, also to a client that comes back', async () => {
+    const taxonomy = { category: 'offer' };
+    await publish({ taxonomy });
+    await publish();
+    const events = await open();
+    const { id } = await events.next();
+    await broadcast({ taxonomy });
+    await events.take(2);
+    await office.ask('DELETE', 'main/categories/offer?messages=delete');
+    expect(await events.take(2)).toMatchObject([
+      { event: 'reset' },
+      { event: 'counts', data: { total: 1, categories: {} } },
+    ]);
+    await events.close();
+    const back = await open(id);
+    expect(await back.next()).toMatchObject({ event: 'reset' });
+    await back.close();
+  });
+
   it('misses nothing for a client that is cut off between two events of the same moment', async () => {
     const first = await open();
     const { id } = await first.next();

@@ -69,6 +69,13 @@ export const inboxSteps: readonly Step[] = [
   },
   { operation: 'inbox.redact' },
   { operation: 'inbox.deleteCategory', path: { category: 'walked' } },
+  {
+    operation: 'inbox.deleteCategory',
+    path: { category: 'letters' },
+    query: { messages: 'delete' },
+    status: 202,
+  },
+  { operation: 'inbox.readCategoryErasure', path: { category: 'letters' } },
   { operation: 'inbox.writeInbox', path: { inbox_key: 'old' }, body: { title: 'Walked away' } },
   { operation: 'inbox.deleteInbox', path: { inbox_key: 'old' }, status: 202 },
   { operation: 'inbox.readErasure', path: { inbox_key: 'old' } },

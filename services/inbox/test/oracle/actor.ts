@@ -1,5 +1,6 @@
 import { seededRandom } from '@stak/kit';
 import { send } from '../../src/send-table.ts';
+import { inboxCategories } from '../../src/table.ts';
 import { type Command, type Plain, users } from './commands.ts';
 import { CrashError } from './faults.ts';
 import { Model, type Policy, type Sent } from './model.ts';
@@ -40,9 +41,11 @@ export class Actor {
     switch (command.do) {
       case 'publish':
       case 'broadcast':
-        return this.#publish(command, command.repeats);
+        await this.#publish(command, command.repeats);
+        return;
       case 'schedule':
-        return this.#publish(command, 0);
+        await this.#publish(command, 0);
+        return;
       case 'correct':
         return this.#correct(command);
       case 'bulk':
@@ -81,6 +84,8 @@ export class Actor {
       }
       case 'redact':
         return this.#redact(command.pick, command.byHostId);
+      case 'deleteCategory':
+        return this.#deleteCategory(command.category);
       case 'join':
         return this.#join(command.uid);
       case 'advance':
@@ -139,10 +144,10 @@ export class Actor {
     if (!found) return;
     const { redacted, expiredat } = this.model.sent.get(this.#holders.get(found.hostId)!)!;
     const isFree = redacted || expiredat * 1000 <= this.#world.now();
-    const outcome = await this.#publish(message, 0, found.hostId).then(
-      () => 'sent',
+    const outcome = await this.#publish(message, 0, found.hostId).catch(
       (error: { code?: string }) => error.code,
     );
+    if (outcome === 'refused') return;
     if (outcome !== (isFree ? 'sent' : 'inbox.host_system_id_taken'))
       throw new Error(`correction: ${outcome}`);
   }
@@ -151,7 +156,7 @@ export class Actor {
     { uids, category, ttl, delay }: Publishing,
     repeats: number,
     hostId = `host ${++this.#number}`,
-  ): Promise<void> {
+  ): Promise<'sent' | 'refused'> {
     // Every third is so large that several recipients share it.
     const body = 'text'.repeat(this.#sent.length % 3 ? 1 : 20_000);
     const send_at = delay === undefined ? undefined : this.#seconds() + delay;
@@ -168,6 +173,11 @@ export class Actor {
         ? operations.publish(this.#world.place, { ...draft, uids }, origin)
         : operations.broadcast(this.#world.place, draft, origin);
     };
+    if (await this.#isBeingDeleted(category)) {
+      const code = await this.#again(publishOnce).catch((error: { code?: string }) => error.code);
+      if (code !== 'inbox.category_being_deleted') throw new Error(`published there: ${code}`);
+      return 'refused';
+    }
     const published = await this.#again(publishOnce);
     for (let i = 0; i < repeats; i++) {
       const repeated = await this.#again(publishOnce);
@@ -180,6 +190,7 @@ export class Actor {
     this.model.sent.set(id, sent);
     if (status === 'sent') this.#commit(sent);
     else this.#pending.push({ sent, hostId, delivered: 0 });
+    return 'sent';
   }
 
   #commit(sent: Sent): void {
@@ -222,6 +233,28 @@ export class Actor {
       if (!isGone) throw error;
     });
     this.model.redact(id);
+  }
+
+  // From the answer on nobody has its messages. What was not yet delivered will not be.
+  async #deleteCategory(category: string): Promise<void> {
+    const outcome = await this.#again(() =>
+      this.inbox().operations.deleteCategory(this.#world.place, category),
+    ).then(
+      () => 'deleted',
+      (error: { code?: string }) => error.code,
+    );
+    const all = [...this.model.sent.values()].filter(one => one.category === category);
+    const isKnown = all.some(one => !one.redacted && one.expiredat * 1000 > this.#world.now());
+    if (outcome !== 'deleted' && (isKnown || outcome !== 'inbox.category_not_found'))
+      throw new Error(`deletion: ${outcome}`);
+    for (const { id } of all) this.model.redact(id);
+  }
+
+  // What is being deleted is what is written down.
+  async #isBeingDeleted(category: string | undefined): Promise<boolean> {
+    const { store, place } = this.#world;
+    const known = await store.get(inboxCategories, place, { consistent: true });
+    return category !== undefined && (known?.deleting?.includes(category) ?? false);
   }
 
   #pickAll = (picks: readonly number[]): string[] => [

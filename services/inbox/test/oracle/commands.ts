@@ -58,6 +58,7 @@ const markAll = fc.record({
   category: rarely(fc.constantFrom(...categories)),
 });
 const redact = fc.record({ do: kind('redact'), pick, byHostId: fc.boolean() });
+const deleteCategory = fc.record({ do: kind('deleteCategory'), category: fc.constantFrom(...categories) });
 const join = fc.record({ do: kind('join'), uid });
 const advance = fc.record({ do: kind('advance'), ms: fc.integer({ min: 1, max: 20_000 }) });
 const sweep = fc.record({ do: kind('sweep'), lag: fc.constantFrom(0, 3, 15, 60) });
@@ -74,6 +75,7 @@ const plain = fc.oneof(
   { weight: 2, arbitrary: snooze },
   { weight: 4, arbitrary: markAll },
   { weight: 3, arbitrary: redact },
+  { weight: 1, arbitrary: deleteCategory },
   { weight: 2, arbitrary: join },
   { weight: 6, arbitrary: advance },
   { weight: 3, arbitrary: sweep },

@@ -70,6 +70,11 @@ export const sabotages: Record<string, Sabotage> = {
     const item = write.Put?.Item as Item | undefined;
     return item?.redacting ? { Put: { ...write.Put, Item: { ...item, redacting: [] } } } : write;
   }),
+  'does not say that a category is being deleted': onWrites(write => {
+    const item = write.Put?.Item as Item | undefined;
+    const isHead = item?.deleting && item.sk === 'c#*';
+    return isHead ? { Put: { ...write.Put, Item: { ...item, deleting: [] } } } : write;
+  }),
   'lists no redaction of a message to everyone': onWrites(write => {
     const item = write.Put?.Item as Item | undefined;
     return item?.redacts === undefined ? write : undefined;
