@@ -31,9 +31,12 @@ export function createUsage({ store, clock, random = systemRandom, billingPeriod
   const firstOf = (aMonth: string): string => (aMonth.length === 7 ? `${aMonth}-01` : aMonth.slice(0, 10));
   const none = (): MonthlyUsage => ({ usageThisMonth: 0, usagePeriodStart: firstOf(calendarMonth()) });
 
-  const monthOf = async (userId: string): Promise<string> => {
+  // The month that is counted now, and another one whose count belongs to it.
+  const monthsOf = async (userId: string): Promise<[month: string, ...carried: string[]]> => {
     const period = await billingPeriodOf?.(userId);
-    return period ? new Date(usagePeriodStart(period, clock.now())).toISOString() : calendarMonth();
+    if (!period) return [calendarMonth()];
+    const month = new Date(usagePeriodStart(period, clock.now())).toISOString();
+    return period.carried?.to === month ? [month, period.carried.from] : [month];
   };
 
   const readMonths = async (userId: string, shard: number) => {
@@ -49,7 +52,7 @@ export function createUsage({ store, clock, random = systemRandom, billingPeriod
       assert(Number.isSafeInteger(count) && count > 0, 'usage is counted in whole events');
       const shard = Math.floor(random() * limits.usageShards);
       const expiresAt = inSeconds(clock.now()) + limits.usageMonthsS;
-      const month = await monthOf(userId);
+      const [month] = await monthsOf(userId);
       await store.update(
         usageCount,
         { userId, shard, month },
@@ -59,13 +62,13 @@ export function createUsage({ store, clock, random = systemRandom, billingPeriod
     },
     async read(userId) {
       // The month is looked up once: it may end while its counters are read.
-      const asked = await monthOf(userId);
+      const months = await monthsOf(userId);
       const counts = await store.batchGet(
-        shards.map(shard => ref(usageCount, { userId, shard, month: asked })),
+        months.flatMap(month => shards.map(shard => ref(usageCount, { userId, shard, month }))),
         { consistent: true, pattern: 'usage of a month' },
       );
       const usageThisMonth = counts.reduce((sum, count) => sum + (count?.events ?? 0), 0);
-      return { usageThisMonth, usagePeriodStart: firstOf(asked) };
+      return { usageThisMonth, usagePeriodStart: firstOf(months[0]) };
     },
     async erase(userId) {
       const months = shards.map(shard => readMonths(userId, shard));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { subscription } from '../src/index.ts';
 import { type Billing, openBilling } from './billing-stub.ts';
 import { engines, problemOf } from './service-stub.ts';
 
@@ -88,6 +89,46 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
     await billing.usage.erase(userId);
     const left = await billing.client.scan({ TableName: 'ferryhook-main' });
     expect(left.Items!.filter(item => item.userId === userId && 'events' in item)).toEqual([]);
+  });
+
+  it.each([
+    { from: '2026-04-19', counted: 3, kept: 8, why: 'began before the calendar month' },
+    {
+      from: '2026-05-02',
+      counted: 3,
+      kept: 5,
+      why: 'began within it, where nobody can tell what came before',
+    },
+  ])('carries what was counted by the calendar into a period that $why', async ({ from, counted, kept }) => {
+    const { userId, customer } = await billing.addCustomer(`carried-${from}@example.com`);
+    const day = (text: string) => Date.parse(`${text}T06:30:00Z`) / 1000;
+    const notify = () => billing.deliver(billing.eventOf('customer.subscription.updated', customer));
+    const usage = async () => (await billing.users.getById(userId))!.usageThisMonth;
+    billing.clock.set(day('2026-05-10') * 1000);
+    const price = { id: 'price_pro' };
+    const item = { price, current_period_start: day(from), current_period_end: day(from) + 30 * 86_400 };
+    billing.stripe.subscribe(customer, 'price_pro', {
+      billing_cycle_anchor: day(from),
+      items: { data: [item] },
+    });
+    await notify();
+    // As a version has left it that knew no periods.
+    const { currentPeriodStart, billingCycleAnchor, carried, ...old } = (await billing.store.get(
+      subscription,
+      { userId },
+    ))!;
+    await billing.store.put(subscription, old);
+    await billing.users.incrementUsage(userId, counted);
+    expect(await usage()).toBe(counted);
+
+    await notify();
+    await billing.users.incrementUsage(userId, 5);
+    expect(await usage()).toBe(kept);
+    await notify(); // again, which counts nothing twice
+    expect(await usage()).toBe(kept);
+    billing.clock.set(day('2026-06-05') * 1000);
+    await notify();
+    expect(await usage()).toBe(0);
   });
 
   describe('an event', () => {

@@ -2,7 +2,23 @@
 export type BillingPeriod = {
   currentPeriodStart: string; // ISO timestamps
   billingCycleAnchor?: string;
+  carried?: Carried;
 };
+
+// The usage of a calendar month that counts for a period as well.
+export type Carried = { from: string; to: string };
+
+// For a subscription that ran before its periods were written down: events were counted by the calendar until now. What
+// was counted in this calendar month belongs to the period if that began before the month. If it began within, nobody
+// can tell the events before it from those after: then it begins at zero, in the customer's favour. Nothing is copied,
+// so nothing is counted twice.
+export function carriedBy(period: BillingPeriod, nowMs: number): Carried | undefined {
+  const from = new Date(nowMs).toISOString().slice(0, 7);
+  const startMs = usagePeriodStart(period, nowMs);
+  return startMs <= Date.parse(`${from}-01T00:00:00Z`)
+    ? { from, to: new Date(startMs).toISOString() }
+    : undefined;
+}
 
 // When the usage period began that a moment lies in. Quotas are by the month, so a year that is paid for at once has
 // twelve of them, each beginning on the day and at the time of the subscription's own anchor, as Stripe's months do:

@@ -1,4 +1,4 @@
-import { failedStep, type Store, write } from '@stak/table';
+import { failedStep, type ItemOf, type Store, write } from '@stak/table';
 import { z } from 'zod';
 import type { Audit } from '../audit.ts';
 import { type Base, inSeconds, isoTime } from '../deps.ts';
@@ -9,7 +9,8 @@ import type { Users } from '../users.ts';
 import { listSubscriptions } from './customers.ts';
 import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
-import { billedOf } from './plans.ts';
+import { type Carried, carriedBy } from './period.ts';
+import { type Billed, billedOf } from './plans.ts';
 import type { StripeDoor } from './stripe.ts';
 import { subscription } from './table.ts';
 
@@ -68,14 +69,15 @@ const isApplied = async (store: Store, stripeEventId: string): Promise<boolean> 
   (await store.get(stripeEvent, { stripeEventId }, { consistent: true })) !== undefined;
 
 async function writeBilled(
-  { users, audit, clock, log }: Deps,
+  { store, users, audit, clock, log }: Deps,
   door: StripeDoor,
   { id, type }: Notice,
-  user: { userId: string; version: number; plan: string; stripeCustomerId: string },
+  user: { userId: string; version: number; plan: string; stripeCustomerId: string; stripeSubId?: string },
 ): Promise<Outcome | 'outdated'> {
   const { userId, version } = user;
   const subscriptions = await listSubscriptions(door, user.stripeCustomerId);
   const { plan, stripeSubId, ...state } = billedOf(subscriptions, door.settings.prices);
+  const before = await store.get(subscription, { userId }, { consistent: true });
   const now = isoTime(clock.now());
   const mark = {
     stripeEventId: id,
@@ -97,7 +99,12 @@ async function writeBilled(
         ifVersion: version,
         also: {
           'the event': write.put(stripeEvent, mark, { ifAbsent: true }),
-          'the subscription': write.put(subscription, { userId, ...state, syncedAt: now }),
+          'the subscription': write.put(subscription, {
+            userId,
+            ...state,
+            ...carriedOf(user, before, state, clock.now()),
+            syncedAt: now,
+          }),
           ...(plan !== user.plan && { audit: audit.step(userId, deed) }),
         },
       },
@@ -110,4 +117,17 @@ async function writeBilled(
   if (plan !== user.plan)
     log.info({ user: userId, from: user.plan, to: plan, stripe_event: id }, 'plan changed');
   return 'applied';
+}
+
+function carriedOf(
+  { stripeSubId }: { stripeSubId?: string },
+  before: ItemOf<typeof subscription> | undefined,
+  { currentPeriodStart, billingCycleAnchor }: Omit<Billed, 'plan'>,
+  nowMs: number,
+): { carried?: Carried } {
+  if (before?.carried) return { carried: before.carried };
+  const isFirstKnown = stripeSubId !== undefined && before?.currentPeriodStart === undefined;
+  if (!isFirstKnown || currentPeriodStart === undefined) return {};
+  const carried = carriedBy({ currentPeriodStart, billingCycleAnchor }, nowMs);
+  return carried ? { carried } : {};
 }

@@ -16,6 +16,10 @@ export const subscription = entity(ferryhookMain, {
       .optional()
       .describe('ISO timestamp: the day and time at which months begin'),
     cancelAtPeriodEnd: z.boolean().optional(),
+    carried: z
+      .object({ from: z.string(), to: z.string() })
+      .optional()
+      .describe('A calendar month that was counted before its periods were known, and the period it lies in'),
     syncedAt: z.string().describe('ISO timestamp'),
   }),
   key: { partition: 'USER#{userId}', sort: 'SUBSCRIPTION' },
@@ -24,6 +28,8 @@ export const subscription = entity(ferryhookMain, {
 // Undefined without a subscription, and for one that was last written down before its periods were.
 export async function readBillingPeriod(store: Store, userId: string): Promise<BillingPeriod | undefined> {
   const found = await store.get(subscription, { userId }, { consistent: true });
-  const { currentPeriodStart, billingCycleAnchor } = found ?? {};
-  return currentPeriodStart === undefined ? undefined : { currentPeriodStart, billingCycleAnchor };
+  const { currentPeriodStart, billingCycleAnchor, carried } = found ?? {};
+  return currentPeriodStart === undefined
+    ? undefined
+    : { currentPeriodStart, billingCycleAnchor, ...(carried && { carried }) };
 }
