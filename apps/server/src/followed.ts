@@ -1,6 +1,6 @@
 import { apiKey, auditEntry, profile, subscription } from '@stak/accounts/tables';
 import { conversation, customSkill, tenantDay, userDay } from '@stak/agents/tables';
-import { inboxConfig, messageBody, publicMessage, userMessage } from '@stak/inbox/tables';
+import { inboxConfig, messageBody, publicMessage, receipt, userMessage } from '@stak/inbox/tables';
 import {
   deliveryInsights,
   type FollowedEntity,
@@ -61,6 +61,7 @@ const entities: readonly FollowedEntity[] = [
   follow(inboxConfig, { view: 'inboxes', ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }) }),
   follow(userMessage, { view: 'messages', ownerOf: ofInbox }),
   follow(messageBody, { view: 'message_bodies', ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }) }),
+  follow(receipt, { view: 'receipts', ownerOf: ofInbox, omit: ['taxonomy'] }),
   follow(publicMessage, { view: 'broadcasts', ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }) }),
 
   follow(conversation, { view: 'conversations', ownerOf: ofUser, omit: ['messages', 'digest'] }),

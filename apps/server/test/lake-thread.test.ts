@@ -60,6 +60,34 @@ test('a server on a disk has its lake in a thread, which captures, answers for i
     interval: 200,
   });
 
+  // Who has read a message to everyone: one by one, and together with others.
+  const place = { tenant_id: 'acme', inbox_key: 'news' };
+  await client.tenants.create({ body: { tenant_id: place.tenant_id, name: 'Acme', status: 'active' } });
+  await client.inbox.writeInbox({ ...place, body: { title: 'News' } });
+  const sent = await client.inbox.broadcast({
+    ...place,
+    body: { message: { title: 'Sale', body: 'All chairs' } },
+  });
+  await client.inbox.markRead({ ...place, uid: 'ann', id: sent.data.id });
+  await client.inbox.readMany({ ...place, uid: 'bob', body: {} });
+  const readers = `select r.uid, b.id from receipts r join broadcasts b using (tenant_key, inbox_key, id)
+    where r.readat > 0 order by 1`;
+  const readersFor = async (who: typeof client) =>
+    (await who.lake.query({ body: { sql: readers } })).data.rows;
+  await vi.waitUntil(async () => (await readersFor(client)).length === 2, {
+    timeout: 50_000,
+    interval: 200,
+  });
+  expect(await readersFor(client)).toEqual([
+    ['ann', sent.data.id],
+    ['bob', sent.data.id],
+  ]);
+  const stranger = await createClient({ baseUrl: server.url }).accounts.signUp({
+    body: { ...credentials, email: 'bob@example.com', cookie: false },
+  });
+  const { access_token: token } = stranger.data;
+  expect(await readersFor(createClient({ baseUrl: server.url, token }))).toEqual([]);
+
   // Nothing of it runs on the thread that answers requests.
   const here = server.services.all.flatMap(({ subscriptions }) => subscriptions.map(({ name }) => name));
   expect(here.filter(name => name.startsWith('lake-'))).toEqual([]);

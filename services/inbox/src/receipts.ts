@@ -1,13 +1,15 @@
-import { ref } from '@stak/table';
+import { ref, write } from '@stak/table';
 import type { Service } from './deps.ts';
 import * as limits from './limits.ts';
+import { openMailbox, type Step } from './mailbox.ts';
 import { readAt } from './marks.ts';
-import type { Place } from './places.ts';
+import type { Place, UserPlace } from './places.ts';
+import { done, untilDone } from './race.ts';
 import { erasedRecipient } from './recipients.ts';
 import { membersOfInbox } from './send-table.ts';
 import { audienceOf, type Send } from './sends.ts';
 import { inboxCategories, receipt, userMessage, userStats } from './table.ts';
-import { broadcastFlags, flagsOf, markOf } from './user-state.ts';
+import { broadcastFlags, flagsOf, isVisible, markOf } from './user-state.ts';
 
 export type Receipt = { uid: string; read: boolean; readat: number | null };
 export type Position = { uid: string } | { index: number }; // of members by name, or in the list of recipients
@@ -96,6 +98,44 @@ async function readByRecipients(service: Service, one: Send, limit: number, star
   });
   const next = start + limit;
   return { items, next: next < uids.length ? { index: next } : undefined };
+}
+
+const writtenTogether = 50; // receipts in one transaction, of 100 steps
+
+// Messages to everyone that were read together get their receipts here. Each says what the state says, on the condition
+// that this has not changed since, so it can be done late and again.
+export async function writeReceipts(
+  service: Service,
+  user: UserPlace,
+  ids: readonly string[],
+  readat: number,
+): Promise<void> {
+  const { store } = service;
+  for (let i = 0; i < ids.length; i += writtenTogether) {
+    const some = ids.slice(i, i + writtenTogether);
+    await untilDone<void>(service, async () => {
+      const { isMember, state, broadcasts, nowMs } = await openMailbox(service, user);
+      if (!isMember) return done(undefined); // erased since
+      const flagsOfPublic = broadcastFlags(state);
+      const read = some
+        .flatMap(id => broadcasts.byId.get(id) ?? [])
+        .filter(one => isVisible(state, one, nowMs) && flagsOfPublic(one).read);
+      if (read.length === 0) return done(undefined);
+      const found = await store.batchGet(
+        read.map(({ id }) => ref(receipt, { ...user, id })),
+        { consistent: true, pattern: 'receipts' },
+      );
+      const missing = read.filter((_, n) => !found[n]);
+      if (missing.length === 0) return done(undefined);
+      const unchanged = write.check(userStats, user, { present: true, if: { version: state.version } });
+      const receipts = missing.map(({ id, expiredat, category }): Step => {
+        const taxonomy = category === undefined ? undefined : { category };
+        return [`receipt ${id}`, write.put(receipt, { ...user, id, readat, expiredat, taxonomy })];
+      });
+      await store.transact([['state', unchanged], ...receipts], { pattern: 'write receipts' });
+      return done(undefined);
+    });
+  }
 }
 
 export const receiptFormats = ['ndjson', 'csv'] as const;

@@ -9,6 +9,7 @@ import { numberTest } from './number-set.ts';
 import type { Place, UserPlace } from './places.ts';
 import { done, untilDone } from './race.ts';
 import { writeRange } from './range-writer.ts';
+import { writeReceipts } from './receipts.ts';
 import { send } from './send-table.ts';
 import { inboxTable, publicMessage, publicStats, userMessage, userStats } from './table.ts';
 import type { UserState } from './user-state.ts';
@@ -98,9 +99,12 @@ const reads = (service: Service) =>
         const changes = await broadcastReads(service, change.old, change.new);
         await countReads(service, placeOf(change.new), eventId, changes, context);
         const known = new Set(change.old.ranges.map(range => range.version));
-        for (const range of change.new.ranges)
-          if (!range.only_seen && !known.has(range.version))
-            await writeRange(service, userOf(change.new), range).catch(unlessMissing);
+        const readNow = [...changes].flatMap(([id, by]) => (by > 0 ? [id] : []));
+        for (const range of change.new.ranges) {
+          if (range.only_seen || known.has(range.version)) continue;
+          await writeReceipts(service, userOf(change.new), readNow, range.at).catch(unlessMissing);
+          await writeRange(service, userOf(change.new), range).catch(unlessMissing);
+        }
       }
     },
   });

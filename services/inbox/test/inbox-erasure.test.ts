@@ -2,9 +2,8 @@ import { manualOwners } from '@stak/kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInbox } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
-import { inboxCategories } from '../src/table.ts';
 import { startConsumers } from './consumers.ts';
-import { hello, main, type Office, openOffice } from './office.ts';
+import { fill, hello, main, type Office, openOffice, storedOf } from './office.ts';
 
 let office: Office;
 beforeEach(async () => {
@@ -13,25 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => office.close());
 
-const stored = async () => {
-  const { Items = [] } = await office.engine.client.scan({ TableName: 'stak-inbox' });
-  return Items.filter(item => item.kind !== 'EJ' && JSON.stringify([item.pk, item.sk]).includes('main'));
-};
-const many = (count: number) => Array.from({ length: count }, (_, i) => `u${i}`);
+const stored = () => storedOf(office);
 const runDue = () => office.inbox.operations.runDue();
-
-async function fill() {
-  const taxonomy = { category: 'offer' };
-  const send = { ...hello, taxonomy, uids: many(30), host_system_id: 'H-1' };
-  await office.ask('POST', 'main/messages', { send });
-  const large = { title: 'Terms', body: 'x'.repeat(20_000) };
-  await office.ask('POST', 'main/messages', { send: { message: large, uids: many(10) } });
-  await runDue();
-  const { id } = (await office.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy } })).body;
-  await office.ask('PUT', `main/users/u1/messages/${id}/read`);
-  const send_at = office.clock.now() / 1000 + 3600;
-  await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], send_at } });
-}
 
 describe('deleting an inbox', () => {
   it('is for those who may administer', async () => {
@@ -42,7 +24,7 @@ describe('deleting an inbox', () => {
   });
 
   it('makes it missing at once for everyone, erases everything, and leaves the others alone', async () => {
-    await fill();
+    await fill(office);
     await office.ask('POST', 'news/broadcasts', { send: hello });
     const others = (await office.ask('GET', 'news/users/u1/messages')).body.data;
     const { status, body } = await office.ask('DELETE', 'main');
@@ -74,7 +56,7 @@ describe('deleting an inbox', () => {
   });
 
   it('goes on after its worker was killed, at any write', async () => {
-    await fill();
+    await fill(office);
     await office.ask('DELETE', 'main');
     const { client } = office.engine;
     const { transactWrite, update } = client;
@@ -95,7 +77,7 @@ describe('deleting an inbox', () => {
   });
 
   it('goes on at once when the process that had it is gone', async () => {
-    await fill();
+    await fill(office);
     await office.ask('DELETE', 'main');
     const { client } = office.engine;
     const { transactWrite, batchWrite } = client;
@@ -147,7 +129,7 @@ describe('deleting an inbox', () => {
   });
 
   it('stops no stream handler', async () => {
-    await fill();
+    await fill(office);
     const consumers = startConsumers(office);
     await office.ask('POST', 'main/users/u1/read', { send: {} });
     await office.ask('DELETE', 'main');
@@ -173,230 +155,5 @@ describe('deleting an inbox', () => {
     while ((await office.inbox.eraser.eraseUser('acme', 'u1')) === 'more');
     expect((await office.ask('GET', 'main/public-counts')).body).toMatchObject({ members: 1 });
     expect((await office.ask('GET', 'main/users/u1/counts')).body).toMatchObject({ total: 0 });
-  });
-});
-
-describe('categories', () => {
-  const broadcast = (category: string, ttl: string) =>
-    office.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy: { category }, ttl } });
-  const fillUp = async (ttl: string) => {
-    for (let i = 0; i < limits.categories; i++) expect((await broadcast(`c${i}`, ttl)).status).toBe(201);
-  };
-  const listed = async () =>
-    ((await office.ask('GET', 'main/categories')).body.data as unknown as { category: string }[]).map(
-      one => one.category,
-    );
-
-  it('count while they have messages', async () => {
-    await fillUp('6s');
-    expect((await broadcast('one-more', '1h')).body.code).toBe('inbox.too_many_categories');
-    await office.clock.advance(7000);
-    expect((await broadcast('one-more', '1h')).status).toBe(201);
-    expect(await listed()).toEqual(['one-more']);
-  });
-
-  it('count no longer where they were written without a time, and their messages are gone', async () => {
-    await fillUp('6s');
-    await broadcast('c0', '1h');
-    const place = { tenant_key: 'acme', inbox_key: 'main' };
-    const { until: _, version, kind: __, ...item } = (await office.store.get(inboxCategories, place))!;
-    await office.store.put(inboxCategories, item, { ifVersion: version });
-    expect((await broadcast('one-more', '1h')).body.code).toBe('inbox.too_many_categories');
-    await office.clock.advance(7000);
-    expect((await broadcast('one-more', '1h')).status).toBe(201);
-    expect(await listed()).toEqual(['c0', 'one-more']);
-  });
-
-  it('can be deleted when nothing is in them', async () => {
-    await fillUp('1h');
-    expect((await office.ask('DELETE', 'main/categories/none')).body.code).toBe('inbox.category_not_found');
-    expect((await office.ask('DELETE', 'main/categories/c1')).body.code).toBe('inbox.category_in_use');
-    const { data } = (await office.ask('GET', 'main/sends?limit=50')).body;
-    const { id } = data.find(one => one.taxonomy?.category === 'c1')!;
-    await office.ask('DELETE', `main/messages/${id}`);
-    expect((await office.ask('DELETE', 'main/categories/c1', { as: 'reader' })).status).toBe(403);
-    expect((await office.ask('DELETE', 'main/categories/c1')).status).toBe(204);
-    expect(await listed()).not.toContain('c1');
-    expect((await broadcast('one-more', '1h')).status).toBe(201);
-  });
-
-  it('are written once for many messages that live long', async () => {
-    office.ledger.clear();
-    for (let i = 0; i < 20; i++) {
-      await broadcast('news', '30d');
-      await office.clock.advance(60_000);
-    }
-    const writes = office.ledger.entries().find(one => one.pattern === 'put inbox categories');
-    expect(writes?.calls).toBe(1);
-  });
-});
-
-describe('deleting a category with its messages', () => {
-  const doomed = 'main/categories/offer?messages=delete';
-  const progress = async () =>
-    (await office.ask('GET', 'main/categories/offer/erasure')).body as unknown as {
-      status: string;
-      erased: number;
-    };
-  const countsOf = async (uid: string) =>
-    (await office.ask('GET', `main/users/${uid}/counts`)).body as unknown as {
-      total: number;
-      categories: Record<string, { total: number }>;
-    };
-  const untilErased = async () => {
-    for (let i = 0; i < 6 && (await progress()).status !== 'erased'; i++) {
-      await runDue();
-      await office.clock.advance(limits.quietMs + limits.leaseMs);
-    }
-    expect((await progress()).status).toBe('erased');
-  };
-  // Two messages of another category, one to some and one to everyone, stay.
-  const keep = async () => {
-    const taxonomy = { category: 'kept' };
-    await office.ask('POST', 'main/messages', { send: { ...hello, taxonomy, uids: many(30) } });
-    await office.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy } });
-    await runDue();
-  };
-  // But for the sends, which are redacted, and for lines and receipts, which say nothing of what is gone.
-  const inOffer = async () =>
-    (await stored()).filter(
-      ({ kind, sk, ...item }) =>
-        (kind === 'UM' || kind === 'UE' || sk === 'c#offer') && JSON.stringify([sk, item]).includes('offer'),
-    );
-
-  it('hides them at once from everyone, removes them, and leaves the others alone', async () => {
-    await fill();
-    await keep();
-    const send_at = office.clock.now() / 1000 + 10;
-    const later = { ...hello, taxonomy: { category: 'offer' }, send_at, host_system_id: 'H-2' };
-    await office.ask('POST', 'main/broadcasts', { send: later });
-    const before = await countsOf('u1');
-    expect([before.total, before.categories.offer?.total]).toEqual([5, 2]);
-    const { data } = (await office.ask('GET', 'main/sends')).body;
-    const ids = data.filter(one => one.taxonomy?.category === 'offer').map(one => one.id);
-
-    const { status, body } = await office.ask('DELETE', doomed);
-    expect([status, body.status]).toEqual([202, 'erasing']);
-    expect((await office.ask('DELETE', doomed)).status).toBe(202);
-    for (const uid of ['u1', 'u29', 'newcomer']) {
-      expect((await countsOf(uid)).categories).not.toHaveProperty('offer');
-      const shown = (await office.ask('GET', `main/users/${uid}/messages`)).body.data;
-      expect(shown.filter(one => one.taxonomy?.category === 'offer')).toEqual([]);
-      expect((await countsOf(uid)).total).toBe(shown.length);
-    }
-    for (const id of ids) {
-      expect((await office.ask('GET', `main/users/u1/messages/${id}`)).status).toBe(404);
-      expect((await office.ask('PUT', `main/users/u1/messages/${id}/read`)).status).toBe(404);
-      expect((await office.ask('GET', `main/sends/${id}/receipts`)).body.data).toEqual([]);
-    }
-    expect((await office.ask('GET', 'main/public-counts')).body).toMatchObject({
-      published: 1,
-      categories: { kept: 1 },
-    });
-    const again = { ...hello, taxonomy: { category: 'offer' } };
-    for (const [path, send] of [
-      ['main/messages', { ...again, uids: ['u1'] }],
-      ['main/broadcasts', again],
-    ] as const)
-      expect((await office.ask('POST', path, { send })).body.code).toBe('inbox.category_being_deleted');
-    // Its host ids are free, as those of what was redacted.
-    const send = { ...hello, uids: ['u1'], host_system_id: 'H-1' };
-    expect((await office.ask('POST', 'main/messages', { send })).status).toBe(201);
-    expect((await office.ask('GET', 'main/categories')).body.data).toMatchObject([
-      { category: 'offer', deleting: true },
-      { category: 'kept', deleting: false },
-    ]);
-
-    await office.clock.advance(10_000);
-    await untilErased();
-    expect((await progress()).erased).toBe(3);
-    expect(await inOffer()).toEqual([]);
-    expect(await countsOf('u1')).toMatchObject({ total: 4, categories: { kept: { total: 2 } } });
-    expect((await countsOf('u29')).categories.kept?.total).toBe(2);
-    expect((await office.ask('GET', 'main/categories')).body.data).toMatchObject([{ category: 'kept' }]);
-    expect((await office.ask('POST', 'main/broadcasts', { send: again })).status).toBe(201);
-    expect((await countsOf('u1')).categories.offer?.total).toBe(1);
-  });
-
-  it('goes on after its worker was killed, at any write', async () => {
-    await fill();
-    await keep();
-    await office.ask('DELETE', doomed);
-    const { client } = office.engine;
-    const { transactWrite, update } = client;
-    for (let kill = 0; (await progress()).status !== 'erased'; kill++) {
-      let left = kill % 9;
-      const dying =
-        <I, O>(write: (input: I) => Promise<O>, isAfter: boolean) =>
-        async (input: I): Promise<O> => {
-          if (left-- !== 0) return write(input);
-          if (isAfter) await write(input);
-          throw new Error('killed');
-        };
-      const isAfter = kill % 2 === 0;
-      Object.assign(client, { transactWrite: dying(transactWrite, isAfter), update: dying(update, isAfter) });
-      await runDue();
-      Object.assign(client, { transactWrite, update });
-      expect((await countsOf('u1')).categories).toMatchObject({ kept: { total: 2 } });
-      expect((await countsOf('u1')).categories).not.toHaveProperty('offer');
-      await office.clock.advance(limits.leaseMs + limits.quietMs);
-    }
-    expect(await inOffer()).toEqual([]);
-  });
-
-  it('finds what was under way when it began', async () => {
-    await fill();
-    const { client } = office.engine;
-    const { transactWrite } = client;
-    let release = () => {};
-    const held = new Promise<void>(resolve => (release = resolve));
-    let isHeld = () => {};
-    const reached = new Promise<void>(resolve => (isHeld = resolve));
-    client.transactWrite = async input => {
-      client.transactWrite = transactWrite;
-      isHeld();
-      await held;
-      return transactWrite(input);
-    };
-    const send = { ...hello, taxonomy: { category: 'offer' }, uids: ['u1', 'late'] };
-    const publishing = office.ask('POST', 'main/messages', { send });
-    await reached;
-    await office.ask('DELETE', doomed);
-    await runDue();
-    release();
-    expect((await publishing).status).toBe(201);
-    for (const uid of ['u1', 'late']) expect((await countsOf(uid)).categories).toEqual({});
-    await untilErased();
-    expect(await inOffer()).toEqual([]);
-    for (const uid of ['u1', 'late']) expect((await countsOf(uid)).categories).toEqual({});
-  });
-
-  it('is at an end when the whole inbox is deleted', async () => {
-    await fill();
-    await office.ask('DELETE', doomed);
-    await office.ask('DELETE', 'main');
-    for (let i = 0; i < 3; i++) {
-      await runDue();
-      await office.clock.advance(limits.quietMs + limits.leaseMs);
-    }
-    expect((await office.ask('GET', 'main/erasure')).body.status).toBe('erased');
-    expect(await stored()).toEqual([]);
-  });
-
-  it('has bounds, and makes room at once', async () => {
-    await fill();
-    const broadcast = (category: string) =>
-      office.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy: { category }, ttl: '1h' } });
-    for (let i = 1; i < limits.categories; i++) await broadcast(`c${i}`);
-    expect((await broadcast('one-more')).body.code).toBe('inbox.too_many_categories');
-    expect((await office.ask('DELETE', doomed, { as: 'reader' })).status).toBe(403);
-    expect((await office.ask('DELETE', doomed, { as: 'bob' })).status).toBe(404);
-    expect((await office.ask('DELETE', doomed)).status).toBe(202);
-    expect((await broadcast('one-more')).status).toBe(201);
-    for (let i = 1; i < limits.categoriesErased; i++)
-      expect((await office.ask('DELETE', `main/categories/c${i}?messages=delete`)).status).toBe(202);
-    const { status, body } = await office.ask('DELETE', 'main/categories/c9?messages=delete');
-    expect([status, body.code]).toEqual([503, 'inbox.deletions_busy']);
-    expect((await office.ask('DELETE', 'main/categories/none?messages=delete')).status).toBe(404);
   });
 });

@@ -95,3 +95,24 @@ export async function openOffice(settings: { recipientsTogether?: number; owners
 
 export const main = { title: 'Main', ttl: { default: '30d', offer: '12h' } };
 export const hello = { message: { title: 'Hello', body: 'How are you?' } };
+export const many = (count: number) => Array.from({ length: count }, (_, i) => `u${i}`);
+
+// Something of every kind in the inbox `main`: short and long lists, one to everyone that was read, one for later.
+export async function fill(office: Office): Promise<void> {
+  const taxonomy = { category: 'offer' };
+  const send = { ...hello, taxonomy, uids: many(30), host_system_id: 'H-1' };
+  await office.ask('POST', 'main/messages', { send });
+  const large = { title: 'Terms', body: 'x'.repeat(20_000) };
+  await office.ask('POST', 'main/messages', { send: { message: large, uids: many(10) } });
+  await office.inbox.operations.runDue();
+  const { id } = (await office.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy } })).body;
+  await office.ask('PUT', `main/users/u1/messages/${id}/read`);
+  const send_at = office.clock.now() / 1000 + 3600;
+  await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], send_at } });
+}
+
+// All that is stored of the inbox `main`, but for the record of its deletion.
+export async function storedOf({ engine }: Office) {
+  const { Items = [] } = await engine.client.scan({ TableName: 'stak-inbox' });
+  return Items.filter(item => item.kind !== 'EJ' && JSON.stringify([item.pk, item.sk]).includes('main'));
+}

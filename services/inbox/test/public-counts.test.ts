@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { publicCategoryStats, publicStats } from '../src/table.ts';
+import { publicCategoryStats, publicStats, receipt } from '../src/table.ts';
 import { startConsumers } from './consumers.ts';
 import { hello, main, type Office, openOffice } from './office.ts';
 
@@ -113,6 +113,30 @@ describe('what the host can read', () => {
     ]);
     await office.ask('DELETE', `main/messages/${id}`);
     expect(await receipts(id)).toEqual([]);
+  });
+
+  it('writes receipts of what was read together, and takes them back with the mark', async () => {
+    const ids = [await broadcast('news', '1h'), await broadcast('flash', '1h')];
+    const readat = office.clock.now() / 1000;
+    const consumers = startConsumers(office);
+    await office.ask('POST', 'main/users/u1/read', { send: {} });
+    await office.ask('PUT', `main/users/u2/messages/${ids[0]}/read`);
+    const readOf = async (uid: string) =>
+      Promise.all(
+        ids.map(async id => {
+          const key = { tenant_key: 'acme', inbox_key: 'main', uid, id };
+          return (await office.store.get(receipt, key, { consistent: true }))?.readat;
+        }),
+      );
+    await consumers.until(async () => !(await readOf('u1')).includes(undefined));
+    expect(await readOf('u1')).toEqual([readat, readat]);
+    expect(await readOf('u2')).toEqual([readat, undefined]);
+    await office.clock.advance(60_000);
+    await office.ask('DELETE', `main/users/u1/messages/${ids[1]}/read`);
+    await office.ask('POST', 'main/users/u1/read', { send: { category: 'news' } });
+    await consumers.stop();
+    expect(await readOf('u1')).toEqual([readat, undefined]);
+    expect((await receipts(ids[0]!)).find(one => one.uid === 'u1')).toMatchObject({ readat });
   });
 
   it('nothing of who joined too late to see it, or of another tenant', async () => {
