@@ -306,6 +306,18 @@ test.each([
     'Number overflow. Attempting to store a number with magnitude larger than supported range under root',
   ],
   [
+    `SELECT * FROM Music WHERE Artist = 'a' AND Song IN ['1', 2]`,
+    "Key attribute's data type should match its data type in table's schema: Key Song",
+  ],
+  [
+    `SELECT * FROM Music WHERE Artist IN ['a', 'b'] AND Song IN [${Array.from({ length: 26 }, (_, i) => `'${i}'`)}]`,
+    'Too many decomposed read operations for a given query.',
+  ],
+  [
+    `INSERT INTO Music VALUE {'Artist': 'a', 'Song': '1', 'n': <<2, 2.0>>}`,
+    'One or more parameter values were invalid: Input collection [2, 2.0] contains duplicates! under root',
+  ],
+  [
     `SELECT * FROM Music WHERE Artist IN [${Array.from({ length: 51 }, (_, i) => `'${i}'`)}]`,
     'Too many decomposed read operations for a given query.',
   ],

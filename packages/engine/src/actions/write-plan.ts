@@ -11,7 +11,7 @@ import type { Tx } from '../storage/committer.ts';
 import { itemKey } from '../storage/keys.ts';
 import type { Table } from '../storage/table.ts';
 import { type Image, keyAttributes, makeImage, readImage, writeChange } from '../storage/writer.ts';
-import { validateValue } from '../validation/attribute-values.ts';
+import { tooDeep, validateValue } from '../validation/attribute-values.ts';
 import {
   checkItemKeys,
   checkKey,
@@ -73,7 +73,13 @@ export function planUpdate(table: Table, key: Item, update: Update, guard: Guard
 function checkDepth({ targets }: Update, item: Item): void {
   for (const [name] of targets) {
     const value = item[name as string];
-    if (value && ('M' in value || 'L' in value)) validateValue(value);
+    if (!value || !('M' in value || 'L' in value)) continue;
+    try {
+      validateValue(value);
+    } catch (error) {
+      if ((error as Error).message !== tooDeep) throw error;
+      throw validationError('Nesting Levels have exceeded supported limits');
+    }
   }
 }
 

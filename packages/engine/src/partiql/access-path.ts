@@ -49,6 +49,7 @@ export function findAccessPath(
   if (!hashes) return scanPath(table, index, where);
   checkHashes(keys, hashes);
   sortHashes(keys, hashes, order);
+  checkRangeLists(keys, where.test, hashes.length);
   const { range, filter } = narrow(keys, where.test, hashes);
   for (const hash of hashes) checkKeyBounds({ hash, range });
   return {
@@ -137,6 +138,17 @@ function checkHashes(keys: KeySchema, hashes: AttributeValue[][]): void {
   const same = (a: AttributeValue[], b: AttributeValue[]) => a.every((value, i) => equalValues(value, b[i]!));
   if (hashes.some((hash, i) => hashes.slice(0, i).some(other => same(other, hash)))) {
     throw validationError('Overlapping conditions with range keys are not supported in where clause');
+  }
+}
+
+// DynamoDB reads a list of range keys one by one; here the filter does it, within the same limits.
+function checkRangeLists({ range }: KeySchema, where: Test, hashes: number): void {
+  if (!range) return;
+  for (const test of conjunctsOf(where)) {
+    const values = test.kind === 'in' ? valuesAllowed(test, range.name) : undefined;
+    if (!values) continue;
+    if (values.some(value => !(range.type in value))) throw validationError(mistypedKey(range.name));
+    if (values.length * hashes > maxReads) throw tooManyReads();
   }
 }
 

@@ -124,14 +124,25 @@ export function parseSeries(cursor: Cursor, close: string, parseNext: () => void
 
 function parseSet(cursor: Cursor, place: string, depth: number): AttributeValue {
   const members: AttributeValue[] = [];
+  const texts: string[] = [];
   if (isSymbol(cursor, '>>')) throw validationError('Empty bags are not supported');
   parseSeries(cursor, '>>', () => {
     if (current(cursor).type === 'parameter') throw mixedBag();
-    members.push(parseLiteral(cursor, place, depth + 1));
+    const { type, text } = current(cursor);
+    const member = parseLiteral(cursor, place, depth + 1);
+    members.push(member);
+    texts.push(type === 'number' || !('N' in member) ? text : member.N);
   });
   if (members.every(member => 'S' in member)) return checked({ SS: members.map(member => member.S) });
-  if (members.every(member => 'N' in member)) return checked({ NS: members.map(member => member.N) });
-  throw mixedBag();
+  if (!members.every(member => 'N' in member)) throw mixedBag();
+  const numbers = members.map(member => member.N);
+  if (new Set(numbers).size < numbers.length) {
+    throw validationError(
+      `One or more parameter values were invalid: Input collection [${texts.join(', ')}] contains duplicates! ` +
+        `under ${place}`,
+    );
+  }
+  return checked({ NS: numbers });
 }
 
 const mixedBag = () =>

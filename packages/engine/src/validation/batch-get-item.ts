@@ -10,7 +10,7 @@ import * as members from './members.ts';
 import { attributes, boolean, list, map, required, structure, type TypeOf } from './shape.ts';
 
 const keysAndAttributes = structure('KeysAndAttributes', {
-  Keys: required(list(attributes, 1)),
+  Keys: required(list(attributes)),
   AttributesToGet: members.attributesToGet,
   ConsistentRead: boolean,
   ProjectionExpression: members.expression,
@@ -31,14 +31,20 @@ export function validateBatchGetItem(input: BatchGetItemInput): void {
   let count = 0;
   for (const name in tables) {
     const keys = (tables[name] as KeysAndAttributes).Keys.length;
-    if (keys > limits.batchGetKeys) {
+    const limit = keys === 0 ? 'greater than or equal to 1' : `less than or equal to ${limits.batchGetKeys}`;
+    if (keys === 0 || keys > limits.batchGetKeys) {
       throw enveloped(
-        `Value at 'RequestItems.${name}.member.Keys' failed to satisfy constraint: ` +
-          `Member must have length less than or equal to ${limits.batchGetKeys}`,
+        `Value at 'RequestItems.${name}.member.Keys' failed to satisfy constraint: Member must have length ${limit}`,
       );
     }
     count += keys;
   }
+  // One table's expression does not go with another's older parameter either.
+  checkExpressionMix(
+    Object.assign({}, ...Object.values(tables)),
+    ['ProjectionExpression'],
+    ['AttributesToGet'],
+  );
   for (const name in tables) validateRequest(tables[name] as KeysAndAttributes);
   if (count > limits.batchGetKeys) {
     throw validationError('Too many items requested for the BatchGetItem call');

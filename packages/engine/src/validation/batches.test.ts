@@ -35,7 +35,24 @@ const batches: Refusal[] = [
     'no keys',
     'BatchGetItem',
     { RequestItems: { things: { Keys: [] } } },
-    "1 validation error detected: Value '[]' at 'requestItems.things.member.keys' failed to satisfy constraint: Member must have length greater than or equal to 1",
+    "1 validation error detected: Value at 'RequestItems.things.member.Keys' failed to satisfy constraint: Member must have length greater than or equal to 1",
+  ],
+  [
+    'an expression for one table and the older parameter for another',
+    'BatchGetItem',
+    {
+      RequestItems: {
+        things: { Keys: keys(1), ProjectionExpression: 'pk' },
+        others: { Keys: keys(1), AttributesToGet: ['pk'] },
+      },
+    },
+    'Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {AttributesToGet} Expression parameters: {ProjectionExpression}',
+  ],
+  [
+    'a table that no table can be called',
+    'BatchGetItem',
+    { RequestItems: { 'bad!name': { Keys: [{ pk: { S: 'a' } }] } } },
+    '1 validation error detected: Value \'{"bad!name":{"Keys":[{"pk":{"S":"a"}}]}}\' at \'requestItems\' failed to satisfy constraint: Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member must have length greater than or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]',
   ],
   [
     'a request to do nothing',
@@ -48,6 +65,12 @@ const batches: Refusal[] = [
     'TransactWriteItems',
     { TransactItems: [] },
     "1 validation error detected: Value '[]' at 'transactItems' failed to satisfy constraint: Member must have length greater than or equal to 1",
+  ],
+  [
+    'an action without an operation',
+    'TransactWriteItems',
+    { TransactItems: [{}] },
+    'Invalid Request: TransactWriteRequest should contain Delete or Put or Update request',
   ],
   [
     'two actions in one',

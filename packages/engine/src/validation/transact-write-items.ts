@@ -66,7 +66,12 @@ export function validateTransactWriteItems(input: TransactWriteItemsInput): void
 function validateAction({ ConditionCheck, Put, Delete, Update }: TransactWriteItem): number {
   const actions = [ConditionCheck, Put, Delete, Update].filter(action => action != null);
   const [action] = actions;
-  if (!action || actions.length > 1) {
+  if (!action) {
+    throw validationError(
+      'Invalid Request: TransactWriteRequest should contain Delete or Put or Update request',
+    );
+  }
+  if (actions.length > 1) {
     throw validationError('TransactItems can only contain one of Check, Put, Update or Delete');
   }
   const expressions = Update
