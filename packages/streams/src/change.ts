@@ -49,33 +49,60 @@ export class RecordError extends HopelessError {
 }
 
 export function readChange<E extends AnyEntity>(entities: readonly E[], record: StreamRecord): Change<E> {
-  const { Keys, SequenceNumber, ApproximateCreationDateTime } = record.dynamodb ?? {};
-  if (!Keys || !SequenceNumber || !record.eventID) throw new RecordError('a stream record without its keys');
+  return new RecordChange(entities, record) as unknown as Change<E>;
+}
+
+// A class for its getters: made for each change they would cost more than most handlers do.
+class RecordChange {
+  readonly kind: ChangeKind;
+  readonly keys: Attributes;
+  readonly sequence: string;
+  readonly eventId: string;
+  readonly #entities: readonly AnyEntity[];
+  readonly #record: StreamRecord;
+  #images: ReturnType<typeof readImages> | undefined;
+
+  constructor(entities: readonly AnyEntity[], record: StreamRecord) {
+    const { Keys, SequenceNumber } = record.dynamodb ?? {};
+    if (!Keys || !SequenceNumber || !record.eventID)
+      throw new RecordError('a stream record without its keys');
+    this.kind = kindOf(record);
+    this.keys = untagItem(Keys);
+    this.sequence = SequenceNumber;
+    this.eventId = record.eventID;
+    this.#entities = entities;
+    this.#record = record;
+  }
+
   // Images are read when somebody looks at them: much of what a table writes is of no interest to most.
-  let read: ReturnType<typeof readImages>;
-  const images = () => (read ??= readImages(entities, record));
-  return {
-    get entity() {
-      return images().entity;
-    },
-    kind: kindOf(record),
-    get old() {
-      return images().old;
-    },
-    get new() {
-      return images().new;
-    },
-    keys: untagItem(Keys),
-    sequence: SequenceNumber,
-    eventId: record.eventID,
-    at: new Date(secondsOf(ApproximateCreationDateTime) * 1000),
-    get oldBytes() {
-      return bytesOf(record.dynamodb, 'OldImage');
-    },
-    get newBytes() {
-      return bytesOf(record.dynamodb, 'NewImage');
-    },
-  } as Change<E>;
+  get #read() {
+    this.#images ??= readImages(this.#entities, this.#record);
+    return this.#images;
+  }
+
+  get entity() {
+    return this.#read.entity;
+  }
+
+  get old() {
+    return this.#read.old;
+  }
+
+  get new() {
+    return this.#read.new;
+  }
+
+  get at(): Date {
+    return new Date(secondsOf(this.#record.dynamodb?.ApproximateCreationDateTime) * 1000);
+  }
+
+  get oldBytes(): number {
+    return bytesOf(this.#record.dynamodb, 'OldImage');
+  }
+
+  get newBytes(): number {
+    return bytesOf(this.#record.dynamodb, 'NewImage');
+  }
 }
 
 function bytesOf(data: StreamRecord['dynamodb'], image: 'OldImage' | 'NewImage'): number {
