@@ -22,7 +22,16 @@ export type Counters = {
   worker: Worker;
 };
 
-export const dayOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 10);
+const dayMs = 24 * 60 * 60 * 1000;
+let latestDay = { startMs: Number.NaN, text: '' };
+
+// Mostly of the day that it was asked for last.
+export function dayOf(nowMs: number): string {
+  const startMs = Math.floor(nowMs / dayMs) * dayMs;
+  if (startMs !== latestDay.startMs)
+    latestDay = { startMs, text: new Date(startMs).toISOString().slice(0, 10) };
+  return latestDay.text;
+}
 
 export function bucketOf(latencyMs: number): number {
   const found = latencyBoundsMs.findIndex(bound => latencyMs <= bound);

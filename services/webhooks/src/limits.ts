@@ -119,3 +119,4 @@ export const eraseGraceMs = 5 * second; // longer than another process may belie
 
 export const eventBytes = 1500; // of an event besides its body, with its headers: what its account is asked to have room for
 export const deliveryBytes = 1000; // of a delivery and its first attempts
+export const secretsOpened = 1000; // kept in memory, for as many busy connections
