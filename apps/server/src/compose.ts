@@ -160,8 +160,11 @@ export function composeServices(surroundings: Surroundings): Services {
     outbound,
     publicUrl,
     planOf: async userId => plans[(await accounts.users.readProfile(userId))?.plan ?? 'free'],
-    usageOf: async userId => (await accounts.usage.read(userId)).usageThisMonth,
-    countUsage: accounts.users.incrementUsage,
+    usageOf: async userId => {
+      const { usageThisMonth: events, usagePeriodStart: since } = await accounts.usage.read(userId);
+      return { events, since };
+    },
+    usageStep: accounts.usage.addStep,
     requestsPerSource: config.webhooksPerMinute,
     raiseAlert: tellAlert(inbox.operations),
     hasRoom: (userId, bytes) => storage.hasRoom(userId, bytes),
@@ -273,7 +276,7 @@ export function composeServices(surroundings: Surroundings): Services {
     ],
     ...(explorer && { explorer }),
     authenticate: accounts.authenticate,
-    prepare: accounts.prepare,
+    prepare: async () => void (await Promise.all([accounts.prepare(), webhooks.prepare()])),
     async close() {
       await explorer?.close();
       await accounts.settle();

@@ -1,42 +1,76 @@
-import type { Clock, Logger, Worker } from '@stak/kit';
+import {
+  type Clock,
+  type Ids,
+  type Logger,
+  type Neighbours,
+  type Owners,
+  storeOwners,
+  type Worker,
+} from '@stak/kit';
 import { streamsTable } from '@stak/streams';
 import { defineQuery, entity, type Store } from '@stak/table';
 import { z } from 'zod';
 
-// Servers on one store that have different public addresses refuse each other's tokens, which are signed in the name of
-// the address. Nobody would find that by looking at one of them, so each tells its own and looks at the others'.
+// Who serves on a store that cannot tell it by itself, such as DynamoDB: each process says every few seconds that it is
+// alive. What one had leased that has stopped saying so is taken over. docs/adr/0074-processes-say-that-they-are-alive.md
 
-const beatMs = 30_000;
-const aliveMs = 3 * beatMs; // two beats may fail
+const beatMs = 3_000;
+const aliveMs = 9_000; // two beats may fail
+const skewMs = 1_500; // clocks differ by a second
+const keptS = 60 * 60;
 
 const time = z.number().int();
 
-export const servedAddress = entity(streamsTable, {
-  name: 'served address',
-  description:
-    'The public address that servers on this store have now: one, unless they are set up differently.',
-  schema: z.object({ public_url: z.string(), alive_until: time, expires_at: time }),
-  key: { partition: 'servers', sort: '{public_url}' },
-  examples: [{ public_url: 'https://stak.example.com', alive_until: 1767225690000, expires_at: 1767225690 }],
+export const servingProcess = entity(streamsTable, {
+  name: 'serving process',
+  description: 'A process that serves on this store, for as long as it says so.',
+  schema: z.object({ id: z.string(), public_url: z.string(), alive_until: time, expires_at: time }),
+  key: { partition: 'servers', sort: '{id}' },
+  examples: [
+    {
+      id: 'srv_0mjuxvy9s00k1g5xq0d8w3ut',
+      public_url: 'https://stak.example.com',
+      alive_until: 1767225609000,
+      expires_at: 1767229200,
+    },
+  ],
 });
-const servedAddresses = defineQuery('addresses that are served', { of: servedAddress, consistent: true });
+const servingProcesses = defineQuery('serving processes', { of: servingProcess, consistent: true });
 
-export type Presence = { worker: Worker; check(): Promise<'degraded' | undefined> };
+export type Presence = {
+  owners: Owners;
+  begin(): Promise<void>; // before anything is leased
+  worker: Worker;
+  // Servers with different public addresses refuse each other's tokens, which are signed in the name of the address.
+  check(): Promise<'degraded' | undefined>;
+};
 
-type Deps = { store: Store; clock: Clock; log: Logger; publicUrl: string };
+type Deps = { store: Store; clock: Clock; ids: Ids; log: Logger; publicUrl: string };
 
-export function createPresence({ store, clock, log, publicUrl: public_url }: Deps): Presence {
+export function createPresence({ store, clock, ids, log, publicUrl: public_url }: Deps): Presence {
+  const id = ids.next('srv');
+  const listeners = new Set<() => void>();
+  let seenAlive = new Set<string>();
   let others: readonly string[] = [];
 
+  const isAlive = ({ alive_until }: { alive_until: number }): boolean => alive_until + skewMs > clock.now();
+
   async function beat(): Promise<void> {
-    const alive_until = clock.now() + aliveMs;
-    await store.put(servedAddress, { public_url, alive_until, expires_at: Math.ceil(alive_until / 1000) });
-    const { items } = await store.query(servedAddresses, {}, {});
-    const found = items
-      .filter(one => one.public_url !== public_url && one.alive_until > clock.now())
-      .map(one => one.public_url);
-    const isNew = found.some(one => !others.includes(one));
-    others = found;
+    const nowMs = clock.now();
+    const expires_at = Math.ceil(nowMs / 1000) + keptS;
+    await store.put(servingProcess, { id, public_url, alive_until: nowMs + aliveMs, expires_at });
+  }
+
+  async function look(): Promise<void> {
+    const found: { id: string; public_url: string }[] = [];
+    for await (const one of store.all(servingProcesses, {})) if (isAlive(one)) found.push(one);
+    const before = seenAlive;
+    seenAlive = new Set(found.map(one => one.id));
+    if ([...before].some(one => !seenAlive.has(one))) for (const listener of listeners) listener();
+
+    const elsewhere = [...new Set(found.map(one => one.public_url))].filter(one => one !== public_url);
+    const isNew = elsewhere.some(one => !others.includes(one));
+    others = elsewhere;
     if (isNew)
       log.warn(
         { public_url, others },
@@ -44,17 +78,35 @@ export function createPresence({ store, clock, log, publicUrl: public_url }: Dep
       );
   }
 
+  const neighbours: Neighbours = {
+    id,
+    // Read anew: one that only slept may be back, and one that has just come is in no list yet. It says that it is
+    // alive before it leases anything.
+    async isGone(other) {
+      if (other === id || seenAlive.has(other)) return false;
+      const found = await store.get(servingProcess, { id: other }, { consistent: true });
+      return !found || !isAlive(found);
+    },
+    onGone(listener) {
+      const heard = () => listener('');
+      listeners.add(heard);
+      return () => listeners.delete(heard);
+    },
+  };
+
   return {
+    owners: storeOwners(ids, neighbours),
+    begin: beat,
     check: async () => (others.length > 0 ? 'degraded' : undefined),
     worker: {
       name: 'server presence',
       async run(signal) {
         while (!signal.aborted) {
           await beat();
+          await look();
           await clock.sleep(beatMs, signal).catch(() => {});
         }
-        // Another server may have the same one: it says so again within half a minute.
-        await store.delete(servedAddress, { public_url });
+        await store.delete(servingProcess, { id });
       },
     },
   };

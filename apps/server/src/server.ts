@@ -71,7 +71,7 @@ async function startOn(
   config: ServerConfig,
   { log, clock, supervised, passwordCost, extend, keepsLake = true }: ServerOptions & { clock: Clock },
 ): Promise<RunningServer> {
-  const { client, control, source, owners, peers } = database;
+  const { client, control, source, peers } = database;
   const keys = await readSecretKeys(config);
   const own = createLedger();
   const ledger: Ledger = { ...own, entries: () => [...own.entries(), ...(lakeHost?.units() ?? [])] };
@@ -81,6 +81,10 @@ async function startOn(
   const sealer = createSealer({ keys });
   const publicUrl = config.publicUrl ?? urlOf(config.host, config.port);
   const lake = await openLake(config);
+  // An embedded store knows by itself who has it open.
+  const presence =
+    config.store.kind === 'aws' ? createPresence({ store, clock, ids, log, publicUrl }) : undefined;
+  const owners = presence?.owners ?? database.owners;
   const shared = createTableStores({ store, clock, sealer, owners });
   // A store in memory is of this thread alone, so there the lake is kept here as well.
   const isLakeApart = !isInMemory(config.store);
@@ -124,6 +128,9 @@ async function startOn(
   if (config.store.kind === 'aws') await noteOtherPrefixes(database, config.store.prefix ?? '', log);
   await createTables(database.control, [streamsTable, httpTable, ...all.flatMap(service => service.tables)]);
   await services.prepare().catch(explainSeal);
+  await presence?.begin();
+  // Ends after the workers: what they are finishing must not be taken over.
+  const beating = superviseWorkers(presence ? [presence.worker] : [], { clock, log });
 
   // On AWS a shard has room for two readers: there one process hears a change, and the others look now and then.
   const followings = source.waitForChange ? all.flatMap(service => service.followings ?? []) : [];
@@ -142,15 +149,13 @@ async function startOn(
       subscription,
       source: database.source,
       client: database.client,
-      owners,
+      owners: database.owners, // shards have short leases of their own where nobody can tell who is gone
       log,
       clock,
       checkpointMs,
       onAlarm: alarm => (alarm.kind === 'set_aside' ? letters.note() : services.onAlarm(alarm)),
     }),
   );
-  // What is embedded is served by processes of one machine, with one configuration.
-  const presence = config.store.kind === 'aws' ? createPresence({ store, clock, log, publicUrl }) : undefined;
   const metrics = createMetrics();
   const eventLoop = watchEventLoop({ log });
   const record = accessLog(log);
@@ -159,7 +164,6 @@ async function startOn(
       ...consumers,
       ...followings.map(following => createFollower(following, { source, clock, log })),
       ...all.flatMap(service => service.workers),
-      ...(presence ? [presence.worker] : []),
     ],
     { clock, log },
   );
@@ -243,6 +247,7 @@ async function startOn(
     ...(config.trustedProxyHops === 0 && { connectionsPerAddress: config.connectionsPerAddress }),
   }).catch(async error => {
     await workers.stop();
+    await beating.stop();
     eventLoop.stop();
     throw error;
   });
@@ -259,6 +264,7 @@ async function startOn(
       await Promise.all([workers.stop(), lakeThread?.stop()]);
       eventLoop.stop();
       await services.close();
+      await beating.stop();
       await lake?.close();
       await database.close();
     },

@@ -7,7 +7,6 @@ import { createLedger, createStore, createTables, defineTable, entity } from '@s
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { readServerConfig } from '../src/config.ts';
-import { createPresence } from '../src/presence.ts';
 import { startServer } from '../src/server.ts';
 import { sumCapacity, systemEndpoints } from '../src/system.ts';
 
@@ -107,46 +106,6 @@ test('a change that is not handled yet has an age', async () => {
     .toEqual({ consumer: 'slow', table: 'notes', lag_ms: 0, caught_up: true, set_aside: false });
   stopping.abort();
   await running;
-});
-
-test('servers with different public addresses say so, once, for as long as they run', async () => {
-  const engine = await createEngine({ path: ':memory:' });
-  onTestFinished(() => engine.close());
-  const clock = manualClock();
-  await createTables(engine, [streamsTable], { clock });
-  const store = createStore({ client: engine.client, clock });
-  const lines: string[] = [];
-  const warning = createLogger({ level: 'warn', destination: { write: line => void lines.push(line) } });
-  const start = (publicUrl: string) => {
-    const { worker, check } = createPresence({ store, clock, log: warning, publicUrl });
-    const stopping = new AbortController();
-    const running = worker.run(stopping.signal);
-    const stop = async () => {
-      stopping.abort();
-      await running;
-    };
-    return { check, stop };
-  };
-  const beats = async (servers: number) => {
-    for (let beat = 0; beat < 3; beat++) {
-      await expect.poll(clock.sleepers).toBe(servers); // each has told its address, and rests
-      await clock.advance(30_000);
-    }
-    await expect.poll(clock.sleepers).toBe(servers);
-  };
-  const [one, same] = [start('https://a.example'), start('https://a.example')];
-  await beats(2);
-  expect([await one.check(), await same.check(), lines]).toEqual([undefined, undefined, []]);
-  const other = start('https://b.example');
-  await beats(3);
-  expect(await Promise.all([one.check(), same.check(), other.check()])).toEqual(Array(3).fill('degraded'));
-  expect(lines).toHaveLength(3);
-  expect(lines[0]).toContain('set the same STAK_PUBLIC_URL on all of them');
-  await other.stop();
-  await beats(2);
-  expect(await Promise.all([one.check(), same.check()])).toEqual([undefined, undefined]);
-  expect(lines).toHaveLength(3);
-  await Promise.all([one.stop(), same.stop()]);
 });
 
 test('units are added up by table', () => {

@@ -1,4 +1,5 @@
 import { createHttpServer, type HttpServer } from '@stak/engine';
+import { seededRandom } from '@stak/kit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { awsSource } from '../src/aws-source.ts';
 import {
@@ -49,6 +50,40 @@ test('it handles everything through shards that close, and goes on after its che
   await everyone(others);
   await expectMirrored(house);
   expect([first, ...others].map(consumer => consumer.counters().failures)).toEqual([0, 0, 0]);
+});
+
+test('nobody wakes it: shards are spread, and those of a killed process move within six seconds', async () => {
+  await writeNotes(house, ['a', 'b', 'c', 'd']);
+  let isDead = false;
+  const mortal = { ...source, getRecords: (input: never) => (isDead ? hang() : source.getRecords(input)) };
+  const hang = () => new Promise<never>(() => {});
+  const deadClient = Object.fromEntries(
+    Object.entries(house.client).map(([name, operation]) => [
+      name,
+      (input: never) => (isDead ? hang() : (operation as (input: never) => Promise<unknown>)(input)),
+    ]),
+  ) as unknown as typeof house.client;
+  const subscription = mirroring(house);
+  const killed = startConsumer(house, { subscription, source: mortal, client: deadClient });
+  const survivor = startConsumer(house, { subscription, source, random: seededRandom(2) });
+  const ownersOf = async () => {
+    const { shards } = await survivor.status();
+    return shards.filter(shard => shard.state !== 'finished').map(shard => shard.owner);
+  };
+  await until(house.clock, () => isMirrored(house));
+  const areSpread = async () => {
+    const owners = await ownersOf();
+    return owners.every(Boolean) && new Set(owners).size === 2;
+  };
+  await until(house.clock, areSpread, { stepMs: 500, steps: 40 });
+  isDead = true;
+  const diedAt = house.clock.now();
+  await writeNotes(house, ['a', 'b', 'c', 'd']);
+  await until(house.clock, () => isMirrored(house), { stepMs: 50, steps: 400 });
+  expect(house.clock.now() - diedAt).toBeLessThanOrEqual(6_000 + 2_000); // and the poll of a quiet shard
+  expect(new Set(await ownersOf()).size).toBe(1);
+  await survivor.stop();
+  expect(killed.counters().deadLetters).toBe(0);
 });
 
 test('errors of the SDK are understood: expired iterators and trimmed records', async () => {

@@ -50,7 +50,7 @@ export { storageTable } from './storage/table.ts';
 export { type ApiKey, apiKey, auditEntry, ferryhookMain, profile } from './table.ts';
 export type { ThrottlePolicies } from './throttle.ts';
 export type { EndUserClaims, EndUserGrant, Minted } from './tokens.ts';
-export type { Usage } from './usage.ts';
+export { createUsage, type Usage } from './usage.ts';
 export type { NewUser, User, UserChange, Users } from './users.ts';
 
 export type AccountsDeps = Base & {

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { type Random, systemRandom } from '@stak/kit';
-import { ref, write } from '@stak/table';
+import { ref, type WriteStep, write } from '@stak/table';
 import { type BillingPeriod, usagePeriodStart } from './billing/period.ts';
 import { type Base, inSeconds } from './deps.ts';
 import * as limits from './limits.ts';
@@ -10,6 +10,8 @@ export type MonthlyUsage = { usageThisMonth: number; usagePeriodStart: string };
 
 export type Usage = {
   add(userId: string, count: number): Promise<void>;
+  // The same, as part of a transaction that counts each event once.
+  addStep(userId: string, count: number): Promise<WriteStep>;
   read(userId: string): Promise<MonthlyUsage>;
   none(): MonthlyUsage;
   erase(userId: string): Promise<void>;
@@ -46,20 +48,19 @@ export function createUsage({ store, clock, random = systemRandom, billingPeriod
     return keys;
   };
 
+  const addition = async (userId: string, count: number) => {
+    assert(Number.isSafeInteger(count) && count > 0, 'usage is counted in whole events');
+    const shard = Math.floor(random() * limits.usageShards);
+    const expiresAt = inSeconds(clock.now()) + limits.usageMonthsS;
+    const [month] = await monthsOf(userId);
+    const key = { userId, shard, month };
+    return [usageCount, key, { add: { events: count }, set: { expiresAt } }, { upsert: true }] as const;
+  };
+
   return {
     none,
-    async add(userId, count) {
-      assert(Number.isSafeInteger(count) && count > 0, 'usage is counted in whole events');
-      const shard = Math.floor(random() * limits.usageShards);
-      const expiresAt = inSeconds(clock.now()) + limits.usageMonthsS;
-      const [month] = await monthsOf(userId);
-      await store.update(
-        usageCount,
-        { userId, shard, month },
-        { add: { events: count }, set: { expiresAt } },
-        { upsert: true },
-      );
-    },
+    add: async (userId, count) => void (await store.update(...(await addition(userId, count)))),
+    addStep: async (userId, count) => write.update(...(await addition(userId, count))),
     async read(userId) {
       // The month is looked up once: it may end while its counters are read.
       const months = await monthsOf(userId);

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Admission } from './admission.ts';
-import type { Counters } from './counters.ts';
 import type { Base, WebhookDeps } from './deps.ts';
 import { webhookErrors } from './errors.ts';
 import { type Receipt, type Received, writeEvent } from './event-writing.ts';
@@ -10,7 +9,6 @@ import type { Connection } from './main-table.ts';
 
 export type Acceptance = Base & {
   admission: Admission;
-  counters: Counters;
   intake: Intake;
   hasRoom?: WebhookDeps['hasRoom'];
   onReceived(sourceId: string): void; // for those who watch
@@ -43,8 +41,6 @@ export async function acceptEvent(
   const received = { source, request, rejection, dedupeId, retentionSeconds: plan.retentionSeconds };
   const receipt = await writeEvent(deps, received, connections);
   if (!receipt.isDuplicate) {
-    deps.counters.received(source, receipt.receivedAt, receipt.status);
-    deps.counters.used(source.userId);
     deps.onReceived(source.sourceId);
   }
   return receipt;

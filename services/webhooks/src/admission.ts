@@ -1,6 +1,5 @@
 import { createMemoryRateLimits, type ProblemDetails, type Verdict } from '@stak/http';
 import type { Clock } from '@stak/kit';
-import type { Counters } from './counters.ts';
 import type { AccountPlan, WebhookDeps } from './deps.ts';
 import { webhookErrors } from './errors.ts';
 import * as limits from './limits.ts';
@@ -13,12 +12,13 @@ export type Admission = {
   admitSource(sourceId: string): void;
 };
 
-type Entry = { loading: Promise<AccountPlan & { used: number }>; untilMs: number };
+type Account = AccountPlan & { used: number; since: string };
+type Entry = { loading: Promise<Account>; untilMs: number };
 
 export function createAdmission(
-  deps: Pick<WebhookDeps, 'planOf' | 'usageOf' | 'requestsPerSource'> & { clock: Clock; counters: Counters },
+  deps: Pick<WebhookDeps, 'planOf' | 'usageOf' | 'requestsPerSource'> & { clock: Clock },
 ): Admission {
-  const { clock, counters } = deps;
+  const { clock } = deps;
   const entries = new Map<string, Entry>();
   const rates = createMemoryRateLimits();
   const perSource = {
@@ -27,14 +27,18 @@ export function createAdmission(
     windowMs: limits.rateWindowMs,
   };
 
-  const load = async (userId: string) => {
+  // The count is a second or two behind, and what this process has admitted since is known here. What others have is
+  // not: an account may exceed its month by what they take in a few seconds.
+  const load = async (userId: string, before: Promise<Account> | undefined): Promise<Account> => {
     const [plan, usage] = await Promise.all([deps.planOf(userId), deps.usageOf(userId)]);
-    return { ...plan, used: usage + counters.unreported(userId) };
+    const known = await before?.catch(() => undefined);
+    const own = known?.since === usage.since ? known.used : 0;
+    return { ...plan, since: usage.since, used: Math.max(usage.events, own) };
   };
   const lookUp = (userId: string) => {
     const known = entries.get(userId);
     if (known && known.untilMs > clock.now()) return known.loading;
-    const entry = { loading: load(userId), untilMs: clock.now() + limits.planMs };
+    const entry = { loading: load(userId, known?.loading), untilMs: clock.now() + limits.planMs };
     entries.delete(userId);
     entries.set(userId, entry);
     if (entries.size > limits.configEntries) entries.delete(entries.keys().next().value!);

@@ -53,5 +53,20 @@ export const totalCount = entity(ferryhookEvents, {
 });
 export type TotalCount = ItemOf<typeof totalCount>;
 
+export const countMark = entity(ferryhookEvents, {
+  name: 'mark of counts',
+  description:
+    'Through which record of a shard of the stream events are counted. Moved together with the counts.',
+  schema: z.object({ shard: z.string(), through: z.string(), expiresAt: z.int() }),
+  key: { partition: 'COUNTED', sort: 'SHARD#{shard:text}' },
+});
+
+export const countStart = entity(ferryhookEvents, {
+  name: 'start of counting',
+  description: 'Events that were received before are counted already, by earlier versions.',
+  schema: z.object({ since: z.int().describe('Unix timestamp (ms)') }),
+  key: { partition: 'COUNTED', sort: 'START' },
+});
+
 export const daysOfUser = defineQuery('counts of a user by day', { of: dayCount });
 export const totalsOfUser = defineQuery('totals of a user', { of: totalCount });

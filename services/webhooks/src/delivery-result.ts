@@ -27,7 +27,6 @@ export type Result = {
 };
 
 export type Written = {
-  moved?: { from: EventStatus; to: EventStatus };
   next?: DeliveryRef; // who is first in line now
 };
 
@@ -119,7 +118,7 @@ async function planResult(
     ]);
   const left = isOver && claimed.queueId !== undefined ? await leaveLine(deps, claimed) : undefined;
   if (left) steps.push(...left.steps);
-  return { steps, moved: { from: known.status, to }, next: left?.next };
+  return { steps, next: left?.next };
 }
 
 function deliveryStep(

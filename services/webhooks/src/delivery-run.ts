@@ -212,7 +212,6 @@ async function finish(deps: RunDeps, claimed: Delivery, result: Result): Promise
     );
     return false;
   }
-  if (written.moved) deps.counters.moved(claimed, claimed.receivedAt, written.moved.from, written.moved.to);
   if (result.attempt && result.state !== 'retrying')
     deps.counters.finished(claimed, result.state === 'delivered');
   if (written.next) deps.intake.offer(written.next);

@@ -1,7 +1,7 @@
 import type { CursorCodec } from '@stak/http';
 import type { Clock, Ids, Logger, Owners, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
-import type { Attributes, Store } from '@stak/table';
+import type { Attributes, Store, WriteStep } from '@stak/table';
 import type { Alert } from './main-table.ts';
 
 // What an account may do, as far as webhooks care.
@@ -23,8 +23,8 @@ export type WebhookDeps = {
   sealer: Pick<Sealer, 'seal' | 'openText'>;
   outbound: Outbound;
   planOf(userId: string): Promise<AccountPlan>;
-  usageOf(userId: string): Promise<number>; // events of this month, as far as they were reported
-  countUsage(userId: string, count: number): Promise<void>;
+  usageOf(userId: string): Promise<{ events: number; since: string }>; // of this month, as far as they are counted
+  usageStep(userId: string, events: number): Promise<WriteStep>; // adds to it
   requestsPerSource?: number; // a minute, whatever they bring
   // Whether the account may store so many bytes more; always, if nobody says.
   hasRoom?(userId: string, bytes: number): Promise<boolean>;

@@ -16,6 +16,7 @@ import { createEmit } from './emission.ts';
 import { createEraser } from './eraser.ts';
 import { webhookErrors } from './errors.ts';
 import { createEventApi } from './event-api.ts';
+import { beginCounting, countEvents } from './event-counts.ts';
 import { createEvents } from './events.ts';
 import { ferryhookEvents } from './events-table.ts';
 import { createIngestApi } from './ingest-api.ts';
@@ -46,8 +47,8 @@ export function createWebhooks(deps: WebhookDeps) {
   const base = { store, clock, ids, log, random };
   const config = createConfig(base);
   const secrets = createSecrets({ sealer: deps.sealer, clock });
-  const counters = createCounters({ ...base, countUsage: deps.countUsage });
-  const admission = createAdmission({ ...deps, counters });
+  const counters = createCounters(base);
+  const admission = createAdmission(deps);
   const sandbox = createSandbox({ clock });
   const tails = createTails(base);
   const breaker = createBreaker({ ...base, config });
@@ -63,7 +64,7 @@ export function createWebhooks(deps: WebhookDeps) {
   const connections = createConnections({ ...base, secrets, config, refuseUrl });
   const events = createEvents({ ...base, config, intake });
   const attempts = createAttempts({ store, getEvent: events.getById });
-  const replay = { ...base, config, counters, intake };
+  const replay = { ...base, config, intake };
   const jobs = createJobs({ ...replay, getEvent: events.getById });
   const pipeline = { clock, secrets, rules: createRules(sandbox), outbound };
 
@@ -72,7 +73,6 @@ export function createWebhooks(deps: WebhookDeps) {
     hasRoom: deps.hasRoom,
     config,
     admission,
-    counters,
     intake,
     onReceived: tails.ring,
   };
@@ -120,7 +120,10 @@ export function createWebhooks(deps: WebhookDeps) {
     api,
     errors: webhookErrors,
     tables: [ferryhookEvents], // and `ferryhook-main`, which accounts has
-    subscriptions: [alertSubscription({ store, clock, log, outbound, secrets, raiseAlert: deps.raiseAlert })],
+    subscriptions: [
+      alertSubscription({ store, clock, log, outbound, secrets, raiseAlert: deps.raiseAlert }),
+      countEvents({ store, clock, usageStep: deps.usageStep }),
+    ],
     followings: [tails.following, configFollowing(config, clock)],
     workers,
     sources,
@@ -135,6 +138,10 @@ export function createWebhooks(deps: WebhookDeps) {
     // For other rooms, which have something to tell.
     operations: { emit: createEmit(acceptance) },
     eraser: createEraser({ ...base, config }),
-    close: () => sandbox.close(),
+    prepare: () => beginCounting(base),
+    async close() {
+      await counters.flush(); // of what was delivered while the workers were stopping
+      await sandbox.close();
+    },
   };
 }

@@ -90,7 +90,10 @@ export const laneStepMs = 20; // between batches for one that keeps up
 export const ratePerSecondMost = 1000;
 export const backgroundRuns = { backlog: 32, job: 16 }; // looked after at a time; a job may last for hours
 
-export const flushMs = 1 * second; // how much counting a crash may lose
+export const flushMs = 1 * second; // how much of attempts and latencies a crash may lose; how far counts are behind
+export const countedRecords = 1000; // of the stream at a time: DynamoDB's own limit
+export const countsTogether = 80; // counters of one transaction, which takes 100
+export const countMarkS = 7 * 24 * 60 * 60; // a shard of a stream is gone after a day
 export const counterDaysS = 400 * 24 * 60 * 60; // a year of days, for comparison
 export const analyticsDays = 92; // a quarter; nobody reads a longer table
 export const topSources = 10;

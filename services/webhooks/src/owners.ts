@@ -1,5 +1,5 @@
-import { ownedByItem, ownedByKey } from '@stak/table';
-import { dayCount, totalCount } from './counter-table.ts';
+import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
+import { countMark, countStart, dayCount, totalCount } from './counter-table.ts';
 import { attempt, bucket, dedupe, delivery, event, job, lane, payload, place } from './events-table.ts';
 import { alert, connection, connectionPointer, source } from './main-table.ts';
 
@@ -28,4 +28,6 @@ export const webhookOwners = [
   ownedByKey(job, byUser),
   ownedByKey(dayCount, byUser),
   ownedByKey(totalCount, byUser),
+  ownedByNobody(countMark),
+  ownedByNobody(countStart),
 ];

@@ -1,6 +1,5 @@
 import { failedStep, type WriteStep, write } from '@stak/table';
 import type { Config } from './config.ts';
-import type { Counters } from './counters.ts';
 import { type Written, writeResult } from './delivery-result.ts';
 import type { Base } from './deps.ts';
 import { dueShardOf, eventKey } from './due.ts';
@@ -18,7 +17,7 @@ import type { Intake } from './intake.ts';
 import type { Connection } from './main-table.ts';
 import { keepBesides, keptForAttempt } from './retention.ts';
 
-export type ReplayDeps = Base & { config: Config; counters: Counters; intake: Pick<Intake, 'offer'> };
+export type ReplayDeps = Base & { config: Config; intake: Pick<Intake, 'offer'> };
 
 const tries = 10;
 
@@ -37,7 +36,6 @@ export async function replayEvent(
     if (plan.steps.length === 0) return 0;
     try {
       await store.transact(plan.steps, { pattern: 'replay event' });
-      deps.counters.moved(current, current.receivedAt, current.status, plan.status);
       for (const ref of plan.refs) deps.intake.offer(ref);
       return plan.refs.length;
     } catch (error) {
@@ -90,8 +88,8 @@ async function planReplay(
     steps.push(...deliverySteps(made));
     refs.push(made);
   }
-  const status = statusOf({ ...found.deliveries, ...changed });
   if (Object.keys(changed).length > 0) {
+    const status = statusOf({ ...found.deliveries, ...changed });
     const summaries = Object.fromEntries(
       Object.entries(changed).map(([id, one]) => [`deliveries.${id}`, one]),
     );
@@ -99,7 +97,7 @@ async function planReplay(
     const change = { set: { status, expiresAt, ...summaries } };
     steps.push(['event', write.update(event, eventKey(found), change, { ifVersion: found.version })]);
   }
-  return { steps, refs, status: Object.keys(changed).length > 0 ? status : found.status };
+  return { steps, refs };
 }
 
 // Due now instead of later. Nothing to do for one that somebody works on, or that is not first in line.
@@ -121,7 +119,7 @@ async function hastenStep(
 // Ends what has not ended yet. An attempt under way may still reach its destination; its result is not written.
 export async function cancelEvent(
   deps: ReplayDeps,
-  { eventId, receivedAt }: Event,
+  { eventId }: Event,
   connectionIds?: readonly string[],
 ): Promise<number> {
   let cancelled = 0;
@@ -130,7 +128,6 @@ export async function cancelEvent(
     const written = await cancelDelivery(deps, one);
     if (!written) continue;
     cancelled += 1;
-    if (written.moved) deps.counters.moved(one, receivedAt, written.moved.from, written.moved.to);
     if (written.next) deps.intake.offer(written.next);
   }
   return cancelled;

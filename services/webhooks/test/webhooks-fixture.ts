@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { ferryhookMain } from '@stak/accounts';
+import { createUsage, ferryhookMain } from '@stak/accounts';
 import { createEngine, createHttpServer } from '@stak/engine';
 import { type ApiSettings, createApi, createMemoryIdempotency, type Principal } from '@stak/http';
 import {
@@ -11,8 +11,10 @@ import {
   manualClock,
   superviseWorkers,
   systemClock,
+  type Worker,
 } from '@stak/kit';
 import { createOutbound } from '@stak/outbound';
+import { createCatchUp, engineSource, listShards, type UnknownChange } from '@stak/streams';
 import { createCursors, createStore, createTables, type DynamoClient } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import { onTestFinished } from 'vitest';
@@ -37,12 +39,13 @@ export type Call = RequestInit & { as?: string; send?: unknown };
 type Settings = Partial<WebhookDeps> & {
   plan?: AccountPlan;
   over?: 'embedded' | 'sdk';
+  counts?: boolean; // events are counted from the stream
   wrap?: (client: DynamoClient) => DynamoClient;
   api?: Partial<ApiSettings>;
 };
 
 export async function openTables(over: 'embedded' | 'sdk', clock: Clock) {
-  const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0 });
+  const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0, streamShards: 1 });
   onTestFinished(() => engine.close());
   await createTables(engine, [ferryhookMain, ferryhookEvents]);
   if (over === 'embedded') return { engine, client: engine.client as DynamoClient };
@@ -66,7 +69,14 @@ export async function openWebhooks(settings: Settings = {}) {
 
 // One process of several over the same tables.
 export async function startWebhooks(
-  { plan = generous, over: _, wrap: _wrap, api: more, ...change }: Settings & { clock: ManualClock },
+  {
+    plan = generous,
+    over: _,
+    wrap: _wrap,
+    counts = false,
+    api: more,
+    ...change
+  }: Settings & { clock: ManualClock },
   client: DynamoClient,
   engine: Awaited<ReturnType<typeof createEngine>>,
 ) {
@@ -77,18 +87,22 @@ export async function startWebhooks(
   // The store waits before it tries again, and nobody moves the hands of a manual clock meanwhile.
   const store = createStore({ client, clock: { now: clock.now, sleep: systemClock.sleep }, cursors });
   const outbound = createOutbound({ allow: ['127.0.0.0/8'], clock });
-  const usage = new Map<string, number>();
+  const ids = createIds({ clock });
+  const usage = createUsage({ store, clock, ids, log });
   const webhooks = createWebhooks({
     store,
-    ids: createIds({ clock }),
+    ids,
     log,
     random: () => 0,
     cursors,
     sealer: createSealer({ keys: [{ id: 'test', secret: 'a secret for sealing, long enough' }] }),
     outbound,
     planOf: async () => plan,
-    usageOf: async userId => usage.get(userId) ?? 0,
-    countUsage: async (userId, count) => void usage.set(userId, (usage.get(userId) ?? 0) + count),
+    usageOf: async userId => {
+      const { usageThisMonth: events, usagePeriodStart: since } = await usage.read(userId);
+      return { events, since };
+    },
+    usageStep: usage.addStep,
     publicUrl: 'https://hooks.example',
     ...change,
   });
@@ -102,7 +116,8 @@ export async function startWebhooks(
     idempotency: createMemoryIdempotency({ clock }),
     ...more,
   });
-  let supervisor = superviseWorkers(webhooks.workers, { clock, log });
+  const workers = [...webhooks.workers, ...(counts ? [countingWorker(webhooks, engine)] : [])];
+  let supervisor = superviseWorkers(workers, { clock, log });
   const stop = async () => {
     const stopping = supervisor.stop();
     await during(clock, stopping);
@@ -140,14 +155,14 @@ export async function startWebhooks(
     store,
     clock,
     lines,
-    usage,
+    usage: async (userId: string) => (await usage.read(userId)).usageThisMonth,
     call,
     read,
     post,
     ingest,
     stop,
     restart() {
-      supervisor = superviseWorkers(webhooks.workers, { clock, log });
+      supervisor = superviseWorkers(workers, { clock, log });
     },
     async source(settings: object = {}): Promise<string> {
       return (await post('/v1/sources', { name: 'A source', ...settings })).sourceId;
@@ -164,6 +179,32 @@ export async function startWebhooks(
       const response = await ingest(sourceId, { body, headers });
       if (!response.ok) throw new Error(`ingest: ${response.status} ${await response.text()}`);
       return ((await response.json()) as { eventId: string }).eventId;
+    },
+  };
+}
+
+// Gives the stream to what counts it, without leases and checkpoints: a clock that leaps over days would renew those
+// thousands of times.
+function countingWorker(
+  webhooks: ReturnType<typeof createWebhooks>,
+  engine: Awaited<ReturnType<typeof createEngine>>,
+): Worker {
+  const { handleBatch, name } = webhooks.subscriptions.find(one => one.name === 'webhooks-counts')!;
+  return {
+    name,
+    async run(signal) {
+      const source = engineSource(engine);
+      const table = ferryhookEvents.name;
+      const [shard] = await listShards(source, table);
+      const reader = createCatchUp({ source, table }, new Map());
+      while (!signal.aborted) {
+        const since = source.position!();
+        const changes: UnknownChange[] = [];
+        await reader.read(change => changes.push(change));
+        if (changes.length === 0)
+          await source.waitForChange!(shard!.streamArn, signal, since).catch(() => {});
+        else await handleBatch!(changes, { consumer: name, shardId: shard!.shardId, attempt: 1, signal });
+      }
     },
   };
 }
