@@ -2,7 +2,13 @@ import type { Engine } from '../../src/index.ts';
 import { counterCount, counterKey, tableName, unitsPerCounter } from './workload.ts';
 
 export const lateIndex = 'by-late';
-export const indexes = { 'by-owner': 'owner', 'by-sparse': 'sparse', 'by-rank': 'rank' };
+// The attribute that an item must have to be in each.
+export const indexes = {
+  'by-owner': 'owner',
+  'by-sparse': 'sparse',
+  'by-several': 'sparse',
+  'by-rank': 'rank',
+};
 
 const text = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' });
 const number = (AttributeName: string) => ({ AttributeName, AttributeType: 'N' });
@@ -19,6 +25,11 @@ export async function createTables(engine: Engine): Promise<void> {
     GlobalSecondaryIndexes: [
       { IndexName: 'by-owner', KeySchema: [hash('owner'), range('at')], Projection: all },
       { IndexName: 'by-sparse', KeySchema: [hash('sparse')], Projection: { ProjectionType: 'KEYS_ONLY' } },
+      {
+        IndexName: 'by-several',
+        KeySchema: [hash('owner'), hash('sparse'), range('rank'), range('at')],
+        Projection: all,
+      },
     ],
     LocalSecondaryIndexes: [
       { IndexName: 'by-rank', KeySchema: [hash('pk'), range('rank')], Projection: all },
