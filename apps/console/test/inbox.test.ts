@@ -139,6 +139,41 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     expect(failures).toEqual([]);
   });
 
+  it('shows who has read it, and deletes a category and the inbox with all that is in them', async () => {
+    const { page, failures } = await openInbox();
+    await page.getByLabel('Category').first().fill('offer');
+    await sendToEveryone(page, 'Sale');
+    await inboxOf(page).getByRole('button', { name: 'Mark read: Sale' }).click();
+    await page.getByRole('tab', { name: 'Sent' }).click();
+    await page.getByRole('region', { name: 'To everyone' }).getByText('offer 1').waitFor();
+    await page.getByRole('button', { name: 'Receipts of Sale' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Receipts of Sale' });
+    await dialog.getByRole('row', { name: /ann.*read/ }).waitFor();
+    await expectUsable(page, 'receipts');
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog.getByRole('button', { name: 'Save all as CSV' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toMatch(/^receipts-.*\.csv$/);
+    await page.keyboard.press('Escape');
+
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Delete offer' }).press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete category' }).click();
+    await page.getByText(/^Deleting: \d+ removed/).waitFor();
+    await expectUsable(page, 'a category that is being deleted');
+    await page.getByRole('tab', { name: 'Messages' }).click();
+    await inboxOf(page).waitFor();
+    await messageIn(page, 'Sale').waitFor({ state: 'detached' });
+
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Delete News' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete inbox' }).click();
+    await page.getByText('news is being deleted').waitFor();
+    await expectUsable(page, 'an inbox that is being deleted');
+    expect(failures).toEqual([]);
+  });
+
   it('keeps settings, and lets nobody overwrite what another window saved', async () => {
     const { page } = await openInbox();
     const other = await openSecondWindow(page);

@@ -6,6 +6,7 @@ import { ActionMenu } from '../../action-menu.tsx';
 import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
 import { formatTime, isolate } from '../../format.ts';
+import { saveFile } from '../../saved-file.ts';
 import { useUsers } from '../inbox/place.ts';
 import {
   type Conversation,
@@ -16,7 +17,6 @@ import {
   turnsKey,
 } from './place.ts';
 import { RenameForm } from './rename-form.tsx';
-import { saveFile } from './saved-file.ts';
 import { endTalk } from './talk.ts';
 
 type Props = {

@@ -4,6 +4,7 @@ import { Group, Select, SimpleGrid, Stack, Tabs, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { Loaded } from '../../loaded.tsx';
 import { Compose } from './compose.tsx';
+import { Categories, DeleteInbox, InboxProgress } from './deletions.tsx';
 import { NewTenant } from './first-steps.tsx';
 import { InboxSettings } from './inbox-settings.tsx';
 import { NewInbox } from './new-inbox.tsx';
@@ -67,6 +68,14 @@ function TenantInboxes({
       onChange={tenant => tenant !== null && go({ tenant })}
     />
   );
+  const { deleted, ...others } = search;
+  const progress = deleted !== undefined && (
+    <InboxProgress
+      key={deleted}
+      place={{ tenant_id, inbox_key: deleted }}
+      onClose={() => go({ ...others, tenant: tenant_id })}
+    />
+  );
   return (
     <Loaded query={inboxes}>
       {all => {
@@ -74,6 +83,7 @@ function TenantInboxes({
         if (!inbox)
           return (
             <>
+              {progress}
               <Group>{chooseTenant}</Group>
               <NewInbox
                 tenant_id={tenant_id}
@@ -85,6 +95,7 @@ function TenantInboxes({
         const place = { tenant_id, inbox_key: inbox.inbox_key };
         return (
           <>
+            {progress}
             <Group align="end">
               {chooseTenant}
               <Select
@@ -104,6 +115,7 @@ function TenantInboxes({
             <InboxTabs
               key={`${tenant_id}/${inbox.inbox_key}`}
               place={place}
+              title={inbox.title || inbox.inbox_key}
               hasSchema={inbox.schema !== undefined}
               categories={Object.keys(inbox.ttl ?? {}).filter(name => name !== 'default')}
               search={{ ...search, tenant: tenant_id, inbox: inbox.inbox_key }}
@@ -118,12 +130,14 @@ function TenantInboxes({
 
 function InboxTabs({
   place,
+  title,
   hasSchema,
   categories,
   search,
   go,
 }: {
   place: Place;
+  title: string;
   hasSchema: boolean;
   categories: string[];
   search: InboxSearch;
@@ -149,7 +163,15 @@ function InboxTabs({
       <Tabs.Panel value="settings" pt="md">
         <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
           <InboxSettings place={place} />
-          <TenantSettings tenant_id={place.tenant_id} />
+          <Stack>
+            <TenantSettings tenant_id={place.tenant_id} />
+            <Categories place={place} />
+            <DeleteInbox
+              place={place}
+              title={title}
+              onDeleted={() => go({ tenant: place.tenant_id, deleted: place.inbox_key })}
+            />
+          </Stack>
         </SimpleGrid>
       </Tabs.Panel>
     </Tabs>

@@ -4,11 +4,17 @@ import { client } from '../../api.ts';
 import { formatNumber } from '../../format.ts';
 
 // Where the page is, in its address, so that it can be sent to somebody.
-export type InboxSearch = { tenant?: string; inbox?: string; user?: string; tab?: string };
+export type InboxSearch = {
+  tenant?: string;
+  inbox?: string;
+  user?: string;
+  tab?: string;
+  deleted?: string; // an inbox of the tenant whose removal is watched
+};
 
 export function readInboxSearch(search: Record<string, unknown>): InboxSearch {
   const text = (name: string) => (typeof search[name] === 'string' ? { [name]: search[name] } : {});
-  return { ...text('tenant'), ...text('inbox'), ...text('user'), ...text('tab') };
+  return { ...text('tenant'), ...text('inbox'), ...text('user'), ...text('tab'), ...text('deleted') };
 }
 
 export type Place = { tenant_id: string; inbox_key: string };
@@ -17,6 +23,11 @@ export const tenantsKey = ['tenants'] as const;
 export const inboxesKey = (tenant_id: string) => ['inboxes', tenant_id] as const;
 export const usersKey = (tenant_id: string) => ['users', tenant_id] as const;
 export const sendsKey = ({ tenant_id, inbox_key }: Place) => ['sends', tenant_id, inbox_key] as const;
+
+export const categoriesKey = ({ tenant_id, inbox_key }: Place) =>
+  ['categories', tenant_id, inbox_key] as const;
+export const publicCountsKey = ({ tenant_id, inbox_key }: Place) =>
+  ['public counts', tenant_id, inbox_key] as const;
 
 export const useTenants = () =>
   useQuery({

@@ -2,12 +2,15 @@ import { Badge, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { InboxBroadcastData } from '@stak/client';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { client, messageOf } from '../../api.ts';
 import { Confirm, type Question } from '../../confirm.tsx';
 import { DataTable } from '../../data-table.tsx';
 import { Failure } from '../../failure.tsx';
 import { formatAgo, formatNumber, formatTime } from '../../format.ts';
 import { nameAudience, type Place, sendsKey } from './place.ts';
+import { PublicCounts } from './public-counts.tsx';
+import { Receipts } from './receipts.tsx';
 
 type Send = InboxBroadcastData;
 const refreshMs = 4_000; // readers change the numbers, and no stream tells the sender
@@ -29,13 +32,21 @@ export function Sends({ place }: { place: Place }) {
     onError: error => notifications.show({ color: 'red', message: messageOf(error) }),
   });
 
+  const [shown, setShown] = useState<Send>();
+
   if (sends.error && !sends.data) return <Failure error={sends.error} onRetry={() => sends.refetch()} />;
   return (
     <Stack aria-busy={sends.isPending}>
+      <PublicCounts place={place} />
       {sends.error && <Failure error={sends.error} onRetry={() => sends.refetch()} />}
       {sends.data && (
-        <SendTable rows={sends.data.pages.flatMap(page => page.data)} onTakeBack={takeBack.mutate} />
+        <SendTable
+          rows={sends.data.pages.flatMap(page => page.data)}
+          onShow={setShown}
+          onTakeBack={takeBack.mutate}
+        />
       )}
+      {shown && <Receipts place={place} send={shown} onClose={() => setShown(undefined)} />}
       {sends.hasNextPage && (
         <Group>
           <Button variant="default" loading={sends.isFetchingNextPage} onClick={() => sends.fetchNextPage()}>
@@ -56,7 +67,15 @@ const colors: Record<Send['status'], string> = {
   cancelled: 'gray',
 };
 
-function SendTable({ rows, onTakeBack }: { rows: Send[]; onTakeBack: (send: Send) => void }) {
+function SendTable({
+  rows,
+  onShow,
+  onTakeBack,
+}: {
+  rows: Send[];
+  onShow: (send: Send) => void;
+  onTakeBack: (send: Send) => void;
+}) {
   return (
     <DataTable
       label="Sent messages"
@@ -82,18 +101,30 @@ function SendTable({ rows, onTakeBack }: { rows: Send[]; onTakeBack: (send: Send
           label: '',
           show: row =>
             (row.status === 'scheduled' || row.status === 'sent' || row.status === 'delivering') && (
-              <Confirm {...questionOf(row)} onConfirm={() => onTakeBack(row)}>
-                {ask => (
+              <Group gap="xs" wrap="nowrap">
+                {row.status !== 'scheduled' && (
                   <Button
                     size="compact-sm"
                     variant="default"
-                    aria-label={`${row.status === 'scheduled' ? 'Cancel' : 'Redact'} ${row.title}`}
-                    onClick={ask}
+                    aria-label={`Receipts of ${row.title}`}
+                    onClick={() => onShow(row)}
                   >
-                    {row.status === 'scheduled' ? 'Cancel' : 'Redact'}
+                    Receipts
                   </Button>
                 )}
-              </Confirm>
+                <Confirm {...questionOf(row)} onConfirm={() => onTakeBack(row)}>
+                  {ask => (
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      aria-label={`${row.status === 'scheduled' ? 'Cancel' : 'Redact'} ${row.title}`}
+                      onClick={ask}
+                    >
+                      {row.status === 'scheduled' ? 'Cancel' : 'Redact'}
+                    </Button>
+                  )}
+                </Confirm>
+              </Group>
             ),
         },
       ]}

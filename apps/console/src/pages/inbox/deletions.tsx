@@ -1,0 +1,165 @@
+import { Alert, Button, Card, Loader, Stack, Text, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { client, messageOf } from '../../api.ts';
+import { Confirm } from '../../confirm.tsx';
+import { DataTable } from '../../data-table.tsx';
+import { formatNumber, formatTime } from '../../format.ts';
+import { Loaded } from '../../loaded.tsx';
+import { categoriesKey, inboxesKey, type Place, publicCountsKey, sendsKey } from './place.ts';
+
+const refreshMs = 2_000; // while something is being removed
+const complain = (error: unknown) => notifications.show({ color: 'red', message: messageOf(error) });
+
+// The categories that have messages. One can be deleted with all of them.
+export function Categories({ place }: { place: Place }) {
+  const queries = useQueryClient();
+  const categories = useQuery({
+    queryKey: categoriesKey(place),
+    queryFn: async () => (await client.inbox.listCategories(place)).data.data,
+    refetchInterval: query => (query.state.data?.some(one => one.deleting) ? refreshMs : false),
+  });
+  const remove = useMutation({
+    mutationFn: (category: string) => client.inbox.deleteCategory({ ...place, category, messages: 'delete' }),
+    onSuccess: () =>
+      Promise.all(
+        [categoriesKey(place), sendsKey(place), publicCountsKey(place)].map(queryKey =>
+          queries.invalidateQueries({ queryKey }),
+        ),
+      ),
+    onError: complain,
+  });
+  return (
+    <Card withBorder component="section" aria-label="Categories">
+      <Title order={3} size="h4" mb="sm">
+        Categories
+      </Title>
+      <Loaded query={categories}>
+        {all => (
+          <DataTable
+            label="Categories"
+            rows={all}
+            keyOf={row => row.category}
+            empty="No message has a category. One that is sent with a category makes it."
+            minWidth={320}
+            columns={[
+              { label: 'Name', show: row => row.category },
+              {
+                label: 'Has messages until',
+                show: row => (row.until === null || row.deleting ? '–' : formatTime(row.until * 1000)),
+              },
+              {
+                label: '',
+                show: ({ category, deleting }) =>
+                  deleting ? (
+                    <CategoryProgress place={place} category={category} />
+                  ) : (
+                    <Confirm
+                      title={`Delete ${category}?`}
+                      text="All its messages are gone at once from every inbox, and so are their counts. This cannot be undone. Until they are removed, for half a minute at least, nothing can be sent in this category."
+                      button="Delete category"
+                      keep="Keep it"
+                      onConfirm={() => remove.mutate(category)}
+                    >
+                      {ask => (
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          aria-label={`Delete ${category}`}
+                          onClick={ask}
+                        >
+                          Delete
+                        </Button>
+                      )}
+                    </Confirm>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function CategoryProgress({ place, category }: { place: Place; category: string }) {
+  const erasure = useQuery({
+    queryKey: [...categoriesKey(place), category],
+    queryFn: async () => (await client.inbox.readCategoryErasure({ ...place, category })).data,
+    refetchInterval: refreshMs,
+  });
+  return (
+    <Text size="sm" role="status">
+      Deleting: {formatNumber(erasure.data?.erased ?? 0)} removed
+    </Text>
+  );
+}
+
+export function DeleteInbox({
+  place,
+  title,
+  onDeleted,
+}: {
+  place: Place;
+  title: string;
+  onDeleted: () => void;
+}) {
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => client.inbox.deleteInbox(place),
+    onSuccess: async () => {
+      onDeleted();
+      await queries.invalidateQueries({ queryKey: inboxesKey(place.tenant_id) });
+    },
+    onError: complain,
+  });
+  return (
+    <Card withBorder component="section" aria-label="Delete this inbox">
+      <Stack gap="sm" align="start">
+        <Title order={3} size="h4">
+          Delete this inbox
+        </Title>
+        <Text size="sm">Everything in it goes: messages, what users did with them, and its settings.</Text>
+        <Confirm
+          title={`Delete ${title}?`}
+          text="It is gone at once for all its users, with everything in it. This cannot be undone."
+          button="Delete inbox"
+          keep="Keep it"
+          onConfirm={() => remove.mutate()}
+        >
+          {ask => (
+            <Button color="red" variant="light" loading={remove.isPending} onClick={ask}>
+              Delete {title}
+            </Button>
+          )}
+        </Confirm>
+      </Stack>
+    </Card>
+  );
+}
+
+// How far the removal of an inbox is that was deleted here.
+export function InboxProgress({ place, onClose }: { place: Place; onClose: () => void }) {
+  const erasure = useQuery({
+    queryKey: ['erasure', place.tenant_id, place.inbox_key],
+    queryFn: async () => (await client.inbox.readErasure(place)).data,
+    refetchInterval: query => (query.state.data?.status === 'erased' ? false : refreshMs),
+    retry: false,
+  });
+  if (!erasure.data) return null;
+  const { status, erased } = erasure.data;
+  const isDone = status === 'erased';
+  return (
+    <Alert
+      role="status"
+      color={isDone ? 'teal' : 'blue'}
+      icon={isDone ? undefined : <Loader size="xs" />}
+      title={isDone ? `${place.inbox_key} is deleted` : `${place.inbox_key} is being deleted`}
+      withCloseButton
+      closeButtonLabel="Close"
+      onClose={onClose}
+    >
+      {formatNumber(erased)} items removed.{!isDone && ' Its name is free again when all of them are.'}
+    </Alert>
+  );
+}

@@ -1,0 +1,47 @@
+import { Group, SimpleGrid, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { client } from '../../api.ts';
+import { formatNumber } from '../../format.ts';
+import { Loaded } from '../../loaded.tsx';
+import { Stat } from '../../stat.tsx';
+import { type Place, publicCountsKey } from './place.ts';
+
+const refreshMs = 4_000; // members join, and messages expire
+
+// What is live for everyone, and who everyone is.
+export function PublicCounts({ place }: { place: Place }) {
+  const counts = useQuery({
+    queryKey: publicCountsKey(place),
+    queryFn: async () => (await client.inbox.publicCounts(place)).data,
+    refetchInterval: refreshMs,
+  });
+  return (
+    <section aria-label="To everyone">
+      <Loaded query={counts}>
+        {({ published, members, categories }) => (
+          <SimpleGrid cols={{ base: 1, xs: 3 }}>
+            <Stat label="Members" value={formatNumber(members)} />
+            <Stat label="Live messages to everyone" value={formatNumber(published)} />
+            <Stat
+              label="By category"
+              value={
+                <Group gap="md">
+                  {Object.entries(categories).map(([category, count]) => (
+                    <Text key={category} size="sm">
+                      {category} {formatNumber(count)}
+                    </Text>
+                  ))}
+                  {Object.keys(categories).length === 0 && (
+                    <Text size="sm" c="dimmed">
+                      None
+                    </Text>
+                  )}
+                </Group>
+              }
+            />
+          </SimpleGrid>
+        )}
+      </Loaded>
+    </section>
+  );
+}

@@ -1,0 +1,85 @@
+import { Badge, Button, Group, Modal, SegmentedControl, Stack } from '@mantine/core';
+import type { InboxBroadcastData } from '@stak/client';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client } from '../../api.ts';
+import { DataTable } from '../../data-table.tsx';
+import { Failure } from '../../failure.tsx';
+import { formatTime } from '../../format.ts';
+import { saveFile } from '../../saved-file.ts';
+import type { Place } from './place.ts';
+
+type Props = { place: Place; send: InboxBroadcastData; onClose: () => void };
+
+const choices = [
+  { value: '', label: 'Everyone' },
+  { value: 'true', label: 'Read' },
+  { value: 'false', label: 'Unread' },
+];
+
+// Who got a message, and when they read it.
+export function Receipts({ place, send, onClose }: Props) {
+  const [read, setRead] = useState('');
+  const { id, title } = send;
+  const receipts = useInfiniteQuery({
+    queryKey: ['receipts', place.tenant_id, place.inbox_key, id, read],
+    queryFn: async ({ pageParam }) => {
+      const filter = read === '' ? {} : { read: read as 'true' | 'false' };
+      const cursor = pageParam ? { cursor: pageParam } : {};
+      return (await client.inbox.listReceipts({ ...place, id, limit: 50, ...filter, ...cursor })).data;
+    },
+    initialPageParam: '',
+    getNextPageParam: page => page.next_cursor,
+  });
+  const save = useMutation({
+    mutationFn: async () => (await client.inbox.exportReceipts({ ...place, id, format: 'csv' })).data,
+    onSuccess: file => saveFile(`receipts-${id}.csv`, file as BlobPart),
+  });
+  const error = receipts.error ?? save.error;
+
+  return (
+    <Modal opened onClose={onClose} title={`Receipts of ${title}`} size="lg">
+      <Stack aria-busy={receipts.isPending}>
+        <SegmentedControl aria-label="Show" data={choices} value={read} onChange={setRead} />
+        {error && <Failure error={error} onRetry={() => receipts.refetch()} />}
+        {receipts.data && (
+          <DataTable
+            label="Receipts"
+            rows={receipts.data.pages.flatMap(page => page.data)}
+            keyOf={row => row.uid}
+            empty={receipts.hasNextPage ? 'None so far. Look at more.' : 'Nobody.'}
+            minWidth={320}
+            columns={[
+              { label: 'User', show: row => row.uid },
+              {
+                label: 'Status',
+                show: row => (
+                  <Badge variant="light" color={row.read ? 'teal' : 'gray'}>
+                    {row.read ? 'read' : 'unread'}
+                  </Badge>
+                ),
+              },
+              { label: 'When', show: row => (row.readat === null ? '–' : formatTime(row.readat * 1000)) },
+            ]}
+          />
+        )}
+        <Group justify="space-between">
+          {receipts.hasNextPage ? (
+            <Button
+              variant="default"
+              loading={receipts.isFetchingNextPage}
+              onClick={() => receipts.fetchNextPage()}
+            >
+              Show more
+            </Button>
+          ) : (
+            <span />
+          )}
+          <Button variant="default" loading={save.isPending} onClick={() => save.mutate()}>
+            Save all as CSV
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
