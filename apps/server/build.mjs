@@ -2,18 +2,41 @@ import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-// One file for each thing that is loaded on its own, from the sources of this repository alone. A server that runs
-// from here starts in half the time and holds no compiler in memory.
+// One file for each thing that is loaded on its own, from the sources of this repository and of the packages that have
+// the most files. A server that runs from here starts in a third of the time and holds no compiler in memory.
 
 const here = path => fileURLToPath(new URL(path, import.meta.url));
 // The benches bundle their own server in the same way: node build.mjs [ENTRY FOLDER]
 const [entry = here('./src/main.ts'), outdir = here('./dist')] = process.argv.slice(2);
 
+// Of each, one file is found and compiled sooner than a hundred. Others stay outside: they bring binaries or files that
+// they look for beside themselves, or are rarely needed.
+const bundled = [
+  '@asteasolutions/zod-to-openapi',
+  '@hono/node-server',
+  '@hono/zod-openapi',
+  '@hono/zod-validator',
+  '@opentelemetry/api',
+  'bintrees',
+  'cac',
+  'hono',
+  'jose',
+  'openapi3-ts',
+  'prom-client',
+  'tdigest',
+  'undici',
+  'zod',
+];
+
 const keepPackagesOutside = {
   name: 'packages stay outside',
   setup({ onResolve }) {
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === 'entry-point' || path.startsWith('@stak/') ? undefined : { external: true },
+      kind === 'entry-point' ||
+      path.startsWith('@stak/') ||
+      bundled.some(name => path === name || path.startsWith(`${name}/`))
+        ? undefined
+        : { external: true },
     );
   },
 };
@@ -39,6 +62,10 @@ await build({
   platform: 'node',
   target: 'node20.19',
   sourcemap: true,
+  // For packages that are not modules of ECMAScript.
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+  },
   outExtension: { '.js': '.mjs' },
   plugins: [keepPackagesOutside],
   logLevel: 'warning',

@@ -31,7 +31,7 @@ export type Supervised = {
   worker: number | undefined; // its number, if there are several
   port: number | undefined; // where all of them listen, if there are several
   isFirst: boolean; // whether it does what is done once
-  // Says that this one serves. Resolves when all do.
+  // Says that this one serves. Resolves when it was said where.
   ready(url: string): Promise<void>;
   prepared(): void; // what is done once is done
   // Something that every process has to know, those that start later included.

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
+import { type Child, watchHandovers } from './handovers.ts';
 import type { FromWorker, ToWorker } from './supervised.ts';
 
 // Starts the processes that serve, on one port, and starts each of them again that ends. It loads neither the
@@ -11,7 +12,7 @@ export type Supervision = {
   stopMs: number; // for a worker to stop when it is asked to
   log(level: 'warn' | 'error', fields: object, message: string): void;
   stopped: Promise<void>;
-  onServing(url: string): void; // every worker serves
+  onServing(url: string): void; // the first worker serves
 };
 
 type Slot = {
@@ -49,12 +50,18 @@ export function supervise({ workers, port, stopMs, log, stopped, onServing }: Su
       slot.startedAt = performance.now();
       const child = cluster.fork();
       slot.process = child;
+      watchHandovers(child.process as unknown as Child, findServing);
       child.on('message', (message: FromWorker) => hear(slot, child, message));
       child.on('exit', (code, signal) => noteExit(slot, code, signal));
       child.on('error', error =>
         log('error', { worker: slot.worker, err: error.message }, 'worker cannot be reached'),
       );
     }
+
+    const findServing = () =>
+      slots.find(({ isReady, process: child }) => isReady && child?.isConnected())?.process?.process as
+        | Child
+        | undefined;
 
     const tell = ({ process: child }: Slot, message: ToWorker) => {
       if (child?.isConnected()) child.send(message, () => {});
@@ -93,7 +100,7 @@ export function supervise({ workers, port, stopMs, log, stopped, onServing }: Su
         hasStarted = true;
         for (const other of slots) if (other.isWaiting) go(other);
       }
-      if (isServing || !slots.every(({ isReady }) => isReady)) return;
+      if (isServing) return;
       isServing = true;
       onServing(url);
       for (const one of slots) tell(one, { kind: 'serving' });
