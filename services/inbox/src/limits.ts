@@ -67,7 +67,8 @@ export const sendsLookedAt = 20_000; // for the categories that are in use; more
 
 export const dueShards = 4; // partitions of the due index; each takes a thousand writes a second
 export const leaseMs = 30_000; // how long a send rests after its worker was killed, where nobody can tell
-export const pollMs = 1000; // how late a scheduled message may be where nobody rings the bell
+export const pollMs = 5_000; // between two looks while nothing is due
+export const pollLeastMs = 250; // and while something is that somebody else has, by an index that is behind
 export const dueSends = 50; // taken from a shard at a time
 
 export const recheckMs = 10_000; // an event stream looks by itself, in case another process got the change

@@ -118,6 +118,25 @@ describe('scheduled messages', () => {
     expect(await totalOf('u1')).toBe(1);
   });
 
+  it('are sent by the worker at their second, which looks a few times a minute while nothing is due', async () => {
+    const stopping = new AbortController();
+    const running = office.inbox.workers[0]!.run(stopping.signal);
+    await expect.poll(() => office.clock.sleepers()).toBe(1);
+    const before = office.ledger.entries().find(({ pattern }) => pattern === 'due sends')!.calls;
+    for (let second = 0; second < 20; second++) await office.clock.advance(1000);
+    const after = office.ledger.entries().find(({ pattern }) => pattern === 'due sends')!.calls;
+    expect(after - before).toBeLessThanOrEqual(2 * limits.dueShards * 5);
+    const send = { ...hello, uids: ['u1'], send_at: nowS() + 3 };
+    await office.ask('POST', 'main/messages', { send });
+    await expect.poll(() => office.clock.sleepers()).toBe(1);
+    await office.clock.advance(2_900);
+    expect(await totalOf('u1')).toBe(0);
+    await office.clock.advance(100);
+    await expect.poll(() => totalOf('u1')).toBe(1);
+    stopping.abort();
+    await running;
+  });
+
   it('can be cancelled until they are sent', async () => {
     const send = { ...hello, uids: ['u1'], send_at: nowS() + 5 };
     const { id } = (await office.ask('POST', 'main/messages', { send })).body;
