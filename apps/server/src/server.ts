@@ -132,8 +132,9 @@ async function startOn(
   // Ends after the workers: what they are finishing must not be taken over.
   const beating = superviseWorkers(presence ? [presence.worker] : [], { clock, log });
 
-  // On AWS a shard has room for two readers: there one process hears a change, and the others look now and then.
-  const followings = source.waitForChange ? all.flatMap(service => service.followings ?? []) : [];
+  const followings = all
+    .flatMap(service => service.followings ?? [])
+    .filter(({ isForWoken }) => source.waitForChange !== undefined || !isForWoken);
   const followed = new Set(followings.map(({ subscription }) => subscription.name));
   const subscriptions = all
     .flatMap(service => service.subscriptions)

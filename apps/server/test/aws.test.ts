@@ -65,6 +65,34 @@ test('what one server did, the other knows', async () => {
   expect(user).toMatchObject({ tenant_id, user_id: 'ann', display_name: 'Ann' });
 });
 
+test('what changes at one server is heard at the other, without waiting for its next look', async () => {
+  const body = { email: 'ears@example.com', password: 'a long enough password', name: 'Ears', cookie: false };
+  const { data: person } = await at(0).accounts.signUp({ body });
+  const over = new AbortController();
+  const heard = new Map<string, number>();
+  const listening = (async () => {
+    const response = await fetch(`${servers[1]!.localUrl}/v1/tasks/events`, {
+      headers: { Authorization: `Bearer ${person.access_token}` },
+      signal: over.signal,
+    });
+    const text = response.body!.pipeThrough(new TextDecoderStream());
+    for await (const chunk of text as unknown as AsyncIterable<string>)
+      for (const [, title] of chunk.matchAll(/"title":"(task \d+)"/g)) heard.set(title!, performance.now());
+  })().catch(() => {});
+  const waits: number[] = [];
+  for (let n = 0; n < 6; n++) {
+    await at(0, person.access_token).tasks.create({ body: { title: `task ${n}` } });
+    const writtenAt = performance.now();
+    await expect.poll(() => heard.has(`task ${n}`), { timeout: 15_000, interval: 10 }).toBe(true);
+    waits.push(heard.get(`task ${n}`)! - writtenAt);
+  }
+  over.abort();
+  await listening;
+  const sorted = waits.toSorted((a, b) => a - b);
+  console.log(`heard at the other server after ${sorted.map(ms => ms.toFixed(0)).join(', ')} ms`);
+  expect(sorted[3]).toBeLessThan(2_000); // a look by itself comes every ten seconds
+}, 60_000);
+
 test('of two who want the same, one gets it', async () => {
   const body = { email: 'both@example.com', password: 'a long enough password', name: 'Both', cookie: false };
   const signUps = await Promise.allSettled([0, 1].map(server => at(server).accounts.signUp({ body })));

@@ -13,6 +13,8 @@ export type Following = {
   wanted: Bell; // rung when somebody comes
   // Changes may have passed unseen: wake everybody.
   lookAgain(): void;
+  // Of use only where the source wakes its readers: what is heard later is known by then.
+  isForWoken?: true;
 };
 
 export type FollowerDeps = { source: StreamSource; clock: Clock; log: Logger };
@@ -20,8 +22,8 @@ export type FollowerDeps = { source: StreamSource; clock: Clock; log: Logger };
 const idleMs = 60_000; // between two looks whether it is wanted, besides the bell
 const lingerMs = 5_000; // after the last listener has left: the next one often comes soon
 
-// Only where the source wakes its readers: elsewhere a shard allows two readers, and the consumer of the subscription,
-// in one of the processes, has to do.
+// A source that wakes its readers tells within milliseconds; another one is read about twice a second, for as long as
+// somebody listens.
 export function createFollower(following: Following, { source, clock, log }: FollowerDeps): Worker {
   const { subscription, isWanted, wanted, lookAgain } = following;
   const { name, table } = subscription;

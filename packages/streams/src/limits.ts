@@ -25,6 +25,7 @@ export const discoverMs = 60_000; // new shards are learnt from their parents' e
 
 export const pollFirstMs = 250; // DynamoDB allows five reads a second and shard, shared with other readers
 export const pollMostMs = 2000; // a quiet shard is read at least this often
+export const pollOfFollowerMs = 600; // somebody looks on, and is to see a change within a second
 export const pollGrowth = 1.5;
 export const idleMs = 5 * 60_000; // iterators die after 15 minutes; one that waits longer than this is renewed
 

@@ -6,14 +6,19 @@ import type { StreamSource } from './source.ts';
 
 // Between two reads of a shard. A source that can wake its readers does; another one is polled, the more
 // rarely the longer nothing came. Rejects when the signal is aborted.
-export function createPause(source: StreamSource, streamArn: string, clock: Clock) {
+export function createPause(
+  source: StreamSource,
+  streamArn: string,
+  clock: Clock,
+  pollMostMs: number = limits.pollMostMs,
+) {
   let intervalMs = limits.pollFirstMs;
 
   async function poll(page: Page, signal: AbortSignal): Promise<void> {
     if (page.isFull) return;
     if (page.last !== undefined) intervalMs = limits.pollFirstMs;
     await clock.sleep(intervalMs, signal);
-    intervalMs = Math.min(limits.pollMostMs, intervalMs * limits.pollGrowth);
+    intervalMs = Math.min(pollMostMs, intervalMs * limits.pollGrowth);
   }
 
   // `since` was taken before the page was read, so nothing that came in between is slept over.

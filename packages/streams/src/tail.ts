@@ -1,8 +1,9 @@
 import type { Clock } from '@stak/kit';
+import { isUnavailable } from '@stak/table';
 import { readChange, type UnknownChange } from './change.ts';
 import * as limits from './limits.ts';
 import { createPause } from './pause.ts';
-import { createShardReader, type Start } from './shard-reader.ts';
+import { createShardReader, type Page, type Start } from './shard-reader.ts';
 import { listShards, newestIterator, type Shard } from './shards.ts';
 import { followSignal } from './signal.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
@@ -80,10 +81,20 @@ async function followShard(
   const reader = createShardReader(source, shard, start, mishap => {
     if (mishap !== 'expired') onMissed();
   });
-  const pause = createPause(source, shard.streamArn, clock);
+  const pause = createPause(source, shard.streamArn, clock, limits.pollOfFollowerMs);
+  // DynamoDB allows five reads a second and shard: with many processes looking on, some have to come again.
+  const read = async (): Promise<Page> => {
+    for (let waitMs = limits.pollOfFollowerMs; ; waitMs = Math.min(limits.unavailableMostMs, 2 * waitMs))
+      try {
+        return await reader.read(limits.batchRecords);
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        await clock.sleep(waitMs, signal);
+      }
+  };
   while (!signal.aborted) {
     const since = source.position?.();
-    const page = await reader.read(limits.batchRecords);
+    const page = await read();
     if (signal.aborted) return;
     for (const record of page.records) {
       onRecord?.(record);

@@ -1,7 +1,8 @@
 import { createHttpServer, type HttpServer } from '@stak/engine';
-import { seededRandom } from '@stak/kit';
+import { createBell, seededRandom } from '@stak/kit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { awsSource } from '../src/aws-source.ts';
+import { createFollower, type Subscription, subscribe } from '../src/index.ts';
 import {
   everyone,
   expectMirrored,
@@ -9,7 +10,10 @@ import {
   isMirrored,
   mirroring,
   note,
+  notesTable,
   openHouse,
+  pass,
+  silent,
   startConsumer,
   until,
   writeNotes,
@@ -84,6 +88,50 @@ test('nobody wakes it: shards are spread, and those of a killed process move wit
   expect(new Set(await ownersOf()).size).toBe(1);
   await survivor.stop();
   expect(killed.counters().deadLetters).toBe(0);
+});
+
+test('everybody who looks on hears of a change within a second, though nobody wakes them', async () => {
+  const stopping = new AbortController();
+  const seen = [0, 1, 2].map(() => [] as { version: number; at: number }[]);
+  let throttled = 0;
+  const crowded = {
+    ...source,
+    getRecords: (input: Parameters<typeof source.getRecords>[0]) => {
+      throttled += 1;
+      return throttled % 3 === 0 ? Promise.reject(tooManyReaders()) : source.getRecords(input);
+    },
+  };
+  const tooManyReaders = () => Object.assign(new Error('slow down'), { name: 'LimitExceededException' });
+  const ready = [0, 0, 0];
+  const running = seen.map((heard, i) =>
+    createFollower(
+      {
+        subscription: subscribe({
+          name: 'live',
+          table: notesTable,
+          entities: [note],
+          handle: change => void heard.push({ version: change.new!.version, at: house.clock.now() }),
+        }) as Subscription,
+        isWanted: () => true,
+        wanted: createBell(house.clock),
+        lookAgain: () => void ready[i]!++,
+      },
+      { source: i === 2 ? crowded : source, clock: house.clock, log: silent },
+    ).run(stopping.signal),
+  );
+  await until(house.clock, () => ready.every(times => times > 0));
+  const waits: number[] = [];
+  for (let version = 1; version <= 5; version++) {
+    await pass(house.clock, 3_000); // the shard is quiet for a while
+    const writtenAt = house.clock.now();
+    await house.store.put(note, { id: 'a', version });
+    await until(house.clock, () => seen.every(heard => heard.at(-1)?.version === version));
+    waits.push(...seen.map(heard => heard.at(-1)!.at - writtenAt));
+  }
+  stopping.abort();
+  await Promise.allSettled(running);
+  expect(Math.max(...waits.filter((_, i) => i % 3 !== 2))).toBeLessThan(1_000);
+  expect(Math.max(...waits)).toBeLessThan(2_500); // the one that is refused now and then
 });
 
 test('errors of the SDK are understood: expired iterators and trimmed records', async () => {

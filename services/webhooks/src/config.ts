@@ -103,6 +103,7 @@ export const configFollowing = (config: Config, clock: Clock): Following => ({
   isWanted: () => true,
   wanted: createBell(clock),
   lookAgain() {}, // nothing is kept for longer than a second anyway
+  isForWoken: true,
 });
 
 // What was asked for within the last second. An answer that failed is none.
