@@ -76,8 +76,8 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     (request, response) => {
       const { socket } = request;
       if (!answering.has(socket)) return; // refused, and about to be closed
-      // HTTP/1.0 knows no Host, and many health checks speak it.
-      if (request.httpVersion === '1.0') request.headers.host ??= 'localhost';
+      // HTTP/1.0 knows no Host, and many health checks speak it. No name of this machine: that would be trusted more.
+      if (request.httpVersion === '1.0') request.headers.host ??= 'unknown.invalid';
       answering.set(socket, response);
       // A connection that ends with its answer is one less on which a request could meet our end.
       if (draining) response.shouldKeepAlive = false;
