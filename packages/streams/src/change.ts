@@ -9,7 +9,7 @@ import {
   untagItem,
 } from '@stak/table';
 import { HopelessError } from './errors.ts';
-import type { StreamRecord } from './source.ts';
+import { imageBytes, type StreamRecord } from './source.ts';
 
 // A stream record as handlers see it: which entity changed, what it was and what it is.
 
@@ -106,8 +106,8 @@ class RecordChange {
 }
 
 function bytesOf(data: StreamRecord['dynamodb'], image: 'OldImage' | 'NewImage'): number {
-  const known = data?.[`${image}Bytes`];
-  if (known !== undefined) return known;
+  const known = data?.[imageBytes];
+  if (known) return known[image];
   const item = data?.[image];
   return item ? itemBytes(untagItem(item)) : 0;
 }

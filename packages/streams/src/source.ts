@@ -14,6 +14,9 @@ export type AttributeValue =
   | { BS: Uint8Array[] };
 export type Image = { [name: string]: AttributeValue };
 
+// The sizes of the images, from the embedded engine only: it knows them without decoding.
+export const imageBytes: unique symbol = Symbol.for('stak.image-bytes');
+
 export type StreamRecord = {
   eventID?: string;
   eventName?: string;
@@ -24,9 +27,7 @@ export type StreamRecord = {
     NewImage?: Image;
     OldImage?: Image;
     SequenceNumber?: string;
-    // The sizes of the images, from the embedded engine only: it knows them without decoding.
-    readonly NewImageBytes?: number;
-    readonly OldImageBytes?: number;
+    readonly [imageBytes]?: { readonly OldImage: number; readonly NewImage: number };
   };
   // The Streams API spells these with capitals, a Lambda event without.
   userIdentity?: { Type?: string; PrincipalId?: string; type?: string; principalId?: string };

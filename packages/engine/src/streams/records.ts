@@ -10,6 +10,9 @@ import { sequenceText } from './names.ts';
 
 // The change log as the Streams API shows it.
 
+// A reader in this process gets the sizes of images without decoding them. AWS has no such field, so nobody else sees it.
+const imageBytes = Symbol.for('stak.image-bytes');
+
 export type StreamRecord = {
   eventID: string;
   eventName: ChangeEvent;
@@ -82,6 +85,11 @@ function presentRecord(
     SizeBytes: size,
     StreamViewType: stream.viewType,
   };
+  const sizes = {
+    OldImage: record.old ? decodeSize(record.old) : 0,
+    NewImage: record.new ? decodeSize(record.new) : 0,
+  };
+  Object.defineProperty(dynamodb, imageBytes, { value: sizes });
   if (record.new) showImage(dynamodb, 'NewImage', record.new);
   if (record.old) showImage(dynamodb, 'OldImage', record.old);
   return {
@@ -97,11 +105,9 @@ function presentRecord(
   };
 }
 
-// Most readers want the images of some entities only, and tell them by their keys. A reader in this process also gets
-// an image's size without decoding it; AWS has no such field, so it is left out of answers over HTTP.
+// Most readers want the images of some entities only, and tell them by their keys.
 function showImage(target: object, name: 'NewImage' | 'OldImage', bytes: Buffer): void {
   let item: Item | undefined;
-  Object.defineProperty(target, `${name}Bytes`, { value: decodeSize(bytes) });
   Object.defineProperty(target, name, {
     get: () => (item ??= decodeItem(bytes)),
     enumerable: true,
