@@ -8,7 +8,7 @@ import { createIds, createLogger, manualClock, seededRandom } from '@stak/kit';
 import { createConsumer, engineSource, type Subscription, streamsTable } from '@stak/streams';
 import { createStore, createTables, type DynamoClient } from '@stak/table';
 import { onTestFinished } from 'vitest';
-import { createDucks } from '../src/duck.ts';
+import { createDucks, type Duck, type Ducks } from '../src/duck.ts';
 import {
   createLake,
   createLakeKeeper,
@@ -34,8 +34,11 @@ export const ann: AccountPrincipal = {
 export const bob: AccountPrincipal = { ...ann, accountId: 'usr_bob' };
 export const guest: EndUserPrincipal = { kind: 'endUser', tenantId: 't1', userId: 'u1', scope: 'admin' };
 
-// One set of processes for all lakes that this process tests: starting them is what takes time. They end with it.
-export const ducks = createDucks();
+// One set of processes for all lakes that this process tests, because starting them is what takes time. They end with
+// it: a lake that is closed leaves them to the others.
+const shared = ({ run }: Duck): Duck => ({ run, close() {} });
+const { guests, asking, keeping } = createDucks();
+export const ducks: Ducks = { guests: shared(guests), asking: shared(asking), keeping: shared(keeping) };
 
 export const silent = createLogger({ level: 'silent' });
 
