@@ -30,7 +30,7 @@ export default defineConfig({
           isolate: false,
           include: everywhere,
           exclude: [...exclude, ...apart],
-          globalSetup: './test/build-command.ts',
+          globalSetup: './test/build-programs.ts',
         },
       },
       { extends: true, test: { name: 'apart', isolate: true, include: apart, exclude } },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { builtCommand } from '../build-command.ts';
+import { builtCommand } from '../build-programs.ts';
 import { type Page, type Reader, runGuide } from './guide.ts';
 
 // The pages that show the API with curl, word for word against the server that `npm start` runs: one after the other,

@@ -5,7 +5,7 @@ import { format } from 'node:util';
 import { vi } from 'vitest';
 import { runCommand } from '../src/command-line.ts';
 
-// Built before the tests, by test/build-command.ts.
+// Built before the tests, by test/build-programs.ts.
 export const bin = fileURLToPath(new URL('../../.test/dist/main.mjs', import.meta.url));
 const running = new Set<ChildProcess>();
 

@@ -12,11 +12,12 @@ import { errandsTable } from './errands.ts';
 import { expectEveryChangeOnce, expectSameAsTable } from './evidence.ts';
 import { ann, type Backend, openLake, silent, temporaryFolder, watchCapture } from './lake-fixture.ts';
 
-const program = fileURLToPath(new URL('./kill-child.ts', import.meta.url));
+// Built from kill-child.ts before the tests, by test/build-programs.ts.
+const program = fileURLToPath(new URL('../../../apps/.test/dist/kill-child.mjs', import.meta.url));
 
 // Lives until it has written a few hundred items, and is killed in the middle of whatever it is doing then.
 async function live(folder: string, round: number): Promise<void> {
-  const child: ChildProcess = fork(program, [folder, String(round)], { execArgv: ['--import', 'tsx'] });
+  const child: ChildProcess = fork(program, [folder, String(round)], { execArgv: [] });
   for (let messages = 0; messages < 3 + round; messages++) await once(child, 'message');
   child.kill('SIGKILL');
   await once(child, 'exit');

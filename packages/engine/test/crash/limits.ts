@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { programOf } from './program.ts';
 
 // Running the engine where the system refuses what it asks for.
 
@@ -14,15 +14,14 @@ export type Outcome = {
 
 type Limits = { fileKiB?: number; uid?: number };
 
-const program = fileURLToPath(new URL('store-process.ts', import.meta.url));
+const program = programOf('store-process');
 
 export async function runStore(path: string, mode: 'open' | 'fill', { fileKiB, uid }: Limits = {}) {
   const limit = fileKiB ? `ulimit -f ${fileKiB}; ` : '';
-  const child = spawn(
-    'bash',
-    ['-c', `${limit}exec "$0" --import tsx "$@"`, process.execPath, program, path, mode],
-    { stdio: ['ignore', 'pipe', 'pipe'], ...(uid && { uid, gid: uid }) },
-  );
+  const child = spawn('bash', ['-c', `${limit}exec "$0" "$@"`, process.execPath, ...program, path, mode], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid && { uid, gid: uid }),
+  });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', chunk => {
@@ -38,7 +37,7 @@ export async function runStore(path: string, mode: 'open' | 'fill', { fileKiB, u
 
 // Whether that user may read this repository at all.
 export function canRun({ uid }: Limits): boolean {
-  const read = `fs.readFileSync(${JSON.stringify(program)})`;
+  const read = `fs.readFileSync(${JSON.stringify(program.at(-1))})`;
   return spawnSync(process.execPath, ['-e', read], { ...(uid && { uid, gid: uid }) }).status === 0;
 }
 

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { programOf } from './program.ts';
 
 // Other processes on the same folder.
 
@@ -11,10 +11,10 @@ export type Answer = { id: number; results: Result[] };
 
 export type Peer = Awaited<ReturnType<typeof startPeer>>;
 
-const program = fileURLToPath(new URL('peer-process.ts', import.meta.url));
+const program = programOf('peer-process');
 
 export async function startPeer(folder: string) {
-  const child = fork(program, [folder], { execArgv: ['--import', 'tsx'] });
+  const child = fork(program.at(-1)!, [folder], { execArgv: program.slice(0, -1) });
   const waiting = new Map<number, (results: Result[]) => void>();
   let lastId = 0;
   child.on('message', ({ id, results }: Answer) => waiting.get(id)?.(results));

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { createEngine, type Engine } from '../../src/index.ts';
 import { countLines, type Entry, type Journal, joinJournals, readJournal, type Theme } from './journal.ts';
+import { programOf } from './program.ts';
 import { createRandom } from './random.ts';
 import { removeScratch, verifyTables } from './table-verification.ts';
 import { verifyData } from './verification.ts';
@@ -23,7 +23,7 @@ export type RoundOptions = {
 
 export type RoundResult = { kills: number; started: number; acknowledged: number; violations: string[] };
 
-const program = fileURLToPath(new URL('writer-process.ts', import.meta.url));
+const program = programOf('writer-process');
 const silenceMs = 60_000;
 
 export async function runRound(options: RoundOptions): Promise<RoundResult> {
@@ -65,7 +65,7 @@ async function runWriters({ folder, seed, round, theme, killAfter, processes }: 
       const own = life === 0 && number === 0 ? theme : theme === 'sweep' ? 'expiring' : 'writes';
       const name = processes === 1 ? String(round) : `${round}-${number}-${life}`;
       const args = [folder, String(seed), name, own, String(number * writerCount)];
-      const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
+      const child = spawn(process.execPath, [...program, ...args], {
         stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       });
       running.add(child);
