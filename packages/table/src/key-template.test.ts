@@ -77,7 +77,7 @@ describe('building keys', () => {
             if (one === two) expect(pick(one, x)).toEqual(pick(two, y));
           },
         ),
-        { numRuns: 20_000 },
+        { numRuns: process.env.STAK_LONG_TESTS ? 20_000 : 5_000 },
       );
     },
   );
@@ -104,7 +104,7 @@ describe('building keys', () => {
         if (build(one, parts) === undefined) return;
         expect(Object.values(parseKey(one, buildKey(one, parts))!)).toEqual(pick(one, parts));
       }),
-      { numRuns: 5_000 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 5_000 : 2_000 },
     );
   });
 

@@ -119,7 +119,7 @@ test('the lake equals a model, whatever happens in between', async () => {
       await expectEveryChangeOnce(backend);
       await backend.engine.close();
     }),
-    { numRuns: 4 },
+    { numRuns: process.env.STAK_LONG_TESTS ? 20 : 2 },
   );
 }, 60_000);
 

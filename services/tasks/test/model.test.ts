@@ -17,7 +17,7 @@ import { embedded, type Fixture, openTasks, overTheSdk } from './tasks-fixture.t
 type Replica = { tasks: Map<string, { status: string }>; token?: string };
 
 const suites = [
-  { name: 'the embedded engine', open: embedded, runs: 30, pageItems: 3 },
+  { name: 'the embedded engine', open: embedded, runs: process.env.STAK_LONG_TESTS ? 30 : 12, pageItems: 3 },
   { name: 'the AWS SDK', open: overTheSdk, runs: 3, pageItems: 40 },
 ];
 

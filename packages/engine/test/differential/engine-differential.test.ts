@@ -6,9 +6,14 @@ describe.skipIf(!dynoxidePath)('the engine beside dynoxide (needs the @dynoxide/
   // The seed is fixed, because a fault of dynoxide that nobody has met yet is no fault of a change here. To look
   // for more, leave it out and ask for more runs.
   it('answers random requests alike, dynoxide’s known faults aside', { timeout: 120_000 }, async () => {
-    const tally = await runDifferential({ binary: dynoxidePath!, runs: 50, requests: 40, seed: 20_261_115 });
+    const tally = await runDifferential({
+      binary: dynoxidePath!,
+      runs: process.env.STAK_LONG_TESTS ? 50 : 15,
+      requests: 40,
+      seed: 20_261_115,
+    });
     // The comparison is worth something only while many requests do something.
-    expect(tally.requests).toBeGreaterThan(1000);
+    expect(tally.requests).toBeGreaterThan(300);
     expect(tally.accepted / tally.requests).toBeGreaterThan(0.4);
   });
 });
