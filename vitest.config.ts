@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import LongFirst from './test/long-first.ts';
 
 const everywhere = [
   '{packages,services,apps}/*/{src,test}/**/*.test.ts',
@@ -20,6 +21,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     expect: { poll: { timeout: 20_000 } }, // a browser beside everything else that is tested takes its time
+    sequence: { sequencer: LongFirst },
     reporters: ['default', './test/overdue-reporter.ts'],
     setupFiles: ['./test/property-limits.ts', './test/answer-check.ts'],
     projects: [

@@ -2,10 +2,11 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vite';
 
-// Builds the pages unless those that are there are younger than everything they are made from.
+// Builds the pages unless those that are there are younger than everything they are made from: node build.mjs [FOLDER]
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
+const [outDir = join(here, 'dist')] = process.argv.slice(2);
 
 const youngest = path => {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -20,9 +21,9 @@ const sources = ['src', 'public', 'index.html', 'vite.config.ts', 'package.json'
 const shared = ['packages/client/src', 'packages/inbox-react/src', 'package-lock.json'].map(name =>
   join(root, name),
 );
-const builtMs = statSync(join(here, 'dist/index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+const builtMs = statSync(join(outDir, 'index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 if (Math.max(...[...sources, ...shared].map(youngest)) > builtMs) {
   console.log('Building the console…');
-  await build({ root: here, logLevel: 'warn' });
+  await build({ root: here, logLevel: 'warn', build: { outDir, emptyOutDir: true } });
 }

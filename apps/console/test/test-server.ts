@@ -1,15 +1,14 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createLogger } from '@stak/kit';
 import { mountConsole, readServerConfig, startServer } from '@stak/server';
-import { build as buildWithVite } from 'vite';
-import { vi } from 'vitest';
 
 export type TestServer = {
   url: string;
@@ -45,20 +44,17 @@ export async function openTestServer(variables: Record<string, string> = {}): Pr
   };
 }
 
-// Once for all the files that this process tests.
+// Once for all the files that this process tests, and for the next run if nothing has changed. Every worker has a
+// folder of its own: two at a time would delete each other's files.
 let built: Promise<string> | undefined;
 
 async function build(): Promise<string> {
-  const outDir = await mkdtemp(join(tmpdir(), 'stak-console-'));
-  process.once('exit', () => rmSync(outDir, { recursive: true, force: true }));
-  vi.stubEnv('NODE_ENV', 'production'); // else React comes with everything it tells developers
-  try {
-    const root = fileURLToPath(new URL('..', import.meta.url));
-    await buildWithVite({ root, logLevel: 'error', build: { outDir, emptyOutDir: true } });
-    return outDir;
-  } finally {
-    vi.unstubAllEnvs();
-  }
+  const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+  const folder = here(`../../.test/console-${process.env.VITEST_POOL_ID}/dist`);
+  // As it is built for everybody: else React comes with everything it tells developers.
+  const env = { ...process.env, NODE_ENV: 'production' };
+  await promisify(execFile)(process.execPath, [here('../build.mjs'), folder], { env });
+  return folder;
 }
 
 async function freePort(): Promise<number> {
