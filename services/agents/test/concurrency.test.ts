@@ -1,3 +1,4 @@
+import { env } from 'node:process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -65,7 +66,7 @@ describe('several processes that write, clear, fail and die', () => {
           await first.target.close();
         }
       }),
-      { numRuns: process.env.STAK_LONG_TESTS ? 20 : 6 },
+      { numRuns: env.STAK_LONG_TESTS ? 20 : 6 },
     );
   }, 60_000);
 });
