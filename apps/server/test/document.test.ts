@@ -9,6 +9,7 @@ type Parameter = { name: string; in: string; schema: { maxLength?: number; defau
 type Operation = {
   operationId: string;
   parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
   security: Record<string, string[]>[];
 };
 
@@ -52,6 +53,46 @@ it('says how long a cursor may be', () => {
   const cursors = parameters.filter(({ name }) => name === 'cursor');
   expect(cursors.length).toBeGreaterThan(10);
   for (const { operationId, schema } of cursors) expect(schema.maxLength, operationId).toBe(4096);
+});
+
+type Schema = {
+  $ref?: string;
+  type?: string | string[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | boolean;
+} & Partial<Record<'anyOf' | 'oneOf' | 'allOf' | 'prefixItems', Schema[]>>;
+const bounds = ['maxLength', 'enum', 'const', 'format', 'pattern'] as const;
+
+// Every text in a schema that may be of any length, by its place.
+function unbounded(given: Schema, place: string, above: readonly Schema[] = []): string[] {
+  const schema = given.$ref ? (document.components.schemas[given.$ref.split('/').at(-1)!] as Schema) : given;
+  if (above.includes(schema)) return [];
+  const inner = (one: Schema, name: string) => unbounded(one, `${place}${name}`, [...above, schema]);
+  const { additionalProperties: others } = schema;
+  return [
+    ...([schema.type].flat().includes('string') && !bounds.some(name => name in schema) ? [place] : []),
+    ...(['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const).flatMap(name =>
+      (schema[name] ?? []).flatMap(one => inner(one, '')),
+    ),
+    ...(schema.items ? inner(schema.items, '[]') : []),
+    ...(typeof others === 'object' ? inner(others, '.*') : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, one]) => inner(one, `.${name}`)),
+  ];
+}
+
+// Headers are bounded together, by Node. So are rules, templates and conversations, by the size of a body.
+const boundedTogether = /^(webhooks\.(create|edit|test)Connection|agents\.importConversation)\b/;
+
+it('says how long every text may be that a caller sends', () => {
+  const named = parameters
+    .filter(one => one.in !== 'header')
+    .flatMap(({ operationId, name, schema }) => unbounded(schema as Schema, `${operationId} ${name}`));
+  const sent = operations.flatMap(({ operationId, requestBody }) => {
+    const body = requestBody?.content['application/json']?.schema;
+    return body && !boundedTogether.test(operationId) ? unbounded(body, operationId) : [];
+  });
+  expect([...named, ...sent]).toEqual([]);
 });
 
 it('asks end users for scopes that can be minted, and for each of them somewhere', () => {

@@ -21,7 +21,7 @@ export async function broadcastSteps(
   if (live.length >= limits.liveBroadcasts)
     throw inboxErrors.create(
       'inbox.too_many_broadcasts',
-      `An inbox has at most ${limits.liveBroadcasts} live messages to everyone. Let them expire sooner.`,
+      `An inbox has at most ${limits.liveBroadcasts} live messages to everyone. Redact some, delete a category, or let them expire sooner.`,
     );
   const category = taxonomy?.category;
   if (category !== undefined && head?.deleting?.includes(category)) throw categoryGoes();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { durationChars } from './limits.ts';
 
 const shape = /^([1-9]\d{0,8})([dhms])$/;
 const units = { d: 86_400, h: 3600, m: 60, s: 1 };
@@ -9,14 +10,16 @@ export function secondsOf(duration: string): number | undefined {
   return match ? Number(match[1]) * units[match[2] as keyof typeof units] : undefined;
 }
 
-export const duration = (mostS: number) =>
-  z.string().refine(
-    text => {
+export const duration = (mostS: number) => {
+  const hint = `A duration like 30d, 12h, 300m or 6000s, at most ${mostS / 86_400}d`;
+  return z
+    .string()
+    .max(durationChars, { error: hint, abort: true })
+    .refine(text => {
       const seconds = secondsOf(text);
       return seconds !== undefined && seconds <= mostS;
-    },
-    `A duration like 30d, 12h, 300m or 6000s, at most ${mostS / 86_400}d`,
-  );
+    }, hint);
+};
 
 type Policies = {
   own?: string; // the message's

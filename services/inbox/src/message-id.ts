@@ -1,5 +1,6 @@
 import { type Ids, timeOf } from '@stak/kit';
 import { z } from 'zod';
+import * as limits from './limits.ts';
 
 const idTimeDigits = 9; // of the kit's ids
 
@@ -9,6 +10,9 @@ export const idBoundary = (ms: number): string => Math.max(0, ms).toString(36).p
 // An id for a moment to come: a scheduled message is listed where it is due, not where it was written.
 export const idFor = (ids: Ids, ms: number): string => idBoundary(ms) + ids.next().slice(idTimeDigits);
 
+const hint = 'Not the id of a message';
+
 export const messageId = z
   .string()
-  .refine(id => timeOf(id) !== undefined && !id.includes('_'), 'Not the id of a message');
+  .max(limits.idChars, { error: hint, abort: true })
+  .refine(id => timeOf(id) !== undefined && !id.includes('_'), hint);

@@ -20,9 +20,10 @@ const storable = (value: unknown): boolean => {
 };
 const numbersHint = 'A number is too large or too small; send it as a text';
 
-export const tenantKey = z.string().refine(isKey, keyHint);
-export const inboxKey = z.string().refine(isKey, keyHint);
-export const uid = z.string().refine(isUid, uidHint);
+const key = z.string().max(limits.keyChars, { error: keyHint, abort: true }).refine(isKey, keyHint);
+export const tenantKey = key;
+export const inboxKey = key;
+export const uid = z.string().max(limits.uidChars, { error: uidHint, abort: true }).refine(isUid, uidHint);
 export const categoryKey = z
   .string()
   .max(limits.categoryChars)
@@ -53,7 +54,12 @@ export const inboxBody = z.strictObject({
   schema: z.record(z.string(), z.unknown()).refine(storable, numbersHint).optional(),
   late_joiners: lateJoiners.default('all'),
   unique_host_system_ids: z.boolean().default(true),
-  cta_schemes: z.array(z.string().refine(isScheme, schemeHint)).max(limits.ctaSchemes).default([]),
+  cta_schemes: z
+    .array(
+      z.string().max(limits.schemeChars, { error: schemeHint, abort: true }).refine(isScheme, schemeHint),
+    )
+    .max(limits.ctaSchemes)
+    .default([]),
 });
 export type InboxBody = z.output<typeof inboxBody>;
 export const inboxShape = inboxBody.extend({
