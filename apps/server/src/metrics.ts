@@ -3,6 +3,7 @@ import type { EventLoopWatch, WorkerState } from '@stak/kit';
 import type { Counters } from '@stak/streams';
 import type { Ledger } from '@stak/table';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { isFromThisMachine } from './loopback.ts';
 import type { Supervised } from './supervised.ts';
 
 export type Measured = {
@@ -18,8 +19,8 @@ export type Measured = {
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-// What Prometheus reads at /metrics, the sum of all processes whichever of them is asked. Names of routes and patterns come from the source, never from a caller, so
-// there are only so many series.
+// What Prometheus reads at /metrics, the sum of all processes whichever of them is asked. Names of routes and patterns
+// come from the source, never from a caller, so there are only so many series.
 export function createMetrics(): {
   observe(record: RequestRecord): void;
   expose(measured: Measured): Metrics;
@@ -48,6 +49,8 @@ export function createMetrics(): {
         contentType: registry.contentType,
         read: measured.supervised ? () => readAll(measured.supervised!) : () => registry.metrics(),
         ...(measured.token !== undefined && { token: measured.token }),
+        // What customers do, by route and table, is nothing for everyone who can reach the server.
+        admits: isFromThisMachine,
       };
     },
   };
@@ -88,9 +91,10 @@ function exposeCapacity(registers: Registry[], ledger: Ledger): void {
 function exposeEventLoop(registers: Registry[], watch: EventLoopWatch): void {
   new Gauge({
     name: 'stak_event_loop_delay_seconds',
-    help: 'How late the serving thread was in the last ten to twenty seconds',
+    help: 'How late the serving thread was in the last ten to twenty seconds; of several processes the worst',
     labelNames: ['quantile'],
     registers,
+    aggregator: 'max',
     collect() {
       const { p50Ms, p99Ms, maxMs } = watch.delay();
       this.set({ quantile: '0.5' }, p50Ms / 1000);
@@ -141,9 +145,10 @@ function exposeLetters(registers: Registry[], { setAside }: Measured): void {
 function exposeWorkers(registers: Registry[], { workers, consumers }: Measured): void {
   new Gauge({
     name: 'stak_worker_running',
-    help: 'Whether a worker runs (1) or waits to be restarted (0)',
+    help: 'Whether a worker runs (1) or waits to be restarted (0), in every process that has it',
     labelNames: ['worker'],
     registers,
+    aggregator: 'min',
     collect() {
       for (const { name, status } of workers()) this.set({ worker: name }, status === 'running' ? 1 : 0);
     },

@@ -1,12 +1,13 @@
 import { createClient } from '@stak/client';
 import { createEngine } from '@stak/engine';
-import { createApi, createMemoryIdempotency, type Principal } from '@stak/http';
-import { createIds, createLogger, manualClock, systemClock } from '@stak/kit';
+import { createApi, createMemoryIdempotency, type Principal, type RequestRecord } from '@stak/http';
+import { createIds, createLogger, type EventLoopWatch, manualClock, systemClock } from '@stak/kit';
 import { createConsumer, engineSource, streamsTable, subscribe } from '@stak/streams';
 import { createLedger, createStore, createTables, defineTable, entity } from '@stak/table';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { readServerConfig } from '../src/config.ts';
+import { createMetrics } from '../src/metrics.ts';
 import { startServer } from '../src/server.ts';
 import { sumCapacity, systemEndpoints } from '../src/system.ts';
 
@@ -40,6 +41,60 @@ test('tells everybody who signed in how far it is, and operators what it takes',
   const { data: made } = await operator.accounts.createKey({ body: { name: 'key', permissions: 'admin' } });
   const byKey = createClient({ baseUrl: server.url, token: made.key }).system.status();
   await expect(byKey).rejects.toMatchObject({ status: 403 });
+});
+
+test('metrics are for this machine, or for those who have the token', async () => {
+  const open = async (env: Record<string, string>) => {
+    const config = readServerConfig({ port: 0, memory: true }, { STAK_LAKE: 'off', ...env });
+    const server = await startServer(config, { log });
+    onTestFinished(() => server.stop());
+    return async (headers: Record<string, string>) =>
+      (await fetch(`${server.localUrl}/metrics`, { headers })).status;
+  };
+  const ask = await open({});
+  expect(await ask({})).toBe(200);
+  expect(await ask({ 'X-Forwarded-For': '203.0.113.7' })).toBe(401);
+  const askWithToken = await open({ STAK_METRICS_TOKEN: 'scrape' });
+  expect(await askWithToken({})).toBe(401);
+  expect(await askWithToken({ Authorization: 'Bearer scrape', 'X-Forwarded-For': '203.0.113.7' })).toBe(200);
+});
+
+test('metrics of several processes are their sum, the worst delay, and whether a worker runs in all of them', async () => {
+  const answers: (() => unknown)[] = [];
+  const supervised = {
+    answer: (_: string, read: () => unknown) => void answers.push(read),
+    gather: () => Promise.all(answers.map(read => read())),
+  };
+  const open = (delayMs: number, status: 'running' | 'backing-off') => {
+    const metrics = createMetrics();
+    metrics.observe({ route: 'GET /x', status: 200, durationMs: 1 } as RequestRecord);
+    return metrics.expose({
+      ledger: createLedger(),
+      eventLoop: {
+        delay: () => ({ p50Ms: delayMs, p99Ms: delayMs, maxMs: delayMs }),
+        blocked: () => 1,
+      } as unknown as EventLoopWatch,
+      workers: () => [{ name: 'deliveries', status, sinceMs: 0, restarts: 2 }],
+      storage: async () => ({ services: [{ service: 'inbox', bytes: 10 }] }),
+      consumers: () => [],
+      setAside: async () => ['consumer'],
+      token: undefined,
+      supervised,
+    });
+  };
+  const [one] = [open(5, 'running'), open(300, 'backing-off')];
+  const text = await one!.read();
+  for (const line of [
+    'stak_processes 2',
+    'stak_http_request_seconds_count{route="GET /x",status="200"} 2',
+    'stak_event_loop_delay_seconds{quantile="1"} 0.3',
+    'stak_event_loop_blocked_total 2',
+    'stak_worker_running{worker="deliveries"} 0',
+    'stak_worker_restarts_total{worker="deliveries"} 4',
+    'stak_storage_bytes{service="inbox"} 10',
+    'stak_stream_dead_letters{consumer="consumer"} 1',
+  ])
+    expect(text.split('\n')).toContain(line);
 });
 
 const notes = defineTable({ name: 'notes', keys: { partition: 'pk' }, stream: 'NEW_AND_OLD_IMAGES' });

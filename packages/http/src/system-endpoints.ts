@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import type { EventLoopDelay } from '@stak/kit';
 import type { ServerContext } from './context.ts';
@@ -16,7 +17,8 @@ export type ReadyCheck = (signal: AbortSignal) => Promise<unknown>;
 export type Metrics = {
   contentType: string;
   read(): Promise<string>;
-  token?: string; // asked of whoever reads them; nothing is, if absent
+  token?: string; // that a reader has to have
+  admits?(request: IncomingMessage | undefined): boolean; // who reads them without a token; everybody, if absent
 };
 
 export type SystemSettings = {
@@ -46,7 +48,9 @@ const readiness = z.strictObject({
   event_loop: z
     .strictObject({ p50_ms: z.number(), p99_ms: z.number(), max_ms: z.number() })
     .optional()
-    .describe('How late the serving thread was in the last ten to twenty seconds'),
+    .describe(
+      'How late the thread that answers was in the last ten to twenty seconds; of several processes, /metrics has the worst',
+    ),
 });
 
 const ready = route({
@@ -123,8 +127,11 @@ export function systemEndpoints({
     endpoints.push(
       endpoint(metricsRoute, async c => {
         const header = c.req.header('authorization');
-        if (metrics.token !== undefined && !isSame(bearerToken(header) ?? '', metrics.token))
-          throw unauthenticated(header !== undefined);
+        const isAdmitted =
+          metrics.token === undefined
+            ? (metrics.admits?.(c.env?.incoming) ?? true)
+            : isSame(bearerToken(header) ?? '', metrics.token);
+        if (!isAdmitted) throw unauthenticated(header !== undefined);
         return c.text(await metrics.read(), 200, { 'Content-Type': metrics.contentType });
       }),
     );
