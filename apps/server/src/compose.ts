@@ -10,6 +10,7 @@ import { createAgents, createModels } from '@stak/agents';
 import {
   type AnyEndpoint,
   type Authenticate,
+  type MemoryRateLimits,
   type Principal,
   type Revocations,
   withProblems,
@@ -42,6 +43,7 @@ export type Surroundings = {
   store: Store;
   owners?: Owners;
   peers?: Peers;
+  rates?: MemoryRateLimits; // events of sources and accounts
   cursors: Cursors;
   clock: Clock;
   ids: Ids;
@@ -166,6 +168,7 @@ export function composeServices(surroundings: Surroundings): Services {
     },
     usageStep: accounts.usage.addStep,
     requestsPerSource: config.webhooksPerMinute,
+    rates: surroundings.rates,
     raiseAlert: tellAlert(inbox.operations),
     hasRoom: (userId, bytes) => storage.hasRoom(userId, bytes),
   });

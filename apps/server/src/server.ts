@@ -1,4 +1,12 @@
-import { type Api, accessLog, createApi, listen, type RouteSpec } from '@stak/http';
+import {
+  type Api,
+  accessLog,
+  createApi,
+  createMemoryRateLimits,
+  listen,
+  type RouteSpec,
+  shareRateLimits,
+} from '@stak/http';
 import { createTableStores, httpTable } from '@stak/http/table';
 import {
   type Clock,
@@ -85,7 +93,13 @@ async function startOn(
   const presence =
     config.store.kind === 'aws' ? createPresence({ store, clock, ids, log, publicUrl }) : undefined;
   const owners = presence?.owners ?? database.owners;
-  const shared = createTableStores({ store, clock, sealer, owners });
+  // With several processes a limit holds for all of them, or nearly: docs/adr/0014 and 0071.
+  const countRates = (topic: string) =>
+    peers && config.workers > 1
+      ? shareRateLimits(createMemoryRateLimits(), { peers, clock, topic })
+      : createMemoryRateLimits();
+  const rates = countRates('http rates');
+  const shared = createTableStores({ store, clock, sealer, owners, rates });
   // A store in memory is of this thread alone, so there the lake is kept here as well.
   const isLakeApart = !isInMemory(config.store);
   const lakeHost =
@@ -106,6 +120,7 @@ async function startOn(
     store,
     owners,
     peers,
+    rates: countRates('webhooks rates'),
     client,
     cursors,
     clock,

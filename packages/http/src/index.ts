@@ -45,7 +45,7 @@ export {
 } from './principal.ts';
 export { type Problem, problemSchema } from './problem.ts';
 export { type Bucket, judge, type RateLimitStore, type RatePolicy, type Verdict } from './rate-limit.ts';
-export { createMemoryRateLimits } from './rate-limit-memory.ts';
+export { createMemoryRateLimits, type MemoryRateLimits, shareRateLimits } from './rate-limit-memory.ts';
 export type { Revocations, Revoked } from './revocations.ts';
 export {
   type AnyEndpoint,

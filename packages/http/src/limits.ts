@@ -61,3 +61,5 @@ export const unavailableRetryS = 1; // after a 503 that says nothing else
 
 export const corsMaxAgeS = 600; // Chromium remembers a preflight no longer than two hours, Firefox a day
 export const hstsMaxAgeS = 365 * 24 * 60 * 60;
+export const rateTellMs = 50; // how late the other processes of a machine hear what was let through
+export const rateKeysTold = 5_000; // callers in that time, about 100 bytes each; what is more counts here only

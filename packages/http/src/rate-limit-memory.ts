@@ -1,12 +1,16 @@
-import { createRecentMap } from '@stak/kit';
+import { type Clock, createRecentMap, type Peers } from '@stak/kit';
 import * as limits from './limits.ts';
 import { type Bucket, judge, type RatePolicy, type Verdict } from './rate-limit.ts';
 
 // Answers at once: whoever serves many requests need not wait for a promise.
 export type MemoryRateLimits = {
   take(key: string, policy: RatePolicy, nowMs: number): Verdict;
+  // What others let through, which is counted and not judged.
+  add(key: string, policy: RateShape, count: number, nowMs: number): void;
   size(): number;
 };
+
+type RateShape = Pick<RatePolicy, 'limit' | 'windowMs'>;
 
 // Limits for one process. The least recently used caller is forgotten when there are too many: it was the one
 // most likely to have a full bucket again.
@@ -17,6 +21,50 @@ export function createMemoryRateLimits(mostKeys = limits.rateKeys): MemoryRateLi
     take(key, policy, nowMs) {
       const verdict = judge(buckets.get(key), policy, nowMs);
       buckets.set(key, verdict.bucket);
+      return verdict;
+    },
+    add(key, { limit, windowMs }, count, nowMs) {
+      const bucket = buckets.get(key);
+      const refilled = bucket ? Math.max(0, nowMs - bucket.atMs) * limit : 0;
+      const used = Math.max(0, (bucket?.used ?? 0) - refilled) + count * windowMs;
+      // What was too much is waited for, up to one window more.
+      buckets.set(key, {
+        used: Math.min(used, 2 * limit * windowMs),
+        atMs: Math.max(nowMs, bucket?.atMs ?? 0),
+      });
+    },
+  };
+}
+
+type Taken = [key: string, limit: number, windowMs: number, count: number];
+
+// Limits of several processes on one machine: each tells the others a few times a second what it let through. So a
+// caller gets no more than the limit and what the others let through until they hear of it, by whichever connections
+// their requests come.
+export function shareRateLimits(
+  own: MemoryRateLimits,
+  { peers, clock, topic }: { peers: Pick<Peers, 'send' | 'onMessage'>; clock: Clock; topic: string },
+): MemoryRateLimits {
+  let taken = new Map<string, Taken>();
+  const tell = () => {
+    peers.send(topic, [...taken.values()]);
+    taken = new Map();
+  };
+  peers.onMessage(topic, body => {
+    const nowMs = clock.now();
+    for (const [key, limit, windowMs, count] of body as Taken[])
+      own.add(key, { limit, windowMs }, count, nowMs);
+  });
+  return {
+    ...own,
+    take(key, policy, nowMs) {
+      const verdict = own.take(key, policy, nowMs);
+      if (!verdict.isAllowed) return verdict;
+      const known = taken.get(key);
+      // The first one since they were told.
+      if (taken.size === 0) setTimeout(tell, limits.rateTellMs).unref();
+      if (known) known[3] += 1;
+      else if (taken.size < limits.rateKeysTold) taken.set(key, [key, policy.limit, policy.windowMs, 1]);
       return verdict;
     },
   };

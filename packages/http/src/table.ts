@@ -4,24 +4,25 @@ import { httpTable } from './http-table.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import { type AnswerSealer, createTableIdempotency } from './idempotency-table.ts';
 import type { RateLimitStore } from './rate-limit.ts';
+import type { MemoryRateLimits } from './rate-limit-memory.ts';
 import { createTableRateLimits } from './rate-limit-table.ts';
 import type { Revocations } from './revocations.ts';
 import { createTableRevocations } from './revocations-table.ts';
 
 export { httpTable };
 
-type Deps = { store: Store; clock: Clock; sealer: AnswerSealer; owners?: Owners };
+type Deps = { store: Store; clock: Clock; sealer: AnswerSealer; owners?: Owners; rates?: MemoryRateLimits };
 
 // What several processes that serve one API have to agree on, in a table. Apart from the rest of the package, so
 // that whoever needs no table loads none.
-export function createTableStores({ store, clock, sealer, owners }: Deps): {
+export function createTableStores({ store, clock, sealer, owners, rates }: Deps): {
   idempotency: IdempotencyStore;
   rateLimits: RateLimitStore;
   revocations: Revocations;
 } {
   return {
     idempotency: createTableIdempotency({ store, clock, sealer, owners }),
-    rateLimits: createTableRateLimits({ store }),
+    rateLimits: createTableRateLimits({ store, others: rates }),
     revocations: createTableRevocations({ store, clock }),
   };
 }

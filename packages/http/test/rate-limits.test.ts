@@ -1,6 +1,13 @@
+import { manualClock } from '@stak/kit';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { type Bucket, createMemoryRateLimits, judge, type RatePolicy } from '../src/index.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  type Bucket,
+  createMemoryRateLimits,
+  judge,
+  type RatePolicy,
+  shareRateLimits,
+} from '../src/index.ts';
 import { openShelf } from './shelf-service.ts';
 
 const policy = (limit: number, windowMs: number): RatePolicy => ({ name: 'test', limit, windowMs });
@@ -181,5 +188,64 @@ describe('rate limits', () => {
       rateLimits: { store: createMemoryRateLimits(), perAddress: { ...policy(1, 60_000), by: 'address' } },
     });
     for (let i = 0; i < 5; i++) expect((await call('/healthz')).status).toBe(200);
+  });
+});
+
+describe('limits of several processes on one machine', () => {
+  // Processes that hear of each other at once, when they say something.
+  function openProcesses(count: number) {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const clock = manualClock();
+    const listeners = new Map<number, (body: unknown, from: string) => void>();
+    const messages: unknown[] = [];
+    const processes = Array.from({ length: count }, (_, own) =>
+      shareRateLimits(createMemoryRateLimits(), {
+        clock,
+        topic: 'rates',
+        peers: {
+          send(_topic, body) {
+            messages.push(body);
+            for (const [id, listener] of listeners)
+              if (id !== own) listener(structuredClone(body), String(own));
+          },
+          onMessage: (_topic, listener) => void listeners.set(own, listener),
+        },
+      }),
+    );
+    const pass = async (ms: number) => {
+      await clock.advance(ms);
+      await vi.advanceTimersByTimeAsync(ms);
+    };
+    return { clock, processes, messages, pass };
+  }
+
+  it('let through no more than the limit and what passes until all have heard', async () => {
+    const { clock, processes, pass } = openProcesses(4);
+    const rate = policy(100, 60_000);
+    let allowed = 0;
+    for (let n = 0; n < 400; n++) {
+      if (processes[n % 4]!.take('ann', rate, clock.now()).isAllowed) allowed += 1;
+      if (n % 8 === 7) await pass(50);
+    }
+    // Twenty seconds have refilled a third of it; the others hear of eight requests too late.
+    expect(allowed).toBeGreaterThanOrEqual(100);
+    expect(allowed).toBeLessThanOrEqual(100 + (50 * 50 * 100) / 60_000 + 8);
+    for (const one of processes) expect(one.take('bob', rate, clock.now()).isAllowed).toBe(true);
+  });
+
+  it('are as they are for one, by one connection, and say nothing while nobody asks', async () => {
+    const { clock, processes, messages, pass } = openProcesses(2);
+    const rate = policy(10, 1000);
+    const take = () => processes[0]!.take('ann', rate, clock.now()).isAllowed;
+    for (let n = 0; n < 10; n++) expect(take()).toBe(true);
+    expect(take()).toBe(false);
+    await pass(50);
+    expect(messages).toEqual([[['ann', 10, 1000, 10]]]);
+    expect(processes[1]!.take('ann', rate, clock.now()).isAllowed).toBe(false);
+    await pass(1000);
+    expect(take()).toBe(true);
+    await pass(10_000);
+    expect(messages).toHaveLength(2);
   });
 });

@@ -16,11 +16,10 @@ type Account = AccountPlan & { used: number; since: string };
 type Entry = { loading: Promise<Account>; untilMs: number };
 
 export function createAdmission(
-  deps: Pick<WebhookDeps, 'planOf' | 'usageOf' | 'requestsPerSource'> & { clock: Clock },
+  deps: Pick<WebhookDeps, 'planOf' | 'usageOf' | 'requestsPerSource' | 'rates'> & { clock: Clock },
 ): Admission {
-  const { clock } = deps;
+  const { clock, rates = createMemoryRateLimits() } = deps;
   const entries = new Map<string, Entry>();
-  const rates = createMemoryRateLimits();
   const perSource = {
     name: 'source',
     limit: deps.requestsPerSource ?? limits.requestsPerSource,

@@ -1,4 +1,4 @@
-import type { CursorCodec } from '@stak/http';
+import type { CursorCodec, MemoryRateLimits } from '@stak/http';
 import type { Clock, Ids, Logger, Owners, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { Attributes, Store, WriteStep } from '@stak/table';
@@ -28,6 +28,7 @@ export type WebhookDeps = {
   requestsPerSource?: number; // a minute, whatever they bring
   // Whether the account may store so many bytes more; always, if nobody says.
   hasRoom?(userId: string, bytes: number): Promise<boolean>;
+  rates?: MemoryRateLimits; // of sources and plans; of this process alone, if nobody says
   raiseAlert?(alert: Alert): Promise<void>;
   publicUrl?: string; // where senders reach us: some of them sign it
 };
