@@ -106,3 +106,32 @@ describe('a transaction with a client token', () => {
     expect((await engine.client.get({ TableName: 'tokens', Key: { pk: 'c' } })).Item).toEqual({ pk: 'c' });
   });
 });
+
+describe('a transaction with several faults', () => {
+  const deep = (depth: number): object => (depth === 0 ? { S: 'x' } : { M: { n: deep(depth - 1) } });
+  const tooDeep = { Put: { TableName: 'tokens', Item: { pk: { S: 'deep' }, data: deep(32) } } };
+  const nowhere = { Put: { TableName: 'nowhere', Item: { pk: { S: 'a' } } } };
+  const check = (more: object = {}) => ({
+    ConditionCheck: {
+      TableName: 'tokens',
+      Key: { pk: { S: 'checked' } },
+      ConditionExpression: 'attribute_not_exists(pk)',
+      ...more,
+    },
+  });
+  const malformed = check({ ConditionExpression: 'attribute_not_exists(' });
+  const unused = check({ ExpressionAttributeValues: { ':v': { S: 'x' } } });
+  const syntax = 'Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "("';
+  const leftOver = 'Value provided in ExpressionAttributeValues unused in expressions: keys: {:v}';
+
+  it.each([
+    [[malformed, tooDeep], syntax],
+    [[tooDeep, malformed], 'Nesting Levels have exceeded supported limits'],
+    [[nowhere, malformed], syntax],
+    [[nowhere, unused], leftOver],
+    [[unused, nowhere], leftOver],
+    [[check(), unused], leftOver],
+  ])('reports the first of them that the request alone shows, case %#', async (TransactItems, message) => {
+    await expect(engine.execute('TransactWriteItems', { TransactItems })).rejects.toThrow(message);
+  });
+});

@@ -42,8 +42,8 @@ type Decision = { plan: Plan; outcome: Outcome };
 export type BoundWrite = { tableName: string; target: Item; plan(table: Plan['table']): Plan };
 
 export async function transactWriteItems<T>(context: Context, input: TransactWriteItemsInput, view: View<T>) {
-  validateTransactWriteItems(input);
-  const writes = input.TransactItems.map(bindWrite);
+  const writes: BoundWrite[] = [];
+  validateTransactWriteItems(input, item => writes.push(bindWrite(item)));
   for (const write of writes) context.catalog.get(write.tableName);
   return context.submit(tx =>
     answerOnce(

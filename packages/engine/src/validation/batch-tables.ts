@@ -1,9 +1,22 @@
 import { validationError } from '../errors.ts';
 import { constraintError } from './constraints.ts';
+import { echo } from './echo.ts';
 import { nameInArn } from './table-name.ts';
 
-const binaryAsText = (_: string, value: unknown) =>
-  value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+// A Buffer has turned itself into numbers by the time its value gets here.
+function binaryAsText(this: Record<string, unknown>, name: string, value: unknown): unknown {
+  const given = this[name];
+  return given instanceof Uint8Array ? Buffer.from(given).toString('base64') : value;
+}
+
+// A caller in the same process may pass what JSON cannot hold.
+function textOf(tables: object): string {
+  try {
+    return JSON.stringify(tables, binaryAsText);
+  } catch {
+    return echo(tables);
+  }
+}
 
 const pattern = /^[a-zA-Z0-9_.-]{1,255}$/;
 
@@ -14,7 +27,7 @@ export function checkBatchTables(tables: object, operation: string): void {
     empty = false;
     if (pattern.test(nameInArn(name))) continue;
     throw constraintError([
-      `Value '${JSON.stringify(tables, binaryAsText)}' at 'requestItems' failed to satisfy constraint: Map keys must ` +
+      `Value '${textOf(tables)}' at 'requestItems' failed to satisfy constraint: Map keys must ` +
         'satisfy constraint: [Member must have length less than or equal to 255, Member must have length greater ' +
         'than or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]',
     ]);

@@ -51,7 +51,11 @@ export const transactWriteItemsShape = structure('TransactWriteItemsInput', {
 export type TransactWriteItemsInput = TypeOf<typeof transactWriteItemsShape>;
 export type TransactWriteItem = TypeOf<typeof transactWriteItem>;
 
-export function validateTransactWriteItems(input: TransactWriteItemsInput): void {
+// `bind` reads an action's expressions: DynamoDB is done with one action before it looks at the next.
+export function validateTransactWriteItems(
+  input: TransactWriteItemsInput,
+  bind?: (item: TransactWriteItem) => void,
+): void {
   if (Array.isArray(input?.TransactItems)) {
     for (const item of input.TransactItems) {
       resolveTableArn(item?.Put ?? item?.Update ?? item?.Delete ?? item?.ConditionCheck);
@@ -59,7 +63,10 @@ export function validateTransactWriteItems(input: TransactWriteItemsInput): void
   }
   checkConstraints(transactWriteItemsShape, input);
   let bytes = 0;
-  for (const item of input.TransactItems) bytes += validateAction(item);
+  for (const item of input.TransactItems) {
+    bytes += validateAction(item);
+    bind?.(item);
+  }
   checkTransactionSize(bytes);
 }
 
