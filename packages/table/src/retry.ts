@@ -61,7 +61,7 @@ export const isUnavailable = (error: unknown): boolean =>
 
 // Full jitter: callers that collided do not collide again.
 export const backoff = ({ clock, random }: Patience, failures: number): Promise<void> =>
-  clock.sleep(random() * Math.min(limits.backoffMostMs, limits.backoffFirstMs * 2 ** failures));
+  clock.sleep(Math.round(random() * Math.min(limits.backoffMostMs, limits.backoffFirstMs * 2 ** failures)));
 
 // What can be made twice without harm is also repeated when nobody knows whether it was made.
 export async function withRetry<T>(

@@ -1,42 +1,107 @@
-import type { Random } from '@stak/kit';
-import type { DynamoClient, RemoteClient } from '../src/index.ts';
+import type { Clock, Random } from '@stak/kit';
+import type { Attributes, DynamoClient, RemoteClient } from '../src/index.ts';
 
+// How often something goes wrong, from 0 to 1, for each operation that it can happen to.
 export type Faults = {
   lostAnswers?: number; // the operation is made, and nobody hears of it
   lostRequests?: number; // it is not made, and looks the same from here
+  failed?: number; // DynamoDB's own 500: made or not, in turn
   throttled?: number;
+  conflicts?: number; // with another transaction, or with the same one that is still under way
+  unprocessed?: number; // a part of a batch comes back
+  // A query of an index answers as it did a while ago. Needs a clock.
+  staleIndexes?: number;
+  staleMs?: number;
+  clock?: Pick<Clock, 'now'>;
 };
+
+// Every fault that passes: nothing that a caller could not wait out.
+export const passingFaults = {
+  lostAnswers: 0.03,
+  lostRequests: 0.02,
+  failed: 0.02,
+  throttled: 0.03,
+  conflicts: 0.03,
+  unprocessed: 0.1,
+} as const satisfies Faults;
 
 const reads = new Set(['get', 'query', 'scan', 'batchGet', 'transactGet']);
 
+const named = (name: string, message: string, more: object = {}) =>
+  Object.assign(new Error(message), { name, ...more });
 const lost = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
-const throttle = () =>
-  Object.assign(new Error('Rate of requests exceeds the allowed throughput.'), {
-    name: 'ThrottlingException',
-  });
+const throttle = () => named('ThrottlingException', 'Rate of requests exceeds the allowed throughput.');
+const failure = () =>
+  named('InternalServerError', 'Internal server error', { $metadata: { httpStatusCode: 500 } });
+
+type Input = {
+  IndexName?: string;
+  TransactItems?: readonly object[];
+  ClientRequestToken?: string;
+  RequestItems?: Record<string, unknown>;
+};
+
+function conflict(name: string, { TransactItems = [], ClientRequestToken }: Input, random: Random): Error {
+  if (!name.startsWith('transact'))
+    return named('TransactionConflictException', 'Transaction is ongoing for the item');
+  if (ClientRequestToken !== undefined && random() < 0.3)
+    return named(
+      'TransactionInProgressException',
+      'The transaction with the given request token is in progress',
+    );
+  const at = Math.floor(random() * TransactItems.length);
+  const CancellationReasons = TransactItems.map((_, i) => ({
+    Code: i === at ? 'TransactionConflict' : 'None',
+  }));
+  return named('TransactionCanceledException', 'Transaction cancelled', { CancellationReasons });
+}
 
 // A client that fails as a remote store may, as often as it is told to, in an order that follows from the random
 // numbers it is given.
-export function createAdversary(
-  client: DynamoClient,
-  { random, lostAnswers = 0, lostRequests = 0, throttled = 0 }: Faults & { random: Random },
-) {
-  const counts = { lostAnswers: 0, lostRequests: 0, throttled: 0 };
+export function createAdversary(client: DynamoClient, settings: Faults & { random: Random }) {
+  const { random, staleMs = 2_000, clock } = settings;
+  const counts = {
+    lostAnswers: 0,
+    lostRequests: 0,
+    failed: 0,
+    throttled: 0,
+    conflicts: 0,
+    unprocessed: 0,
+    staleIndexes: 0,
+  };
+  const happens = (fault: keyof typeof counts): boolean => {
+    const share = settings[fault] ?? 0;
+    if (share === 0 || random() >= share) return false;
+    counts[fault] += 1;
+    return true;
+  };
+  const earlier = new Map<string, { atMs: number; output: unknown }>();
+
+  // What the same query answered before, if that is not too long ago.
+  const staleAnswer = (name: string, input: Input): { output: unknown } | undefined => {
+    if (name !== 'query' || input.IndexName === undefined || !clock) return undefined;
+    const known = earlier.get(JSON.stringify(input));
+    if (!known || clock.now() - known.atMs > staleMs || !happens('staleIndexes')) return undefined;
+    return { output: structuredClone(known.output) };
+  };
+
   const wrap = (name: string, operation: (input: never) => Promise<unknown>) => async (input: never) => {
-    const [first, second, third] = [random(), random(), random()];
-    if (first < throttled) {
-      counts.throttled += 1;
-      throw throttle();
-    }
-    if (second < lostRequests) {
-      counts.lostRequests += 1;
-      throw lost();
-    }
+    const isRead = reads.has(name);
+    if (happens('throttled')) throw throttle();
+    if (happens('lostRequests')) throw lost();
+    if ((!isRead || name === 'transactGet') && name !== 'batchWrite' && happens('conflicts'))
+      throw conflict(name, input, random);
+    const isFailed = happens('failed');
+    if (isFailed && (isRead || random() < 0.5)) throw failure();
+    if ((name === 'batchWrite' || name === 'batchGet') && happens('unprocessed'))
+      return partly(name, input, operation as never, random);
+    const stale = staleAnswer(name, input);
+    if (stale) return stale.output;
     const output = await operation(input);
-    if (third < lostAnswers && !reads.has(name)) {
-      counts.lostAnswers += 1;
-      throw lost();
-    }
+    if (isFailed) throw failure();
+    if (!isRead && happens('lostAnswers')) throw lost();
+    if (name === 'query' && clock && (input as Input).IndexName !== undefined)
+      earlier.set(JSON.stringify(input), { atMs: clock.now(), output: structuredClone(output) });
     return output;
   };
   const wrapped = Object.fromEntries(
@@ -45,4 +110,27 @@ export function createAdversary(
       .map(([name, operation]) => [name, wrap(name, operation as never)]),
   );
   return { ...wrapped, mayLoseAnswers: true, counts } as unknown as RemoteClient & { counts: typeof counts };
+}
+
+type Batch = Record<string, { Keys?: Attributes[] } & Attributes[]>;
+
+// Some of a batch is done, the rest comes back.
+async function partly(
+  name: 'batchWrite' | 'batchGet',
+  input: { RequestItems: Batch },
+  operation: (input: unknown) => Promise<object>,
+  random: Random,
+): Promise<object> {
+  const [now, later]: [Record<string, unknown>, Record<string, unknown>] = [{}, {}];
+  for (const [table, requests] of Object.entries(input.RequestItems)) {
+    const list = (requests.Keys ?? requests) as Attributes[];
+    const parts = [list.filter(() => random() < 0.5), [] as Attributes[]] as const;
+    parts[1].push(...list.filter(one => !parts[0].includes(one)));
+    const shaped = (some: Attributes[]) => (requests.Keys ? { ...requests, Keys: some } : some);
+    if (parts[0].length > 0) now[table] = shaped(parts[0]);
+    if (parts[1].length > 0) later[table] = shaped(parts[1]);
+  }
+  const done =
+    Object.keys(now).length > 0 ? await operation({ ...input, RequestItems: now }) : { Responses: {} };
+  return { ...done, [name === 'batchGet' ? 'UnprocessedKeys' : 'UnprocessedItems']: later };
 }

@@ -1,6 +1,6 @@
 import { manualClock, seededRandom, systemClock } from '@stak/kit';
 import { createStore } from '@stak/table';
-import { createAdversary } from '@stak/table/adversary';
+import { createAdversary, passingFaults } from '@stak/table/adversary';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openPlace, type Place, say, targets } from './agents-fixture.ts';
 
@@ -63,7 +63,11 @@ describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
 describe('when answers get lost', () => {
   it('the quota counts each message once, and no conversation is blocked', async () => {
     const target = await targets.embedded();
-    const client = createAdversary(target.client, { lostAnswers: 0.15, random: seededRandom(9) });
+    const client = createAdversary(target.client, {
+      ...passingFaults,
+      lostAnswers: 0.15,
+      random: seededRandom(Number(process.env.STAK_ADVERSARY_SEED) || 9),
+    });
     const clock = manualClock();
     const waiting = { now: clock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
     const store = createStore({ client, clock: waiting, random: seededRandom(10) });

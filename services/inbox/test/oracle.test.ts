@@ -15,6 +15,11 @@ describe('the inbox, against plain lists', { timeout }, () => {
     expect(checks).toBeGreaterThan(400);
   });
 
+  it('does so on a store that fails in every way that passes', async () => {
+    const { seed, mismatch } = await runHistories({ length: 20, engine: 'adversary', histories: 3 });
+    expect(mismatch, `seed ${seed}`).toBeUndefined();
+  });
+
   it('does so on a second engine, over the AWS SDK', async () => {
     const { seed, mismatch } = await runHistories({ length: 15, engine: 'sdk', histories: 2 });
     expect(mismatch, `seed ${seed}`).toBeUndefined();

@@ -1,3 +1,5 @@
+import { seededRandom } from '@stak/kit';
+import { createAdversary, passingFaults } from '@stak/table/adversary';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDays, todayIn } from '../src/calendar.ts';
@@ -16,7 +18,18 @@ import { embedded, type Fixture, openTasks, overTheSdk } from './tasks-fixture.t
 
 type Replica = { tasks: Map<string, { status: string }>; token?: string };
 
+// A store that fails in every way that passes. STAK_ADVERSARY_SEED gives another history.
+const seed = Number(process.env.STAK_ADVERSARY_SEED) || 1;
+const adversarial = async () => {
+  const backend = await embedded();
+  return {
+    ...backend,
+    client: createAdversary(backend.client, { ...passingFaults, random: seededRandom(seed) }),
+  };
+};
+
 const suites = [
+  { name: 'a store that fails', open: adversarial, runs: 3, pageItems: 40 },
   { name: 'the embedded engine', open: embedded, runs: process.env.STAK_LONG_TESTS ? 30 : 12, pageItems: 3 },
   { name: 'the AWS SDK', open: overTheSdk, runs: 3, pageItems: 40 },
 ];

@@ -4,8 +4,9 @@ import { createTables, type DynamoClient } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import { inboxTable } from '../../src/index.ts';
 
-// The embedded engine, the same over HTTP and the AWS SDK, or whatever listens at an address.
-export type EngineKind = 'embedded' | 'sdk' | `http${string}`;
+// The embedded engine, the same behind a client that fails in every way that passes, the same over HTTP and the AWS SDK,
+// or whatever listens at an address.
+export type EngineKind = 'embedded' | 'adversary' | 'sdk' | `http${string}`;
 export type StreamRecords = LambdaEvent['Records'];
 
 export type Backend = {
@@ -21,7 +22,7 @@ const region = 'us-east-1';
 const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
 
 export async function openBackend(kind: EngineKind, startMs: number): Promise<Backend> {
-  if (kind !== 'embedded' && kind !== 'sdk') return openAddress(kind);
+  if (kind.startsWith('http')) return openAddress(kind);
   let sweptMs = startMs;
   const engine = await createEngine({ path: ':memory:', clock: { now: () => sweptMs }, sweepIntervalMs: 0 });
   await createTables(engine, [inboxTable, streamsTable]);
@@ -32,7 +33,7 @@ export async function openBackend(kind: EngineKind, startMs: number): Promise<Ba
     },
     readRecords: recordReader(engine),
   };
-  if (kind === 'embedded') return { client: engine.client, ...ofEngine, close: () => engine.close() };
+  if (kind !== 'sdk') return { client: engine.client, ...ofEngine, close: () => engine.close() };
   const server = createHttpServer(engine, { port: 0 });
   const { url } = await server.listen();
   const client = awsClient({ region, endpoint: url, credentials });

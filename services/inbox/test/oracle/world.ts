@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, createIds, createLogger, seededRandom, systemClock } from '@stak/kit';
 import { toLambda } from '@stak/streams';
 import { createStore, type DynamoClient } from '@stak/table';
+import { createAdversary, passingFaults } from '@stak/table/adversary';
 import { createInbox, type Inbox } from '../../src/index.ts';
 import { inboxConfig } from '../../src/table.ts';
 import { type EngineKind, openBackend, type StreamRecords } from './backend.ts';
@@ -27,7 +28,9 @@ export async function openWorld({ engine, policy, recipientsTogether, sabotage }
   const backend = await openBackend(engine, startMs);
   const { client } = backend;
   const faults = withFaults(client, sabotage);
-  const openProcess = (seed: number) => processOf(faults.client, clock, seed, recipientsTogether);
+  const adversary = { ...passingFaults, random: seededRandom(Number(process.env.STAK_ADVERSARY_SEED) || 1) };
+  const serving = engine === 'adversary' ? createAdversary(faults.client, adversary) : faults.client;
+  const openProcess = (seed: number) => processOf(serving, clock, seed, recipientsTogether);
   const processes: [Inbox, Inbox] = [openProcess(1), openProcess(2)];
   const place = { tenant_key: randomUUID(), inbox_key: 'main' };
   const store = createStore({ client, clock });
