@@ -57,7 +57,7 @@ const batches: Refusal[] = [
   [
     'bytes under a name that no table can have',
     'BatchWriteItem',
-    { RequestItems: { 'bad!name': [{ PutRequest: { Item: { pk: { B: Buffer.from([1, 2]) } } } }] } },
+    { RequestItems: { 'bad!name': [{ PutRequest: { Item: { pk: { B: 'AQI=' } } } }] } },
     '1 validation error detected: Value \'{"bad!name":[{"PutRequest":{"Item":{"pk":{"B":"AQI="}}}}]}\' at \'requestItems\' failed to satisfy constraint: Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member must have length greater than or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]',
   ],
   [
