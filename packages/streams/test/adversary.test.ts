@@ -10,6 +10,7 @@ import {
   isMirrored,
   mirroring,
   openHouse,
+  pass,
   silent,
   until,
   writeNotes,
@@ -28,7 +29,7 @@ afterEach(() => house.engine.close());
 
 const hang = () => new Promise<never>(() => {});
 
-function startMortal(random: () => number): Consumer & { kill(): void } {
+function startMortal(random: () => number): Consumer & { kill(): void; reads(): number } {
   let isDead = false;
   const mortal = <T extends object>(port: T): T =>
     Object.fromEntries(
@@ -53,6 +54,7 @@ function startMortal(random: () => number): Consumer & { kill(): void } {
   superviseWorkers([consumer], { clock, log: silent, random });
   return {
     ...consumer,
+    reads: source.calls,
     kill() {
       isDead = true;
     },
@@ -81,6 +83,10 @@ test.each(seeds)('every change has its effect once, in order, seed %i', async se
   await expectMirrored(house);
   expect(house.clock.now() - startedAt).toBeLessThan(60_000);
   expect(all.map(one => one.counters().deadLetters)).toEqual(all.map(() => 0));
+  // Two shards, a read every two seconds each when nothing comes, and some more for what went wrong.
+  const readsBefore = running.map(one => one.reads());
+  await pass(house.clock, 20_000);
+  for (const [i, one] of running.entries()) expect(one.reads() - readsBefore[i]!).toBeLessThan(80);
   for (const one of running) one.kill();
 });
 
