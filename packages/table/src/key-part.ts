@@ -14,7 +14,10 @@ export function keyPart(name: string, value: unknown, format: Format): string {
   return format === 'text' ? encodeText(name, value) : plainText(name, value);
 }
 
+const isUsual = /^[\x30-\x7e]*$/; // printable ASCII after `/`
+
 function plainText(name: string, value: string): string {
+  if (isUsual.test(value)) return value;
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i);
     if (code >= 0x30 && code < 0x7f) continue;
