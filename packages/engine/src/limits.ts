@@ -28,3 +28,7 @@ export const streamRetentionMs = 24 * 60 * 60_000;
 export const streamIteratorMs = 15 * 60_000;
 export const streamRecords = 1000;
 export const streamBytes = 1024 * 1024;
+
+// Of each shard, for readers that follow it closely.
+export const recentRecords = 500;
+export const recentBytes = 512 * 1024;

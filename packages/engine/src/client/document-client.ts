@@ -1,6 +1,7 @@
 import { validationError } from '../errors.ts';
 import type { Operation } from '../validation/operations.ts';
 import { validators } from '../validation/operations.ts';
+import { setOwn } from '../values/marshal.ts';
 
 // `send(command)` for code written against AWS SDK v3. Commands of lib-dynamodb carry plain values, those of
 // client-dynamodb tagged ones; the engine answers each in kind. Only the command's name and input are used, so
@@ -54,15 +55,15 @@ export function createDocumentClient(executeNative: Execute, executeWire: Execut
 
 // On the wire times are seconds; the SDK's own client makes them dates. Only descriptions of tables and streams
 // have such members: items hold tagged values, never bare numbers.
-function withDates(value: object): object {
+function withDates<T>(value: T): T {
+  if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value;
+  if (Array.isArray(value)) return value.map(withDates) as T;
+  const out: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
-    if (typeof member === 'number' && name.endsWith('DateTime')) {
-      (value as Record<string, unknown>)[name] = new Date(member * 1000);
-    } else if (member !== null && typeof member === 'object' && !(member instanceof Uint8Array)) {
-      withDates(member);
-    }
+    const isTime = typeof member === 'number' && name.endsWith('DateTime');
+    setOwn(out, name, isTime ? new Date(member * 1000) : withDates(member));
   }
-  return value;
+  return out as T;
 }
 
 function operationOf(operation: string | undefined, command: string): Operation {

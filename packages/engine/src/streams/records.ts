@@ -7,6 +7,7 @@ import { type KeyRange, logKey, logSequence } from '../storage/keys.ts';
 import type { Stream, StreamViewType } from '../storage/table.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { sequenceText } from './names.ts';
+import { createRecent, type Entry, type Recent } from './recent-records.ts';
 
 // The change log as the Streams API shows it.
 
@@ -41,7 +42,8 @@ export const shardRange = (streamId: number, shardId: number, from = 0): KeyRang
 
 export type Page = { records: StreamRecord[]; position: number; exhausted: boolean };
 
-// Reads from `position` on, and says where to go on and whether there was more.
+// Reads from `position` on, and says where to go on and whether there was more. Most readers of a shard have read nearly
+// all of it: what one of them has read from the log, the others get from memory.
 export function readRecords(
   context: Context,
   stream: Stream,
@@ -49,8 +51,27 @@ export function readRecords(
   position: number,
   limit: number,
 ): Page {
-  const page: Page = { records: [], position, exhausted: true };
-  let bytes = 0;
+  const recent = recentOf(stream, shardId);
+  const known = recent.page(position, limit);
+  const page: Page = { records: known.records, position: known.position, exhausted: false };
+  if (!known.isFull) readLog(context, stream, shardId, page, limit, known.bytes, recent);
+  return page;
+}
+
+// Adds to the page what the log has from its position on.
+function readLog(
+  context: Context,
+  stream: Stream,
+  shardId: number,
+  page: Page,
+  limit: number,
+  bytesBefore: number,
+  recent: Recent,
+): void {
+  const { position } = page;
+  const entries: Entry[] = [];
+  let bytes = bytesBefore;
+  page.exhausted = true;
   for (const { key, value } of context.store.range(shardRange(stream.id, shardId, position), decodeChange)) {
     const size = sizeOf(value);
     // A page is never empty while there are records, however large the first one is.
@@ -59,11 +80,29 @@ export function readRecords(
       break;
     }
     const sequence = logSequence(key);
-    page.records.push(presentRecord(context, stream, sequence, value, size));
+    const record = presentRecord(context, stream, sequence, value, size);
+    page.records.push(record);
+    entries.push({ sequence, record, size });
     page.position = sequence + 1;
     bytes += size;
   }
-  return page;
+  recent.remember(position, entries);
+}
+
+const recents = new WeakMap<Stream, Map<number, Recent>>();
+
+function recentOf(stream: Stream, shardId: number): Recent {
+  let shards = recents.get(stream);
+  if (!shards) {
+    shards = new Map();
+    recents.set(stream, shards);
+  }
+  let recent = shards.get(shardId);
+  if (!recent) {
+    recent = createRecent();
+    shards.set(shardId, recent);
+  }
+  return recent;
 }
 
 const sizeOf = (record: ChangeRecord): number =>
