@@ -35,16 +35,16 @@ describe('the inbox, against plain lists', { timeout }, () => {
 // The seeds of first histories that show the fault at once: this is about the oracle, not about luck. Where there is
 // none, or it has become another history, more of them follow.
 const seeds: Record<string, number> = {
-  'writes over what somebody else has written meanwhile': 15,
-  'keeps no expiries': 5,
-  'forgets when the next message expires': 5,
-  'forgets what was marked as a whole': 18,
-  'lets ranges go over what was marked after them': 147,
-  'forgets who is snoozed': 4,
-  'shows everyone the whole past': 9,
-  'forgets which messages to everyone were read out of order': 25,
-  'does not announce redactions': 12,
-  'lists no redaction of a message to everyone': 10,
+  'writes over what somebody else has written meanwhile': 7,
+  'keeps no expiries': 7,
+  'forgets when the next message expires': 7,
+  'forgets what was marked as a whole': 5,
+  'lets ranges go over what was marked after them': 2002,
+  'forgets who is snoozed': 5,
+  'forgets which messages to everyone were read out of order': 3,
+  'forgets the archive of messages to everyone': 5,
+  'does not announce redactions': 15,
+  'lists no redaction of a message to everyone': 4,
   'stores no numbers of categories for users': 5,
 };
 
