@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createEngine } from '../engine.ts';
 import { validationError } from '../errors.ts';
@@ -200,4 +204,27 @@ describe('the engine', () => {
       message: 'the engine is closed',
     });
   });
+});
+
+// LMDB's thread waits for this one to do a transaction's work, and this one would wait for LMDB's lock.
+it('two stores of one file in a process do not wait for each other for ever', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'stak-two-stores-'));
+  const impatient = openStore(folder, -1); // commits on LMDB's thread, always
+  const patient = openStore(folder, Number.POSITIVE_INFINITY); // and this one here
+  const commitMany = async (one: Store, name: string) => {
+    for (let i = 0; i < 50; i++) {
+      await one.commit(() => one.put(keyOf(`${name} ${i}`), Buffer.from([i])));
+      await nextTurn();
+    }
+  };
+  await Promise.all([
+    commitMany(impatient, 'a'),
+    commitMany(patient, 'b'),
+    commitMany(impatient, 'c'),
+    commitMany(patient, 'd'),
+  ]);
+  for (const name of ['a', 'b', 'c', 'd']) expect(patient.has(keyOf(`${name} 49`))).toBe(true);
+  await impatient.close();
+  await patient.close();
+  await rm(folder, { recursive: true });
 });

@@ -22,7 +22,7 @@ const nothing: Decode<true> = () => true;
 
 // When a commit may keep this thread waiting: an average over about ten, in which one hiccup counts little, and
 // which a few hundred commits elsewhere bring back to be tried again.
-const patienceMs = 3;
+const usualPatienceMs = 3;
 const sampleWeight = 0.1;
 const longestSampleMs = 20;
 const forgetting = 0.99;
@@ -30,7 +30,11 @@ const forgetting = 0.99;
 // 8 KiB pages allow keys of 4026 bytes; the longest DynamoDB key needs about 3100.
 const pageSize = 8192;
 
-export function openStore(path: string) {
+// Transactions of this process that LMDB's own thread has begun, by file. It holds the lock of the file until this thread
+// has done their work. Were this thread to wait for that lock, for another store of the same file, it would for ever.
+const elsewhere = new Map<string, Set<Promise<unknown>>>();
+
+export function openStore(path: string, patienceMs = usualPatienceMs) {
   const inMemory = path === ':memory:';
   // The decoder of the read under way. Reads are synchronous, so one slot is enough, and values are decoded
   // from LMDB's shared buffer without being copied first.
@@ -106,10 +110,14 @@ export function openStore(path: string) {
     };
     try {
       if (waitedMs > patienceMs) await commitElsewhere(decide);
-      else commitHere(decide);
+      else {
+        while (elsewhere.has(file)) await othersDone();
+        commitHere(decide);
+      }
     } catch (error) {
       if (!isDecided) throw error;
       const failure = `${await causeOf(error)} (${freeSpace(dirname(file))})`;
+      while (elsewhere.has(file)) await othersDone();
       if (!isWritable()) broken = new StoreError(`${failure}; the store must be opened again`);
       throw broken ?? new StoreError(failure);
     }
@@ -133,9 +141,19 @@ export function openStore(path: string) {
   }
 
   async function commitElsewhere(work: () => void): Promise<void> {
-    await db.childTransaction(work);
+    const committing = db.childTransaction(work);
+    const running = elsewhere.get(file) ?? new Set();
+    elsewhere.set(file, running.add(committing));
+    try {
+      await committing;
+    } finally {
+      running.delete(committing);
+      if (running.size === 0) elsewhere.delete(file);
+    }
     waitedMs *= forgetting;
   }
+
+  const othersDone = () => Promise.allSettled(elsewhere.get(file) ?? []);
 
   // When LMDB fails to write the page that makes a transaction visible, it refuses every later one, and would
   // leave their callers waiting for ever.
