@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { freeSpace, makeLockFile, syncFolder, writeWhole } from './disk.ts';
 import { checkStoreFile, makeFolder, StoreError, storeFile } from './file.ts';
@@ -34,13 +34,21 @@ const pageSize = 8192;
 // has done their work. Were this thread to wait for that lock, for another store of the same file, it would for ever.
 const elsewhere = new Map<string, Set<Promise<unknown>>>();
 
+// Opening a store takes the lock as well: to be awaited before, with nothing in between.
+export async function noneElsewhere(path: string): Promise<void> {
+  if (path === ':memory:') return;
+  const file = storeFile(resolve(path));
+  for (let running = elsewhere.get(file); running; running = elsewhere.get(file))
+    await Promise.allSettled(running);
+}
+
 export function openStore(path: string, patienceMs = usualPatienceMs) {
   const inMemory = path === ':memory:';
   // The decoder of the read under way. Reads are synchronous, so one slot is enough, and values are decoded
   // from LMDB's shared buffer without being copied first.
   let decode: Decode<unknown> = nothing;
   let broken: StoreError | undefined;
-  const file = inMemory ? memoryFile() : storeFile(path);
+  const file = inMemory ? memoryFile() : storeFile(resolve(path));
   const db = openDatabase(file, inMemory, {
     encode: (value: Buffer) => value,
     decode: (bytes: Buffer, end?: unknown) => decode(bytes, typeof end === 'number' ? end : bytes.length),
