@@ -9,7 +9,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 export const benchServer = here('./child.ts');
 export const stakCommand = here('../../../apps/server/src/main.ts');
 
-// What `npm start` gives to Node: there half of V8's usual space for what is new, which a server that idles would hold.
+// What `npm start` gives to Node, if anything.
 export const nodeFlags: readonly string[] = (
   JSON.parse(readFileSync(here('../../../package.json'), 'utf8')) as { scripts: { start: string } }
 ).scripts.start

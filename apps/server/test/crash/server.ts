@@ -36,7 +36,7 @@ export async function startServer(script: string, data: string, workers: number)
 
   async function start(): Promise<ChildProcess> {
     const args = ['start', '--path', data, '--port', String(port), '--workers', String(workers), '--no-demo'];
-    const started = spawn(process.execPath, ['--max-semi-space-size=8', script, ...args], {
+    const started = spawn(process.execPath, [script, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
         ...process.env,
