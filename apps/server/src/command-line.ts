@@ -51,7 +51,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   if (cli.options.help || cli.options.version) return;
   const { matchedCommand: command, args } = cli;
   if (command) {
-    // Whoever types half of a command is told the rest.
+    // Without its required arguments a command prints its help.
     if (args.length < command.args.filter(({ required }) => required).length) {
       cli.outputHelp();
       process.exitCode = 1;

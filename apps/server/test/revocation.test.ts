@@ -60,7 +60,7 @@ async function openHost() {
 
 const ownInbox = '/v1/tenants/stak/inboxes/alerts/users/me';
 
-// The inbox of what accounts are told is made with the first thing that they are told.
+// An account's own inbox is made with the first notification.
 async function makeOwnInbox() {
   const { client, close } = await openDatabase({ kind: 'embedded', path: folder }, { clock, isGuest: true });
   const words = { title: 'Alerts', description: '', ttl: {}, uid: 'stak' };

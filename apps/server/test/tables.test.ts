@@ -67,7 +67,7 @@ test('creates tables in a folder once, and refuses one that is not as designed',
   });
 });
 
-test('tables of several installations lie side by side, and a prefix that was forgotten is told', async () => {
+test('tables of several installations lie side by side, and a missing prefix is reported', async () => {
   const path = join(folder, 'prefixed');
   const print = vi.spyOn(console, 'log').mockImplementation(() => {});
   onTestFinished(() => print.mockRestore());

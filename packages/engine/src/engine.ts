@@ -11,7 +11,7 @@ import { createCatalog } from './storage/catalog.ts';
 import { createCommitter } from './storage/committer.ts';
 import { makeFolder, StoreError, storeExists } from './storage/file.ts';
 import { metaKey } from './storage/keys.ts';
-import { claimFormat, encodeJson, noneElsewhere, openStore, readMeta } from './storage/store.ts';
+import { claimFormat, encodeJson, openStore, othersIn, readMeta } from './storage/store.ts';
 import { createStreamHub } from './streams/hub.ts';
 import { rollShards } from './streams/lifecycle.ts';
 import { resumeMaintenance } from './tables/maintenance.ts';
@@ -54,7 +54,7 @@ export async function createEngine(options: EngineOptions) {
   if ((options.create === false || readOnly) && path !== ':memory:' && !storeExists(path)) {
     throw new StoreError(`there is no store in ${path}`);
   }
-  await noneElsewhere(path);
+  for (let others = othersIn(path); others; others = othersIn(path)) await others;
   const store = openStore(path);
   try {
     await claimFormat(store);

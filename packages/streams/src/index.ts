@@ -10,6 +10,7 @@ export { type LambdaAnswer, type LambdaEvent, toLambda } from './lambda.ts';
 export { createLetterWatch, type LetterWatch } from './letter-watch.ts';
 export { type EffectSteps, oncePerEvent } from './once-per-event.ts';
 export { requestRedrive } from './redrive.ts';
+export { isAfter, slotOf } from './sequence.ts';
 export type { Alarm } from './shard-task.ts';
 export { listShards } from './shards.ts';
 export { type StreamRecord, type StreamSource, sourceWithPrefix } from './source.ts';

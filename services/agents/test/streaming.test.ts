@@ -216,7 +216,7 @@ describe('the events of an answer', () => {
       expect(stranger.status).toBe(404);
       answers[0]!.finish();
       await asked.over;
-      // Nobody elsewhere may follow it, so nothing was told to anybody but who follows here.
+      // Nobody in another process may follow it, so only listeners in this one got events.
       expect(sent.filter(body => (body as { kind: string }).kind === 'events')).toEqual([]);
     });
 

@@ -76,7 +76,7 @@ export async function readCategoryErasure(
   return found;
 }
 
-// The worker's part. A job is held like a send: whoever comes later writes nothing.
+// The worker's part. A job is leased like a send: a worker that lost its lease writes nothing.
 export async function runCategoryErasures(service: Service, signal?: AbortSignal): Promise<void> {
   const to = { dueat: service.clock.now() };
   const due = await service.store.query(dueCategoryErasures, { shard: 0 }, { to, limit: limits.dueSends });

@@ -42,7 +42,7 @@ export async function readErasure({ store }: Service, place: Place): Promise<Inb
   return found;
 }
 
-// The worker's part. A job is held like a send: whoever comes later writes nothing.
+// The worker's part. A job is leased like a send: a worker that lost its lease writes nothing.
 export async function runErasures(service: Service, signal?: AbortSignal): Promise<void> {
   const to = { dueat: service.clock.now() };
   const { items } = await service.store.query(dueErasures, { shard: 0 }, { to, limit: limits.dueSends });

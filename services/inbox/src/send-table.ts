@@ -140,6 +140,17 @@ export const memberTotal = entity(inboxTable, {
   examples: [{ ...acme, users: 1 }],
 });
 
+// What is true of every deletion that a worker carries out.
+const erasure = {
+  startedat: int,
+  finishedat: int.optional(),
+  quietat: int.optional().describe('since when nothing was left, in milliseconds'),
+  shard: int.optional(),
+  dueat: int.optional().describe('when a worker should look at it, in milliseconds'),
+  fence: z.string().optional().describe('which worker has it'),
+  expiredat: int.optional(),
+};
+
 export const inboxErasure = entity(inboxTable, {
   name: 'inbox erasure',
   description: 'That an inbox was deleted, and how far the removal of what was in it has got.',
@@ -149,13 +160,7 @@ export const inboxErasure = entity(inboxTable, {
     by: z.string(),
     status: z.enum(['erasing', 'erased']),
     erased: int.describe('items removed so far'),
-    startedat: int,
-    finishedat: int.optional(),
-    quietat: int.optional().describe('since when nothing was left, in milliseconds'),
-    shard: int.optional(),
-    dueat: int.optional().describe('when a worker should look at it, in milliseconds'),
-    fence: z.string().optional().describe('which worker has it'),
-    expiredat: int.optional(),
+    ...erasure,
   }),
   key: { partition: 't#{tenant_key}', sort: 'se#{inbox_key}' },
   indexes: { due: { partition: 'ERASE#{shard}', sort: '{dueat:14}#{inbox_key}' } },
@@ -182,13 +187,7 @@ export const categoryErasure = entity(inboxTable, {
     by: z.string(),
     status: z.enum(['erasing', 'erased']),
     erased: int.describe('sends taken back so far'),
-    startedat: int,
-    finishedat: int.optional(),
-    quietat: int.optional().describe('since when nothing was left, in milliseconds'),
-    shard: int.optional(),
-    dueat: int.optional().describe('when a worker should look at it, in milliseconds'),
-    fence: z.string().optional().describe('which worker has it'),
-    expiredat: int.optional(),
+    ...erasure,
   }),
   key: { partition: 't#{tenant_key}', sort: 'sx#{inbox_key}#{category:text}' },
   indexes: { due: { partition: 'CATEGORY#{shard}', sort: '{dueat:14}#{inbox_key}#{category:text}' } },

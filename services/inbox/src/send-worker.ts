@@ -33,7 +33,7 @@ export async function runDue(service: Service, signal?: AbortSignal): Promise<nu
   return looked;
 }
 
-// The inbox was deleted, or the category is being deleted: whoever does that takes the send back.
+// The inbox was deleted, or the category is being deleted: the deletion takes the send back.
 const givenUp = new Set(['inbox.send_not_found', 'inbox.not_found', 'inbox.category_being_deleted']);
 const noLonger = (error: unknown): boolean => inboxErrors.includes(error) && givenUp.has(error.code);
 

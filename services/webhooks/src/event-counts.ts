@@ -1,6 +1,5 @@
 import assert from 'node:assert';
-import { hash } from 'node:crypto';
-import { type Subscription, subscribe, type UnknownChange } from '@stak/streams';
+import { isAfter, type Subscription, slotOf, subscribe, type UnknownChange } from '@stak/streams';
 import { failedStep, hasKeyOf, type Store, type WriteStep, write } from '@stak/table';
 import { countMark, countStart, dayCount, totalCount } from './counter-table.ts';
 import { dayOf } from './counters.ts';
@@ -41,7 +40,7 @@ export function countEvents(deps: Deps): Subscription {
       return count(shard, fresh.slice(middle));
     }
     const last = fresh.at(-1)!.sequence;
-    const steps = await addSteps(deps, slotOf(shard), tally);
+    const steps = await addSteps(deps, slotOf(shard, limits.counterShards), tally);
     try {
       const mark = moveMark(shard, through, last, inSeconds(clock.now()) + limits.countMarkS);
       await store.transact([[markStep, mark], ...steps], { pattern: 'count events' });
@@ -82,10 +81,6 @@ export async function beginCounting({ store, clock }: Pick<Base, 'store' | 'cloc
 }
 
 const isCounted = (kind: UnknownChange['kind']): boolean => kind === 'insert' || kind === 'modify';
-
-// Sequence numbers are whole numbers too long for a double: the longer one is greater.
-const isAfter = (sequence: string, through: string): boolean =>
-  sequence.length === through.length ? sequence > through : sequence.length > through.length;
 
 const readMark = async (store: Store, shard: string): Promise<string> =>
   (await store.get(countMark, { shard }, { consistent: true }))?.through ?? '';
@@ -131,10 +126,6 @@ function bump(numbers: Numbers, name: string, by: number): void {
   if (sum === 0) delete numbers[name];
   else numbers[name] = sum;
 }
-
-// A shard of the stream adds to counters of its own, so that two of them rarely meet.
-const slotOf = (shard: string): number =>
-  Number.parseInt(hash('md5', shard).slice(0, 6), 16) % limits.counterShards;
 
 async function addSteps({ clock, usageStep }: Deps, shard: number, tally: Tally) {
   const steps: [string, WriteStep][] = [];

@@ -9,7 +9,7 @@ export type Origins = readonly string[];
 const localName = /^(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
 // A browser asks before a page may call another site. But a page whose own name was pointed at this machine calls its
-// own site: it is told by that name, and by the origin that only browsers send. `*` does not let such a page in.
+// own site: that name gives it away, and so does the Origin header that only browsers send. `*` does not let such a page in.
 export function refusePage({ origin, host }: IncomingHttpHeaders, origins: Origins): void {
   if (origin === undefined || localName.test(host ?? '') || origins.includes(origin)) return;
   throw new DynamoError('AccessDeniedException', 'Web pages may not call this address');

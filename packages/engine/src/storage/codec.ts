@@ -52,7 +52,10 @@ function stored(value: AttributeValue, state: { tagged: boolean }): Stored {
   if ('M' in value) return storedMap(value.M, state);
   if ('L' in value) return value.L.map(member => stored(member, state));
   if ('NULL' in value) return null;
-  if ('B' in value) return tag(state, 'B', base64(value.B));
+  if ('B' in value) {
+    state.tagged = true;
+    return taggedBytes(value.B);
+  }
   if ('SS' in value) return tag(state, 'SS', value.SS);
   if ('NS' in value) return tag(state, 'NS', value.NS);
   return tag(state, 'BS', value.BS.map(base64));
@@ -64,6 +67,8 @@ const isPlain = (number: number, text: string): boolean =>
 
 const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+
+export const taggedBytes = (bytes: Uint8Array): StoredMap => ({ '\u0001B': base64(bytes) });
 
 function tag(state: { tagged: boolean }, type: string, value: Stored): StoredMap {
   state.tagged = true;

@@ -2,14 +2,14 @@ import { itemBytes, nestingDepth } from '../limits.ts';
 import type { Encoded } from '../values/attribute-value.ts';
 import type { NativeItem } from '../values/marshal.ts';
 import { byteLength, numberSize } from '../values/size.ts';
-import { encodeText } from './codec.ts';
+import { encodeText, taggedBytes } from './codec.ts';
 
 // Most items of JavaScript callers are stored as the JSON of what they gave. Those are checked, measured and encoded
 // here, in one pass over the plain values. Everything else, and everything that is wrong, takes the long way, which
 // knows every type and every complaint.
 
 const notPlain = -1;
-const longName = 1000; // characters; whoever has longer ones has time
+const longName = 1000; // characters; a longer one takes the long way, which counts its bytes
 
 export function encodePlain(item: NativeItem): Encoded | undefined {
   if (!isPlainObject(item)) return undefined;
@@ -86,9 +86,6 @@ function plainMapSize(map: object, depth: number): number {
 
 function withTags(item: NativeItem, binary: readonly string[]): NativeItem {
   const out: NativeItem = Object.assign(Object.create(null), item);
-  for (const name of binary) {
-    const { buffer, byteOffset, byteLength: length } = item[name] as Uint8Array;
-    out[name] = { '\u0001B': Buffer.from(buffer, byteOffset, length).toString('base64') };
-  }
+  for (const name of binary) out[name] = taggedBytes(item[name] as Uint8Array);
   return out;
 }

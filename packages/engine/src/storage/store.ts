@@ -34,13 +34,16 @@ const pageSize = 8192;
 // has done their work. Were this thread to wait for that lock, for another store of the same file, it would for ever.
 const elsewhere = new Map<string, Set<Promise<unknown>>>();
 
-// Opening a store takes the lock as well: to be awaited before, with nothing in between.
-export async function noneElsewhere(path: string): Promise<void> {
-  if (path === ':memory:') return;
-  const file = storeFile(resolve(path));
-  for (let running = elsewhere.get(file); running; running = elsewhere.get(file))
-    await Promise.allSettled(running);
+// To be awaited, again and again until there are none, by those who are about to take the lock on this thread.
+function othersOn(file: string): Promise<unknown> | undefined {
+  const running = elsewhere.get(file);
+  return running && Promise.allSettled(running);
 }
+
+const fileOf = (path: string): string => storeFile(resolve(path));
+
+// Opening a store takes the lock as well.
+export const othersIn = (path: string): Promise<unknown> | undefined => othersOn(fileOf(path));
 
 export function openStore(path: string, patienceMs = usualPatienceMs) {
   const inMemory = path === ':memory:';
@@ -48,7 +51,7 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
   // from LMDB's shared buffer without being copied first.
   let decode: Decode<unknown> = nothing;
   let broken: StoreError | undefined;
-  const file = inMemory ? memoryFile() : storeFile(resolve(path));
+  const file = inMemory ? memoryFile() : fileOf(path);
   const db = openDatabase(file, inMemory, {
     encode: (value: Buffer) => value,
     decode: (bytes: Buffer, end?: unknown) => decode(bytes, typeof end === 'number' ? end : bytes.length),
@@ -119,13 +122,13 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     try {
       if (waitedMs > patienceMs) await commitElsewhere(decide);
       else {
-        while (elsewhere.has(file)) await othersDone();
+        for (let others = othersOn(file); others; others = othersOn(file)) await others;
         commitHere(decide);
       }
     } catch (error) {
       if (!isDecided) throw error;
       const failure = `${await causeOf(error)} (${freeSpace(dirname(file))})`;
-      while (elsewhere.has(file)) await othersDone();
+      for (let others = othersOn(file); others; others = othersOn(file)) await others;
       if (!isWritable()) broken = new StoreError(`${failure}; the store must be opened again`);
       throw broken ?? new StoreError(failure);
     }
@@ -160,8 +163,6 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     }
     waitedMs *= forgetting;
   }
-
-  const othersDone = () => Promise.allSettled(elsewhere.get(file) ?? []);
 
   // When LMDB fails to write the page that makes a transaction visible, it refuses every later one, and would
   // leave their callers waiting for ever.

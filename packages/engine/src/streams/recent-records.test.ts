@@ -12,7 +12,7 @@ const entryOf = (sequence: number, size: number): Entry => ({
 
 // A log that grows at its end, and readers that begin anywhere and read pages of any size. Each reads through what is
 // kept of the others' pages, and has to find every record once and in order.
-it('gives every reader all records in order, whoever has read them first', () => {
+it('gives every reader all records in order, no matter who has read them first', () => {
   let fromMemory = 0;
   const step = fc.oneof(
     fc.record({ gap: fc.integer({ min: 1, max: 3 }), size: fc.constantFrom(10, 1000, recentBytes / 3) }),

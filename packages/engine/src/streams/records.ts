@@ -53,26 +53,12 @@ export function readRecords(
 ): Page {
   const recent = recentOf(stream, shardId);
   const known = recent.page(position, limit);
-  const page: Page = { records: known.records, position: known.position, exhausted: false };
-  if (!known.isFull) readLog(context, stream, shardId, page, limit, known.bytes, recent);
-  return page;
-}
-
-// Adds to the page what the log has from its position on.
-function readLog(
-  context: Context,
-  stream: Stream,
-  shardId: number,
-  page: Page,
-  limit: number,
-  bytesBefore: number,
-  recent: Recent,
-): void {
-  const { position } = page;
+  const page: Page = { records: known.records, position: known.position, exhausted: !known.isFull };
+  if (known.isFull) return page;
+  const range = shardRange(stream.id, shardId, known.position);
   const entries: Entry[] = [];
-  let bytes = bytesBefore;
-  page.exhausted = true;
-  for (const { key, value } of context.store.range(shardRange(stream.id, shardId, position), decodeChange)) {
+  let { bytes } = known;
+  for (const { key, value } of context.store.range(range, decodeChange)) {
     const size = sizeOf(value);
     // A page is never empty while there are records, however large the first one is.
     if (page.records.length === limit || (bytes > 0 && bytes + size > streamBytes)) {
@@ -86,7 +72,8 @@ function readLog(
     page.position = sequence + 1;
     bytes += size;
   }
-  recent.remember(position, entries);
+  recent.remember(known.position, entries);
+  return page;
 }
 
 const recents = new WeakMap<Stream, Map<number, Recent>>();

@@ -1,7 +1,6 @@
 import assert from 'node:assert';
-import { hash } from 'node:crypto';
 import type { Clock } from '@stak/kit';
-import { type Subscription, subscribe, type UnknownChange } from '@stak/streams';
+import { isAfter, type Subscription, slotOf, subscribe, type UnknownChange } from '@stak/streams';
 import { failedStep, is, type Store, tableErrors, type WriteStep, write } from '@stak/table';
 import { inSeconds } from '../deps.ts';
 import * as limits from './limits.ts';
@@ -64,10 +63,6 @@ export function meterTable<Kind extends string>(deps: MeterDeps, summing: Summin
   });
 }
 
-// Sequence numbers are whole numbers too long for a double: the longer one is greater.
-const isAfter = (sequence: string, through: string): boolean =>
-  sequence.length === through.length ? sequence > through : sequence.length > through.length;
-
 async function sumOf<Kind extends string>(
   summing: Summing<Kind>,
   changes: readonly UnknownChange[],
@@ -89,11 +84,8 @@ const moveMark = (from: Mark, { through, expires_at }: Mark): WriteStep => {
   return write.update(mark, { table, shard }, { set: { through, expires_at } }, { if: unmoved });
 };
 
-const slotOf = (shard: string): string =>
-  String(Number.parseInt(hash('md5', shard).slice(0, 6), 16) % limits.slots);
-
 function addSteps({ table, shard, generation }: Mark, sums: readonly AccountSum[]): [string, WriteStep][] {
-  const slot = slotOf(shard);
+  const slot = String(slotOf(shard, limits.slots));
   return sums.map(({ accountId, service, bytes, items }) => {
     const key = { account_id: accountId, table, service, generation, slot };
     return [

@@ -35,7 +35,7 @@ const picked = <Name extends string>(stored: Record<string, Stored>, ...names: N
       .map(([key, item]) => [key, Object.fromEntries(names.map(name => [name, item[name]]))]),
   );
 
-// A user's own messages are counted as of now: whoever asked for the counts before has settled what had expired. What
+// A user's own messages are counted as of now: asking for the counts has settled what had expired. What
 // is in a category that is being deleted is still stored, and counted in it and in all, until the worker was there.
 export async function checkUser(world: World, actor: Actor, uid: string): Promise<void> {
   const stored = picked(await countsAt(world, keyOf(world, 'U', `${uid}#`)), 'published', 'read');
