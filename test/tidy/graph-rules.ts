@@ -19,6 +19,7 @@ const packageEdges: Record<string, readonly string[]> = {
   '@stak/client': [],
   '@stak/inbox-react': ['@stak/client'],
   '@stak/outbound': ['@stak/kit'],
+  '@stak/mail': ['@stak/kit'],
   '@stak/streams': ['@stak/kit', '@stak/table'],
 };
 const servicesForAll = ['@stak/accounts', '@stak/tenants']; // they say who is calling

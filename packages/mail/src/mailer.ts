@@ -1,0 +1,124 @@
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cutText } from '@stak/kit';
+import type { Transporter } from 'nodemailer';
+import * as limits from './limits.ts';
+import type { RenderedMail } from './template.ts';
+
+/** `id` is the same each time the mail is tried: mail programs show what has come twice once. */
+export type Mail = RenderedMail & { id: string; to: string };
+
+// `refused` is for good: trying again would be refused again. What passes is thrown.
+export type MailOutcome = { status: 'sent' } | { status: 'refused'; detail: string };
+
+export type Mailer = { send(mail: Mail): Promise<MailOutcome>; close(): Promise<void> };
+
+export type MailerSettings = {
+  url: string; // smtp://user:password@host:587, smtps://…, or file:///folder
+  from: string; // an address, or `Name <address>`
+  ca?: string; // PEM of who signed the server's certificate, if the system does not know
+};
+
+const addressShape = /^[^\p{Cc}\s<>()[\]\\,;:"@]+@[^\p{Cc}\s<>()[\]\\,;:"@]+$/u;
+
+/**
+ * Sends over SMTP, or writes `.eml` files to a folder. Nothing is loaded or opened before the first mail.
+ *
+ * @example
+ * const mailer = createMailer({ url: 'smtp://127.0.0.1:2525', from: 'Stak <stak@example.com>' });
+ * await mailer.send({ id: 'mal_1', to: 'ann@example.com', ...renderMail(brand, content) });
+ */
+export function createMailer(settings: MailerSettings): Mailer {
+  const folder = settings.url.startsWith('file:') ? fileURLToPath(settings.url) : undefined;
+  let opened: Promise<Transporter> | undefined;
+  const open = () => {
+    opened ??= openTransport(settings, folder);
+    return opened;
+  };
+
+  return {
+    async send(mail) {
+      if (!addressShape.test(mail.to)) return { status: 'refused', detail: 'This is no e-mail address.' };
+      const transport = await open();
+      try {
+        const sent = await transport.sendMail(messageOf(mail, settings.from));
+        if (folder !== undefined) await writeMail(folder, mail.id, (sent as { message: Buffer }).message);
+        return { status: 'sent' };
+      } catch (error) {
+        const detail = refusalOf(error);
+        if (detail === undefined) throw error;
+        return { status: 'refused', detail };
+      }
+    },
+    async close() {
+      (await opened)?.close();
+    },
+  };
+}
+
+// An idle server never loads nodemailer.
+async function openTransport({ url, ca }: MailerSettings, folder: string | undefined): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer');
+  if (folder !== undefined)
+    return createTransport({ streamTransport: true, buffer: true, newline: 'windows' }) as Transporter;
+  return createTransport({
+    url: withTls(url),
+    connectionTimeout: limits.connectMs,
+    greetingTimeout: limits.connectMs,
+    socketTimeout: limits.idleMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    ...(ca !== undefined && { tls: { ca } }),
+  }) as Transporter;
+}
+
+// A link to reset a password must not cross a network for all to read, unless the operator says so in the URL.
+function withTls(text: string): string {
+  const url = new URL(text);
+  const isHere = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (!isHere && !url.searchParams.has('requireTLS') && !url.searchParams.has('ignoreTLS'))
+    url.searchParams.set('requireTLS', 'true');
+  return url.href;
+}
+
+function messageOf({ id, to, subject, text, html, unsubscribeUrl }: Mail, from: string) {
+  const address = /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from;
+  return {
+    from,
+    to: { name: '', address: to },
+    // Said besides, so that whatever a header is taken for, the mail goes to one address.
+    envelope: { from: address, to: [to] },
+    subject,
+    text,
+    html,
+    messageId: `<${id}@${address.split('@')[1]}>`,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    ...(unsubscribeUrl !== undefined && { list: { unsubscribe: { url: unsubscribeUrl } } }),
+  };
+}
+
+// What a server answered with 5xx about this one mail. A refused password is about all mails, and can be mended.
+function refusalOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, responseCode, response } = error as Error & {
+    code?: string;
+    responseCode?: number;
+    response?: string;
+  };
+  const isAboutMail = code === 'EENVELOPE' || code === 'EMESSAGE';
+  const isForGood = responseCode === undefined || responseCode >= 500;
+  return isAboutMail && isForGood ? cutText(response ?? error.message, limits.detailChars) : undefined;
+}
+
+// Written beside and moved into place: nobody finds half of one. Its name sorts by time.
+async function writeMail(folder: string, id: string, message: Buffer): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const name = `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${id}.eml`;
+  const draft = join(folder, `.${name}`);
+  await writeFile(draft, message, { mode: 0o600 });
+  await rename(draft, join(folder, name));
+  const names = (await readdir(folder)).filter(one => one.endsWith('.eml') && !one.startsWith('.'));
+  const surplus = names.toSorted().slice(0, -limits.filesKept);
+  await Promise.all(surplus.map(one => rm(join(folder, one), { force: true })));
+}

@@ -1,0 +1,101 @@
+import { cutText } from '@stak/kit';
+import * as limits from './limits.ts';
+
+/** Whose mail it is. `color` is like `#0f766e`. */
+export type Brand = { name: string; color: string; url: string };
+
+export type MailContent = {
+  subject: string;
+  paragraphs: readonly string[];
+  action?: { label: string; url: string }; // the one thing to do
+  note?: string; // after it: how long it works, what to do if it was somebody else
+  reason: string; // why the mail came
+  unsubscribeUrl?: string; // for mail that one can do without
+};
+
+export type RenderedMail = { subject: string; text: string; html: string; unsubscribeUrl?: string };
+
+/**
+ * The same content as plain text and as HTML. Everything in it is taken for text: names and addresses may be hostile.
+ *
+ * @example
+ * renderMail(brand, {
+ *   subject: 'Reset your password',
+ *   paragraphs: ['Hello Ann,', 'Choose a new password with this link.'],
+ *   action: { label: 'Choose a password', url: 'https://stak.example/console/reset-password#token=…' },
+ *   reason: 'Someone asked for this at https://stak.example.',
+ * });
+ */
+export function renderMail(brand: Brand, content: MailContent): RenderedMail {
+  const { unsubscribeUrl } = content;
+  return {
+    subject: cutText(oneLine(content.subject), limits.subjectChars),
+    text: textOf(brand, content),
+    html: htmlOf(brand, content),
+    ...(unsubscribeUrl !== undefined && { unsubscribeUrl }),
+  };
+}
+
+function textOf({ name, url }: Brand, content: MailContent): string {
+  const { paragraphs, action, note, reason, unsubscribeUrl } = content;
+  return [
+    ...paragraphs.map(oneLine),
+    // On a line of its own, so that no program takes a full stop for a part of it.
+    ...(action ? [`${oneLine(action.label)}:\n${action.url}`] : []),
+    ...(note === undefined ? [] : [oneLine(note)]),
+    `-- \n${oneLine(reason)}`,
+    ...(unsubscribeUrl === undefined ? [] : [`To stop these mails: ${unsubscribeUrl}`]),
+    `${oneLine(name)}: ${url}`,
+  ].join('\n\n');
+}
+
+function htmlOf({ name, url, color }: Brand, content: MailContent): string {
+  const { paragraphs, action, note, reason, unsubscribeUrl } = content;
+  const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(oneLine(text))}</p>`;
+  const button = action
+    ? `<p style="margin:24px 0"><a href="${escapeHtml(action.url)}" style="display:inline-block;padding:12px 20px;border-radius:6px;background:${color};color:${textOn(color)};text-decoration:none;font-weight:600">${escapeHtml(oneLine(action.label))}</a></p>
+<p style="margin:0 0 16px;color:#52525b;font-size:13px">If the button does not work, open this address:<br><a href="${escapeHtml(action.url)}" style="color:#52525b;word-break:break-all">${escapeHtml(action.url)}</a></p>`
+    : '';
+  const footer = [
+    escapeHtml(oneLine(reason)),
+    ...(unsubscribeUrl === undefined
+      ? []
+      : [`<a href="${escapeHtml(unsubscribeUrl)}" style="color:#71717a">Stop these mails</a>`]),
+    `<a href="${escapeHtml(url)}" style="color:#71717a">${escapeHtml(oneLine(name))}</a>`,
+  ].join('<br>');
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(oneLine(content.subject))}</title></head>
+<body style="margin:0;padding:24px;background:#f4f4f5;font:16px/1.5 system-ui,sans-serif;color:#18181b">
+<div style="max-width:520px;margin:0 auto;padding:32px;background:#ffffff;border-top:4px solid ${color};border-radius:8px">
+<p style="margin:0 0 24px;font-weight:700">${escapeHtml(oneLine(name))}</p>
+${paragraphs.map(paragraph).join('\n')}
+${button}
+${note === undefined ? '' : paragraph(note)}
+<p style="margin:24px 0 0;padding-top:16px;border-top:1px solid #e4e4e7;color:#71717a;font-size:13px">${footer}</p>
+</div>
+</body>
+</html>
+`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, found => entities[found]!);
+
+// Somebody's name must not begin a line of its own, and say there what it likes.
+const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+
+// Black or white, whichever can be read on the colour (relative luminance as WCAG has it).
+function textOn(color: string): string {
+  const [r, g, b] = [1, 3, 5].map(at => {
+    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000000' : '#ffffff';
+}
