@@ -202,10 +202,16 @@ export function composeServices(surroundings: Surroundings): Services {
     hasRoom: (accountId, bytes) => storage.hasRoom(accountId, bytes),
     models: createModels(config.models),
     ports: {
-      taskStatistics: (tenantId, userId) =>
-        tasks.taskStatistics(userIdOf({ kind: 'endUser', tenantId, userId })),
-      inboxSummary: async (tenantId, userId) => {
-        const { newest, ...counts } = await inbox.operations.summary(tenantId, userId, 5);
+      taskStatistics: ({ tenant_id: tenantId, account_id: accountId, user_id: userId }) =>
+        tasks.taskStatistics(
+          userIdOf(
+            userId === undefined ? { kind: 'account', accountId } : { kind: 'endUser', tenantId, userId },
+          ),
+        ),
+      inboxSummary: async ({ tenant_id, account_id, user_id }) => {
+        const owner =
+          user_id === undefined ? ([ownTenant, account_id] as const) : ([tenant_id, user_id] as const);
+        const { newest, ...counts } = await inbox.operations.summary(...owner, 5);
         return { ...counts, newest: newest.map(tellMessage) };
       },
       webhookHealth: webhooks.readHealth,

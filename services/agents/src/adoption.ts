@@ -6,12 +6,12 @@ import type { Service } from './deps.ts';
 import { cutBytes, type PlainMessage, readPlain } from './history.ts';
 import { turnsOfMessages } from './imported-turns.ts';
 import {
-  acquire,
   type ConversationKey,
   dueAt,
   type Held,
   keyOfConversation,
   type StateItem,
+  withLease,
 } from './leases.ts';
 import * as limits from './limits.ts';
 import { isRefused, refusedStep } from './race.ts';
@@ -103,9 +103,10 @@ export async function adopt(service: Service, key: ConversationKey): Promise<voi
   }
   if (!isForeign(head)) return;
   if (!known) await createState(service, key);
-  const held = await acquire(service, key);
-  const current = held && (await readHead(service, key));
-  if (held && current && isForeign(current)) await adoptHead(service, held, current, false);
+  await withLease(service, key, async held => {
+    const current = await readHead(service, key); // somebody else may have adopted it by now
+    if (current && isForeign(current)) await adoptHead(service, held, current, false);
+  });
 }
 
 async function createState(service: Service, key: ConversationKey): Promise<void> {

@@ -135,7 +135,9 @@ export async function dropMessages(
     for (const one of dropped) await refundMessage(service, one, one.reserved_on);
     return true;
   });
+  held.isReleased = true;
   for (const one of dropped) service.hub.settle(one);
+  service.bell.ring();
 }
 
 // Removes turns of epochs that are over, and of a deleted conversation its receipts. Answers whether there may be

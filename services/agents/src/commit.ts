@@ -3,7 +3,14 @@ import { type ItemOf, is, type WriteStep, write } from '@stak/table';
 import { type Service, timestampOf, ttlAfter } from './deps.ts';
 import { cleared } from './errors.ts';
 import { digestOf, headMessages, type PlainMessage, parseMessages, plainMessages } from './history.ts';
-import { type ConversationKey, dueAt, type Held, keyOfConversation, type StateItem } from './leases.ts';
+import {
+  type ConversationKey,
+  dueAt,
+  dueWhenFree,
+  type Held,
+  keyOfConversation,
+  type StateItem,
+} from './leases.ts';
 import * as limits from './limits.ts';
 import { type NamedStep, refusedStep } from './race.ts';
 import { conversation, message, state, turn } from './table.ts';
@@ -63,6 +70,10 @@ export async function commitTurns(service: Service, held: Held, commit: Commit):
     ]);
     if (!isWritten) continue;
     held.state = { ...held.state, ...next };
+    if (!commit.keepsLease) {
+      held.isReleased = true;
+      if (next.due_at <= nowMs) service.bell.ring(); // more came meanwhile, or is to be removed
+    }
     return items;
   }
   throw cleared();
@@ -109,10 +120,10 @@ async function transact({ store }: Service, held: Held, steps: readonly NamedSte
 function nextState({ key, state: current }: Held, commit: Commit, nowMs: number) {
   const waiting_count = current.waiting_count - (commit.answered?.length ?? 0);
   const has_stale = commit.replaces || current.has_stale;
-  const hasReply = (commit.reply ?? current.reply) !== undefined;
-  const isDue = waiting_count > 0 || hasReply || has_stale;
-  const idleMs = nowMs + limits.ttlDays * 24 * 60 * 60_000 + limits.expiryGraceMs;
-  const dueMs = commit.keepsLease ? (current.leased_until ?? nowMs) : isDue ? nowMs : idleMs;
+  const reply = commit.reply ?? current.reply;
+  const dueMs = commit.keepsLease
+    ? (current.leased_until ?? nowMs)
+    : dueWhenFree({ waiting_count, reply, has_stale }, nowMs);
   return { waiting_count, ...(has_stale && { has_stale }), ...dueAt(key, dueMs) };
 }
 

@@ -25,7 +25,13 @@ export type { AgentsDeps, FindChannelUser } from './deps.ts';
 export { agentErrors } from './errors.ts';
 export { createModels, type Models, type ModelsConfig } from './models/models.ts';
 export { agentOwners } from './owners.ts';
-export type { InboxSummary, SkillPorts, TaskStatistics, WebhookHealth } from './skills/built-in.ts';
+export type {
+  InboxSummary,
+  SkillOwner,
+  SkillPorts,
+  TaskStatistics,
+  WebhookHealth,
+} from './skills/built-in.ts';
 export { customSkill } from './skills/custom-table.ts';
 export { defineSkill, type Skill, type SkillScope } from './skills/skill.ts';
 export { conversation, conversations as conversationsTable, tenantDay, userDay } from './table.ts';

@@ -10,7 +10,7 @@ export type StateItem = ItemOf<typeof state>;
 
 // Whoever holds it writes the next turn. The fence is an id that was never used before, so a holder that was asleep
 // while others wrote, cleared or deleted finds that it holds nothing.
-export type Held = { key: ConversationKey; fence: string; state: StateItem };
+export type Held = { key: ConversationKey; fence: string; state: StateItem; isReleased?: boolean };
 
 export const keyOfConversation = ({ tenant_id, conversation_id }: ConversationKey): ConversationKey => ({
   tenant_id,
@@ -89,24 +89,73 @@ export async function whileHeld<T>(
   }
 }
 
-// Gives the lease back and says when to look again. What was lost in the meantime is not ours to release.
+// When a worker has to look at a conversation that nobody holds: now if there is work, otherwise when it may have
+// expired.
+export const dueWhenFree = (
+  { waiting_count, reply, has_stale }: Pick<StateItem, 'waiting_count' | 'reply' | 'has_stale'>,
+  nowMs: number,
+  idleMs = nowMs + limits.ttlDays * 24 * 60 * 60_000 + limits.expiryGraceMs,
+): number => (waiting_count > 0 || reply !== undefined || has_stale ? nowMs : idleMs);
+
+type Released = { attempts?: number; reply?: string | null; has_stale?: boolean };
+
+// Gives the lease back and says when to look again. That depends on the state as it is then: messages that arrive
+// while the lease is held rely on its holder. A lease that was lost in the meantime is not ours to release.
 export async function release(
   service: Service,
   held: Held,
-  dueMs: number,
-  change: { attempts?: number; reply?: string; has_stale?: boolean } = {},
+  dueMs: (current: StateItem) => number,
+  { attempts, reply, has_stale }: Released = {},
 ): Promise<void> {
-  const over = (['attempts', 'reply'] as const).filter(name => change[name] === undefined);
-  try {
-    await service.store.update(
-      state,
-      held.key,
-      { set: { ...change, ...dueAt(held.key, dueMs) }, remove: ['fence', 'leased_until', ...over] },
-      { if: { fence: held.fence }, pattern: 'give back a lease' },
-    );
-  } catch (error) {
-    if (!isRefused(error)) throw error;
+  const set = { attempts, reply: reply ?? undefined, has_stale };
+  const over = [
+    ...(attempts === undefined ? (['attempts'] as const) : []),
+    ...(reply === null ? (['reply'] as const) : []),
+  ];
+  for (let lost = 0; lost < limits.raceAttempts && !held.isReleased; lost++) {
+    const { waiting_count } = held.state;
+    const due = dueAt(held.key, dueMs({ ...held.state, ...(has_stale !== undefined && { has_stale }) }));
+    try {
+      await service.store.update(
+        state,
+        held.key,
+        { set: { ...set, ...due }, remove: ['fence', 'leased_until', ...over] },
+        { if: { fence: held.fence, waiting_count }, pattern: 'give back a lease' },
+      );
+      held.isReleased = true;
+      service.bell.ring();
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      const current = await readState(service, held.key);
+      if (current?.fence === held.fence) held.state = current;
+      else held.isReleased = true;
+    }
   }
+}
+
+// Takes the lease, works, and gives the lease back however that ends. Work that has given it back itself is done.
+// False if somebody else holds the lease.
+export async function withLease(
+  service: Service,
+  key: ConversationKey,
+  work: (held: Held) => Promise<void>,
+): Promise<boolean> {
+  const held = await acquire(service, key);
+  if (!held) return false;
+  const giveBack = async (delayMs: number) => {
+    if (held.isReleased) return;
+    const nowMs = service.clock.now();
+    const { attempts } = held.state;
+    await release(service, held, current => dueWhenFree(current, nowMs) + delayMs, { attempts });
+  };
+  try {
+    await work(held);
+  } catch (error) {
+    await giveBack(limits.turnRetryMs).catch(() => {}); // at once it would fail again
+    throw error;
+  }
+  await giveBack(0);
+  return true;
 }
 
 // Makes due now what a dead process had leased, instead of when its leases end. The index does not say who holds what,

@@ -78,10 +78,11 @@ const routes = {
     scope: 'write',
     conditional: 'optional',
     summary: 'Edit what is remembered from a conversation',
-    description: 'Facts that are left out are forgotten; without facts and summary nothing is left.',
+    description:
+      'Creates the memory of a session that has none. Facts that you leave out are forgotten; without facts and summary the session is forgotten.',
     request: { params: itemParams, body: json(schema.memoryPatch) },
     responses: { 200: json(schema.memoryShape) },
-    problems: [...problems, 'agents.memory_not_found'],
+    problems: [...problems, 'agents.memory_not_found', 'agents.memory_declined'],
   }),
   remove: route({
     ...user,
@@ -146,7 +147,7 @@ export function memoryEndpoints(service: Service) {
         before => ({
           summary,
           facts: key_facts?.map(({ fact_id, fact }) => {
-            const known = factsOf(before).find(one => one.fact_id === fact_id);
+            const known = before && factsOf(before).find(one => one.fact_id === fact_id);
             if (known) return { ...known, fact };
             return { fact_id: service.ids.next('fact'), fact, created_at, source: 'edited' };
           }),

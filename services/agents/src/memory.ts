@@ -105,7 +105,11 @@ export async function forgetFacts(service: Service, person: Person, words: strin
     };
     const meant = factsOf(item).filter(isMeant);
     if (meant.length === 0) continue;
-    await changeMemory(service, item, before => ({ facts: factsOf(before).filter(one => !isMeant(one)) }));
+    await changeMemory(service, item, before => ({
+      facts: before ? factsOf(before).filter(one => !isMeant(one)) : [],
+    })).catch(error => {
+      if (!agentErrors.includes(error) || error.code !== 'agents.memory_not_found') throw error;
+    });
     gone.push(...meant.map(({ fact }) => fact));
   }
   return gone;
@@ -113,31 +117,35 @@ export async function forgetFacts(service: Service, person: Person, words: strin
 
 export type MemoryChange = { summary?: string | null; facts?: readonly Fact[] };
 
-// An item without a summary and without facts is gone.
+// Writes the item if it is new. An item without a summary and without facts is gone.
 export async function changeMemory(
   service: Service,
   { tenant_id, user_id, session_id }: Person & { session_id: string },
-  change: (before: MemoryItem) => MemoryChange,
+  change: (before: MemoryItem | undefined) => MemoryChange,
   expected?: string,
 ): Promise<MemoryItem> {
   const key = { tenant_id, user_id, session_id };
   return untilDone(service, async () => {
     const before = await service.store.get(memory, key, { consistent: true });
-    if (!before) throw noMemory();
-    if (expected !== undefined && expected !== String(before.version)) throw versionMismatch();
-    const { summary = before.summary, facts = factsOf(before) } = change(before);
-    const { summary: _, ...rest } = before;
+    if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
+    const { summary = before?.summary, facts = before ? factsOf(before) : [] } = change(before);
+    const updated_at = timestampOf(service.clock.now());
     const after = {
-      ...rest,
-      ...(summary ? { summary } : {}),
+      ...key,
+      ...before,
+      summary: summary || undefined,
       key_facts: JSON.stringify(facts),
-      updated_at: timestampOf(service.clock.now()),
+      created_at: before?.created_at ?? updated_at,
+      updated_at,
     };
     if (!summary && facts.length === 0) {
+      if (!before) throw noMemory();
       await service.store.delete(memory, key, { ifVersion: before.version });
-      return after;
+      return { ...after, version: before.version };
     }
-    return service.store.put(memory, after, { ifVersion: before.version });
+    const asRead = before ? { ifVersion: before.version } : ({ ifAbsent: true } as const);
+    await unlessDeclined(service, key, write.put(memory, after, asRead));
+    return { ...after, version: (before?.version ?? 0) + 1 };
   });
 }
 

@@ -114,10 +114,7 @@ async function answerNow(service: Service, held: Held, tenant: Entered): Promise
   const waiting = await readWaiting(service, held.state);
   if (waiting.length === 0) throw cleared();
   try {
-    const made = await runTurn(service, { held, waiting, tenant });
-    const { waiting_count, has_stale } = held.state;
-    if (waiting_count > 0 || has_stale) service.bell.ring(); // more came meanwhile, or is to be tidied up
-    return made;
+    return await runTurn(service, { held, waiting, tenant });
   } catch (error) {
     await dropMessages(service, held, waiting, reasonOf(error));
     throw error;

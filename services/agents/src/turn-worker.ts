@@ -6,13 +6,14 @@ import { deleteConversation, dropMessages, purge } from './clearing.ts';
 import type { MessageItem } from './commit.ts';
 import type { Entered, Service } from './deps.ts';
 import {
-  acquire,
   type ConversationKey,
+  dueWhenFree,
   type Held,
   keyOfConversation,
   lanes,
   release,
   releaseGone,
+  withLease,
 } from './leases.ts';
 import * as limits from './limits.ts';
 import { reasonOf } from './messages.ts';
@@ -79,24 +80,30 @@ const attendSafely = (service: Service, key: ConversationKey): Promise<void> =>
 
 // One conversation, as far as one lease goes. The index may be late: the lease tells what is so.
 async function attend(service: Service, key: ConversationKey): Promise<void> {
-  const held = await acquire(service, key);
-  if (!held) return;
-  markWork('agent turn');
-  const { reply, waiting_count } = held.state;
-  if (reply !== undefined) return deliver(service, held, reply);
-  if (waiting_count > 0) return answer(service, held);
-  return tidy(service, held);
+  await withLease(service, key, async held => {
+    markWork('agent turn');
+    const { reply, waiting_count } = held.state;
+    if (reply !== undefined) return deliver(service, held, reply);
+    if (waiting_count > 0) return answer(service, held);
+    return tidy(service, held);
+  });
 }
 
 async function deliver(service: Service, held: Held, reply: string): Promise<void> {
   const retry = await sendReply(service, reply);
   const nowMs = service.clock.now();
-  await release(service, held, retry ? nowMs + retry.delayMs : nowMs, { reply: retry?.reply });
+  await release(service, held, () => nowMs + (retry?.delayMs ?? 0), { reply: retry?.reply ?? null });
 }
 
 async function answer(service: Service, held: Held): Promise<void> {
   const waiting = await readWaiting(service, held.state);
-  if (waiting.length === 0) return release(service, held, service.clock.now() + limits.expiryGraceMs);
+  if (waiting.length === 0) {
+    const known = held.state.waiting_count; // of messages that are gone
+    const nowMs = service.clock.now();
+    return release(service, held, ({ waiting_count }) =>
+      waiting_count > known ? nowMs : nowMs + limits.expiryGraceMs,
+    );
+  }
   const to = replyAddress(waiting);
   let tenant: Entered;
   try {
@@ -117,9 +124,8 @@ async function answer(service: Service, held: Held): Promise<void> {
     const attempts = (held.state.attempts ?? 0) + (isUnavailable(error) ? 0 : 1);
     if (attempts >= limits.turnAttempts)
       return giveUp(service, held, waiting, error, to && writeReply(to, sayUnavailable));
-    await release(service, held, service.clock.now() + limits.turnRetryMs * Math.max(1, attempts), {
-      attempts,
-    });
+    const retryMs = service.clock.now() + limits.turnRetryMs * Math.max(1, attempts);
+    await release(service, held, () => retryMs, { attempts });
   }
 }
 
@@ -139,9 +145,10 @@ async function tidy(service: Service, held: Held): Promise<void> {
     await removeExpired(service, held.key);
     return deleteConversation(service, held.key);
   }
-  if ((await purge(service, held)) === 'more') return release(service, held, nowMs);
+  if ((await purge(service, held)) === 'more') return release(service, held, () => nowMs);
   if (held.state.is_deleted) return forget(service, held);
-  return release(service, held, head!.ttl * 1000 + limits.expiryGraceMs, { has_stale: false });
+  const idleMs = head!.ttl * 1000 + limits.expiryGraceMs;
+  return release(service, held, current => dueWhenFree(current, nowMs, idleMs), { has_stale: false });
 }
 
 // DynamoDB removes it within days; another program could bring it back to life until then.

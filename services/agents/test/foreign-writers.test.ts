@@ -1,7 +1,19 @@
+import type { DynamoClient } from '@stak/table';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineSkill } from '../src/index.ts';
-import { conversationPath, isKept, openPlace, type Place, say, settle, targets } from './agents-fixture.ts';
+import {
+  conversationPath,
+  everyItem,
+  isKept,
+  openPlace,
+  openProcess,
+  type Place,
+  say,
+  settle,
+  targets,
+  until,
+} from './agents-fixture.ts';
 
 type Plain = { role: string; content: string };
 
@@ -132,6 +144,69 @@ describe.each(Object.entries(targets))('a program that knows only the document, 
       Item: { pk: 'acme', sk: 'odd', messages: '{' },
     });
     expect((await place.call('GET', conversationPath('odd'))).body).toMatchObject({ turns: 0, messages: [] });
+  });
+});
+
+// A client that lets somebody else act once, just before an update that is meant.
+function interrupted(
+  client: DynamoClient,
+  isMeant: (expression: string) => boolean,
+  act: () => Promise<unknown>,
+) {
+  let isDone = false;
+  const update: DynamoClient['update'] = async input => {
+    const names = Object.values(input.ExpressionAttributeNames ?? {}).join(' ');
+    if (!isDone && isMeant(`${names} ${input.UpdateExpression}`)) {
+      isDone = true;
+      await act();
+    }
+    return client.update(input);
+  };
+  return { ...client, update };
+}
+const takesLease = (text: string) => text.includes('leased_until') && !text.includes('REMOVE');
+const endsCleaning = (text: string) => text.includes('has_stale') && text.includes('REMOVE');
+
+describe('a lease that was taken for nothing', () => {
+  it('is given back by a reader whose work another one has done', async () => {
+    const place = await openPlace();
+    const { clock, target } = place;
+    const act = () => place.call('GET', conversationPath('c'));
+    const late = openProcess(target, { clock, client: interrupted(target.client, takesLease, act) });
+    await oldClient(place).saveTurn('c', 'q1', 'a1');
+    expect((await late.call('GET', conversationPath('c'))).body.turns).toBe(1);
+    place.tenants.get('acme')!.settings = { busy: 'refuse' };
+    expect(await say(place, 'c', 'hello')).toMatchObject({ status: 200, body: { seq: 2 } });
+    await target.close();
+  });
+
+  it('is given back by a reader whose work fails', async () => {
+    const place = await openPlace();
+    const { clock, target } = place;
+    const fail = async () => Promise.reject(new Error('the network is gone'));
+    const failing = openProcess(target, { clock, client: { ...target.client, transactWrite: fail } });
+    await oldClient(place).saveTurn('c', 'q1', 'a1');
+    expect((await failing.call('GET', conversationPath('c'))).status).toBe(500);
+    place.tenants.get('acme')!.settings = { busy: 'refuse' };
+    expect((await say(place, 'c', 'hello')).status).toBe(200);
+    await target.close();
+  });
+
+  it('leaves no message behind that came while it was held', async () => {
+    const place = await openPlace();
+    const { clock, target } = place;
+    await say(place, 'c', 'one');
+    let answer: ReturnType<typeof say> | undefined;
+    const act = async () => {
+      answer = say(place, 'c', 'two');
+      await until(async () => (await everyItem(target)).some(({ status }) => status === 'waiting'));
+    };
+    const cleaning = openProcess(target, { clock, client: interrupted(target.client, endsCleaning, act) });
+    await place.call('DELETE', `${conversationPath('c')}/messages`);
+    await settle(cleaning);
+    clock.advance(1_000); // the sender looks again
+    expect(await answer).toMatchObject({ status: 200, body: { seq: 1 } });
+    await target.close();
   });
 });
 

@@ -28,6 +28,22 @@ describe('memory', () => {
     expect(await facts()).toEqual([]);
   });
 
+  it('is written by the host, also for a session that has none', async () => {
+    const session = '/v1/tenants/acme/users/ann/memory/onboarding';
+    const send = { summary: 'Moved in', key_facts: [{ fact: 'Likes tea' }] };
+    expect((await place.call('PATCH', session, { send, ifMatch: '"1"' })).status).toBe(412);
+    const written = await place.call('PATCH', session, { send });
+    expect(written.body).toMatchObject({ session_id: 'onboarding', summary: 'Moved in' });
+    expect(await facts()).toMatchObject([{ key_facts: [{ fact: 'Likes tea', source: 'edited' }] }]);
+    const edited = await place.call('PATCH', session, { send: { summary: null }, ifMatch: written.etag });
+    expect(edited.body).toMatchObject({ summary: null, key_facts: [{ fact: 'Likes tea' }] });
+    expect((await place.call('PATCH', session, { send: { key_facts: [] } })).status).toBe(200);
+    expect(await facts()).toEqual([]);
+    expect((await place.call('PATCH', session, { send: {} })).body.code).toBe('agents.memory_not_found');
+    await place.call('PATCH', `${path}-settings`, { as, send: { is_declined: true } });
+    expect((await place.call('PATCH', session, { send })).body.code).toBe('agents.memory_declined');
+  });
+
   it('takes no summary of somebody who does not want one', async () => {
     const set = (send: object) => place.call('PATCH', `${path}-settings`, { as, send });
     expect((await set({ memory_summary: 'Likes tea' })).body.memory_summary).toBe('Likes tea');

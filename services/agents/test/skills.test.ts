@@ -3,16 +3,18 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineSkill } from '../src/index.ts';
+import { defineSkill, type SkillOwner } from '../src/index.ts';
 import { openPlace, type Place, say } from './agents-fixture.ts';
 
 describe('built-in skills', () => {
+  const owners: SkillOwner[] = [];
   let place: Place;
   beforeEach(async () => {
+    owners.length = 0;
     place = await openPlace(undefined, {
       ports: {
-        taskStatistics: async (tenant, user) => {
-          expect([tenant, user]).toEqual(['acme', 'ann']);
+        taskStatistics: async whose => {
+          owners.push(whose);
           return { done: 6, left: 4, blocked: 1, overdue: 2 };
         },
         webhookHealth: async account => {
@@ -46,12 +48,19 @@ describe('built-in skills', () => {
       skills: ['sprint_status'],
       reply: { content: '6 of 10 tasks are done, 4 are left: 1 blocked, 2 overdue. Risk: high.' },
     });
+    expect(owners).toEqual([{ tenant_id: 'acme', account_id: 'usr_acme', user_id: 'ann' }]);
     expect((await ask('webhook health')).reply.content).toBe(
       '2 sources, 90 deliveries made, 3 failed. Failing: billing.',
     );
     expect((await ask('usage')).reply.content).toBe(
       'You, today (2026-01-01, UTC): 3 messages, 0 tokens, $0.',
     );
+  });
+
+  it("answer a conversation without a user from the host's own data", async () => {
+    const { body } = await say(place, 'c', "what's the sprint status?");
+    expect(body.reply.content).toMatch(/^6 of 10 tasks are done/);
+    expect(owners).toEqual([{ tenant_id: 'acme', account_id: 'usr_acme', user_id: undefined }]);
   });
 
   it('find what was said before, by this user only', async () => {
@@ -148,6 +157,18 @@ describe('custom skills', () => {
 
   const path = '/v1/tenants/acme/custom-skills/price';
   const draft = () => ({ description: 'The price.', triggers: ['what is the price'], url });
+
+  it.each([
+    ['{"text":"It is 42 euros.","price":42}', 'It is 42 euros.'],
+    ['"It is 42 euros."', 'It is 42 euros.'],
+    ['It is 42 euros.', 'It is 42 euros.'],
+    ['{"text":{"price":42}}', '{\n  "text": {\n    "price": 42\n  }\n}'],
+    ['null', 'null'],
+  ])('that answer %s say %j', async (body, said) => {
+    answer = { status: 200, body };
+    await place.call('PUT', path, { send: draft() });
+    expect((await say(place, 'c', 'What is the price?')).body.reply.content).toBe(said);
+  });
 
   it('are called with a signature that their owner can check', async () => {
     const { body } = await place.call('PUT', path, { send: draft() });

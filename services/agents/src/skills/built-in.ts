@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import * as limits from '../limits.ts';
-import { defineSkill, type Skill } from './skill.ts';
+import { defineSkill, type Skill, type SkillScope } from './skill.ts';
 
 // What other services know. A skill whose port is missing is not listed.
 export type SkillPorts = {
-  taskStatistics?(tenantId: string, userId: string): Promise<TaskStatistics>;
-  inboxSummary?(tenantId: string, userId: string): Promise<InboxSummary>;
+  taskStatistics?(whose: SkillOwner): Promise<TaskStatistics>;
+  inboxSummary?(whose: SkillOwner): Promise<InboxSummary>;
   webhookHealth?(accountId: string): Promise<WebhookHealth>;
 };
+// A conversation without a user is the host's: its skills are about the account itself.
+export type SkillOwner = { tenant_id: string; account_id: string; user_id: string | undefined };
 export type TaskStatistics = { done: number; left: number; blocked: number; overdue: number };
 export type InboxSummary = {
   unread: number;
@@ -23,10 +25,11 @@ export type WebhookHealth = {
 
 const nothing = z.strictObject({});
 
-const needsUser = (userId: string | undefined): string => {
-  if (userId === undefined) throw new Error('this conversation belongs to no user');
-  return userId;
-};
+const ownerOf = ({ tenant_id, account_id, user_id }: SkillScope): SkillOwner => ({
+  tenant_id,
+  account_id,
+  user_id,
+});
 
 // How likely it is not to get done: what is overdue or blocked, of what is left.
 function riskOf({ left, blocked, overdue }: TaskStatistics): 'none' | 'low' | 'medium' | 'high' {
@@ -41,8 +44,8 @@ const sprintStatus = (read: NonNullable<SkillPorts['taskStatistics']>): Skill =>
     description: 'How the tasks are going: done, left, blocked, overdue, and the risk.',
     triggers: ['sprint status', 'status of the sprint', 'task status', 'how are my tasks'],
     parameters: nothing,
-    async run(_, { tenant_id, user_id }) {
-      const counts = await read(tenant_id, needsUser(user_id));
+    async run(_, scope) {
+      const counts = await read(ownerOf(scope));
       const total = counts.done + counts.left;
       const risk = riskOf(counts);
       const { done, left, blocked, overdue } = counts;
@@ -60,8 +63,8 @@ const inboxSummary = (read: NonNullable<SkillPorts['inboxSummary']>): Skill =>
     description: 'What is unread in the inbox, newest first.',
     triggers: ['inbox summary', 'my inbox', 'unread messages', 'any new messages'],
     parameters: nothing,
-    async run(_, { tenant_id, user_id }) {
-      const found = await read(tenant_id, needsUser(user_id));
+    async run(_, scope) {
+      const found = await read(ownerOf(scope));
       const lines = found.newest.map(({ title, at }) => `- ${title} (${at})`);
       const text = `${found.unread} unread, ${found.unseen} new.`;
       return { data: found, text: [text, ...lines].join('\n') };

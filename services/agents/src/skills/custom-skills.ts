@@ -104,9 +104,16 @@ function toSkill(service: Service, item: CustomSkill): Skill {
       if (mismatch)
         throw new Error(`the arguments are not as they should be: ${mismatch.pointer} ${mismatch.detail}`);
       const answer = await callSkill(service, item, input, scope);
-      return { data: answer, text: typeof answer === 'string' ? answer : JSON.stringify(answer, null, 2) };
+      return { data: answer, text: textOf(answer) };
     },
   };
+}
+
+// What a user reads. A skill that has data for the model and a sentence for the user gives the sentence as `text`.
+function textOf(answer: unknown): string {
+  if (typeof answer === 'string') return answer;
+  const { text } = Object(answer) as { text?: unknown };
+  return typeof text === 'string' ? text : JSON.stringify(answer, null, 2);
 }
 
 // Signed as Standard Webhooks are: id, time and body, so that the other side can refuse what is forged or repeated.

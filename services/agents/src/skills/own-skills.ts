@@ -11,7 +11,8 @@ import { defineSkill, type Skill, type SkillScope } from './skill.ts';
 // Skills over what this service itself keeps.
 
 const personOf = ({ tenant_id, user_id }: SkillScope) => {
-  if (user_id === undefined) throw new Error('this conversation belongs to no user');
+  if (user_id === undefined)
+    throw new Error('this conversation has no user; send `user_id` with its first message');
   return { tenant_id, user_id };
 };
 
