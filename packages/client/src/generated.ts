@@ -2375,6 +2375,8 @@ export type ApiTypes = {
   'webhooks.rotateAlertSecret': { args: { sourceId: string }; data: WebhooksCreateSourceData };
   /** Replace the signing secret. For: account, scope write. */
   'webhooks.rotateSecret': { args: { connectionId: string }; data: WebhooksCreateConnectionData };
+  /** Send a test event to a source. For: account, scope write. */
+  'webhooks.sendTestEvent': { args: { sourceId: string }; data: { eventId: string; status: string } };
   /** Follow the events of a source as they arrive. For: account, scope read. */
   'webhooks.tailEvents': { args: { sourceId: string; payload?: 'true' | 'false' }; event: unknown };
   /** Run a sample through a connection and see every step. For: account, scope write. */
@@ -2758,6 +2760,7 @@ export const operations = {
     path: '/v1/connections/{connectionId}/rotate-secret',
     isKeyed: true,
   },
+  'webhooks.sendTestEvent': { method: 'POST', path: '/v1/sources/{sourceId}/test-event' },
   'webhooks.tailEvents': { method: 'GET', path: '/v1/sources/{sourceId}/tail', isStream: true },
   'webhooks.testConnection': { method: 'POST', path: '/v1/connections/{connectionId}/test', body: 'json' },
 } as const;

@@ -13,6 +13,7 @@ export const webhookErrors = defineErrors({
   'webhooks.range_too_long': 422,
   'webhooks.source_paused': 410,
   'webhooks.signature_refused': 401,
+  'webhooks.cannot_sign': 409,
   'webhooks.body_too_large': 413,
   'webhooks.headers_too_large': 431,
   'webhooks.rate_limited': 429,

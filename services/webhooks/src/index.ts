@@ -29,6 +29,7 @@ import { createSecrets } from './secrets.ts';
 import { createSourceApi } from './source-api.ts';
 import { createSources } from './sources.ts';
 import { createTails } from './tail.ts';
+import { createTestEventApi } from './test-event.ts';
 
 export type { AccountPlan, WebhookDeps } from './deps.ts';
 export type { Emit, StakEvent } from './emission.ts';
@@ -80,6 +81,7 @@ export function createWebhooks(deps: WebhookDeps) {
   const api = [
     ...createIngestApi({ ...acceptance, secrets, publicUrl }),
     ...createSourceApi({ store, sources, publicUrl }),
+    ...createTestEventApi({ ...acceptance, secrets, sources, publicUrl }),
     ...createConnectionApi({ store, ids, sources, connections, pipeline }),
     ...createEventApi({ cursors: deps.cursors, config, sources, events, tails, replay }),
     ...createInsightApi({ store, clock, sources, jobs }),

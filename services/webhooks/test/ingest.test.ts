@@ -151,6 +151,54 @@ describe('ingest', () => {
     expect((await hooks.read(`/v1/events/${late}`)).status).toBe('rejected');
   });
 
+  const base64 = 'YSBzZWNyZXQgb2YgMzIgYnl0ZXMsIGluIGJhc2U2NCE=';
+  const template = {
+    algorithm: 'sha512',
+    encoding: 'base64',
+    prefix: 'v2=',
+    template: '{id}/{timestamp}/{body}',
+  };
+  const named = { header: 'X-Mine', timestampHeader: 'X-Time', idHeader: 'X-Id', secretEncoding: 'base64' };
+  it.each([
+    { provider: 'stripe' },
+    { provider: 'github' },
+    { provider: 'shopify' },
+    { provider: 'slack' },
+    { provider: 'twilio' },
+    { provider: 'standard-webhooks' },
+    { provider: 'custom' },
+    { provider: 'custom', signingAlgorithm: 'hmac-sha1' },
+    { provider: 'custom', signingAlgorithm: { ...template, ...named } },
+    { provider: 'sendgrid', signatures: 'off' },
+  ])('sends a test event as %j would', async settings => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source({ signingSecret: base64, ...settings });
+    await hooks.connect(sourceId, destination.url);
+    for (let n = 1; n <= 2; n++) {
+      const { eventId } = await hooks.post(`/v1/sources/${sourceId}/test-event`, undefined);
+      await until(() => destination.hits.length === n);
+      const { headers, rejection } = await hooks.read(`/v1/events/${eventId}`);
+      expect(rejection).toBeUndefined();
+      expect(headers).toContainEqual(['X-Stak-Test', 'true']);
+    }
+  });
+
+  it('says why a test event cannot be signed, and sends none to what is not yours', async () => {
+    const hooks = await openWebhooks();
+    const refusal = async (settings: object, as?: string) => {
+      const path = `/v1/sources/${await hooks.source(settings)}/test-event`;
+      return codeOf(await hooks.call(path, { method: 'POST', as }));
+    };
+    const base64Key = { algorithm: 'sha256', header: 'x-mine', encoding: 'hex', secretEncoding: 'base64' };
+    const cannotSign = [409, 'webhooks.cannot_sign'];
+    expect(await refusal({ provider: 'sendgrid', signingSecret: base64 })).toEqual(cannotSign);
+    expect(await refusal({ provider: 'stripe', signatures: 'reject' })).toEqual(cannotSign);
+    expect(await refusal({ provider: 'stak' })).toEqual(cannotSign);
+    expect(await refusal({ signingSecret: 'not base64!', signingAlgorithm: base64Key })).toEqual(cannotSign);
+    expect(await refusal({}, 'bob')).toEqual([404, 'webhooks.source_not_found']);
+  });
+
   it('answers a duplicate with the first event, also when they come together', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();

@@ -1,3 +1,4 @@
+import type { HeaderPair } from '../filters/request-view.ts';
 import { createMac, isStale, judge, readHeader, readTimestamp, refuse } from './hmac.ts';
 import type { HmacConfig, Verifier } from './provider.ts';
 
@@ -29,6 +30,33 @@ export const verifyCustom: Verifier = input => {
     ? refuse('stale')
     : verdict;
 };
+
+type Unsigned = {
+  secret: string;
+  id: string;
+  timestampS: number;
+  body: Uint8Array;
+  config?: HmacConfig | undefined;
+};
+
+// The headers that `verifyCustom` accepts; undefined where the secret is not in the encoding it is said to have.
+export function signCustom(request: Unsigned): HeaderPair[] | undefined {
+  const { secret, id, timestampS, body, config = defaultHmac } = request;
+  const key = readKey(secret, config);
+  if (key.length === 0) return undefined;
+  const timestamp = String(timestampS);
+  const mac = createMac(
+    config.algorithm,
+    key,
+    fillTemplate(config, { body, timestamp, id }),
+    config.encoding,
+  );
+  return [
+    [config.header, (config.prefix ?? '') + mac],
+    ...(config.timestampHeader ? [[config.timestampHeader, timestamp] as const] : []),
+    ...(config.idHeader ? [[config.idHeader, id] as const] : []),
+  ];
+}
 
 export function templateOf({ template, timestampHeader }: HmacConfig): string {
   return template ?? (timestampHeader ? '{timestamp}.{body}' : '{body}');

@@ -16,7 +16,15 @@ export const verifyTwilio: Verifier = input => {
   return judge([header], expected, readHeader(headers, 'i-twilio-idempotency-token'));
 };
 
-function readSignedFields({ url, headers, rawBody }: VerifyInput): string | undefined {
+type Signed = Pick<VerifyInput, 'url' | 'headers' | 'rawBody'>;
+
+// As Twilio makes it; undefined for a body that it would not sign.
+export function twilioSignature({ secret, ...signed }: Signed & { secret: string }): string | undefined {
+  const fields = readSignedFields(signed);
+  return fields === undefined ? undefined : createMac('sha1', secret, [signed.url, fields], 'base64');
+}
+
+function readSignedFields({ url, headers, rawBody }: Signed): string | undefined {
   if (rawBody.length === 0) return '';
   const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
   const hash = url.includes('?') ? query.get('bodySHA256') : null;
