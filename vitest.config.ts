@@ -12,7 +12,8 @@ const apart = [
   'packages/sandbox/**/*.test.ts',
   'services/webhooks/src/rules.test.ts',
 ];
-const exclude = ['**/node_modules/**'];
+// Those of test/packed run on what is installed outside: npm run test:packed.
+const exclude = ['**/node_modules/**', 'test/packed/**'];
 
 // Modules are loaded once for each worker, not once for each file: loading them took longer than most tests.
 export default defineConfig({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { declaredImports, noDeepImports, packageGraph } from './tidy/graph-rules.ts';
+import { declaredImports, noDeepImports, oneVersion, packageGraph } from './tidy/graph-rules.ts';
 import { type Rule, readRepository } from './tidy/repository.ts';
 import {
   environmentInConfig,
@@ -57,6 +57,12 @@ const cases: Record<string, Case> = {
       }),
     ],
     good: [house],
+  },
+  'all packages have one version': {
+    rule: oneVersion,
+    says: 'has version 0.2.0, the others have 0.1.0',
+    bad: [{ 'package.json': '{"version":"0.1.0"}', 'packages/kit/package.json': '{"version":"0.2.0"}' }],
+    good: [{ 'package.json': '{"version":"0.1.0"}', 'packages/kit/package.json': '{"version":"0.1.0"}' }],
   },
   'every import is declared by its own package': {
     rule: declaredImports,

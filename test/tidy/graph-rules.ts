@@ -63,6 +63,15 @@ export const packageGraph: Rule = files => {
   return [...complaints, ...findCycles(packages)];
 };
 
+/** They are released together. */
+export const oneVersion: Rule = files => {
+  const packages = readPackages(files);
+  const whole = packages.find(one => one.folder === '')?.version;
+  return packages
+    .filter(one => one.version !== whole)
+    .map(one => `${one.folder}/package.json: has version ${one.version}, the others have ${whole}`);
+};
+
 function findCycles(packages: readonly Package[]): string[] {
   const byName = new Map(packages.map(one => [one.name, one]));
   const visit = (name: string, way: readonly string[]): string[] => {

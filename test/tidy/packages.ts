@@ -4,6 +4,7 @@ import type { Files } from './repository.ts';
 export type Package = {
   readonly folder: string; // '' for the root
   readonly name: string;
+  readonly version: string;
   readonly dependencies: ReadonlySet<string>;
   readonly devDependencies: ReadonlySet<string>;
   readonly exports: ReadonlySet<string>;
@@ -18,6 +19,7 @@ export function readPackages(files: Files): Package[] {
     packages.push({
       folder: path === 'package.json' ? '' : dirname(path),
       name: json.name,
+      version: json.version,
       dependencies: new Set(Object.keys(declared)),
       devDependencies: new Set(Object.keys(json.devDependencies ?? {})),
       exports: new Set(Object.keys(json.exports ?? {})),

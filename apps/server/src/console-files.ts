@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +7,11 @@ import { gzip } from 'node:zlib';
 import { type Api, transportSecurity } from '@stak/http';
 import { mountDemoSignIn } from './demo/sign-in.ts';
 
-const builtFolder = fileURLToPath(new URL('../../console/dist', import.meta.url));
+// In the package the pages are beside the bundle.
+const [packedFolder, builtFolder] = ['./console', '../../console/dist'].map(path =>
+  fileURLToPath(new URL(path, import.meta.url)),
+) as [string, string];
+const pagesFolder = existsSync(packedFolder) ? packedFolder : builtFolder;
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -28,7 +33,7 @@ export type ConsoleSettings = {
 
 // The pages of the console, as they were built. Paths are the console's own: whatever is no file is the page.
 export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): void {
-  const { folder = builtFolder, demoFolder, isHttps = false } = settings;
+  const { folder = pagesFolder, demoFolder, isHttps = false } = settings;
   const secured = transportSecurity({ isHttps });
   // Only what exists is kept, so that no stranger can fill it.
   const files = new Map<string, File>();

@@ -7,7 +7,15 @@ export { createTables, type TableReport } from './create-tables.ts';
 export { type Cursors, createCursors } from './cursor.ts';
 export { withDeadline } from './deadline.ts';
 export { designDoc } from './design-doc.ts';
-export { type AnyEntity, type Entity, entity, type InputOf, type ItemOf, type KeyOf } from './entity.ts';
+export {
+  type AnyEntity,
+  type Entity,
+  entity,
+  type InputOf,
+  type ItemOf,
+  type KeyOf,
+  type Templates, // what the declarations of an entity name
+} from './entity.ts';
 export { DesignError, tableErrors } from './errors.ts';
 export { failedStep, type StepFailure } from './failure.ts';
 export { entityOf, hasKeyOf, isExpired, keyOf, type Recognised, recognise } from './item.ts';

@@ -93,6 +93,7 @@ async function cost(flags: Flags): Promise<void> {
 async function readDesigns({ from }: Flags): Promise<readonly AnyTable[]> {
   if (from === undefined) return designs;
   const file = readText('--from', from);
+  if (/\.[mc]?ts$/.test(file)) (await import('tsx/esm/api')).register();
   const module: object = await import(pathToFileURL(resolve(file)).href).catch(error => {
     throw new UsageError(`cannot load ${file}: ${(error as Error).message}`);
   });

@@ -1,0 +1,116 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  asProgram,
+  firstExample,
+  inProject,
+  runOutside,
+  strict,
+  tarballOf,
+  writeOutside,
+} from './outside.ts';
+
+const printed: Record<string, string> = {
+  kit: 'sk_live_123',
+  engine: "{ artist: 'Nina Simone', albums: 40 }",
+  table: "[ 'Call Bob', 'Buy milk' ]",
+  streams: 'insert 42',
+};
+const programs = Object.keys(printed);
+
+// Both have a command of this name.
+const compilerOf = async (name: string): Promise<string> => {
+  const file = inProject('library/node_modules', name);
+  const { bin } = JSON.parse(await readFile(`${file}/package.json`, 'utf8')) as { bin: { tsc: string } };
+  await writeOutside('library', { [`${name}.mjs`]: `import './node_modules/${name}/${bin.tsc}';\n` });
+  return `${name}.mjs`;
+};
+
+describe('a program with the packages', () => {
+  const compile = async (compiler: string, flags: string[]) =>
+    runOutside('library', await compilerOf(compiler), [...flags, ...sources]);
+  const sources = [...programs, 'client'].map(name => `src/${name}.ts`);
+  beforeAll(async () => {
+    for (const name of [...programs, 'client'])
+      await writeOutside('library', { [`src/${name}.ts`]: await firstExample(`packages/${name}`) });
+    await compile('typescript', asProgram);
+  });
+
+  it.each(programs)('runs: the one that the README of %s begins with', async name => {
+    expect(await runOutside('library', `out/${name}.js`)).toContain(printed[name]);
+  });
+
+  it.each([
+    ['typescript', 'preserve', 'bundler'],
+    ['typescript-5', 'nodenext', 'nodenext'],
+  ])('is right for %s, module %s, resolution %s', async (compiler, module, resolution) => {
+    await compile(compiler, [...strict, '--noEmit', '--module', module, '--moduleResolution', resolution]);
+  });
+
+  it('finds the sources of the packages through their maps', async () => {
+    const map = inProject('library/node_modules/@stak/engine/dist/engine.js.map');
+    const { sourcesContent } = JSON.parse(await readFile(map, 'utf8')) as { sourcesContent: string[] };
+    expect(sourcesContent[0]).toContain('export type EngineOptions');
+  });
+
+  it('needs no package that is not declared', async () => {
+    // With nothing else beside them than what npm put there for their own sake.
+    const entries = ['@stak/table/aws', '@stak/streams/aws', '@stak/client', '@stak/engine'];
+    const program = `for (const name of ${JSON.stringify(entries)}) await import(name);\nconsole.log('loaded');`;
+    await writeOutside('library', { 'entries.mjs': program });
+    expect(await runOutside('library', 'entries.mjs')).toContain('loaded');
+  });
+});
+
+describe('the engine as a test database', () => {
+  const text = `
+    let engine;
+    beforeEach(async () => {
+      engine = await createEngine({ path: ':memory:' });
+      await engine.execute('CreateTable', {
+        TableName: 'notes',
+        AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+        BillingMode: 'PAY_PER_REQUEST',
+      });
+    });
+    afterEach(() => engine.close());
+    for (const name of ['first', 'second'])
+      it('begins empty: ' + name, async () => {
+        expect((await engine.client.scan({ TableName: 'notes' })).Items).toEqual([]);
+        await engine.client.put({ TableName: 'notes', Item: { id: name } });
+        expect((await engine.client.scan({ TableName: 'notes' })).Items).toEqual([{ id: name }]);
+      });
+  `;
+
+  it('serves vitest', async () => {
+    const imports =
+      "import { createEngine } from '@stak/engine';\nimport { afterEach, beforeEach, expect, it } from 'vitest';";
+    await writeOutside('library', { 'vitest/notes.test.mjs': imports + text });
+    const output = await runOutside('library', 'vitest', ['run', '--dir', 'vitest']);
+    expect(output).toContain('2 passed');
+  });
+
+  it('serves jest', async () => {
+    const imports = "import { createEngine } from '@stak/engine';";
+    await writeOutside('library', { 'jest/notes.spec.js': imports + text });
+    const args = ['--rootDir', 'jest', '--transform', '{}'];
+    const output = await runOutside('library', 'jest', args, { NODE_OPTIONS: '--experimental-vm-modules' });
+    expect(output).toContain('2 passed');
+  });
+});
+
+describe('the tarballs', () => {
+  const names = ['stak-kit', 'stak-engine', 'stak-table', 'stak-streams', 'stak-client', 'stak-inbox-react'];
+
+  it.each([...names, 'stak'])('satisfy publint: %s', async name => {
+    const output = await runOutside('library', 'publint', [tarballOf(name), '--strict']);
+    expect(output).toContain('All good!');
+  });
+
+  it.each(names)('have the types of what they run: %s', async name => {
+    // Nobody resolves a style sheet's types, and CommonJS reaches modules by import().
+    const args = ['--profile', 'esm-only', '--exclude-entrypoints', 'styles.css'];
+    await runOutside('library', 'attw', [tarballOf(name), ...args]);
+  });
+});
