@@ -18,6 +18,7 @@ import {
 import { createInbox } from '@stak/inbox';
 import type { Clock, ErrorCatalogue, Ids, Logger, Owners, Peers, Sealer, Worker } from '@stak/kit';
 import { createLake, createLakeReader, type LakeDeps } from '@stak/lake';
+import { createMailer } from '@stak/mail';
 import { createOutbound } from '@stak/outbound';
 import type { Alarm, Following, Subscription } from '@stak/streams';
 import type { AnyTable, Cursors, DynamoClient, Store } from '@stak/table';
@@ -38,6 +39,7 @@ import {
 import { countedTables, ownersOfServices, withStorageLimit } from './storage.ts';
 import { type SystemDeps, systemEndpoints } from './system.ts';
 import { withTrail } from './trail.ts';
+import { withVerifiedEmail } from './verified-email.ts';
 
 export type Surroundings = {
   store: Store;
@@ -60,6 +62,8 @@ export type Surroundings = {
     | 'models'
     | 'webhooksPerMinute'
     | 'storageLimits'
+    | 'mail'
+    | 'requireVerifiedEmail'
   >;
   passwordCost?: AccountsDeps['passwordCost'];
   system: Pick<SystemDeps, 'source' | 'ledger' | 'workers'>;
@@ -127,6 +131,9 @@ export function composeServices(surroundings: Surroundings): Services {
     github: config.github,
     google: config.google,
     stripe: config.stripe,
+    ...(config.mail && {
+      mail: { mailer: createMailer(config.mail), brand: { ...config.mail.brand, url: publicUrl } },
+    }),
     passwordCost: surroundings.passwordCost,
     storageLimits: config.storageLimits,
     readStorage: accountId => storage.read(accountId),
@@ -237,8 +244,20 @@ export function composeServices(surroundings: Surroundings): Services {
     limitOf: plan => plans[plan].storageBytes,
     notify: tellStorage(inbox.operations, clock),
   });
+  const verified = <S extends { api: readonly AnyEndpoint[] }>(service: S) =>
+    withVerifiedEmail(
+      {
+        isRequired: config.requireVerifiedEmail,
+        hasModels: Boolean(
+          config.models.anthropic ?? config.models.bedrock ?? config.models.openaiCompatible,
+        ),
+        isVerified: async id => (await accounts.users.readProfile(id))?.emailVerified === true,
+        accountOf: tenants.payerOf,
+      },
+      service,
+    );
   const limited = <S extends { api: readonly AnyEndpoint[] }>(service: S) =>
-    withStorageLimit({ storage, accountOf: tenants.payerOf }, service);
+    withStorageLimit({ storage, accountOf: tenants.payerOf }, verified(service));
 
   const lake = surroundings.lake && composeLake(surroundings.lake);
 

@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import type { StorageLimits } from '@stak/accounts';
 import type { ModelsConfig } from '@stak/agents';
+import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import { FlagError, UsageError } from './errors.ts';
-import { price, readIntegrations, readModels } from './integrations.ts';
+import { mailFrom, price, readIntegrations, readMail, readModels } from './integrations.ts';
 import { isLoopback } from './loopback.ts';
 import { readOrigins } from './origins.ts';
 import { distance } from './spelling.ts';
@@ -62,6 +63,14 @@ export const serverVariables = {
   STAK_BODY_MEMORY_MB: whole(1_000_000).min(16).default(64),
   STAK_STORAGE_LIMITS: storageLimits.default({}),
   STAK_METRICS_TOKEN: secret.optional(),
+  STAK_SMTP_URL: z.url({ protocol: /^(?:smtps?|file)$/ }).optional(),
+  STAK_MAIL_FROM: mailFrom.optional(),
+  STAK_BRAND_NAME: z.string().trim().min(1).max(60).refine(isOneLine, 'must be one line').default('Stak'),
+  STAK_BRAND_COLOR: z
+    .string()
+    .regex(/^#[0-9a-fA-F]{6}$/, 'must be like #0f766e')
+    .default('#0f766e'),
+  STAK_REQUIRE_VERIFIED_EMAIL: z.stringbool().optional(),
   STAK_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
   STAK_DEMO: z.stringbool().optional(),
   STAK_TABLES_EXPLORER: z.union([z.literal('off'), nonempty.pipe(z.array(accountId))]).optional(),
@@ -106,6 +115,8 @@ export type StripeConfig = {
   prices: Record<'starter' | 'pro' | 'team', readonly string[]>; // the first is sold, the others are still paid
 };
 
+export type MailConfig = { url: string; from: string; brand: { name: string; color: string } };
+
 export type ServerConfig = {
   isProduction: boolean;
   isPrivate: boolean; // whether only this machine reaches it, as far as we are told
@@ -132,6 +143,8 @@ export type ServerConfig = {
   github: OAuthClient | undefined;
   google: OAuthClient | undefined;
   stripe: StripeConfig | undefined;
+  mail: MailConfig | undefined; // none: no mail is sent
+  requireVerifiedEmail: boolean; // for what reaches out of this server
   models: ModelsConfig;
 };
 
@@ -185,6 +198,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     explorer: readExplorer(data, demo && isPrivate && !isProduction),
     outboundAllow: data.STAK_OUTBOUND_ALLOW ?? (isProduction || !isPrivate ? [] : loopback),
     ...readIntegrations(data),
+    ...readMail(data, store, isProduction),
     models: readModels(data),
   };
 }

@@ -1,5 +1,9 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { ModelsConfig } from '@stak/agents';
-import type { ServerConfig, Variables } from './config.ts';
+import { isOneLine } from '@stak/kit';
+import { z } from 'zod';
+import type { ServerConfig, StoreConfig, Variables } from './config.ts';
 import { UsageError } from './errors.ts';
 
 // The parts of the configuration that name other services: who signs people in, who is paid, which models answer.
@@ -34,6 +38,33 @@ export function readIntegrations(data: Variables): Pick<ServerConfig, 'github' |
         team: stripe.STAK_STRIPE_PRICE_TEAM,
       },
     },
+  };
+}
+
+// `stak@example.com` or `Stak <stak@example.com>`.
+export const mailFrom = z
+  .string()
+  .refine(isOneLine, 'must be one line')
+  .regex(/^(?:[^<>@]+<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/, 'must be like Stak <stak@example.com>');
+
+// On a developer's machine mail is written to a folder beside the data, where it can be read. In production somebody has
+// to say where it goes; until then none is sent, and nobody has to verify what nobody can.
+export function readMail(
+  data: Variables,
+  store: StoreConfig,
+  isProduction: boolean,
+): Pick<ServerConfig, 'mail' | 'requireVerifiedEmail'> {
+  const { STAK_SMTP_URL: given, STAK_MAIL_FROM: from, STAK_BRAND_NAME: name, STAK_BRAND_COLOR: color } = data;
+  const isFolder = given === undefined || given.startsWith('file:');
+  if (!isFolder && from === undefined) throw new UsageError('STAK_SMTP_URL needs STAK_MAIL_FROM');
+  const hasFolder = !isProduction && store.kind === 'embedded' && store.path !== ':memory:';
+  const url = given ?? (hasFolder ? pathToFileURL(resolve(store.path, 'mail')).href : undefined);
+  return {
+    mail:
+      url === undefined
+        ? undefined
+        : { url, from: from ?? `${name} <stak@localhost>`, brand: { name, color } },
+    requireVerifiedEmail: data.STAK_REQUIRE_VERIFIED_EMAIL ?? (isProduction && url !== undefined),
   };
 }
 

@@ -67,6 +67,31 @@ describe('the configuration of the server', () => {
     expect(readServerConfig({}, {}).models).toEqual({});
   });
 
+  it('fills a folder with mail on a developer’s machine, and sends it where somebody says so', () => {
+    const read = (env: object, flags = {}) => readServerConfig(flags, { ...env });
+    expect(read({ STAK_DATA: '/srv/stak' }).mail).toEqual({
+      url: 'file:///srv/stak/mail',
+      from: 'Stak <stak@localhost>',
+      brand: { name: 'Stak', color: '#0f766e' },
+    });
+    expect(read({}, { memory: true }).mail).toBeUndefined();
+    const production = { STAK_ENV: 'production', STAK_SECRET_KEYS: goodKey };
+    expect(read(production)).toMatchObject({ mail: undefined, requireVerifiedEmail: false });
+    const smtp = { STAK_SMTP_URL: 'smtp://mail.example:587', STAK_MAIL_FROM: 'Ferry <mail@example.com>' };
+    expect(read({ ...production, ...smtp })).toMatchObject({
+      mail: { url: 'smtp://mail.example:587', from: 'Ferry <mail@example.com>' },
+      requireVerifiedEmail: true,
+    });
+    expect(read({ ...production, ...smtp, STAK_REQUIRE_VERIFIED_EMAIL: 'false' })).toMatchObject({
+      requireVerifiedEmail: false,
+    });
+    expect(() => read({ STAK_SMTP_URL: 'smtp://mail.example' })).toThrow('needs STAK_MAIL_FROM');
+    expect(() => read({ STAK_SMTP_URL: 'http://mail.example' })).toThrow('STAK_SMTP_URL');
+    for (const from of ['Ferry', 'a@b, c@d', 'a@b\r\nBcc: c@d'])
+      expect(() => read({ ...smtp, STAK_MAIL_FROM: from })).toThrow('STAK_MAIL_FROM');
+    expect(() => read({ STAK_BRAND_COLOR: 'red' })).toThrow('STAK_BRAND_COLOR');
+  });
+
   it('makes a demo workspace where nobody else can reach it, unless it is asked to', () => {
     const demoAt = (host: string, env = {}) => readServerConfig({ host }, env).demo;
     expect(['127.0.0.1', 'localhost', '::1'].map(host => demoAt(host))).toEqual([true, true, true]);

@@ -678,11 +678,15 @@ export type WebhooksListSourcesDataDataItem = {
 export type WebhooksReceiveData = { eventId: string; status: string; duplicate: boolean };
 
 export type ApiTypes = {
+  /** Change your e-mail address. For: session, scope admin. */
+  'accounts.changeEmail': { args: { body: { email: string; password?: string } }; data: undefined };
   /** Change or set your password. For: session, scope admin. */
   'accounts.changePassword': {
     args: { body: { currentPassword?: string; newPassword: string } };
     data: undefined;
   };
+  /** Confirm a change of address with the token of a mail. For: session, scope admin. */
+  'accounts.confirmEmail': { args: { body: { token: string } }; data: { status: 'changed' | 'waiting' } };
   /** Make an API key. For: session, scope admin. */
   'accounts.createKey': {
     args: { body: { name: string; permissions: 'read' | 'write' | 'admin' } };
@@ -704,6 +708,8 @@ export type ApiTypes = {
   'accounts.endSession': { args: { sessionId: string }; data: undefined };
   /** Sign out everywhere, also here. For: session, scope write. */
   'accounts.endSessions': { args: Record<never, never>; data: undefined };
+  /** Choose a new password with the token of a mail. For: public. */
+  'accounts.finishPasswordReset': { args: { body: { token: string; newPassword: string } }; data: undefined };
   /** Back from the provider. For: public. */
   'accounts.finishProviderSignIn': {
     args: { provider: 'github' | 'google'; code?: string; state?: string; error?: string; iss?: string };
@@ -826,6 +832,10 @@ export type ApiTypes = {
   };
   /** Exchange a refresh token for new tokens. For: public. */
   'accounts.refresh': { args: { body: { refresh_token?: string } }; data: AccountsLogInData };
+  /** Ask for a mail with which to reset a forgotten password. For: public. */
+  'accounts.requestPasswordReset': { args: { body: { email: string } }; data: undefined };
+  /** Send another mail to verify your address. For: session, scope write. */
+  'accounts.sendVerification': { args: Record<never, never>; data: undefined };
   /** Make an account and sign in. For: public. */
   'accounts.signUp': {
     args: { body: { email: string; cookie?: boolean; password: string; name: string } };
@@ -850,6 +860,8 @@ export type ApiTypes = {
   'accounts.unlinkProvider': { args: { provider: 'github' | 'google' }; data: undefined };
   /** Change your account. For: account, scope admin. */
   'accounts.updateMe': { args: { body: { name: string } }; data: AccountsGetMeData };
+  /** Verify your address with the token of a mail. For: session, scope write. */
+  'accounts.verifyEmail': { args: { body: { token: string } }; data: undefined };
   /** Read whom your token stands for. For: user, scope read. */
   'accounts.whoAmI': {
     args: Record<never, never>;
@@ -2405,12 +2417,15 @@ export type ApiTypes = {
 };
 
 export const operations = {
+  'accounts.changeEmail': { method: 'POST', path: '/v1/me/email', body: 'json' },
   'accounts.changePassword': { method: 'POST', path: '/v1/me/password', body: 'json' },
+  'accounts.confirmEmail': { method: 'POST', path: '/v1/me/email/confirm', body: 'json' },
   'accounts.createKey': { method: 'POST', path: '/v1/api-keys', body: 'json' },
   'accounts.deleteKey': { method: 'DELETE', path: '/v1/api-keys/{keyId}' },
   'accounts.deleteMe': { method: 'POST', path: '/v1/me/deletion', body: 'json' },
   'accounts.endSession': { method: 'DELETE', path: '/v1/sessions/{sessionId}' },
   'accounts.endSessions': { method: 'DELETE', path: '/v1/sessions' },
+  'accounts.finishPasswordReset': { method: 'POST', path: '/v1/auth/password-reset/finish', body: 'json' },
   'accounts.finishProviderSignIn': { method: 'GET', path: '/v1/auth/{provider}/callback' },
   'accounts.getMe': { method: 'GET', path: '/v1/me' },
   'accounts.getUsage': { method: 'GET', path: '/v1/usage' },
@@ -2427,12 +2442,15 @@ export const operations = {
   'accounts.openBillingPortal': { method: 'POST', path: '/v1/billing/portal', body: 'json' },
   'accounts.readBilling': { method: 'GET', path: '/v1/billing' },
   'accounts.refresh': { method: 'POST', path: '/v1/auth/refresh', body: 'json' },
+  'accounts.requestPasswordReset': { method: 'POST', path: '/v1/auth/password-reset', body: 'json' },
+  'accounts.sendVerification': { method: 'POST', path: '/v1/me/verification' },
   'accounts.signUp': { method: 'POST', path: '/v1/auth/signup', body: 'json' },
   'accounts.startCheckout': { method: 'POST', path: '/v1/billing/checkout', body: 'json', isKeyed: true },
   'accounts.startProviderSignIn': { method: 'GET', path: '/v1/auth/{provider}/start' },
   'accounts.takeStripeEvent': { method: 'POST', path: '/v1/billing/webhook', body: 'raw' },
   'accounts.unlinkProvider': { method: 'DELETE', path: '/v1/auth/{provider}/link' },
   'accounts.updateMe': { method: 'PATCH', path: '/v1/me', body: 'json' },
+  'accounts.verifyEmail': { method: 'POST', path: '/v1/me/verification/finish', body: 'json' },
   'accounts.whoAmI': { method: 'GET', path: '/v1/whoami' },
   'agents.changeMemorySettings': {
     method: 'PATCH',

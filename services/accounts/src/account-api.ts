@@ -88,6 +88,7 @@ const routes = {
     responses: { 204: empty() },
     problems: [
       'accounts.password_wrong',
+      'accounts.password_weak',
       'accounts.sign_in_again',
       'accounts.changed',
       'accounts.too_many_attempts',

@@ -34,6 +34,14 @@ export type ApiKeys = {
   isLive(userId: string, keyId: string, fresh?: boolean): Soon<boolean>;
 };
 
+// All of an account's, one by one: whatever is left when it fails is ended by the next attempt.
+export async function endApiKeys(apiKeys: ApiKeys, userId: string): Promise<void> {
+  for (const { keyId } of await apiKeys.listByUser(userId))
+    await apiKeys.delete(keyId, userId).catch(error => {
+      if (!accountsErrors.includes(error) || error.code !== 'accounts.key_not_found') throw error;
+    });
+}
+
 const idStart = 'key';
 export const isKeyId = (id: string): boolean => id.startsWith(`${idStart}_`);
 

@@ -34,6 +34,7 @@ const routes = {
     responses: { 201: json(tokensSchema) },
     problems: [
       'accounts.email_taken',
+      'accounts.password_weak',
       'accounts.origin_refused',
       'accounts.too_many_attempts',
       'accounts.busy',

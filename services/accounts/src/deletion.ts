@@ -1,10 +1,12 @@
 import type { Worker } from '@stak/kit';
 import { failedStep, is, type WriteStep, write } from '@stak/table';
-import type { ApiKeys } from './api-keys.ts';
+import { type ApiKeys, endApiKeys } from './api-keys.ts';
 import { isoTime } from './deps.ts';
 import { accountsErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import { lockSteps } from './locks.ts';
+import { mailsOfUser, outgoingMail } from './mail/table.ts';
+import { recoveryErasure } from './recovery/table.ts';
 import { proveOwner, type Signed, type SignInDeps } from './sign-in.ts';
 import { accountDeletion, accountDeletions, auditEntry, auditOfUser, profile } from './table.ts';
 import type { Usage } from './usage.ts';
@@ -79,10 +81,7 @@ export function createDeletions(deps: DeletionDeps): Deletions {
 
 async function endCredentials({ sessions, apiKeys }: DeletionDeps, userId: string): Promise<void> {
   await sessions.revokeAll(userId);
-  for (const { keyId } of await apiKeys.listByUser(userId))
-    await apiKeys.delete(keyId, userId).catch(error => {
-      if (!accountsErrors.includes(error) || error.code !== 'accounts.key_not_found') throw error;
-    });
+  await endApiKeys(apiKeys, userId);
 }
 
 // Every step may be repeated. The profile goes last: as long as it is there, there is somebody to go on for.
@@ -90,6 +89,8 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   const { store, log, usage, users } = deps;
   for (const eraser of deps.erasers()) await eraseWith(eraser, userId);
   await eraseTrail(deps, userId);
+  await eraseMails(deps, userId);
+  await store.batchWrite(recoveryErasure(userId), { pattern: 'erase mailed tokens' });
   await usage.erase(userId);
 
   const user = await users.readProfile(userId);
@@ -100,6 +101,13 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   ];
   await store.transact(steps, { pattern: 'erase account' });
   log.info({ userId }, 'an account was deleted');
+}
+
+async function eraseMails({ store }: DeletionDeps, userId: string): Promise<void> {
+  const steps: WriteStep[] = [];
+  for await (const { mailId } of store.all(mailsOfUser, { userId }))
+    steps.push(write.delete(outgoingMail, { userId, mailId }));
+  if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase mails' });
 }
 
 async function eraseTrail({ store }: DeletionDeps, userId: string): Promise<void> {

@@ -1,5 +1,13 @@
 import type { AnyEndpoint } from '@stak/http';
-import { defineErrors, type Random, type Sealer, type Worker } from '@stak/kit';
+import {
+  defineErrors,
+  type Owners,
+  type Random,
+  type Sealer,
+  systemRandom,
+  unknownOwners,
+  type Worker,
+} from '@stak/kit';
 import { createAccountApi } from './account-api.ts';
 import { createApiKeys, type KeyOwner } from './api-keys.ts';
 import { createAudit } from './audit.ts';
@@ -16,6 +24,7 @@ import type { Base } from './deps.ts';
 import { accountsErrors } from './errors.ts';
 import { createKeysApi } from './keys-api.ts';
 import * as limits from './limits.ts';
+import { createOutbox, type MailSettings, type Outbox } from './mail/outbox.ts';
 import { socialErrors } from './oauth/errors.ts';
 import type { GithubSettings } from './oauth/github.ts';
 import type { GoogleSettings } from './oauth/google.ts';
@@ -23,6 +32,8 @@ import { createSocialSignIn } from './oauth/social-sign-in.ts';
 import { createPasswords, type PasswordCost } from './passwords.ts';
 import { plansWith, type StorageLimits } from './plans.ts';
 import { createRecent } from './recent.ts';
+import { resolveReset } from './recovery/password-reset.ts';
+import { createRecoveryApi } from './recovery/recovery-api.ts';
 import { createSessions } from './sessions.ts';
 import { proveOwner } from './sign-in.ts';
 import { createSigningKeys } from './signing-keys.ts';
@@ -39,6 +50,7 @@ export type { CheckEndUser } from './authenticate.ts';
 export { subscription } from './billing/table.ts';
 export type { AccountEraser } from './deletion.ts';
 export { accountsErrors } from './errors.ts';
+export type { MailSettings } from './mail/outbox.ts';
 export { accountOwners } from './owners.ts';
 export type { PasswordCost } from './passwords.ts';
 export { type Plan, type PlanName, planNames, plans, plansWith, type StorageLimits } from './plans.ts';
@@ -63,6 +75,8 @@ export type AccountsDeps = Base & {
   github?: GithubSettings;
   google?: GoogleSettings;
   stripe?: StripeSettings;
+  mail?: MailSettings; // none: no mail is sent, and what needs one says so
+  owners?: Owners; // of leases
   passwordCost?: PasswordCost;
   throttles?: Partial<ThrottlePolicies>;
   // Tells other processes ahead that something of the account is revoked, so that open event streams end.
@@ -111,7 +125,15 @@ export function createAccounts(given: AccountsDeps) {
   const keys = createSigningKeys({ ...base, sealer });
   const tokens = createTokens({ clock, issuer: publicUrl, keys });
   const sessions = createSessions({ ...base, sealer, tokens, audit, live, announceEnd });
-  const signing = { ...base, users, sessions, passwords, throttle, audit, background };
+  const outbox: Outbox = createOutbox({
+    ...base,
+    sealer,
+    owners: given.owners ?? unknownOwners(given.ids),
+    random: given.random ?? systemRandom,
+    mail: given.mail,
+    resolve: request => resolveReset({ users, audit, clock, outbox }, request),
+  });
+  const signing = { ...base, users, sessions, passwords, throttle, audit, background, outbox };
   const browser = createBrowser({ publicUrl, isHttps, allowedOrigins });
 
   const { github, google, stripe } = given;
@@ -136,6 +158,7 @@ export function createAccounts(given: AccountsDeps) {
       plans: plansWith(given.storageLimits ?? {}),
       readStorage: given.readStorage ?? (async () => nothingStored),
     }),
+    ...createRecoveryApi({ ...signing, browser, apiKeys }),
     ...createKeysApi({ apiKeys, audit, keys }),
     ...social.api,
     ...billing.api,
@@ -146,7 +169,7 @@ export function createAccounts(given: AccountsDeps) {
     errors: allErrors,
     tables: [ferryhookMain],
     subscriptions: [],
-    workers: [keys.worker, deletions.worker] as readonly Worker[],
+    workers: [keys.worker, deletions.worker, ...outbox.workers] as readonly Worker[],
     authenticate: createAuthenticate({
       clock,
       tokens,
@@ -163,6 +186,7 @@ export function createAccounts(given: AccountsDeps) {
     sessions,
     // What has to be there before the first request: call it when the tables are.
     prepare: keys.prepare,
+    sendMails: outbox.sendDue, // what is due now; the worker does it by itself
     rotateSigningKeys: keys.rotate,
     finishDeletions: deletions.finishAll,
     // Resolves when the writes nobody waits for have been made: call it before the store is closed.

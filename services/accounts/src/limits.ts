@@ -6,7 +6,9 @@ const day = 24 * hour;
 
 export const emailChars = 254; // what SMTP can deliver to (RFC 5321, 4.5.3.1.3 less the brackets)
 export const nameChars = 100;
-export const passwordCharsLeast = 10; // above NIST's 8, because there is no second factor yet
+export const passwordCharsLeast = 10; // above NIST's 8, because a second factor is not required
+export const passwordDistinct = 5; // different characters: fewer are a pattern
+export const passwordOwnChars = 5; // besides what everybody knows and what stands in a row on the keyboard
 export const passwordCharsMost = 256; // a long passphrase; more would be work for the hash, not for a thief
 export const userAgentChars = 256; // for recognising a session in a list; browsers send about 120
 

@@ -1,5 +1,7 @@
 import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
 import { subscription } from './billing/table.ts';
+import { outgoingMail } from './mail/table.ts';
+import { emailChange, mailedToken } from './recovery/table.ts';
 import * as table from './table.ts';
 
 const account = (id: string | undefined) =>
@@ -15,6 +17,9 @@ export const accountOwners = [
   ownedByKey(table.usageCount, byUser),
   ownedByKey(subscription, byUser),
   ownedByKey(table.accountDeletion, byUser),
+  ownedByKey(outgoingMail, byUser),
+  ownedByKey(mailedToken, byUser),
+  ownedByKey(emailChange, byUser),
   ownedByItem(table.emailLock, byUser),
   ownedByItem(table.githubLock, byUser),
   ownedByItem(table.googleLock, byUser),

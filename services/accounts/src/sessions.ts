@@ -37,6 +37,7 @@ export type Sessions = {
   revokeAll(userId: string, also?: Also): Promise<void>;
   // For a transaction that ends all sessions but one; `forget` them when it has happened.
   stepsToEndOthers(userId: string, keptId: string): Promise<Ending>;
+  stepsToEndAll(userId: string): Promise<Ending>;
   endOthers(userId: string, keptId: string): Promise<void>;
   isLive(userId: string, sessionId: string, fresh?: boolean): Soon<boolean>;
 };
@@ -213,6 +214,7 @@ export function createSessions({
     },
 
     stepsToEndOthers,
+    stepsToEndAll: async userId => stepsToEnd(await list(userId)),
     revokeAll: async (userId, also = {}) => end(await stepsToEnd(await list(userId)), also),
     endOthers: async (userId, keptId) => end(await stepsToEndOthers(userId, keptId), {}),
 

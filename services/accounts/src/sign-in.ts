@@ -4,7 +4,10 @@ import type { Background } from './background.ts';
 import { type Base, isoTime, type Origin } from './deps.ts';
 import { accountsErrors, userNotFound } from './errors.ts';
 import * as limits from './limits.ts';
+import type { Outbox } from './mail/outbox.ts';
+import { checkPassword } from './password-policy.ts';
 import type { Passwords } from './passwords.ts';
+import { verificationSteps } from './recovery/tokens.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
 import { type Profile, profile } from './table.ts';
 import type { Throttle } from './throttle.ts';
@@ -17,6 +20,7 @@ export type SignInDeps = Base & {
   throttle: Throttle;
   audit: Audit;
   background: Background;
+  outbox: Outbox;
 };
 
 // Who is doing something with their session, and from where.
@@ -32,14 +36,17 @@ export async function signUp(
   input: { email: string; password: string; name: string },
   origin: Origin,
 ): Promise<SignedIn> {
-  const { users, sessions, passwords, throttle, audit, ids, background } = deps;
+  const { users, sessions, passwords, throttle, audit, ids, background, outbox } = deps;
+  await checkPassword(input.password, input, 'password');
   await throttle.trySignUp(origin.address);
   const passwordHash = await passwords.hash(input.password);
   const { email, name } = input;
   const { address, requestId } = origin;
   const userId = ids.next('usr');
   const deed = { action: 'account.created', via: 'password', address, requestId };
-  await users.create({ email, name, passwordHash }, { audit: audit.step(userId, deed) }, userId);
+  const also = { audit: audit.step(userId, deed), ...verificationSteps(deps, { userId, email, name }) };
+  await users.create({ email, name, passwordHash }, also, userId);
+  outbox.ring();
   background.run('remember a place', () => throttle.remember({ account: email, address }));
   return sessions.start({ userId, signedInWith: 'password', origin });
 }
@@ -116,18 +123,32 @@ export async function changePassword(
   signed: Signed,
   { currentPassword, newPassword }: { currentPassword?: string; newPassword: string },
 ): Promise<void> {
-  const { users, sessions, passwords, audit } = deps;
+  const { users, sessions, passwords, audit, outbox, clock } = deps;
   const { userId, sessionId, address, requestId } = signed;
   const user = await proveOwner(deps, signed, currentPassword);
+  await checkPassword(newPassword, user, 'newPassword');
   const passwordHash = await passwords.hash(newPassword);
   const { steps, forget } = await sessions.stepsToEndOthers(userId, sessionId);
   const deed = { action: 'password.changed', via: 'session', credentialId: sessionId, address, requestId };
   await users.update(
     userId,
     { passwordHash },
-    { ifVersion: user.version, also: { audit: audit.step(userId, deed), ...Object.fromEntries(steps) } },
+    {
+      ifVersion: user.version,
+      also: {
+        audit: audit.step(userId, deed),
+        ...outbox.steps({
+          kind: 'password.changed',
+          to: user.email,
+          userId,
+          details: { name: user.name, at: isoTime(clock.now()) },
+        }),
+        ...Object.fromEntries(steps),
+      },
+    },
   );
   forget();
+  outbox.ring();
   // Whoever got in with the old password while we were looking is in the table by now, and nobody comes after.
   await sessions.endOthers(userId, sessionId);
 }

@@ -3,15 +3,22 @@ import { is, tableErrors } from '@stak/table';
 import { type Base, inSeconds, sha256 } from './deps.ts';
 import { accountsErrors } from './errors.ts';
 import * as limits from './limits.ts';
+import * as recovery from './recovery/limits.ts';
 import { attemptCount, knownPlace } from './table.ts';
 
 export type ThrottlePolicy = { attempts: number; windowS: number };
-export type ThrottlePolicies = { account: ThrottlePolicy; address: ThrottlePolicy; signUp: ThrottlePolicy };
+export type ThrottlePolicies = Record<
+  'account' | 'address' | 'signUp' | 'mailTo' | 'mailFrom' | 'token',
+  ThrottlePolicy
+>;
 
 export const throttlePolicies: ThrottlePolicies = {
   account: { attempts: limits.attemptsPerAccount, windowS: limits.attemptWindowS },
   address: { attempts: limits.attemptsPerAddress, windowS: limits.attemptWindowS },
   signUp: { attempts: limits.signUpsPerAddress, windowS: limits.signUpWindowS },
+  mailTo: { attempts: recovery.mailsPerAddress, windowS: recovery.mailWindowS },
+  mailFrom: { attempts: recovery.mailsPerCaller, windowS: recovery.mailWindowS },
+  token: { attempts: recovery.tokensTriedPerCaller, windowS: limits.attemptWindowS },
 };
 
 export type Attempt = { refund(): Promise<void> };
@@ -24,6 +31,10 @@ export type Throttle = {
   // Someone signed in. From there, strangers who guess at the account elsewhere do not keep them out.
   remember(who: Trier): Promise<void>;
   trySignUp(address: string | undefined): Promise<Attempt>;
+  // Someone wants a mail to be sent, to an address that may be somebody else's.
+  tryMail(to: { email: string; address: string | undefined }): Promise<Attempt>;
+  // Someone comes with the token of a mail.
+  tryToken(address: string | undefined): Promise<Attempt>;
 };
 
 type Place = { what: keyof ThrottlePolicies; whom: string };
@@ -76,6 +87,12 @@ export function createThrottle(base: Base & { policies?: Partial<ThrottlePolicie
       await store.put(knownPlace, { place: sha256(placeOf(who)), expiresAt });
     },
     trySignUp: address => take([{ what: 'signUp', whom: addressKey(address) }]),
+    tryMail: ({ email, address }) =>
+      take([
+        { what: 'mailFrom', whom: addressKey(address) },
+        { what: 'mailTo', whom: email },
+      ]),
+    tryToken: address => take([{ what: 'token', whom: addressKey(address) }]),
   };
 }
 

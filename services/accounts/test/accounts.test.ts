@@ -1,6 +1,7 @@
 import { testAccess } from './access-suite.ts';
 import { openEmbedded, openOverHttp } from './open-accounts.ts';
 import { testRaces } from './races-suite.ts';
+import { testRecovery } from './recovery-suite.ts';
 import { testSessions } from './sessions-suite.ts';
 
 // The same contract on both engines: nothing in accounts may lean on the table being in this process.
@@ -11,4 +12,5 @@ for (const [name, open] of [
   testAccess(name, open);
   testSessions(name, open);
   testRaces(name, open);
+  testRecovery(name, open);
 }

@@ -1,6 +1,7 @@
 import { createEngine, createHttpServer } from '@stak/engine';
 import { createApi, createMemoryIdempotency } from '@stak/http';
 import { createIds, createLogger, createSealer, type ManualClock, manualClock, systemClock } from '@stak/kit';
+import type { Mail, Mailer } from '@stak/mail';
 import { createStore, createTables, type DynamoClient, type Store, tableErrors } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import { type AccountsDeps, createAccounts } from '../src/index.ts';
@@ -41,6 +42,24 @@ export async function openOverHttp(): Promise<Engine> {
 
 const describeAccounts = (client: DynamoClient, clock: ManualClock) => serve({ client, clock });
 
+// What a mailer was given, by whichever server.
+export type Mailbox = { mailer: Mailer; sent: Mail[] };
+export function openMailbox(): Mailbox {
+  const sent: Mail[] = [];
+  const mailer: Mailer = {
+    async send(mail) {
+      sent.push(mail);
+      return { status: 'sent' };
+    },
+    close: async () => {},
+  };
+  return { mailer, sent };
+}
+
+// The token in the link of a mail.
+export const tokenIn = (mail: Mail | undefined): string =>
+  /#token=(\S+)/.exec(mail?.text ?? '')?.[1] ?? 'none';
+
 export type Call = RequestInit & { as?: string; send?: unknown; address?: string };
 export type Tokens = { access_token: string; refresh_token: string; session_id: string; expires_in: number };
 
@@ -53,8 +72,10 @@ export function serve(
   const log = createLogger({ clock, level: 'warn', destination: { write: line => void lines.push(line) } });
   // The store waits before it tries again, and nobody moves the hands of a manual clock meanwhile.
   const store: Store = createStore({ client, clock: { now: clock.now, sleep: systemClock.sleep } });
+  const mailbox = openMailbox();
   const accounts = createAccounts({
     store,
+    mail: { mailer: mailbox.mailer, brand: { name: 'Stak', color: '#0f766e', url: publicUrl } },
     clock,
     log,
     ids: createIds({ clock }),
@@ -95,7 +116,14 @@ export function serve(
   const refresh = (refresh_token: string) => call('POST', '/v1/auth/refresh', { send: { refresh_token } });
   const codeOf = async (answer: Response): Promise<string> =>
     ((await answer.json()) as { code: string }).code;
-  return { ...accounts, store, clock, log, routes, lines, call, signUp, logIn, refresh, codeOf };
+  // Sends what is due, as the worker does, and gives the mails to an address since the last look.
+  const mailsTo = async (email: string): Promise<Mail[]> => {
+    await accounts.sendMails(new AbortController().signal);
+    const found = mailbox.sent.filter(({ to }) => to === email);
+    mailbox.sent.splice(0, mailbox.sent.length, ...mailbox.sent.filter(({ to }) => to !== email));
+    return found;
+  };
+  return { ...accounts, store, clock, log, routes, lines, call, signUp, logIn, refresh, codeOf, mailsTo };
 }
 
 export type Serving = ReturnType<typeof serve>;

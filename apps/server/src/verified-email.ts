@@ -1,0 +1,65 @@
+import { accountsErrors } from '@stak/accounts';
+import type { AnyEndpoint, Principal } from '@stak/http';
+
+// What an account may do only when it has shown that its address is theirs: make this server call others, or ask a model
+// that its operator pays for. Connections that are there already go on.
+const reachesOut: ReadonlySet<string> = new Set([
+  'webhooks.createConnection',
+  'webhooks.editConnection',
+  'webhooks.testConnection',
+  'agents.putCustomSkill',
+  'agents.putChannelCredentials',
+  'tenants.claimChannel',
+]);
+const asksModels: ReadonlySet<string> = new Set(['agents.sendMessage']);
+
+type Guard = {
+  isRequired: boolean;
+  hasModels: boolean;
+  isVerified(accountId: string): Promise<boolean>;
+  accountOf(tenantId: string): Promise<string | undefined>;
+};
+type Context = { get(name: 'principal'): Principal };
+type Handle = (c: Context) => Promise<Response>;
+
+export const withVerifiedEmail = <S extends { api: readonly AnyEndpoint[] }>(
+  guard: Guard,
+  service: S,
+): S => ({
+  ...service,
+  api: service.api.map(one => guarded(guard, one)),
+});
+
+function guarded(guard: Guard, one: AnyEndpoint): AnyEndpoint {
+  const { route } = one;
+  const id = route.operationId ?? '';
+  if (!reachesOut.has(id) && !asksModels.has(id)) return one;
+  const isNeeded = guard.isRequired && (guard.hasModels || reachesOut.has(id));
+  const handle = one.handler as unknown as Handle;
+  const handler: Handle = async c => {
+    if (isNeeded) await check(guard, c.get('principal'));
+    return handle(c);
+  };
+  return {
+    ...one,
+    route: { ...route, problems: [...(route.problems ?? []), 'accounts.email_unverified'] },
+    handler: handler as unknown as AnyEndpoint['handler'],
+  };
+}
+
+async function check({ isVerified, accountOf }: Guard, principal: Principal): Promise<void> {
+  const isOwner = principal.kind === 'account';
+  const accountId = isOwner
+    ? principal.accountId
+    : principal.kind === 'endUser'
+      ? await accountOf(principal.tenantId)
+      : undefined;
+  // Somebody without an account is refused by whoever they ask.
+  if (accountId === undefined || (await isVerified(accountId))) return;
+  throw accountsErrors.create(
+    'accounts.email_unverified',
+    isOwner
+      ? 'Verify your e-mail address first: there is a link in the mail that you got, and another one in your account.'
+      : 'The account of this tenant has not verified its e-mail address.',
+  );
+}

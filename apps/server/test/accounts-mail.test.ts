@@ -1,0 +1,83 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createClient, StakError } from '@stak/client';
+import { createLogger } from '@stak/kit';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { readServerConfig } from '../src/config.ts';
+import { startServer } from '../src/server.ts';
+
+async function open(variables: Record<string, string>) {
+  const folder = await mkdtemp(join(tmpdir(), 'stak-mails-'));
+  const env = { STAK_SMTP_URL: pathToFileURL(folder).href, ...variables };
+  const server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, env), {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+  });
+  onTestFinished(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true });
+  });
+  // The newest mail with this subject, when it has come; broken lines put together again.
+  const mail = (subject: string) =>
+    vi.waitFor(async () => {
+      const files = (await readdir(folder)).filter(name => name.endsWith('.eml')).toSorted();
+      const texts = await Promise.all(files.map(name => readFile(join(folder, name), 'utf8')));
+      const found = texts.findLast(text => text.includes(`Subject: ${subject}`));
+      expect(found, subject).toBeDefined();
+      return found!.replaceAll('=\r\n', '').replaceAll('=3D', '=');
+    }, 10_000);
+  return { url: server.url, mail };
+}
+
+const person = { email: 'ann@example.com', password: 'seven green umbrellas', name: 'Ann', cookie: false };
+const codeOf = (error: unknown) => (error instanceof StakError ? error.code : error);
+
+it('lets nobody reach out who has not shown that the address is theirs', async () => {
+  const { url, mail } = await open({
+    STAK_REQUIRE_VERIFIED_EMAIL: 'true',
+    STAK_OPENAI_URL: 'http://127.0.0.1:9/v1',
+  });
+  const { data } = await createClient({ baseUrl: url }).accounts.signUp({ body: person });
+  const client = createClient({ baseUrl: url, token: data.access_token });
+  const { data: made } = await client.webhooks.createSource({ body: { name: 'shop' } });
+  const connect = () =>
+    client.webhooks.createConnection({
+      sourceId: made.sourceId,
+      body: { name: 'out', destinationUrl: 'https://example.com/hook' },
+    });
+  await client.tenants.create({ body: { tenant_id: 'shop', name: 'Shop', status: 'active' } });
+  await client.tenants.createUser({ tenant_id: 'shop', body: { user_id: 'bob', display_name: 'Bob' } });
+  const { data: minted } = await client.tenants.mintToken({
+    tenant_id: 'shop',
+    body: { sub: 'bob', scope: 'agents:chat' },
+  });
+  const say = () =>
+    createClient({ baseUrl: url, token: minted.token }).agents.sendMessage({
+      tenant_id: 'shop',
+      conversation_id: 'c',
+      body: { content: 'hello' },
+    });
+  await expect(connect().catch(codeOf)).resolves.toBe('accounts.email_unverified');
+  await expect(say().catch(codeOf)).resolves.toBe('accounts.email_unverified');
+
+  const token = /#token=(\S+)/.exec(await mail('Verify your address for Stak'))![1]!;
+  await client.accounts.verifyEmail({ body: { token } });
+  await expect(connect()).resolves.toMatchObject({ status: 201 });
+  await expect(say().catch(codeOf)).resolves.not.toBe('accounts.email_unverified');
+});
+
+it('gets a forgotten password back, with the name and the colour of whoever runs the server', async () => {
+  const { url, mail } = await open({ STAK_BRAND_NAME: 'Ferry', STAK_BRAND_COLOR: '#aa3300' });
+  const { accounts } = createClient({ baseUrl: url });
+  await accounts.signUp({ body: person });
+  await accounts.requestPasswordReset({ body: { email: person.email } });
+  const text = await mail('Reset your Ferry password');
+  expect(text).toContain('#aa3300');
+  const token = /#token=(\S+)/.exec(text)![1]!;
+  await accounts.finishPasswordReset({ body: { token, newPassword: 'eleven blue lampposts' } });
+  const { email } = person;
+  const answer = await accounts.logIn({ body: { email, password: 'eleven blue lampposts', cookie: false } });
+  expect(answer.status).toBe(200);
+});

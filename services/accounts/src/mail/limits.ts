@@ -1,0 +1,12 @@
+// Everything about the outbox that waits, grows or is tried again, and why it stops where it stops.
+
+export const leaseMs = 120_000; // longer than sending may take; a mail of a crashed worker waits this long where nobody can tell
+export const sendMs = 60_000; // half a lease, so that a result is never written after it
+export const attempts = 30; // with the delays below, about a day of a mail server that is down
+export const retryFirstMs = 5_000;
+export const retryMostMs = 60 * 60_000;
+export const batch = 5; // mails of one process on their way at the same time
+export const pollMs = 15_000; // mails of other processes, of commands and of late indexes are noticed this late
+export const failureChars = 300;
+export const keptS = 3 * 24 * 60 * 60; // unless the mail itself says less: nobody wants an older one
+export const detailChars = 300; // of a name, an address or a device in a mail

@@ -1,0 +1,231 @@
+import {
+  createBell,
+  cutText,
+  type Owners,
+  type Random,
+  type Sealer,
+  type Worker,
+  watchGone,
+} from '@stak/kit';
+import { type Brand, type Mailer, type MailOutcome, renderMail } from '@stak/mail';
+import { failedStep, isUnavailable, tableErrors, type WriteStep, write } from '@stak/table';
+import { type Base, inSeconds, isoTime } from '../deps.ts';
+import * as limits from './limits.ts';
+import { mailsDue, type OutgoingMail, outgoingMail } from './table.ts';
+import { contentOf, type MailKind } from './texts.ts';
+
+export type NewMail = {
+  kind: MailKind;
+  to: string;
+  userId?: string;
+  details?: Readonly<Record<string, string>>;
+  token?: string; // for its link
+  keptS?: number; // how long anybody wants it
+};
+
+// A mail is written in the transaction of the deed that causes it, and sent by whichever worker claims it first. It may
+// be sent twice, when a worker dies after it was sent; its Message-ID is the same then.
+export type Outbox = {
+  isOpen: boolean; // whether this server sends mail at all
+  // For a transaction: nothing, where no mail is sent.
+  steps(...mails: readonly NewMail[]): Record<string, WriteStep>;
+  // Call it when the transaction is made: a worker of this process looks at once.
+  ring(): void;
+  // Sends what is due, and tells when the next one will be.
+  sendDue(signal: AbortSignal): Promise<number>;
+  workers: readonly Worker[];
+};
+
+export type MailSettings = { mailer: Mailer; brand: Brand };
+
+type OutboxDeps = Base & {
+  sealer: Sealer;
+  owners: Owners;
+  random: Random;
+  mail: MailSettings | undefined;
+  // What a request comes to, now that somebody looks: the steps that make it a mail, or none.
+  resolve(request: OutgoingMail): Promise<Readonly<Record<string, WriteStep>>>;
+};
+
+type Due = OutgoingMail & { nextAtMs: number };
+
+type Key = { userId: string; mailId: string };
+const placeOf = ({ userId, mailId }: Key) => `ferryhook-main/USER#${userId}/MAIL#${mailId}/sealedToken`;
+
+export function createOutbox(deps: OutboxDeps): Outbox {
+  const { clock, mail } = deps;
+  const bell = createBell(clock);
+  const sendDue = (signal: AbortSignal) => (mail ? sendRound(deps, mail, signal) : Promise.resolve(Infinity));
+  const worker: Worker = {
+    name: 'accounts-mail',
+    async run(signal) {
+      const gone = watchGone(deps.owners, bell.ring);
+      try {
+        while (!signal.aborted) {
+          await gone.check(() => releaseGone(deps));
+          const nextMs = await sendDue(signal);
+          await bell.wait(Math.min(limits.pollMs, Math.max(0, nextMs - clock.now())), signal);
+        }
+      } finally {
+        gone.stop();
+        await mail?.mailer.close();
+      }
+    },
+  };
+  return {
+    isOpen: mail !== undefined,
+    steps: (...mails) =>
+      mail === undefined
+        ? {}
+        : Object.fromEntries(
+            mails.map(one => [`mail ${one.kind}`, write.put(outgoingMail, entryOf(deps, one))]),
+          ),
+    ring: bell.ring,
+    sendDue,
+    workers: mail ? [worker] : [],
+  };
+}
+
+function entryOf({ clock, ids, sealer }: OutboxDeps, mail: NewMail): OutgoingMail {
+  const mailId = ids.next('mal');
+  const { userId = mailId } = mail;
+  const nowMs = clock.now();
+  const details = Object.entries(mail.details ?? {}).map(([name, text]) => [
+    name,
+    cutText(text, limits.detailChars),
+  ]);
+  return {
+    mailId,
+    userId,
+    kind: mail.kind,
+    to: mail.to,
+    details: Object.fromEntries(details),
+    sealedToken: mail.token === undefined ? undefined : sealer.seal(mail.token, placeOf({ userId, mailId })),
+    nextAtMs: nowMs,
+    fence: 0,
+    attempts: 0,
+    createdAt: isoTime(nowMs),
+    expiresAt: inSeconds(nowMs) + (mail.keptS ?? limits.keptS),
+  };
+}
+
+// Makes due now what a dead process had claimed, instead of when its lease ends.
+async function releaseGone({ store, clock, owners }: OutboxDeps): Promise<void> {
+  const nowMs = clock.now();
+  const range = { after: { nextAtMs: nowMs }, to: { nextAtMs: nowMs + limits.leaseMs } };
+  for await (const { userId, mailId } of store.all(mailsDue, {}, range)) {
+    const claimed = await store.get(outgoingMail, { userId, mailId }, { consistent: true });
+    if (claimed?.owner === undefined || !(await owners.isGone(claimed.owner))) continue;
+    const change = { set: { nextAtMs: nowMs }, remove: ['owner'] as const };
+    const options = { if: { fence: claimed.fence, owner: claimed.owner }, current: claimed };
+    await ignoreLostLease(
+      store.update(outgoingMail, { userId, mailId }, change, { ...options, pattern: 'take over a mail' }),
+    );
+  }
+}
+
+async function sendRound(deps: OutboxDeps, mail: MailSettings, signal: AbortSignal): Promise<number> {
+  while (!signal.aborted) {
+    const { items } = await deps.store.query(mailsDue, {}, { limit: limits.batch });
+    const nowMs = deps.clock.now();
+    const due = items.filter(one => (one.nextAtMs ?? 0) <= nowMs) as Due[];
+    const handled = await Promise.all(due.map(one => handleOne(deps, mail, one)));
+    // An index that is behind shows what somebody else has claimed: that goes away by itself, later.
+    if (!handled.includes(true))
+      return items.find(one => (one.nextAtMs ?? 0) > nowMs)?.nextAtMs ?? nowMs + limits.pollMs;
+  }
+  return Infinity;
+}
+
+// True if it was ours to handle.
+async function handleOne(deps: OutboxDeps, mail: MailSettings, seen: Due): Promise<boolean> {
+  const mine = await claim(deps, seen);
+  if (!mine) return false;
+  const { userId, mailId, fence } = mine;
+  const key = { userId, mailId };
+  try {
+    if (mine.kind === 'password.reset_requested') {
+      const done = write.delete(outgoingMail, key, { if: { fence } });
+      const steps = await deps.resolve(mine);
+      await ignoreLostLease(
+        deps.store.transact({ done, ...steps }, { pattern: 'resolve a request for mail' }),
+      );
+      return true;
+    }
+    const outcome = await send(deps, mail, mine);
+    if (outcome.status === 'refused') await giveUp(deps, mine, outcome.detail);
+    else await ignoreLostLease(deps.store.delete(outgoingMail, key, { if: { fence } }));
+  } catch (error) {
+    await giveBack(deps, mine, error);
+  }
+  return true;
+}
+
+// Until the lease ends nobody else sees it as due. A worker that dies leaves it to the next one.
+async function claim({ store, clock, owners }: OutboxDeps, seen: Due): Promise<OutgoingMail | undefined> {
+  const { userId, mailId, fence, nextAtMs } = seen;
+  const key = { userId, mailId };
+  if (seen.expiresAt <= inSeconds(clock.now())) {
+    await ignoreLostLease(store.delete(outgoingMail, key, { if: { fence, nextAtMs } }));
+    return undefined;
+  }
+  const set = { nextAtMs: clock.now() + limits.leaseMs, fence: fence + 1, owner: owners.next() };
+  const options = { if: { fence, nextAtMs }, current: seen, pattern: 'claim mail' };
+  return ignoreLostLease(store.update(outgoingMail, key, { set }, options));
+}
+
+async function send(
+  { sealer, clock }: OutboxDeps,
+  { mailer, brand }: MailSettings,
+  { userId, mailId, kind, to, details, sealedToken }: OutgoingMail,
+): Promise<MailOutcome> {
+  const token = sealedToken === undefined ? '' : sealer.openText(sealedToken, placeOf({ userId, mailId }));
+  const over = new AbortController();
+  const late = clock.sleep(limits.sendMs, over.signal).then(() => {
+    throw new Error('the mail was not taken in time');
+  });
+  late.catch(() => {});
+  try {
+    const rendered = renderMail(brand, contentOf(kind, { brand, details, token }));
+    return await Promise.race([mailer.send({ id: mailId, to, ...rendered }), late]);
+  } finally {
+    over.abort();
+  }
+}
+
+async function giveBack(deps: OutboxDeps, mine: OutgoingMail, failure: unknown): Promise<void> {
+  const { store, clock, random, log } = deps;
+  const { userId, mailId, fence, kind } = mine;
+  // A store that throttles or is away is no fault of the mail.
+  const attempts = mine.attempts + (isUnavailable(failure) ? 0 : 1);
+  const message = failure instanceof Error ? failure.message : String(failure);
+  if (attempts >= limits.attempts) return giveUp(deps, mine, message);
+  log.warn({ err: failure, mailId, kind, attempts }, 'a mail could not be sent; it is tried again');
+  const fullMs = Math.min(limits.retryMostMs, limits.retryFirstMs * 2 ** Math.max(0, attempts - 1));
+  const nextAtMs = clock.now() + Math.round(fullMs / 2 + (fullMs / 2) * random());
+  const set = { attempts, nextAtMs, failure: cutText(message, limits.failureChars) };
+  const options = { if: { fence }, current: mine, pattern: 'mail failed' };
+  await ignoreLostLease(store.update(outgoingMail, { userId, mailId }, { set, remove: ['owner'] }, options));
+}
+
+// It leaves the index, and stays for a while to be looked at. Its secret goes.
+async function giveUp({ store, log }: OutboxDeps, mine: OutgoingMail, why: string): Promise<void> {
+  const { userId, mailId, fence, kind } = mine;
+  log.error({ mailId, kind, why }, 'a mail was given up');
+  const change = {
+    set: { attempts: mine.attempts + 1, failure: cutText(why, limits.failureChars) },
+    remove: ['nextAtMs', 'owner', 'sealedToken'] as const,
+  };
+  const options = { if: { fence }, current: mine, pattern: 'mail given up' };
+  await ignoreLostLease(store.update(outgoingMail, { userId, mailId }, change, options));
+}
+
+async function ignoreLostLease<T>(writing: Promise<T>): Promise<T | undefined> {
+  try {
+    return await writing;
+  } catch (error) {
+    const isLost = tableErrors.includes(error) && error.code === 'table.condition_failed';
+    if (isLost || failedStep(error)?.step === 'done') return undefined;
+    throw error;
+  }
+}

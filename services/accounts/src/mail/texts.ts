@@ -1,0 +1,105 @@
+import type { Brand, MailContent } from '@stak/mail';
+
+export const mailKinds = [
+  'password.reset_requested', // for an address that may have no account: a worker looks
+  'password.reset',
+  'password.changed',
+  'email.verify',
+  'email.confirm_new',
+  'email.confirm_old',
+  'email.unavailable',
+  'email.changed',
+  'session.new_device',
+  'factor.changed',
+] as const;
+export type MailKind = (typeof mailKinds)[number];
+
+type Filled = { brand: Brand; details: Readonly<Record<string, string>>; token: string };
+
+const linkTo = ({ brand, token }: Filled, page: string): string =>
+  // After the `#`, which no browser sends: neither a proxy's log nor a Referer holds the token.
+  `${brand.url}/console/${page}${token === '' ? '' : `#token=${token}`}`;
+const hello = ({ details }: Filled): string => `Hello ${details.name ?? ''},`;
+const notYou = 'If it was not you, reset your password at once and end all sessions in your account.';
+const ofYours = ({ brand }: Filled): string =>
+  `You get this because this address belongs to an account at ${brand.url}.`;
+
+// What each mail says, in one place, so that they sound alike.
+const texts: Readonly<Record<MailKind, (filled: Filled) => MailContent>> = {
+  'password.reset_requested': () => {
+    throw new TypeError('A request for a mail is no mail');
+  },
+  'password.reset': filled => ({
+    subject: `Reset your ${filled.brand.name} password`,
+    paragraphs: [hello(filled), 'Choose a new password with the link below. It ends all your sessions.'],
+    action: { label: 'Choose a new password', url: linkTo(filled, 'reset-password') },
+    note: 'The link works once, and for an hour. If you did not ask for it, ignore this mail: nothing changes.',
+    reason: `You get this because someone asked to reset the password of this address at ${filled.brand.url}.`,
+  }),
+  'password.changed': filled => ({
+    subject: `Your ${filled.brand.name} password was changed`,
+    paragraphs: [hello(filled), `Your password was changed on ${filled.details.at}.`, notYou],
+    action: { label: 'Reset the password', url: linkTo(filled, 'forgot-password') },
+    reason: ofYours(filled),
+  }),
+  'email.verify': filled => ({
+    subject: `Verify your address for ${filled.brand.name}`,
+    paragraphs: [hello(filled), 'Please confirm that this is your address.'],
+    action: { label: 'Verify the address', url: linkTo(filled, 'verify-email') },
+    note: 'The link works for 24 hours, once you have signed in. If you made no account, ignore this mail.',
+    reason: `You get this because an account was made with this address at ${filled.brand.url}.`,
+  }),
+  'email.confirm_new': filled => ({
+    subject: `Confirm your new address for ${filled.brand.name}`,
+    paragraphs: [hello(filled), 'You want to sign in with this address from now on. Please confirm it.'],
+    action: { label: 'Confirm the new address', url: linkTo(filled, 'confirm-email') },
+    note: 'The link works for 24 hours, while you are signed in. If you did not ask for it, ignore this mail.',
+    reason: `You get this because someone entered this address as their new one at ${filled.brand.url}.`,
+  }),
+  'email.confirm_old': filled => ({
+    subject: `Confirm the change of your address for ${filled.brand.name}`,
+    paragraphs: [
+      hello(filled),
+      `You want to sign in with ${filled.details.email} instead of this address. Please confirm it from here, too.`,
+    ],
+    action: { label: 'Confirm the change', url: linkTo(filled, 'confirm-email') },
+    note: `The link works for 24 hours, while you are signed in. ${notYou}`,
+    reason: ofYours(filled),
+  }),
+  'email.unavailable': filled => ({
+    subject: `You already have a ${filled.brand.name} account`,
+    paragraphs: [
+      'Hello,',
+      'Someone wanted to move their account to this address, which already has one. Nothing has changed.',
+    ],
+    note: 'If it was you, sign in with this address, or delete its account first.',
+    reason: ofYours(filled),
+  }),
+  'email.changed': filled => ({
+    subject: `Your ${filled.brand.name} address was changed`,
+    paragraphs: [
+      hello(filled),
+      `Since ${filled.details.at} you sign in with ${filled.details.email}, and no longer with this address.`,
+      'If it was not you, write to those who run this server at once.',
+    ],
+    reason: `You get this because this address belonged to an account at ${filled.brand.url}.`,
+  }),
+  'session.new_device': filled => ({
+    subject: `New sign-in to ${filled.brand.name}`,
+    paragraphs: [
+      hello(filled),
+      `Someone signed in to your account with ${filled.details.device} from ${filled.details.address} on ${filled.details.at}.`,
+      `If it was you, there is nothing to do. ${notYou}`,
+    ],
+    action: { label: 'Look at your sessions', url: linkTo(filled, 'account?tab=sessions') },
+    reason: `${ofYours(filled)} It comes with the first sign-in from a device or a network.`,
+  }),
+  'factor.changed': filled => ({
+    subject: `Sign-in to ${filled.brand.name} was changed`,
+    paragraphs: [hello(filled), `${filled.details.what} on ${filled.details.at}.`, notYou],
+    action: { label: 'Look at your security', url: linkTo(filled, 'account?tab=security') },
+    reason: ofYours(filled),
+  }),
+};
+
+export const contentOf = (kind: MailKind, filled: Filled): MailContent => texts[kind](filled);

@@ -1,0 +1,198 @@
+import { failedStep, is, tableErrors, write } from '@stak/table';
+import { inSeconds, isoTime } from '../deps.ts';
+import { accountsErrors, userNotFound } from '../errors.ts';
+import { proveOwner, type Signed } from '../sign-in.ts';
+import type { Profile } from '../table.ts';
+import * as limits from './limits.ts';
+import type { RecoveryDeps } from './recovery-api.ts';
+import { type EmailChange, emailChange } from './table.ts';
+import {
+  findToken,
+  type MailedToken,
+  newToken,
+  parseToken,
+  tokenRefused,
+  useStep,
+  verificationSteps,
+} from './tokens.ts';
+
+const needMail = ({ outbox }: RecoveryDeps): void => {
+  if (!outbox.isOpen)
+    throw accountsErrors.create('accounts.no_mail', 'This server sends no mail. Ask those who run it.');
+};
+
+export async function sendVerification(deps: RecoveryDeps, { userId, address }: Signed): Promise<void> {
+  needMail(deps);
+  const user = await readUser(deps, userId);
+  if (user.emailVerified)
+    throw accountsErrors.create('accounts.already_verified', 'Your address is verified.');
+  await deps.throttle.tryMail({ email: user.email, address });
+  await deps.store.transact(verificationSteps(deps, user), { pattern: 'send verification' });
+  deps.outbox.ring();
+}
+
+// They have to be signed in besides: or the owner of a mailbox would vouch for an account that a stranger has made with
+// their address.
+export async function verifyEmail(deps: RecoveryDeps, signed: Signed, text: string): Promise<void> {
+  const { users, audit } = deps;
+  const { userId, sessionId, address, requestId } = signed;
+  await deps.throttle.tryToken(address);
+  const token = ownToken(text, userId);
+  const { email } = await findToken(deps, token, 'verify');
+  const deed = { action: 'email.verified', via: 'session', credentialId: sessionId, address, requestId };
+  for (let left = limits.settleAttempts; ; left--) {
+    const user = await readUser(deps, userId);
+    if (user.email !== email) throw tokenRefused();
+    try {
+      const also = { 'the token': useStep(deps, token, 'verify'), audit: audit.step(userId, deed) };
+      await users.update(userId, { emailVerified: true }, { ifVersion: user.version, also });
+      return;
+    } catch (error) {
+      if (failedStep(error)?.step === 'the token') throw tokenRefused();
+      if (!isRace(error) || left === 1) throw error;
+    }
+  }
+}
+
+// Whether somebody has the new address already is told to its owner only. Both cases write as much and take as long.
+export async function requestEmailChange(
+  deps: RecoveryDeps,
+  signed: Signed,
+  { email: newEmail, password }: { email: string; password?: string },
+): Promise<void> {
+  needMail(deps);
+  const { store, clock, users, throttle, outbox, audit } = deps;
+  const { userId, sessionId, address, requestId } = signed;
+  const user = await proveOwner(deps, signed, password);
+  if (user.email === newEmail)
+    throw accountsErrors.create('accounts.email_unchanged', 'This is your address already.');
+  await throttle.tryMail({ email: newEmail, address });
+  const isFree = (await users.findProfile('email', newEmail)) === undefined;
+  const [forNew, forOld] = [newToken(userId), newToken(userId)];
+  const needsOld = user.emailVerified === true; // nobody has shown yet that the old one is theirs
+  const change: EmailChange = {
+    userId,
+    oldEmail: user.email,
+    newEmail,
+    newHash: forNew.hash,
+    oldHash: needsOld ? forOld.hash : undefined,
+    createdAt: isoTime(clock.now()),
+    expiresAt: inSeconds(clock.now()) + limits.emailChangeS,
+  };
+  const { name } = user;
+  const keptS = limits.emailChangeS;
+  const toNew = isFree
+    ? {
+        kind: 'email.confirm_new' as const,
+        to: newEmail,
+        userId,
+        details: { name },
+        token: forNew.text,
+        keptS,
+      }
+    : { kind: 'email.unavailable' as const, to: newEmail, userId, keptS };
+  const toOld = {
+    kind: 'email.confirm_old' as const,
+    to: user.email,
+    userId,
+    details: { name, email: newEmail },
+    token: forOld.text,
+    keptS,
+  };
+  const deed = {
+    action: 'email.change_requested',
+    via: 'session',
+    credentialId: sessionId,
+    address,
+    requestId,
+  };
+  const steps = {
+    'the change': write.put(emailChange, change),
+    audit: audit.step(userId, deed),
+    ...outbox.steps(toNew, ...(needsOld ? [toOld] : [])),
+  };
+  await store.transact(steps, { pattern: 'request a change of address' });
+  outbox.ring();
+}
+
+// Whether the change is made, or waits for the other side.
+export async function confirmEmailChange(
+  deps: RecoveryDeps,
+  signed: Signed,
+  text: string,
+): Promise<'changed' | 'waiting'> {
+  await deps.throttle.tryToken(signed.address);
+  const { hash } = ownToken(text, signed.userId);
+  for (let left = limits.settleAttempts; ; left--) {
+    const { userId } = signed;
+    const change = await deps.store.get(emailChange, { userId }, { consistent: true });
+    const side = change?.newHash === hash ? 'newHash' : change?.oldHash === hash ? 'oldHash' : undefined;
+    if (!change || !side) throw tokenRefused();
+    const other = side === 'newHash' ? 'oldHash' : 'newHash';
+    try {
+      if (change[other] === undefined) {
+        await writeEmailChange(deps, signed, change, side);
+        return 'changed';
+      }
+      const unchanged = { [side]: hash, [other]: change[other] };
+      await deps.store.update(
+        emailChange,
+        { userId },
+        { remove: [side] },
+        { if: unchanged, current: change },
+      );
+      return 'waiting';
+    } catch (error) {
+      const isLost = tableErrors.includes(error) && error.code === 'table.condition_failed';
+      const isRaced = isLost || isRace(error) || failedStep(error)?.step === 'the change';
+      if (!isRaced || left === 1) throw error;
+    }
+  }
+}
+
+async function writeEmailChange(
+  { users, audit, outbox, clock }: RecoveryDeps,
+  { userId, sessionId, address, requestId }: Signed,
+  { oldEmail, newEmail, ...change }: EmailChange,
+  side: 'newHash' | 'oldHash',
+): Promise<void> {
+  const other = side === 'newHash' ? 'oldHash' : 'newHash';
+  const user = await users.readProfile(userId);
+  if (!user || user.email !== oldEmail) throw tokenRefused();
+  const by = { via: 'session', credentialId: sessionId, address, requestId };
+  const deed = { action: 'email.changed', detail: `${oldEmail} to ${newEmail}`, ...by };
+  const isSame = { [side]: change[side], [other]: is.absent };
+  await users.update(
+    userId,
+    { email: newEmail, emailVerified: true },
+    {
+      ifVersion: user.version,
+      also: {
+        'the change': write.delete(emailChange, { userId }, { ifPresent: true, if: isSame }),
+        audit: audit.step(userId, deed),
+        ...outbox.steps({
+          kind: 'email.changed',
+          to: oldEmail,
+          userId,
+          details: { name: user.name, email: newEmail, at: isoTime(clock.now()) },
+        }),
+      },
+    },
+  );
+  outbox.ring();
+}
+
+function ownToken(text: string, userId: string): MailedToken {
+  const token = parseToken(text);
+  if (token.userId !== userId) throw tokenRefused();
+  return token;
+}
+
+const isRace = (error: unknown): boolean =>
+  accountsErrors.includes(error) && error.code === 'accounts.changed';
+
+async function readUser({ users }: RecoveryDeps, userId: string): Promise<Profile> {
+  const user = await users.readProfile(userId);
+  if (!user) throw userNotFound();
+  return user;
+}

@@ -1,0 +1,14 @@
+// What is mailed to prove an address, how long it works and how often it may be asked for.
+
+const minute = 60;
+const hour = 60 * minute;
+
+export const resetS = hour; // a mailbox that is read over somebody's shoulder tomorrow opens nothing
+export const verifyS = 24 * hour;
+export const emailChangeS = 24 * hour;
+export const mailWindowS = hour;
+export const mailsPerAddress = 5; // to one address in a window: enough for a mail that was lost twice
+export const mailsPerCaller = 20; // a window; an office behind one address forgets less
+export const tokensTriedPerCaller = 60; // a quarter of an hour; nobody types a token
+export const tokenChars = 120; // an id, a dot and 43 characters
+export const settleAttempts = 3; // of a change that meets another one of the same account

@@ -1,0 +1,123 @@
+import { failedStep, type WriteStep } from '@stak/table';
+import { endApiKeys } from '../api-keys.ts';
+import { isoTime, type Origin } from '../deps.ts';
+import { accountsErrors } from '../errors.ts';
+import type { OutgoingMail } from '../mail/table.ts';
+import { checkPassword } from '../password-policy.ts';
+import type { Profile } from '../table.ts';
+import * as limits from './limits.ts';
+import type { RecoveryDeps } from './recovery-api.ts';
+import { findToken, newToken, parseToken, tokenRefused, tokenSteps, useStep } from './tokens.ts';
+
+// Somebody has forgotten a password. Whether the address has an account is looked up later, by the worker that sends
+// mail: what happens here is the same for every address, and takes as long.
+export async function requestReset(
+  { store, throttle, outbox }: RecoveryDeps,
+  email: string,
+  origin: Origin,
+): Promise<void> {
+  if (!outbox.isOpen)
+    throw accountsErrors.create(
+      'accounts.no_mail',
+      'This server sends no mail. Ask those who run it to reset your password.',
+    );
+  await throttle.tryMail({ email, address: origin.address });
+  const details = { address: origin.address ?? '', requestId: origin.requestId ?? '' };
+  const request = { kind: 'password.reset_requested' as const, to: email, details, keptS: limits.resetS };
+  await store.transact(outbox.steps(request), { pattern: 'request a password reset' });
+  outbox.ring();
+}
+
+// What the request comes to: a token and a mail, or nothing.
+export async function resolveReset(
+  deps: Pick<RecoveryDeps, 'users' | 'audit' | 'clock' | 'outbox'>,
+  { to, details }: OutgoingMail,
+): Promise<Readonly<Record<string, WriteStep>>> {
+  const user = await deps.users.findProfile('email', to);
+  if (!user || user.deletingAt !== undefined) return {};
+  const { userId, email, name } = user;
+  const { text, hash } = newToken(userId);
+  const deed = {
+    action: 'password.reset_requested',
+    via: 'mail',
+    address: details.address || undefined,
+    requestId: details.requestId || undefined,
+  };
+  return {
+    ...tokenSteps(deps, { userId, purpose: 'reset', hash, email, lifeS: limits.resetS }),
+    audit: deps.audit.step(userId, deed),
+    ...deps.outbox.steps({
+      kind: 'password.reset',
+      to: email,
+      userId,
+      details: { name },
+      token: text,
+      keptS: limits.resetS,
+    }),
+  };
+}
+
+// The token, the password and the end of all sessions are one transaction: of two who come with one token, one wins,
+// and whoever had the old password is out.
+export async function finishReset(
+  deps: RecoveryDeps,
+  { token: text, newPassword }: { token: string; newPassword: string },
+  origin: Origin,
+): Promise<void> {
+  const { users, passwords, sessions, throttle } = deps;
+  await throttle.tryToken(origin.address);
+  const token = parseToken(text);
+  const { email } = await findToken(deps, token, 'reset');
+  const first = await users.readProfile(token.userId);
+  if (!first || first.email !== email) throw tokenRefused();
+  await checkPassword(newPassword, first, 'newPassword');
+  const passwordHash = await passwords.hash(newPassword);
+  for (let left = limits.settleAttempts; ; left--) {
+    const user = await users.readProfile(token.userId);
+    if (!user || user.email !== email || user.deletingAt !== undefined) throw tokenRefused();
+    try {
+      await writeReset(deps, user, { token: useStep(deps, token, 'reset'), passwordHash, origin });
+      if (!user.emailVerified) await endApiKeys(deps.apiKeys, user.userId);
+      break;
+    } catch (error) {
+      if (failedStep(error)?.step === 'the token') throw tokenRefused();
+      const isRace = accountsErrors.includes(error) && error.code === 'accounts.changed';
+      if (!isRace || left === 1) throw error;
+    }
+  }
+  deps.outbox.ring();
+  // Whoever got in with the old password while we were looking is in the table by now, and nobody comes after.
+  await sessions.revokeAll(token.userId);
+}
+
+async function writeReset(
+  { users, sessions, audit, clock, outbox }: RecoveryDeps,
+  user: Profile,
+  { token, passwordHash, origin }: { token: WriteStep; passwordHash: string; origin: Origin },
+): Promise<void> {
+  const { userId, email, name, version } = user;
+  const { address, requestId } = origin;
+  const deed = { action: 'password.reset', via: 'mail', address, requestId };
+  const { steps, forget } = await sessions.stepsToEndAll(userId);
+  // Nobody had shown that the address is theirs until now: what they left to get in with goes, too.
+  const strangers = user.emailVerified ? {} : { githubId: null, googleId: null };
+  await users.update(
+    userId,
+    { passwordHash, emailVerified: true, ...strangers },
+    {
+      ifVersion: version,
+      also: {
+        'the token': token,
+        audit: audit.step(userId, deed),
+        ...outbox.steps({
+          kind: 'password.changed',
+          to: email,
+          userId,
+          details: { name, at: isoTime(clock.now()) },
+        }),
+        ...Object.fromEntries(steps),
+      },
+    },
+  );
+  forget();
+}

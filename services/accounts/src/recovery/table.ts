@@ -1,0 +1,42 @@
+import { entity, type ItemOf, type WriteStep, write } from '@stak/table';
+import { z } from 'zod';
+import { ferryhookMain } from '../table.ts';
+
+export const tokenPurposes = ['reset', 'verify'] as const;
+export type TokenPurpose = (typeof tokenPurposes)[number];
+
+export const mailedToken = entity(ferryhookMain, {
+  name: 'mailed token',
+  description: 'What a link in a mail proves, by its hash. One for each purpose: a newer mail replaces it.',
+  schema: z.object({
+    userId: z.string(),
+    purpose: z.enum(tokenPurposes),
+    tokenHash: z.string(),
+    email: z.string().describe('Where it was sent: it is good while that is the address of the account'),
+    createdAt: z.string().describe('ISO timestamp'),
+    expiresAt: z.int().describe('The second after which it is good for nothing'),
+  }),
+  key: { partition: 'USER#{userId}', sort: 'TOKEN#{purpose}' },
+});
+
+export const emailChange = entity(ferryhookMain, {
+  name: 'change of address',
+  description: 'Waits until both addresses have confirmed it. A hash goes when its side has.',
+  schema: z.object({
+    userId: z.string(),
+    oldEmail: z.string(),
+    newEmail: z.string(),
+    oldHash: z.string().optional(),
+    newHash: z.string().optional(),
+    createdAt: z.string().describe('ISO timestamp'),
+    expiresAt: z.int().describe('The second after which it is forgotten'),
+  }),
+  key: { partition: 'USER#{userId}', sort: 'EMAILCHANGE' },
+});
+export type EmailChange = ItemOf<typeof emailChange>;
+
+// What goes with an account.
+export const recoveryErasure = (userId: string): WriteStep[] => [
+  ...tokenPurposes.map(purpose => write.delete(mailedToken, { userId, purpose })),
+  write.delete(emailChange, { userId }),
+];

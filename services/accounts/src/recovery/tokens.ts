@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { is, type WriteStep, write } from '@stak/table';
+import { type Base, inSeconds, isoTime, sha256 } from '../deps.ts';
+import { accountsErrors } from '../errors.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import * as limits from './limits.ts';
+import { mailedToken, type TokenPurpose } from './table.ts';
+
+// The text names its account, so that it is found by a read; the table keeps a hash of the rest.
+const shape = /^(usr_[a-z0-9]{1,40})\.([A-Za-z0-9_-]{43})$/;
+
+export type MailedToken = { userId: string; hash: string };
+
+export const newToken = (userId: string): { text: string; hash: string } => {
+  const secret = randomBytes(32).toString('base64url');
+  return { text: `${userId}.${secret}`, hash: sha256(secret) };
+};
+
+export function parseToken(text: string): MailedToken {
+  const match = text.length <= limits.tokenChars ? shape.exec(text) : null;
+  if (!match) throw tokenRefused();
+  return { userId: match[1]!, hash: sha256(match[2]!) };
+}
+
+// The same for one that never was, one that was used and one that is too old.
+export const tokenRefused = () =>
+  accountsErrors.create(
+    'accounts.token_refused',
+    'This link was used already, is too old, or was replaced by a newer one. Ask for another.',
+  );
+
+export function tokenSteps(
+  { clock }: Pick<Base, 'clock'>,
+  made: { userId: string; purpose: TokenPurpose; hash: string; email: string; lifeS: number },
+): Record<string, WriteStep> {
+  const { userId, purpose, hash: tokenHash, email, lifeS } = made;
+  const nowMs = clock.now();
+  const item = {
+    userId,
+    purpose,
+    tokenHash,
+    email,
+    createdAt: isoTime(nowMs),
+    expiresAt: inSeconds(nowMs) + lifeS,
+  };
+  return { 'a token': write.put(mailedToken, item) };
+}
+
+// The address that the token was sent to. A look changes nothing: `useStep` does, in the transaction of the deed.
+export async function findToken(
+  { store }: Pick<Base, 'store'>,
+  { userId, hash }: MailedToken,
+  purpose: TokenPurpose,
+): Promise<{ email: string }> {
+  const found = await store.get(mailedToken, { userId, purpose }, { consistent: true });
+  if (!found || found.tokenHash !== hash) throw tokenRefused();
+  return { email: found.email };
+}
+
+export const useStep = (
+  { clock }: Pick<Base, 'clock'>,
+  { userId, hash }: MailedToken,
+  purpose: TokenPurpose,
+): WriteStep =>
+  write.delete(
+    mailedToken,
+    { userId, purpose },
+    { ifPresent: true, if: { tokenHash: hash, expiresAt: is.above(inSeconds(clock.now())) } },
+  );
+
+// The steps that owe somebody a mail with which to show that the address is theirs.
+export function verificationSteps(
+  deps: Pick<Base, 'clock'> & { outbox: Outbox },
+  { userId, email, name }: { userId: string; email: string; name: string },
+) {
+  if (!deps.outbox.isOpen) return {};
+  const { text, hash } = newToken(userId);
+  return {
+    ...tokenSteps(deps, { userId, purpose: 'verify', hash, email, lifeS: limits.verifyS }),
+    ...deps.outbox.steps({
+      kind: 'email.verify',
+      to: email,
+      userId,
+      details: { name },
+      token: text,
+      keptS: limits.verifyS,
+    }),
+  };
+}

@@ -1,0 +1,251 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { manualOwners, seededRandom } from '@stak/kit';
+import { createMailer, type Mailer } from '@stak/mail';
+import { createAdversary } from '@stak/table/adversary';
+import { SMTPServer } from 'smtp-server';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { mailsDue, outgoingMail } from '../src/mail/table.ts';
+import { type Engine, openEmbedded, openMailbox, publicUrl, type Serving, serve } from './open-accounts.ts';
+
+let engine: Engine;
+let house: Serving;
+beforeEach(async () => {
+  engine = await openEmbedded();
+  house = serve(engine);
+});
+afterEach(async () => {
+  await house.settle();
+  await engine.close();
+});
+
+const brand = { name: 'Stak', color: '#0f766e', url: publicUrl };
+const withMailer = (mailer: Mailer, change: Partial<Parameters<typeof serve>[1]> = {}) =>
+  serve(engine, { mail: { mailer, brand }, ...change });
+const never = new AbortController().signal;
+const forgot = (by: Serving, email: string, address = '192.0.2.1') =>
+  by.call('POST', '/v1/auth/password-reset', { send: { email }, address });
+const waiting = async () => (await house.store.query(mailsDue, {})).items;
+
+describe('the outbox', () => {
+  it('waits while the mail server is down, and sends when it is back', async () => {
+    const received: string[] = [];
+    const open = async (port: number) => {
+      const smtp = new SMTPServer({
+        authOptional: true,
+        disabledCommands: ['AUTH', 'STARTTLS'],
+        onData(stream, { envelope }, done) {
+          stream.resume().on('end', () => {
+            received.push(...envelope.rcptTo.map(({ address }) => address));
+            done();
+          });
+        },
+      });
+      smtp.on('error', () => {});
+      const listening = smtp.listen(port, '127.0.0.1');
+      await once(listening, 'listening');
+      const close = () => new Promise<void>(resolve => smtp.close(() => resolve()));
+      return { port: (listening.address() as AddressInfo).port, close };
+    };
+    const first = await open(0);
+    await first.close();
+    const mailer = createMailer({ url: `smtp://127.0.0.1:${first.port}`, from: 'stak@example.com' });
+    onTestFinished(() => mailer.close());
+    const server = withMailer(mailer);
+    await server.signUp('ann@example.com');
+    await server.sendMails(never);
+    const [failed] = await waiting();
+    expect(failed).toMatchObject({ attempts: 1, failure: expect.stringContaining('ECONNREFUSED') });
+    expect(failed!.nextAtMs! - engine.clock.now()).toBeGreaterThan(2_000);
+    await server.sendMails(never); // not due yet
+    expect((await waiting())[0]).toMatchObject({ attempts: 1 });
+
+    const second = await open(first.port);
+    onTestFinished(second.close);
+    await engine.clock.advance(5_000);
+    await server.sendMails(never);
+    expect(received).toEqual(['ann@example.com']);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('gives up in the end, and keeps what it knows without the secret', async () => {
+    let tried = 0;
+    const server = withMailer({
+      send: async () => {
+        tried += 1;
+        throw new Error('down');
+      },
+      close: async () => {},
+    });
+    const { userId } = await server.users.create({ email: 'oauth@example.com', name: 'O' });
+    await forgot(server, 'oauth@example.com');
+    const mail = async () => {
+      for (const one of await waiting()) if (one.kind === 'password.reset') return one;
+      return undefined;
+    };
+    await server.sendMails(never);
+    const { userId: whose, mailId } = (await mail())!;
+    expect(whose).toBe(userId);
+    // An hour is all that a reset is good for: then nobody wants the mail any more.
+    for (let i = 0; i < 60; i++) {
+      await engine.clock.advance(60_000);
+      await server.sendMails(never);
+    }
+    expect(tried).toBeGreaterThan(8);
+    expect(tried).toBeLessThan(20);
+    expect(await waiting()).toEqual([]);
+    expect(await house.store.get(outgoingMail, { userId, mailId })).toBeUndefined();
+  });
+
+  it('does not try again what was refused for good', async () => {
+    let tried = 0;
+    const server = withMailer({
+      async send() {
+        tried += 1;
+        return { status: 'refused', detail: '550 No such user here' };
+      },
+      close: async () => {},
+    });
+    await server.signUp('nobody@example.com');
+    const { userId, mailId } = (await waiting())[0]!;
+    for (let i = 0; i < 3; i++) {
+      await server.sendMails(never);
+      await engine.clock.advance(3_600_000);
+    }
+    expect(tried).toBe(1);
+    const kept = await house.store.get(outgoingMail, { userId, mailId });
+    expect(kept).toMatchObject({ failure: '550 No such user here' });
+    expect(kept).not.toHaveProperty('sealedToken');
+    expect(server.lines.join()).toContain('a mail was given up');
+  });
+
+  it('is sent by another when a worker dies with it, at once where that is known', async () => {
+    const owners = manualOwners();
+    const stuck = withMailer(
+      { send: () => new Promise(() => {}), close: async () => {} },
+      { owners: owners.as('dead') },
+    );
+    await stuck.signUp('ann@example.com');
+    void stuck.sendMails(never);
+    await expect.poll(async () => (await waiting())[0]?.owner).toBeDefined();
+    expect(await house.mailsTo('ann@example.com')).toEqual([]); // claimed, so nobody else sends it
+
+    const { mailer, sent } = openMailbox();
+    const alive = withMailer(mailer, { owners: owners.as('alive') });
+    const stopping = new AbortController();
+    const running = alive.workers.find(({ name }) => name === 'accounts-mail')!.run(stopping.signal);
+    owners.end('dead');
+    await expect.poll(() => sent.map(({ to }) => to)).toEqual(['ann@example.com']);
+    stopping.abort();
+    await running;
+
+    await stuck.signUp('bobby@example.com');
+    void stuck.sendMails(never);
+    await expect.poll(async () => (await waiting())[0]?.owner).toBeDefined();
+    await engine.clock.advance(120_000);
+    expect(await house.mailsTo('bobby@example.com')).toHaveLength(1); // elsewhere, when its lease is over
+  });
+
+  it('loses nothing and forgets nothing when answers of the store get lost', async () => {
+    const client = createAdversary(engine.client, { lostAnswers: 0.2, random: seededRandom(7) });
+    const lossy = serve({ ...engine, client });
+    const emails = Array.from({ length: 12 }, (_, i) => `user${i}@example.com`);
+    for (const email of emails) await lossy.signUp(email);
+    for (let i = 0; i < 12 && (await waiting()).length > 0; i++) {
+      await lossy.sendMails(never);
+      await engine.clock.advance(120_000);
+    }
+    expect(await waiting()).toEqual([]);
+    for (const email of emails) expect((await lossy.mailsTo(email)).length).toBeGreaterThan(0);
+    await lossy.settle();
+  });
+
+  it('writes no mail of a sign-up that is refused', async () => {
+    await house.signUp('ann@example.com');
+    const before = (await waiting()).length;
+    await house.call('POST', '/v1/auth/signup', {
+      send: { email: 'ann@example.com', password: 'seven green umbrellas', name: 'Eve' },
+    });
+    expect(await waiting()).toHaveLength(before);
+  });
+
+  it('takes names as text, whatever they hold', async () => {
+    const name = '<b>Ann</b> "><script>alert(1)</script>';
+    await house.signUp('ann@example.com', { name });
+    const [mail] = await house.mailsTo('ann@example.com');
+    expect(mail?.html).not.toContain('<script');
+    expect(mail?.text).toContain(name);
+    const lines = await house.call('POST', '/v1/auth/signup', {
+      send: {
+        email: 'eve@example.com',
+        password: 'seven green umbrellas',
+        name: 'Eve\r\nBcc: all@example.com',
+      },
+    });
+    expect(lines.status).toBe(400);
+  });
+});
+
+describe('a request for a reset', () => {
+  it('looks the same and costs the same, whether or not the address has an account', async () => {
+    await house.signUp('ann@example.com');
+    await house.users.create({ email: 'oauth@example.com', name: 'O', githubId: '1' });
+    const seen = new Set<string>();
+    for (const email of ['ann@example.com', 'none@example.com', 'oauth@example.com']) {
+      const operations: string[] = [];
+      const noted = <T>(operation: string, call: T): T =>
+        typeof call === 'function'
+          ? (((...input: never[]) => {
+              operations.push(operation);
+              return call(...input);
+            }) as T)
+          : call;
+      const client = Object.fromEntries(
+        Object.entries(engine.client).map(([operation, call]) => [operation, noted(operation, call)]),
+      ) as Engine['client'];
+      const answer = await forgot(serve({ ...engine, client }), email, `192.0.2.${email.length}`);
+      const headers = [...answer.headers].filter(([name]) => !/request-id|ratelimit|date/i.test(name));
+      expect(operations).toContain('transactWrite');
+      seen.add(JSON.stringify([answer.status, headers, await answer.text(), operations]));
+    }
+    expect(seen.size).toBe(1);
+    await house.mailsTo('ann@example.com');
+    expect(await house.mailsTo('none@example.com')).toEqual([]);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('is limited by the address it is for, and by the caller, alike for all', async () => {
+    await house.signUp('ann@example.com');
+    for (const email of ['ann@example.com', 'none@example.com']) {
+      for (let i = 0; i < 5; i++) expect((await forgot(house, email, `192.0.2.${i}`)).status).toBe(202);
+      expect(await house.codeOf(await forgot(house, email, '192.0.2.9'))).toBe('accounts.too_many_attempts');
+    }
+    for (let i = 0; i < 20; i++)
+      expect((await forgot(house, `u${i}@example.com`, '198.51.100.1')).status).toBe(202);
+    expect((await forgot(house, 'u20@example.com', '198.51.100.1')).status).toBe(429);
+  });
+
+  it('comes from our own pages or from programs, and from no other site', async () => {
+    const send = { email: 'ann@example.com' };
+    const headers = { origin: 'https://evil.example' };
+    const foreign = await house.call('POST', '/v1/auth/password-reset', { send, headers });
+    expect(await house.codeOf(foreign)).toBe('accounts.origin_refused');
+    const finish = { token: 'x', newPassword: 'seven green umbrellas' };
+    const other = await house.call('POST', '/v1/auth/password-reset/finish', { send: finish, headers });
+    expect(await house.codeOf(other)).toBe('accounts.origin_refused');
+    const form = await house.call('POST', '/v1/auth/password-reset', {
+      body: 'email=ann@example.com',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(form.status).toBe(415);
+  });
+
+  it('is refused for everybody where no mail is sent', async () => {
+    const quiet = serve(engine, { mail: undefined });
+    await quiet.signUp('ann@example.com');
+    for (const email of ['ann@example.com', 'none@example.com'])
+      expect(await quiet.codeOf(await forgot(quiet, email))).toBe('accounts.no_mail');
+    expect(await waiting()).toEqual([]);
+    expect(openMailbox().sent).toEqual([]);
+  });
+});

@@ -1,0 +1,222 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mailedToken } from '../src/recovery/table.ts';
+import { type Engine, password, type Serving, serve, type Tokens, tokenIn } from './open-accounts.ts';
+
+const fresh = 'seven green umbrellas';
+
+// A forgotten password, a proven address and a changed one, from the request to the mail and back.
+export function testRecovery(name: string, open: () => Promise<Engine>): void {
+  describe(`recovery over ${name}`, () => {
+    let engine: Engine;
+    let house: Serving;
+    let ann: Tokens;
+    beforeEach(async () => {
+      engine = await open();
+      house = serve(engine);
+      ann = await house.signUp('ann@example.com');
+    });
+    afterEach(async () => {
+      await house.settle();
+      await engine.close();
+    });
+
+    const forgot = (email: string, address = '192.0.2.1') =>
+      house.call('POST', '/v1/auth/password-reset', { send: { email }, address });
+    const reset = (token: string, newPassword = fresh, by: Serving = house) =>
+      by.call('POST', '/v1/auth/password-reset/finish', { send: { token, newPassword } });
+    const resetToken = async (email = 'ann@example.com') => {
+      await forgot(email);
+      const mails = await house.mailsTo(email);
+      return tokenIn(mails.find(({ subject }) => subject.startsWith('Reset')));
+    };
+    const me = async (as: string) =>
+      (await (await house.call('GET', '/v1/me', { as })).json()) as Record<string, unknown>;
+    const verifyToken = async (email: string) =>
+      tokenIn((await house.mailsTo(email)).find(({ subject }) => subject.startsWith('Verify')));
+    const verify = (as: string, token: string) =>
+      house.call('POST', '/v1/me/verification/finish', { as, send: { token } });
+
+    it('resets a forgotten password, ends every session, and tells the owner', async () => {
+      const { access_token: old } = ann;
+      const token = await resetToken();
+      expect((await reset(token)).status).toBe(204);
+      expect((await house.call('GET', '/v1/me', { as: old })).status).toBe(401);
+      expect((await house.refresh(ann.refresh_token)).status).toBe(401);
+      expect((await house.logIn('ann@example.com')).status).toBe(401);
+      const again = (await (await house.logIn('ann@example.com', fresh)).json()) as Tokens;
+      // They have read the mail: the address is theirs.
+      expect(await me(again.access_token)).toMatchObject({ emailVerified: true });
+      const [notice] = await house.mailsTo('ann@example.com');
+      expect(notice?.subject).toBe('Your Stak password was changed');
+      const trail = await (await house.call('GET', '/v1/audit', { as: again.access_token })).text();
+      expect(trail).toContain('password.reset_requested');
+      expect(trail).toContain('"password.reset"');
+    });
+
+    it('takes a token once, for an hour, and only the last one', async () => {
+      const first = await resetToken();
+      const second = await resetToken();
+      expect(second).not.toBe(first);
+      expect(await house.codeOf(await reset(first))).toBe('accounts.token_refused');
+      expect((await reset(second)).status).toBe(204);
+      expect(await house.codeOf(await reset(second, 'eleven blue lampposts'))).toBe('accounts.token_refused');
+      const late = await resetToken();
+      await house.clock.advance(3_600_000);
+      expect(await house.codeOf(await reset(late))).toBe('accounts.token_refused');
+      expect((await house.logIn('ann@example.com', fresh)).status).toBe(200);
+    });
+
+    it('lets one of two win who come with one token, at two servers', async () => {
+      const other = serve(engine);
+      const token = await resetToken();
+      const choices = [
+        'seven green umbrellas',
+        'eleven blue lampposts',
+        'nine red bicycles',
+        'two grey doves',
+      ];
+      const answers = await Promise.all(choices.map((one, i) => reset(token, one, i % 2 ? other : house)));
+      const won = answers.flatMap(({ status }, i) => (status === 204 ? [choices[i]!] : []));
+      expect(won).toHaveLength(1);
+      for (const answer of answers)
+        if (answer.status !== 204)
+          expect(await house.codeOf(answer)).toMatch(/accounts\.token_refused|table\.busy/);
+      for (const one of choices)
+        expect((await house.logIn('ann@example.com', one)).status).toBe(one === won[0] ? 200 : 401);
+      await other.settle();
+    });
+
+    it('keeps a token nowhere but in the mail', async () => {
+      const token = await resetToken();
+      const [userId, secret] = token.split('.') as [string, string];
+      const stored = await house.store.get(mailedToken, { userId, purpose: 'reset' });
+      expect(JSON.stringify(stored)).not.toContain(secret);
+      expect(house.lines.join()).not.toContain(secret);
+    });
+
+    it('weighs no weak password, and leaves the token good for another', async () => {
+      const token = await resetToken();
+      const answer = await reset(token, 'ann@example.com');
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({
+        code: 'accounts.password_weak',
+        errors: [{ in: 'body', pointer: '#/newPassword', code: 'password_weak' }],
+      });
+      expect((await reset(token)).status).toBe(204);
+    });
+
+    it('leaves nothing in the hands of someone who signed up with another’s address', async () => {
+      await house.users.update((await me(ann.access_token)).userId as string, { githubId: 'thief' });
+      const send = { name: 'back door', permissions: 'admin' };
+      const made = await house.call('POST', '/v1/api-keys', { as: ann.access_token, send });
+      const { key } = (await made.json()) as { key: string };
+      await reset(await resetToken());
+      expect((await house.call('GET', '/v1/me', { as: key })).status).toBe(401);
+      expect(await house.users.getByUnique('githubId', 'thief')).toBeNull();
+
+      // Once the address is proven, keys are the owner's and stay.
+      const again = (await (await house.logIn('ann@example.com', fresh)).json()) as Tokens;
+      const next = await house.call('POST', '/v1/api-keys', { as: again.access_token, send });
+      const own = ((await next.json()) as { key: string }).key;
+      await reset(await resetToken(), 'eleven blue lampposts');
+      expect((await house.call('GET', '/v1/me', { as: own })).status).toBe(200);
+    });
+
+    it('verifies an address for whoever is signed in to its account', async () => {
+      const bob = await house.signUp('bobby@example.com');
+      const token = await verifyToken('ann@example.com');
+      expect(await me(ann.access_token)).toMatchObject({ emailVerified: false });
+      expect(await house.codeOf(await verify(bob.access_token, token))).toBe('accounts.token_refused');
+      expect((await house.call('POST', '/v1/me/verification/finish', { send: { token } })).status).toBe(401);
+      expect((await verify(ann.access_token, token)).status).toBe(204);
+      expect(await me(ann.access_token)).toMatchObject({ emailVerified: true });
+      expect(await house.codeOf(await verify(ann.access_token, token))).toBe('accounts.token_refused');
+      const again = await house.call('POST', '/v1/me/verification', { as: ann.access_token });
+      expect(await house.codeOf(again)).toBe('accounts.already_verified');
+    });
+
+    it('sends another verification, so often and for 24 hours', async () => {
+      const first = await verifyToken('ann@example.com');
+      const resend = () => house.call('POST', '/v1/me/verification', { as: ann.access_token });
+      expect((await resend()).status).toBe(202);
+      const second = await verifyToken('ann@example.com');
+      expect(await house.codeOf(await verify(ann.access_token, first))).toBe('accounts.token_refused');
+      for (let i = 0; i < 4; i++) expect((await resend()).status).toBe(202);
+      expect(await house.codeOf(await resend())).toBe('accounts.too_many_attempts');
+      await house.clock.advance(24 * 3_600_000);
+      const today = (await (await house.logIn('ann@example.com')).json()) as Tokens;
+      expect(await house.codeOf(await verify(today.access_token, second))).toBe('accounts.token_refused');
+    });
+
+    it('changes an address when both have confirmed it, and tells the old one', async () => {
+      await verify(ann.access_token, await verifyToken('ann@example.com'));
+      const change = (send: object) => house.call('POST', '/v1/me/email', { as: ann.access_token, send });
+      const confirm = async (token: string) => {
+        const answer = await house.call('POST', '/v1/me/email/confirm', {
+          as: ann.access_token,
+          send: { token },
+        });
+        return answer.status === 200
+          ? ((await answer.json()) as { status: string }).status
+          : house.codeOf(answer);
+      };
+      const wrong = await change({ email: 'new@example.com', password: 'wrong horse battery' });
+      expect(await house.codeOf(wrong)).toBe('accounts.password_wrong');
+      expect((await change({ email: 'New@Example.com', password })).status).toBe(202);
+      const [toNew] = await house.mailsTo('new@example.com');
+      const [toOld] = await house.mailsTo('ann@example.com');
+      expect(toOld?.text).toContain('new@example.com');
+      expect(await confirm(tokenIn(toOld))).toBe('waiting');
+      expect(await confirm(tokenIn(toOld))).toBe('accounts.token_refused');
+      expect(await me(ann.access_token)).toMatchObject({ email: 'ann@example.com' });
+      expect(await confirm(tokenIn(toNew))).toBe('changed');
+      expect(await me(ann.access_token)).toMatchObject({ email: 'new@example.com', emailVerified: true });
+      const [notice] = await house.mailsTo('ann@example.com');
+      expect(notice?.subject).toBe('Your Stak address was changed');
+      expect((await house.logIn('new@example.com')).status).toBe(200);
+      expect((await house.logIn('ann@example.com')).status).toBe(401);
+      // The old address is free, and no mail of before opens anything.
+      expect(await confirm(tokenIn(toNew))).toBe('accounts.token_refused');
+      await house.signUp('ann@example.com');
+    });
+
+    it('changes it once when both sides confirm at the same moment, at two servers', async () => {
+      await verify(ann.access_token, await verifyToken('ann@example.com'));
+      const other = serve(engine);
+      await house.call('POST', '/v1/me/email', {
+        as: ann.access_token,
+        send: { email: 'new@example.com', password },
+      });
+      const tokens = [
+        tokenIn((await house.mailsTo('new@example.com'))[0]),
+        tokenIn((await house.mailsTo('ann@example.com'))[0]),
+      ];
+      const answers = await Promise.all(
+        tokens.map((token, i) =>
+          [house, other][i]!.call('POST', '/v1/me/email/confirm', { as: ann.access_token, send: { token } }),
+        ),
+      );
+      const outcomes = await Promise.all(
+        answers.map(async one => ((await one.json()) as { status: string }).status),
+      );
+      expect(outcomes.sort()).toEqual(['changed', 'waiting']);
+      expect(await me(ann.access_token)).toMatchObject({ email: 'new@example.com' });
+      await other.settle();
+    });
+
+    it('needs the new address alone where the old one was never proven', async () => {
+      await house.mailsTo('ann@example.com');
+      await house.call('POST', '/v1/me/email', {
+        as: ann.access_token,
+        send: { email: 'new@example.com', password },
+      });
+      expect(await house.mailsTo('ann@example.com')).toEqual([]);
+      const token = tokenIn((await house.mailsTo('new@example.com'))[0]);
+      const answer = await house.call('POST', '/v1/me/email/confirm', {
+        as: ann.access_token,
+        send: { token },
+      });
+      expect(await answer.json()).toEqual({ status: 'changed' });
+    });
+  });
+}
