@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { builtCommand } from '../build-programs.ts';
 import { type Page, type Reader, runGuide } from './guide.ts';
+import { startModelServer } from './model-server.ts';
 
 // The pages that show the API with curl, word for word against the server that `npm start` runs: one after the other,
 // on one server, with one account.
@@ -17,9 +18,11 @@ let folder: string;
 let server: ReturnType<typeof startServer>;
 let url: string;
 let link: string; // to the demo
+let model: Awaited<ReturnType<typeof startModelServer>>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stak-guides-'));
+  model = await startModelServer('llama3.2', 'Marie and Pierre Curie discovered it.');
   server = startServer();
   for await (const line of createInterface(server.stdout)) {
     url ??= /Stak is at (\S+)/.exec(line)?.[1] as string;
@@ -32,6 +35,7 @@ afterAll(async () => {
   const closed = once(server, 'close');
   server.kill('SIGTERM');
   await closed;
+  await model.close();
   await rm(folder, { recursive: true });
 });
 
@@ -39,7 +43,12 @@ const startServer = () =>
   spawn(process.execPath, [stak, 'start'], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, STAK_PORT: '0' },
+    env: {
+      ...process.env,
+      STAK_PORT: '0',
+      STAK_OPENAI_URL: model.url,
+      STAK_MODEL: 'openai-compatible/llama3.2',
+    },
   });
 
 const guides = join(root, 'docs/guides');
@@ -73,7 +82,16 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
   ],
   [page('inbox'), '"title":"Your invoice"', /^event: counts$/m],
   [page('tasks'), '"title":"Buy milk"', '"title":"Buy bread"'],
-  [page('agents'), 'rule thanks · no model', 'I will remember: I like tea'],
+  [
+    page('agents'),
+    /^openai-compatible\/llama3.2 +no price +default$/m,
+    'openai-compatible/llama3.2 · 30 + 8 tokens',
+    '"reply":{"role":"assistant","content":"Marie and Pierre Curie discovered it."}',
+    '"routing":"model"',
+    'rule thanks · no model',
+    'I will remember: I like tea',
+    /}422$/m, // a provider that is not there
+  ],
   [
     page('lake'),
     '"columns":[{"name":"status","type":"VARCHAR"},{"name":"tasks","type":"BIGINT"}]',

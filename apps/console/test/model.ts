@@ -14,6 +14,7 @@ export async function openModel(): Promise<Model> {
   const asked = on(desk, 'asked'); // from the beginning, so that nothing is asked in vain
   const server = createServer((request, response) => {
     request.resume();
+    if (request.method === 'GET') return void response.writeHead(404).end(); // no list of models
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });
     desk.emit('asked', answerOf(response));
   }).listen(0, '127.0.0.1');

@@ -8,6 +8,7 @@ import { registerInbox } from './commands/inbox.ts';
 import { registerKeys } from './commands/keys.ts';
 import { registerLake } from './commands/lake.ts';
 import { registerLogin } from './commands/login.ts';
+import { registerModels } from './commands/models.ts';
 import { registerSecrets } from './commands/secrets.ts';
 import { registerStart } from './commands/start.ts';
 import { registerStorage } from './commands/storage.ts';
@@ -40,6 +41,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerTasks(cli);
   registerLake(cli);
   registerChat(cli);
+  registerModels(cli);
   registerDynamoDb(cli);
   registerTables(cli);
   registerStreams(cli);

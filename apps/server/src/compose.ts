@@ -60,6 +60,7 @@ export type Surroundings = {
     | 'stripe'
     | 'outboundAllow'
     | 'models'
+    | 'modelSpend'
     | 'webhooksPerMinute'
     | 'storageLimits'
     | 'mail'
@@ -154,6 +155,7 @@ export function composeServices(surroundings: Surroundings): Services {
     erasers: () => erasers().filter(eraser => eraser !== tenants.eraser),
     audit,
     announceRevoked: surroundings.announceRevoked,
+    checkSettings: (...settings) => agents.checkSettings(...settings),
   });
   // Accounts are the users of a tenant of ours, which belongs to nobody.
   const enterTenant = async (principal: Principal, tenantId: string) =>
@@ -207,7 +209,10 @@ export function composeServices(surroundings: Surroundings): Services {
     resolveChannel: tenants.resolveChannel,
     findChannelUser: tenants.findChannelUser,
     hasRoom: (accountId, bytes) => storage.hasRoom(accountId, bytes),
-    models: createModels(config.models),
+    models: createModels(config.models, clock),
+    spendPerDayUsd: async accountId =>
+      config.modelSpend[accountId] ??
+      config.modelSpend[(await accounts.users.readProfile(accountId))?.plan ?? 'free'],
     ports: {
       taskStatistics: ({ tenant_id: tenantId, account_id: accountId, user_id: userId }) =>
         tasks.taskStatistics(

@@ -4,8 +4,9 @@ import type { ModelsConfig } from '@stak/agents';
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import { FlagError, UsageError } from './errors.ts';
-import { mailFrom, price, readIntegrations, readMail, readModels } from './integrations.ts';
+import { mailFrom, readIntegrations, readMail } from './integrations.ts';
 import { isLoopback } from './loopback.ts';
+import { modelName, price, readModels, readSpend, spend } from './model-config.ts';
 import { readOrigins } from './origins.ts';
 import { distance } from './spelling.ts';
 import { storageLimits } from './storage-limits.ts';
@@ -85,13 +86,17 @@ export const serverVariables = {
   STAK_STRIPE_PRICE_PRO: nonempty.optional(),
   STAK_STRIPE_PRICE_TEAM: nonempty.optional(),
   STAK_ANTHROPIC_API_KEY: secret.optional(),
-  STAK_OPENAI_URL: z.url().optional(),
   STAK_OPENAI_API_KEY: secret.optional(),
+  STAK_OPENAI_URL: z.url().optional(),
+  STAK_GEMINI_API_KEY: secret.optional(),
   STAK_BEDROCK_REGION: z.string().min(1).optional(),
-  STAK_MODEL_FALLBACK: z
-    .string()
-    .regex(/^[a-z-]+\/.+$/, 'must be provider/model, like anthropic/claude-sonnet-4-5')
-    .optional(),
+  STAK_MODEL: modelName.optional(),
+  STAK_MODEL_FALLBACK: modelName.optional(),
+  STAK_MODELS_ALLOWED: list.pipe(z.array(modelName)).default([]),
+  STAK_MODEL_MAX_TOKENS: whole(10_000_000).min(1).optional(),
+  STAK_MODEL_SPEND_PER_DAY: list
+    .pipe(z.array(z.string().regex(spend, 'must be plan=dollars or account=dollars, like free=1,pro=20')))
+    .default(['free=1', 'starter=10', 'pro=50', 'team=200']),
   STAK_MODEL_PRICES: list
     .pipe(z.array(z.string().regex(price, 'must be model=in/out, like anthropic/claude-sonnet-4-5=3/15')))
     .default([]),
@@ -146,6 +151,7 @@ export type ServerConfig = {
   mail: MailConfig | undefined; // none: no mail is sent
   requireVerifiedEmail: boolean; // for what reaches out of this server
   models: ModelsConfig;
+  modelSpend: Readonly<Record<string, number>>; // dollars a day, by account or plan
 };
 
 export type ServerFlags = {
@@ -200,6 +206,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     ...readIntegrations(data),
     ...readMail(data, store, isProduction),
     models: readModels(data),
+    modelSpend: readSpend(data),
   };
 }
 

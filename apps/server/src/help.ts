@@ -8,7 +8,7 @@ type Section = { title?: string; body: string };
 const groups: Readonly<Record<string, readonly string[]>> = {
   'Run it': ['start', 'demo'],
   'Sign in': ['login', 'logout', 'whoami', 'keys'],
-  'Use it': ['tenants', 'tokens', 'inbox', 'hooks', 'tasks', 'chat', 'lake'],
+  'Use it': ['tenants', 'tokens', 'inbox', 'hooks', 'tasks', 'chat', 'models', 'lake'],
   'Look after it': ['tables', 'streams', 'secrets', 'dynamodb'],
 };
 

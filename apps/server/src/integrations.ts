@@ -1,14 +1,11 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ModelsConfig } from '@stak/agents';
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import type { ServerConfig, StoreConfig, Variables } from './config.ts';
 import { UsageError } from './errors.ts';
 
-// The parts of the configuration that name other services: who signs people in, who is paid, which models answer.
-
-export const price = /^(?<model>.+)=(?<input>\d+(?:\.\d+)?)\/(?<output>\d+(?:\.\d+)?)$/;
+// The parts of the configuration that name other services: who signs people in, who is paid, who carries mail.
 
 export function readIntegrations(data: Variables): Pick<ServerConfig, 'github' | 'google' | 'stripe'> {
   const github = allOrNone(data, ['STAK_GITHUB_CLIENT_ID', 'STAK_GITHUB_CLIENT_SECRET']);
@@ -65,24 +62,6 @@ export function readMail(
         ? undefined
         : { url, from: from ?? `${name} <stak@localhost>`, brand: { name, color } },
     requireVerifiedEmail: data.STAK_REQUIRE_VERIFIED_EMAIL ?? (isProduction && url !== undefined),
-  };
-}
-
-// With none of them, agents answer by rules and skills.
-export function readModels(data: Variables): ModelsConfig {
-  const { STAK_ANTHROPIC_API_KEY: anthropicKey, STAK_BEDROCK_REGION: region } = data;
-  const { STAK_OPENAI_URL: baseURL, STAK_OPENAI_API_KEY: apiKey, STAK_MODEL_FALLBACK: fallback } = data;
-  const slash = fallback?.indexOf('/') ?? -1;
-  const prices = data.STAK_MODEL_PRICES.map(text => {
-    const { model = '', input, output } = price.exec(text)?.groups ?? {};
-    return [model, { input: Number(input), output: Number(output) }] as const;
-  });
-  return {
-    ...(anthropicKey && { anthropic: { apiKey: anthropicKey } }),
-    ...(baseURL && { openaiCompatible: { baseURL, ...(apiKey && { apiKey }) } }),
-    ...(region && { bedrock: { region } }),
-    ...(fallback && { fallback: { provider: fallback.slice(0, slash), model: fallback.slice(slash + 1) } }),
-    ...(prices.length > 0 && { prices: Object.fromEntries(prices) }),
   };
 }
 

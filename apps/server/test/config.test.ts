@@ -64,7 +64,32 @@ describe('the configuration of the server', () => {
     });
     for (const text of ['claude', 'claude=3', 'claude=3/-1', '=1/2'])
       expect(() => read(text)).toThrow('STAK_MODEL_PRICES');
-    expect(readServerConfig({}, {}).models).toEqual({});
+    expect(readServerConfig({}, {}).models.prices).toBeUndefined();
+  });
+
+  it('reads which models there are and what they may cost', () => {
+    const read = (env: Record<string, string>) => readServerConfig({}, env);
+    const keys = { STAK_OPENAI_API_KEY: 'a-key-of-ours', STAK_GEMINI_API_KEY: 'another-key' };
+    expect(read({ ...keys, STAK_MODEL: 'google/gemini-2.5-flash' }).models).toMatchObject({
+      openai: { apiKey: 'a-key-of-ours' },
+      google: { apiKey: 'another-key' },
+      default: { provider: 'google', model: 'gemini-2.5-flash' },
+    });
+    const local = read({
+      STAK_OPENAI_API_KEY: 'a-key-of-ours',
+      STAK_OPENAI_URL: 'http://127.0.0.1:11434/v1/',
+    });
+    expect(local.models).toMatchObject({
+      openaiCompatible: { baseURL: 'http://127.0.0.1:11434/v1', apiKey: 'a-key-of-ours' },
+    });
+    expect(local.models.openai).toBeUndefined();
+    expect(() => read({ STAK_MODEL: 'gemini-2.5-flash' })).toThrow('STAK_MODEL');
+    expect(() => read({ STAK_MODEL: 'gogle/gemini' })).toThrow('providers are anthropic');
+    expect(read({}).modelSpend).toEqual({ free: 1, starter: 10, pro: 50, team: 200 });
+    expect(read({ STAK_MODEL_SPEND_PER_DAY: 'free=0.5,usr_1=100' }).modelSpend).toEqual({
+      free: 0.5,
+      usr_1: 100,
+    });
   });
 
   it('fills a folder with mail on a developer’s machine, and sends it where somebody says so', () => {

@@ -1069,6 +1069,20 @@ export type ApiTypes = {
       next_cursor: string | null;
     };
   };
+  /** List the models that tenants can choose. For: account, scope read. */
+  'agents.listModels': {
+    args: Record<never, never>;
+    data: {
+      data: Array<{
+        provider: string;
+        model: string;
+        is_default: boolean;
+        price: { input: number; output: number } | null;
+      }>;
+      default: string | null;
+      missing: string | null;
+    };
+  };
   /** List skills. For: user, scope read. */
   'agents.listSkills': {
     args: { tenant_id: string };
@@ -1122,6 +1136,18 @@ export type ApiTypes = {
       body: string | Uint8Array<ArrayBuffer> | Blob;
     };
     data: { challenge?: string };
+  };
+  /** Ask a model one question. For: account, scope admin. */
+  'agents.testModel': {
+    args: { body: { provider?: string; model?: string } };
+    data: {
+      provider: string;
+      model: string;
+      answer: string;
+      usage: { input_tokens: number; output_tokens: number };
+      cost_usd: number;
+      duration_ms: number;
+    };
   };
   /** The handshake of WhatsApp. For: public. */
   'agents.verifyWebhook': {
@@ -2517,6 +2543,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages',
   },
+  'agents.listModels': { method: 'GET', path: '/v1/models' },
   'agents.listSkills': { method: 'GET', path: '/v1/tenants/{tenant_id}/skills' },
   'agents.putChannelCredentials': {
     method: 'PUT',
@@ -2541,6 +2568,7 @@ export const operations = {
     headers: ['idempotency-key'],
   },
   'agents.takeWebhook': { method: 'POST', path: '/v1/channels/{type}/{id}/webhook', body: 'raw' },
+  'agents.testModel': { method: 'POST', path: '/v1/models/test', body: 'json' },
   'agents.verifyWebhook': { method: 'GET', path: '/v1/channels/{type}/{id}/webhook' },
   'inbox.archive': {
     method: 'PUT',

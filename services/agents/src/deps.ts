@@ -43,6 +43,8 @@ export type AgentsDeps = {
   // Whether an account may store so many bytes more; always, if nobody says.
   hasRoom?(accountId: string, bytes: number): Promise<boolean>;
   models?: Models; // none: answers come from rules and skills only
+  // What the operator allows an account to spend on models a day; without it, as much as its tenants allow.
+  spendPerDayUsd?(accountId: string): Promise<number | undefined>;
   ports?: SkillPorts; // a skill whose port is missing is not listed
   skills?: readonly Skill[]; // of the operator, besides the built-in ones
   addresses?: Partial<ChannelAddresses>; // of the channels' APIs, if not the providers' own
@@ -63,6 +65,7 @@ export type Service = {
   readonly findChannelUser: FindChannelUser;
   readonly hasRoom: NonNullable<AgentsDeps['hasRoom']>;
   readonly models: Models | undefined;
+  readonly spendPerDayUsd: NonNullable<AgentsDeps['spendPerDayUsd']>;
   readonly skills: readonly Skill[];
   readonly channels: ChannelKinds;
   readonly bell: Bell; // rung when there is something for the worker

@@ -16,7 +16,9 @@ import { isRefused } from './race.ts';
 import { readHead } from './reading.ts';
 import { customSkill, skillsOfTenant } from './skills/custom-table.ts';
 import {
+  accountDay,
   conversationsOfUser,
+  daysOfAccount,
   daysOfUser,
   headsOfTenant,
   tenantDay,
@@ -33,6 +35,7 @@ export function createEraser(service: Service) {
     name: 'agents',
     eraseUser: (tenantId: string, userId: string) => eraseUser(service, tenantId, userId),
     eraseTenant: (tenantId: string) => eraseTenant(service, tenantId),
+    eraseAccount: (accountId: string) => eraseAccount(service, accountId),
     exportUser: (tenantId: string, userId: string) => exportUser(service, tenantId, userId),
   };
 }
@@ -88,6 +91,15 @@ async function eraseTenant(service: Service, tenant_id: string): Promise<Erased>
   ];
   if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase a tenant' });
   return found.some(({ cursor }) => cursor !== undefined) ? 'more' : 'done';
+}
+
+async function eraseAccount({ store }: Service, account_id: string): Promise<Erased> {
+  const { items, cursor } = await store.query(daysOfAccount, { account_id }, page);
+  await store.batchWrite(
+    items.map(item => write.delete(accountDay, item)),
+    { pattern: 'erase an account' },
+  );
+  return cursor === undefined ? 'done' : 'more';
 }
 
 // Somebody else may have claimed the channel since, and given it secrets of his own.

@@ -11,6 +11,7 @@ export const agentErrors = defineErrors({
   'agents.spend_exceeded': 429,
   'agents.price_unknown': 409,
   'agents.model_failed': 502,
+  'agents.no_model': 409,
   'agents.channel_disabled': 403,
   'agents.channel_not_found': 404,
   'agents.credentials_refused': 422,

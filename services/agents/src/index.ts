@@ -11,6 +11,9 @@ import { createEraser } from './eraser.ts';
 import { agentErrors } from './errors.ts';
 import { createHub } from './hub.ts';
 import { memoryEndpoints } from './memory-api.ts';
+import { modelEndpoints } from './models/model-api.ts';
+import type { TenantSettings } from './settings.ts';
+import { checkSettings } from './settings-check.ts';
 import { portSkills } from './skills/built-in.ts';
 import { ownSkills } from './skills/own-skills.ts';
 import { createFollowings, createSubscriptions } from './streams.ts';
@@ -24,6 +27,7 @@ import './skills/custom-table.ts';
 export type { AgentsDeps, FindChannelUser } from './deps.ts';
 export { agentErrors } from './errors.ts';
 export { createModels, type Models, type ModelsConfig } from './models/models.ts';
+export type { ProviderName } from './models/providers.ts';
 export { agentOwners } from './owners.ts';
 export type {
   InboxSummary,
@@ -44,6 +48,7 @@ export function createAgents(deps: AgentsDeps) {
       ...tenantEndpoints(service),
       ...memoryEndpoints(service),
       ...channelEndpoints(service),
+      ...modelEndpoints(service),
     ] as const,
     errors: agentErrors,
     tables: [conversations],
@@ -51,6 +56,9 @@ export function createAgents(deps: AgentsDeps) {
     followings: createFollowings(service),
     workers: [createTurnWorker(service)],
     eraser: createEraser(service),
+    // What a tenant's settings ask for and the server does not have, before they are saved.
+    checkSettings: (tenantId: string, before: TenantSettings, after: TenantSettings) =>
+      checkSettings(service, tenantId, before, after),
     // What the worker does, once: for tests and for runs without one.
     runDue: () => runDue(service),
   };
@@ -67,6 +75,7 @@ function createService(deps: AgentsDeps): Service {
     random: deps.random ?? systemRandom,
     hasRoom: deps.hasRoom ?? (async () => true),
     models: deps.models,
+    spendPerDayUsd: deps.spendPerDayUsd ?? (async () => undefined),
     skills: [...portSkills(deps.ports ?? {}), ...ownSkills(() => service), ...(deps.skills ?? [])],
     channels: {
       slack: slack(addresses.slack),

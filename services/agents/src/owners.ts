@@ -2,7 +2,7 @@ import { ownedByItem, ownedByKey } from '@stak/table';
 import { channelSecrets, notice, tenantChannel } from './channels/channel-table.ts';
 import { memory, memoryChoice } from './memory-table.ts';
 import { customSkill } from './skills/custom-table.ts';
-import { conversation, message, state, tenantDay, turn, userDay } from './table.ts';
+import { accountDay, conversation, message, state, tenantDay, turn, userDay } from './table.ts';
 
 const byTenant = ({ tenant_id }: { tenant_id: string }) => ({ kind: 'tenant', id: tenant_id }) as const;
 
@@ -14,6 +14,7 @@ export const agentOwners = [
   ownedByKey(message, byTenant),
   ownedByKey(tenantDay, byTenant),
   ownedByKey(userDay, byTenant),
+  ownedByKey(accountDay, ({ account_id }) => ({ kind: 'account', id: account_id })),
   ownedByItem(channelSecrets, ({ tenant_id }) =>
     tenant_id === undefined ? undefined : byTenant({ tenant_id }),
   ),

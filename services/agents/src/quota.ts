@@ -5,7 +5,7 @@ import { agentErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import { isRefused } from './race.ts';
 import type { AgentSettings } from './settings.ts';
-import { tenantDay, userDay } from './table.ts';
+import { accountDay, tenantDay, userDay } from './table.ts';
 
 export type Payer = { tenant_id: string; user_id?: string };
 
@@ -98,37 +98,59 @@ export async function refundMessage(
 export const isRefusal = (error: unknown): boolean => error instanceof AppError;
 
 // What a step of the model may cost at most is taken before it is made, so the cap is never passed.
+// The account's is taken first, on the operator's behalf.
 export async function reserveSpend(
   service: Service,
-  tenant_id: string,
-  date: string,
+  day: typeof tenantDay | typeof accountDay,
+  key: { tenant_id: string; date: string } | { account_id: string; date: string },
   micros: number,
   capUsd: number | undefined,
 ): Promise<void> {
+  const nowMs = service.clock.now();
+  const refusal = () => spent(day === accountDay ? 'account' : 'tenant', capUsd!, nowMs);
   const most = capUsd === undefined ? undefined : Math.floor(capUsd * limits.microsPerUsd) - micros;
-  if (most !== undefined && most < 0) throw spent(capUsd!, service.clock.now());
+  if (most !== undefined && most < 0) throw refusal();
   const hasRoom =
     most === undefined ? undefined : or({ spend_micros: is.absent }, { spend_micros: is.atMost(most) });
+  const ttl = ttlAfter(nowMs, limits.usageDays);
   try {
     await service.store.update(
-      tenantDay,
-      { tenant_id, date },
-      { add: { spend_micros: micros } },
-      { upsert: true, ...(hasRoom && { if: hasRoom }), pattern: 'reserve spending' },
+      day as AnyEntity,
+      key as never,
+      { set: { ttl }, add: { spend_micros: micros } } as never,
+      { upsert: true, ...(hasRoom && { if: hasRoom }), pattern: 'reserve spending' } as never,
     );
   } catch (error) {
-    throw isRefused(error) ? spent(capUsd!, service.clock.now()) : error;
+    throw isRefused(error) ? refusal() : error;
   }
 }
 
-function spent(capUsd: number, nowMs: number) {
+function spent(scope: 'account' | 'tenant', capUsd: number, nowMs: number) {
   const resetMs = resetOf(nowMs);
-  return agentErrors.create('agents.spend_exceeded', `The tenant has spent its $${capUsd} of today.`, {
-    limit_usd: capUsd,
-    resets_at: new Date(resetMs).toISOString(),
-    retryAfterS: secondsOf(resetMs - nowMs) + 1,
-  });
+  const whose = scope === 'tenant' ? 'The tenant' : 'The account';
+  const by = scope === 'tenant' ? 'its settings' : 'the operator of the server';
+  return agentErrors.create(
+    'agents.spend_exceeded',
+    `${whose} has reached what ${by} allows for models a day: $${capUsd}.`,
+    {
+      scope,
+      limit_usd: capUsd,
+      resets_at: new Date(resetMs).toISOString(),
+      retryAfterS: secondsOf(resetMs - nowMs) + 1,
+    },
+  );
 }
+
+// What was reserved of an account's day and not spent, as a negative number.
+export const giveBackSpend = async (
+  { store }: Pick<Service, 'store'>,
+  account_id: string,
+  date: string,
+  micros: number,
+): Promise<void> => {
+  const options = { upsert: true, pattern: 'settle spending' };
+  await store.update(accountDay, { account_id, date }, { add: { spend_micros: micros } }, options);
+};
 
 export type Spent = { input_tokens: number; output_tokens: number; cost_micros: number };
 

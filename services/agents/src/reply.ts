@@ -6,12 +6,13 @@ import * as limits from './limits.ts';
 import { factsOf, type Remembered, readMemory } from './memory.ts';
 import { askModel, findModels } from './models/answer.ts';
 import { createBudget } from './models/budget.ts';
+import { operatorsChoice } from './models/models.ts';
 import { matchRule, type RuleMatch, sayFailed, sayHello, sayHelp, sayNoModel, sayWelcome } from './rules.ts';
 import { enabledNames, readAgentSettings } from './settings.ts';
 import { enabledSkills } from './skills/enabled.ts';
 import { executeSkill } from './skills/execution.ts';
 import type { Skill, SkillScope } from './skills/skill.ts';
-import { windowOf } from './window.ts';
+import { tokensOfMessages, windowOf } from './window.ts';
 
 export type Asked = {
   tenant: Entered;
@@ -40,7 +41,8 @@ export async function makeReply(service: Service, asked: Asked): Promise<Made> {
   const match = matchRule(said.join('\n'), skills);
   const made = match
     ? await followRule(service, match, skills, scope)
-    : ((await followModel(service, asked, skills, scope)) ?? ruled('no_model', sayNoModel(skills)));
+    : ((await followModel(service, asked, skills, scope)) ??
+      ruled('no_model', sayNoModel(whyNoModel(service, tenant), skills)));
   if (made.routing === 'rule') emit({ event: 'delta', data: { text: made.messages[0]!.content } });
   return made;
 }
@@ -76,21 +78,28 @@ async function followModel(
   const { models } = service;
   const settings = readAgentSettings(asked.tenant.settings);
   if (!models || (await findModels({ models, settings })).length === 0) return undefined;
-  const payer = { tenant_id: scope.tenant_id, user_id: scope.user_id };
-  const budget = createBudget(service, payer, settings.spend_per_day_usd, models.priceOf);
-  const history = windowOf(
-    asked.tail.map(({ messages }) => parseMessages(messages)),
-    { messages: settings.max_conversation_history, tokens: settings.max_context_tokens },
-  );
+  const { tenant_id, account_id, user_id } = scope;
+  const accountUsd = await service.spendPerDayUsd(account_id);
+  const caps = { tenantUsd: settings.spend_per_day_usd, accountUsd };
+  const budget = createBudget(service, { tenant_id, account_id, user_id }, caps, models);
+  const turns = asked.tail.map(({ messages }) => parseMessages(messages));
+  const within = (tokens: number) => windowOf(turns, { messages: settings.max_conversation_history, tokens });
+  const system = await systemPrompt(service, asked, settings.system_prompt_override);
+  const said = asked.said.map((content): Message => ({ role: 'user', content }));
+  const maxOutputTokens = Math.min(settings.max_tokens_per_message, models.maxTokens ?? Infinity);
+  const history = within(settings.max_context_tokens);
+  const promptWith = (before: readonly Message[]) => ({
+    system,
+    messages: [...before, ...said],
+    maxOutputTokens,
+  });
   try {
     const answer = await askModel(service, {
       models,
       settings,
-      prompt: {
-        system: await systemPrompt(service, asked, settings.system_prompt_override),
-        messages: [...history, ...asked.said.map((content): Message => ({ role: 'user', content }))],
-        maxOutputTokens: settings.max_tokens_per_message,
-      },
+      prompt: promptWith(history),
+      shorten: () =>
+        history.length === 0 ? undefined : promptWith(within(Math.floor(tokensOfMessages(history) / 2))),
       skills,
       scope,
       budget,
@@ -109,6 +118,16 @@ async function followModel(
   } finally {
     await budget.settle();
   }
+}
+
+// What is missing, and where to set it.
+function whyNoModel({ models }: Service, { settings }: Entered): string {
+  const missing = models?.missing ?? 'No provider of models is configured.';
+  const { ai_provider } = settings;
+  const isOwn = ai_provider !== operatorsChoice && !models?.providers?.includes(ai_provider);
+  return isOwn
+    ? `The tenant's settings ask for ${ai_provider}, which is not configured. ${missing}`
+    : missing;
 }
 
 // What a skill brought is worth keeping for the next turn, unless it is too much for one item.

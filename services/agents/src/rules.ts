@@ -73,6 +73,6 @@ export const sayHello = (skills: readonly Skill[]): string => `Hello. ${listOf(s
 export const sayHelp = (skills: readonly Skill[]): string => listOf(skills);
 export const sayWelcome = 'You are welcome.';
 // Said instead of an answer that nobody could give: never a text that pretends to be one.
-export const sayNoModel = (skills: readonly Skill[]): string =>
-  `No model is configured here, so I cannot answer this. ${listOf(skills)}`;
+export const sayNoModel = (missing: string, skills: readonly Skill[]): string =>
+  `No model is configured here, so I cannot answer this. ${missing}\n\n${listOf(skills)}`;
 export const sayFailed = (name: string, reason: string): string => `The skill ${name} failed: ${reason}`;

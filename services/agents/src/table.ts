@@ -155,6 +155,18 @@ export const userDay = entity(conversations, {
   key: { partition: 'USAGE#{tenant_id}', sort: 'USER#{user_id}#{date}' },
 });
 
+export const accountDay = entity(conversations, {
+  name: "spending of an account's day",
+  description: "What all tenants of an account have spent on models, for the operator's limits.",
+  schema: z.object({
+    account_id: z.string(),
+    date: z.string(),
+    spend_micros: z.number().int().optional().describe('spent, and reserved for what is under way'),
+    ttl: z.number().int().optional(),
+  }),
+  key: { partition: 'SPEND#{account_id}', sort: 'DAY#{date}' },
+});
+
 export const conversationsOfUser = defineQuery('conversations of a user', {
   of: conversation,
   index: 'by-user',
@@ -181,3 +193,4 @@ export const usageOfTenant = defineQuery('all usage of a tenant', {
   of: [tenantDay, userDay],
   consistent: true,
 });
+export const daysOfAccount = defineQuery('spending of an account', { of: accountDay, consistent: true });

@@ -8,6 +8,9 @@ export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(te
 const tokensOfMessage = ({ content }: Message): number =>
   4 + tokensOf(typeof content === 'string' ? content : JSON.stringify(content));
 
+export const tokensOfMessages = (messages: readonly Message[]): number =>
+  messages.reduce((sum, message) => sum + tokensOfMessage(message), 0);
+
 // The newest whole turns that fit, by count and then by tokens. `turns` are oldest first.
 export function windowOf(
   turns: readonly (readonly Message[])[],
@@ -19,7 +22,7 @@ export function windowOf(
   for (const turn of turns.toReversed()) {
     const whole = dropOrphans(turn);
     count += whole.length;
-    cost += whole.reduce((sum, message) => sum + tokensOfMessage(message), 0);
+    cost += tokensOfMessages(whole);
     if (count > messages || cost > tokens) break;
     kept.unshift(whole);
   }

@@ -184,6 +184,11 @@ export async function until(isSo: () => Promise<boolean> | boolean): Promise<voi
   throw new Error('it never came to that');
 }
 
+// Time passes in small steps, each with a turn of the event loop for what really happens meanwhile.
+export async function advanceUntil(place: Place, isSo: () => boolean): Promise<void> {
+  for (let step = 0; step < 20_000 && !isSo(); step++) await place.clock.advance(5);
+}
+
 // Every item there is, for tests that ask what is left.
 export async function everyItem({ client }: Target, TableName = 'conversations') {
   const { Items = [] } = await client.scan({ TableName });

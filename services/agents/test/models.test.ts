@@ -2,7 +2,7 @@ import { MockLanguageModelV3, simulateReadableStream } from 'ai/test';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createModels, defineSkill, type Models, type ModelsConfig } from '../src/index.ts';
-import { conversationPath, type Options, openPlace, type Place, say, until } from './agents-fixture.ts';
+import { advanceUntil, conversationPath, type Options, openPlace, say, until } from './agents-fixture.ts';
 import { type Behaviour, openStub } from './openai-stub.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -257,7 +257,8 @@ describe('a model', () => {
         }),
       }),
     });
-    const models: Models = { find: async () => model, priceOf: () => undefined };
+    const name = { provider: 'mock', model: 'mock' };
+    const models: Models = { find: async () => model, priceOf: () => undefined, default: name };
     const place = await openPlace(undefined, { models });
     closers.push(place.target.close);
     place.tenants.get('acme')!.settings = { enabled_skills: ['remember'] };
@@ -266,8 +267,3 @@ describe('a model', () => {
     expect(JSON.stringify(model.doStreamCalls[0]!.prompt[0])).toContain('- I drink tea');
   });
 });
-
-// Time passes in small steps, each with a turn of the event loop for what really happens meanwhile.
-async function advanceUntil(place: Place, isSo: () => boolean): Promise<void> {
-  for (let step = 0; step < 20_000 && !isSo(); step++) await place.clock.advance(5);
-}

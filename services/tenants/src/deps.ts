@@ -2,6 +2,7 @@ import type { Revoked } from '@stak/http';
 import type { Clock, Ids, Logger, Owners } from '@stak/kit';
 import type { Store } from '@stak/table';
 import type { Eraser } from './erasers.ts';
+import type { TenantSettings } from './settings.ts';
 import type { TokenEpochs } from './token-epochs.ts';
 
 export type MintEndUserToken = (claims: {
@@ -31,6 +32,12 @@ export type TenantsDeps = {
   // Of the other services. Asked for at every use, because they may be made after this one.
   erasers: () => readonly Eraser[];
   audit: Audit;
+  // What settings ask for and no service has, by field. Without it, anything that has the right shape is taken.
+  checkSettings?(
+    tenantId: string,
+    before: TenantSettings,
+    after: TenantSettings,
+  ): Promise<readonly { field: string; detail: string }[]>;
   // Tells other processes ahead that tokens are revoked or a tenant is shut, so that open event streams end.
   announceRevoked?: (...revoked: Revoked[]) => Promise<void>;
 };

@@ -19,6 +19,7 @@ export const tenantErrors = defineErrors({
   'tenants.just_revoked': 503,
   'tenants.erasure_not_found': 404,
   'tenants.too_large': 413,
+  'tenants.settings_refused': 422,
 });
 
 export type TenantErrorCode = keyof typeof tenantErrors.statuses;
@@ -30,3 +31,14 @@ export const noUser = () => tenantErrors.create('tenants.user_not_found', 'There
 // For what is within bounds piece by piece, and too much once it is merged.
 export const tooLarge = (what: string, mostBytes: number) =>
   tenantErrors.create('tenants.too_large', `The ${what} would be more than ${mostBytes} bytes of JSON.`);
+
+// Names each setting that asks for something the server does not have, and what it has.
+export const settingsRefused = (problems: readonly { field: string; detail: string }[]) =>
+  tenantErrors.create('tenants.settings_refused', problems.map(({ detail }) => detail).join(' '), {
+    errors: problems.map(({ field, detail }) => ({
+      in: 'body',
+      pointer: `#/${field}`,
+      code: 'refused',
+      detail,
+    })),
+  });

@@ -2,7 +2,7 @@ import { versionMismatch } from '@stak/http';
 import { is } from '@stak/table';
 import { z } from 'zod';
 import { type Service, timestampOf } from './deps.ts';
-import { tooLarge } from './errors.ts';
+import { settingsRefused, tooLarge } from './errors.ts';
 import { mergePatch, parseObject } from './json-object.ts';
 import * as limits from './limits.ts';
 import { channelType, withinBytes } from './schema.ts';
@@ -30,8 +30,9 @@ export type TenantSettings = { [F in keyof Fields]: z.infer<Fields[F]> } & { [ot
 
 // Shared by all who read them, so nobody can change them.
 export const defaultSettings: TenantSettings = Object.freeze({
-  ai_provider: 'bedrock',
-  ai_model: 'claude-sonnet-4-5-20250929',
+  // The operator's choice, whatever it is at the time.
+  ai_provider: 'default',
+  ai_model: 'default',
   system_prompt_override: '',
   max_tokens_per_message: 4096,
   enabled_channels: frozen('dashboard'),
@@ -85,12 +86,14 @@ export function patchSettings(
 // Conditioned on the version that was read, also where the caller would take any: a patch is made from it.
 async function writeSettings(
   deps: Service,
-  { tenant_id, settings_version }: Read,
+  { tenant_id, settings: before, settings_version }: Read,
   settings: TenantSettings,
   expected: string | undefined,
 ): Promise<VersionedSettings> {
   if (expected !== undefined && expected !== String(settings_version)) throw versionMismatch();
   if (!isSmall(settings)) throw tooLarge('settings', limits.settingsBytes);
+  const problems = (await deps.checkSettings?.(tenant_id, before, settings)) ?? [];
+  if (problems.length > 0) throw settingsRefused(problems);
   const version = settings_version + 1;
   try {
     await deps.store.update(

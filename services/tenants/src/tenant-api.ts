@@ -96,7 +96,7 @@ const routes = {
     description: 'What is left out becomes its default. Fields that are not documented are kept as they are.',
     request: { params, body: json(settingsBody) },
     responses: { 200: json(settingsShape) },
-    problems: [...gate, 'tenants.too_large'],
+    problems: [...gate, 'tenants.too_large', 'tenants.settings_refused'],
   }),
   patchSettings: route({
     ...account,
@@ -109,7 +109,7 @@ const routes = {
     description: 'A merge patch (RFC 7396): what is null goes back to its default.',
     request: { params, body: json(settingsPatch) },
     responses: { 200: json(settingsShape) },
-    problems: [...gate, 'tenants.too_large'],
+    problems: [...gate, 'tenants.too_large', 'tenants.settings_refused'],
   }),
   getSchema: route({
     ...account,

@@ -18,10 +18,15 @@ export type Attempt = {
   signal: AbortSignal;
   onText(text: string): void;
 };
-export type Answer = { text: string; messages: Message[]; ranOut: boolean };
+export type Answer = { text: string; messages: Message[]; ranOut: boolean; isRefused: boolean };
 
 export class ModelTimeout extends Error {
   override readonly name = 'ModelTimeout';
+}
+
+// The stream ended before the model did: what came of it is no answer.
+export class TruncatedStream extends Error {
+  override readonly name = 'TruncatedStream';
 }
 
 // One try with one model: steps of text and calls of skills, until it has nothing more to call. Rejects with whatever
@@ -39,6 +44,8 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
   let stepText = '';
   let stepBytes = inputBytes;
   let refusal: unknown;
+  let refused = '';
+  let isRefused = false;
   // The provider charges for what it has written, whether or not it told us how much.
   const spendUntold = () => {
     if (stepText !== '') budget.spend(name, estimate(stepBytes), tokensOf(stepText));
@@ -50,6 +57,7 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
       messages: prompt.messages as ModelMessage[],
       tools,
       maxOutputTokens: prompt.maxOutputTokens,
+      includeRawChunks: true, // the SDK leaves out what OpenAI says when it refuses
       maxRetries: 0, // our own, which know the next model and our clock
       abortSignal: watch.signal,
       stopWhen: [
@@ -76,7 +84,8 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
         stepText += part.text;
         onText(part.text);
         if (textBytes > limits.replyBytes) break;
-      } else if (part.type === 'finish-step') {
+      } else if (part.type === 'raw') refused += refusalOf(part.rawValue);
+      else if (part.type === 'finish-step') {
         const { inputTokens, outputTokens } = part.usage;
         budget.spend(
           name,
@@ -84,6 +93,9 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
           told(outputTokens) ?? tokensOf(stepText),
         );
         stepText = '';
+        isRefused = part.finishReason === 'content-filter' || refused !== '';
+        if (part.rawFinishReason === undefined && part.finishReason === 'other')
+          throw new TruncatedStream('The stream ended before the answer');
       } else if (part.type === 'error') throw part.error;
       else if (part.type === 'abort') throw watch.reason();
     }
@@ -94,10 +106,17 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
       spendUntold();
     }
     const messages = isCut ? [] : (await result.response).messages;
+    const kept = messages.flatMap(message => readMessage(message as LooseMessage));
+    if (text === '' && isRefused) {
+      text = refused || sayRefused;
+      onText(text);
+      kept.push({ role: 'assistant', content: cleanText(text) });
+    }
     return {
       text: cutBytes(cleanText(text), limits.replyBytes),
-      messages: messages.flatMap(message => readMessage(message as LooseMessage)),
+      messages: kept,
       ranOut: refusal !== undefined,
+      isRefused,
     };
   } catch (error) {
     spendUntold();
@@ -105,6 +124,20 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
   } finally {
     watch.stop();
   }
+}
+
+// A refusal is an answer: asking again, or somebody else, until one does not refuse is not ours to do.
+const sayRefused = 'The model declined to answer this.';
+
+// In OpenAI's two protocols.
+function refusalOf(chunk: unknown): string {
+  const { type, delta, choices } = Object(chunk) as {
+    type?: unknown;
+    delta?: unknown;
+    choices?: readonly { delta?: { refusal?: unknown } }[];
+  };
+  const text = type === 'response.refusal.delta' ? delta : choices?.[0]?.delta?.refusal;
+  return typeof text === 'string' ? text : '';
 }
 
 const overheadBytes = 2_000; // what a provider adds: its template, and the tools in its own words

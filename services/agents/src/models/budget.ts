@@ -1,7 +1,8 @@
 import type { Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
-import { dateOf, type Payer, reserveSpend, settleSpend } from '../quota.ts';
-import type { ModelName, Price } from './models.ts';
+import { dateOf, giveBackSpend, type Payer, reserveSpend, settleSpend } from '../quota.ts';
+import { accountDay, tenantDay } from '../table.ts';
+import type { ModelName, Models, Price } from './models.ts';
 
 export type Budget = {
   // Before each step: what it may cost at most, or a refusal.
@@ -13,38 +14,59 @@ export type Budget = {
   readonly used: { input_tokens: number; output_tokens: number; cost_micros: number };
 };
 
+export type Caps = {
+  tenantUsd: number | undefined; // what the tenant allows itself a day
+  accountUsd: number | undefined; // what the operator allows the account a day
+};
+
 export function createBudget(
   service: Service,
-  payer: Payer,
-  capUsd: number | undefined,
-  priceOf: (name: ModelName) => Price | undefined,
+  payer: Partial<Payer> & { account_id: string }, // without a tenant it is the account's own question
+  caps: Caps,
+  { priceOf, limitPriceOf }: Pick<Models, 'priceOf' | 'limitPriceOf'>,
 ): Budget {
+  const { tenant_id, account_id } = payer;
   const date = dateOf(service.clock.now());
   const used = { input_tokens: 0, output_tokens: 0, cost_micros: 0 };
   let reserved = 0;
+  const ofAccount = { reserved: 0, used: 0 };
   const costOf = ({ input, output }: Price, inputTokens: number, outputTokens: number) =>
     Math.ceil(inputTokens * input + outputTokens * output);
   return {
     used,
     async reserve(name, inputBytes, outputTokens) {
       const price = priceOf(name);
-      if (!price && capUsd !== undefined)
+      if (!price && caps.tenantUsd !== undefined)
         throw agentErrors.create(
           'agents.price_unknown',
           `${name.model} has no price, and spending is capped.`,
         );
       // No tokenizer makes more tokens than there are bytes.
+      const limitPrice = caps.accountUsd === undefined ? undefined : limitPriceOf?.(name);
+      const most = limitPrice ? costOf(limitPrice, inputBytes, outputTokens) : 0;
+      if (most > 0) {
+        await reserveSpend(service, accountDay, { account_id, date }, most, caps.accountUsd);
+        ofAccount.reserved += most;
+      }
       const micros = price ? costOf(price, inputBytes, outputTokens) : 0;
-      if (micros === 0) return;
-      await reserveSpend(service, payer.tenant_id, date, micros, capUsd);
+      if (micros === 0 || tenant_id === undefined) return;
+      await reserveSpend(service, tenantDay, { tenant_id, date }, micros, caps.tenantUsd);
       reserved += micros;
     },
     spend(name, inputTokens, outputTokens) {
       const price = priceOf(name);
+      const limitPrice = limitPriceOf?.(name);
       used.input_tokens += inputTokens;
       used.output_tokens += outputTokens;
       if (price) used.cost_micros += costOf(price, inputTokens, outputTokens);
+      if (limitPrice && ofAccount.reserved > 0)
+        ofAccount.used += costOf(limitPrice, inputTokens, outputTokens);
     },
-    settle: () => settleSpend(service, payer, date, used, reserved),
+    async settle() {
+      if (tenant_id !== undefined)
+        await settleSpend(service, { tenant_id, user_id: payer.user_id }, date, used, reserved);
+      if (ofAccount.reserved > 0)
+        await giveBackSpend(service, account_id, date, ofAccount.used - ofAccount.reserved);
+    },
   };
 }

@@ -1,77 +1,167 @@
+import type { Clock } from '@stak/kit';
 import type { LanguageModel } from 'ai';
 import * as limits from '../limits.ts';
+import { createProviders, type Provider, type ProvidersConfig } from './providers.ts';
 
 // Dollars for a million tokens, which is millionths of a dollar for one.
 export type Price = { input: number; output: number };
 export type ModelName = { provider: string; model: string };
 
 export type Models = {
-  // Undefined for a provider that the operator has not configured.
+  // Undefined for a provider that is not configured, and for a model that the operator does not allow.
   find(name: ModelName): Promise<LanguageModel | undefined>;
   priceOf(name: ModelName): Price | undefined;
+  // What the operator's limits count for a model. More than it costs, where nobody said what it costs.
+  limitPriceOf?(name: ModelName): Price;
+  readonly default?: ModelName; // for tenants that chose none
   readonly fallback?: ModelName; // for every tenant, after its own choices
+  readonly maxTokens?: number; // of one answer, whatever the tenant says
+  readonly providers?: readonly string[]; // those that are configured
+  // Why there is no default, and where to set one.
+  readonly missing?: string;
+  list?(): Promise<ModelName[]>;
+  // Why a tenant cannot choose this model; undefined if it can.
+  problemWith?(name: ModelName): Promise<string | undefined>;
 };
 
-export type ModelsConfig = {
-  bedrock?: {
-    region: string;
-    accessKeyId?: string;
-    secretAccessKey?: string;
-    sessionToken?: string;
-    baseURL?: string;
-  };
-  anthropic?: { apiKey: string; baseURL?: string };
-  // Ollama, vLLM, LM Studio and whoever else speaks OpenAI's protocol.
-  openaiCompatible?: { baseURL: string; apiKey?: string };
+export type ModelsConfig = ProvidersConfig & {
   prices?: Readonly<Record<string, Price>>; // by `provider/model`, or by model
+  default?: ModelName;
   fallback?: ModelName;
+  allowed?: readonly string[]; // `provider/model`, with `*` for any; all, if there are none
+  maxTokens?: number;
+  // Where the operator sets providers and the default, for those who find none.
+  setup?: { provider: string; model: string };
 };
 
-// Nothing else ends a response that goes on for ever: the SDK keeps what it has read.
-const boundedFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
-  if (!response.body) return response;
-  let bytes = 0;
-  const bounded = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      bytes += chunk.byteLength;
-      if (bytes > limits.modelBytes) controller.error(new Error('The response has too many bytes'));
-      else controller.enqueue(chunk);
-    },
-  });
-  const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(bounded), { status, statusText, headers });
-};
+export const modelText = ({ provider, model }: ModelName): string => `${provider}/${model}`;
 
-type Find = (model: string) => Promise<LanguageModel>;
+// A tenant that chose nothing has this in both settings.
+export const operatorsChoice = 'default';
 
-// The SDKs take a second and 40 MB to load, so nothing is loaded before a model is asked.
-export function createModels(config: ModelsConfig): Models {
-  const { bedrock, anthropic, openaiCompatible, prices = {}, fallback } = config;
+// The dearest that any provider lists. A server of one's own costs nothing, unless it is given a price.
+const unknownPrice: Price = { input: 15, output: 75 };
+const noPrice: Price = { input: 0, output: 0 };
+
+export function createModels(config: ModelsConfig, clock: Pick<Clock, 'now'> = { now: Date.now }): Models {
+  const { prices = {}, fallback, allowed = [], maxTokens } = config;
   const priced = new Map(Object.entries(prices)); // a tenant names its model as it likes
-  const providers: Record<string, Find> = {};
-  if (bedrock)
-    providers.bedrock = async model => {
-      const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
-      return createAmazonBedrock({ fetch: boundedFetch, ...bedrock })(model);
-    };
-  if (anthropic)
-    providers.anthropic = async model => {
-      const { createAnthropic } = await import('@ai-sdk/anthropic');
-      return createAnthropic({ fetch: boundedFetch, ...anthropic })(model);
-    };
-  if (openaiCompatible)
-    providers['openai-compatible'] = async model => {
-      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-      const options = { name: 'openai-compatible', includeUsage: true, fetch: boundedFetch };
-      return createOpenAICompatible({ ...options, ...openaiCompatible })(model);
-    };
+  const providers = createProviders(config);
+  const isAllowed = (name: ModelName) =>
+    allowed.length === 0 || allowed.some(pattern => matches(pattern, modelText(name)));
+  const chosen = config.default ?? onlyDefault(providers);
+  const priceOf = (name: ModelName) => priced.get(modelText(name)) ?? priced.get(name.model);
+  const lists = new Map([...providers].map(([name, provider]) => [name, cachedList(provider, clock)]));
+
+  const knownOf = async (provider: string): Promise<string[] | undefined> =>
+    (await lists.get(provider)!())?.filter(model => isAllowed({ provider, model }));
+  const list = async (): Promise<ModelName[]> => {
+    const named = [chosen, fallback, ...allowed.map(parseName)].filter(one => one !== undefined);
+    const served = await Promise.all(
+      [...providers].map(async ([provider, { defaultModel }]) => {
+        const models = (await knownOf(provider)) ?? (defaultModel === undefined ? [] : [defaultModel]);
+        return models.map(model => ({ provider, model }));
+      }),
+    );
+    const all = [...named, ...served.flat()].filter(one => providers.has(one.provider) && isAllowed(one));
+    return [...new Map(all.map(one => [modelText(one), one])).values()];
+  };
+
   return {
-    find: async ({ provider, model }) => {
-      const find = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
-      return find?.(model);
+    async find(name) {
+      const provider = providers.get(name.provider);
+      return provider && isAllowed(name) ? provider.find(name.model) : undefined;
     },
-    priceOf: ({ provider, model }) => priced.get(`${provider}/${model}`) ?? priced.get(model),
+    priceOf,
+    limitPriceOf: name => priceOf(name) ?? (name.provider === 'openai-compatible' ? noPrice : unknownPrice),
+    ...(chosen && providers.has(chosen.provider) && isAllowed(chosen) && { default: chosen }),
     fallback,
+    maxTokens,
+    providers: [...providers.keys()],
+    missing: describeMissing(config, chosen, providers, isAllowed),
+    list,
+    async problemWith(name) {
+      const provider = providers.get(name.provider);
+      if (!provider)
+        return `No provider "${name.provider}" is configured. There is: ${listed([...providers.keys()])}.`;
+      const known = await knownOf(name.provider);
+      const isServed = known
+        ? known.some(one => isSame(one, name.model)) || isNamed(name)
+        : (provider.isKnown?.(name.model) ?? true);
+      if (isServed && isAllowed(name)) return undefined;
+      const models = (await list()).filter(one => one.provider === name.provider).map(({ model }) => model);
+      return `${name.provider} has no model "${name.model}" here. There is: ${listed(models)}.`;
+    },
+  };
+
+  function isNamed(name: ModelName): boolean {
+    return [chosen, fallback, ...allowed.map(parseName)].some(
+      one => one && modelText(one) === modelText(name),
+    );
+  }
+}
+
+const listed = (names: readonly string[]): string => {
+  const some = names.slice(0, limits.modelsNamed);
+  if (some.length === 0) return 'none';
+  return some.join(', ') + (names.length > some.length ? ` and ${names.length - some.length} more` : '');
+};
+
+// Providers list dated versions, and take the name without the date, or with `latest` for it.
+const isSame = (known: string, asked: string): boolean => {
+  const name = asked.replace(/-latest$/, '');
+  return (
+    known === asked ||
+    known === name ||
+    (known.startsWith(`${name}-`) && /^[\d-]+$/.test(known.slice(name.length)))
+  );
+};
+
+function matches(pattern: string, text: string): boolean {
+  const source = pattern.split('*').map(part => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${source.join('.*')}$`).test(text);
+}
+
+const parseName = (text: string): ModelName | undefined => {
+  const slash = text.indexOf('/');
+  if (slash < 1 || text.includes('*')) return undefined;
+  return { provider: text.slice(0, slash), model: text.slice(slash + 1) };
+};
+
+function onlyDefault(providers: ReadonlyMap<string, Provider>): ModelName | undefined {
+  const [only, ...others] = providers;
+  if (!only || others.length > 0 || only[1].defaultModel === undefined) return undefined;
+  return { provider: only[0], model: only[1].defaultModel };
+}
+
+function describeMissing(
+  { setup }: ModelsConfig,
+  chosen: ModelName | undefined,
+  providers: ReadonlyMap<string, Provider>,
+  isAllowed: (name: ModelName) => boolean,
+): string | undefined {
+  const where = setup ?? { provider: 'Configure a provider.', model: 'Configure a default model.' };
+  const names = listed([...providers.keys()]);
+  if (providers.size === 0) return `No provider of models is configured. ${where.provider}`;
+  if (!chosen) return `No default model is chosen; the server has ${names}. ${where.model}`;
+  if (!providers.has(chosen.provider))
+    return `The default model is of ${chosen.provider}, which is not configured; the server has ${names}. ${where.model}`;
+  if (!isAllowed(chosen))
+    return `The default model ${modelText(chosen)} is not among the allowed ones. ${where.model}`;
+  return undefined;
+}
+
+// Lists change rarely. One that could not be read is asked for again soon.
+function cachedList(provider: Provider, clock: Pick<Clock, 'now'>): () => Promise<string[] | undefined> {
+  let untilMs = 0;
+  let list: Promise<string[] | undefined> | undefined;
+  return async () => {
+    if (!list || clock.now() >= untilMs) {
+      const asked = provider.list();
+      list = asked;
+      untilMs = clock.now() + limits.modelListKeptMs;
+      if ((await asked) === undefined) untilMs = clock.now() + limits.modelListRetryMs;
+    }
+    return list;
   };
 }

@@ -1,0 +1,51 @@
+import type { CAC } from 'cac';
+import type { ConnectFlags } from '../connection.ts';
+import { UsageError } from '../errors.ts';
+import { declareActions, runAction } from './action.ts';
+
+const actions = { list, test };
+
+export function registerModels(cli: CAC): void {
+  declareActions<keyof typeof actions>(cli, 'models [action] [name]', 'The models that agents can use', {
+    list: 'All of them, with their prices and which one is the default',
+    test: 'Ask one a question, and show what came (default: the default model)',
+  })
+    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .example('stak models')
+    .example('stak models test')
+    .example('stak models test anthropic/claude-sonnet-4-5')
+    .action((action: string | undefined, name: string | undefined, flags: ConnectFlags) =>
+      runAction('models', actions, action ?? 'list', flags, name),
+    );
+}
+
+async function list(flags: ConnectFlags): Promise<void> {
+  const { connect, printTable } = await load();
+  const { client } = await connect(flags);
+  const { data } = await client.agents.listModels();
+  const rows = data.data.map(({ provider, model, is_default, price }) => [
+    `${provider}/${model}`,
+    price ? `$${price.input} in, $${price.output} out` : 'no price',
+    is_default ? 'default' : '',
+  ]);
+  printTable([['model', 'a million tokens', ''], ...rows], 'There are no models.');
+  if (data.missing !== null) console.error(data.missing);
+}
+
+async function test(flags: ConnectFlags, name: string | undefined): Promise<void> {
+  const slash = name?.indexOf('/') ?? -1;
+  if (name !== undefined && slash < 1)
+    throw new UsageError(`${JSON.stringify(name)} is no provider/model; see stak models`);
+  const body = name === undefined ? {} : { provider: name.slice(0, slash), model: name.slice(slash + 1) };
+  const { connect } = await load();
+  const { client } = await connect(flags);
+  const { data } = await client.agents.testModel({ body });
+  const { input_tokens, output_tokens } = data.usage;
+  console.log(data.answer);
+  console.error(
+    `${data.provider}/${data.model} · ${input_tokens} + ${output_tokens} tokens · $${data.cost_usd} · ${data.duration_ms} ms`,
+  );
+}
+
+// Loaded late, so that help and mistakes are told at once.
+const load = async () => ({ ...(await import('../connection.ts')), ...(await import('../print.ts')) });

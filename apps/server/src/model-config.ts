@@ -1,0 +1,67 @@
+import type { ModelsConfig, ProviderName } from '@stak/agents';
+import { z } from 'zod';
+import type { Variables } from './config.ts';
+
+// The part of the configuration that says which models answer, and what they may cost.
+
+export const price = /^(?<model>.+)=(?<input>\d+(?:\.\d+)?)\/(?<output>\d+(?:\.\d+)?)$/;
+
+export const spend = /^(?<whose>[a-z][\w-]*)=(?<usd>\d+(?:\.\d+)?)$/;
+const providerNames: readonly ProviderName[] = [
+  'anthropic',
+  'bedrock',
+  'google',
+  'openai',
+  'openai-compatible',
+];
+export const modelName = z
+  .string()
+  .regex(
+    new RegExp(`^(?:${providerNames.join('|')})/.+$`),
+    `must be provider/model, like anthropic/claude-sonnet-4-5; providers are ${providerNames.join(', ')}`,
+  );
+
+const nameOf = (text: string) => {
+  const slash = text.indexOf('/');
+  return { provider: text.slice(0, slash), model: text.slice(slash + 1) };
+};
+
+// With none of them, agents answer by rules and skills.
+export function readModels(data: Variables): ModelsConfig {
+  const { STAK_ANTHROPIC_API_KEY: anthropicKey, STAK_GEMINI_API_KEY: googleKey } = data;
+  const { STAK_OPENAI_URL: baseURL, STAK_OPENAI_API_KEY: openaiKey, STAK_BEDROCK_REGION: region } = data;
+  const { STAK_MODEL: chosen, STAK_MODEL_FALLBACK: fallback, STAK_MODEL_MAX_TOKENS: maxTokens } = data;
+  const prices = data.STAK_MODEL_PRICES.map(text => {
+    const { model = '', input, output } = price.exec(text)?.groups ?? {};
+    return [model, { input: Number(input), output: Number(output) }] as const;
+  });
+  return {
+    ...(anthropicKey && { anthropic: { apiKey: anthropicKey } }),
+    ...(googleKey && { google: { apiKey: googleKey } }),
+    ...(openaiKey && !baseURL && { openai: { apiKey: openaiKey } }),
+    ...(baseURL && {
+      openaiCompatible: { baseURL: baseURL.replace(/\/+$/, ''), ...(openaiKey && { apiKey: openaiKey }) },
+    }),
+    ...(region && { bedrock: { region } }),
+    ...(chosen && { default: nameOf(chosen) }),
+    ...(fallback && { fallback: nameOf(fallback) }),
+    ...(prices.length > 0 && { prices: Object.fromEntries(prices) }),
+    ...(maxTokens !== undefined && { maxTokens }),
+    allowed: data.STAK_MODELS_ALLOWED,
+    setup: {
+      provider:
+        'Set STAK_OPENAI_URL (a server of your own, such as Ollama), STAK_ANTHROPIC_API_KEY, STAK_OPENAI_API_KEY, STAK_GEMINI_API_KEY or STAK_BEDROCK_REGION in the environment of the server.',
+      model:
+        "Set STAK_MODEL=provider/model in the environment of the server, or ai_provider and ai_model in the tenant's settings.",
+    },
+  };
+}
+
+// Plans and accounts have different names, so one list holds both.
+export const readSpend = ({ STAK_MODEL_SPEND_PER_DAY }: Variables): Record<string, number> =>
+  Object.fromEntries(
+    STAK_MODEL_SPEND_PER_DAY.map(text => {
+      const { whose = '', usd } = spend.exec(text)?.groups ?? {};
+      return [whose, Number(usd)];
+    }),
+  );

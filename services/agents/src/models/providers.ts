@@ -1,0 +1,146 @@
+import type { LanguageModel } from 'ai';
+import * as limits from '../limits.ts';
+
+// Who serves models. The SDKs take a second and 40 MB to load, so nothing is loaded before a model is asked.
+
+export type ProvidersConfig = {
+  // Credentials are found as the AWS SDK finds them: environment, profile, container or instance role. Those given
+  // here are for tests.
+  bedrock?: { region: string; accessKeyId?: string; secretAccessKey?: string; baseURL?: string };
+  anthropic?: { apiKey: string; baseURL?: string };
+  openai?: { apiKey: string; baseURL?: string };
+  google?: { apiKey: string; baseURL?: string };
+  // Ollama, vLLM, LM Studio and others that speak OpenAI's protocol.
+  openaiCompatible?: { baseURL: string; apiKey?: string };
+};
+
+export type Provider = {
+  find(model: string): Promise<LanguageModel>;
+  readonly defaultModel?: string; // used if this provider is the only one, and nothing else is said
+  // The ids it serves; undefined if it cannot be asked.
+  list(): Promise<string[] | undefined>;
+  isKnown?(model: string): boolean; // where there is no list to look into
+};
+
+export type ProviderName = 'anthropic' | 'bedrock' | 'google' | 'openai' | 'openai-compatible';
+
+export function createProviders(config: ProvidersConfig): Map<string, Provider> {
+  const { anthropic, bedrock, google, openai, openaiCompatible } = config;
+  const all: [ProviderName, Provider | undefined][] = [
+    ['anthropic', anthropic && anthropicProvider(anthropic)],
+    ['bedrock', bedrock && bedrockProvider(bedrock)],
+    ['google', google && googleProvider(google)],
+    ['openai', openai && openaiProvider(openai)],
+    ['openai-compatible', openaiCompatible && compatibleProvider(openaiCompatible)],
+  ];
+  return new Map(all.filter((entry): entry is [ProviderName, Provider] => entry[1] !== undefined));
+}
+
+const anthropicProvider = (options: NonNullable<ProvidersConfig['anthropic']>): Provider => ({
+  defaultModel: 'claude-sonnet-4-5',
+  async find(model) {
+    const { createAnthropic } = await import('@ai-sdk/anthropic');
+    return createAnthropic({ fetch: boundedFetch, ...options })(model);
+  },
+  list: () =>
+    listIds(`${options.baseURL ?? 'https://api.anthropic.com/v1'}/models?limit=1000`, {
+      'x-api-key': options.apiKey,
+      'anthropic-version': '2023-06-01',
+    }),
+});
+
+const openaiProvider = (options: NonNullable<ProvidersConfig['openai']>): Provider => ({
+  defaultModel: 'gpt-5-mini',
+  async find(model) {
+    const { createOpenAI } = await import('@ai-sdk/openai');
+    return createOpenAI({ fetch: boundedFetch, ...options })(model);
+  },
+  list: () => listIds(`${options.baseURL ?? 'https://api.openai.com/v1'}/models`, bearer(options.apiKey)),
+});
+
+const googleProvider = (options: NonNullable<ProvidersConfig['google']>): Provider => ({
+  defaultModel: 'gemini-2.5-flash',
+  async find(model) {
+    const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
+    return createGoogleGenerativeAI({ fetch: boundedFetch, ...options })(model);
+  },
+  list: () =>
+    listIds(`${options.baseURL ?? 'https://generativelanguage.googleapis.com/v1beta'}/models?pageSize=1000`, {
+      'x-goog-api-key': options.apiKey,
+    }),
+});
+
+const compatibleProvider = (options: NonNullable<ProvidersConfig['openaiCompatible']>): Provider => ({
+  async find(model) {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+    const base = { name: 'openai-compatible', includeUsage: true, fetch: boundedFetch };
+    return createOpenAICompatible({ ...base, ...options })(model);
+  },
+  list: () => listIds(`${options.baseURL}/models`, options.apiKey ? bearer(options.apiKey) : {}),
+});
+
+// What InvokeModel takes: a model, an inference profile with the geography before it, or an ARN.
+// https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html
+const bedrockId = /^(?:arn:aws[\w-]*:bedrock:.+|(?:[a-z]{2,6}(?:-gov)?\.)?[a-z0-9-]+\.[a-z0-9][\w.:-]+)$/;
+const claudeId = /^claude-[a-z0-9-]+-\d{8}$/;
+
+// Claude is served through inference profiles only, and Anthropic's own ids have another form there.
+export function bedrockModelId(model: string, region: string): string {
+  if (!claudeId.test(model)) return model;
+  const [geography] = /^(?:us|eu)(?=-(?!gov))/.exec(region) ?? ['global'];
+  return `${geography}.anthropic.${model}-v1:0`;
+}
+
+function bedrockProvider(options: NonNullable<ProvidersConfig['bedrock']>): Provider {
+  const { region, accessKeyId, ...given } = options;
+  const defaultModel = bedrockModelId('claude-sonnet-4-5-20250929', region);
+  return {
+    defaultModel,
+    async find(model) {
+      const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
+      const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
+      const credentials =
+        accessKeyId === undefined ? { credentialProvider: defaultProvider() } : { accessKeyId };
+      return createAmazonBedrock({ fetch: boundedFetch, region, ...given, ...credentials })(
+        bedrockModelId(model, region),
+      );
+    },
+    list: async () => undefined,
+    isKnown: model => bedrockId.test(bedrockModelId(model, region)),
+  };
+}
+
+const bearer = (apiKey: string) => ({ authorization: `Bearer ${apiKey}` });
+
+// `{"data": [{"id"}]}`, as OpenAI and Anthropic answer, or `{"models": [{"name": "models/…"}]}`, as Google does.
+async function listIds(url: string, headers: Record<string, string>): Promise<string[] | undefined> {
+  try {
+    const response = await boundedFetch(url, { headers, signal: AbortSignal.timeout(limits.modelListMs) });
+    if (!response.ok) return undefined;
+    const { data, models } = (await response.json()) as {
+      data?: readonly { id?: unknown }[];
+      models?: readonly { name?: unknown }[];
+    };
+    const ids = data?.map(({ id }) => id) ?? models?.map(({ name }) => String(name).replace(/^models\//, ''));
+    const texts = ids?.filter(id => typeof id === 'string' && id !== '') as string[] | undefined;
+    return texts && texts.length > 0 ? texts : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// Nothing else ends a response that goes on for ever: the SDK keeps what it has read.
+const boundedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  if (!response.body) return response;
+  let bytes = 0;
+  const bounded = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes > limits.modelBytes) controller.error(new Error('The response has too many bytes'));
+      else controller.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(bounded), { status, statusText, headers });
+};

@@ -1,0 +1,68 @@
+import type { Service } from './deps.ts';
+import { operatorsChoice } from './models/models.ts';
+import type { TenantSettings } from './settings.ts';
+import { readAgentSettings } from './settings.ts';
+import { readCustomSkills } from './skills/custom-skills.ts';
+
+export type SettingsProblem = { field: string; detail: string };
+
+// The document's own example, which programs write as it is. Where Bedrock is not configured the default answers.
+const documented = { provider: 'bedrock', model: 'claude-sonnet-4-5-20250929' };
+
+// What cannot work of what is about to be saved. What was stored before is not complained about again: a provider
+// may have been taken away since.
+export async function checkSettings(
+  service: Service,
+  tenant_id: string,
+  before: TenantSettings,
+  after: TenantSettings,
+): Promise<SettingsProblem[]> {
+  return [
+    ...(await checkModels(service, before, after)),
+    ...(await checkSkills(service, tenant_id, before, after)),
+  ];
+}
+
+async function checkModels({ models }: Service, before: TenantSettings, after: TenantSettings) {
+  const problems: SettingsProblem[] = [];
+  const check = async (field: string, provider: string, model: string) => {
+    if (provider === documented.provider && model === documented.model) return;
+    const why = models?.problemWith
+      ? await models.problemWith({ provider, model })
+      : 'No provider of models is configured.';
+    if (why !== undefined) problems.push({ field, detail: why });
+  };
+  const { ai_provider, ai_model } = after;
+  const isChanged = ai_provider !== before.ai_provider || ai_model !== before.ai_model;
+  if (isChanged && (ai_provider === operatorsChoice) !== (ai_model === operatorsChoice))
+    problems.push({
+      field: ai_model === operatorsChoice ? 'ai_model' : 'ai_provider',
+      detail: `Choose both, or leave both "${operatorsChoice}" for the operator's model.`,
+    });
+  else if (isChanged && ai_provider !== operatorsChoice) {
+    const isKnown = ai_provider === documented.provider || models?.providers?.includes(ai_provider);
+    await check(isKnown ? 'ai_model' : 'ai_provider', ai_provider, ai_model);
+  }
+  const [was, is] = [readAgentSettings(before).ai_fallback, readAgentSettings(after).ai_fallback];
+  if (is && (is.provider !== was?.provider || is.model !== was.model))
+    await check('ai_fallback', is.provider, is.model);
+  return problems;
+}
+
+async function checkSkills(
+  service: Service,
+  tenant_id: string,
+  { enabled_skills: before }: TenantSettings,
+  { enabled_skills }: TenantSettings,
+): Promise<SettingsProblem[]> {
+  const builtIn = service.skills.map(({ name }) => name);
+  const added = enabled_skills.filter(name => !before.includes(name) && !builtIn.includes(name));
+  if (added.length === 0) return [];
+  const known = [...builtIn, ...(await readCustomSkills(service, tenant_id)).map(({ name }) => name)];
+  return added
+    .filter(name => !known.includes(name))
+    .map(name => ({
+      field: 'enabled_skills',
+      detail: `There is no skill "${name}". There is: ${known.join(', ')}.`,
+    }));
+}
