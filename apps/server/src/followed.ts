@@ -1,6 +1,13 @@
-import { apiKey, auditEntry, profile, subscription } from '@stak/accounts/tables';
-import { conversation, customSkill, tenantDay, userDay } from '@stak/agents/tables';
-import { inboxConfig, messageBody, publicMessage, receipt, userMessage } from '@stak/inbox/tables';
+import { apiKey, auditEntry, ferryhookMain, profile, subscription } from '@stak/accounts/tables';
+import { conversation, conversations, customSkill, tenantDay, userDay } from '@stak/agents/tables';
+import {
+  inboxConfig,
+  inboxTable,
+  messageBody,
+  publicMessage,
+  receipt,
+  userMessage,
+} from '@stak/inbox/tables';
 import {
   deliveryInsights,
   type FollowedEntity,
@@ -10,10 +17,11 @@ import {
   type Owner,
   taskInsights,
 } from '@stak/lake/keeper';
+import type { AnyTable } from '@stak/table';
 import { ownerOf } from '@stak/tasks/owner';
-import { task, user as taskUser, trashed } from '@stak/tasks/tables';
-import { channelMapping, tenant, user as tenantUser } from '@stak/tenants/tables';
-import { alert, connection, delivery, event, source } from '@stak/webhooks/tables';
+import { task, user as taskUser, todoAppData, trashed } from '@stak/tasks/tables';
+import { channelMapping, tenant, tenants, user as tenantUser } from '@stak/tenants/tables';
+import { alert, connection, delivery, event, ferryhookEvents, source } from '@stak/webhooks/tables';
 
 // What the lake keeps of the services' tables, and whose it is. A thread loads this that runs no service, so it asks
 // for their tables alone. Counters, locks, leases and copies for an index stay in
@@ -74,13 +82,20 @@ const entities: readonly FollowedEntity[] = [
   follow(taskUser, { view: 'task_users', ownerOf: ofTaskUser, omit: ['feed_hash'] }),
 ];
 
-export const followed: readonly FollowedTable[] = [...new Set(entities.map(one => one.entity.table))].map(
-  table => {
-    const own = entities.filter(one => one.entity.table === table);
-    const kept = new Set(own.map(one => one.entity));
-    return { table, entities: own, ignore: table.entities.filter(one => !kept.has(one)) };
-  },
-);
+const tables: readonly AnyTable[] = [
+  ferryhookMain,
+  ferryhookEvents,
+  tenants,
+  inboxTable,
+  conversations,
+  todoAppData,
+];
+
+export const followed: readonly FollowedTable[] = tables.map(table => {
+  const own = entities.filter(one => one.entity.table.name === table.name);
+  const kept = new Set(own.map(one => one.entity));
+  return { table, entities: own, ignore: table.entities.filter(one => !kept.has(one)) };
+});
 
 export const insights = [
   ...taskInsights(task),

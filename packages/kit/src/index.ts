@@ -1,3 +1,4 @@
+export { type Backoff, backoffMs } from './backoff.ts';
 export { type Bell, createBell } from './bell.ts';
 export { type Cancel, type Clock, systemClock } from './clock.ts';
 export { AppError, defineErrors, type ErrorCatalogue } from './errors.ts';
@@ -7,7 +8,9 @@ export {
   markWork,
   watchEventLoop,
 } from './event-loop.ts';
+export { createHub, type Hub, type Subscriber } from './hub.ts';
 export { createIds, type Ids, timeOf } from './ids.ts';
+export { createKeyedLock, type KeyedLock } from './keyed-lock.ts';
 export { createLogger, type Logger, type LoggerSettings } from './log.ts';
 export { type ManualClock, manualClock } from './manual-clock.ts';
 export { type ManualOwners, manualOwners } from './manual-owners.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger } from './log.ts';
 import { manualClock } from './manual-clock.ts';
-import { backoffMs, superviseWorkers, type Worker, type WorkerSettings } from './workers.ts';
+import { restartMs, superviseWorkers, type Worker, type WorkerSettings } from './workers.ts';
 
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }));
@@ -163,9 +163,9 @@ describe('superviseWorkers', () => {
   });
 });
 
-describe('backoffMs', () => {
+describe('restartMs', () => {
   it('spreads each delay over its upper half', () => {
-    expect([backoffMs(3, () => 0), backoffMs(3, () => 1)]).toEqual([400, 800]);
-    expect(backoffMs(10_000, () => 1)).toBe(30_000);
+    expect([restartMs(3, () => 0), restartMs(3, () => 1)]).toEqual([400, 800]);
+    expect(restartMs(10_000, () => 1)).toBe(30_000);
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert';
 import { setMaxListeners } from 'node:events';
+import { backoffMs } from './backoff.ts';
 import type { Clock } from './clock.ts';
 import * as limits from './limits.ts';
 import type { Logger } from './log.ts';
@@ -32,11 +33,10 @@ export type Supervisor = {
   stop(): Promise<string[]>;
 };
 
-// Half of each delay is fixed and half is random: workers that fell together do not get up together.
-export function backoffMs(failures: number, random: Random, settings: Partial<WorkerSettings> = {}): number {
-  const { backoffFirstMs = limits.backoffFirstMs, backoffMostMs = limits.backoffMostMs } = settings;
-  const fullMs = Math.min(backoffMostMs, backoffFirstMs * 2 ** (failures - 1));
-  return Math.round(fullMs / 2 + (fullMs / 2) * random());
+export function restartMs(failures: number, random: Random, settings: Partial<WorkerSettings> = {}): number {
+  const { backoffFirstMs: firstMs = limits.backoffFirstMs, backoffMostMs: mostMs = limits.backoffMostMs } =
+    settings;
+  return backoffMs(failures, { firstMs, mostMs }, random, 'half');
 }
 
 export function superviseWorkers(workers: readonly Worker[], settings: WorkerSettings): Supervisor {
@@ -100,7 +100,7 @@ function superviseWorker(worker: Worker, settings: WorkerSettings, signal: Abort
         break;
       }
       failures = endedMs - startedMs >= healthyMs ? 1 : failures + 1;
-      const delayMs = backoffMs(failures, random, settings);
+      const delayMs = restartMs(failures, random, settings);
       become({ status: 'backing-off', lastError: { message: messageOf(error), atMs: endedMs } });
       log.error({ worker: worker.name, err: error, failures, delayMs }, 'worker failed, restarting');
       await clock.sleep(delayMs, signal).catch(() => {});

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '@stak/kit';
+import { backoffMs, type Clock, type Random } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
 import { HopelessError } from './errors.ts';
 import * as limits from './limits.ts';
@@ -92,11 +92,9 @@ export function createTries(most: number) {
   };
 }
 
-// Half of each delay is fixed and half is random: consumers that fell together do not get up together.
-export function delayMs(failures: number, random: Random): number {
-  const fullMs = Math.min(limits.backoffMostMs, limits.backoffFirstMs * 2 ** (failures - 1));
-  return Math.round(fullMs / 2 + (fullMs / 2) * random());
-}
+// Half of each delay is random, so consumers that failed together do not come back together.
+export const delayMs = (failures: number, random: Random): number =>
+  backoffMs(failures, { firstMs: limits.backoffFirstMs, mostMs: limits.backoffMostMs }, random, 'half');
 
 // Positions of each item's records, in order. Two key attributes at most, so sorting their names is cheap.
 function splitByItem(records: readonly StreamRecord[]): number[][] {

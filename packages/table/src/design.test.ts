@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import * as example from '../test/example-table.ts';
-import { DesignError, defineQuery, defineTable, entity, recognise } from './index.ts';
+import { DesignError, defineKeys, defineQuery, defineTable, entity, recognise } from './index.ts';
 
 const schema = z.object({ a: z.string(), b: z.string() });
 const make = () =>
@@ -48,6 +48,36 @@ describe('a design that contradicts itself is refused when it is loaded', () => 
     expect(() => defineQuery('both', { of: [x, y] })).toThrow('different partitions');
     defineQuery('all', { of: x });
     expect(() => defineQuery('all', { of: x })).toThrow('two queries');
+  });
+});
+
+describe('a table that lists its entities', () => {
+  const keys = defineKeys({ name: 't', keys: { partition: 'pk', sort: 'sk' } });
+  const x = entity(keys, { name: 'x', schema, key: { partition: 'x#{a}', sort: '{b}' } });
+  const y = entity(keys, { name: 'y', kind: 'Y', schema, key: { partition: 'x#{b}', sort: 'META' } });
+  const allX = defineQuery('all', { of: x });
+
+  it('holds what is listed, whatever else is defined', () => {
+    const table = defineTable(keys, { entities: [x], queries: [allX] });
+    entity(keys, { name: 'z', schema, key: { partition: 'z#{a}', sort: '{b}' } });
+    expect(table.entities).toEqual([x]);
+    expect(table.queries).toEqual([allX]);
+  });
+
+  it('is refused where entities share keys without saying so, or stand twice', () => {
+    expect(() => defineTable(keys, { entities: [x, y], queries: [] })).toThrow('both need `sharesKeys`');
+    expect(() => defineTable(keys, { entities: [x, x], queries: [] })).toThrow('two entities');
+    const shared = (name: string, kind: string) =>
+      entity(keys, { name, kind, schema, key: { partition: 'x#{a}', sort: '{b}' }, sharesKeys: true });
+    defineTable(keys, { entities: [shared('x', 'X'), shared('y', 'Y')], queries: [] });
+    expect(() =>
+      defineTable(keys, { entities: [shared('x', 'X'), shared('y', 'X')], queries: [] }),
+    ).toThrow('no kind tells them apart');
+  });
+
+  it('is refused where a query stands twice, or reads what is not listed', () => {
+    expect(() => defineTable(keys, { entities: [x], queries: [allX, allX] })).toThrow('two queries');
+    expect(() => defineTable(keys, { entities: [y], queries: [allX] })).toThrow('which is not listed');
   });
 });
 

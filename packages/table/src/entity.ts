@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { DesignError } from './errors.ts';
 import { type KeyTemplate, type ParamsOf, parseTemplate, templatesOverlap } from './key-template.ts';
 import * as limits from './limits.ts';
-import type { AnyTable, KeyNames, Table } from './table.ts';
+import type { AnyTableKeys, KeyNames, TableKeys } from './table.ts';
 
 export type Templates = { readonly partition: string; readonly sort?: string };
 export type IndexKeys = KeyNames & {
@@ -22,7 +22,7 @@ export type EntityTypes = {
 export type Entity<Name extends string = string, Types extends EntityTypes = EntityTypes> = {
   readonly name: Name;
   readonly description?: string;
-  readonly table: AnyTable;
+  readonly table: AnyTableKeys;
   readonly kind?: string;
   readonly schema: z.ZodObject;
   readonly key: IndexKeys;
@@ -89,7 +89,7 @@ export function entity<
   const Kind extends string | undefined = undefined,
   const Version extends string | undefined = undefined,
 >(
-  table: Table<Indexes>,
+  table: TableKeys<Indexes>,
   definition: {
     name: Name;
     description?: string;
@@ -102,6 +102,8 @@ export function entity<
     // Counted up by every write, for `ifVersion`.
     version?: Version & keyof Output<Schema>;
     inKeyOnly?: readonly ParamsIn<Key>[];
+    // Another entity of the table can have the same keys. Both say so, and their kinds tell them apart.
+    sharesKeys?: boolean;
     // For the cost table of the generated document.
     examples?: readonly Optional<z.input<NoInfer<Schema>>, 'kind' | NoInfer<Version>>[];
   },
@@ -120,7 +122,7 @@ export function entity<
     schema,
     key: compileKeys(name, 'primary', table.keys, definition.key),
     indexes: Object.entries<Templates>(definition.indexes ?? {}).map(([index, templates]) => {
-      const names: KeyNames | undefined = (table as AnyTable).indexes[index];
+      const names: KeyNames | undefined = (table as AnyTableKeys).indexes[index];
       if (!names) throw new DesignError(`${name}: ${table.name} has no index ${index}`);
       return compileKeys(name, index, names, templates);
     }),
@@ -128,10 +130,10 @@ export function entity<
     inKeyOnly,
     numbers: new Set(attributes.filter(attribute => isNumber(schema.shape[attribute]))),
     hasTtl: table.ttl !== undefined && attributes.includes(table.ttl),
-    sharesKeys: false,
+    sharesKeys: definition.sharesKeys ?? false,
     examples,
   };
-  register(table as AnyTable, made as never);
+  if ('entities' in table) register(table.entities as AnyEntity[], table.name, made as never);
   return made as never;
 }
 
@@ -151,19 +153,24 @@ function compileKeys(entity: string, name: string, names: KeyNames, templates: T
   };
 }
 
-// Two entities may have the same keys, as messages and their receipts do, if their kinds tell them apart.
-function register(table: AnyTable, added: { -readonly [K in keyof AnyEntity]: AnyEntity[K] }): void {
-  for (const other of table.entities as (typeof added)[]) {
-    if (other.name === added.name) throw new DesignError(`${table.name} has two entities ${added.name}`);
-    if (!keysOverlap(other.key, added.key)) continue;
-    if (other.kind === added.kind)
-      throw new DesignError(
-        `${table.name}: ${added.name} and ${other.name} can have the same key, and no kind tells them apart`,
-      );
-    other.sharesKeys = true;
-    added.sharesKeys = true;
-  }
-  table.entities.push(added);
+// An open table takes every entity that is defined on it.
+function register(entities: AnyEntity[], tableName: string, added: AnyEntity): void {
+  const shared = entities.filter(other => checkPair(tableName, other, added));
+  for (const one of shared.length > 0 ? [...shared, added] : [])
+    (one as { sharesKeys: boolean }).sharesKeys = true;
+  entities.push(added);
+}
+
+// Whether two entities of a table can have the same key, as messages and their receipts do. Then their kinds have to
+// tell them apart.
+export function checkPair(tableName: string, other: AnyEntity, added: AnyEntity): boolean {
+  if (other.name === added.name) throw new DesignError(`${tableName} has two entities ${added.name}`);
+  if (!keysOverlap(other.key, added.key)) return false;
+  if (other.kind === added.kind)
+    throw new DesignError(
+      `${tableName}: ${added.name} and ${other.name} can have the same key, and no kind tells them apart`,
+    );
+  return true;
 }
 
 function keysOverlap(a: IndexKeys, b: IndexKeys): boolean {

@@ -3,6 +3,17 @@ export { type CapacityEntry, createLedger, type Ledger } from './capacity.ts';
 export type { Attributes, ControlOperation, ControlPlane, DynamoClient, RemoteClient } from './client.ts';
 export { is } from './comparison.ts';
 export { and, type Condition, not, or } from './condition.ts';
+export {
+  type Attempt,
+  type ConflictRetry,
+  conflict,
+  done,
+  failedCondition,
+  ignoreConflict,
+  isConflict,
+  progress,
+  retryConflicts,
+} from './conflict.ts';
 export { createTables, type TableReport } from './create-tables.ts';
 export { type Cursors, createCursors } from './cursor.ts';
 export { withDeadline } from './deadline.ts';
@@ -40,6 +51,13 @@ export { isUnavailable } from './retry.ts';
 export { type Ref, ref, type WriteStep, write } from './steps.ts';
 export { createStore, type Store, type StoreOptions } from './store.ts';
 export { keysAt, readStored, type StoredPage, type StoredQuery, storedParams } from './stored.ts';
-export { type AnyTable, defineTable, type Table, type TableDefinition } from './table.ts';
+export {
+  type AnyTable,
+  type AnyTableKeys,
+  defineKeys,
+  defineTable,
+  type Table,
+  type TableDefinition,
+} from './table.ts';
 export { untagItem } from './tagged.ts';
 export { type Change, updateParams } from './update.ts';

@@ -6,7 +6,7 @@ import { bindPlaceholders, createExpression, type Expression, nameIn, valueIn } 
 import type { Recognised } from './item.ts';
 import { buildKey, type KeyTemplate, type ParamsOf } from './key-template.ts';
 import { type Bounds, boundsOf, type Range } from './sort-range.ts';
-import type { AnyTable } from './table.ts';
+import type { AnyTableKeys } from './table.ts';
 
 // A query is an access pattern with a name: it is part of the design, and its cost is counted under its name.
 
@@ -37,7 +37,7 @@ export type QueryTypes = { item: object; params: object; bound: object; result: 
 
 export type Query<Types extends QueryTypes = QueryTypes> = {
   readonly name: string;
-  readonly table: AnyTable;
+  readonly table: AnyTableKeys;
   readonly entities: readonly AnyEntity[];
   readonly isMixed: boolean;
   readonly index?: string;
@@ -97,10 +97,15 @@ export function defineQuery<
     consistent,
     filter,
   };
-  if (first.table.queries.some(other => other.name === name))
-    throw new DesignError(`${first.table.name} has two queries "${name}"`);
-  first.table.queries.push(made);
+  if ('queries' in first.table) register(first.table.queries as AnyQuery[], made);
   return made as never;
+}
+
+// An open table takes every query that is defined on it.
+function register(queries: AnyQuery[], added: AnyQuery): void {
+  if (queries.some(other => other.name === added.name))
+    throw new DesignError(`${added.table.name} has two queries "${added.name}"`);
+  queries.push(added);
 }
 
 function keysOn(query: string, entity: AnyEntity, index: string | undefined): IndexKeys {

@@ -1,4 +1,4 @@
-import { AppError, type Clock, type Random } from '@stak/kit';
+import { AppError, backoffMs, type Clock, type Random } from '@stak/kit';
 import { tableErrors } from './errors.ts';
 import * as limits from './limits.ts';
 
@@ -61,7 +61,9 @@ export const isUnavailable = (error: unknown): boolean =>
 
 // Full jitter: callers that collided do not collide again.
 export const backoff = ({ clock, random }: Patience, failures: number): Promise<void> =>
-  clock.sleep(Math.round(random() * Math.min(limits.backoffMostMs, limits.backoffFirstMs * 2 ** failures)));
+  clock.sleep(backoffMs(failures + 1, delays, random));
+
+const delays = { firstMs: limits.backoffFirstMs, mostMs: limits.backoffMostMs };
 
 // What can be made twice without harm is also repeated when nobody knows whether it was made.
 export async function withRetry<T>(

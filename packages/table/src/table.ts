@@ -1,4 +1,4 @@
-import type { AnyEntity } from './entity.ts';
+import { type AnyEntity, checkPair } from './entity.ts';
 import { DesignError } from './errors.ts';
 import type { AnyQuery } from './query.ts';
 
@@ -18,29 +18,84 @@ export type TableDefinition = {
   readonly stream?: StreamView;
 };
 
-export type Table<Indexes = TableDefinition['indexes']> = {
+// The keys and indexes of a table, without what is stored in it. Entities are written against these.
+export type TableKeys<Indexes = TableDefinition['indexes']> = {
   readonly name: string;
   readonly description?: string;
   readonly keys: KeyNames;
   readonly indexes: { readonly [Name in keyof Indexes & string]: IndexDefinition };
   readonly ttl?: string;
   readonly stream?: StreamView;
-  // Entities and queries add themselves when they are defined, also those of other rooms.
-  readonly entities: AnyEntity[];
-  readonly queries: AnyQuery[];
   // Attributes the layer writes and removes by itself: they are no part of an entity.
   readonly keyNames: ReadonlySet<string>;
+  // Nothing at run time: what each index copies is known to the compiler.
+  readonly types?: Indexes;
 };
-export type AnyTable = Table<{ readonly [name: string]: IndexDefinition }>;
+export type AnyTableKeys = TableKeys<AnyIndexes>;
 
-export function defineTable<const Definition extends TableDefinition>(
+export type Table<Indexes = TableDefinition['indexes']> = TableKeys<Indexes> & {
+  readonly entities: readonly AnyEntity[];
+  readonly queries: readonly AnyQuery[];
+};
+export type AnyTable = Table<AnyIndexes>;
+
+type AnyIndexes = { readonly [name: string]: IndexDefinition };
+type IndexesOf<Definition extends TableDefinition> = Definition['indexes'] extends object
+  ? Definition['indexes']
+  : Record<never, never>;
+
+/**
+ * The keys of a table, for its entities:
+ *
+ *     const keys = defineKeys({ name: 'app', keys: { partition: 'pk', sort: 'sk' } });
+ *     const user = entity(keys, { … });
+ *     export const app = defineTable(keys, { entities: [user], queries: [] });
+ */
+export function defineKeys<const Definition extends TableDefinition>(
   definition: Definition,
-): Table<Definition['indexes'] extends object ? Definition['indexes'] : Record<never, never>> {
+): TableKeys<IndexesOf<Definition>> {
   const { indexes = {}, ...rest } = definition;
   const named = [definition.keys, ...Object.values(indexes)].flatMap(({ partition, sort }) =>
     sort === undefined ? [partition] : [partition, sort],
   );
   for (const [name, { partition, sort }] of Object.entries<KeyNames>({ table: definition.keys, ...indexes }))
     if (partition === sort) throw new DesignError(`${definition.name}: both keys of ${name} are ${sort}`);
-  return { ...rest, indexes, entities: [], queries: [], keyNames: new Set(named) } as never;
+  return { ...rest, indexes, keyNames: new Set(named) } as never;
+}
+
+/**
+ * A table: its keys, and an explicit list of what is stored in it and how it is queried.
+ *
+ * Called with a definition alone it makes an open table, to which entities and queries add themselves as they are
+ * defined. Such a table holds whatever happens to be imported, so new tables are listed.
+ */
+export function defineTable<Indexes>(
+  keys: TableKeys<Indexes>,
+  contents: { entities: readonly AnyEntity[]; queries: readonly AnyQuery[] },
+): Table<Indexes>;
+export function defineTable<const Definition extends TableDefinition>(
+  definition: Definition,
+): Table<IndexesOf<Definition>>;
+export function defineTable(
+  given: TableDefinition | AnyTableKeys,
+  contents?: { entities: readonly AnyEntity[]; queries: readonly AnyQuery[] },
+): AnyTable {
+  if (!contents) return { ...(defineKeys(given) as AnyTableKeys), entities: [], queries: [] };
+  const { entities, queries } = contents;
+  for (const [i, one] of entities.entries())
+    for (const other of entities.slice(0, i)) {
+      if (!checkPair(given.name, other, one) || (one.sharesKeys && other.sharesKeys)) continue;
+      throw new DesignError(
+        `${given.name}: ${one.name} and ${other.name} can have the same key, so both need \`sharesKeys\``,
+      );
+    }
+  const listed = new Set(entities);
+  for (const [i, query] of queries.entries()) {
+    if (queries.findIndex(other => other.name === query.name) < i)
+      throw new DesignError(`${given.name} has two queries "${query.name}"`);
+    const missing = query.entities.find(one => !listed.has(one));
+    if (missing)
+      throw new DesignError(`${given.name}: "${query.name}" reads ${missing.name}, which is not listed`);
+  }
+  return { ...(given as AnyTableKeys), entities, queries };
 }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createTurns } from './turns.ts';
+import { createKeyedLock } from './keyed-lock.ts';
 
-it('lets work with a common key run one after the other, and other work at the same time', async () => {
-  const turns = createTurns();
+it('runs work with a common key one after the other, and other work alongside', async () => {
+  const lock = createKeyedLock();
   const events: string[] = [];
   const open: Record<string, () => void> = {};
   const work = (name: string) => () =>
@@ -10,10 +10,10 @@ it('lets work with a common key run one after the other, and other work at the s
       events.push(name);
       open[name] = resolve;
     });
-  const first = turns.take(['a', 'b'], work('first'));
-  const second = turns.take(['b', 'c'], work('second'));
-  const third = turns.take(['c', 'a'], work('third'));
-  const other = turns.take(['d'], work('other'));
+  const first = lock.run(['a', 'b'], work('first'));
+  const second = lock.run(['b', 'c'], work('second'));
+  const third = lock.run(['c', 'a'], work('third'));
+  const other = lock.run(['d'], work('other'));
   await new Promise(resolve => setImmediate(resolve));
   expect(events).toEqual(['first', 'other']);
   open.first!();
@@ -27,12 +27,13 @@ it('lets work with a common key run one after the other, and other work at the s
   open.other!();
   await Promise.all([third, other]);
   expect(events.at(-1)).toBe('third');
+  expect(lock.size()).toBe(0);
 });
 
 it('goes on after a failure', async () => {
-  const turns = createTurns();
-  const failing = turns.take(['a'], () => Promise.reject(new Error('no')));
-  const next = turns.take(['a'], async () => 'yes');
+  const lock = createKeyedLock();
+  const failing = lock.run(['a'], () => Promise.reject(new Error('no')));
+  const next = lock.run(['a'], async () => 'yes');
   await expect(failing).rejects.toThrow('no');
   expect(await next).toBe('yes');
 });

@@ -1,0 +1,19 @@
+import type { Random } from './random.ts';
+
+export type Backoff = { firstMs: number; mostMs: number };
+
+/**
+ * How long to wait after a number of failures. The delay doubles up to a limit. All of it is random (`full`), or the
+ * half of it (`half`), so callers that failed together do not come back together.
+ *
+ *     await clock.sleep(backoffMs(failures, { firstMs: 5, mostMs: 250 }, random));
+ */
+export function backoffMs(
+  failures: number,
+  { firstMs, mostMs }: Backoff,
+  random: Random,
+  jitter: 'full' | 'half' = 'full',
+): number {
+  const fullMs = Math.min(mostMs, firstMs * 2 ** Math.max(0, failures - 1));
+  return Math.round(jitter === 'full' ? fullMs * random() : fullMs / 2 + (fullMs / 2) * random());
+}

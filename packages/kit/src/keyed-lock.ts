@@ -1,0 +1,37 @@
+export type KeyedLock = {
+  /** Runs the work once all earlier work with one of these keys has ended. */
+  run<T>(keys: readonly string[], work: () => Promise<T>): Promise<T>;
+  /** How many keys are locked. */
+  size(): number;
+};
+
+/**
+ * One piece of work at a time for each key, in the order it came; work with other keys runs alongside. It spares the
+ * callers in this process conflicts that they would lose at the table. Other processes do not see it, so nothing may
+ * depend on it for correctness.
+ *
+ *     const lock = createKeyedLock();
+ *     await lock.run([userId], () => changeUser(userId));
+ */
+export function createKeyedLock(): KeyedLock {
+  const last = new Map<string, Promise<void>>();
+  return {
+    size: () => last.size,
+    async run(keys, work) {
+      let release = () => {};
+      const released = new Promise<void>(resolve => {
+        release = resolve;
+      });
+      // The work joins all queues in one step, so no two can wait for each other.
+      const earlier = keys.flatMap(key => last.get(key) ?? []);
+      for (const key of keys) last.set(key, released);
+      try {
+        if (earlier.length > 0) await Promise.all(earlier);
+        return await work();
+      } finally {
+        release();
+        for (const key of keys) if (last.get(key) === released) last.delete(key);
+      }
+    },
+  };
+}

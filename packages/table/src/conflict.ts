@@ -1,0 +1,67 @@
+import { backoffMs, type Clock, type Random } from '@stak/kit';
+import { tableErrors } from './errors.ts';
+import type { StepFailure } from './failure.ts';
+
+/** Finished; overtaken, so it has to read again; or a step closer, with more to do. */
+export type Attempt<T> = { kind: 'done'; result: T } | { kind: 'conflict' } | { kind: 'progress' };
+
+export const done = <T>(result: T): Attempt<T> => ({ kind: 'done', result });
+export const conflict: Attempt<never> = { kind: 'conflict' };
+export const progress: Attempt<never> = { kind: 'progress' };
+
+export type ConflictRetry = {
+  clock: Pick<Clock, 'sleep'>;
+  random: Random;
+  attempts: number; // conflicts before it gives up
+  atOnce?: number; // of them, those after which it tries again without a wait
+  firstMs: number;
+  mostMs: number;
+  busy(): Error; // what it throws when it gives up
+};
+
+/**
+ * Optimistic concurrency: an attempt reads, decides, and writes on the condition that what it read is unchanged. After
+ * a conflict it starts again. Of any number of writers one always succeeds.
+ *
+ *     await retryConflicts({ clock, random, attempts: 20, firstMs: 5, mostMs: 250, busy }, async () => {
+ *       const found = await store.get(user, key, { consistent: true });
+ *       await store.put(user, change(found), { ifVersion: found.version });
+ *       return done(undefined);
+ *     });
+ */
+export async function retryConflicts<T>(
+  { clock, random, attempts, atOnce = 0, firstMs, mostMs, busy }: ConflictRetry,
+  attempt: () => Promise<Attempt<T>>,
+): Promise<T> {
+  for (let lost = 0; lost < attempts; ) {
+    try {
+      const outcome = await attempt();
+      if (outcome.kind === 'done') return outcome.result;
+      if (outcome.kind === 'progress') continue;
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+    lost += 1;
+    if (lost > atOnce) await clock.sleep(backoffMs(lost - atOnce, { firstMs, mostMs }, random));
+  }
+  throw busy();
+}
+
+const failuresOf = (error: unknown): readonly StepFailure[] =>
+  tableErrors.includes(error) && error.code === 'table.transaction_failed'
+    ? (error.details as { failures: StepFailure[] }).failures
+    : [];
+
+/** Another write came first: a condition does not hold, or two transactions met. */
+export const isConflict = (error: unknown): boolean =>
+  (tableErrors.includes(error) && error.code === 'table.condition_failed') ||
+  failuresOf(error).some(({ reason }) => reason === 'condition_failed' || reason === 'conflict');
+
+/** For `catch`, where it does not matter who came first. */
+export function ignoreConflict(error: unknown): void {
+  if (!isConflict(error)) throw error;
+}
+
+/** The step of this name, if its condition did not hold, with the item that was in the way. */
+export const failedCondition = (error: unknown, step: string): StepFailure | undefined =>
+  failuresOf(error).find(one => one.step === step && one.reason === 'condition_failed');
