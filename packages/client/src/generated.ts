@@ -1159,7 +1159,7 @@ export type ApiTypes = {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
     data: InboxArchiveData;
   };
-  /** Archive many. For: user, scope write. */
+  /** Archive messages. For: user, scope write. */
   'inbox.archiveMany': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; body: { ids: Array<string> } };
     data: { changed: number; not_found: Array<string> };
@@ -1182,16 +1182,16 @@ export type ApiTypes = {
     };
     data: InboxBroadcastData;
   };
-  /** Publish different messages. For: account, scope write. */
+  /** Publish several messages. For: account, scope write. */
   'inbox.bulk': {
     args: { tenant_id: string; inbox_key: string; body: { messages: Array<InboxBulkBodyMessagesItem> } };
     data: {
       data: Array<{ ok: true; send: InboxBroadcastData } | { ok: false; code: string; detail: string }>;
     };
   };
-  /** Cancel what is to be sent later. For: account, scope write. */
+  /** Cancel a scheduled send. For: account, scope write. */
   'inbox.cancel': { args: { tenant_id: string; inbox_key: string; id: string }; data: undefined };
-  /** Exact counts: all, unread, unseen, and by category. For: user, scope read. */
+  /** Count all, unread and unseen messages, in total and by category. For: user, scope read. */
   'inbox.counts': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string };
     data: {
@@ -1206,14 +1206,14 @@ export type ApiTypes = {
     args: { tenant_id: string; inbox_key: string; category: string; messages?: 'keep' | 'delete' };
     data: InboxDeleteCategoryData | undefined;
   };
-  /** Delete an inbox with everything in it. For: account, scope admin. */
+  /** Delete an inbox and everything in it. For: account, scope admin. */
   'inbox.deleteInbox': { args: { tenant_id: string; inbox_key: string }; data: InboxDeleteInboxData };
-  /** All receipts of a message as a file. For: account, scope read. */
+  /** Export all receipts of a message as a file. For: account, scope read. */
   'inbox.exportReceipts': {
     args: { tenant_id: string; inbox_key: string; id: string; format?: 'ndjson' | 'csv' };
     data: Uint8Array;
   };
-  /** Messages to the user and to everyone, newest first. For: user, scope read. */
+  /** List the user's messages, newest first. For: user, scope read. */
   'inbox.feed': {
     args: {
       tenant_id: string;
@@ -1233,7 +1233,7 @@ export type ApiTypes = {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string };
     data: { uid: string; joinedat: number };
   };
-  /** List the categories that an inbox has messages in. For: account, scope read. */
+  /** List the categories that have messages. For: account, scope read. */
   'inbox.listCategories': {
     args: { tenant_id: string; inbox_key: string };
     data: {
@@ -1246,7 +1246,7 @@ export type ApiTypes = {
     args: { tenant_id: string };
     data: { data: Array<InboxListInboxesDataDataItem>; next_cursor: string | null };
   };
-  /** List who got a message, and when they read it. For: account, scope read. */
+  /** List the recipients of a message, and when they read it. For: account, scope read. */
   'inbox.listReceipts': {
     args: {
       tenant_id: string;
@@ -1258,12 +1258,12 @@ export type ApiTypes = {
     };
     data: { data: Array<{ uid: string; read: boolean; readat: number | null }>; next_cursor: string | null };
   };
-  /** List what is to be sent later. For: account, scope read. */
+  /** List scheduled sends. For: account, scope read. */
   'inbox.listScheduled': {
     args: { tenant_id: string; inbox_key: string; limit?: number; cursor?: string };
     data: { data: Array<InboxBroadcastData>; next_cursor: string | null };
   };
-  /** List what was sent, with delivered and read numbers. For: account, scope read. */
+  /** List sends, with how many were delivered and read. For: account, scope read. */
   'inbox.listSends': {
     args: { tenant_id: string; inbox_key: string; limit?: number; cursor?: string };
     data: { data: Array<InboxBroadcastData>; next_cursor: string | null };
@@ -1278,7 +1278,7 @@ export type ApiTypes = {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
     data: InboxArchiveData;
   };
-  /** Count the live messages to everyone, by category, and the members. For: account, scope read. */
+  /** Count the messages to everyone, by category, and the members. For: account, scope read. */
   'inbox.publicCounts': {
     args: { tenant_id: string; inbox_key: string };
     data: { published: number; categories: { [name: string]: number }; members: number };
@@ -1288,16 +1288,16 @@ export type ApiTypes = {
     args: { tenant_id: string; inbox_key: string; body: InboxBulkBodyMessagesItem };
     data: InboxBroadcastData;
   };
-  /** Read how far the deletion of a category is. For: account, scope read. */
+  /** Get the progress of the deletion of a category. For: account, scope read. */
   'inbox.readCategoryErasure': {
     args: { tenant_id: string; inbox_key: string; category: string };
     data: InboxDeleteCategoryData;
   };
-  /** Read how far the deletion of an inbox is. For: account, scope read. */
+  /** Get the progress of the deletion of an inbox. For: account, scope read. */
   'inbox.readErasure': { args: { tenant_id: string; inbox_key: string }; data: InboxDeleteInboxData };
-  /** Read the configuration of an inbox. For: account, scope read. */
+  /** Get an inbox. For: account, scope read. */
   'inbox.readInbox': { args: { tenant_id: string; inbox_key: string }; data: InboxListInboxesDataDataItem };
-  /** Mark as read: many, or all. For: user, scope write. */
+  /** Mark messages as read. For: user, scope write. */
   'inbox.readMany': {
     args: {
       tenant_id: string;
@@ -1307,23 +1307,23 @@ export type ApiTypes = {
     };
     data: { changed: number; not_found: Array<string> };
   };
-  /** One message. For: user, scope read. */
+  /** Get a message. For: user, scope read. */
   'inbox.readMessage': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
     data: InboxArchiveData;
   };
-  /** Read how far a send got. For: account, scope read. */
+  /** Get a send and its progress. For: account, scope read. */
   'inbox.readSend': { args: { tenant_id: string; inbox_key: string; id: string }; data: InboxBroadcastData };
-  /** Read the settings of a tenant's inboxes. For: account, scope read. */
+  /** Get the settings of a tenant's inboxes. For: account, scope read. */
   'inbox.readSettings': { args: { tenant_id: string }; data: InboxReadSettingsData };
-  /** Take a message back from everyone who got it. For: account, scope write. */
+  /** Redact a message for all recipients. For: account, scope write. */
   'inbox.redact': { args: { tenant_id: string; inbox_key: string; id: string }; data: undefined };
-  /** Take a message back, by the id of the host. For: account, scope write. */
+  /** Redact a message by its host_system_id. For: account, scope write. */
   'inbox.redactHostId': {
     args: { tenant_id: string; inbox_key: string; host_system_id: string };
     data: undefined;
   };
-  /** Mark as seen: many, or all. For: user, scope write. */
+  /** Mark messages as seen. For: user, scope write. */
   'inbox.seeMany': {
     args: {
       tenant_id: string;
@@ -1333,29 +1333,29 @@ export type ApiTypes = {
     };
     data: { changed: number; not_found: Array<string> };
   };
-  /** Hide a message until a time; then it is back, unread. For: user, scope write. */
+  /** Snooze a message. For: user, scope write. */
   'inbox.snooze': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string; body: { until: number } };
     data: InboxArchiveData;
   };
-  /** New messages, redactions and counts as they come. For: user, scope read. */
+  /** Stream new messages, redactions and counts. For: user, scope read. */
   'inbox.stream': { args: { tenant_id: string; inbox_key: string; uid: 'me' | string }; event: unknown };
-  /** Take a message out of the archive. For: user, scope write. */
+  /** Move a message out of the archive. For: user, scope write. */
   'inbox.unarchive': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
     data: InboxArchiveData;
   };
-  /** Mark many as unread. For: user, scope write. */
+  /** Mark messages as unread. For: user, scope write. */
   'inbox.unreadMany': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; body: { ids: Array<string> } };
     data: { changed: number; not_found: Array<string> };
   };
-  /** Bring a snoozed message back now. For: user, scope write. */
+  /** Show a snoozed message now. For: user, scope write. */
   'inbox.unsnooze': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
     data: InboxArchiveData;
   };
-  /** Make or configure an inbox. For: account, scope write. */
+  /** Create or configure an inbox. For: account, scope write. */
   'inbox.writeInbox': {
     args: {
       tenant_id: string;
@@ -1372,7 +1372,7 @@ export type ApiTypes = {
     };
     data: InboxListInboxesDataDataItem;
   };
-  /** Write the settings of a tenant's inboxes. For: account, scope write. */
+  /** Set the settings of a tenant's inboxes. For: account, scope write. */
   'inbox.writeSettings': {
     args: { tenant_id: string; body: { title: string; ttl?: string } };
     data: InboxReadSettingsData;
@@ -1557,7 +1557,7 @@ export type ApiTypes = {
       since: string;
     };
   };
-  /** Change, delete or restore up to 100 tasks. For: user, scope write. */
+  /** Update, delete or restore up to 100 tasks. For: user, scope write. */
   'tasks.bulk': {
     args: {
       body: {
@@ -1575,7 +1575,7 @@ export type ApiTypes = {
       >;
     };
   };
-  /** What has changed since a token. For: user, scope read. */
+  /** List the changes since a token. For: user, scope read. */
   'tasks.changes': {
     args: { since?: string; limit?: number };
     data: {
@@ -1590,7 +1590,7 @@ export type ApiTypes = {
     args: Record<never, never>;
     data: { deleted: Array<{ task_id: string }>; has_more: boolean };
   };
-  /** How many tasks there are, by status, priority and category. For: user, scope read. */
+  /** Count tasks by status, priority and category. For: user, scope read. */
   'tasks.counts': {
     args: Record<never, never>;
     data: {
@@ -1621,17 +1621,17 @@ export type ApiTypes = {
     };
     data: TasksBulkDataResultsItemTask;
   };
-  /** Move a task and its subtasks to the trash, for 30 days. For: user, scope write. */
+  /** Move a task and its subtasks to the trash for 30 days. For: user, scope write. */
   'tasks.delete': { args: { task_id: string }; data: undefined };
   /** Empty the trash. For: user, scope write. */
   'tasks.emptyTrash': { args: Record<never, never>; data: { has_more: boolean } };
-  /** Changes as they happen. For: user, scope read. */
+  /** Stream changes. For: user, scope read. */
   'tasks.events': { args: Record<never, never>; event: unknown };
-  /** All tasks as a file. For: user, scope read. */
+  /** Export all tasks as a file. For: user, scope read. */
   'tasks.export': { args: { format?: 'json' | 'csv' }; data: unknown };
-  /** Tasks with a due date, as a calendar. The address itself is the secret. For: public. */
+  /** Get the tasks with a due date as a calendar. For: public. */
   'tasks.feed': { args: { file: string }; data: string };
-  /** Read a task. For: user, scope read. */
+  /** Get a task. For: user, scope read. */
   'tasks.get': { args: { task_id: string }; data: TasksBulkDataResultsItemTask };
   /** List tasks. For: user, scope read. */
   'tasks.list': {
@@ -1659,7 +1659,7 @@ export type ApiTypes = {
     };
     data: { data: Array<TasksBulkDataResultsItemTask | TasksListDataDataItem>; next_cursor: string | null };
   };
-  /** Deleted tasks that can still be restored. For: user, scope read. */
+  /** List deleted tasks that can still be restored. For: user, scope read. */
   'tasks.listTrash': {
     args: { limit?: number; cursor?: string };
     data: {
@@ -1690,20 +1690,20 @@ export type ApiTypes = {
       next_cursor: string | null;
     };
   };
-  /** My profile: time zone, and how long completed tasks are kept. For: user, scope read. */
+  /** Get the caller's profile. For: user, scope read. */
   'tasks.me': { args: Record<never, never>; data: TasksMeData };
   /** Move a task before or after another, or to the top or bottom. For: user, scope write. */
   'tasks.move': {
     args: { task_id: string; body: { before: string } | { after: string } | { to: 'top' | 'bottom' } };
     data: TasksBulkDataResultsItemTask;
   };
-  /** Delete a task for good. For: user, scope write. */
+  /** Delete a task permanently. For: user, scope write. */
   'tasks.purge': { args: { task_id: string }; data: undefined };
-  /** A new secret address for my calendar; the old one stops working. For: user, scope write. */
+  /** Create a new secret address for the calendar. For: user, scope write. */
   'tasks.replaceFeed': { args: Record<never, never>; data: { address: string } };
   /** Restore a deleted task and the subtasks deleted with it. For: user, scope write. */
   'tasks.restore': { args: { task_id: string }; data: TasksBulkDataResultsItemTask };
-  /** Revoke the address of my calendar. For: user, scope write. */
+  /** Revoke the address of the calendar. For: user, scope write. */
   'tasks.revokeFeed': { args: Record<never, never>; data: undefined };
   /** Search titles, descriptions, categories and labels. For: user, scope read. */
   'tasks.search': {
@@ -1736,14 +1736,14 @@ export type ApiTypes = {
       next_cursor: string | null;
     };
   };
-  /** The subtasks of a task, in order. For: user, scope read. */
+  /** List the subtasks of a task, in order. For: user, scope read. */
   'tasks.subtasks': { args: { task_id: string }; data: { data: Array<TasksBulkDataResultsItemTask> } };
-  /** Change a task. For: user, scope write. */
+  /** Update a task. For: user, scope write. */
   'tasks.update': {
     args: { task_id: string; body: TasksBulkBodyItemsItemSet };
     data: TasksBulkDataResultsItemTask;
   };
-  /** Change my profile. For: user, scope write. */
+  /** Update the caller's profile. For: user, scope write. */
   'tasks.updateMe': {
     args: {
       body: {

@@ -11,6 +11,7 @@ import {
 import { type Change, type UpdateOptions, updateParams } from './update.ts';
 
 // A write that waits to be made together with others, in a transaction or a batch.
+export type NamedStep = readonly [name: string, step: WriteStep];
 export type WriteStep = { readonly entity: AnyEntity; build(nowMs: number): TransactWrite };
 
 export const write = {

@@ -1,15 +1,15 @@
 import type { Principal } from '@stak/http';
-import type { Bell, Clock, Ids, Logger, Owners, Random } from '@stak/kit';
-import type { Cursors, Store } from '@stak/table';
-import type { BroadcastList } from './broadcast-list.ts';
-import type { Hub } from './hub.ts';
-import type { Kept } from './kept.ts';
-import type { Page } from './pages.ts';
+import type { Bell, Clock, Hub, Ids, KeyedLock, Logger, Owners, Random } from '@stak/kit';
+import { type Attempt, type Cursors, retryConflicts, type Store } from '@stak/table';
+import { inboxErrors } from './errors.ts';
+import * as limits from './limits.ts';
+import type { BroadcastList } from './mailbox/broadcast-list.ts';
+import type { MailboxCache } from './mailbox/mailbox-cache.ts';
+import type { Page } from './mailbox/messages.ts';
+import type { SharedBodies } from './mailbox/shared-bodies.ts';
 import type { ShownCounts } from './schema.ts';
-import type { SharedBodies } from './shared-bodies.ts';
-import type { Turns } from './turns.ts';
 
-// Throws for a tenant that is missing, somebody else's or suspended.
+// Throws unless the tenant exists, belongs to the caller and is active.
 export type EnterTenant = (principal: Principal, tenantId: string) => Promise<{ tenant_id: string }>;
 
 export type InboxDeps = {
@@ -17,16 +17,16 @@ export type InboxDeps = {
   clock: Clock;
   ids: Ids;
   log: Logger;
-  owners?: Owners; // which of those that hold leases are gone; without it leases run out
+  owners?: Owners; // tells which lease holders are gone; without it, their leases run out
   random?: Random;
   enterTenant: EnterTenant;
   cursors?: Cursors;
-  // To how many users at most a message is delivered in one transaction. More are left to the worker.
+  // The most users that one transaction delivers a message to. The worker delivers to the others.
   recipientsTogether?: number;
 };
 
 // What every operation works with.
-export type Service = {
+export type Deps = {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -38,11 +38,30 @@ export type Service = {
   readonly recipientsTogether: number;
   readonly broadcasts: BroadcastList;
   readonly sharedBodies: SharedBodies;
-  readonly turns: Turns;
-  readonly due: Bell; // rung when there is something for the worker
-  readonly pages: Kept<Page>;
-  readonly counts: Kept<ShownCounts>;
-  readonly hub: Hub; // who listens to whose inbox
+  readonly lock: KeyedLock; // by mailbox, or by inbox for messages to everyone
+  readonly due: Bell; // rung when the worker has something to do
+  readonly pageCache: MailboxCache<Page>;
+  readonly countsCache: MailboxCache<ShownCounts>;
+  readonly hub: Hub; // wakes event streams, by mailbox and by inbox
 };
 
-export const secondsNow = ({ clock }: Pick<Service, 'clock'>): number => Math.floor(clock.now() / 1000);
+export const secondsNow = ({ clock }: Pick<Deps, 'clock'>): number => Math.floor(clock.now() / 1000);
+
+// Reads, decides and writes again until no other write came in between.
+export const retry = <T>(
+  { clock, random }: Pick<Deps, 'clock' | 'random'>,
+  attempt: () => Promise<Attempt<T>>,
+): Promise<T> =>
+  retryConflicts(
+    {
+      clock,
+      random,
+      attempts: limits.changeAttempts,
+      atOnce: limits.changesAtOnce,
+      firstMs: limits.conflictFirstMs,
+      mostMs: limits.conflictMostMs,
+      busy: () =>
+        inboxErrors.create('inbox.busy', 'Too many changes at once; try again.', { retryAfterS: 1 }),
+    },
+    attempt,
+  );

@@ -30,15 +30,14 @@ export const inboxErrors = defineErrors({
   'inbox.busy': 503,
 });
 
-export const noInbox = () => inboxErrors.create('inbox.not_found', 'There is no such inbox.');
-export const noMessage = () => inboxErrors.create('inbox.message_not_found', 'There is no such message.');
-export const noSend = () => inboxErrors.create('inbox.send_not_found', 'Nothing was sent under this id.');
-export const noSettings = () =>
-  inboxErrors.create('inbox.settings_not_found', 'The tenant has no settings for its inboxes yet.');
-export const noCategory = () =>
-  inboxErrors.create('inbox.category_not_found', 'The inbox has no such category.');
-export const categoryGoes = () =>
+export const inboxNotFound = () => inboxErrors.create('inbox.not_found', 'Inbox not found.');
+export const messageNotFound = () => inboxErrors.create('inbox.message_not_found', 'Message not found.');
+export const sendNotFound = () => inboxErrors.create('inbox.send_not_found', 'Send not found.');
+export const settingsNotFound = () =>
+  inboxErrors.create('inbox.settings_not_found', 'This tenant has no inbox settings yet.');
+export const categoryNotFound = () => inboxErrors.create('inbox.category_not_found', 'Category not found.');
+export const categoryBeingDeleted = () =>
   inboxErrors.create(
     'inbox.category_being_deleted',
-    'This category is being deleted with its messages. Try again when that is done.',
+    'This category is being deleted with its messages. Try again later.',
   );

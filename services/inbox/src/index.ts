@@ -1,145 +1,152 @@
-import { createBell, systemRandom, unknownOwners } from '@stak/kit';
+import { createBell, createHub, createKeyedLock, systemRandom, unknownOwners } from '@stak/kit';
 import { createCursors } from '@stak/table';
-import { createBroadcastList } from './broadcast-list.ts';
-import { startCategoryErasure } from './category-erasure.ts';
-import { readCounts } from './counts.ts';
-import type { InboxDeps, Service } from './deps.ts';
-import { createEraser } from './eraser.ts';
+import type { Deps, InboxDeps } from './deps.ts';
 import { inboxErrors } from './errors.ts';
-import { type FeedFilter, readFeed } from './feed.ts';
-import { hostApi } from './host-api.ts';
-import { createHub } from './hub.ts';
-import { createKept } from './kept.ts';
+import { checkInboxId, type InboxId, type MailboxId } from './inbox-id.ts';
+import { startCategoryErasure } from './inboxes/category-erasure.ts';
+import { createEraser } from './inboxes/eraser.ts';
+import { createInboxEndpoints } from './inboxes/routes.ts';
+import { listInboxes, writeInbox } from './inboxes/settings.ts';
 import * as limits from './limits.ts';
-import { join } from './mailbox.ts';
-import { type MarkAll, markAll } from './mark-all.ts';
-import { type Mark, markMessages } from './marks.ts';
-import { openPage } from './pages.ts';
-import { checkPlace, type Place, type UserPlace } from './places.ts';
-import { type Origin, publish } from './publish.ts';
-import { redact, redactHostId } from './redaction.ts';
+import { createBroadcastList } from './mailbox/broadcast-list.ts';
+import { readCounts } from './mailbox/counts.ts';
+import { join } from './mailbox/mailbox.ts';
+import { createMailboxCache } from './mailbox/mailbox-cache.ts';
+import { type MarkAll, markAll } from './mailbox/mark-all.ts';
+import { type Mark, markMessages } from './mailbox/mark-messages.ts';
+import { type FeedFilter, openPage, readFeed } from './mailbox/messages.ts';
+import { createMailboxEndpoints } from './mailbox/routes.ts';
+import { createSharedBodies } from './mailbox/shared-bodies.ts';
+import { type Origin, publish } from './publish/publish.ts';
+import { createPublishEndpoints } from './publish/routes.ts';
 import { broadcastBody, inboxBody, publishBody, type ShownMessage } from './schema.ts';
-import { listInboxes, writeInbox } from './settings.ts';
-import { createSharedBodies } from './shared-bodies.ts';
-import { createFollowings, createSubscriptions } from './streams.ts';
-import { inboxConfig, inboxTable } from './table.ts';
-import { createTurns } from './turns.ts';
-import { userApi } from './user-api.ts';
+import { redact, redactHostId } from './sends/redaction.ts';
+import { createSendEndpoints } from './sends/routes.ts';
+import { createFollowings, createSubscriptions } from './subscriptions.ts';
+import { inboxConfig, inboxTable } from './tables.ts';
 import { createWorker, runAll } from './worker.ts';
 
 export type { EnterTenant, InboxDeps } from './deps.ts';
 export { inboxErrors } from './errors.ts';
-export { inboxOwners } from './owners.ts';
-export type { Place, UserPlace } from './places.ts';
-export { messageBody } from './send-table.ts';
-export { inboxConfig, inboxTable, publicMessage, userMessage } from './table.ts';
+export type { InboxId, MailboxId } from './inbox-id.ts';
+export { inboxConfig, inboxOwners, inboxTable, messageBody, publicMessage, userMessage } from './tables.ts';
 
 export type Inbox = ReturnType<typeof createInbox>;
 
-export function createInbox(deps: InboxDeps) {
-  const service = createService(deps);
+export function createInbox(given: InboxDeps) {
+  const deps = completeDeps(given);
   return {
-    api: [...hostApi(service), ...userApi(service)] as const,
+    api: [
+      ...createInboxEndpoints(deps),
+      ...createPublishEndpoints(deps),
+      ...createSendEndpoints(deps),
+      ...createMailboxEndpoints(deps),
+    ] as const,
     errors: inboxErrors,
     tables: [inboxTable],
-    subscriptions: createSubscriptions(service),
-    followings: createFollowings(service),
-    workers: [createWorker(service)],
-    eraser: createEraser(service),
-    operations: createOperations(service),
+    subscriptions: createSubscriptions(deps),
+    followings: createFollowings(deps),
+    workers: [createWorker(deps)],
+    eraser: createEraser(deps),
+    operations: createOperations(deps),
   };
 }
 
-function createService(deps: InboxDeps): Service {
-  const { store, clock, ids, log, enterTenant } = deps;
-  const { random = systemRandom, cursors = createCursors(), owners = unknownOwners(ids) } = deps;
+function completeDeps(given: InboxDeps): Deps {
+  const { store, clock, ids, log, enterTenant } = given;
+  const { random = systemRandom, cursors = createCursors(), owners = unknownOwners(ids) } = given;
   return {
-    ...{ store, clock, ids, log, owners, random, enterTenant, cursors },
-    recipientsTogether: deps.recipientsTogether ?? limits.recipientsTogether,
+    store,
+    clock,
+    ids,
+    log,
+    owners,
+    random,
+    enterTenant,
+    cursors,
+    recipientsTogether: given.recipientsTogether ?? limits.recipientsTogether,
     broadcasts: createBroadcastList({ store, now: clock.now }),
     sharedBodies: createSharedBodies({ store }),
-    turns: createTurns(),
+    lock: createKeyedLock(),
     due: createBell(clock),
-    pages: createKept(limits.pagesKept),
-    counts: createKept(limits.countsKept),
+    pageCache: createMailboxCache(limits.pagesKept),
+    countsCache: createMailboxCache(limits.countsKept),
     hub: createHub(clock),
   };
 }
 
-// For other rooms, which are not callers of the API: a webhook that lands in an inbox, a task that is due. Whose
-// tenant it is, they have to know.
-const createOperations = (service: Service) => ({
-  // Makes the inbox unless it is there. Whoever has made one may have given it other words.
-  async ensureInbox(place: Place, body: object) {
-    checkPlace(place);
-    const found = await service.store.get(inboxConfig, place, { consistent: true });
+// For other services in the same process. They have to know whose tenant it is.
+const createOperations = (deps: Deps) => ({
+  // Creates the inbox unless it exists. One that exists keeps its settings.
+  async ensureInbox(inbox: InboxId, body: object) {
+    checkInboxId(inbox);
+    const found = await deps.store.get(inboxConfig, inbox, { consistent: true });
     if (found && !found.erasing) return;
-    await writeInbox(service, place, inboxBody.parse(body), { by: 'stak' });
+    await writeInbox(deps, inbox, inboxBody.parse(body), { by: 'stak' });
   },
-  publish(place: Place, draft: object, origin: Origin) {
-    checkPlace(place);
-    return publish(service, place, publishBody.parse(draft), origin);
+  publish(inbox: InboxId, draft: object, origin: Origin) {
+    checkInboxId(inbox);
+    return publish(deps, inbox, publishBody.parse(draft), origin);
   },
-  broadcast(place: Place, draft: object, origin: Origin) {
-    checkPlace(place);
-    return publish(service, place, broadcastBody.parse(draft), origin);
+  broadcast(inbox: InboxId, draft: object, origin: Origin) {
+    checkInboxId(inbox);
+    return publish(deps, inbox, broadcastBody.parse(draft), origin);
   },
-  redact(place: Place, id: string) {
-    checkPlace(place);
-    return redact(service, place, id);
+  redact(inbox: InboxId, id: string) {
+    checkInboxId(inbox);
+    return redact(deps, inbox, id);
   },
-  redactHostId(place: Place, hostSystemId: string) {
-    checkPlace(place);
-    return redactHostId(service, place, hostSystemId);
+  redactHostId(inbox: InboxId, hostSystemId: string) {
+    checkInboxId(inbox);
+    return redactHostId(deps, inbox, hostSystemId);
   },
-  deleteCategory(place: Place, category: string) {
-    checkPlace(place);
-    return startCategoryErasure(service, place, category, 'stak');
+  deleteCategory(inbox: InboxId, category: string) {
+    checkInboxId(inbox);
+    return startCategoryErasure(deps, inbox, category, 'stak');
   },
-  counts(user: UserPlace) {
-    checkPlace(user);
-    return readCounts(service, user);
+  counts(user: MailboxId) {
+    checkInboxId(user);
+    return readCounts(deps, user);
   },
-  feed(user: UserPlace, filter: FeedFilter, page: { limit: number; before?: string }) {
-    checkPlace(user);
-    return readFeed(service, user, filter, page);
+  feed(user: MailboxId, filter: FeedFilter, page: { limit: number; before?: string }) {
+    checkInboxId(user);
+    return readFeed(deps, user, filter, page);
   },
-  join(user: UserPlace) {
-    checkPlace(user);
-    return join(service, user);
+  join(user: MailboxId) {
+    checkInboxId(user);
+    return join(deps, user);
   },
-  // The same as the API sends it.
-  page(user: UserPlace, filter: FeedFilter, page: { limit: number; before?: string }) {
-    checkPlace(user);
-    return openPage(service, user, filter, page);
+  // A page as the API sends it.
+  page(user: MailboxId, filter: FeedFilter, page: { limit: number; before?: string }) {
+    checkInboxId(user);
+    return openPage(deps, user, filter, page);
   },
-  // All inboxes of a tenant's user, in a few words.
-  async summary(tenant_key: string, uid: string, newest: number) {
-    const unread: ShownMessage[] = [];
-    const sum = { unread: 0, unseen: 0 };
-    for await (const { inbox_key, erasing } of listInboxes(service, tenant_key)) {
-      if (erasing) continue;
-      const user = { tenant_key, inbox_key, uid };
-      const counts = await readCounts(service, user);
-      sum.unread += counts.unread;
-      sum.unseen += counts.unseen;
-      if (counts.unread > 0)
-        unread.push(
-          ...(
-            await readFeed(service, user, { read: false, archived: false, snoozed: false }, { limit: newest })
-          ).items,
-        );
-    }
-    return { ...sum, newest: unread.sort((a, b) => b.received - a.received).slice(0, newest) };
+  summary: (tenantId: string, uid: string, newest: number) => summarise(deps, tenantId, uid, newest),
+  mark(user: MailboxId, ids: readonly string[], mark: Mark) {
+    checkInboxId(user);
+    return markMessages(deps, user, ids, mark);
   },
-  mark(user: UserPlace, ids: readonly string[], mark: Mark) {
-    checkPlace(user);
-    return markMessages(service, user, ids, mark);
+  markAll(user: MailboxId, wish: MarkAll) {
+    checkInboxId(user);
+    return markAll(deps, user, wish);
   },
-  markAll(user: UserPlace, wish: MarkAll) {
-    checkPlace(user);
-    return markAll(service, user, wish);
-  },
-  // What the worker does, once: for tests and for runs without one.
-  runDue: () => runAll(service),
+  // One round of the worker, for tests and for processes that run none.
+  runDue: () => runAll(deps),
 });
+
+// Unread and unseen messages in all inboxes of a user, and the newest unread ones.
+async function summarise(deps: Deps, tenant_key: string, uid: string, newest: number) {
+  const unread: ShownMessage[] = [];
+  const sum = { unread: 0, unseen: 0 };
+  for await (const { inbox_key, erasing } of listInboxes(deps, tenant_key)) {
+    if (erasing) continue;
+    const user = { tenant_key, inbox_key, uid };
+    const counts = await readCounts(deps, user);
+    sum.unread += counts.unread;
+    sum.unseen += counts.unseen;
+    if (counts.unread === 0) continue;
+    const filter = { read: false, archived: false, snoozed: false };
+    unread.push(...(await readFeed(deps, user, filter, { limit: newest })).items);
+  }
+  return { ...sum, newest: unread.sort((a, b) => b.received - a.received).slice(0, newest) };
+}

@@ -1,24 +1,22 @@
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
-import { isScheme, isUri, schemeHint } from './cta-uri.ts';
-import { duration } from './durations.ts';
+import { isKey, isUid, keyHint, uidHint } from './inbox-id.ts';
 import * as limits from './limits.ts';
-import { messageId } from './message-id.ts';
-import { isKey, isUid, keyHint, uidHint } from './places.ts';
+import { duration, isScheme, isUri, messageId, schemeHint } from './publish/message-rules.ts';
 
-// What goes over the wire. Attribute names are the table's own; moments are in seconds since 1970.
+// What goes over the wire. Attribute names are the table's own; times are in seconds since 1970.
 
 const text = (most: number) => z.string().max(most).refine(isOneLine, 'No control characters');
 const moment = z.int().min(0).max(99_999_999_999);
 
-// JSON has numbers that no table holds exactly, or at all.
+// JSON allows numbers that DynamoDB cannot store exactly, or at all.
 const storable = (value: unknown): boolean => {
   if (typeof value === 'object' && value !== null) return Object.values(value).every(storable);
   if (typeof value !== 'number' || value === 0) return true;
   const size = Math.abs(value);
   return size >= 1e-130 && size <= Number.MAX_SAFE_INTEGER;
 };
-const numbersHint = 'A number is too large or too small; send it as a text';
+const numbersHint = 'A number is too large or too small; send it as a string';
 
 const key = z.string().max(limits.keyChars, { error: keyHint, abort: true }).refine(isKey, keyHint);
 export const tenantKey = key;
@@ -27,7 +25,9 @@ export const uid = z.string().max(limits.uidChars, { error: uidHint, abort: true
 export const categoryKey = z
   .string()
   .max(limits.categoryChars)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'Letters, digits and . _ -, beginning with a letter or a digit');
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'Letters, digits and . _ -, starting with a letter or a digit');
+export const tenantParams = z.strictObject({ tenant_id: tenantKey });
+export const inboxParams = tenantParams.extend({ inbox_key: inboxKey });
 export const hostSystemId = text(limits.hostIdChars).min(1);
 
 export const settingsBody = z.strictObject({
@@ -75,7 +75,7 @@ export const messageContent = z.strictObject({
   cta_uri: z
     .string()
     .max(limits.uriChars)
-    .refine(isUri, 'A URI without spaces, that runs no code and holds no data')
+    .refine(isUri, 'A URI without spaces; schemes that run code or hold data are not allowed')
     .nullable()
     .default(null),
 });
@@ -95,7 +95,7 @@ const uids = z
   .array(uid)
   .min(1)
   .max(limits.recipients)
-  .refine(list => new Set(list).size === list.length, 'A uid stands twice');
+  .refine(list => new Set(list).size === list.length, 'A uid is listed twice');
 
 export const broadcastBody = draft;
 export const publishBody = draft.extend({ uids });
@@ -173,12 +173,12 @@ const { inbox_key: _, ...progress } = erasureShape.shape;
 export const categoryErasureShape = z.strictObject({
   category: z.string(),
   ...progress,
-  erased: z.int().describe('Sends taken back so far'),
+  erased: z.int().describe('Sends redacted so far'),
 });
 export const categoryShape = z.strictObject({
   category: z.string(),
   until: moment.nullable(),
-  deleting: z.boolean().describe('It is being deleted with its messages, which nobody sees any more'),
+  deleting: z.boolean().describe('The category is being deleted; nobody sees its messages any more'),
 });
 export const publicCountsShape = z.strictObject({
   published: z.int(),
@@ -195,13 +195,13 @@ export const memberShape = z.strictObject({ uid: z.string(), joinedat: moment })
 
 const flagText = z.enum(['true', 'false']);
 const isTrue = (text: string): boolean => text === 'true';
-const falseUnlessSaid = flagText.default('false').transform(isTrue);
+const falseByDefault = flagText.default('false').transform(isTrue);
 export const readFilter = flagText.transform(isTrue).optional();
 export const feedFilters = {
   category: categoryKey.optional(),
   read: readFilter,
-  archived: falseUnlessSaid,
-  snoozed: falseUnlessSaid,
+  archived: falseByDefault,
+  snoozed: falseByDefault,
 };
 
 const ids = z.array(messageId).min(1).max(limits.marksPerCall);

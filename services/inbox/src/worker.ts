@@ -1,27 +1,27 @@
 import { type Worker, watchGone } from '@stak/kit';
-import { releaseGoneCategoryErasures, runCategoryErasures } from './category-erasure.ts';
-import type { Service } from './deps.ts';
-import { releaseGoneErasures, runErasures } from './inbox-erasure.ts';
+import type { Deps } from './deps.ts';
+import { releaseGoneCategoryErasures, runCategoryErasures } from './inboxes/category-erasure.ts';
+import { releaseGoneErasures, runErasures } from './inboxes/inbox-erasure.ts';
 import * as limits from './limits.ts';
-import { dueCategoryErasures, dueErasures, dueSends } from './send-table.ts';
-import { releaseGoneSends, runDue } from './send-worker.ts';
+import { releaseGoneSends, runDue } from './sends/send-worker.ts';
+import { dueCategoryErasures, dueErasures, dueSends } from './tables.ts';
 
-// Carries on whatever is due: scheduled messages, long lists of recipients, redactions of those, and what was deleted.
-// A send or a job is held by moving its due time ahead; every step is made on the condition that it is still held, so
-// one that was thought dead changes nothing.
-export const createWorker = (service: Service): Worker => ({
+// Does the work that is due: scheduled messages, long lists of recipients, their redactions, and deletions. A send or a
+// job is leased by moving its due time ahead. Every step is written on the condition that the lease still holds, so a
+// worker that lost it changes nothing.
+export const createWorker = (deps: Deps): Worker => ({
   name: 'inbox sends',
   async run(signal) {
-    const gone = watchGone(service.owners, service.due.ring);
+    const gone = watchGone(deps.owners, deps.due.ring);
     try {
       while (!signal.aborted) {
         await gone.check(async () => {
-          await releaseGoneSends(service);
-          await releaseGoneErasures(service);
-          await releaseGoneCategoryErasures(service);
+          await releaseGoneSends(deps);
+          await releaseGoneErasures(deps);
+          await releaseGoneCategoryErasures(deps);
         });
-        await runAll(service, signal);
-        await service.due.wait(await untilNext(service), signal);
+        await runAll(deps, signal);
+        await deps.due.wait(await untilNext(deps), signal);
       }
     } finally {
       gone.stop();
@@ -29,9 +29,9 @@ export const createWorker = (service: Service): Worker => ({
   },
 });
 
-// How long there is nothing to do. What this process schedules rings the bell, and what others do they look for
-// themselves: a look a few times a minute is for those who died.
-async function untilNext({ store, clock }: Service): Promise<number> {
+// How long to wait. Work that this process schedules rings the bell, and other processes look for theirs, so a look a
+// few times a minute finds what a dead process left.
+async function untilNext({ store, clock }: Deps): Promise<number> {
   const first = { to: { dueat: clock.now() + limits.pollMs }, limit: 1 };
   const shards = Array.from({ length: limits.dueShards }, (_, shard) => shard);
   const [inboxes, categories, ...sends] = await Promise.all([
@@ -44,10 +44,10 @@ async function untilNext({ store, clock }: Service): Promise<number> {
   return Math.max(limits.pollLeastMs, Math.min(limits.pollMs, ...waits));
 }
 
-// Answers how many sends it has looked at.
-export async function runAll(service: Service, signal?: AbortSignal): Promise<number> {
-  const looked = await runDue(service, signal);
-  await runErasures(service, signal);
-  await runCategoryErasures(service, signal);
+// Returns how many sends it looked at.
+export async function runAll(deps: Deps, signal?: AbortSignal): Promise<number> {
+  const looked = await runDue(deps, signal);
+  await runErasures(deps, signal);
+  await runCategoryErasures(deps, signal);
   return looked;
 }

@@ -1,9 +1,9 @@
 import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
 import { createConsumer, engineSource, streamsTable } from '@stak/streams';
-import type { Office } from './office.ts';
+import type { TestServer } from './test-server.ts';
 
 // Runs the subscriptions of an inbox, as a server does, until it is told to stop.
-export function startConsumers({ engine, inbox }: Office) {
+export function startConsumers({ engine, inbox }: TestServer) {
   const log = createLogger({ level: 'silent' });
   const source = engineSource(engine);
   const consumers = inbox.subscriptions.map(subscription =>

@@ -1,31 +1,31 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { hello, main, type Office, openOffice } from './office.ts';
+import { createTestServer, hello, main, type TestServer } from './test-server.ts';
 
-let office: Office;
+let server: TestServer;
 beforeEach(async () => {
-  office = await openOffice();
-  for (const inbox of ['main', 'news']) await office.ask('PUT', inbox, { send: main });
+  server = await createTestServer();
+  for (const inbox of ['main', 'news']) await server.ask('PUT', inbox, { send: main });
 });
-afterEach(() => office.close());
+afterEach(() => server.close());
 
 const stored = async () =>
-  JSON.stringify((await office.engine.client.scan({ TableName: 'stak-inbox' })).Items ?? []);
+  JSON.stringify((await server.engine.client.scan({ TableName: 'stak-inbox' })).Items ?? []);
 const many = Array.from({ length: 60 }, (_, i) => `user-${i}`);
 
 async function fill() {
   const taxonomy = { category: 'offer' };
   for (let i = 0; i < 150; i++)
-    await office.ask('POST', 'main/messages', { send: { ...hello, taxonomy, uids: ['user-7'] } });
-  await office.ask('POST', 'news/messages', { send: { ...hello, uids: many } });
-  await office.inbox.operations.runDue();
-  const { id } = (await office.ask('POST', 'news/broadcasts', { send: hello })).body;
-  await office.ask('PUT', `news/users/user-7/messages/${id}/read`);
+    await server.ask('POST', 'main/messages', { send: { ...hello, taxonomy, uids: ['user-7'] } });
+  await server.ask('POST', 'news/messages', { send: { ...hello, uids: many } });
+  await server.inbox.operations.runDue();
+  const { id } = (await server.ask('POST', 'news/broadcasts', { send: hello })).body;
+  await server.ask('PUT', `news/users/user-7/messages/${id}/read`);
 }
 
 it('exports what it knows of a user', async () => {
   await fill();
   const kinds = new Map<string, number>();
-  for await (const { kind } of office.inbox.eraser.exportUser('acme', 'user-7'))
+  for await (const { kind } of server.inbox.eraser.exportUser('acme', 'user-7'))
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   expect(Object.fromEntries(kinds)).toEqual({
     'inbox user message': 151,
@@ -38,19 +38,19 @@ it('exports what it knows of a user', async () => {
 it('erases a user from every inbox and every list of recipients, call by call', async () => {
   await fill();
   let calls = 0;
-  while ((await office.inbox.eraser.eraseUser('acme', 'user-7')) === 'more') calls += 1;
+  while ((await server.inbox.eraser.eraseUser('acme', 'user-7')) === 'more') calls += 1;
   expect(calls).toBeGreaterThan(1);
-  expect(await office.inbox.eraser.eraseUser('acme', 'user-7')).toBe('done');
+  expect(await server.inbox.eraser.eraseUser('acme', 'user-7')).toBe('done');
   expect(await stored()).not.toContain('user-7"');
   expect(await stored()).toContain('user-8"');
 });
 
 it('shows nothing of before to a user who comes back', async () => {
-  const ask = async () => (await office.ask('GET', 'main/users/user-7/messages')).body.data;
-  const publish = () => office.ask('POST', 'main/messages', { send: { ...hello, uids: ['user-7'] } });
+  const ask = async () => (await server.ask('GET', 'main/users/user-7/messages')).body.data;
+  const publish = () => server.ask('POST', 'main/messages', { send: { ...hello, uids: ['user-7'] } });
   await publish();
   const [before] = await ask();
-  while ((await office.inbox.eraser.eraseUser('acme', 'user-7')) === 'more');
+  while ((await server.inbox.eraser.eraseUser('acme', 'user-7')) === 'more');
   await publish(); // the state has the same version as before
   const after = await ask();
   expect(after).toHaveLength(1);
@@ -60,19 +60,19 @@ it('shows nothing of before to a user who comes back', async () => {
 it('erases a tenant, and leaves the others alone', async () => {
   await fill();
   const place = { as: 'bob', send: main };
-  await office.ask('PUT', '/v1/tenants/bolt/inboxes/main', place);
-  await office.ask('POST', '/v1/tenants/bolt/inboxes/main/broadcasts', { as: 'bob', send: hello });
-  while ((await office.inbox.eraser.eraseTenant('acme')) === 'more');
+  await server.ask('PUT', '/v1/tenants/bolt/inboxes/main', place);
+  await server.ask('POST', '/v1/tenants/bolt/inboxes/main/broadcasts', { as: 'bob', send: hello });
+  while ((await server.inbox.eraser.eraseTenant('acme')) === 'more');
   expect(await stored()).not.toContain('acme');
   expect(await stored()).toContain('bolt');
 });
 
 it('begins anew where a tenant was erased', async () => {
   await fill();
-  expect((await office.ask('GET', 'news/users/user-1/messages')).body.data).toHaveLength(2);
-  while ((await office.inbox.eraser.eraseTenant('acme')) === 'more');
-  await office.ask('PUT', 'news', { send: main });
-  const { id } = (await office.ask('POST', 'news/broadcasts', { send: hello })).body;
-  const { data } = (await office.ask('GET', 'news/users/user-1/messages')).body;
+  expect((await server.ask('GET', 'news/users/user-1/messages')).body.data).toHaveLength(2);
+  while ((await server.inbox.eraser.eraseTenant('acme')) === 'more');
+  await server.ask('PUT', 'news', { send: main });
+  const { id } = (await server.ask('POST', 'news/broadcasts', { send: hello })).body;
+  const { data } = (await server.ask('GET', 'news/users/user-1/messages')).body;
   expect(data.map(one => one.id)).toEqual([id]);
 });

@@ -1,36 +1,36 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hello, main, type Office, openOffice } from './office.ts';
+import { createTestServer, hello, main, type TestServer } from './test-server.ts';
 
-let office: Office;
+let server: TestServer;
 beforeEach(async () => {
-  office = await openOffice();
-  await office.ask('PUT', 'main', { send: main });
+  server = await createTestServer();
+  await server.ask('PUT', 'main', { send: main });
 });
-afterEach(() => office.close());
+afterEach(() => server.close());
 
-const feedOf = async (uid: string) => (await office.ask('GET', `main/users/${uid}/messages`)).body.data;
-const countsOf = async (uid: string) => (await office.ask('GET', `main/users/${uid}/counts`)).body;
+const feedOf = async (uid: string) => (await server.ask('GET', `main/users/${uid}/messages`)).body.data;
+const countsOf = async (uid: string) => (await server.ask('GET', `main/users/${uid}/counts`)).body;
 
 describe('settings', () => {
   it('writes and reads the settings of a tenant', async () => {
     const path = '/v1/tenants/acme/inbox-settings';
-    expect((await office.ask('GET', path)).status).toBe(404);
-    expect((await office.ask('PUT', path, { send: { title: 'Acme', ttl: '720d' } })).status).toBe(200);
-    expect((await office.ask('GET', path)).body).toMatchObject({
+    expect((await server.ask('GET', path)).status).toBe(404);
+    expect((await server.ask('PUT', path, { send: { title: 'Acme', ttl: '720d' } })).status).toBe(200);
+    expect((await server.ask('GET', path)).body).toMatchObject({
       title: 'Acme',
       ttl: '720d',
       uid: 'usr_ann',
     });
-    expect((await office.ask('PUT', path, { send: { title: 'Acme', ttl: '721d' } })).status).toBe(400);
+    expect((await server.ask('PUT', path, { send: { title: 'Acme', ttl: '721d' } })).status).toBe(400);
   });
 
   it('edits an inbox without losing what somebody else wrote', async () => {
-    const first = await office.call('GET', 'main');
+    const first = await server.call('GET', 'main');
     const etag = first.headers.get('etag')!;
     const headers = { 'If-Match': etag };
-    expect((await office.ask('PUT', 'main', { send: { ...main, title: 'News' }, headers })).status).toBe(200);
-    expect((await office.ask('PUT', 'main', { send: main, headers })).status).toBe(412);
-    expect((await office.ask('GET', '/v1/tenants/acme/inboxes')).body.data).toMatchObject([
+    expect((await server.ask('PUT', 'main', { send: { ...main, title: 'News' }, headers })).status).toBe(200);
+    expect((await server.ask('PUT', 'main', { send: main, headers })).status).toBe(412);
+    expect((await server.ask('GET', '/v1/tenants/acme/inboxes')).body.data).toMatchObject([
       { inbox_key: 'main', title: 'News', late_joiners: 'all', unique_host_system_ids: true },
     ]);
   });
@@ -41,42 +41,42 @@ describe('settings', () => {
     [{ type: 'array', uniqueItems: true }],
     [{ type: 'nonsense' }],
   ])('refuses the schema %j', async schema => {
-    const { status, body } = await office.ask('PUT', 'main', { send: { ...main, schema } });
+    const { status, body } = await server.ask('PUT', 'main', { send: { ...main, schema } });
     expect([status, body.code]).toEqual([422, 'inbox.schema_refused']);
   });
 
   it('takes the expiry of the message, of its category, the inbox, the tenant, or 30 days', async () => {
-    const nowS = office.clock.now() / 1000;
+    const nowS = server.clock.now() / 1000;
     const ttlOf = async (more: object) =>
-      (await office.ask('POST', 'main/broadcasts', { send: { ...hello, ...more } })).body.expiredat - nowS;
+      (await server.ask('POST', 'main/broadcasts', { send: { ...hello, ...more } })).body.expiredat - nowS;
     expect(await ttlOf({ ttl: '300m', taxonomy: { category: 'offer' } })).toBe(300 * 60);
     expect(await ttlOf({ expiredat: nowS + 6000 })).toBe(6000);
     expect(await ttlOf({ taxonomy: { category: 'offer' } })).toBe(12 * 3600);
     expect(await ttlOf({ taxonomy: { category: 'other' } })).toBe(30 * 86_400);
-    await office.ask('PUT', 'main', { send: { title: 'Main', ttl: {} } });
+    await server.ask('PUT', 'main', { send: { title: 'Main', ttl: {} } });
     expect(await ttlOf({})).toBe(30 * 86_400);
-    await office.ask('PUT', '/v1/tenants/acme/inbox-settings', { send: { title: 'Acme', ttl: '90d' } });
+    await server.ask('PUT', '/v1/tenants/acme/inbox-settings', { send: { title: 'Acme', ttl: '90d' } });
     expect(await ttlOf({})).toBe(90 * 86_400);
   });
 });
 
 describe('members', () => {
-  const items = async () => (await office.engine.client.scan({ TableName: 'stak-inbox' })).Items;
+  const items = async () => (await server.engine.client.scan({ TableName: 'stak-inbox' })).Items;
   const deliveredOf = async (id: string) =>
-    ((await office.ask('GET', `main/sends/${id}`)).body as unknown as { delivered: number }).delivered;
+    ((await server.ask('GET', `main/sends/${id}`)).body as unknown as { delivered: number }).delivered;
 
   it('are not made by reading, with whatever key', async () => {
-    const { id } = (await office.ask('POST', 'main/broadcasts', { send: hello })).body;
+    const { id } = (await server.ask('POST', 'main/broadcasts', { send: hello })).body;
     const before = await items();
     for (const as of ['reader', 'ann', 'acme-u1'])
       for (const path of ['counts', 'messages', `messages/${id}`, 'messages?read=false'])
-        expect((await office.ask('GET', `main/users/u1/${path}`, { as })).status).toBe(200);
+        expect((await server.ask('GET', `main/users/u1/${path}`, { as })).status).toBe(200);
     const stopped = new AbortController();
-    const stream = await office.call('GET', 'main/users/u1/stream', { as: 'reader', signal: stopped.signal });
+    const stream = await server.call('GET', 'main/users/u1/stream', { as: 'reader', signal: stopped.signal });
     expect(stream.status).toBe(200);
     stopped.abort();
     await stream.body?.cancel().catch(() => {});
-    expect((await office.ask('PUT', 'main/users/u1/messages/0mjuxvy9s00aaaaaaaaaaaaa/read')).status).toBe(
+    expect((await server.ask('PUT', 'main/users/u1/messages/0mjuxvy9s00aaaaaaaaaaaaa/read')).status).toBe(
       404,
     );
     expect(await items()).toEqual(before);
@@ -84,30 +84,30 @@ describe('members', () => {
   });
 
   it('are counted as recipients of a message to everyone if they were there when it was sent', async () => {
-    expect((await office.ask('PUT', 'main/users/u1', { as: 'reader' })).status).toBe(403);
+    expect((await server.ask('PUT', 'main/users/u1', { as: 'reader' })).status).toBe(403);
     for (let i = 0; i < 2; i++)
-      expect((await office.ask('PUT', 'main/users/u1')).body).toEqual({
+      expect((await server.ask('PUT', 'main/users/u1')).body).toEqual({
         uid: 'u1',
-        joinedat: office.clock.now() / 1000,
+        joinedat: server.clock.now() / 1000,
       });
-    await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u2'] } });
-    const first = await office.ask('POST', 'main/broadcasts', { send: hello });
-    const send_at = office.clock.now() / 1000 + 60;
-    const later = await office.ask('POST', 'main/broadcasts', { send: { ...hello, send_at } });
+    await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u2'] } });
+    const first = await server.ask('POST', 'main/broadcasts', { send: hello });
+    const send_at = server.clock.now() / 1000 + 60;
+    const later = await server.ask('POST', 'main/broadcasts', { send: { ...hello, send_at } });
     expect(first.body).toMatchObject({ delivered: 2 });
-    await office.ask('PUT', `main/users/u3/messages/${first.body.id}/read`);
-    await office.clock.advance(60_000);
-    await office.inbox.operations.runDue();
-    await office.ask('PUT', 'main/users/u4');
+    await server.ask('PUT', `main/users/u3/messages/${first.body.id}/read`);
+    await server.clock.advance(60_000);
+    await server.inbox.operations.runDue();
+    await server.ask('PUT', 'main/users/u4');
     expect([await deliveredOf(first.body.id), await deliveredOf(later.body.id)]).toEqual([2, 3]);
-    const { data } = (await office.ask('GET', 'main/sends')).body;
+    const { data } = (await server.ask('GET', 'main/sends')).body;
     expect(data.map(one => one.delivered)).toEqual([3, 2, 1]);
   });
 });
 
 describe('publishing', () => {
   it('delivers to the users named, and to nobody else', async () => {
-    const { status, body } = await office.ask('POST', 'main/messages', {
+    const { status, body } = await server.ask('POST', 'main/messages', {
       send: { ...hello, uids: ['u1', 'u2'] },
     });
     expect(status).toBe(201);
@@ -120,12 +120,12 @@ describe('publishing', () => {
 
   it('answers a repeated request with the same send, and a repeated host id too', async () => {
     const send = { ...hello, uids: ['u1'], host_system_id: 'INV/1 #2' };
-    const first = await office.ask('POST', 'main/messages', { send });
-    const again = await office.ask('POST', 'main/messages', { send });
+    const first = await server.ask('POST', 'main/messages', { send });
+    const again = await server.ask('POST', 'main/messages', { send });
     expect([first.status, again.status]).toEqual([201, 200]);
     expect(again.body.id).toBe(first.body.id);
     expect(await countsOf('u1')).toMatchObject({ total: 1, unread: 1, unseen: 1 });
-    const other = await office.ask('POST', 'main/messages', { send: { ...send, uids: ['u2'] } });
+    const other = await server.ask('POST', 'main/messages', { send: { ...send, uids: ['u2'] } });
     expect([other.status, other.body.code]).toEqual([409, 'inbox.host_system_id_taken']);
   });
 
@@ -139,14 +139,14 @@ describe('publishing', () => {
     const send = { ...hello, ...(uids && { uids }), host_system_id: 'INV-1' };
     const corrected = { ...send, message: { title: 'Hello', body: 'Corrected' } };
     const publish = async (what: object) => {
-      const { status, body } = await office.ask('POST', path, { send: what });
-      await office.inbox.operations.runDue();
+      const { status, body } = await server.ask('POST', path, { send: what });
+      await server.inbox.operations.runDue();
       return { status, id: body.id, code: body.code };
     };
     const bodies = async () => (await feedOf('u1')).map(one => one.message.body);
     const first = await publish(send);
     expect((await publish(corrected)).code).toBe('inbox.host_system_id_taken');
-    await office.ask('DELETE', `main/messages/${first.id}`);
+    await server.ask('DELETE', `main/messages/${first.id}`);
     const second = await publish(corrected);
     expect([201, 202]).toContain(second.status);
     expect(await bodies()).toEqual(['Corrected']);
@@ -154,7 +154,7 @@ describe('publishing', () => {
     expect((await publish(send)).code).toBe('inbox.host_system_id_taken');
     // By the host's id it is the correction that is taken back; and the same words may be sent again.
     for (let i = 0; i < 2; i++)
-      expect((await office.ask('DELETE', 'main/host-messages/INV-1')).status).toBe(204);
+      expect((await server.ask('DELETE', 'main/host-messages/INV-1')).status).toBe(204);
     expect(await bodies()).toEqual([]);
     await publish(corrected);
     expect(await bodies()).toEqual(['Corrected']);
@@ -164,7 +164,7 @@ describe('publishing', () => {
     const send = { ...hello, uids: ['u1'], host_system_id: 'INV-1' };
     const origin = { sender: 's', requestKey: 'k' };
     const place = { tenant_key: 'acme', inbox_key: 'main' };
-    const { operations } = office.inbox;
+    const { operations } = server.inbox;
     const first = await operations.publish(place, send, origin);
     await operations.redact(place, first.send.id);
     const repeated = await operations.publish(place, send, origin);
@@ -173,24 +173,24 @@ describe('publishing', () => {
   });
 
   it('lets host ids repeat where the inbox says so, and redacts all of them', async () => {
-    await office.ask('PUT', 'main', { send: { ...main, unique_host_system_ids: false } });
+    await server.ask('PUT', 'main', { send: { ...main, unique_host_system_ids: false } });
     for (let i = 0; i < 2; i++)
-      await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], host_system_id: 'same' } });
+      await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], host_system_id: 'same' } });
     expect(await countsOf('u1')).toMatchObject({ total: 2 });
-    expect((await office.ask('DELETE', 'main/host-messages/same')).status).toBe(204);
+    expect((await server.ask('DELETE', 'main/host-messages/same')).status).toBe(204);
     expect(await countsOf('u1')).toMatchObject({ total: 0 });
   });
 
   it('makes a keyed request once, also when its answer was lost', async () => {
     const headers = { 'Idempotency-Key': 'once' };
     const send = { ...hello, uids: ['u1'] };
-    const first = await office.ask('POST', 'main/messages', { send, headers });
-    const replayed = await office.call('POST', 'main/messages', { send, headers });
+    const first = await server.ask('POST', 'main/messages', { send, headers });
+    const replayed = await server.call('POST', 'main/messages', { send, headers });
     expect(replayed.headers.get('idempotency-replayed')).toBe('true');
     expect(await replayed.json()).toMatchObject({ id: first.body.id });
     // The record in the table stands in when the HTTP layer has forgotten.
     const origin = { sender: 's', requestKey: 'k' };
-    const { operations } = office.inbox;
+    const { operations } = server.inbox;
     const place = { tenant_key: 'acme', inbox_key: 'main' };
     const one = await operations.publish(place, send, origin);
     const two = await operations.publish(place, send, origin);
@@ -198,13 +198,13 @@ describe('publishing', () => {
   });
 
   it('sends different messages in bulk, each for itself', async () => {
-    await office.ask('PUT', 'main', { send: { ...main, schema: { type: 'string' } } });
+    await server.ask('PUT', 'main', { send: { ...main, schema: { type: 'string' } } });
     const messages = [
       { ...hello, uids: ['u1'] },
       { message: { title: 'No', body: 5 }, uids: ['u1'] },
       { ...hello, uids: ['u2'] },
     ];
-    const { status, body } = await office.ask('POST', 'main/bulk', { send: { messages } });
+    const { status, body } = await server.ask('POST', 'main/bulk', { send: { messages } });
     expect(status).toBe(200);
     expect(body.data.map((one: { ok: boolean; code?: string }) => one.code ?? one.ok)).toEqual([
       true,
@@ -218,17 +218,17 @@ describe('publishing', () => {
     ['one by one', {}, 200],
     ['as a whole, where all of it can be sent again', { 'Idempotency-Key': 'k' }, 503],
   ])('tells of messages in bulk that the table was busy %s', async (_, headers, expected) => {
-    const { client } = office.engine;
+    const { client } = server.engine;
     const write = client.transactWrite;
     client.transactWrite = async input => {
       if (!JSON.stringify(input).includes('u2')) return write(input);
       throw Object.assign(new Error('Slow down'), { name: 'ThrottlingException' });
     };
     const messages = ['u1', 'u2', 'u3'].map(uid => ({ ...hello, uids: [uid] }));
-    const asking = office.ask('POST', 'main/bulk', { send: { messages }, headers });
+    const asking = server.ask('POST', 'main/bulk', { send: { messages }, headers });
     let isOver = false;
     void asking.finally(() => (isOver = true));
-    while (!isOver) await office.clock.advance(1000);
+    while (!isOver) await server.clock.advance(1000);
     const { status, body } = await asking;
     expect(status).toBe(expected);
     if (status === 200) expect(body.data.map(one => one.code ?? one.ok)).toEqual([true, 'table.busy', true]);
@@ -240,8 +240,8 @@ describe('publishing', () => {
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, i) =>
         i % 3
-          ? office.ask('POST', 'main/messages', { send })
-          : office.ask('POST', 'main/broadcasts', { send: hello }),
+          ? server.ask('POST', 'main/messages', { send })
+          : server.ask('POST', 'main/broadcasts', { send: hello }),
       ),
     );
     expect(answers.every(({ status }) => status === 201)).toBe(true);
@@ -250,11 +250,11 @@ describe('publishing', () => {
   });
 
   it('broadcasts with the same writes for many users as for few', async () => {
-    const unitsOf = () => office.ledger.entries().find(entry => entry.pattern === 'publish to everyone')!;
-    await office.ask('POST', 'main/broadcasts', { send: hello });
+    const unitsOf = () => server.ledger.entries().find(entry => entry.pattern === 'publish to everyone')!;
+    await server.ask('POST', 'main/broadcasts', { send: hello });
     const few = unitsOf().writeUnits;
     for (let i = 0; i < 40; i++) await countsOf(`u${i}`);
-    await office.ask('POST', 'main/broadcasts', { send: hello });
+    await server.ask('POST', 'main/broadcasts', { send: hello });
     expect(unitsOf().writeUnits).toBe(2 * few);
     expect(await countsOf('u7')).toMatchObject({ total: 2, unread: 2 });
   });

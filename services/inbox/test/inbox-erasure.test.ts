@@ -3,62 +3,62 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInbox } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
 import { startConsumers } from './consumers.ts';
-import { fill, hello, main, type Office, openOffice, storedOf } from './office.ts';
+import { createTestServer, fill, hello, main, storedOf, type TestServer } from './test-server.ts';
 
-let office: Office;
+let server: TestServer;
 beforeEach(async () => {
-  office = await openOffice();
-  for (const inbox of ['main', 'news']) await office.ask('PUT', inbox, { send: main });
+  server = await createTestServer();
+  for (const inbox of ['main', 'news']) await server.ask('PUT', inbox, { send: main });
 });
-afterEach(() => office.close());
+afterEach(() => server.close());
 
-const stored = () => storedOf(office);
-const runDue = () => office.inbox.operations.runDue();
+const stored = () => storedOf(server);
+const runDue = () => server.inbox.operations.runDue();
 
 describe('deleting an inbox', () => {
   it('is for those who may administer', async () => {
-    expect((await office.ask('DELETE', 'main', { as: 'reader' })).status).toBe(403);
-    expect((await office.ask('DELETE', 'main', { as: 'bob' })).status).toBe(404);
-    expect((await office.ask('DELETE', 'nowhere')).status).toBe(404);
-    expect((await office.ask('GET', 'main/erasure')).body.code).toBe('inbox.erasure_not_found');
+    expect((await server.ask('DELETE', 'main', { as: 'reader' })).status).toBe(403);
+    expect((await server.ask('DELETE', 'main', { as: 'bob' })).status).toBe(404);
+    expect((await server.ask('DELETE', 'nowhere')).status).toBe(404);
+    expect((await server.ask('GET', 'main/erasure')).body.code).toBe('inbox.erasure_not_found');
   });
 
   it('makes it missing at once for everyone, erases everything, and leaves the others alone', async () => {
-    await fill(office);
-    await office.ask('POST', 'news/broadcasts', { send: hello });
-    const others = (await office.ask('GET', 'news/users/u1/messages')).body.data;
-    const { status, body } = await office.ask('DELETE', 'main');
+    await fill(server);
+    await server.ask('POST', 'news/broadcasts', { send: hello });
+    const others = (await server.ask('GET', 'news/users/u1/messages')).body.data;
+    const { status, body } = await server.ask('DELETE', 'main');
     expect([status, body.status]).toEqual([202, 'erasing']);
     for (const path of ['main', 'main/users/u1/counts', 'main/users/u1/messages', 'main/public-counts'])
-      expect((await office.ask('GET', path)).body.code).toBe('inbox.not_found');
+      expect((await server.ask('GET', path)).body.code).toBe('inbox.not_found');
     const send = { ...hello, uids: ['u1'] };
-    expect((await office.ask('POST', 'main/messages', { send })).body.code).toBe('inbox.not_found');
-    expect((await office.ask('PUT', 'main', { send: main })).body.code).toBe('inbox.being_erased');
-    expect((await office.ask('GET', '/v1/tenants/acme/inboxes')).body.data).toMatchObject([
+    expect((await server.ask('POST', 'main/messages', { send })).body.code).toBe('inbox.not_found');
+    expect((await server.ask('PUT', 'main', { send: main })).body.code).toBe('inbox.being_erased');
+    expect((await server.ask('GET', '/v1/tenants/acme/inboxes')).body.data).toMatchObject([
       { inbox_key: 'news' },
     ]);
-    expect((await office.ask('DELETE', 'main')).status).toBe(202);
+    expect((await server.ask('DELETE', 'main')).status).toBe(202);
 
     await runDue();
-    const progress = (await office.ask('GET', 'main/erasure')).body as unknown as { erased: number };
+    const progress = (await server.ask('GET', 'main/erasure')).body as unknown as { erased: number };
     expect(progress).toMatchObject({ status: 'erasing', finishedat: null });
     expect(progress.erased).toBeGreaterThan(100);
-    await office.clock.advance(limits.quietMs);
+    await server.clock.advance(limits.quietMs);
     await runDue();
-    expect((await office.ask('GET', 'main/erasure')).body.status).toBe('erased');
+    expect((await server.ask('GET', 'main/erasure')).body.status).toBe('erased');
     expect(await stored()).toEqual([]);
-    expect((await office.ask('GET', 'news/users/u1/messages')).body.data).toEqual(others);
+    expect((await server.ask('GET', 'news/users/u1/messages')).body.data).toEqual(others);
 
-    expect((await office.ask('PUT', 'main', { send: main })).status).toBe(200);
-    expect((await office.ask('GET', 'main/users/u1/messages')).body.data).toEqual([]);
-    await office.ask('POST', 'main/messages', { send: { ...send, host_system_id: 'H-1' } });
-    expect((await office.ask('GET', 'main/users/u1/messages')).body.data).toHaveLength(1);
+    expect((await server.ask('PUT', 'main', { send: main })).status).toBe(200);
+    expect((await server.ask('GET', 'main/users/u1/messages')).body.data).toEqual([]);
+    await server.ask('POST', 'main/messages', { send: { ...send, host_system_id: 'H-1' } });
+    expect((await server.ask('GET', 'main/users/u1/messages')).body.data).toHaveLength(1);
   });
 
   it('goes on after its worker was killed, at any write', async () => {
-    await fill(office);
-    await office.ask('DELETE', 'main');
-    const { client } = office.engine;
+    await fill(server);
+    await server.ask('DELETE', 'main');
+    const { client } = server.engine;
     const { transactWrite, update } = client;
     for (let kill = 0; (await stored()).length > 0; kill++) {
       let left = kill % 7;
@@ -71,29 +71,29 @@ describe('deleting an inbox', () => {
       Object.assign(client, { transactWrite: dying(transactWrite), update: dying(update) });
       await runDue();
       Object.assign(client, { transactWrite, update });
-      await office.clock.advance(limits.leaseMs + limits.quietMs);
+      await server.clock.advance(limits.leaseMs + limits.quietMs);
     }
-    expect((await office.ask('GET', 'main/erasure')).body.status).toBe('erased');
+    expect((await server.ask('GET', 'main/erasure')).body.status).toBe('erased');
   });
 
   it('goes on at once when the process that had it is gone', async () => {
-    await fill(office);
-    await office.ask('DELETE', 'main');
-    const { client } = office.engine;
+    await fill(server);
+    await server.ask('DELETE', 'main');
+    const { client } = server.engine;
     const { transactWrite, batchWrite } = client;
     const killed = () => Promise.reject(new Error('killed'));
     Object.assign(client, { transactWrite: killed, batchWrite: killed });
     const owners = manualOwners();
     const stopping = new AbortController();
     const run = (name: string) =>
-      createInbox({ ...office.deps, owners: owners.as(name) }).workers[0]!.run(stopping.signal);
+      createInbox({ ...server.deps, owners: owners.as(name) }).workers[0]!.run(stopping.signal);
     const running = [run('victim')];
-    await expect.poll(() => office.clock.sleepers()).toBe(1);
+    await expect.poll(() => server.clock.sleepers()).toBe(1);
     Object.assign(client, { transactWrite, batchWrite });
     running.push(run('heir'));
-    await expect.poll(() => office.clock.sleepers()).toBe(2);
+    await expect.poll(() => server.clock.sleepers()).toBe(2);
     const erased = async () =>
-      (await office.ask('GET', 'main/erasure')).body as unknown as { erased: number };
+      (await server.ask('GET', 'main/erasure')).body as unknown as { erased: number };
     expect((await erased()).erased).toBe(0);
     owners.end('victim');
     await expect.poll(async () => (await erased()).erased).toBeGreaterThan(0);
@@ -102,7 +102,7 @@ describe('deleting an inbox', () => {
   });
 
   it('finds what was under way when it began', async () => {
-    const { client } = office.engine;
+    const { client } = server.engine;
     const { transactWrite } = client;
     let release = () => {};
     const held = new Promise<void>(resolve => (release = resolve));
@@ -114,46 +114,46 @@ describe('deleting an inbox', () => {
       await held;
       return transactWrite(input);
     };
-    const publishing = office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'] } });
+    const publishing = server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'] } });
     await reached;
-    await office.ask('DELETE', 'main');
+    await server.ask('DELETE', 'main');
     await runDue();
     release();
     expect((await publishing).status).toBe(201);
-    await office.clock.advance(limits.quietMs);
+    await server.clock.advance(limits.quietMs);
     await runDue();
-    await office.clock.advance(limits.quietMs);
+    await server.clock.advance(limits.quietMs);
     await runDue();
-    expect((await office.ask('GET', 'main/erasure')).body.status).toBe('erased');
+    expect((await server.ask('GET', 'main/erasure')).body.status).toBe('erased');
     expect(await stored()).toEqual([]);
   });
 
   it('stops no stream handler', async () => {
-    await fill(office);
-    const consumers = startConsumers(office);
-    await office.ask('POST', 'main/users/u1/read', { send: {} });
-    await office.ask('DELETE', 'main');
+    await fill(server);
+    const consumers = startConsumers(server);
+    await server.ask('POST', 'main/users/u1/read', { send: {} });
+    await server.ask('DELETE', 'main');
     await runDue();
-    const { id } = (await office.ask('POST', 'news/messages', { send: { ...hello, uids: ['u1'] } })).body;
-    await office.ask('PUT', `news/users/u1/messages/${id}/read`);
+    const { id } = (await server.ask('POST', 'news/messages', { send: { ...hello, uids: ['u1'] } })).body;
+    await server.ask('PUT', `news/users/u1/messages/${id}/read`);
     const readOf = async () =>
-      ((await office.ask('GET', `news/sends/${id}`)).body as unknown as { read: number }).read;
+      ((await server.ask('GET', `news/sends/${id}`)).body as unknown as { read: number }).read;
     await consumers.until(async () => (await readOf()) === 1);
     await consumers.stop();
   });
 
   it('keeps the number of members when a user who is erased gets a message meanwhile', async () => {
-    await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1', 'u2'] } });
-    const { client } = office.engine;
+    await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1', 'u2'] } });
+    const { client } = server.engine;
     const { transactGet } = client;
     client.transactGet = async input => {
       client.transactGet = transactGet;
       const found = await transactGet(input);
-      await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'] } });
+      await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'] } });
       return found;
     };
-    while ((await office.inbox.eraser.eraseUser('acme', 'u1')) === 'more');
-    expect((await office.ask('GET', 'main/public-counts')).body).toMatchObject({ members: 1 });
-    expect((await office.ask('GET', 'main/users/u1/counts')).body).toMatchObject({ total: 0 });
+    while ((await server.inbox.eraser.eraseUser('acme', 'u1')) === 'more');
+    expect((await server.ask('GET', 'main/public-counts')).body).toMatchObject({ members: 1 });
+    expect((await server.ask('GET', 'main/users/u1/counts')).body).toMatchObject({ total: 0 });
   });
 });

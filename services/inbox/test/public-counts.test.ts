@@ -1,25 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { publicCategoryStats, publicStats, receipt } from '../src/table.ts';
+import { publicCategoryStats, publicStats, receipt } from '../src/tables.ts';
 import { startConsumers } from './consumers.ts';
-import { hello, main, type Office, openOffice } from './office.ts';
+import { createTestServer, hello, main, type TestServer } from './test-server.ts';
 
-let office: Office;
+let server: TestServer;
 beforeEach(async () => {
-  office = await openOffice();
-  await office.ask('PUT', 'main', { send: main });
+  server = await createTestServer();
+  await server.ask('PUT', 'main', { send: main });
 });
-afterEach(() => office.close());
+afterEach(() => server.close());
 
 const place = { tenant_key: 'acme', inbox_key: 'main' };
 const broadcast = async (category: string, ttl: string) =>
-  (await office.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy: { category }, ttl } })).body.id;
+  (await server.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy: { category }, ttl } })).body.id;
 const storedOf = async (category: string) =>
-  (await office.store.get(publicCategoryStats, { ...place, category }))?.published ?? 0;
+  (await server.store.get(publicCategoryStats, { ...place, category }))?.published ?? 0;
 
 describe('what is stored of messages to everyone', () => {
   it('leaves a category when its message expires, also if another was sent before the sweep', async () => {
     await broadcast('flash', '6s');
-    await office.clock.advance(7000);
+    await server.clock.advance(7000);
     await broadcast('news', '1h');
     expect([await storedOf('flash'), await storedOf('news')]).toEqual([0, 1]);
   });
@@ -27,20 +27,20 @@ describe('what is stored of messages to everyone', () => {
   it('follows the sweep where nobody has written since', async () => {
     for (const category of ['flash', 'flash', 'news']) await broadcast(category, '6s');
     await broadcast('long', '1h');
-    const consumers = startConsumers(office);
-    await office.clock.advance(7000);
-    await office.engine.sweep();
+    const consumers = startConsumers(server);
+    await server.clock.advance(7000);
+    await server.engine.sweep();
     await consumers.until(async () => (await storedOf('flash')) + (await storedOf('news')) === 0);
     await consumers.stop();
     expect(await storedOf('long')).toBe(1);
-    expect(await office.store.get(publicStats, place)).toMatchObject({ published: 1, counts: { long: 1 } });
+    expect(await server.store.get(publicStats, place)).toMatchObject({ published: 1, counts: { long: 1 } });
   });
 
   it('is mended where it was stored wrong before heads had counts', async () => {
     await broadcast('flash', '6s');
-    const { counts: _, kind: __, version, ...head } = (await office.store.get(publicStats, place))!;
-    await office.store.put(publicStats, head, { ifVersion: version });
-    await office.clock.advance(7000);
+    const { counts: _, kind: __, version, ...head } = (await server.store.get(publicStats, place))!;
+    await server.store.put(publicStats, head, { ifVersion: version });
+    await server.clock.advance(7000);
     await broadcast('news', '1h');
     expect([await storedOf('flash'), await storedOf('news')]).toEqual([0, 1]);
   });
@@ -50,13 +50,13 @@ describe('what the host can read', () => {
   it('counts messages to everyone as of now', async () => {
     await broadcast('flash', '6s');
     await broadcast('news', '1h');
-    await office.ask('POST', 'main/broadcasts', { send: hello });
-    await office.ask('PUT', 'main/users/u1');
-    const counts = async () => (await office.ask('GET', 'main/public-counts', { as: 'reader' })).body;
+    await server.ask('POST', 'main/broadcasts', { send: hello });
+    await server.ask('PUT', 'main/users/u1');
+    const counts = async () => (await server.ask('GET', 'main/public-counts', { as: 'reader' })).body;
     expect(await counts()).toEqual({ published: 3, categories: { flash: 1, news: 1 }, members: 1 });
-    await office.clock.advance(6000);
+    await server.clock.advance(6000);
     expect(await counts()).toEqual({ published: 2, categories: { news: 1 }, members: 1 });
-    expect((await office.ask('GET', 'main/public-counts', { as: 'acme-u1' })).status).toBe(403);
+    expect((await server.ask('GET', 'main/public-counts', { as: 'acme-u1' })).status).toBe(403);
   });
 
   const uids = Array.from({ length: 25 }, (_, i) => `u${String(i).padStart(2, '0')}`);
@@ -66,7 +66,7 @@ describe('what the host can read', () => {
     let cursor: string | null = '';
     while (cursor !== null) {
       const path = `main/sends/${id}/receipts?limit=10${query}${cursor && `&cursor=${cursor}`}`;
-      const { status, body } = await office.ask('GET', path, { as: 'reader' });
+      const { status, body } = await server.ask('GET', path, { as: 'reader' });
       expect(status).toBe(200);
       rows.push(...(body.data as unknown as Row[]));
       cursor = body.next_cursor;
@@ -75,14 +75,14 @@ describe('what the host can read', () => {
   };
 
   it.each(['everyone', 'users'])('who has read a message to %s, page by page and as a file', async kind => {
-    const own = await office.ask('POST', 'main/messages', { send: { ...hello, uids } });
-    await office.inbox.operations.runDue();
+    const own = await server.ask('POST', 'main/messages', { send: { ...hello, uids } });
+    await server.inbox.operations.runDue();
     const id = kind === 'users' ? own.body.id : await broadcast('news', '1h');
-    const readat = office.clock.now() / 1000;
-    await office.ask('PUT', `main/users/u03/messages/${id}/read`);
-    await office.ask('POST', 'main/users/u17/read', { send: {} });
-    await office.ask('PUT', `main/users/u05/messages/${id}/read`);
-    await office.ask('DELETE', `main/users/u05/messages/${id}/read`);
+    const readat = server.clock.now() / 1000;
+    await server.ask('PUT', `main/users/u03/messages/${id}/read`);
+    await server.ask('POST', 'main/users/u17/read', { send: {} });
+    await server.ask('PUT', `main/users/u05/messages/${id}/read`);
+    await server.ask('DELETE', `main/users/u05/messages/${id}/read`);
     const expected = uids.map(uid => {
       const read = uid === 'u03' || uid === 'u17';
       return { uid, read, readat: read ? readat : null };
@@ -92,7 +92,7 @@ describe('what the host can read', () => {
     expect(await receipts(id, '&read=false')).toHaveLength(23);
 
     const file = async (format: string) => {
-      const answer = await office.call('GET', `main/sends/${id}/receipts/export?format=${format}`);
+      const answer = await server.call('GET', `main/sends/${id}/receipts/export?format=${format}`);
       return { type: answer.headers.get('content-type'), text: await answer.text() };
     };
     const ndjson = await file('ndjson');
@@ -111,40 +111,40 @@ describe('what the host can read', () => {
       'u02,false,',
       `u03,true,${readat}`,
     ]);
-    await office.ask('DELETE', `main/messages/${id}`);
+    await server.ask('DELETE', `main/messages/${id}`);
     expect(await receipts(id)).toEqual([]);
   });
 
   it('writes receipts of what was read together, and takes them back with the mark', async () => {
     const ids = [await broadcast('news', '1h'), await broadcast('flash', '1h')];
-    const readat = office.clock.now() / 1000;
-    const consumers = startConsumers(office);
-    await office.ask('POST', 'main/users/u1/read', { send: {} });
-    await office.ask('PUT', `main/users/u2/messages/${ids[0]}/read`);
+    const readat = server.clock.now() / 1000;
+    const consumers = startConsumers(server);
+    await server.ask('POST', 'main/users/u1/read', { send: {} });
+    await server.ask('PUT', `main/users/u2/messages/${ids[0]}/read`);
     const readOf = async (uid: string) =>
       Promise.all(
         ids.map(async id => {
           const key = { tenant_key: 'acme', inbox_key: 'main', uid, id };
-          return (await office.store.get(receipt, key, { consistent: true }))?.readat;
+          return (await server.store.get(receipt, key, { consistent: true }))?.readat;
         }),
       );
     await consumers.until(async () => !(await readOf('u1')).includes(undefined));
     expect(await readOf('u1')).toEqual([readat, readat]);
     expect(await readOf('u2')).toEqual([readat, undefined]);
-    await office.clock.advance(60_000);
-    await office.ask('DELETE', `main/users/u1/messages/${ids[1]}/read`);
-    await office.ask('POST', 'main/users/u1/read', { send: { category: 'news' } });
+    await server.clock.advance(60_000);
+    await server.ask('DELETE', `main/users/u1/messages/${ids[1]}/read`);
+    await server.ask('POST', 'main/users/u1/read', { send: { category: 'news' } });
     await consumers.stop();
     expect(await readOf('u1')).toEqual([readat, undefined]);
     expect((await receipts(ids[0]!)).find(one => one.uid === 'u1')).toMatchObject({ readat });
   });
 
   it('nothing of who joined too late to see it, or of another tenant', async () => {
-    await office.ask('PUT', 'main', { send: { ...main, late_joiners: 'none' } });
+    await server.ask('PUT', 'main', { send: { ...main, late_joiners: 'none' } });
     const id = await broadcast('news', '1h');
-    await office.ask('PUT', 'main/users/u1');
+    await server.ask('PUT', 'main/users/u1');
     expect(await receipts(id)).toEqual([]);
     for (const path of ['receipts', 'receipts/export'])
-      expect((await office.ask('GET', `main/sends/${id}/${path}`, { as: 'bob' })).status).toBe(404);
+      expect((await server.ask('GET', `main/sends/${id}/${path}`, { as: 'bob' })).status).toBe(404);
   });
 });

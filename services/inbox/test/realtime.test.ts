@@ -1,34 +1,34 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
 import { readEvents, startConsumers } from './consumers.ts';
-import { hello, main, type Office, openOffice } from './office.ts';
+import { createTestServer, hello, main, type TestServer } from './test-server.ts';
 
-let office: Office;
+let server: TestServer;
 let consumers: ReturnType<typeof startConsumers>;
 beforeEach(async () => {
-  office = await openOffice();
-  await office.ask('PUT', 'main', { send: main });
-  consumers = startConsumers(office);
+  server = await createTestServer();
+  await server.ask('PUT', 'main', { send: main });
+  consumers = startConsumers(server);
   await consumers.begun();
 });
 afterEach(async () => {
-  office.api.stop();
+  server.api.stop();
   await consumers.stop();
-  await office.close();
+  await server.close();
 });
 
 const as = 'acme-u1';
 const open = async (lastEventId?: string) =>
   readEvents(
-    await office.call('GET', 'main/users/me/stream', {
+    await server.call('GET', 'main/users/me/stream', {
       as,
       headers: lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId },
     }),
   );
 const publish = async (more: object = {}) =>
-  (await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], ...more } })).body.id;
+  (await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], ...more } })).body.id;
 const broadcast = async (more: object = {}) =>
-  (await office.ask('POST', 'main/broadcasts', { send: { ...hello, ...more } })).body.id;
+  (await server.ask('POST', 'main/broadcasts', { send: { ...hello, ...more } })).body.id;
 
 describe('the event stream', () => {
   it('tells counts, new messages and redactions as they come', async () => {
@@ -44,12 +44,12 @@ describe('the event stream', () => {
       { event: 'message', data: { id: toEveryone } },
       { event: 'counts', data: { total: 2 } },
     ]);
-    await office.ask('DELETE', `main/messages/${toEveryone}`);
+    await server.ask('DELETE', `main/messages/${toEveryone}`);
     expect(await events.take(2)).toMatchObject([
       { event: 'redaction', data: { id: toEveryone } },
       { event: 'counts', data: { total: 1 } },
     ]);
-    await office.ask('DELETE', `main/messages/${own}`);
+    await server.ask('DELETE', `main/messages/${own}`);
     expect(await events.take(2)).toMatchObject([
       { event: 'redaction', data: { id: own } },
       { event: 'counts', data: { total: 0 } },
@@ -65,7 +65,7 @@ describe('the event stream', () => {
     const { id } = await events.next();
     await broadcast({ taxonomy });
     await events.take(2);
-    await office.ask('DELETE', 'main/categories/offer?messages=delete');
+    await server.ask('DELETE', 'main/categories/offer?messages=delete');
     expect(await events.take(2)).toMatchObject([
       { event: 'reset' },
       { event: 'counts', data: { total: 1, categories: {} } },
@@ -136,7 +136,7 @@ describe('the event stream', () => {
     const { id } = await stranger.next();
     await stranger.close();
     const gone = await publish();
-    await office.ask('DELETE', `main/messages/${gone}`);
+    await server.ask('DELETE', `main/messages/${gone}`);
     const back = await open(id);
     expect(await back.next()).toMatchObject({ event: 'reset' });
     await back.close();
@@ -147,8 +147,8 @@ describe('the event stream', () => {
     const events = await open();
     expect(await events.next()).toMatchObject({ event: 'counts', data: { total: 1 } });
     const next = events.next();
-    while (office.clock.sleepers() < 2) await new Promise(resolve => setImmediate(resolve));
-    await office.clock.advance(5000);
+    while (server.clock.sleepers() < 2) await new Promise(resolve => setImmediate(resolve));
+    await server.clock.advance(5000);
     expect(await next).toMatchObject({ event: 'counts', data: { total: 0 } });
     await events.close();
   });
@@ -156,7 +156,7 @@ describe('the event stream', () => {
   it("keeps another user's messages to themselves", async () => {
     const events = await open();
     await events.next();
-    await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u2'] } });
+    await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u2'] } });
     const own = await publish();
     expect(await events.next()).toMatchObject({ event: 'message', data: { id: own } });
     await events.close();

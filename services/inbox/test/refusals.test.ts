@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hello, main, type Office, openOffice } from './office.ts';
+import { createTestServer, hello, main, type TestServer } from './test-server.ts';
 
-let office: Office;
+let server: TestServer;
 beforeEach(async () => {
-  office = await openOffice();
-  await office.ask('PUT', 'main', { send: main });
+  server = await createTestServer();
+  await server.ask('PUT', 'main', { send: main });
 });
-afterEach(() => office.close());
+afterEach(() => server.close());
 
 const uids = ['u1'];
-const items = async () => (await office.engine.client.scan({ TableName: 'stak-inbox' })).Count;
+const items = async () => (await server.engine.client.scan({ TableName: 'stak-inbox' })).Count;
 
 describe('bad input is a clear problem, and nothing is written', () => {
   it.each<readonly [string, object, number, string]>([
@@ -76,7 +76,7 @@ describe('bad input is a clear problem, and nothing is written', () => {
     ],
   ])('%s', async (_, send, status, code) => {
     const before = await items();
-    const answer = await office.ask('POST', 'main/messages', { send });
+    const answer = await server.ask('POST', 'main/messages', { send });
     expect([answer.status, answer.body.code]).toEqual([status, code]);
     expect(await items()).toBe(before);
   });
@@ -84,67 +84,67 @@ describe('bad input is a clear problem, and nothing is written', () => {
   it('a link, but for the schemes that the inbox allows', async () => {
     const statusOf = async (cta_uri: string) => {
       const send = { message: { title: 'x', body: 'y', cta_uri }, uids };
-      return (await office.ask('POST', 'main/messages', { send })).status;
+      return (await server.ask('POST', 'main/messages', { send })).status;
     };
     for (const uri of ['https://a.example', 'http://a.example', 'MAILTO:ann@a.example'])
       expect(await statusOf(uri)).toBe(201);
     expect(await statusOf('acme-app://orders/7')).toBe(400);
     const allowed = { ...main, cta_schemes: ['acme-app'] };
-    expect((await office.ask('PUT', 'main', { send: allowed })).body).toMatchObject(allowed);
+    expect((await server.ask('PUT', 'main', { send: allowed })).body).toMatchObject(allowed);
     expect(await statusOf('ACME-app://orders/7')).toBe(201);
     expect(await statusOf('file:///etc/passwd')).toBe(400);
     for (const scheme of ['javascript', 'data', 'https:', 'Tel', ''])
-      expect((await office.ask('PUT', 'main', { send: { ...main, cta_schemes: [scheme] } })).status).toBe(
+      expect((await server.ask('PUT', 'main', { send: { ...main, cta_schemes: [scheme] } })).status).toBe(
         400,
       );
   });
 
   it('a body that does not fit the schema', async () => {
     const schema = { type: 'object', required: ['amount'], properties: { amount: { type: 'number' } } };
-    await office.ask('PUT', 'main', { send: { ...main, schema } });
+    await server.ask('PUT', 'main', { send: { ...main, schema } });
     const before = await items();
     const send = { message: { title: 'x', body: { amount: 'much' } }, uids };
-    const answer = await office.ask('POST', 'main/messages', { send });
+    const answer = await server.ask('POST', 'main/messages', { send });
     expect([answer.status, answer.body.code]).toEqual([400, 'inbox.body_invalid']);
     expect(answer.body.errors[0]!.pointer).toBe('#/message/body/amount');
     expect(await items()).toBe(before);
     const good = { message: { title: 'x', body: { amount: 5 } }, uids };
-    expect((await office.ask('POST', 'main/messages', { send: good })).status).toBe(201);
+    expect((await server.ask('POST', 'main/messages', { send: good })).status).toBe(201);
   });
 
   it('a broadcast of 300 KB is not even read', async () => {
     const send = { message: { title: 'x', body: 'y'.repeat(400_000) } };
-    expect((await office.ask('POST', 'main/broadcasts', { send })).status).toBe(413);
+    expect((await server.ask('POST', 'main/broadcasts', { send })).status).toBe(413);
   });
 
   it('unknown inboxes, for the host and for users', async () => {
     const before = await items();
-    expect((await office.ask('POST', 'nowhere/messages', { send: { ...hello, uids } })).body.code).toBe(
+    expect((await server.ask('POST', 'nowhere/messages', { send: { ...hello, uids } })).body.code).toBe(
       'inbox.not_found',
     );
     for (const path of ['messages', 'counts', 'stream'])
-      expect((await office.ask('GET', `nowhere/users/u1/${path}`)).body.code).toBe('inbox.not_found');
+      expect((await server.ask('GET', `nowhere/users/u1/${path}`)).body.code).toBe('inbox.not_found');
     expect(await items()).toBe(before);
   });
 
   it('malformed and foreign cursors', async () => {
-    for (let i = 0; i < 3; i++) await office.ask('POST', 'main/messages', { send: { ...hello, uids } });
-    const { next_cursor } = (await office.ask('GET', 'main/users/u1/messages?limit=1')).body;
+    for (let i = 0; i < 3; i++) await server.ask('POST', 'main/messages', { send: { ...hello, uids } });
+    const { next_cursor } = (await server.ask('GET', 'main/users/u1/messages?limit=1')).body;
     for (const path of [
       'main/users/u1/messages?cursor=nonsense',
       `main/users/u2/messages?limit=1&cursor=${next_cursor}`,
       `main/users/u1/messages?limit=1&read=true&cursor=${next_cursor}`,
     ])
-      expect((await office.ask('GET', path)).body.code).toBe('http.cursor_refused');
+      expect((await server.ask('GET', path)).body.code).toBe('http.cursor_refused');
     const path = `main/users/u1/messages?limit=1&cursor=${next_cursor}`;
-    expect((await office.ask('GET', path, { as: 'acme-u1' })).body.code).toBe('http.cursor_refused');
+    expect((await server.ask('GET', path, { as: 'acme-u1' })).body.code).toBe('http.cursor_refused');
   });
 
   it('more categories than an inbox may have', async () => {
     for (let i = 0; i < 40; i++)
-      await office.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy: { category: `c${i}` } } });
+      await server.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy: { category: `c${i}` } } });
     const send = { ...hello, taxonomy: { category: 'one-more' } };
-    expect((await office.ask('POST', 'main/broadcasts', { send })).body.code).toBe(
+    expect((await server.ask('POST', 'main/broadcasts', { send })).body.code).toBe(
       'inbox.too_many_categories',
     );
   });
@@ -158,14 +158,14 @@ describe('nobody reaches what is not theirs', () => {
       ['POST', 'main/messages', { ...hello, uids }],
       ['GET', 'main/users/u1/messages', undefined],
     ] as const) {
-      const answer = await office.ask(method, path, { as: 'bob', send });
+      const answer = await server.ask(method, path, { as: 'bob', send });
       expect([answer.status, answer.body.code]).toEqual([404, 'tenants.not_found']);
     }
   });
 
   it('an end user is one user of one tenant', async () => {
-    await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1', 'u2'] } });
-    const statusOf = async (path: string, as: string) => (await office.ask('GET', path, { as })).status;
+    await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1', 'u2'] } });
+    const statusOf = async (path: string, as: string) => (await server.ask('GET', path, { as })).status;
     expect(await statusOf('main/users/u1/messages', 'acme-u1')).toBe(200);
     expect(await statusOf('main/users/me/messages', 'acme-u1')).toBe(200);
     expect(await statusOf('main/users/u2/messages', 'acme-u1')).toBe(404);
@@ -173,21 +173,21 @@ describe('nobody reaches what is not theirs', () => {
     expect(await statusOf('main/users/me/messages', 'ann')).toBe(404);
     expect(await statusOf('main/sends', 'acme-u1')).toBe(403);
     const send = { ...hello, uids };
-    expect((await office.ask('POST', 'main/messages', { as: 'acme-u1', send })).status).toBe(403);
+    expect((await server.ask('POST', 'main/messages', { as: 'acme-u1', send })).status).toBe(403);
   });
 
   it("another user's message cannot be read or marked", async () => {
-    const { id } = (await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u2'] } })).body;
+    const { id } = (await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u2'] } })).body;
     for (const [method, path] of [
       ['GET', `main/users/me/messages/${id}`],
       ['PUT', `main/users/me/messages/${id}/read`],
       ['PUT', `main/users/me/messages/${id}/archive`],
     ] as const)
-      expect((await office.ask(method, path, { as: 'acme-u1' })).status).toBe(404);
+      expect((await server.ask(method, path, { as: 'acme-u1' })).status).toBe(404);
   });
 
   it('a reading key cannot publish', async () => {
-    const answer = await office.ask('POST', 'main/messages', { as: 'reader', send: { ...hello, uids } });
+    const answer = await server.ask('POST', 'main/messages', { as: 'reader', send: { ...hello, uids } });
     expect(answer.status).toBe(403);
   });
 });

@@ -3,72 +3,72 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInbox } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
 import { startConsumers } from './consumers.ts';
-import { hello, main, type Office, openOffice } from './office.ts';
+import { createTestServer, hello, main, type TestServer } from './test-server.ts';
 
-let office: Office;
+let server: TestServer;
 beforeEach(async () => {
-  office = await openOffice();
-  await office.ask('PUT', 'main', { send: main });
+  server = await createTestServer();
+  await server.ask('PUT', 'main', { send: main });
 });
-afterEach(() => office.close());
+afterEach(() => server.close());
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => `u${i}`);
 const totalOf = async (uid: string) =>
-  ((await office.ask('GET', `main/users/${uid}/counts`)).body as unknown as { total: number }).total;
-const sendOf = async (id: string) => (await office.ask('GET', `main/sends/${id}`)).body;
-const nowS = () => Math.floor(office.clock.now() / 1000);
+  ((await server.ask('GET', `main/users/${uid}/counts`)).body as unknown as { total: number }).total;
+const sendOf = async (id: string) => (await server.ask('GET', `main/sends/${id}`)).body;
+const nowS = () => Math.floor(server.clock.now() / 1000);
 
 describe('a long list of recipients', () => {
   it('is written down at once and delivered by the worker, to each of them once', async () => {
-    const { status, body } = await office.ask('POST', 'main/messages', {
+    const { status, body } = await server.ask('POST', 'main/messages', {
       send: { ...hello, uids: many(60) },
     });
     expect([status, body.status]).toEqual([202, 'delivering']);
-    await Promise.all([office.inbox.operations.runDue(), office.inbox.operations.runDue()]);
+    await Promise.all([server.inbox.operations.runDue(), server.inbox.operations.runDue()]);
     expect(await sendOf(body.id)).toMatchObject({ status: 'sent', recipients: 60, delivered: 60 });
     for (const uid of many(60)) expect(await totalOf(uid)).toBe(1);
     expect(await totalOf('u60')).toBe(0);
   });
 
   it('is carried on by another worker when the lease of the first is over', async () => {
-    const { body } = await office.ask('POST', 'main/messages', { send: { ...hello, uids: many(40) } });
-    const { transactWrite } = office.engine.client;
+    const { body } = await server.ask('POST', 'main/messages', { send: { ...hello, uids: many(40) } });
+    const { transactWrite } = server.engine.client;
     let left = 1;
     const dying = async (input: never) => {
       if (left-- === 0) throw new Error('killed');
       return transactWrite(input);
     };
-    Object.assign(office.engine.client, { transactWrite: dying });
-    await office.inbox.operations.runDue();
-    Object.assign(office.engine.client, { transactWrite });
+    Object.assign(server.engine.client, { transactWrite: dying });
+    await server.inbox.operations.runDue();
+    Object.assign(server.engine.client, { transactWrite });
     expect(await sendOf(body.id)).toMatchObject({ status: 'delivering', delivered: 18 });
-    await office.inbox.operations.runDue();
+    await server.inbox.operations.runDue();
     expect(await sendOf(body.id)).toMatchObject({ delivered: 18 });
-    await office.clock.advance(limits.leaseMs);
-    await office.inbox.operations.runDue();
+    await server.clock.advance(limits.leaseMs);
+    await server.inbox.operations.runDue();
     expect(await sendOf(body.id)).toMatchObject({ status: 'sent', delivered: 40 });
     for (const uid of many(40)) expect(await totalOf(uid)).toBe(1);
   });
 
   it('is carried on at once by another process when the one that had it is gone', async () => {
     const owners = manualOwners();
-    await office.close();
-    office = await openOffice({ owners: owners.as('victim') });
-    await office.ask('PUT', 'main', { send: main });
-    const { body } = await office.ask('POST', 'main/messages', { send: { ...hello, uids: many(40) } });
-    const { transactWrite } = office.engine.client;
+    await server.close();
+    server = await createTestServer({ owners: owners.as('victim') });
+    await server.ask('PUT', 'main', { send: main });
+    const { body } = await server.ask('POST', 'main/messages', { send: { ...hello, uids: many(40) } });
+    const { transactWrite } = server.engine.client;
     let left = 1;
     const dying = async (input: never) => {
       if (left-- === 0) throw new Error('killed');
       return transactWrite(input);
     };
-    Object.assign(office.engine.client, { transactWrite: dying });
-    await office.inbox.operations.runDue();
-    Object.assign(office.engine.client, { transactWrite });
+    Object.assign(server.engine.client, { transactWrite: dying });
+    await server.inbox.operations.runDue();
+    Object.assign(server.engine.client, { transactWrite });
     const stopping = new AbortController();
-    const [worker] = createInbox({ ...office.deps, owners: owners.as('heir') }).workers;
+    const [worker] = createInbox({ ...server.deps, owners: owners.as('heir') }).workers;
     const running = worker!.run(stopping.signal);
-    await expect.poll(() => office.clock.sleepers()).toBe(1);
+    await expect.poll(() => server.clock.sleepers()).toBe(1);
     expect(await sendOf(body.id)).toMatchObject({ status: 'delivering', delivered: 18 });
     owners.end('victim');
     await expect.poll(() => sendOf(body.id)).toMatchObject({ status: 'sent', delivered: 40 });
@@ -77,23 +77,23 @@ describe('a long list of recipients', () => {
   });
 
   it('is gone for everyone at once when it is redacted, before its copies are removed', async () => {
-    const { body } = await office.ask('POST', 'main/messages', { send: { ...hello, uids: many(50) } });
-    await office.inbox.operations.runDue();
-    await office.ask('PUT', `main/users/u7/messages/${body.id}/read`);
-    expect((await office.ask('DELETE', `main/messages/${body.id}`)).status).toBe(204);
+    const { body } = await server.ask('POST', 'main/messages', { send: { ...hello, uids: many(50) } });
+    await server.inbox.operations.runDue();
+    await server.ask('PUT', `main/users/u7/messages/${body.id}/read`);
+    expect((await server.ask('DELETE', `main/messages/${body.id}`)).status).toBe(204);
     expect(await totalOf('u7')).toBe(0);
-    expect((await office.ask('GET', 'main/users/u8/messages')).body.data).toEqual([]);
+    expect((await server.ask('GET', 'main/users/u8/messages')).body.data).toEqual([]);
     expect(await sendOf(body.id)).toMatchObject({ status: 'redacting', title: null });
-    await office.inbox.operations.runDue();
+    await server.inbox.operations.runDue();
     expect(await sendOf(body.id)).toMatchObject({ status: 'redacted' });
     for (const uid of many(50)) expect(await totalOf(uid)).toBe(0);
-    expect((await office.ask('DELETE', `main/messages/${body.id}`)).status).toBe(204);
+    expect((await server.ask('DELETE', `main/messages/${body.id}`)).status).toBe(204);
   });
 
   it('can be redacted while it is being delivered', async () => {
-    const { body } = await office.ask('POST', 'main/messages', { send: { ...hello, uids: many(40) } });
-    await office.ask('DELETE', `main/messages/${body.id}`);
-    await office.inbox.operations.runDue();
+    const { body } = await server.ask('POST', 'main/messages', { send: { ...hello, uids: many(40) } });
+    await server.ask('DELETE', `main/messages/${body.id}`);
+    await server.inbox.operations.runDue();
     expect(await sendOf(body.id)).toMatchObject({ status: 'redacted', delivered: 0 });
     expect(await totalOf('u3')).toBe(0);
   });
@@ -102,36 +102,36 @@ describe('a long list of recipients', () => {
 describe('scheduled messages', () => {
   it('are sent when they are due, and listed where they were due', async () => {
     const send_at = nowS() + 60;
-    const later = await office.ask('POST', 'main/broadcasts', { send: { ...hello, send_at, ttl: '100s' } });
-    const users = await office.ask('POST', 'main/messages', { send: { ...hello, send_at, uids: ['u1'] } });
+    const later = await server.ask('POST', 'main/broadcasts', { send: { ...hello, send_at, ttl: '100s' } });
+    const users = await server.ask('POST', 'main/messages', { send: { ...hello, send_at, uids: ['u1'] } });
     expect([later.status, users.body.status]).toEqual([202, 'scheduled']);
-    expect((await office.ask('GET', 'main/scheduled')).body.data).toHaveLength(2);
-    await office.inbox.operations.runDue();
+    expect((await server.ask('GET', 'main/scheduled')).body.data).toHaveLength(2);
+    await server.inbox.operations.runDue();
     expect(await totalOf('u1')).toBe(0);
-    await office.clock.advance(60_000);
-    await office.inbox.operations.runDue();
+    await server.clock.advance(60_000);
+    await server.inbox.operations.runDue();
     expect(await totalOf('u1')).toBe(2);
-    expect((await office.ask('GET', 'main/scheduled')).body.data).toEqual([]);
-    await office.clock.advance(99_999);
+    expect((await server.ask('GET', 'main/scheduled')).body.data).toEqual([]);
+    await server.clock.advance(99_999);
     expect(await totalOf('u1')).toBe(2);
-    await office.clock.advance(1);
+    await server.clock.advance(1);
     expect(await totalOf('u1')).toBe(1);
   });
 
   it('are sent by the worker at their second, which looks a few times a minute while nothing is due', async () => {
     const stopping = new AbortController();
-    const running = office.inbox.workers[0]!.run(stopping.signal);
-    await expect.poll(() => office.clock.sleepers()).toBe(1);
-    const before = office.ledger.entries().find(({ pattern }) => pattern === 'due sends')!.calls;
-    for (let second = 0; second < 20; second++) await office.clock.advance(1000);
-    const after = office.ledger.entries().find(({ pattern }) => pattern === 'due sends')!.calls;
+    const running = server.inbox.workers[0]!.run(stopping.signal);
+    await expect.poll(() => server.clock.sleepers()).toBe(1);
+    const before = server.ledger.entries().find(({ pattern }) => pattern === 'due sends')!.calls;
+    for (let second = 0; second < 20; second++) await server.clock.advance(1000);
+    const after = server.ledger.entries().find(({ pattern }) => pattern === 'due sends')!.calls;
     expect(after - before).toBeLessThanOrEqual(2 * limits.dueShards * 5);
     const send = { ...hello, uids: ['u1'], send_at: nowS() + 3 };
-    await office.ask('POST', 'main/messages', { send });
-    await expect.poll(() => office.clock.sleepers()).toBe(1);
-    await office.clock.advance(2_900);
+    await server.ask('POST', 'main/messages', { send });
+    await expect.poll(() => server.clock.sleepers()).toBe(1);
+    await server.clock.advance(2_900);
     expect(await totalOf('u1')).toBe(0);
-    await office.clock.advance(100);
+    await server.clock.advance(100);
     await expect.poll(() => totalOf('u1')).toBe(1);
     stopping.abort();
     await running;
@@ -139,45 +139,45 @@ describe('scheduled messages', () => {
 
   it('can be cancelled until they are sent', async () => {
     const send = { ...hello, uids: ['u1'], send_at: nowS() + 5 };
-    const { id } = (await office.ask('POST', 'main/messages', { send })).body;
-    expect((await office.ask('DELETE', `main/scheduled/${id}`)).status).toBe(204);
-    await office.clock.advance(10_000);
-    await office.inbox.operations.runDue();
+    const { id } = (await server.ask('POST', 'main/messages', { send })).body;
+    expect((await server.ask('DELETE', `main/scheduled/${id}`)).status).toBe(204);
+    await server.clock.advance(10_000);
+    await server.inbox.operations.runDue();
     expect(await totalOf('u1')).toBe(0);
-    const sent = (await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'] } })).body;
-    expect((await office.ask('DELETE', `main/scheduled/${sent.id}`)).body.code).toBe('inbox.already_sent');
+    const sent = (await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'] } })).body;
+    expect((await server.ask('DELETE', `main/scheduled/${sent.id}`)).body.code).toBe('inbox.already_sent');
   });
 
   it.each(['scheduled', 'messages'])('leave their host id free when they are cancelled by %s', async list => {
     const send = { ...hello, uids: ['u1'], host_system_id: 'H-1', send_at: nowS() + 60 };
-    const { id } = (await office.ask('POST', 'main/messages', { send })).body;
-    expect((await office.ask('DELETE', `main/${list}/${id}`)).status).toBe(204);
-    const again = (await office.ask('POST', 'main/messages', { send })).body;
+    const { id } = (await server.ask('POST', 'main/messages', { send })).body;
+    expect((await server.ask('DELETE', `main/${list}/${id}`)).status).toBe(204);
+    const again = (await server.ask('POST', 'main/messages', { send })).body;
     expect(again).toMatchObject({ status: 'scheduled' });
-    expect((await office.ask('DELETE', `main/${list}/${id}`)).status).toBe(204); // it is the other one's now
-    await office.clock.advance(60_000);
-    await office.inbox.operations.runDue();
+    expect((await server.ask('DELETE', `main/${list}/${id}`)).status).toBe(204); // it is the other one's now
+    await server.clock.advance(60_000);
+    await server.inbox.operations.runDue();
     expect(await totalOf('u1')).toBe(1);
     const other = { ...send, send_at: undefined, label: 'another' };
-    expect((await office.ask('POST', 'main/messages', { send: other })).status).toBe(409);
+    expect((await server.ask('POST', 'main/messages', { send: other })).status).toBe(409);
   });
 });
 
 describe('numbers of a send', () => {
   it('follow what recipients do, one by one or all at once', async () => {
-    const consumers = startConsumers(office);
+    const consumers = startConsumers(server);
     const uids = ['u1', 'u2', 'u3'];
-    const own = (await office.ask('POST', 'main/messages', { send: { ...hello, uids } })).body.id;
-    const toEveryone = (await office.ask('POST', 'main/broadcasts', { send: hello })).body.id;
-    await office.ask('PUT', `main/users/u1/messages/${own}/read`);
-    await office.ask('POST', 'main/users/u2/read', { send: {} });
-    await office.ask('PUT', `main/users/u3/messages/${toEveryone}/read`);
-    await office.ask('DELETE', `main/users/u1/messages/${own}/read`);
+    const own = (await server.ask('POST', 'main/messages', { send: { ...hello, uids } })).body.id;
+    const toEveryone = (await server.ask('POST', 'main/broadcasts', { send: hello })).body.id;
+    await server.ask('PUT', `main/users/u1/messages/${own}/read`);
+    await server.ask('POST', 'main/users/u2/read', { send: {} });
+    await server.ask('PUT', `main/users/u3/messages/${toEveryone}/read`);
+    await server.ask('DELETE', `main/users/u1/messages/${own}/read`);
     const isAs = async (id: string, read: number) =>
       ((await sendOf(id)) as unknown as { read: number }).read === read;
     await consumers.until(async () => (await isAs(own, 1)) && (await isAs(toEveryone, 2)));
     await consumers.stop();
-    const { data } = (await office.ask('GET', 'main/sends?limit=10')).body;
+    const { data } = (await server.ask('GET', 'main/sends?limit=10')).body;
     expect(data).toMatchObject([
       { id: toEveryone, recipients: null, delivered: 3, read: 2, read_rate: 2 / 3 },
       { id: own, recipients: 3, delivered: 3, read: 1, read_rate: 1 / 3 },

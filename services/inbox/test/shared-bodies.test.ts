@@ -1,31 +1,31 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
-import { bytesOf, isShared } from '../src/shared-bodies.ts';
+import { bytesOf, isShared } from '../src/mailbox/shared-bodies.ts';
 import { readEvents, startConsumers } from './consumers.ts';
-import { main, type Office, openOffice } from './office.ts';
+import { createTestServer, main, type TestServer } from './test-server.ts';
 
-let office: Office;
+let server: TestServer;
 beforeEach(async () => {
-  office = await openOffice();
-  await office.ask('PUT', 'main', { send: main });
+  server = await createTestServer();
+  await server.ask('PUT', 'main', { send: main });
 });
-afterEach(() => office.close());
+afterEach(() => server.close());
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => `u${i}`);
 const large = { text: 'Read this. '.repeat(2000), flags: [true, null, 7] }; // 22 KB
 const publish = async (uids: string[], body: unknown = large, more: object = {}) => {
   const send = { message: { title: 'Terms', body, cta_uri: 'https://a.example' }, uids, ...more };
-  const answer = await office.ask('POST', 'main/messages', { send });
-  await office.inbox.operations.runDue();
+  const answer = await server.ask('POST', 'main/messages', { send });
+  await server.inbox.operations.runDue();
   return answer.body.id;
 };
 const stored = async (prefix: string) => {
-  const { Items = [] } = await office.engine.client.scan({ TableName: 'stak-inbox' });
+  const { Items = [] } = await server.engine.client.scan({ TableName: 'stak-inbox' });
   return Items.filter(item => String(item.sk).startsWith(prefix));
 };
 const bodies = () => stored('t#');
 const feedOf = async (uid: string, query = '') =>
-  (await office.ask('GET', `main/users/${uid}/messages${query}`)).body;
+  (await server.ask('GET', `main/users/${uid}/messages${query}`)).body;
 
 describe('whether recipients share a body', () => {
   it.each([
@@ -47,25 +47,25 @@ describe('a body that recipients share', () => {
     for (const copy of await stored('m#')) expect(bytesOf(copy)).toBeLessThan(1024);
     const message = { title: 'Terms', body: large, cta_uri: 'https://a.example' };
     for (const uid of ['u0', 'u39']) expect((await feedOf(uid)).data).toMatchObject([{ id, message }]);
-    expect((await office.ask('GET', `main/users/u7/messages/${id}`)).body.message).toEqual(message);
-    expect((await office.ask('PUT', `main/users/u7/messages/${id}/read`)).body).toMatchObject({ message });
+    expect((await server.ask('GET', `main/users/u7/messages/${id}`)).body.message).toEqual(message);
+    expect((await server.ask('PUT', `main/users/u7/messages/${id}/read`)).body).toMatchObject({ message });
   });
 
   it('is not made for small ones, nor for one recipient', async () => {
     await publish(many(40), 'Short');
     await publish(['u1'], 'x'.repeat(200_000));
     expect(await bodies()).toEqual([]);
-    office.ledger.clear();
+    server.ledger.clear();
     await feedOf('u1');
-    expect(office.ledger.entries().map(one => one.pattern)).not.toContain('bodies of messages');
+    expect(server.ledger.entries().map(one => one.pattern)).not.toContain('bodies of messages');
   });
 
   it('costs a page one read for all of them, and none when they are in memory', async () => {
     for (let i = 0; i < 5; i++) await publish(many(10), `${i}`.repeat(10_000));
     const callsOf = async (query: string) => {
-      office.ledger.clear();
+      server.ledger.clear();
       expect((await feedOf('u1', query)).data).toHaveLength(5);
-      return office.ledger.entries().find(one => one.pattern === 'bodies of messages')?.calls ?? 0;
+      return server.ledger.entries().find(one => one.pattern === 'bodies of messages')?.calls ?? 0;
     };
     expect([await callsOf('?limit=20'), await callsOf('?limit=21')]).toEqual([1, 0]);
   });
@@ -86,54 +86,54 @@ describe('a body that recipients share', () => {
   ])('is gone at once when what %s users got is redacted', async (_, count) => {
     const id = await publish(many(count));
     await feedOf('u1');
-    await office.ask('DELETE', `main/messages/${id}`);
+    await server.ask('DELETE', `main/messages/${id}`);
     expect(await bodies()).toEqual([]);
     expect((await feedOf('u2')).data).toEqual([]);
-    expect((await office.ask('GET', `main/users/u1/messages/${id}`)).status).toBe(404);
-    await office.inbox.operations.runDue();
+    expect((await server.ask('GET', `main/users/u1/messages/${id}`)).status).toBe(404);
+    await server.inbox.operations.runDue();
     expect(JSON.stringify(await stored(''))).not.toContain('Read this');
   });
 
   it('goes with a scheduled send that is cancelled, and is there when it is sent', async () => {
-    const send_at = Math.floor(office.clock.now() / 1000) + 60;
+    const send_at = Math.floor(server.clock.now() / 1000) + 60;
     const cancelled = await publish(many(10), large, { send_at });
     const kept = await publish(many(10), large, { send_at });
     expect(await bodies()).toHaveLength(2);
-    await office.ask('DELETE', `main/scheduled/${cancelled}`);
+    await server.ask('DELETE', `main/scheduled/${cancelled}`);
     expect(await bodies()).toHaveLength(1);
-    await office.clock.advance(60_000);
-    await office.inbox.operations.runDue();
+    await server.clock.advance(60_000);
+    await server.inbox.operations.runDue();
     expect((await feedOf('u9')).data).toMatchObject([{ id: kept, message: { body: large } }]);
   });
 
   it('leaves out a message whose body was removed between two reads', async () => {
     const id = await publish(['u1', 'u2', 'u3', 'u4', 'u5']);
-    const { batchGet } = office.engine.client;
-    office.engine.client.batchGet = async input => {
-      office.engine.client.batchGet = batchGet;
-      await office.ask('DELETE', `main/messages/${id}`);
+    const { batchGet } = server.engine.client;
+    server.engine.client.batchGet = async input => {
+      server.engine.client.batchGet = batchGet;
+      await server.ask('DELETE', `main/messages/${id}`);
       return batchGet(input);
     };
     expect((await feedOf('u1')).data).toEqual([]);
-    expect((await office.ask('GET', 'main/users/u1/counts')).body).toMatchObject({ total: 0 });
+    expect((await server.ask('GET', 'main/users/u1/counts')).body).toMatchObject({ total: 0 });
   });
 
   it('expires with the copies', async () => {
     await publish(many(10), large, { ttl: '60s' });
-    await office.clock.advance(61_000);
-    await office.engine.sweep();
+    await server.clock.advance(61_000);
+    await server.engine.sweep();
     expect([...(await bodies()), ...(await stored('m#'))]).toEqual([]);
   });
 
   it('comes with the events', async () => {
-    const consumers = startConsumers(office);
+    const consumers = startConsumers(server);
     await consumers.begun();
-    const events = readEvents(await office.call('GET', 'main/users/u1/stream'));
+    const events = readEvents(await server.call('GET', 'main/users/u1/stream'));
     await events.next();
     const id = await publish(many(10));
     expect(await events.next()).toMatchObject({ event: 'message', data: { id, message: { body: large } } });
     await events.close();
-    office.api.stop();
+    server.api.stop();
     await consumers.stop();
   });
 
@@ -143,10 +143,10 @@ describe('a body that recipients share', () => {
   ])('is exported with a user, and erased with the last of a %s list', async (_, count) => {
     await publish(many(count));
     const exported: unknown[] = [];
-    for await (const { item } of office.inbox.eraser.exportUser('acme', 'u1')) exported.push(item);
+    for await (const { item } of server.inbox.eraser.exportUser('acme', 'u1')) exported.push(item);
     expect(JSON.stringify(exported)).toContain(large.text);
     const erase = async (uid: string) => {
-      while ((await office.inbox.eraser.eraseUser('acme', uid)) === 'more');
+      while ((await server.inbox.eraser.eraseUser('acme', uid)) === 'more');
     };
     for (let i = 1; i < count; i += 3)
       await Promise.all(
@@ -162,7 +162,7 @@ describe('a body that recipients share', () => {
 
   it('is erased with its tenant', async () => {
     await publish(many(10));
-    while ((await office.inbox.eraser.eraseTenant('acme')) === 'more');
+    while ((await server.inbox.eraser.eraseTenant('acme')) === 'more');
     expect(await stored('')).toEqual([]);
   });
 });

@@ -1,26 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hello, main, type Office, openOffice } from './office.ts';
+import { createTestServer, hello, main, type TestServer } from './test-server.ts';
 
-let office: Office;
+let server: TestServer;
 beforeEach(async () => {
-  office = await openOffice();
-  await office.ask('PUT', 'main', { send: main });
+  server = await createTestServer();
+  await server.ask('PUT', 'main', { send: main });
 });
-afterEach(() => office.close());
+afterEach(() => server.close());
 
 const mine = 'main/users/u1';
 const as = 'acme-u1';
-const feed = async (query = '') => (await office.ask('GET', `${mine}/messages${query}`, { as })).body;
-const counts = async () => (await office.ask('GET', `${mine}/counts`, { as })).body;
+const feed = async (query = '') => (await server.ask('GET', `${mine}/messages${query}`, { as })).body;
+const counts = async () => (await server.ask('GET', `${mine}/counts`, { as })).body;
 const publish = async (more: object = {}) => {
-  await office.clock.advance(1000);
-  return (await office.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], ...more } })).body.id;
+  await server.clock.advance(1000);
+  return (await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], ...more } })).body.id;
 };
 const broadcast = async (more: object = {}) => {
-  await office.clock.advance(1000);
-  return (await office.ask('POST', 'main/broadcasts', { send: { ...hello, ...more } })).body.id;
+  await server.clock.advance(1000);
+  return (await server.ask('POST', 'main/broadcasts', { send: { ...hello, ...more } })).body.id;
 };
-const nowS = () => Math.floor(office.clock.now() / 1000);
+const nowS = () => Math.floor(server.clock.now() / 1000);
 
 describe('the feed', () => {
   it('merges own messages and those to everyone, newest first', async () => {
@@ -36,7 +36,7 @@ describe('the feed', () => {
     const first = await feed('?limit=4');
     await publish();
     await broadcast();
-    await office.ask('DELETE', `main/messages/${ids[6]}`);
+    await server.ask('DELETE', `main/messages/${ids[6]}`);
     const second = await feed(`?limit=4&cursor=${first.next_cursor}`);
     const third = await feed(`?limit=4&cursor=${second.next_cursor}`);
     const read = [first, second, third].flatMap(page => page.data.map(one => one.id));
@@ -47,8 +47,8 @@ describe('the feed', () => {
   it('fills a page where receipts stand between the messages', async () => {
     const read: string[] = [];
     for (let i = 0; i < 30; i++) read.push(await broadcast());
-    await office.ask('POST', `${mine}/read`, { as, send: { ids: read } });
-    for (const id of read.slice(0, 25)) await office.ask('DELETE', `main/messages/${id}`);
+    await server.ask('POST', `${mine}/read`, { as, send: { ids: read } });
+    for (const id of read.slice(0, 25)) await server.ask('DELETE', `main/messages/${id}`);
     const own = await publish();
     expect((await feed('?limit=10')).data.map(one => one.id)).toEqual([own, ...read.slice(25).toReversed()]);
   });
@@ -57,8 +57,8 @@ describe('the feed', () => {
     const offer = await publish({ taxonomy: { category: 'offer' } });
     const news = await broadcast({ taxonomy: { category: 'news' } });
     const plain = await publish();
-    await office.ask('PUT', `${mine}/messages/${plain}/read`, { as });
-    await office.ask('PUT', `${mine}/messages/${news}/archive`, { as });
+    await server.ask('PUT', `${mine}/messages/${plain}/read`, { as });
+    await server.ask('PUT', `${mine}/messages/${news}/archive`, { as });
     const ids = async (query: string) => (await feed(query)).data.map(one => one.id);
     expect(await ids('')).toEqual([plain, offer]);
     expect(await ids('?category=offer')).toEqual([offer]);
@@ -76,28 +76,28 @@ describe('the feed', () => {
   it('answers 304 while nothing has changed', async () => {
     const id = await publish();
     for (const path of ['messages', 'counts', `messages/${id}`]) {
-      const etag = (await office.call('GET', `${mine}/${path}`, { as })).headers.get('etag')!;
+      const etag = (await server.call('GET', `${mine}/${path}`, { as })).headers.get('etag')!;
       const headers = { 'If-None-Match': etag };
-      expect((await office.call('GET', `${mine}/${path}`, { as, headers })).status).toBe(304);
-      await office.ask('PUT', `${mine}/messages/${id}/${path === 'messages' ? 'read' : 'archive'}`, { as });
-      expect((await office.call('GET', `${mine}/${path}`, { as, headers })).status).toBe(200);
-      await office.ask('DELETE', `${mine}/messages/${id}/read`, { as });
-      await office.ask('DELETE', `${mine}/messages/${id}/archive`, { as });
+      expect((await server.call('GET', `${mine}/${path}`, { as, headers })).status).toBe(304);
+      await server.ask('PUT', `${mine}/messages/${id}/${path === 'messages' ? 'read' : 'archive'}`, { as });
+      expect((await server.call('GET', `${mine}/${path}`, { as, headers })).status).toBe(200);
+      await server.ask('DELETE', `${mine}/messages/${id}/read`, { as });
+      await server.ask('DELETE', `${mine}/messages/${id}/archive`, { as });
     }
   });
 
   it('reads two items for the counts, and two queries at most for a page', async () => {
     for (let i = 0; i < 40; i++) await (i % 4 ? publish() : broadcast());
     await feed('?limit=30');
-    office.ledger.clear();
+    server.ledger.clear();
     await counts();
-    expect(office.ledger.entries().map(({ pattern, calls }) => [pattern, calls])).toEqual([
+    expect(server.ledger.entries().map(({ pattern, calls }) => [pattern, calls])).toEqual([
       ['open a mailbox', 2],
     ]);
     const callsOf = async (query: string) => {
-      office.ledger.clear();
+      server.ledger.clear();
       await feed(query);
-      return Object.fromEntries(office.ledger.entries().map(one => [one.pattern, one.calls]));
+      return Object.fromEntries(server.ledger.entries().map(one => [one.pattern, one.calls]));
     };
     expect(await callsOf('?limit=29')).toEqual({ 'open a mailbox': 2, 'messages of a user': 1 });
     expect(await callsOf('?limit=29')).toEqual({ 'open a mailbox': 2 });
@@ -110,13 +110,13 @@ describe('the feed', () => {
     expect(await ids()).toEqual([second, first]);
     const all = await broadcast({ ttl: '2h' });
     expect(await ids()).toEqual([all, second]);
-    await office.ask('PUT', `${mine}/messages/${second}/read`, { as });
+    await server.ask('PUT', `${mine}/messages/${second}/read`, { as });
     expect((await feed('?limit=2')).data[1]).toMatchObject({ id: second, read: true });
-    await office.clock.advance(3600_000);
+    await server.clock.advance(3600_000);
     expect(await ids()).toEqual([all, first]);
-    await office.clock.advance(3600_000);
+    await server.clock.advance(3600_000);
     expect(await ids()).toEqual([first]);
-    const other = (await office.ask('GET', 'main/users/u2/messages?limit=2')).body.data;
+    const other = (await server.ask('GET', 'main/users/u2/messages?limit=2')).body.data;
     expect(other).toEqual([]);
   });
 });
@@ -124,12 +124,12 @@ describe('the feed', () => {
 describe('marks', () => {
   it('marks one message, and takes it back', async () => {
     for (const id of [await publish(), await broadcast()]) {
-      const read = await office.ask('PUT', `${mine}/messages/${id}/read`, { as });
+      const read = await server.ask('PUT', `${mine}/messages/${id}/read`, { as });
       expect(read.body).toMatchObject({ id, read: true, seen: true, readat: nowS() });
-      await office.clock.advance(5000);
-      const again = await office.ask('PUT', `${mine}/messages/${id}/read`, { as });
+      await server.clock.advance(5000);
+      const again = await server.ask('PUT', `${mine}/messages/${id}/read`, { as });
       expect(again.body.readat).toBe(nowS() - 5);
-      const unread = await office.ask('DELETE', `${mine}/messages/${id}/read`, { as });
+      const unread = await server.ask('DELETE', `${mine}/messages/${id}/read`, { as });
       expect(unread.body).toMatchObject({ read: false, seen: true, readat: null });
     }
   });
@@ -139,10 +139,10 @@ describe('marks', () => {
     for (let i = 0; i < 45; i++) ids.push(await (i % 2 ? publish() : broadcast()));
     const missing = `${ids[0]!.slice(0, 23)}0`;
     const send = { ids: [...ids, missing] };
-    const { body } = await office.ask('POST', `${mine}/read`, { as, send });
+    const { body } = await server.ask('POST', `${mine}/read`, { as, send });
     expect(body).toEqual({ changed: 45, not_found: [missing] });
     expect(await counts()).toMatchObject({ total: 45, unread: 0, unseen: 0 });
-    expect((await office.ask('POST', `${mine}/unread`, { as, send })).body).toMatchObject({ changed: 45 });
+    expect((await server.ask('POST', `${mine}/unread`, { as, send })).body).toMatchObject({ changed: 45 });
     expect(await counts()).toMatchObject({ total: 45, unread: 45, unseen: 0 });
   });
 
@@ -150,16 +150,16 @@ describe('marks', () => {
     const early = [await publish({ taxonomy: { category: 'offer' } }), await broadcast()];
     const as_of = nowS();
     const late = [await publish(), await broadcast({ taxonomy: { category: 'offer' } })];
-    expect((await office.ask('POST', `${mine}/read`, { as, send: { as_of } })).body).toMatchObject({
+    expect((await server.ask('POST', `${mine}/read`, { as, send: { as_of } })).body).toMatchObject({
       changed: 2,
     });
     expect((await feed('?read=true')).data.map(one => one.id)).toEqual(early.toReversed());
     expect(await counts()).toMatchObject({ total: 4, unread: 2 });
-    await office.ask('POST', `${mine}/read`, { as, send: { category: 'offer' } });
+    await server.ask('POST', `${mine}/read`, { as, send: { category: 'offer' } });
     expect(await counts()).toMatchObject({ unread: 1, categories: { offer: { total: 2, unread: 0 } } });
-    await office.ask('DELETE', `${mine}/messages/${early[0]}/read`, { as });
+    await server.ask('DELETE', `${mine}/messages/${early[0]}/read`, { as });
     expect(await counts()).toMatchObject({ unread: 2 });
-    await office.ask('POST', `${mine}/read`, { as, send: {} });
+    await server.ask('POST', `${mine}/read`, { as, send: {} });
     expect(await counts()).toMatchObject({ unread: 0 });
     expect((await feed()).data.every(one => one.readat !== null)).toBe(true);
     expect(late).toHaveLength(2);
@@ -167,11 +167,11 @@ describe('marks', () => {
 
   it('marks what was sent since a time', async () => {
     const old = await publish();
-    await office.clock.advance(10_000);
+    await server.clock.advance(10_000);
     const since = nowS();
     await publish();
     await broadcast();
-    await office.ask('POST', `${mine}/read`, { as, send: { since } });
+    await server.ask('POST', `${mine}/read`, { as, send: { since } });
     expect((await feed('?read=false')).data.map(one => one.id)).toEqual([old]);
   });
 
@@ -179,7 +179,7 @@ describe('marks', () => {
     await publish();
     await broadcast();
     expect(await counts()).toMatchObject({ unread: 2, unseen: 2 });
-    await office.ask('POST', `${mine}/seen`, { as, send: {} });
+    await server.ask('POST', `${mine}/seen`, { as, send: {} });
     expect(await counts()).toMatchObject({ unread: 2, unseen: 0 });
     await publish();
     expect(await counts()).toMatchObject({ unread: 3, unseen: 1 });
@@ -192,7 +192,7 @@ describe('marks', () => {
     // Each range is one second; none goes over another.
     for (let i = 0; i < 40; i += 2) {
       const send = { since: first + i, as_of: first + i };
-      await office.ask('POST', `${mine}/read`, { as, send });
+      await server.ask('POST', `${mine}/read`, { as, send });
     }
     expect(await counts()).toMatchObject({ total: 40, unread: 20 });
     const { data } = await feed('?limit=100&read=true');
@@ -201,19 +201,19 @@ describe('marks', () => {
 
   it('snoozes until a second, and brings the message back unread', async () => {
     for (const id of [await publish(), await broadcast()]) {
-      await office.ask('PUT', `${mine}/messages/${id}/read`, { as });
+      await server.ask('PUT', `${mine}/messages/${id}/read`, { as });
       const until = nowS() + 60;
-      const { body } = await office.ask('PUT', `${mine}/messages/${id}/snooze`, { as, send: { until } });
+      const { body } = await server.ask('PUT', `${mine}/messages/${id}/snooze`, { as, send: { until } });
       expect(body).toMatchObject({ snoozed_until: until, read: false });
       expect((await feed('?snoozed=true')).data.map(one => one.id)).toEqual([id]);
-      await office.ask('POST', `${mine}/read`, { as, send: {} });
+      await server.ask('POST', `${mine}/read`, { as, send: {} });
       const before = await counts();
-      await office.clock.advance(until * 1000 - 1 - office.clock.now());
+      await server.clock.advance(until * 1000 - 1 - server.clock.now());
       expect(await counts()).toEqual(before);
-      await office.clock.advance(1);
+      await server.clock.advance(1);
       expect((await feed('?read=false')).data.map(one => one.id)).toEqual([id]);
       expect(await counts()).toMatchObject({ unread: 1 });
-      await office.ask('POST', `${mine}/read`, { as, send: {} });
+      await server.ask('POST', `${mine}/read`, { as, send: {} });
       expect(await counts()).toMatchObject({ unread: 0 });
     }
   });
@@ -222,7 +222,7 @@ describe('marks', () => {
     const id = await publish({ ttl: '60s' });
     for (const until of [nowS(), nowS() + 60])
       expect(
-        (await office.ask('PUT', `${mine}/messages/${id}/snooze`, { as, send: { until } })).body.code,
+        (await server.ask('PUT', `${mine}/messages/${id}/snooze`, { as, send: { until } })).body.code,
       ).toBe('inbox.snooze_invalid');
   });
 });
@@ -231,21 +231,21 @@ describe('expiry', () => {
   it('takes messages out of feed and counts at their second, before anything is swept', async () => {
     const own = await publish({ ttl: '60s' });
     await broadcast({ ttl: '59s' });
-    await office.ask('PUT', `${mine}/messages/${own}/read`, { as });
-    await office.clock.advance(58_999);
+    await server.ask('PUT', `${mine}/messages/${own}/read`, { as });
+    await server.clock.advance(58_999);
     expect(await counts()).toMatchObject({ total: 2, unread: 1 });
-    await office.clock.advance(1);
+    await server.clock.advance(1);
     expect(await counts()).toMatchObject({ total: 0, unread: 0, unseen: 0 });
     expect((await feed()).data).toEqual([]);
-    expect((await office.ask('GET', `${mine}/messages/${own}`, { as })).status).toBe(404);
-    expect((await office.ask('PUT', `${mine}/messages/${own}/read`, { as })).status).toBe(404);
+    expect((await server.ask('GET', `${mine}/messages/${own}`, { as })).status).toBe(404);
+    expect((await server.ask('PUT', `${mine}/messages/${own}/read`, { as })).status).toBe(404);
   });
 
   it('counts right when the message was swept before anybody looked', async () => {
     for (let i = 0; i < 50; i++) await publish({ ttl: '100s', taxonomy: { category: 'offer' } });
     await publish({ ttl: '500s' });
-    await office.clock.advance(200_000);
-    await office.engine.sweep();
+    await server.clock.advance(200_000);
+    await server.engine.sweep();
     expect(await counts()).toEqual({ total: 1, unread: 1, unseen: 1, categories: {} });
   });
 });
@@ -256,23 +256,23 @@ describe('late joiners', () => {
     ['none', 0],
     [{ last: 2 }, 2],
   ])('sees of three earlier messages, by the policy %j, %i', async (late_joiners, seen) => {
-    await office.ask('PUT', 'main', { send: { ...main, late_joiners } });
+    await server.ask('PUT', 'main', { send: { ...main, late_joiners } });
     for (let i = 0; i < 3; i++) await broadcast();
     expect(await counts()).toMatchObject({ total: seen, unread: seen });
-    await office.ask('PUT', mine, { as });
+    await server.ask('PUT', mine, { as });
     expect(await counts()).toMatchObject({ total: seen, unread: seen });
     await broadcast();
     expect((await feed()).data).toHaveLength(seen + 1);
   });
 
   it('sees the last few of now while only looking, and joins with the first mark', async () => {
-    await office.ask('PUT', 'main', { send: { ...main, late_joiners: { last: 1 } } });
+    await server.ask('PUT', 'main', { send: { ...main, late_joiners: { last: 1 } } });
     const [first, second] = [await broadcast(), await broadcast()];
     expect((await feed()).data.map(one => one.id)).toEqual([second]);
-    expect((await office.ask('PUT', `${mine}/messages/${first}/read`, { as })).status).toBe(404);
+    expect((await server.ask('PUT', `${mine}/messages/${first}/read`, { as })).status).toBe(404);
     const third = await broadcast();
     expect((await feed()).data.map(one => one.id)).toEqual([third]);
-    await office.ask('PUT', `${mine}/messages/${third}/read`, { as });
+    await server.ask('PUT', `${mine}/messages/${third}/read`, { as });
     const fourth = await broadcast();
     expect((await feed()).data.map(one => one.id)).toEqual([fourth, third]);
     expect(await counts()).toMatchObject({ total: 2, unread: 1 });

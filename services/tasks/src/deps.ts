@@ -4,62 +4,77 @@ import {
   bindCursors,
   type CursorCodec,
   cursorRefused,
+  type Endpoint,
   type EndUserPrincipal,
+  endpoint,
+  type HandlerOf,
+  type RouteSpec,
 } from '@stak/http';
-import type { Clock, Ids, Logger, Owners, Random } from '@stak/kit';
+import type { Clock, Hub, Ids, Logger, Owners, Random } from '@stak/kit';
 import { type Cursors, type Store, tableErrors } from '@stak/table';
-import type { Writing } from './commit.ts';
-import type { Hub } from './hub.ts';
-import { userIdOf } from './owner.ts';
-import type { DescribeOwner } from './profile.ts';
-import type { Remind } from './reminders.ts';
-import type { Search } from './search.ts';
+import type { CommitDeps } from './edit/commit.ts';
+import type { Search } from './lists/search.ts';
+import type { Remind } from './schedule/reminders.ts';
+import { userIdOf } from './users/owner.ts';
+import type { DescribeOwner } from './users/profile.ts';
 
 export type TasksDeps = {
   store: Store;
   clock: Clock;
   ids: Ids;
   log: Logger;
-  owners?: Owners; // which of those that claim reminders are gone; without it leases run out
+  owners?: Owners; // tells which lease holders are gone; without it, their leases run out
   random?: Random;
-  // With a secret that outlives the process, and is the same for all: clients keep cursors for a while.
+  // Their secret is the same in all processes and outlives them, because clients keep cursors for a while.
   cursors: Cursors;
-  // Refuses end users of tenants that are missing or suspended, and accounts whose tenant it is not.
+  // Throws unless the tenant exists, is active and, for an account, belongs to it.
   enterTenant(principal: Caller, tenantId: string): Promise<unknown>;
-  // Where a due reminder goes. Takes each key once.
+  // Delivers a due reminder. Must take each key only once.
   remind: Remind;
-  // Who somebody is, for their profile. Undefined if nobody knows.
+  // Looks up the name and address for a profile. Undefined if they are unknown.
   describeOwner?: DescribeOwner;
-  // What comes before the path in the address of a calendar, like https://api.example.com.
+  // The base URL of calendar addresses, such as https://api.example.com.
   publicUrl?: string;
 };
 
 // What the operations behind the routes work with.
-export type Services = Writing & {
+export type Deps = CommitDeps & {
   log: Logger;
   cursors: Cursors;
   enterTenant: TasksDeps['enterTenant'];
   describeOwner?: DescribeOwner;
-  hub: Hub;
+  hub: Hub; // wakes event streams, by user
   search: Search;
   publicUrl: string;
 };
 
 export type Caller = AccountPrincipal | EndUserPrincipal;
 
-// Whose tasks a request is about: the caller's own, and nobody else's ever.
-export async function enter({ enterTenant }: Services, caller: Caller): Promise<string> {
+// The user whose tasks a request is about: always the caller.
+export async function enterUser({ enterTenant }: Pick<Deps, 'enterTenant'>, caller: Caller): Promise<string> {
   if (caller.kind === 'endUser') await enterTenant(caller, caller.tenantId);
   return userIdOf(caller);
 }
 
-// Where a list goes on, for this caller and this list only. What comes out was sealed here, so it is what went in.
+type ContextOf<R extends RouteSpec> = Parameters<HandlerOf<R>>[0];
+
+// Endpoints about the caller's own tasks. End users enter their tenant before a handler looks at anything else.
+export const createInTenant =
+  (deps: Pick<Deps, 'enterTenant'>) =>
+  <const R extends RouteSpec>(
+    route: R,
+    handler: (c: ContextOf<R>, user_id: string) => ReturnType<HandlerOf<R>>,
+  ): Endpoint<R> =>
+    endpoint<RouteSpec>(route, (async (c: ContextOf<R>) =>
+      handler(c, await enterUser(deps, c.get('principal') as Caller))) as never) as unknown as Endpoint<R>;
+
+// Cursors for this caller and this list only.
 export const cursorsFor = <Position extends object>(
   c: Parameters<typeof bindCursors>[0],
-  { cursors }: Services,
+  { cursors }: Pick<Deps, 'cursors'>,
 ): BoundCursors<Position> => bindCursors(c, cursors as CursorCodec<unknown> as CursorCodec<Position>);
 
-// A cursor is bound to its query, and one with "today" in it is another query tomorrow.
+// A cursor is bound to its query, and a query with "today" in it is another one tomorrow.
 export function refuseCursor(error: unknown): never {
   throw tableErrors.includes(error) && error.code === 'table.cursor_refused' ? cursorRefused(error) : error;
 }

@@ -1,71 +1,61 @@
-import { createBell, type Random, systemRandom, unknownOwners, type Worker } from '@stak/kit';
-import { listEndpoints } from './api-lists.ts';
-import { syncEndpoints } from './api-sync.ts';
-import { taskEndpoints } from './api-tasks.ts';
-import { userEndpoints } from './api-user.ts';
-import type { Services, TasksDeps } from './deps.ts';
-import { createEraser } from './eraser.ts';
+import { createBell, createHub, createKeyedLock, systemRandom, unknownOwners } from '@stak/kit';
+import type { Deps, TasksDeps } from './deps.ts';
+import { createEditEndpoints } from './edit/routes.ts';
 import { tasksErrors } from './errors.ts';
-import { createHub } from './hub.ts';
-import { createLanes } from './lanes.ts';
-import { type ListQuery, listTasks } from './list-page.ts';
-import { ensureUser } from './profile.ts';
-import { bellName, createReminderWorker } from './reminders.ts';
-import { createSearch } from './search.ts';
-import { taskStatistics } from './statistics.ts';
-import { createFollowings, createSubscriptions } from './streams.ts';
-import { todoAppData } from './table.ts';
+import { type ListParams, listTasks } from './lists/list.ts';
+import { createListEndpoints } from './lists/routes.ts';
+import { createSearch } from './lists/search.ts';
+import { taskStatistics } from './lists/statistics.ts';
+import { createReminderWorker } from './schedule/reminders.ts';
+import { createFollowings, createSubscriptions } from './subscriptions.ts';
+import { createSyncEndpoints } from './sync/routes.ts';
+import { todoAppData } from './tables.ts';
+import { createEraser } from './users/eraser.ts';
+import { ensureUser } from './users/profile.ts';
+import { createUserEndpoints } from './users/routes.ts';
 
 export type { TasksDeps } from './deps.ts';
 export { tasksErrors } from './errors.ts';
-export { type Owner, ownerOf, userIdOf } from './owner.ts';
-export { taskOwners } from './owners.ts';
-export type { DescribeOwner, Person } from './profile.ts';
-export type { Remind } from './reminders.ts';
+export type { TaskStatistics } from './lists/statistics.ts';
+export type { Remind } from './schedule/reminders.ts';
 export type { WireTask } from './schema.ts';
-export type { TaskStatistics } from './statistics.ts';
-export { task, todoAppData, trashed, user } from './table.ts';
+export { task, taskOwners, todoAppData, trashed, user } from './tables.ts';
+export { type Owner, ownerOf, userIdOf } from './users/owner.ts';
+export type { DescribeOwner, Person } from './users/profile.ts';
 
-export function createTasks(deps: TasksDeps) {
-  const { store, clock, ids, log, cursors, enterTenant, remind, publicUrl = '' } = deps;
-  const random: Random = deps.random ?? systemRandom;
-  const owners = deps.owners ?? unknownOwners(ids);
-  const bell = createHub();
-  const onReminder = () => bell.publish(bellName);
-  const users = { store, clock, describeOwner: deps.describeOwner };
+export function createTasks(given: TasksDeps) {
+  const { store, clock, ids, log, cursors, enterTenant, remind, describeOwner, publicUrl = '' } = given;
+  const { random = systemRandom, owners = unknownOwners(ids) } = given;
+  const reminderAdded = createBell(clock);
+  const users = { store, clock, describeOwner };
   const writing = {
     ...users,
     ids,
     random,
-    lanes: createLanes(),
-    onReminder,
+    lock: createKeyedLock(),
+    onReminder: reminderAdded.ring,
     ensureUser: (userId: string) => ensureUser(users, userId),
   };
   const search = createSearch(writing);
-  const wanted = createBell(clock);
-  const hub = createHub(wanted.ring);
-  const services: Services = { ...writing, log, cursors, enterTenant, hub, search, publicUrl };
-  const workers: Worker[] = [createReminderWorker({ store, clock, log, owners, random, bell, remind })];
-
-  // Paths without a parameter come first: `/v1/tasks/search` is no task.
-  const api = [
-    ...listEndpoints(services),
-    ...syncEndpoints(services),
-    ...userEndpoints(services),
-    ...taskEndpoints(services),
-  ] as const;
+  const deps: Deps = { ...writing, log, cursors, enterTenant, hub: createHub(clock), search, publicUrl };
 
   return {
-    api,
+    // Paths without a parameter come first: `/v1/tasks/search` is not a task.
+    api: [
+      ...createListEndpoints(deps),
+      ...createSyncEndpoints(deps),
+      ...createUserEndpoints(deps),
+      ...createEditEndpoints(deps),
+    ] as const,
     errors: tasksErrors,
     tables: [todoAppData],
-    subscriptions: createSubscriptions(services),
-    followings: createFollowings(services, wanted),
-    workers,
+    subscriptions: createSubscriptions(deps),
+    followings: createFollowings(deps),
+    workers: [createReminderWorker({ store, clock, log, owners, random, added: reminderAdded, remind })],
     eraser: createEraser({ store, search }),
-    // For a program that the service is part of. Whose tasks they are, it has to know.
+    // For other services in the same process. They have to know whose tasks they ask for.
     operations: {
-      list: (userId: string, query: ListQuery) => listTasks(services, userId, query),
+      list: (userId: string, params: ListParams) => listTasks(deps, userId, params),
     },
     taskStatistics: (userId: string) => taskStatistics(writing, userId),
   };

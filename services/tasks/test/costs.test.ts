@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deleteCompleted, setStatusOfMany } from '../src/bulk.ts';
-import { readChanges } from '../src/changes.ts';
-import { createTask, findReplay, type KeyedRequest } from '../src/creation.ts';
-import { readLegs } from '../src/list.ts';
-import * as patterns from '../src/patterns.ts';
-import { getUser, updateUser } from '../src/profile.ts';
+import { deleteCompleted, setStatusOfMany } from '../src/edit/bulk.ts';
+import { createTask, findReplay, type KeyedRequest } from '../src/edit/create.ts';
+import { deleteTask } from '../src/edit/trash.ts';
+import { getTask, updateTask } from '../src/edit/update.ts';
+import * as patterns from '../src/lists/access-patterns.ts';
+import { readQueries } from '../src/lists/list.ts';
+import { createSearch, searchTasks } from '../src/lists/search.ts';
+import { countByPriority, countByStatus } from '../src/lists/statistics.ts';
 import type { NewTask } from '../src/schema.ts';
-import { createSearch, searchTasks } from '../src/search.ts';
-import { countByPriority, countByStatus } from '../src/statistics.ts';
-import { getTask, updateTask } from '../src/tasks.ts';
-import { deleteTask } from '../src/trash.ts';
+import { readChanges } from '../src/sync/changes.ts';
+import { getUser, updateUser } from '../src/users/profile.ts';
 import { type Fixture, openTasks } from './tasks-fixture.ts';
 
 // What each access pattern of the document really costs, for a user with 40 tasks of about half a kilobyte, ten of each
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => f.close());
 
-const page = (legs: readonly patterns.Leg[]) => readLegs(legs, 50);
+const page = (queries: readonly patterns.PageReader[]) => readQueries(queries, 50);
 const reading = () => ({ store: f.store, user_id });
 const today = '2026-01-10';
 
@@ -57,7 +57,7 @@ const rows: [name: string, run: () => Promise<unknown>][] = [
     'Fetch tasks by date range',
     () => page(patterns.tasksDueBetween(reading(), { from: '2026-01-05', to: '2026-01-09' })),
   ],
-  ['Pagination: a page of 10', () => readLegs(patterns.tasksGroupedByStatus(reading()), 10)],
+  ['Pagination: a page of 10', () => readQueries(patterns.tasksGroupedByStatus(reading()), 10)],
   ['Fetch tasks by priority', () => page(patterns.tasksRanked(reading()))],
   ['Fetch tasks by specific priority', () => page(patterns.tasksWithPriority(reading(), 'urgent'))],
   ['Fetch tasks by category', () => page(patterns.tasksGroupedByCategory(reading()))],

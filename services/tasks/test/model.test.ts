@@ -2,16 +2,16 @@ import { seededRandom } from '@stak/kit';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addDays, todayIn } from '../src/calendar.ts';
-import { readChanges } from '../src/changes.ts';
-import { parseFilter } from '../src/filter.ts';
-import { type ListRequest, planList, readLegs } from '../src/list.ts';
-import { listSubtasks } from '../src/ordering.ts';
-import * as patterns from '../src/patterns.ts';
-import { updateUser } from '../src/profile.ts';
+import { listSubtasks } from '../src/edit/order.ts';
+import { listTrash } from '../src/edit/trash.ts';
+import * as patterns from '../src/lists/access-patterns.ts';
+import { parseFilter } from '../src/lists/filter.ts';
+import { type ListRequest, planList, readQueries } from '../src/lists/list.ts';
+import { countByPriority, countByStatus, readCounts, taskStatistics } from '../src/lists/statistics.ts';
+import { addDays, todayIn } from '../src/schedule/dates.ts';
 import { priorities, statuses } from '../src/schema.ts';
-import { countByPriority, countByStatus, readCounts, taskStatistics } from '../src/statistics.ts';
-import { listTrash } from '../src/trash.ts';
+import { readChanges } from '../src/sync/changes.ts';
+import { updateUser } from '../src/users/profile.ts';
 import { countBy, isOpen, type Model, type Plain, sortedBy } from './model.ts';
 import { categories, type Move, make, moves } from './moves.ts';
 import { embedded, type Fixture, openTasks, overTheSdk } from './tasks-fixture.ts';
@@ -91,11 +91,11 @@ async function sync(f: Fixture, user_id: string, replica: Replica): Promise<void
 // Small pages end in the middle of everything; large ones spare a slow client.
 let itemsAtATime = 3;
 
-async function readAll(legs: readonly patterns.Leg[]): Promise<string[]> {
+async function readAll(queries: readonly patterns.PageReader[]): Promise<string[]> {
   const ids: string[] = [];
-  let next: Awaited<ReturnType<typeof readLegs>>['next'];
+  let next: Awaited<ReturnType<typeof readQueries>>['next'];
   do {
-    const page = await readLegs(legs, itemsAtATime, next);
+    const page = await readQueries(queries, itemsAtATime, next);
     ids.push(...page.items.map(one => one.task_id));
     next = page.next;
   } while (next);
@@ -106,8 +106,8 @@ async function checkLists(f: Fixture, user_id: string, { live }: Model): Promise
   const reading = { store: f.store, user_id };
   const today = todayIn('UTC', f.clock.now());
   const dated = live.filter(one => one.due_date !== undefined);
-  const expectList = async (legs: readonly patterns.Leg[], expected: string[]) =>
-    expect(await readAll(legs)).toEqual(expected);
+  const expectList = async (queries: readonly patterns.PageReader[], expected: string[]) =>
+    expect(await readAll(queries)).toEqual(expected);
 
   await expectList(patterns.allTasksOf(reading), idsOf(live));
   await expectList(

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { deleteCompleted, runBulk, setStatusOfMany } from '../src/bulk.ts';
-import { createTask } from '../src/creation.ts';
+import { deleteCompleted, runBulk, setStatusOfMany } from '../src/edit/bulk.ts';
+import { createTask } from '../src/edit/create.ts';
+import { deleteTask as discard, purgeTask, restoreTask as restore } from '../src/edit/trash.ts';
+import { updateTask } from '../src/edit/update.ts';
 import type { NewTask, Status, TaskPatch } from '../src/schema.ts';
-import { updateTask } from '../src/tasks.ts';
-import { deleteTask as discard, purgeTask, restoreTask as restore } from '../src/trash.ts';
 import { addTask, advance, deleteTask, type Model, type Plain, restoreTask, setStatus } from './model.ts';
 import type { Fixture } from './tasks-fixture.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTask } from '../src/creation.ts';
+import { createTask } from '../src/edit/create.ts';
+import { moveTask } from '../src/edit/order.ts';
 import type { WireTask } from '../src/index.ts';
-import { readLegs } from '../src/list.ts';
-import { moveTask } from '../src/ordering.ts';
-import { tasksInOrder } from '../src/patterns.ts';
-import { task } from '../src/table.ts';
+import { tasksInOrder } from '../src/lists/access-patterns.ts';
+import { readQueries } from '../src/lists/list.ts';
+import { task } from '../src/tables.ts';
 import { type Fixture, openTasks } from './tasks-fixture.ts';
 
 let f: Fixture;
@@ -17,7 +17,7 @@ afterAll(() => f.close());
 
 type List = { data: WireTask[] };
 const order = async (reading: { user_id: string }) => {
-  const { items } = await readLegs(tasksInOrder({ store: f.store, ...reading }), 100);
+  const { items } = await readQueries(tasksInOrder({ store: f.store, ...reading }), 100);
   return items.map(one => one.task_id);
 };
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tally, user } from '../src/table.ts';
+import { tally, user } from '../src/tables.ts';
 import { type Fixture, openTasks } from './tasks-fixture.ts';
 
 let f: Fixture;

@@ -1,10 +1,9 @@
-import { type ManualOwners, manualOwners, systemClock } from '@stak/kit';
+import { createBell, type ManualOwners, manualOwners, systemClock } from '@stak/kit';
 import { type DynamoClient, tableErrors } from '@stak/table';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHub } from '../src/hub.ts';
 import type { WireTask } from '../src/index.ts';
-import { createReminderWorker, fireDue, type Reminding } from '../src/reminders.ts';
-import { remindersOfUser } from '../src/table.ts';
+import { createReminderWorker, fireDue, type ReminderDeps } from '../src/schedule/reminders.ts';
+import { remindersOfUser } from '../src/tables.ts';
 import { eventually, type Fixture, openTasks, silent, startConsumers } from './tasks-fixture.ts';
 
 type Fired = { key: string; at: number; title: string; user: object };
@@ -21,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => f.close());
 
-const remembering: Reminding['remind'] = async ({ key, at, task, user, signal }) => {
+const remembering: ReminderDeps['remind'] = async ({ key, at, task, user, signal }) => {
   fired.push({ key, at, title: task.title, user });
   await answer(signal);
 };
@@ -29,13 +28,13 @@ const remembering: Reminding['remind'] = async ({ key, at, task, user, signal })
 const minute = 60_000;
 const hour = 60 * minute;
 const never = new AbortController().signal;
-const worker = (): Reminding => ({
+const worker = (): ReminderDeps => ({
   store: f.store,
   clock: f.clock,
   log: silent,
   owners: owners.as('here'),
   random: () => 0.5,
-  bell: createHub(),
+  added: createBell(f.clock),
   remind: remembering,
 });
 const start = Date.UTC(2026, 0, 1);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTask } from '../src/creation.ts';
+import { createTask } from '../src/edit/create.ts';
+import { deleteTask } from '../src/edit/trash.ts';
+import { updateTask } from '../src/edit/update.ts';
 import type { WireTask } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
-import { createSearch } from '../src/search.ts';
-import { updateTask } from '../src/tasks.ts';
-import { deleteTask } from '../src/trash.ts';
+import { createSearch } from '../src/lists/search.ts';
 import { eventually, type Fixture, openTasks, startConsumers } from './tasks-fixture.ts';
 
 let f: Fixture;

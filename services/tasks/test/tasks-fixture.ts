@@ -9,6 +9,7 @@ import {
 import {
   type Clock,
   createIds,
+  createKeyedLock,
   createLogger,
   defineErrors,
   type ManualClock,
@@ -26,9 +27,8 @@ import {
   tableErrors,
 } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
-import type { Writing } from '../src/commit.ts';
+import type { CommitDeps } from '../src/edit/commit.ts';
 import { createTasks, type DescribeOwner, type Remind, todoAppData, type WireTask } from '../src/index.ts';
-import { createLanes } from '../src/lanes.ts';
 
 export const silent = createLogger({ level: 'silent' });
 
@@ -140,7 +140,7 @@ export async function openTasks(
     ok('POST', '/v1/tasks', { ...options, send: task });
 
   // For operations that are called without a request.
-  const writing: Writing = { store, clock: waiting, ids, random, lanes: createLanes() };
+  const writing: CommitDeps = { store, clock: waiting, ids, random, lock: createKeyedLock() };
   return { ...backend, store, ledger, ids, tasks, api, call, ok, create, random, engine, writing };
 }
 

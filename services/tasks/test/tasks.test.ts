@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTask } from '../src/creation.ts';
+import { createTask } from '../src/edit/create.ts';
+import { getTask } from '../src/edit/update.ts';
 import { userIdOf, type WireTask } from '../src/index.ts';
-import { getTask } from '../src/tasks.ts';
 import { type Fixture, openTasks } from './tasks-fixture.ts';
 
 let f: Fixture;

@@ -1,6 +1,5 @@
 import { seededRandom } from '@stak/kit';
-import { send } from '../../src/send-table.ts';
-import { inboxCategories } from '../../src/table.ts';
+import { inboxCategories, send } from '../../src/tables.ts';
 import { type Command, type Plain, users } from './commands.ts';
 import { CrashError } from './faults.ts';
 import { Model, type Policy, type Sent } from './model.ts';

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert';
-import type { UserPlace } from '../../src/index.ts';
+import type { MailboxId } from '../../src/index.ts';
 import type { Actor } from './actor.ts';
 import { users } from './commands.ts';
 import { checkPublic, checkUser, type PublicCheck } from './stored.ts';
@@ -31,7 +31,7 @@ export async function checkAll(world: World, actor: Actor, last: PublicCheck, ta
 }
 
 // Numbers of pages are small and differ, so that every border is met.
-async function readAll(world: World, actor: Actor, user: UserPlace, view: (typeof views)[0]) {
+async function readAll(world: World, actor: Actor, user: MailboxId, view: (typeof views)[0]) {
   const shown = [];
   let before: string | undefined;
   do {
@@ -47,7 +47,7 @@ async function readAll(world: World, actor: Actor, user: UserPlace, view: (typeo
 }
 
 // What is sent may have been kept since the last check, and is asked for in the same words each time.
-async function checkSent(actor: Actor, user: UserPlace, view: (typeof views)[0]): Promise<void> {
+async function checkSent(actor: Actor, user: MailboxId, view: (typeof views)[0]): Promise<void> {
   const { feed, page } = actor.inbox().operations;
   const { items } = await feed(user, view, { limit: 3 });
   const sent = await page(user, view, { limit: 3 });

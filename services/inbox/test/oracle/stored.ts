@@ -1,7 +1,6 @@
 import { deepStrictEqual } from 'node:assert';
 import * as limits from '../../src/limits.ts';
-import { send } from '../../src/send-table.ts';
-import { inboxCategories } from '../../src/table.ts';
+import { inboxCategories, send } from '../../src/tables.ts';
 import type { Actor } from './actor.ts';
 import { users } from './commands.ts';
 import { handleRecords, type World } from './world.ts';

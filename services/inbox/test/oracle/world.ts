@@ -4,7 +4,7 @@ import { toLambda } from '@stak/streams';
 import { createStore, type DynamoClient } from '@stak/table';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
 import { createInbox, type Inbox } from '../../src/index.ts';
-import { inboxConfig } from '../../src/table.ts';
+import { inboxConfig } from '../../src/tables.ts';
 import { type EngineKind, openBackend, type StreamRecords } from './backend.ts';
 import { type Input, withFaults } from './faults.ts';
 import type { Policy } from './model.ts';

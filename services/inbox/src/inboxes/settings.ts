@@ -1,0 +1,113 @@
+import { versionMismatch } from '@stak/http';
+import { done, type ItemOf, tableErrors } from '@stak/table';
+import { type Deps, retry } from '../deps.ts';
+import { inboxErrors, inboxNotFound } from '../errors.ts';
+import type { InboxId } from '../inbox-id.ts';
+import * as limits from '../limits.ts';
+import { checkSchema } from '../publish/message-rules.ts';
+import type { InboxBody } from '../schema.ts';
+import { inboxCategories, inboxConfig, inboxesOfTenant, tenantSettings } from '../tables.ts';
+
+export type InboxConfig = ItemOf<typeof inboxConfig>;
+export type TenantSettings = ItemOf<typeof tenantSettings>;
+
+// The author, and the version they expect; any version if undefined.
+type Edit = { by: string; version?: number };
+
+export const readTenantSettings = ({ store }: Deps, tenant_key: string) =>
+  store.get(tenantSettings, { tenant_key }, { consistent: true });
+
+export function writeTenantSettings(
+  deps: Deps,
+  tenant_key: string,
+  body: { title: string; ttl?: string },
+  { by, version }: Edit,
+): Promise<TenantSettings> {
+  const { store } = deps;
+  return edit(deps, version, async () => {
+    const found = await readTenantSettings(deps, tenant_key);
+    const guard = guardOf(found?.version, version);
+    return store.put(tenantSettings, { tenant_key, ...body, uid: by }, guard);
+  });
+}
+
+export async function readInbox({ store }: Deps, inbox: InboxId): Promise<InboxConfig> {
+  const found = await store.get(inboxConfig, inbox, { consistent: true });
+  if (!found || found.erasing) throw inboxNotFound();
+  return found;
+}
+
+export async function writeInbox(
+  deps: Deps,
+  inbox: InboxId,
+  body: InboxBody,
+  { by, version }: Edit,
+): Promise<InboxConfig> {
+  const { store } = deps;
+  if (body.schema) checkSchema(body.schema);
+  return edit(deps, version, async () => {
+    const found = await store.get(inboxConfig, inbox, { consistent: true });
+    if (!found) await checkRoom(deps, inbox.tenant_key);
+    if (found?.erasing)
+      throw inboxErrors.create(
+        'inbox.being_erased',
+        'An inbox with this key is being deleted. Try again later.',
+      );
+    return store.put(inboxConfig, { ...inbox, ...body, uid: by }, guardOf(found?.version, version));
+  });
+}
+
+export const listInboxes = ({ store }: Deps, tenant_key: string): AsyncGenerator<InboxConfig> =>
+  store.all(inboxesOfTenant, { tenant_key });
+
+async function checkRoom(deps: Deps, tenant_key: string): Promise<void> {
+  let count = 0;
+  for await (const _ of listInboxes(deps, tenant_key)) count += 1;
+  if (count >= limits.inboxes)
+    throw inboxErrors.create(
+      'inbox.too_many_inboxes',
+      `A tenant can have at most ${limits.inboxes} inboxes.`,
+    );
+}
+
+const guardOf = (found: number | undefined, expected: number | undefined) => {
+  if (expected !== undefined) return { ifVersion: expected };
+  return found === undefined ? { ifAbsent: true } : { ifVersion: found };
+};
+
+// Without an expected version, the last writer wins.
+const edit = <T>(deps: Deps, expected: number | undefined, attempt: () => Promise<T>): Promise<T> =>
+  retry(deps, async () => {
+    try {
+      return done(await attempt());
+    } catch (error) {
+      const isLost = tableErrors.includes(error) && error.code === 'table.condition_failed';
+      if (isLost && expected !== undefined) throw versionMismatch();
+      throw error;
+    }
+  });
+
+export type Policies = {
+  config: InboxConfig;
+  tenantTtl?: string;
+  until: Readonly<Record<string, number>>; // by category
+  deleting: readonly string[]; // categories
+};
+
+// The settings that decide about a message.
+export async function readPolicies({ store }: Deps, inbox: InboxId): Promise<Policies> {
+  const { tenant_key } = inbox;
+  const read = { consistent: true, pattern: 'policies of an inbox' };
+  const [config, tenant, known] = await Promise.all([
+    store.get(inboxConfig, inbox, read),
+    store.get(tenantSettings, { tenant_key }, read),
+    store.get(inboxCategories, inbox, read),
+  ]);
+  if (!config || config.erasing) throw inboxNotFound();
+  return {
+    config,
+    tenantTtl: tenant?.ttl,
+    until: known?.until ?? {},
+    deleting: known?.deleting ?? [],
+  };
+}

@@ -1,0 +1,117 @@
+import { type ItemOf, type NamedStep, ref, write } from '@stak/table';
+import type { Deps } from '../deps.ts';
+import type { MailboxId } from '../inbox-id.ts';
+import * as limits from '../limits.ts';
+import { expiriesOfUser, expiry, userMessage } from '../tables.ts';
+import {
+  countMessage,
+  flagsOf,
+  markOf,
+  markOfExpiry,
+  stateSteps,
+  type UserMessage,
+  type UserState,
+} from './state.ts';
+
+// Time changes a mailbox without a write: messages expire and snoozed ones return. The first reader, or the stream,
+// brings the counts up to date. That changes nothing that a user sees, so anyone may do it, at any time and again.
+
+const isOver = (second: number, nowMs: number): boolean => second * 1000 <= nowMs;
+
+export const isStale = (state: UserState, nowMs: number): boolean =>
+  hasExpired(state, nowMs) || state.snoozed.some(one => isOver(Math.min(one.until, one.expiredat), nowMs));
+
+const hasExpired = (state: UserState, nowMs: number): boolean =>
+  state.next_expiry !== undefined && isOver(state.next_expiry, nowMs);
+
+export async function refresh(deps: Deps, user: MailboxId, state: UserState, nowMs: number): Promise<void> {
+  const { refreshed, steps } = hasExpired(state, nowMs)
+    ? await forgetExpired(deps, user, state, nowMs)
+    : wakeSnoozed(user, state, nowMs);
+  await deps.store.transact([...stateSteps(state, refreshed), ...steps], { pattern: 'settle a mailbox' });
+}
+
+// Expiries hold how each message was counted, because the message itself may be gone.
+async function forgetExpired({ store }: Deps, user: MailboxId, state: UserState, nowMs: number) {
+  const { items } = await store.query(expiriesOfUser, user, { limit: limits.expiredTogether + 1 });
+  const expired = items.slice(0, limits.expiredTogether).filter(one => isOver(one.expires, nowMs));
+  let { counts } = state;
+  for (const item of expired) {
+    const mark = markOfExpiry(item);
+    counts = countMessage(counts, mark.category, flagsOf(state, mark), -1);
+  }
+  const gone = new Set(expired.map(one => one.id));
+  return {
+    refreshed: {
+      ...state,
+      counts,
+      next_expiry: items[expired.length]?.expires,
+      snoozed: state.snoozed.filter(one => !gone.has(one.id)),
+    },
+    steps: expired.map(one => [`expiry of ${one.id}`, write.delete(expiry, keyOf(user, one))] as const),
+  };
+}
+
+const keyOf = (user: MailboxId, { id, expires }: ItemOf<typeof expiry>) => ({ ...user, id, expires });
+
+// A snoozed message returns unread. Ranges that are added from now on cover it, earlier ones do not.
+function wakeSnoozed(user: MailboxId, state: UserState, nowMs: number) {
+  const back = state.snoozed
+    .filter(one => isOver(Math.min(one.until, one.expiredat), nowMs))
+    .slice(0, limits.wokenTogether);
+  const touched = state.version + 1;
+  const steps: NamedStep[] = [];
+  let { counts } = state;
+  for (const one of back) {
+    if (one.seq !== undefined) continue;
+    counts = countMessage(
+      counts,
+      one.category,
+      { read: false, seen: true, archived: false, snoozed: false },
+      1,
+    );
+    steps.push(
+      [`message ${one.id}`, write.update(userMessage, { ...user, id: one.id }, { set: { touched } })],
+      [
+        `expiry of ${one.id}`,
+        write.update(expiry, { ...user, id: one.id, expires: one.expiredat }, { set: { touched } }),
+      ],
+    );
+  }
+  const left = state.snoozed.filter(one => !back.includes(one));
+  return { refreshed: { ...state, counts, snoozed: left }, steps };
+}
+
+// Removes redacted copies from a mailbox and its counts. Returns whether there were any.
+export async function removeRedacted(
+  { store }: Pick<Deps, 'store'>,
+  user: MailboxId,
+  state: UserState,
+  ids: readonly string[],
+): Promise<boolean> {
+  const refs = ids.map(id => ref(userMessage, { ...user, id }));
+  const found = await store.batchGet(refs, { consistent: true, pattern: 'look for redacted messages' });
+  const copies = found.filter(one => one !== undefined);
+  if (copies.length === 0) return false;
+  const { state: without, steps } = withoutMessages(user, state, copies);
+  await store.transact([...stateSteps(state, without), ...steps], { pattern: 'remove a redacted message' });
+  return true;
+}
+
+export function withoutMessages(user: MailboxId, state: UserState, copies: readonly UserMessage[]) {
+  const gone = new Set(copies.map(one => one.id));
+  const steps: NamedStep[] = [];
+  let { counts } = state;
+  for (const copy of copies) {
+    counts = countMessage(counts, copy.taxonomy?.category, flagsOf(state, markOf(copy)), -1);
+    const { id, touched, expiredat } = copy;
+    steps.push(
+      [`message ${id}`, write.delete(userMessage, { ...user, id }, { ifPresent: true, if: { touched } })],
+      [`expiry of ${id}`, write.delete(expiry, { ...user, id, expires: expiredat })],
+    );
+  }
+  const snoozed = state.snoozed.filter(one => !gone.has(one.id));
+  const withdrawn = state.withdrawn + copies.length;
+  const withdrawn_ids = [...state.withdrawn_ids, ...gone].slice(-limits.withdrawnIds);
+  return { state: { ...state, counts, snoozed, withdrawn, withdrawn_ids }, steps };
+}

@@ -1,0 +1,215 @@
+import { AppError } from '@stak/kit';
+import { type Attempt, conflict, done, type NamedStep, write } from '@stak/table';
+import { type Deps, retry, secondsNow } from '../deps.ts';
+import { categoryBeingDeleted, inboxErrors } from '../errors.ts';
+import { type InboxId, inboxText, mailboxText } from '../inbox-id.ts';
+import { registerCategory } from '../inboxes/categories.ts';
+import { type InboxConfig, type Policies, readInbox, readPolicies } from '../inboxes/settings.ts';
+import * as limits from '../limits.ts';
+import { bytesOf, isShared, putBodySteps } from '../mailbox/shared-bodies.ts';
+import type { Draft, PublishBody } from '../schema.ts';
+import { send } from '../tables.ts';
+import { broadcastSteps } from './broadcasts.ts';
+import { deliverySteps } from './delivery.ts';
+import { checkBody, checkCtaUri, idFor, ttlSeconds } from './message-rules.ts';
+import {
+  audienceSteps,
+  type Claims,
+  claimSteps,
+  earlierSend,
+  fingerprintOf,
+  type NewSend,
+  type Send,
+} from './send-records.ts';
+
+export type Origin = {
+  sender: string; // unless the message names a sender
+  requestKey?: string; // of an idempotent request
+};
+export type NewMessage = Draft & { uids?: readonly string[] }; // to everyone without uids
+export type Published = { send: NewSend; isNew: boolean };
+
+// Publishes a message to users, or to everyone without uids; now or later. A repeated request, or one with the same
+// host_system_id, finds the first send.
+export async function publish(
+  deps: Deps,
+  inbox: InboxId,
+  draft: NewMessage,
+  origin: Origin,
+): Promise<Published> {
+  const policies = await readPolicies(deps, inbox);
+  checkMessage(policies.config, draft);
+  const made = makeSend(deps, inbox, draft, origin, policies);
+  const { category } = draft.taxonomy ?? {};
+  const { deleting } = policies;
+  if (category !== undefined && deleting.includes(category)) throw categoryBeingDeleted();
+  if (category !== undefined)
+    await registerCategory(deps, inbox, category, { expiredat: made.expiredat, until: policies.until });
+
+  const fingerprint = fingerprintOf(draft);
+  const claims: Claims = {
+    unique: policies.config.unique_host_system_ids,
+    fingerprint,
+    requestKey: origin.requestKey,
+    nowS: secondsNow(deps),
+  };
+  const keys = draft.uids?.map(uid => mailboxText({ ...inbox, uid })) ?? [inboxText(inbox)];
+  const attempt = async (): Promise<Attempt<Send | undefined>> => {
+    try {
+      const steps = await contentSteps(deps, made, draft, policies.config);
+      const claim = claimSteps(inbox, made, claims);
+      await deps.store.transact([...claim, ...steps], { pattern: patternOf(made) });
+      return done(undefined);
+    } catch (error) {
+      const found = await earlierSend(deps, inbox, error, { fingerprint, deleting });
+      claims.over = undefined;
+      if (!found) throw error;
+      if ('send' in found) return done(found.send);
+      claims.over = found.over;
+      return conflict;
+    }
+  };
+  const earlier = await deps.lock.run(made.status === 'sent' ? keys : [], () => retry(deps, attempt));
+  if (earlier) return { send: earlier, isNew: false };
+  if (made.dueat !== undefined) deps.due.ring();
+  return { send: made, isNew: true };
+}
+
+const patternOf = ({ status, audiences }: NewSend): string =>
+  status !== 'sent'
+    ? 'write down a send'
+    : audiences.kind === 'everyone'
+      ? 'publish to everyone'
+      : 'publish to users';
+
+// A short list is delivered in the transaction that records the send. A long one is recorded first, for the worker. A
+// message to everyone takes one transaction, however many users there are.
+async function contentSteps(
+  deps: Deps,
+  made: NewSend,
+  { message, uids }: NewMessage,
+  config: InboxConfig,
+): Promise<NamedStep[]> {
+  const body = putBodySteps(made, message.body);
+  const record = (sent?: { seq: number; members: number }): NamedStep => [
+    'send',
+    write.put(send, { ...made, ...sent }, { ifAbsent: true }),
+  ];
+  if (made.status !== 'sent') {
+    const isLong = uids !== undefined && !made.audiences.uids;
+    return [record(), ...body, ...(isLong ? audienceSteps(made, uids) : [])];
+  }
+  const content = Object.assign({}, made, { message: stored(message, made.body_bytes) });
+  if (uids) return [record(), ...body, ...(await deliverySteps(deps, content, uids, config))];
+  const { sent, steps } = await broadcastSteps(deps, content);
+  made.members = sent.members;
+  return [record(sent), ...steps];
+}
+
+// The content of each copy: without the body, if the recipients share it.
+const stored = ({ title, body, cta_uri }: Draft['message'], body_bytes?: number) =>
+  body_bytes === undefined ? { title, body: body ?? null, cta_uri } : { title, cta_uri };
+
+function checkMessage({ schema, cta_schemes }: InboxConfig, { message }: Draft): void {
+  checkCtaUri(message.cta_uri, cta_schemes);
+  if (Buffer.byteLength(JSON.stringify(message)) > limits.messageBytes)
+    throw inboxErrors.create(
+      'inbox.message_too_large',
+      `A message can have at most ${limits.messageBytes} bytes.`,
+    );
+  if (schema) checkBody(schema, message.body);
+}
+
+function makeSend(
+  { clock, ids, random, recipientsTogether }: Deps,
+  inbox: InboxId,
+  draft: NewMessage,
+  { sender }: Origin,
+  policies: Policies,
+): NewSend {
+  const nowMs = clock.now();
+  const nowS = Math.floor(nowMs / 1000);
+  const { message, taxonomy, host_system_id, label, send_at, uids } = draft;
+  if (send_at !== undefined && (send_at <= nowS || send_at > nowS + limits.scheduleAheadS))
+    throw inboxErrors.create('inbox.schedule_invalid', '`send_at` must be in the future, and within a year.');
+  const isShort = uids !== undefined && uids.length <= limits.recipientsTogether;
+  const bytes = bytesOf(message.body);
+  const body_bytes = uids !== undefined && isShared(bytes, uids.length) ? bytes : undefined;
+  const copied = stored(message, body_bytes);
+  const isInline =
+    uids === undefined || uids.length <= Math.min(recipientsTogether, copiesPerTransaction(copied));
+  const status = send_at !== undefined ? 'scheduled' : isInline ? 'sent' : 'delivering';
+  return {
+    id: send_at === undefined ? ids.next() : idFor(ids, send_at * 1000),
+    ...inbox,
+    host_system_id,
+    sender: draft.sender ?? sender,
+    audiences: { kind: uids ? 'users' : 'everyone', label, ...(isShort && { uids: [...uids] }) },
+    status,
+    title: message.title,
+    taxonomy,
+    received: nowS,
+    expiredat: expiryOf(draft, send_at ?? nowS, policies),
+    recipients: uids?.length ?? 0,
+    delivered: status === 'sent' ? (uids?.length ?? 0) : 0,
+    removed: 0,
+    read: 0,
+    ...(body_bytes !== undefined && { body_bytes }),
+    send_at,
+    ...(status !== 'sent' && {
+      message: copied,
+      shard: Math.floor(random() * limits.dueShards),
+      dueat: send_at === undefined ? nowMs : send_at * 1000,
+    }),
+  };
+}
+
+// How many copies of a message fit into one transaction.
+export const copiesPerTransaction = (message: unknown): number => {
+  const bytes = Buffer.byteLength(JSON.stringify(message)) + 4096;
+  return Math.max(1, Math.min(limits.recipientsTogether, Math.floor(limits.transactionBytes / bytes)));
+};
+
+function expiryOf(draft: Draft, fromS: number, { config, tenantTtl }: Policies): number {
+  if (draft.expiredat !== undefined) {
+    if (draft.expiredat <= fromS || draft.expiredat > fromS + limits.messageTtlS)
+      throw inboxErrors.create(
+        'inbox.expiry_invalid',
+        '`expiredat` must be after the message is sent, and within 730 days.',
+      );
+    return draft.expiredat;
+  }
+  const { ttl: own, taxonomy } = draft;
+  const policies = { own, category: taxonomy?.category, inboxTtl: config.ttl, tenantTtl };
+  return fromS + ttlSeconds({ ...policies, defaultS: limits.defaultTtlS });
+}
+
+export type BulkResult = { ok: true; published: Published } | { ok: false; code: string; detail: string };
+
+// Publishes several messages, each on its own: one that is refused does not stop the others. With a request key, a
+// repeated request finds the sends it made, so a busy table fails the whole request; without a key, a repetition would
+// send them twice.
+export async function publishBulk(
+  deps: Deps,
+  inbox: InboxId,
+  messages: readonly PublishBody[],
+  origin: Origin,
+): Promise<BulkResult[]> {
+  await readInbox(deps, inbox);
+  const results: BulkResult[] = [];
+  for (const [i, message] of messages.entries()) {
+    const requestKey = origin.requestKey === undefined ? undefined : `${origin.requestKey}.${i}`;
+    try {
+      results.push({
+        ok: true,
+        published: await publish(deps, inbox, message, { ...origin, requestKey }),
+      });
+    } catch (error) {
+      if (!(error instanceof AppError) || (isBusy(error) && requestKey !== undefined)) throw error;
+      results.push({ ok: false, code: error.code, detail: error.message });
+    }
+  }
+  return results;
+}
+
+const isBusy = ({ code }: AppError): boolean => code === 'inbox.busy' || code === 'table.busy';

@@ -1,0 +1,109 @@
+import { json, type PrincipalOf, route } from '@stak/http';
+import type { Deps } from '../deps.ts';
+import { createInTenant } from '../in-tenant.ts';
+import type { InboxId } from '../inbox-id.ts';
+import * as limits from '../limits.ts';
+import * as shapes from '../schema.ts';
+import { type NewMessage, type Published, publish, publishBulk } from './publish.ts';
+import { countMembers, showSend } from './send-records.ts';
+
+const tags = ['inbox'];
+const common = {
+  auth: 'account',
+  tags,
+  method: 'post',
+  scope: 'write',
+  idempotent: true,
+} as const;
+const inboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}';
+const publishLimits = { bodyBytes: limits.publishBytes };
+const refusals = [
+  'inbox.not_found',
+  'inbox.body_invalid',
+  'inbox.cta_uri_refused',
+  'inbox.expiry_invalid',
+  'inbox.schedule_invalid',
+  'inbox.message_too_large',
+  'inbox.host_system_id_taken',
+  'inbox.category_being_deleted',
+  'inbox.too_many_categories',
+] as const;
+
+const toUsers = route({
+  ...common,
+  path: `${inboxPath}/messages`,
+  operationId: 'inbox.publish',
+  summary: 'Publish a message to users',
+  description:
+    'Takes up to 10,000 uids. A short list is delivered before this returns; a longer one in the background, and `status` says how far it is.',
+  request: { params: shapes.inboxParams, body: json(shapes.publishBody) },
+  responses: {
+    201: json(shapes.sendShape, 'Published'),
+    200: json(shapes.sendShape, 'Published before, under the same host_system_id'),
+    202: json(shapes.sendShape, 'Accepted, and will be delivered'),
+  },
+  problems: refusals,
+  limits: publishLimits,
+});
+
+const toEveryone = route({
+  ...common,
+  path: `${inboxPath}/broadcasts`,
+  operationId: 'inbox.broadcast',
+  summary: 'Publish a message to everyone',
+  request: { params: shapes.inboxParams, body: json(shapes.broadcastBody) },
+  responses: {
+    201: json(shapes.sendShape, 'Published'),
+    200: json(shapes.sendShape, 'Published before, under the same host_system_id'),
+    202: json(shapes.sendShape, 'Scheduled'),
+  },
+  problems: [...refusals, 'inbox.too_many_broadcasts'],
+  limits: { bodyBytes: 300 * 1024 },
+});
+
+const bulk = route({
+  ...common,
+  path: `${inboxPath}/bulk`,
+  operationId: 'inbox.bulk',
+  summary: 'Publish several messages',
+  description:
+    'Each message is published or refused on its own. The results have the same order as the messages.',
+  request: { params: shapes.inboxParams, body: json(shapes.bulkBody) },
+  responses: { 200: json(shapes.bulkShape) },
+  problems: ['inbox.not_found'],
+  limits: publishLimits,
+});
+
+const statusOf = ({ isNew, send: { status } }: Published) => (!isNew ? 200 : status === 'sent' ? 201 : 202);
+
+type Called = {
+  get(name: 'principal'): PrincipalOf<'account'>;
+  get(name: 'idempotencyKey'): string | undefined;
+};
+const originOf = (c: Called) => ({
+  sender: c.get('principal').accountId,
+  requestKey: c.get('idempotencyKey'),
+});
+
+export function createPublishEndpoints(deps: Deps) {
+  const { inInbox } = createInTenant(deps);
+
+  const publishAndShow = async (c: Called, inbox: InboxId, draft: NewMessage) => {
+    const published = await publish(deps, inbox, draft, originOf(c));
+    const { send } = published;
+    const members = send.audiences.kind === 'everyone' ? await countMembers(deps, inbox) : 0;
+    return [showSend(send, members), statusOf(published)] as const;
+  };
+
+  return [
+    inInbox(toUsers, async (c, inbox) => c.json(...(await publishAndShow(c, inbox, c.req.valid('json'))))),
+    inInbox(toEveryone, async (c, inbox) => c.json(...(await publishAndShow(c, inbox, c.req.valid('json'))))),
+    inInbox(bulk, async (c, inbox) => {
+      const results = await publishBulk(deps, inbox, c.req.valid('json').messages, originOf(c));
+      const data = results.map(one =>
+        one.ok ? { ok: true as const, send: showSend(one.published.send, 0) } : one,
+      );
+      return c.json({ data }, 200);
+    }),
+  ] as const;
+}

@@ -1,0 +1,180 @@
+import {
+  bindCursors,
+  type CursorCodec,
+  empty,
+  json,
+  pageOf,
+  pageQuery,
+  principalKey,
+  route,
+  textStream,
+  toPage,
+} from '@stak/http';
+import { z } from 'zod';
+import type { Deps } from '../deps.ts';
+import { createInTenant } from '../in-tenant.ts';
+import * as limits from '../limits.ts';
+import { messageId } from '../publish/message-rules.ts';
+import { countMembers, listSends, readSend, showSend } from '../publish/send-records.ts';
+import * as shapes from '../schema.ts';
+import { exportReceipts, type Position, readReceipts, receiptFormats } from './receipts.ts';
+import { redact, redactHostId } from './redaction.ts';
+import { cancelScheduled } from './send-worker.ts';
+
+const tags = ['inbox'];
+const common = { auth: 'account', tags } as const;
+const sendParams = shapes.inboxParams.extend({ id: messageId });
+const inboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}';
+
+const list = route({
+  ...common,
+  method: 'get',
+  path: `${inboxPath}/sends`,
+  scope: 'read',
+  operationId: 'inbox.listSends',
+  summary: 'List sends, with how many were delivered and read',
+  request: { params: shapes.inboxParams, query: pageQuery() },
+  responses: { 200: json(pageOf(shapes.sendShape)) },
+});
+
+const read = route({
+  ...common,
+  method: 'get',
+  path: `${inboxPath}/sends/{id}`,
+  scope: 'read',
+  operationId: 'inbox.readSend',
+  summary: 'Get a send and its progress',
+  request: { params: sendParams },
+  responses: { 200: json(shapes.sendShape) },
+  problems: ['inbox.send_not_found'],
+});
+
+const listReceipts = route({
+  ...common,
+  method: 'get',
+  path: `${inboxPath}/sends/{id}/receipts`,
+  scope: 'read',
+  operationId: 'inbox.listReceipts',
+  summary: 'List the recipients of a message, and when they read it',
+  description:
+    'For a message to everyone, lists all members who can see it. With `read`, a page may be shorter than its limit and still have a next one.',
+  request: { params: sendParams, query: pageQuery(limits.pageMessages).extend({ read: shapes.readFilter }) },
+  responses: { 200: json(pageOf(shapes.receiptShape)) },
+  problems: ['inbox.send_not_found'],
+});
+
+const downloadReceipts = route({
+  ...common,
+  method: 'get',
+  path: `${inboxPath}/sends/{id}/receipts/export`,
+  scope: 'read',
+  operationId: 'inbox.exportReceipts',
+  summary: 'Export all receipts of a message as a file',
+  request: {
+    params: sendParams,
+    query: z.strictObject({ format: z.enum(receiptFormats).default('ndjson') }),
+  },
+  responses: {
+    200: {
+      description: 'A file',
+      content: { 'application/x-ndjson': { schema: z.string() }, 'text/csv': { schema: z.string() } },
+    },
+  },
+  problems: ['inbox.send_not_found'],
+  limits: { rate: { name: 'inbox-export', ...limits.exportRate } },
+});
+
+const redactOne = route({
+  ...common,
+  method: 'delete',
+  path: `${inboxPath}/messages/{id}`,
+  scope: 'write',
+  operationId: 'inbox.redact',
+  summary: 'Redact a message for all recipients',
+  request: { params: sendParams },
+  responses: { 204: empty('Nobody sees it any more') },
+  problems: ['inbox.send_not_found', 'inbox.redactions_busy'],
+});
+
+const redactByHostId = route({
+  ...common,
+  method: 'delete',
+  path: `${inboxPath}/host-messages/{host_system_id}`,
+  scope: 'write',
+  operationId: 'inbox.redactHostId',
+  summary: 'Redact a message by its host_system_id',
+  request: { params: shapes.inboxParams.extend({ host_system_id: shapes.hostSystemId }) },
+  responses: { 204: empty('Nobody sees it any more') },
+  problems: ['inbox.send_not_found', 'inbox.redactions_busy'],
+});
+
+const listScheduled = route({
+  ...common,
+  method: 'get',
+  path: `${inboxPath}/scheduled`,
+  scope: 'read',
+  operationId: 'inbox.listScheduled',
+  summary: 'List scheduled sends',
+  request: { params: shapes.inboxParams, query: pageQuery() },
+  responses: { 200: json(pageOf(shapes.sendShape)) },
+});
+
+const cancel = route({
+  ...common,
+  method: 'delete',
+  path: `${inboxPath}/scheduled/{id}`,
+  scope: 'write',
+  operationId: 'inbox.cancel',
+  summary: 'Cancel a scheduled send',
+  request: { params: sendParams },
+  responses: { 204: empty('It will not be sent') },
+  problems: ['inbox.send_not_found', 'inbox.already_sent'],
+});
+
+export function createSendEndpoints(deps: Deps) {
+  const { inInbox } = createInTenant(deps);
+
+  const listing = (spec: typeof list | typeof listScheduled, scheduled: boolean) =>
+    inInbox(spec, async (c, inbox) => {
+      const options = { ...c.req.valid('query'), caller: principalKey(c.get('principal')), scheduled };
+      return c.json(toPage(await listSends(deps, inbox, options)), 200);
+    });
+
+  return [
+    inInbox(listReceipts, async (c, inbox) => {
+      const { limit, cursor, read } = c.req.valid('query');
+      const cursors = bindCursors(c, deps.cursors as CursorCodec<Position>);
+      const found = await readSend(deps, inbox, c.req.valid('param').id);
+      const { items, next } = await readReceipts(deps, found, limit, cursors.open(cursor));
+      const data = items.filter(one => read === undefined || one.read === read);
+      return c.json({ data, next_cursor: cursors.seal(next) }, 200);
+    }),
+    inInbox(downloadReceipts, async (c, inbox) => {
+      const { id } = c.req.valid('param');
+      const { format } = c.req.valid('query');
+      const found = await readSend(deps, inbox, id);
+      const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson';
+      c.header('Content-Type', type);
+      c.header('Content-Disposition', `attachment; filename="receipts-${id}.${format}"`);
+      return c.body(textStream(exportReceipts(deps, found, format)), 200) as never;
+    }),
+    inInbox(redactOne, async (c, inbox) => {
+      await redact(deps, inbox, c.req.valid('param').id);
+      return c.body(null, 204);
+    }),
+    inInbox(redactByHostId, async (c, inbox) => {
+      await redactHostId(deps, inbox, c.req.valid('param').host_system_id);
+      return c.body(null, 204);
+    }),
+    listing(list, false),
+    inInbox(read, async (c, inbox) => {
+      const found = await readSend(deps, inbox, c.req.valid('param').id);
+      return c.json(showSend(found, await countMembers(deps, inbox)), 200);
+    }),
+    listing(listScheduled, true),
+    inInbox(cancel, async (c, inbox) => {
+      await cancelScheduled(deps, inbox, c.req.valid('param').id);
+      return c.body(null, 204);
+    }),
+  ] as const;
+}

@@ -1,0 +1,216 @@
+import type { Clock, Ids, KeyedLock, Random } from '@stak/kit';
+import {
+  type ConflictRetry,
+  conflict,
+  done,
+  failedStep,
+  type NamedStep,
+  progress,
+  retryConflicts,
+  type Store,
+  write,
+} from '@stak/table';
+import { tasksErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { change, type Expiry, expiriesOfUser, expiry, member, type Tally, tally } from '../tables.ts';
+import { tenantOf } from '../users/owner.ts';
+import { createDraft } from './draft.ts';
+import { type Counted, emptyTally, recount } from './tally.ts';
+import { countedIn, idOf, stepsOf, type TaskChange } from './task-change.ts';
+
+// `onReminder` is told that there may be a new one, so that its worker in this process need not wait.
+export type CommitDeps = {
+  store: Store;
+  clock: Clock;
+  ids: Ids;
+  random: Random;
+  lock: KeyedLock;
+  onReminder?(): void;
+  // Stores who the tasks are of, if that is not done yet. False if it has to be tried again.
+  ensureUser?(user_id: string): Promise<boolean>;
+};
+
+// What an operation sees when it decides. Whatever it reads after this was read no earlier than the tally, so if it
+// is outdated the tally is, too, and the write is refused.
+export type View = { readonly tally: Tally; readonly nowS: number };
+export type Decision<T> = {
+  readonly answer: T;
+  readonly taskChanges?: readonly TaskChange[];
+  readonly steps?: NamedStep[];
+  // Tasks that are gone by themselves.
+  readonly lost?: readonly (Counted & { task_id: string })[];
+  readonly settings?: Partial<Pick<Tally, 'time_zone' | 'retention_days' | 'next_expiry'>>;
+};
+
+export const readTally = (
+  { store }: Pick<CommitDeps, 'store'>,
+  user_id: string,
+  consistent = true,
+): Promise<Tally | undefined> => store.get(tally, { user_id }, { consistent, pattern: 'tally' });
+
+export const secondsOf = (clock: Clock): number => Math.floor(clock.now() / 1000);
+
+export const isExpiryDue = ({ next_expiry }: Pick<Tally, 'next_expiry'>, nowS: number): boolean =>
+  next_expiry !== undefined && next_expiry <= nowS;
+
+// Every write of a user's tasks: the tasks, the tally and the change go in one transaction that takes the next number
+// of the user's changes. One that was overtaken decides again.
+export function commit<T>(
+  deps: CommitDeps,
+  user_id: string,
+  pattern: string,
+  decide: (view: View) => Promise<Decision<T>> | Decision<T>,
+): Promise<T> {
+  return deps.lock.run([user_id], () =>
+    retryConflicts<T>(retryOf(deps), async () => {
+      const known = await readTally(deps, user_id);
+      const view = { tally: known ?? emptyTally(user_id, deps.ids.next()), nowS: secondsOf(deps.clock) };
+      const isHousekeeping = isExpiryDue(view.tally, view.nowS);
+      const decision = isHousekeeping ? await decideExpiry(deps, view) : await decide(view);
+      const has_user = view.tally.has_user ?? (await storesUser(deps, user_id, decision));
+      if (!(await writeDecision(deps, view, known, pattern, decision, has_user))) return conflict;
+      return isHousekeeping ? progress : done(decision.answer as T);
+    }),
+  );
+}
+
+const retryOf = ({ clock, random }: CommitDeps): ConflictRetry => ({
+  clock,
+  random,
+  attempts: limits.commitAttempts,
+  firstMs: limits.commitFirstMs,
+  mostMs: limits.commitMostMs,
+  busy: () => tasksErrors.create('tasks.busy', 'Too many changes at once; try again.', { retryAfterS: 1 }),
+});
+
+// With the first write of a user there is an item that says who that is: the write's own, or another one.
+const storesUser = async (
+  { ensureUser }: CommitDeps,
+  user_id: string,
+  { steps = [] }: Decision<unknown>,
+): Promise<true | undefined> =>
+  steps.some(([name]) => name === 'user') || (await ensureUser?.(user_id)) ? true : undefined;
+
+// False if another write was faster.
+async function writeDecision(
+  deps: CommitDeps,
+  view: View,
+  known: Tally | undefined,
+  pattern: string,
+  decision: Decision<unknown>,
+  has_user: true | undefined,
+): Promise<boolean> {
+  const { taskChanges = [], steps = [], settings } = decision;
+  if (taskChanges.length === 0 && steps.length === 0 && !settings) return true;
+  const all = [
+    ...taskChanges.flatMap(taskChange => stepsOf(taskChange, view.nowS)),
+    ...steps,
+    ...bookkeeping(view, known, decision, has_user),
+  ];
+  try {
+    await deps.store.transact(all, { pattern });
+  } catch (error) {
+    if (isOvertaken(error)) return false;
+    throw error;
+  }
+  if (taskChanges.some(({ after }) => after?.remind_at !== undefined)) deps.onReminder?.();
+  return true;
+}
+
+// What is refused for itself would be refused again.
+function isOvertaken(error: unknown): boolean {
+  const failed = failedStep(error);
+  return failed !== undefined && failed.reason !== 'refused';
+}
+
+function bookkeeping(
+  { tally: before, nowS }: View,
+  known: Tally | undefined,
+  { taskChanges = [], lost = [], settings }: Decision<unknown>,
+  has_user: true | undefined,
+): NamedStep[] {
+  const { user_id, epoch } = before;
+  const [gone, come] = countedIn(taskChanges);
+  const seq = before.seq + 1;
+  const next = present({
+    ...before,
+    ...settings,
+    ...recount(before, [...lost, ...gone], come),
+    has_user,
+    seq,
+    next_expiry: earliest({ ...before, ...settings }, taskChanges),
+  });
+  const entry = {
+    user_id,
+    seq,
+    task_ids: [...lost.map(one => one.task_id), ...taskChanges.map(idOf)],
+    changed_at: nowS,
+    ttl: nowS + limits.changeS,
+  };
+  const guard = known ? { if: { seq: before.seq, epoch } } : { ifAbsent: true };
+  const tenant_id = known ? undefined : tenantOf(user_id);
+  return [
+    ['tally', write.put(tally, next, guard)],
+    // Erasing a user leaves room for the same number in a new history.
+    ['change', write.put(change, entry)],
+    ...(tenant_id === undefined
+      ? []
+      : ([['member', write.put(member, { tenant_id, user_id })]] satisfies NamedStep[])),
+  ];
+}
+
+function earliest({ next_expiry }: Tally, taskChanges: readonly TaskChange[]): number | undefined {
+  const moments = [next_expiry, ...taskChanges.map(taskChange => taskChange.after?.ttl)].filter(
+    one => one !== undefined,
+  );
+  return moments.length === 0 ? undefined : Math.min(...moments);
+}
+
+// What is undefined is not there, in the table as in its type.
+const present = <T extends object>(item: T): T =>
+  Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)) as T;
+
+// Completed tasks whose time to live is over are gone for every reader at that second, whenever DynamoDB removes them.
+// The tally follows before anybody looks at it or writes: it knows when the next one expires, and what it loses by it
+// stands in an item of its own. Nothing waits for the removal.
+export async function decideExpiry(deps: { store: Store }, view: View): Promise<Decision<undefined>> {
+  const { user_id } = view.tally;
+  const { items } = await deps.store.query(expiriesOfUser, { user_id }, { limit: limits.expiryBatch + 1 });
+  const due = takeDue(items, view.nowS);
+  const gone = new Set(due.map(one => one.task_id));
+  const draft = createDraft(deps, view);
+  // Subtasks outlive their task, and a task its subtasks.
+  const relatives = due.flatMap(one => [
+    ...(one.subtask_ids ?? []),
+    ...(one.parent_id ? [one.parent_id] : []),
+  ]);
+  for (const task of await draft.find([...new Set(relatives)]))
+    draft.put({
+      ...task,
+      parent_id: task.parent_id && gone.has(task.parent_id) ? undefined : task.parent_id,
+      subtask_ids: task.subtask_ids?.filter(id => !gone.has(id)),
+    });
+  return {
+    answer: undefined,
+    taskChanges: draft.taskChanges(),
+    steps: due.map((one): NamedStep => [`expired ${one.task_id}`, write.delete(expiry, one)]),
+    lost: due.map(one => ({ ...one, status: 'completed' })),
+    settings: { next_expiry: items[due.length]?.expires_at },
+  };
+}
+
+// A relative whose user has chosen other days meanwhile gets those with this write: the task, and an expiry for another.
+const stepsForRelative = 3;
+
+// As many as fit into a transaction together with their relatives.
+function takeDue(items: readonly Expiry[], nowS: number): Expiry[] {
+  const due: Expiry[] = [];
+  let steps = 0;
+  for (const one of items.slice(0, limits.expiryBatch)) {
+    const relatives = (one.subtask_ids?.length ?? 0) + (one.parent_id === undefined ? 0 : 1);
+    steps += 1 + stepsForRelative * relatives;
+    if (one.expires_at > nowS || (due.length > 0 && steps > limits.transactionSteps)) break;
+    due.push(one);
+  }
+  return due;
+}

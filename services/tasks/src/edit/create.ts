@@ -1,0 +1,109 @@
+import { hashParts, httpErrors } from '@stak/http';
+import { type NamedStep, type WriteStep, write } from '@stak/table';
+import { tasksErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { type NewTask, showTask, type Task } from '../schema.ts';
+import { idempotency } from '../tables.ts';
+import { type CommitDeps, commit, type Decision, type View } from './commit.ts';
+import { createDraft } from './draft.ts';
+import { addToParent } from './update.ts';
+
+export type KeyedRequest = { method: string; route: string; key: string; body: Uint8Array };
+// As it goes over the wire: the first answer and its repetitions are the same bytes.
+export type CreateAnswer = { body: string; status: number; task_id: string; isReplayed: boolean };
+
+// One transaction holds the task, its idempotency record, the tally and the change. Of any number of requests with one
+// key, one creates; the others find its record.
+export function createTask(
+  deps: CommitDeps,
+  user_id: string,
+  input: NewTask,
+  request?: KeyedRequest,
+): Promise<CreateAnswer> {
+  return commit(deps, user_id, 'create task', async view => {
+    const replay = request && (await findReplay(deps, user_id, request));
+    if (replay) return { answer: replay };
+    return decideCreation(deps, user_id, input, view, request);
+  });
+}
+
+async function decideCreation(
+  deps: CommitDeps,
+  user_id: string,
+  input: NewTask,
+  view: View,
+  request: KeyedRequest | undefined,
+): Promise<Decision<CreateAnswer>> {
+  const { nowS } = view;
+  const task_id = deps.ids.next('tsk');
+  const request_id = request && requestId(user_id, request);
+  const moments = { created_at: nowS, updated_at: nowS, completed_at: null };
+  const draft = createDraft(deps, view);
+  const made: Task = { user_id, task_id, ...input, ...moments, version: 1, request_id };
+  await addToParent(draft, made);
+  draft.put(made);
+  const body = JSON.stringify(showTask(draft.result(task_id)));
+  const answer = { body, status: 201, task_id, isReplayed: false };
+  const record = request_id && request && recordOf(request_id, request, made, answer, nowS);
+  const steps: NamedStep[] = record
+    ? [['idempotency record', write.put(idempotency, record, { ifAbsent: true })]]
+    : [];
+  return { answer, taskChanges: draft.taskChanges(), steps };
+}
+
+// The document's access pattern "idempotency check": one item, by its key.
+export async function findReplay(
+  { store }: Pick<CommitDeps, 'store'>,
+  user_id: string,
+  request: KeyedRequest,
+): Promise<CreateAnswer | undefined> {
+  const key = { request_id: requestId(user_id, request) };
+  const found = await store.get(idempotency, key, { consistent: true, pattern: 'idempotency check' });
+  if (!found) return undefined;
+  const { response_data, target_task_sk } = found;
+  if (response_data === undefined || target_task_sk === undefined)
+    throw tasksErrors.create('tasks.task_purged', 'The task of this Idempotency-Key was deleted for good.');
+  if (found.fingerprint !== hashParts(request.body))
+    throw httpErrors.create(
+      'http.idempotency_mismatch',
+      'This Idempotency-Key was used for another request.',
+    );
+  return {
+    body: response_data,
+    status: found.http_status_code,
+    task_id: target_task_sk.slice('TASK#'.length),
+    isReplayed: true,
+  };
+}
+
+// What a record keeps when its task is deleted for good: the answer held the task's text, but the key stays taken, so
+// that a request that comes again does not bring the task back. Nothing if the record is no more.
+export function clearedRecords(tasks: readonly Task[], nowS: number): WriteStep[] {
+  return tasks.flatMap(({ request_id, created_at }) => {
+    const ttl = created_at + limits.idempotencyS;
+    if (request_id === undefined || ttl <= nowS) return [];
+    return [write.put(idempotency, { request_id, http_status_code: 410, created_at, ttl })];
+  });
+}
+
+const requestId = (user_id: string, { method, route, key }: KeyedRequest): string =>
+  hashParts(user_id, method, route, key);
+
+function recordOf(
+  request_id: string,
+  request: KeyedRequest,
+  { user_id, task_id }: Task,
+  { body, status }: CreateAnswer,
+  nowS: number,
+) {
+  return {
+    request_id,
+    fingerprint: hashParts(request.body),
+    response_data: body,
+    target_task_pk: `TASK#${user_id}`,
+    target_task_sk: `TASK#${task_id}`,
+    http_status_code: status,
+    created_at: nowS,
+    ttl: nowS + limits.idempotencyS,
+  };
+}

@@ -1,0 +1,186 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ref, type Store } from '@stak/table';
+import { refuseField, taskNotFound } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { addDays, instantOf } from '../schedule/dates.ts';
+import { checkRule } from '../schedule/recurrence.ts';
+import type { Task } from '../schema.ts';
+import { type Tally, type TrashedTask, task } from '../tables.ts';
+import type { View } from './commit.ts';
+import { firstPosition } from './position.ts';
+import { recount } from './tally.ts';
+import { countedIn, stepsOf, type TaskChange } from './task-change.ts';
+
+// Tasks as they were read and as they shall be. An operation changes a draft as if it were alone; what comes out is
+// one shift for each task, however often it was touched: a transaction may have an item only once.
+export type Draft = {
+  readonly view: View;
+  read(taskId: string): Promise<Task>;
+  find(taskIds: readonly string[]): Promise<Task[]>;
+  put(task: Task): void;
+  discard(task: Task): void;
+  restore(from: TrashedTask, task: Task): void;
+  taskChanges(): TaskChange[];
+  countSteps(): number;
+  // Throws if the user would have more than they may.
+  checkLimits(): void;
+  // As it is now, to come back to.
+  mark(): () => void;
+  // A task as it will be written; undefined for one that is not there or will not be.
+  peek(taskId: string): Task | undefined;
+  result(taskId: string): Task;
+};
+
+type Entry = {
+  readonly before?: Task;
+  readonly after?: Task;
+  readonly discarded?: Task; // as it was by then
+  readonly fromTrash?: TrashedTask;
+};
+
+export function createDraft({ store }: { store: Store }, view: View): Draft {
+  const { tally, nowS } = view;
+  const { user_id } = tally;
+  let entries = new Map<string, Entry>();
+
+  async function find(taskIds: readonly string[]): Promise<Task[]> {
+    const unread = [...new Set(taskIds)].filter(id => !entries.has(id));
+    const refs = unread.map(task_id => ref(task, { user_id, task_id }));
+    const found =
+      refs.length === 0 ? [] : await store.batchGet(refs, { consistent: true, pattern: 'tasks to write' });
+    for (const [i, id] of unread.entries()) entries.set(id, { before: found[i], after: found[i] });
+    return taskIds.flatMap(id => entries.get(id)?.after ?? []);
+  }
+
+  // An entry is replaced, never changed, so what follows from it stays the same.
+  const known = new WeakMap<Entry, { taskChange?: TaskChange; steps: number }>();
+  const effectOf = (entry: Entry) => {
+    const found = known.get(entry);
+    if (found) return found;
+    const taskChange = taskChangeOf(entry, nowS);
+    const effect = { taskChange, steps: taskChange ? stepsOf(taskChange, nowS).length : 0 };
+    known.set(entry, effect);
+    return effect;
+  };
+  const peek = (taskId: string): Task | undefined => {
+    const entry = entries.get(taskId);
+    return entry?.after && (effectOf(entry).taskChange?.after ?? entry.after);
+  };
+  const taskChanges = () => [...entries.values()].flatMap(entry => effectOf(entry).taskChange ?? []);
+
+  return {
+    view,
+    find,
+    taskChanges,
+    async read(taskId) {
+      const [found] = await find([taskId]);
+      if (!found) throw taskNotFound();
+      return found;
+    },
+    put(changed) {
+      const entry = entries.get(changed.task_id) ?? {};
+      entries.set(changed.task_id, { ...entry, after: withDerived(changed, tally, nowS) });
+    },
+    discard({ task_id }) {
+      const entry = entries.get(task_id);
+      entries.set(task_id, { ...entry, after: undefined, discarded: entry?.after });
+    },
+    restore(fromTrash, restored) {
+      entries.set(restored.task_id, { fromTrash, after: withDerived(restored, tally, nowS) });
+    },
+    checkLimits: () => void recount(tally, ...countedIn(taskChanges())),
+    countSteps: () => [...entries.values()].reduce((sum, entry) => sum + effectOf(entry).steps, 0),
+    mark() {
+      const marked = new Map(entries);
+      return () => {
+        entries = marked;
+      };
+    },
+    peek,
+    result(taskId) {
+      const result = peek(taskId);
+      if (!result) throw taskNotFound();
+      return result;
+    },
+  };
+}
+
+function taskChangeOf({ before, after, discarded, fromTrash }: Entry, nowS: number): TaskChange | undefined {
+  if (before && after) {
+    const same = { ...after, version: before.version, updated_at: before.updated_at };
+    if (isDeepStrictEqual(before, same)) return undefined;
+    return { before, after: { ...after, version: before.version + 1, updated_at: nowS } };
+  }
+  if (before) return { before, toTrash: trashedOf(discarded ?? before, nowS) };
+  if (!after || !fromTrash) return after && { after };
+  return { after: { ...after, version: fromTrash.version + 1, updated_at: nowS }, fromTrash };
+}
+
+const trashedOf = (before: Task, nowS: number): TrashedTask => ({
+  ...before,
+  deleted_at: nowS,
+  ttl: nowS + limits.trashS,
+});
+
+type Settings = Pick<Tally, 'time_zone' | 'retention_days'>;
+const dayS = 24 * 60 * 60;
+
+// A task with everything that follows from the rest of it. Whoever writes a task writes what comes out of here, so the
+// same task always expires and reminds at the same moment.
+export function withDerived(task: Task, settings: Settings, nowS: number): Task {
+  const stamped: Task = {
+    ...task,
+    completed_at: task.status === 'completed' ? (task.completed_at ?? nowS) : null,
+    position: task.parent_id === undefined ? (task.position ?? firstPosition(task.task_id)) : undefined,
+    ...seriesOf(task),
+  };
+  stamped.ttl = expiresAt(stamped, settings, nowS);
+  stamped.remind_at = remindsAt(task, settings.time_zone);
+  return withoutEmpty(stamped);
+}
+
+// A time to live that is over already is the present: DynamoDB leaves alone what expired years ago.
+function expiresAt(task: Task, { retention_days }: Settings, nowS: number): number | undefined {
+  if (task.completed_at === null || retention_days === undefined) return undefined;
+  const atS = task.completed_at + retention_days * dayS;
+  return atS > nowS ? atS : (task.ttl ?? nowS);
+}
+
+function remindsAt({ reminder, due_date }: Task, timeZone: string): number | undefined {
+  if (!reminder) return undefined;
+  // Rounded up: not before its time, and not into the past, where nothing is reminded of.
+  if ('at' in reminder) return Math.ceil(Date.parse(reminder.at) / 1000);
+  if (due_date === undefined)
+    throw refuseField(
+      'tasks.reminder_refused',
+      'body',
+      'reminder',
+      'Without a due date there is no day before it.',
+    );
+  return Math.floor(instantOf(addDays(due_date, -reminder.days_before), reminder.time, timeZone) / 1000);
+}
+
+// A series begins with the due date of the task that got the rule.
+function seriesOf(task: Task): Partial<Task> {
+  if (task.recurrence === undefined) return {};
+  if (task.due_date === undefined)
+    throw refuseField(
+      'tasks.recurrence_refused',
+      'body',
+      'recurrence',
+      'What recurs needs a due date to begin with.',
+    );
+  const start = task.series_start ?? task.due_date;
+  return {
+    recurrence: task.series_start === undefined ? checkRule(task.recurrence, start) : task.recurrence,
+    series_start: start,
+    series_id: task.series_id ?? task.task_id,
+  };
+}
+
+// Attributes are there or not; empty ones would be in an index, or refused by it.
+function withoutEmpty(task: Task): Task {
+  const isEmpty = (value: unknown) =>
+    value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(task).filter(([, value]) => !isEmpty(value))) as Task;
+}

@@ -1,0 +1,63 @@
+import { tasksErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { openStatuses, type Status, type Task } from '../schema.ts';
+import type { Tally } from '../tables.ts';
+
+// What of a task is counted.
+export type Counted = Pick<Task, 'status' | 'priority' | 'category' | 'labels'>;
+
+export const isOpen = (status: Status): boolean => (openStatuses as readonly Status[]).includes(status);
+
+const blockedLabel = 'blocked';
+
+export const isBlocked = ({ status, labels }: Counted): boolean =>
+  isOpen(status) && (labels ?? []).some(label => label.toLowerCase() === blockedLabel);
+
+export const emptyTally = (user_id: string, epoch: string): Tally => ({
+  user_id,
+  epoch,
+  seq: 0,
+  total: 0,
+  by_status: { pending: 0, in_progress: 0, completed: 0, cancelled: 0 },
+  by_priority: {},
+  by_category: [],
+  blocked: 0,
+  time_zone: 'UTC',
+});
+
+type Counts = Pick<Tally, 'total' | 'by_status' | 'by_priority' | 'by_category' | 'blocked'>;
+
+// The counts after some tasks have become others; refused where they would grow past a limit.
+export function recount(before: Counts, gone: readonly Counted[], come: readonly Counted[]): Counts {
+  const byStatus = { ...before.by_status };
+  const byPriority = { ...before.by_priority };
+  // A category may have any name, `__proto__` among them, so it is never a property's.
+  const byCategory = new Map(before.by_category.map(({ category, tasks }) => [category, tasks]));
+  let { total, blocked } = before;
+  const count = (one: Counted, by: 1 | -1) => {
+    total += by;
+    byStatus[one.status] += by;
+    const priority = one.priority ?? 'none';
+    byPriority[priority] = (byPriority[priority] ?? 0) + by;
+    if (one.category !== undefined) byCategory.set(one.category, (byCategory.get(one.category) ?? 0) + by);
+    if (isBlocked(one)) blocked += by;
+  };
+  for (const one of gone) count(one, -1);
+  for (const one of come) count(one, 1);
+  const categories = [...byCategory].filter(([, tasks]) => tasks > 0);
+  if (total > before.total) refuseAbove(total, limits.tasksPerUser, 'tasks');
+  if (categories.length > before.by_category.length)
+    refuseAbove(categories.length, limits.categories, 'categories');
+  return {
+    total,
+    blocked,
+    by_status: byStatus,
+    by_priority: byPriority,
+    by_category: categories.map(([category, tasks]) => ({ category, tasks })),
+  };
+}
+
+function refuseAbove(count: number, most: number, what: string): void {
+  if (count > most)
+    throw tasksErrors.create('tasks.limit_reached', `You can have at most ${most} ${what}.`, { most });
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { type NamedStep, type WriteStep, write } from '@stak/table';
+import * as limits from '../limits.ts';
+import type { Task } from '../schema.ts';
+import { type Expiry, expiry, reminder, type TrashedTask, task, trashed } from '../tables.ts';
+import { isOpen } from './tally.ts';
+
+// What becomes of one task: made, edited, deleted into the trash, or restored from it. Everything that is kept about a
+// task besides itself follows from it here and nowhere else.
+export type TaskChange = {
+  readonly before?: Task;
+  readonly after?: Task;
+  readonly toTrash?: TrashedTask;
+  readonly fromTrash?: TrashedTask;
+};
+
+const keyOf = ({ user_id, task_id }: { user_id: string; task_id: string }) => ({ user_id, task_id });
+
+export const idOf = ({ before, after }: TaskChange): string => (after ?? before)!.task_id;
+
+// What leaves the counts, and what enters them.
+export const countedIn = (taskChanges: readonly TaskChange[]): [gone: Task[], come: Task[]] => [
+  taskChanges.flatMap(taskChange => taskChange.before ?? []),
+  taskChanges.flatMap(taskChange => taskChange.after ?? []),
+];
+
+export function stepsOf(taskChange: TaskChange, nowS: number): NamedStep[] {
+  const { before, after, toTrash, fromTrash } = taskChange;
+  const id = idOf(taskChange);
+  const steps: NamedStep[] = [];
+  const taskStep = taskStepOf(before, after);
+  if (taskStep) steps.push([`task ${id}`, taskStep]);
+  if (toTrash) steps.push([`into the trash ${id}`, write.put(trashed, toTrash)]);
+  if (fromTrash)
+    steps.push([`out of the trash ${id}`, write.delete(trashed, keyOf(fromTrash), { ifPresent: true })]);
+  const reminderStep = reminderStepOf(before, after, nowS);
+  if (reminderStep) steps.push([`reminder ${id}`, reminderStep]);
+  steps.push(...expirySteps(before, after));
+  return steps;
+}
+
+function taskStepOf(before: Task | undefined, after: Task | undefined): WriteStep | undefined {
+  if (!before) return after && write.put(task, after, { ifAbsent: true });
+  if (!after) return write.delete(task, keyOf(before), { ifPresent: true, ifVersion: before.version });
+  const change = diff(before, after);
+  // The keys of the indexes follow from what is set: one update, one condition, no key left behind.
+  return change && write.update(task, keyOf(before), change, { ifVersion: before.version, current: before });
+}
+
+type Settable = Omit<Task, 'user_id' | 'task_id' | 'version'>;
+
+function diff(before: Task, after: Task) {
+  const set: Record<string, unknown> = {};
+  const remove: (keyof Settable)[] = [];
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof Settable>) {
+    if ((name as string) === 'version' || isDeepStrictEqual(before[name], after[name])) continue;
+    if (after[name] === undefined) remove.push(name);
+    else set[name] = after[name];
+  }
+  if (Object.keys(set).length === 0 && remove.length === 0) return undefined;
+  return { set: set as Partial<Settable>, remove };
+}
+
+// Only open tasks remind. One that was fired is gone; an edit of something else does not bring it back.
+const remindsAt = (one: Task | undefined): number | undefined =>
+  one && isOpen(one.status) ? one.remind_at : undefined;
+
+function reminderStepOf(before: Task | undefined, after: Task | undefined, nowS: number) {
+  const [was, becomes] = [remindsAt(before), remindsAt(after)];
+  if (was === becomes) return undefined;
+  if (after && becomes !== undefined && becomes > nowS) {
+    const dueMs = becomes * 1000;
+    const { user_id, task_id } = after;
+    const shard = shardOf(task_id);
+    return write.put(reminder, {
+      user_id,
+      task_id,
+      due_at: dueMs,
+      next_at: dueMs,
+      shard,
+      fence: 0,
+      attempts: 0,
+    });
+  }
+  return was === undefined ? undefined : write.delete(reminder, keyOf(before!));
+}
+
+const shardOf = (taskId: string): number =>
+  createHash('sha256').update(taskId).digest().readUInt32BE(0) % limits.reminderShards;
+
+export function expiryOf(one: Task | undefined): Expiry | undefined {
+  if (one?.ttl === undefined) return undefined;
+  const { user_id, task_id, ttl, priority, category, parent_id, subtask_ids } = one;
+  const kept = { priority, category, parent_id, subtask_ids };
+  const present = Object.entries(kept).filter(([, value]) => value !== undefined);
+  return { user_id, task_id, expires_at: ttl, ...Object.fromEntries(present) };
+}
+
+function expirySteps(before: Task | undefined, after: Task | undefined): NamedStep[] {
+  const [was, becomes] = [expiryOf(before), expiryOf(after)];
+  if (isDeepStrictEqual(was, becomes)) return [];
+  const steps: NamedStep[] = [];
+  if (was && was.expires_at !== becomes?.expires_at)
+    steps.push([`no expiry ${was.task_id}`, write.delete(expiry, was)]);
+  if (becomes) steps.push([`expiry ${becomes.task_id}`, write.put(expiry, becomes)]);
+  return steps;
+}

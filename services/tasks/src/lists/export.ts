@@ -1,0 +1,54 @@
+import type { Store } from '@stak/table';
+import { showTask, type Task } from '../schema.ts';
+import { allTasks } from '../tables.ts';
+
+export const exportFormats = ['json', 'csv'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+const columns = [
+  'task_id',
+  'title',
+  'description',
+  'status',
+  'priority',
+  'category',
+  'labels',
+  'due_date',
+  'parent_id',
+  'recurrence',
+  'created_at',
+  'updated_at',
+  'completed_at',
+] as const satisfies readonly (keyof Task)[];
+
+// All tasks, piece by piece: an export is never held in memory as a whole.
+export async function* exportTasks(
+  store: Store,
+  user_id: string,
+  format: ExportFormat,
+): AsyncGenerator<string> {
+  yield format === 'csv' ? csvLine(columns) : '[';
+  let isFirst = true;
+  for await (const one of store.all(allTasks, { user_id })) {
+    if (format === 'csv') yield csvLine(columns.map(name => cellOf(one[name])));
+    else yield `${isFirst ? '\n' : ',\n'}${JSON.stringify(showTask(one))}`;
+    isFirst = false;
+  }
+  if (format === 'json') yield '\n]\n';
+}
+
+const cellOf = (value: Task[(typeof columns)[number]]) => (Array.isArray(value) ? value.join('; ') : value);
+
+// RFC 4180, and safe to open in a spreadsheet: a text that would be taken for a formula begins with an apostrophe.
+export function csvLine(cells: readonly (string | number | null | undefined)[]): string {
+  return `${cells.map(cellText).join(',')}\r\n`;
+}
+
+const formula = /^[\s]*[=+\-@|%＝＋－＠]|^[\t\r\n]/; // some spreadsheets read full-width signs like others
+
+function cellText(value: string | number | null | undefined): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return String(value);
+  const safe = formula.test(value) ? `'${value}` : value;
+  return /[",\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

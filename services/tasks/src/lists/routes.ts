@@ -1,0 +1,132 @@
+import { endpoint, json, pageOf, pageQuery, route, textStream } from '@stak/http';
+import { z } from 'zod';
+import { createInTenant, cursorsFor, type Deps } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { counts, foundTask, listedTask } from '../schema.ts';
+import { userIdOf } from '../users/owner.ts';
+import { exportFormats, exportTasks } from './export.ts';
+import { listTasks, sorts } from './list.ts';
+import { searchTasks } from './search.ts';
+import { readCounts } from './statistics.ts';
+
+const own = {
+  auth: 'user' as const,
+  scope: 'read' as const,
+  endUserScope: 'tasks:read' as const,
+  method: 'get' as const,
+  tags: ['tasks'],
+};
+
+const listQuery = pageQuery(limits.listItemsMost).extend({
+  filter: z.string().max(limits.filterChars).default(''),
+  sort: z.enum(sorts).optional(),
+  order: z.enum(['asc', 'desc']).default('asc'),
+  view: z.enum(['summary', 'full']).default('summary'),
+});
+
+const list = route({
+  ...own,
+  path: '/v1/tasks',
+  operationId: 'tasks.list',
+  summary: 'List tasks',
+  description:
+    'Returns the tasks that match all terms of `filter`, as in `status:pending due<2026-12-01 category:work,"home & garden" ' +
+    '-label:someday priority>=high is:overdue`. `view=full` returns whole tasks instead of summaries.',
+  request: { query: listQuery },
+  responses: { 200: json(pageOf(listedTask)) },
+  problems: ['tasks.filter_refused'],
+});
+
+const listOfUser = route({
+  method: 'get',
+  path: '/v1/tenants/{tenant_id}/users/{user_id}/tasks',
+  auth: 'account',
+  scope: 'read',
+  tags: ['tasks'],
+  operationId: 'tasks.listOfUser',
+  summary: "List the tasks of a tenant's user",
+  description:
+    'For the account that owns the tenant. Takes the same filters as `GET /v1/tasks`; days are in the time zone of the user.',
+  request: {
+    params: z.strictObject({
+      tenant_id: z.string().max(limits.userIdBytes),
+      user_id: z.string().min(1).max(limits.userIdBytes),
+    }),
+    query: listQuery,
+  },
+  responses: { 200: json(pageOf(listedTask)) },
+  problems: ['tasks.filter_refused', 'tasks.user_refused'],
+});
+
+const search = route({
+  ...own,
+  path: '/v1/tasks/search',
+  operationId: 'tasks.search',
+  summary: 'Search titles, descriptions, categories and labels',
+  description:
+    'Returns the best matches first. Finds words by their beginning, and tolerates a wrong letter or two swapped ones.',
+  request: {
+    query: pageQuery(limits.listItemsMost).extend({ q: z.string().trim().min(1).max(limits.queryChars) }),
+  },
+  responses: { 200: json(pageOf(foundTask)) },
+});
+
+const count = route({
+  ...own,
+  path: '/v1/tasks/counts',
+  operationId: 'tasks.counts',
+  summary: 'Count tasks by status, priority and category',
+  responses: { 200: json(counts) },
+});
+
+const download = route({
+  ...own,
+  path: '/v1/tasks/export',
+  operationId: 'tasks.export',
+  summary: 'Export all tasks as a file',
+  request: { query: z.strictObject({ format: z.enum(exportFormats).default('json') }) },
+  responses: {
+    200: {
+      description: 'A file',
+      content: { 'application/json': { schema: z.unknown() }, 'text/csv': { schema: z.string() } },
+    },
+  },
+  limits: { rate: { name: 'tasks-export', ...limits.exportRate } },
+});
+
+const mediaTypes = { json: 'application/json', csv: 'text/csv; charset=utf-8' };
+
+export function createListEndpoints(deps: Deps) {
+  const inTenant = createInTenant(deps);
+  return [
+    inTenant(list, async (c, user_id) => {
+      return c.json(await listTasks(deps, user_id, c.req.valid('query')), 200);
+    }),
+    endpoint(listOfUser, async c => {
+      const { tenant_id: tenantId, user_id: userId } = c.req.valid('param');
+      await deps.enterTenant(c.get('principal'), tenantId);
+      const user_id = userIdOf({ kind: 'endUser', tenantId, userId });
+      return c.json(await listTasks(deps, user_id, c.req.valid('query')), 200);
+    }),
+    inTenant(search, async (c, user_id) => {
+      const { q, limit, cursor } = c.req.valid('query');
+      const cursors = cursorsFor<{ start: number }>(c, deps);
+      const start = cursors.open(cursor)?.start ?? 0;
+      const { items, next } = await searchTasks(deps, user_id, q, { limit, start });
+      const data = items.map(({ user_id: _user, request_id: _request, ...found }) => found);
+      return c.json(
+        { data, next_cursor: cursors.seal(next === undefined ? undefined : { start: next }) },
+        200,
+      );
+    }),
+    inTenant(count, async (c, user_id) => {
+      return c.json(await readCounts(deps, user_id), 200);
+    }),
+    inTenant(download, async (c, user_id) => {
+      const { format } = c.req.valid('query');
+      c.header('Content-Type', mediaTypes[format]);
+      c.header('Content-Disposition', `attachment; filename="tasks.${format}"`);
+      return c.body(textStream(exportTasks(deps.store, user_id, format)), 200) as never;
+    }),
+  ] as const;
+}

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import * as limits from '../limits.ts';
+import type { Task } from '../schema.ts';
+import { createSearchIndex } from './search-index.ts';
+
+const indexOf = (...titles: string[]) => {
+  const index = createSearchIndex('epoch', 0);
+  for (const [i, title] of titles.entries()) index.put({ task_id: `${i}`, title } as Task);
+  return index;
+};
+const idsOf = async (titles: string[], query: string) =>
+  (await indexOf(...titles).find(query)).map(one => one.task_id);
+
+it('finds what has all the words, the best first', async () => {
+  const titles = ['milk', 'milk and much else that is to be bought, also honey', 'honey milk', 'honey'];
+  expect(await idsOf(titles, 'milk, honey')).toEqual(['2', '1']);
+  expect(await idsOf(titles, 'honey bread')).toEqual([]);
+});
+
+it.each(['', ' ', '-', '\u0301'])('finds nothing for %j', async query => {
+  expect(await idsOf(['milk'], query)).toEqual([]);
+});
+
+it('takes no notice of accents alone, of words that stand twice, or of ligatures', async () => {
+  expect(await idsOf(['Café ㈱'], 'cafe \u0301 CAFÉ ㈱')).toEqual(['0']);
+});
+
+it('looks for so many words and no more, whatever stands between them', async () => {
+  const words = Array.from({ length: limits.searchTerms }, (_, i) => `word${String.fromCharCode(97 + i)}`);
+  const title = words.join(' ');
+  for (const between of [' ', '-', '/', '\u2003'])
+    expect(await idsOf([title], [...words, 'nowhere'].join(between))).toEqual(['0']);
+  expect(await idsOf([title], ['nowhere', ...words].join('-'))).toEqual([]);
+});
+
+it('lets others have a turn between two words', async () => {
+  const index = indexOf('milk and honey');
+  const turns: string[] = [];
+  setImmediate(() => turns.push('another'));
+  await index.find('milk honey').then(() => turns.push('found'));
+  expect(turns).toEqual(['another', 'found']);
+});
+
+it.each([
+  ['mlik', 'milk'],
+  ['imlk', 'milk'],
+  ['mikl', 'Milk'],
+  ['cfaé', 'café'],
+  ['adress', 'address'],
+  ['ktichne', 'kitchen'], // two pairs
+  ['kitchne', 'kitchens'], // a pair, and a letter that is missing
+  ['😀😁mlik', '😀😁milk'],
+])('finds, for %s, the word that was meant: %s', async (query, title) => {
+  expect(await idsOf([title, 'something else'], query)).toEqual(['0']);
+});
+
+it('puts the word as it was typed before one with its letters in another order', async () => {
+  expect(await idsOf(['from', 'form', 'formal', 'firm'], 'form')).toEqual(['1', '2', '0', '3']);
+});
+
+it('does not take two mistakes in a short word, or any in a very short one', async () => {
+  expect(await idsOf(['milk'], 'lmki')).toEqual([]);
+  expect(await idsOf(['tea'], 'tae')).toEqual([]);
+});

@@ -1,0 +1,110 @@
+import { createKeyedLock, nextTurn } from '@stak/kit';
+import type { CommitDeps } from '../edit/commit.ts';
+import { tasksErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import type { Task } from '../schema.ts';
+import { currentTally, readEntries } from '../sync/changes.ts';
+import { allTasks, type Tally } from '../tables.ts';
+import { readTasks } from './access-patterns.ts';
+import { createSearchIndex, type Found, type SearchIndex } from './search-index.ts';
+
+export type Search = {
+  // The best first. What was written before the call is found by it.
+  find(userId: string, query: string): Promise<Found[]>;
+  // Told by the stream that a user's tasks have changed.
+  refresh(userId: string): Promise<void>;
+  // Also what is being read meanwhile.
+  forget(userId: string): Promise<void>;
+  users(): number;
+  chars(): number;
+};
+
+// Indexes of the users who searched last. One is built from the table when it is asked for, and follows the user's
+// changes by their numbers: however they come, late or twice or not at all, it ends where the table is.
+export function createSearch(deps: CommitDeps, mostChars = limits.searchChars): Search {
+  const indexes = new Map<string, SearchIndex>(); // the least recently used first
+  const lock = createKeyedLock();
+
+  async function current(user_id: string): Promise<SearchIndex> {
+    const tally = await currentTally(deps, user_id);
+    const known = indexes.get(user_id);
+    const isSame = known?.epoch === tally.epoch && known.seq <= tally.seq;
+    const index =
+      (isSame && (await catchUp(deps, user_id, known, tally))) || (await build(deps, user_id, tally));
+    indexes.delete(user_id);
+    indexes.set(user_id, index);
+    evict(user_id);
+    return index;
+  }
+
+  function evict(keptId: string): void {
+    let total = chars();
+    for (const [user_id, index] of indexes) {
+      if (total <= mostChars) return;
+      if (user_id === keptId) continue;
+      total -= index.chars();
+      indexes.delete(user_id);
+    }
+  }
+
+  const chars = () => [...indexes.values()].reduce((sum, index) => sum + index.chars(), 0);
+
+  return {
+    find: (userId, query) => lock.run([userId], async () => (await current(userId)).find(query)),
+    async refresh(userId) {
+      if (indexes.has(userId)) await lock.run([userId], () => current(userId));
+    },
+    forget: userId => lock.run([userId], async () => void indexes.delete(userId)),
+    users: () => indexes.size,
+    chars,
+  };
+}
+
+async function build({ store }: CommitDeps, user_id: string, tally: Tally): Promise<SearchIndex> {
+  const index = createSearchIndex(tally.epoch, tally.seq);
+  let added = 0;
+  for await (const one of store.all(allTasks, { user_id }, { consistent: true })) {
+    index.put(one as Task);
+    // Others are served meanwhile.
+    if (++added % limits.searchChunk === 0) await nextTurn();
+  }
+  return index;
+}
+
+// Undefined if there are changes it can no longer learn of.
+async function catchUp(
+  { store }: CommitDeps,
+  user_id: string,
+  index: SearchIndex,
+  { seq }: Tally,
+): Promise<SearchIndex | undefined> {
+  try {
+    while (index.seq < seq) {
+      const entries = await readEntries(store, user_id, index.seq, seq);
+      const ids = [...new Set(entries.flatMap(entry => entry.task_ids))];
+      const found = await readTasks(store, user_id, ids, true);
+      for (const id of ids) index.remove(id);
+      for (const one of found) index.put(one);
+      index.seq = entries.at(-1)!.seq;
+    }
+    return index;
+  } catch (error) {
+    if (tasksErrors.includes(error) && error.code === 'tasks.token_expired') return undefined;
+    throw error;
+  }
+}
+
+// The document's access pattern "search tasks by title/description".
+export async function searchTasks(
+  { store, search }: Pick<CommitDeps, 'store'> & { search: Search },
+  user_id: string,
+  query: string,
+  page: { limit: number; start: number },
+): Promise<{ items: (Task & { score: number })[]; next?: number }> {
+  const found = await search.find(user_id, query);
+  const end = page.start + page.limit;
+  const scores = new Map(found.slice(page.start, end).map(({ task_id, score }) => [task_id, score]));
+  const tasks = await readTasks(store, user_id, [...scores.keys()]);
+  const items = tasks.map(one => ({ ...one, score: scores.get(one.task_id)! }));
+  return { items, next: end < found.length ? end : undefined };
+}

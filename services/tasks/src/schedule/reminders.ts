@@ -1,0 +1,186 @@
+import {
+  type Bell,
+  backoffMs,
+  type Clock,
+  cutText,
+  type Logger,
+  type Owners,
+  type Random,
+  watchGone,
+} from '@stak/kit';
+import { isUnavailable, type Store, tableErrors } from '@stak/table';
+import { isOpen } from '../edit/tally.ts';
+import * as limits from '../limits.ts';
+import { showTask, type Task, type WireTask } from '../schema.ts';
+import { type Reminder, reminder, remindersDue, task } from '../tables.ts';
+import { type Owner, ownerOf } from '../users/owner.ts';
+
+// A reminder may be fired more than once, when a worker dies or is late; its key is the same each time, and whoever
+// receives it takes it once.
+export type Remind = (reminder: {
+  key: string;
+  user: Owner;
+  user_id: string;
+  task: WireTask;
+  at: number; // the moment it was to be fired, in milliseconds
+  signal: AbortSignal;
+}) => Promise<void>;
+
+export type ReminderDeps = {
+  store: Store;
+  clock: Clock;
+  log: Logger;
+  owners: Owners;
+  random: Random;
+  added: Bell; // rung when there may be a new reminder
+  remind: Remind;
+};
+
+type Claimed = Reminder & { next_at: number };
+
+export const createReminderWorker = (deps: ReminderDeps) => ({
+  name: 'tasks reminders',
+  async run(signal: AbortSignal) {
+    const gone = watchGone(deps.owners, deps.added.ring);
+    try {
+      while (!signal.aborted) {
+        await gone.check(() => releaseGone(deps));
+        const nextMs = await fireDue(deps, signal);
+        const waitMs = Math.min(limits.reminderPollMs, Math.max(0, nextMs - deps.clock.now()));
+        await deps.added.wait(waitMs, signal);
+      }
+    } finally {
+      gone.stop();
+    }
+  },
+});
+
+const shards = Array.from({ length: limits.reminderShards }, (_, shard) => shard);
+
+// Makes due now what a dead process had claimed, instead of when its lease ends. The index does not say who has what,
+// so all that becomes due within a lease is looked at.
+async function releaseGone({ store, clock, owners }: ReminderDeps): Promise<void> {
+  const nowMs = clock.now();
+  const range = { after: { next_at: nowMs }, to: { next_at: nowMs + limits.reminderLeaseMs } };
+  for (const shard of shards)
+    for await (const key of store.all(remindersDue, { shard }, range)) {
+      const claimed = await store.get(reminder, key, { consistent: true });
+      if (claimed?.owner === undefined || !(await owners.isGone(claimed.owner))) continue;
+      const change = { set: { next_at: nowMs }, remove: ['owner'] as const };
+      const options = { if: { ...fencedBy(claimed), owner: claimed.owner }, current: claimed };
+      await ignoreLostLease(
+        store.update(reminder, claimed, change, { ...options, pattern: 'take over a reminder' }),
+      );
+    }
+}
+
+// Fires what is due, and tells when the next one will be.
+export async function fireDue(deps: ReminderDeps, signal: AbortSignal): Promise<number> {
+  return Math.min(...(await Promise.all(shards.map(shard => fireShard(deps, shard, signal)))));
+}
+
+async function fireShard(deps: ReminderDeps, shard: number, signal: AbortSignal): Promise<number> {
+  while (!signal.aborted) {
+    const { items } = await deps.store.query(remindersDue, { shard }, { limit: limits.reminderBatch });
+    const nowMs = deps.clock.now();
+    const due = items.filter(one => (one.next_at ?? 0) <= nowMs) as Claimed[];
+    const claimed = await Promise.all(due.map(one => handleOne(deps, one, signal)));
+    // An index that is behind shows what somebody else has claimed: that goes away by itself, later.
+    if (!claimed.includes(true)) {
+      const upcoming = items.find(one => (one.next_at ?? 0) > nowMs)?.next_at;
+      return upcoming ?? (due.length > 0 ? nowMs + limits.reminderPollMs : Number.POSITIVE_INFINITY);
+    }
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+// True if it was ours to handle.
+async function handleOne(deps: ReminderDeps, seen: Claimed, signal: AbortSignal): Promise<boolean> {
+  const mine = await claim(deps, seen);
+  if (!mine) return false;
+  const { user_id, task_id, due_at } = mine;
+  const found = await deps.store.get(
+    task,
+    { user_id, task_id },
+    { consistent: true, pattern: 'task to remind of' },
+  );
+  if (found && isStillDue(found, due_at)) {
+    const failure = await fire(deps, mine, found, signal);
+    if (failure !== undefined) {
+      await giveBack(deps, mine, failure);
+      return true;
+    }
+  }
+  await ignoreLostLease(deps.store.delete(reminder, mine, { if: fencedBy(mine), pattern: 'reminder done' }));
+  return true;
+}
+
+const isStillDue = ({ status, remind_at }: Task, dueMs: number): boolean =>
+  isOpen(status) && remind_at !== undefined && remind_at * 1000 === dueMs;
+
+// Until the lease ends nobody else sees it as due. A worker that dies leaves it to the next one.
+async function claim({ store, clock, owners }: ReminderDeps, seen: Claimed): Promise<Reminder | undefined> {
+  const leaseMs = clock.now() + limits.reminderLeaseMs;
+  return ignoreLostLease(
+    store.update(
+      reminder,
+      seen,
+      { set: { next_at: leaseMs, fence: seen.fence + 1, owner: owners.next() } },
+      { if: { ...fencedBy(seen), next_at: seen.next_at }, current: seen, pattern: 'claim reminder' },
+    ),
+  );
+}
+
+// Somebody else has it by now, or its user has changed it: what this worker knows is outdated.
+const fencedBy = ({ fence, due_at }: Reminder) => ({ fence, due_at });
+
+async function ignoreLostLease<T>(writing: Promise<T>): Promise<T | undefined> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (tableErrors.includes(error) && error.code === 'table.condition_failed') return undefined;
+    throw error;
+  }
+}
+
+async function fire(
+  { clock, remind }: ReminderDeps,
+  { user_id, task_id, due_at }: Reminder,
+  found: Task,
+  stopping: AbortSignal,
+): Promise<unknown> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([stopping, over.signal]);
+  const late = clock.sleep(limits.reminderPortMs, signal).then(() => {
+    throw new Error('the reminder was not taken in time');
+  });
+  const user = ownerOf(user_id);
+  const sent = { key: `${task_id}:${due_at}`, user, user_id, task: showTask(found), at: due_at, signal };
+  try {
+    await Promise.race([remind(sent), late]);
+    return undefined;
+  } catch (error) {
+    return error ?? new Error('the reminder was refused');
+  } finally {
+    over.abort();
+    late.catch(() => {});
+  }
+}
+
+// Tried again later; after the last attempt it leaves the index, and stays to be looked at.
+async function giveBack(deps: ReminderDeps, mine: Reminder, failure: unknown): Promise<void> {
+  const { store, clock, random, log } = deps;
+  // A store that throttles or is away is no fault of the reminder.
+  const attempts = mine.attempts + (isUnavailable(failure) ? 0 : 1);
+  const delays = { firstMs: limits.reminderRetryFirstMs, mostMs: limits.reminderRetryMostMs };
+  const delayMs = backoffMs(attempts, delays, random, 'half');
+  const isLast = attempts >= limits.reminderAttempts;
+  log.warn({ err: failure, task_id: mine.task_id, attempts, isLast }, 'a reminder could not be fired');
+  const message = failure instanceof Error ? failure.message : String(failure);
+  const noted = { attempts, failure: cutText(message, limits.failureChars) };
+  const change = isLast
+    ? { set: noted, remove: ['next_at' as const, 'owner' as const] }
+    : { set: { ...noted, next_at: clock.now() + delayMs }, remove: ['owner' as const] };
+  const options = { if: fencedBy(mine), current: mine, pattern: 'reminder failed' };
+  await ignoreLostLease(store.update(reminder, mine, change, options));
+}

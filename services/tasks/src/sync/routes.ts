@@ -1,0 +1,63 @@
+import { endpoint, json, route, sse } from '@stak/http';
+import { z } from 'zod';
+import { createInTenant, type Deps, enterUser } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { changesPage } from '../schema.ts';
+import { readChanges, tokenShape } from './changes.ts';
+import { followChanges } from './event-stream.ts';
+
+const reading = {
+  auth: 'user' as const,
+  tags: ['tasks'],
+  method: 'get' as const,
+  scope: 'read' as const,
+  endUserScope: 'tasks:read' as const,
+};
+
+const changes = route({
+  ...reading,
+  path: '/v1/tasks/changes',
+  operationId: 'tasks.changes',
+  summary: 'List the changes since a token',
+  description:
+    'Without a token, lists all tasks. Repeat the request with the returned token while `has_more` is true, and later ' +
+    'to get what is new. A token is valid for 30 days. After that the response is 410: start again without a token.',
+  request: {
+    query: z.strictObject({
+      since: z.string().regex(tokenShape, 'Not a valid token').optional(),
+      limit: z.coerce.number().int().min(1).max(limits.listItemsMost).default(limits.listItemsMost),
+    }),
+  },
+  responses: { 200: json(changesPage) },
+  problems: ['tasks.token_expired'],
+});
+
+const events = route({
+  ...reading,
+  path: '/v1/tasks/events',
+  operationId: 'tasks.events',
+  summary: 'Stream changes',
+  description:
+    'Server-sent events: `open` first, after which no change is missed; `changed` with the task; `deleted` with its id; and `resync` for a client that was away too long.',
+  responses: {
+    200: { description: 'An event stream', content: { 'text/event-stream': { schema: z.string() } } },
+  },
+});
+
+export function createSyncEndpoints(deps: Deps) {
+  const inTenant = createInTenant(deps);
+  return [
+    inTenant(changes, async (c, user_id) => {
+      const { since, limit } = c.req.valid('query');
+      return c.json(await readChanges(deps, user_id, since, limit), 200);
+    }),
+    endpoint(events, async c => {
+      const enter = () => enterUser(deps, c.get('principal'));
+      const user_id = await enter();
+      return sse(c, {
+        enter,
+        subscribe: (afterId, sink) => followChanges(deps, user_id, afterId, sink),
+      }) as never;
+    }),
+  ] as const;
+}

@@ -1,0 +1,114 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type NamedStep, type Store, write } from '@stak/table';
+import ical, { ICalEventTransparency } from 'ical-generator';
+import { type CommitDeps, commit } from '../edit/commit.ts';
+import { requireVersion } from '../edit/update.ts';
+import { tasksErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { tasksDueBetween } from '../lists/access-patterns.ts';
+import { completeList, readQueries } from '../lists/list.ts';
+import { addDays, todayIn, utcOf } from '../schedule/dates.ts';
+import type { Task } from '../schema.ts';
+import { currentTally } from '../sync/changes.ts';
+import { feed, user } from '../tables.ts';
+import { type DescribeOwner, newUser, readUser, settleEmail } from './profile.ts';
+
+// A calendar with a secret address, which is all that calendar programs know how to send. Only its hash is kept.
+
+type FeedDeps = CommitDeps & { describeOwner?: DescribeOwner };
+
+const secretBytes = 24;
+const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+
+export const feedNotFound = () => tasksErrors.create('tasks.feed_not_found', 'There is no such calendar.');
+
+// A new address; the one before, if any, is worth nothing from then on. The version is the user's.
+export async function replaceFeed(
+  deps: FeedDeps,
+  user_id: string,
+  expected?: string,
+): Promise<{ secret: string; version: number }> {
+  const secret = randomBytes(secretBytes).toString('base64url');
+  return { secret, version: await changeFeed(deps, user_id, hashOf(secret), expected) };
+}
+
+export const revokeFeed = (deps: FeedDeps, user_id: string, expected?: string): Promise<number> =>
+  changeFeed(deps, user_id, undefined, expected);
+
+function changeFeed(
+  deps: FeedDeps,
+  user_id: string,
+  feed_hash: string | undefined,
+  expected: string | undefined,
+): Promise<number> {
+  return commit(deps, user_id, 'change calendar feed', async ({ nowS }) => {
+    const found = await readUser(deps.store, user_id, true);
+    const known = found ?? (await newUser(deps, user_id));
+    const old = known.feed_hash;
+    requireVersion(known.version, expected);
+    if (feed_hash === undefined && old === undefined) throw feedNotFound();
+    const settled = await settleEmail(deps.store, found?.email, { ...known, updated_at: nowS });
+    const { version, feed_hash: _, ...after } = settled.after;
+    const input = { ...after, ...(feed_hash !== undefined && { feed_hash }) };
+    const steps: NamedStep[] = [
+      ['user', write.put(user, input, found ? { ifVersion: version } : { ifAbsent: true })],
+      ...settled.steps,
+    ];
+    if (old !== undefined) steps.push(['old feed', write.delete(feed, { feed_hash: old })]);
+    if (feed_hash !== undefined)
+      steps.push(['new feed', write.put(feed, { feed_hash, user_id, created_at: nowS }, { ifAbsent: true })]);
+    return { answer: version + 1, steps };
+  });
+}
+
+export async function findFeed(store: Store, secret: string): Promise<string> {
+  const found = await store.get(feed, { feed_hash: hashOf(secret) }, { pattern: 'calendar feed' });
+  if (!found) throw feedNotFound();
+  return found.user_id;
+}
+
+// Names the state of everything the calendar shows.
+export async function feedVersion(deps: CommitDeps, user_id: string): Promise<string> {
+  const { epoch, seq } = await currentTally(deps, user_id);
+  return `${epoch}${seq}`;
+}
+
+export async function readFeed(deps: CommitDeps, user_id: string): Promise<string> {
+  const { time_zone } = await currentTally(deps, user_id);
+  const from = addDays(todayIn(time_zone, deps.clock.now()), -limits.feedPastDays);
+  const reading = { store: deps.store, user_id };
+  const filter = [{ kind: 'oneOf', attribute: 'status', values: ['cancelled'], not: true }] as const;
+  const { items } = await readQueries(tasksDueBetween({ ...reading, filter }, { from }), limits.feedEvents);
+  return calendarText(await completeList(reading, items, filter));
+}
+
+// Tasks as all-day events: hardly any calendar shows the to-dos of a feed it subscribes to.
+export function calendarText(tasks: readonly Task[]): string {
+  const calendar = ical({ name: 'Tasks', prodId: { company: 'Stak', product: 'Tasks' } });
+  for (const task of tasks) {
+    if (task.due_date === undefined) continue;
+    calendar.createEvent({
+      id: `${task.task_id}@stak`,
+      start: new Date(utcOf(task.due_date)),
+      allDay: true,
+      summary: task.status === 'completed' ? `✓ ${task.title}` : task.title,
+      description: task.description ?? null,
+      categories: [task.category ?? [], task.labels ?? []].flat().map(name => ({ name })),
+      transparency: ICalEventTransparency.TRANSPARENT, // a task does not make its user busy all day
+      sequence: task.version,
+      created: new Date(task.created_at * 1000),
+      lastModified: new Date(task.updated_at * 1000),
+      stamp: new Date(task.updated_at * 1000),
+      repeating: repetitionOf(task),
+    });
+  }
+  return calendar.toString();
+}
+
+// A COUNT counts from the first of the series. A calendar would count from the task it sees, and show too many: it sees
+// a later one alone.
+function repetitionOf({ recurrence, due_date, series_start }: Task): string | null {
+  if (recurrence === undefined) return null;
+  const isMiscounted = due_date !== series_start && recurrence.includes('COUNT=');
+  return isMiscounted ? null : `RRULE:${recurrence}`;
+}

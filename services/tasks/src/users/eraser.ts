@@ -1,0 +1,109 @@
+import { type AnyEntity, type Store, type WriteStep, write } from '@stak/table';
+import * as limits from '../limits.ts';
+import type { Search } from '../lists/search.ts';
+import {
+  allTasks,
+  change,
+  changesOfUser,
+  emailLock,
+  expiriesOfUser,
+  expiry,
+  feed,
+  idempotency,
+  member,
+  membersOfTenant,
+  reminder,
+  remindersOfUser,
+  tally,
+  task,
+  trashed,
+  trashOfUser,
+  user,
+} from '../tables.ts';
+import { type Owner, ownerOf, userIdOf } from './owner.ts';
+import { emailLockOf, readUser } from './profile.ts';
+
+export type Progress = 'done' | 'more';
+
+// Everything a user left here, a bounded amount at a time. Called again until it is done, after whatever happened in
+// between: what is gone is not found again.
+export function createEraser({ store, search }: { store: Store; search: Search }) {
+  const eraseOwner = async (owner: Owner): Promise<Progress> => {
+    const user_id = userIdOf(owner);
+    await search.forget(user_id);
+    if ((await eraseSome(store, user_id)) === 'more') return 'more';
+    await eraseLast(store, user_id);
+    if (owner.kind === 'endUser') await store.delete(member, { tenant_id: owner.tenantId, user_id });
+    return 'done';
+  };
+  return {
+    name: 'tasks',
+    eraseAccount: (accountId: string) => eraseOwner({ kind: 'account', accountId }),
+    eraseUser: (tenantId: string, userId: string) => eraseOwner({ kind: 'endUser', tenantId, userId }),
+    // Users of a tenant are found by its own list of them, one after the other.
+    async eraseTenant(tenantId: string): Promise<Progress> {
+      const { items } = await store.query(membersOfTenant, { tenant_id: tenantId }, { limit: 1 });
+      const [first] = items;
+      if (!first) return 'done';
+      await eraseOwner(ownerOf(first.user_id));
+      return 'more';
+    },
+    exportUser: (tenantId: string, userId: string) =>
+      exportOwner(store, userIdOf({ kind: 'endUser', tenantId, userId })),
+    exportAccount: (accountId: string) => exportOwner(store, userIdOf({ kind: 'account', accountId })),
+  };
+}
+
+type Erasable = { user_id: string };
+type Page = { limit: number; consistent: true };
+type Source = (store: Store, key: Erasable, page: Page) => Promise<WriteStep[]>;
+
+const remove = (entity: AnyEntity, items: readonly object[]): WriteStep[] =>
+  items.map(item => write.delete(entity, item as never));
+
+// The answer that was kept for a task's creation holds its text, too.
+const withRecords = (items: readonly { request_id?: string }[]): WriteStep[] =>
+  remove(
+    idempotency,
+    items.filter(item => item.request_id !== undefined),
+  );
+
+const sources: readonly Source[] = [
+  async (store, key, page) => {
+    const { items } = await store.query(allTasks, key, page);
+    return [...remove(task, items), ...withRecords(items)];
+  },
+  async (store, key, page) => {
+    const { items } = await store.query(trashOfUser, key, page);
+    return [...remove(trashed, items), ...withRecords(items)];
+  },
+  async (store, key, page) => remove(reminder, (await store.query(remindersOfUser, key, page)).items),
+  async (store, key, page) => remove(expiry, (await store.query(expiriesOfUser, key, page)).items),
+  async (store, key, page) => remove(change, (await store.query(changesOfUser, key, page)).items),
+];
+
+async function eraseSome(store: Store, user_id: string): Promise<Progress> {
+  const page: Page = { limit: limits.eraseItems, consistent: true };
+  for (const source of sources) {
+    const steps = await source(store, { user_id }, page);
+    if (steps.length === 0) continue;
+    await store.batchWrite(steps, { pattern: 'erase user' });
+    return 'more';
+  }
+  return 'done';
+}
+
+async function eraseLast(store: Store, user_id: string): Promise<void> {
+  const found = await readUser(store, user_id, true);
+  if (found?.email !== undefined) await store.delete(emailLock, emailLockOf(user_id, found.email));
+  if (found?.feed_hash !== undefined) await store.delete(feed, { feed_hash: found.feed_hash });
+  await store.delete(tally, { user_id });
+  await store.delete(user, { user_id });
+}
+
+async function* exportOwner(store: Store, user_id: string): AsyncGenerator<{ kind: string; item: unknown }> {
+  const found = await readUser(store, user_id, true);
+  if (found) yield { kind: 'profile', item: found };
+  for await (const item of store.all(allTasks, { user_id })) yield { kind: 'task', item };
+  for await (const item of store.all(trashOfUser, { user_id })) yield { kind: 'trashed task', item };
+}

@@ -1,0 +1,120 @@
+import { empty, endpoint, etagOf, expectedVersion, json, route } from '@stak/http';
+import { z } from 'zod';
+import { createInTenant, type Deps, enterUser } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { feedAddress, profile, profilePatch } from '../schema.ts';
+import { feedNotFound, feedVersion, findFeed, readFeed, replaceFeed, revokeFeed } from './calendar-feed.ts';
+import { ownerOf } from './owner.ts';
+import { getUser, showUser, updateUser } from './profile.ts';
+
+const own = { auth: 'user' as const, tags: ['tasks'] };
+const reading = { scope: 'read', endUserScope: 'tasks:read' } as const;
+const writing = { scope: 'write', endUserScope: 'tasks:write' } as const;
+
+const me = route({
+  ...own,
+  method: 'get',
+  path: '/v1/tasks/me',
+  ...reading,
+  operationId: 'tasks.me',
+  summary: "Get the caller's profile",
+  description: 'Holds the time zone, and how many days completed tasks are kept.',
+  responses: { 200: json(profile) },
+});
+
+const updateMe = route({
+  ...own,
+  method: 'patch',
+  path: '/v1/tasks/me',
+  ...writing,
+  conditional: 'optional',
+  operationId: 'tasks.updateMe',
+  summary: "Update the caller's profile",
+  description:
+    'A new time zone moves the reminders, and a new number of days the expiry of completed tasks, a moment later.',
+  request: { body: json(profilePatch) },
+  responses: { 200: json(profile) },
+  problems: ['tasks.email_taken'],
+});
+
+const putFeed = route({
+  ...own,
+  method: 'put',
+  path: '/v1/tasks/feed',
+  ...writing,
+  conditional: 'optional',
+  operationId: 'tasks.replaceFeed',
+  summary: 'Create a new secret address for the calendar',
+  description: 'The previous address stops working.',
+  responses: { 200: json(feedAddress) },
+});
+
+const deleteFeed = route({
+  ...own,
+  method: 'delete',
+  path: '/v1/tasks/feed',
+  ...writing,
+  conditional: 'optional',
+  operationId: 'tasks.revokeFeed',
+  summary: 'Revoke the address of the calendar',
+  responses: { 204: empty() },
+  problems: ['tasks.feed_not_found'],
+});
+
+const showFeed = route({
+  method: 'get',
+  path: '/v1/tasks/feeds/{file}',
+  auth: 'public',
+  tags: ['tasks'],
+  operationId: 'tasks.feed',
+  summary: 'Get the tasks with a due date as a calendar',
+  description: 'The address itself is the secret.',
+  request: { params: z.strictObject({ file: z.string().regex(/^[A-Za-z0-9_-]{32}\.ics$/) }) },
+  responses: { 200: { description: 'iCalendar', content: { 'text/calendar': { schema: z.string() } } } },
+  problems: ['tasks.feed_not_found'],
+  limits: { rate: { name: 'tasks-feed', ...limits.feedRate, by: 'path' } },
+});
+
+export function createUserEndpoints(deps: Deps) {
+  const inTenant = createInTenant(deps);
+  return [
+    inTenant(me, async (c, user_id) => {
+      const found = await getUser(deps, user_id);
+      c.header('ETag', etagOf(found.version));
+      return c.json(showUser(found), 200);
+    }),
+    inTenant(updateMe, async (c, user_id) => {
+      const updated = await updateUser(deps, user_id, c.req.valid('json'), expectedVersion(c));
+      c.header('ETag', etagOf(updated.version));
+      return c.json(showUser(updated), 200);
+    }),
+    inTenant(putFeed, async (c, user_id) => {
+      const { secret, version } = await replaceFeed(deps, user_id, expectedVersion(c));
+      c.header('ETag', etagOf(version));
+      return c.json({ address: `${deps.publicUrl}/v1/tasks/feeds/${secret}.ics` }, 200);
+    }),
+    inTenant(deleteFeed, async (c, user_id) => {
+      await revokeFeed(deps, user_id, expectedVersion(c));
+      return c.body(null, 204);
+    }),
+    endpoint(showFeed, async c => {
+      const user_id = await findFeed(deps.store, c.req.valid('param').file.replace('.ics', ''));
+      await enterOwner(deps, user_id);
+      const version = etagOf(await feedVersion(deps, user_id));
+      c.header('ETag', version);
+      // Calendar programs poll, and there is rarely anything new.
+      if (c.req.header('if-none-match') === version) return c.body(null, 304) as never;
+      c.header('Content-Type', 'text/calendar; charset=utf-8');
+      return c.body(await readFeed(deps, user_id), 200) as never;
+    }),
+  ] as const;
+}
+
+// The calendar of a suspended tenant is not found.
+async function enterOwner(deps: Deps, user_id: string): Promise<void> {
+  const owner = ownerOf(user_id);
+  if (owner.kind === 'account') return;
+  await enterUser(deps, { ...owner, scope: 'read' }).catch(() => {
+    throw feedNotFound();
+  });
+}

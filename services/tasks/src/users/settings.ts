@@ -1,0 +1,40 @@
+import { type CommitDeps, commit } from '../edit/commit.ts';
+import { createDraft } from '../edit/draft.ts';
+import * as limits from '../limits.ts';
+import { allTasks, type StoredUser } from '../tables.ts';
+
+// Another time zone moves reminders, another retention the end of completed tasks. The tasks follow from the stream:
+// a change that is delivered twice finds nothing left to do.
+export async function followSettings(
+  deps: CommitDeps,
+  before: StoredUser | undefined,
+  after: StoredUser,
+): Promise<void> {
+  const isSame =
+    (before?.time_zone ?? 'UTC') === after.time_zone && before?.retention_days === after.retention_days;
+  if (isSame) return;
+  const { user_id } = after;
+  let ids: string[] = [];
+  const flush = async () => {
+    if (ids.length > 0) await restamp(deps, user_id, ids);
+    ids = [];
+  };
+  for await (const { task_id, completed_at, reminder } of deps.store.all(
+    allTasks,
+    { user_id },
+    { consistent: true },
+  )) {
+    if (completed_at === null && reminder === undefined) continue;
+    ids.push(task_id);
+    if (ids.length === limits.restampTasks) await flush();
+  }
+  await flush();
+}
+
+function restamp(deps: CommitDeps, user_id: string, ids: readonly string[]): Promise<void> {
+  return commit(deps, user_id, 'follow settings', async view => {
+    const draft = createDraft(deps, view);
+    for (const task of await draft.find(ids)) draft.put({ ...task, ttl: undefined });
+    return { answer: undefined, taskChanges: draft.taskChanges() };
+  });
+}
