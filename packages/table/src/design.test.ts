@@ -70,9 +70,9 @@ describe('a table that lists its entities', () => {
     const shared = (name: string, kind: string) =>
       entity(keys, { name, kind, schema, key: { partition: 'x#{a}', sort: '{b}' }, sharesKeys: true });
     defineTable(keys, { entities: [shared('x', 'X'), shared('y', 'Y')], queries: [] });
-    expect(() =>
-      defineTable(keys, { entities: [shared('x', 'X'), shared('y', 'X')], queries: [] }),
-    ).toThrow('no kind tells them apart');
+    expect(() => defineTable(keys, { entities: [shared('x', 'X'), shared('y', 'X')], queries: [] })).toThrow(
+      'no kind tells them apart',
+    );
   });
 
   it('is refused where a query stands twice, or reads what is not listed', () => {
