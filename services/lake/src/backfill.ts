@@ -1,5 +1,5 @@
 import type { Attributes, DynamoClient } from '@stak/table';
-import { type BronzeFile, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
+import { type BronzeFile, bronzeFormat, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
 import * as limits from './limits.ts';
 import type { Backfill } from './manifest-state.ts';
 import type { Part } from './parts.ts';
@@ -89,7 +89,7 @@ async function writePage(
     const path = bronzePath(plan.table.name, entity, day, `snapshot-${generation}-${segment}-${page}`);
     const body = await encodeRows(some, 'snapshot', generation);
     await objects.put(path, body);
-    const about = { rows: some.length, bytes: body.length, firstAt: firstAt(some) };
+    const about = { rows: some.length, bytes: body.length, firstAt: firstAt(some), format: bronzeFormat };
     files.push({ path, entity, day, isChained: false, ...about });
   }
   return files;

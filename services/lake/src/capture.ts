@@ -2,7 +2,7 @@ import assert from 'node:assert';
 import { type Clock, type Logger, nextTurn } from '@stak/kit';
 import { type Change, type Subscription, subscribe } from '@stak/streams';
 import type { AnyEntity } from '@stak/table';
-import { type BronzeFile, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
+import { type BronzeFile, bronzeFormat, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
 import { type NewLetter, writeLetter } from './dead-letters.ts';
 import * as limits from './limits.ts';
 import type { Manifest } from './manifest.ts';
@@ -116,7 +116,8 @@ export async function writeFiles(
       if (!written.has(version)) await objects.put(path, body);
       written.add(version);
       const isChained = rows.every(row => row.isChained);
-      return { path, entity, day, rows: rows.length, bytes: body.length, isChained, firstAt: firstAt(rows) };
+      const about = { rows: rows.length, bytes: body.length, firstAt: firstAt(rows), format: bronzeFormat };
+      return { path, entity, day, isChained, ...about };
     }),
   );
 }

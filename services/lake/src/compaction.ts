@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { signatureOf } from './columns.ts';
-import { type CurrentSources, currentImages, flatten, isPresent } from './current-sql.ts';
+import { type CurrentSources, currentImages, isPresent, silverFormat, silverRows } from './current-sql.ts';
 import { type GoldDeps, goldNames, insightsOf, writeGold } from './gold.ts';
 import { type Insight, insightSignature } from './insight.ts';
 import * as limits from './limits.ts';
@@ -19,6 +19,7 @@ export function isDue(part: Part, state: State, entity: string, insights: readon
   const isOutdated =
     silver !== undefined &&
     (silver.signature !== signatureOf(columnsFor(part, entity)) ||
+      silver.format !== silverFormat ||
       silver.generation !== state.completeGeneration);
   const lacksGold = insightsOf(part, entity, insights).some(insight =>
     goldNames(insight).some(({ name }) => state.gold[name]?.signature !== insightSignature(insight)),
@@ -61,7 +62,7 @@ export async function compactEntity(part: Part, entity: string, deps: GoldDeps):
     await objects.putFile(path, file);
     const { version: through, generation } = before;
     const signature = signatureOf(sources.columns);
-    const silver: SilverFile = { path, rows, bytes, through, generation, signature };
+    const silver: SilverFile = { path, rows, bytes, through, generation, signature, format: silverFormat };
     return { silver, gold };
   });
 
@@ -95,7 +96,7 @@ async function writeSilver<T>(
       scratch,
       prepare: [
         // Sorted before they have their columns: rows twice as wide would not fit into memory, nor onto the disk as fast.
-        `copy (${flatten(rows, sources.columns)})
+        `copy (${silverRows(rows, sources.columns)})
          to ${quoteText(file)} (format parquet, row_group_size ${limits.rowGroupRows})`,
       ],
       sql: `select count(*) from read_parquet(${quoteText(file)})`,

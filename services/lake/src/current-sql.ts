@@ -41,6 +41,17 @@ const structureOf = (columns: readonly Column[]): string =>
 const names = (columns: readonly Column[]): string =>
   [...systemColumns, ...columns.map(({ name }) => quoteName(name))].join(', ');
 
+// Lists and objects are text in silver's files: JSON is a type of its own in Parquet, which few readers know.
+export const silverFormat = 2;
+const jsonAs = (type: 'varchar' | 'json', columns: readonly Column[]): string => {
+  const some = columns.filter(column => column.type === 'JSON').map(({ name }) => quoteName(name));
+  return some.length === 0
+    ? '*'
+    : `* replace (${some.map(name => `${name}::${type} as ${name}`).join(', ')})`;
+};
+export const silverRows = (rows: string, columns: readonly Column[]): string =>
+  `select ${jsonAs('varchar', columns)} from (${flatten(rows, columns)})`;
+
 // Adds the entity's columns to rows that have its image.
 export function flatten(rows: string, columns: readonly Column[]): string {
   if (columns.length === 0) return `select ${names([])} from (${rows})`;
@@ -61,7 +72,7 @@ export function currentRows(sources: CurrentSources, scope = 'true'): string {
   const settled =
     silver &&
     (silver.isFlat
-      ? `select ${names(columns)} from ${readFiles([silver.path])}`
+      ? `select ${jsonAs('json', columns)} from (select ${names(columns)} from ${readFiles([silver.path])})`
       : flatten(`from ${readFiles([silver.path])}`, columns));
   if (recent.length === 0)
     return `select * from (${settled ?? nothing(columns)}) where (${scope}) and ${isAlive(generation)}`;

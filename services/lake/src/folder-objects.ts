@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, mkdir, open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as limits from './limits.ts';
 import { checkKey, type ObjectStore, type StoredObject } from './objects.ts';
 
@@ -54,6 +54,17 @@ export function folderObjects(folder: string): ObjectStore {
 
   return {
     get: key => readFile(pathOf(key)).catch(orMissing),
+    async getRange(key, start, end) {
+      const file = await open(pathOf(key), 'r').catch(orMissing);
+      if (!file) return undefined;
+      try {
+        const body = Buffer.alloc(Math.max(0, end - start));
+        const { bytesRead } = await file.read(body, 0, body.length, start);
+        return body.subarray(0, bytesRead);
+      } finally {
+        await file.close();
+      }
+    },
     async put(key, body) {
       const path = pathOf(key);
       await withDraft(async draft => {
@@ -94,6 +105,7 @@ export function folderObjects(folder: string): ObjectStore {
       const path = pathOf(key);
       return (await stat(path).catch(orMissing)) && path;
     },
+    locationOf: async key => `file://${resolve(pathOf(key))}`,
     async putFile(key, path) {
       const target = pathOf(key);
       await withDraft(async draft => {

@@ -12,7 +12,11 @@ import { quoteText } from './sql-text.ts';
 
 export type GoldDeps = { duck: Duck; insights: readonly Insight[]; scratch: string };
 
-export const insightsOf = ({ plan }: Part, entity: string, insights: readonly Insight[]): Insight[] =>
+export const insightsOf = (
+  { plan }: Pick<Part, 'plan'>,
+  entity: string,
+  insights: readonly Insight[],
+): Insight[] =>
   insights.filter(one => one.entity.table.name === plan.table.name && one.entity.name === entity);
 
 // Sums over what is there are made anew; sums over changes, and over what expired, go on from those before.

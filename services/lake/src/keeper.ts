@@ -49,6 +49,7 @@ export function createKeeper(deps: KeeperDeps) {
   async function findWork(part: Part, signal?: AbortSignal): Promise<(() => Promise<unknown>) | undefined> {
     const state = await part.manifest.read();
     if (suspects.has(part)) return () => findLost(part);
+    if (part.tables.isDue(state)) return () => publishTables(part);
     if (needsBackfill(state))
       return async () => {
         await beginBackfill(part);
@@ -63,6 +64,16 @@ export function createKeeper(deps: KeeperDeps) {
     return undefined;
   }
 
+  // A file that is lost is found missing here first.
+  async function publishTables(part: Part): Promise<void> {
+    try {
+      await part.tables.publish(await part.manifest.read());
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      suspects.add(part);
+    }
+  }
+
   async function sweep(part: Part): Promise<void> {
     sweptAt.set(part, clock.now());
     // What was repaired came with a new process, so the first sweep of each tries them again.
@@ -70,6 +81,7 @@ export function createKeeper(deps: KeeperDeps) {
     await dropOldFiles(part, bronzeDays);
     await findLost(part);
     await deleteOrphans(part);
+    await part.tables.sweep(await part.manifest.read());
   }
 
   async function findLost(part: Part): Promise<void> {
@@ -98,8 +110,12 @@ export function createKeeper(deps: KeeperDeps) {
     const { name } = part.plan.table;
     try {
       const work = await findWork(part, signal);
-      if (!work) return false;
-      if (!(await takeLease({ ...lease, owner }, name))) return undefined;
+      // Nothing else is to be done, and its tables are not written yet because they were a moment ago.
+      if (!work) return part.tables.isBehind(await part.manifest.read()) ? undefined : false;
+      if (!(await takeLease({ ...lease, owner }, name))) {
+        part.tables.postpone();
+        return undefined;
+      }
       await doWork(part, work);
       return true;
     } catch (error) {

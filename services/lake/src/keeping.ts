@@ -7,6 +7,7 @@ import { captureChanges, subscriptionName } from './capture.ts';
 import { createKeepingDuck, type Duck } from './duck.ts';
 import { createEraser } from './eraser.ts';
 import { lakeErrors } from './errors.ts';
+import { createLakeTables } from './iceberg/lake-tables.ts';
 import type { Insight } from './insight.ts';
 import { createKeeper } from './keeper.ts';
 import * as limits from './limits.ts';
@@ -49,10 +50,18 @@ export type KeeperDeps = LakeBase & {
   duck?: Duck;
 };
 
-export const openParts = ({ tables, objects, clock, ids, log }: LakeBase): Part[] =>
+export const openParts = ({ tables, objects, clock, ids, log, insights = [] }: LakeBase): Part[] =>
   tables.map(table => {
     const plan = planOf(table);
-    return { plan, objects, clock, ids, log, manifest: openManifest(objects, plan.table.name, clock) };
+    return {
+      plan,
+      objects,
+      clock,
+      ids,
+      log,
+      manifest: openManifest(objects, plan.table.name, clock),
+      tables: createLakeTables({ plan, objects, clock, insights }),
+    };
   });
 
 // Captures, compacts, heals, erases, and answers nobody.

@@ -68,3 +68,11 @@ export const queryTurns = { atOnce: guestProcesses, perAccount: 5, waiting: 200 
 // Of insights: each takes milliseconds, and a console asks for a dozen at once.
 export const insightTurns = { atOnce: 4, perAccount: 50, waiting: 1000 };
 export const conflicts = 20; // of one put in a bucket; each means that another put of the key was under way
+
+// Tables of Iceberg beside the lake's own manifest.
+export const icebergMs = 5_000; // between two snapshots of a table: each is four objects, however much has changed
+export const icebergSnapshots = 100; // of a table that only grows; where files are replaced they end with those
+export const icebergManifests = 50; // of a snapshot, before its files are listed in one
+export const icebergMetadataKept = 20; // versions of a table's metadata, for readers that have just looked
+export const icebergReads = 8; // ends of new files that are read at a time
+export const icebergOrphanMs = 60 * 60_000; // a manifest that no snapshot names, and none will

@@ -13,6 +13,7 @@ export type SilverFile = {
   through: number; // the last commit whose bronze is in it
   generation: number; // of the backfill that was complete
   signature: string; // of its columns
+  format?: number; // of how they are written
 };
 // Running sums go on from those before; the others are made anew from silver.
 export type GoldFile = {

@@ -5,6 +5,8 @@ export type StoredObject = { key: string; bytes: number; changedAt: number };
 
 export type ObjectStore = {
   get(key: string): Promise<Uint8Array | undefined>;
+  // Bytes from `start` up to, and without, `end`.
+  getRange(key: string, start: number, end: number): Promise<Uint8Array | undefined>;
   // On disk, or in the bucket, when it resolves.
   put(key: string, body: Uint8Array): Promise<void>;
   // False if there is an object of that name: of several writers, one wins.
@@ -15,6 +17,8 @@ export type ObjectStore = {
   delete(key: string): Promise<void>;
   // A file on this machine with the object's content, for whoever reads files only. Undefined if there is none.
   locate(key: string): Promise<string | undefined>;
+  // Its address for others who can read the folder or the bucket, whether it is there or not.
+  locationOf(key: string): Promise<string>;
   // The content of a file on this machine, which is gone afterwards.
   putFile(key: string, path: string): Promise<void>;
 };

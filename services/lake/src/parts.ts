@@ -2,6 +2,7 @@ import type { Clock, Ids, Logger } from '@stak/kit';
 import { type Column, columnsOf, signatureOf } from './columns.ts';
 import type { CurrentSources } from './current-sql.ts';
 import { DuckError } from './duck.ts';
+import type { LakeTables } from './iceberg/lake-tables.ts';
 import type { Manifest } from './manifest.ts';
 import { recentFiles, type State } from './manifest-state.ts';
 import type { ObjectStore } from './objects.ts';
@@ -11,6 +12,7 @@ import type { FollowedEntity, Plan } from './tables.ts';
 export type Part = {
   readonly plan: Plan;
   readonly manifest: Manifest;
+  readonly tables: LakeTables; // the same for engines that read Iceberg
   readonly objects: ObjectStore;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -1,4 +1,4 @@
-import { dayOf } from './bronze-file.ts';
+import { dayOf, hasBronzeFormat } from './bronze-file.ts';
 import * as limits from './limits.ts';
 import { type ListedFile, namedFiles, type State } from './manifest-state.ts';
 import { keyPart } from './objects.ts';
@@ -21,6 +21,8 @@ export function smallFiles(part: Part, state: State): ListedFile[] | undefined {
       files: [],
       most: isHistory ? limits.smallFiles : limits.recentFiles,
     };
+    // Files of earlier versions are written anew, however few there are.
+    if (!hasBronzeFormat(file)) group.most = 1;
     group.files.push(file);
     groups.set(name, group);
   }
@@ -54,7 +56,9 @@ export const hasGarbage = (part: Part, state: State): boolean =>
 // Objects that the manifest has let go of, once nobody can be reading them.
 export async function deleteGarbage(part: Part, olderThanMs: number): Promise<void> {
   const { manifest, objects, clock } = part;
-  const deleted = garbageOf(part, await manifest.read(), olderThanMs);
+  const state = await manifest.read();
+  const deleted = garbageOf(part, state, olderThanMs);
+  if (deleted.length > 0) await part.tables.letGo(state, deleted, clock.now() - olderThanMs);
   for (const path of deleted) await objects.delete(path);
   if (deleted.length > 0) await manifest.commit(() => ({ at: clock.now(), deleted }));
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bronzePath } from './bronze-file.ts';
+import { bronzeFormat, bronzePath } from './bronze-file.ts';
 import type { Duck } from './duck.ts';
 import type { ListedFile } from './manifest-state.ts';
 import { locateAll, type Part } from './parts.ts';
@@ -41,7 +41,7 @@ export async function rewriteFiles(
     await objects.putFile(path, file);
     const isChained = files.every(one => one.isChained);
     const firstAt = Math.min(...files.map(one => one.firstAt));
-    return { path, entity, day, rows, bytes, isChained, firstAt, commit };
+    return { path, entity, day, rows, bytes, isChained, firstAt, format: bronzeFormat, commit };
   } finally {
     await rm(file, { force: true });
   }

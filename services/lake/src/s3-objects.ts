@@ -68,10 +68,10 @@ export function s3Objects({
   const copyOf = ({ Key }: { Key: string }) =>
     join(cache, `${createHash('sha256').update(Key).digest('hex')}.parquet`);
 
-  async function read(key: string): Promise<Readable | undefined> {
+  async function read(key: string, Range?: string): Promise<Readable | undefined> {
     const { client, sdk, object } = await at(key);
     try {
-      const { Body } = await client.send(new sdk.GetObjectCommand(object));
+      const { Body } = await client.send(new sdk.GetObjectCommand({ ...object, ...(Range && { Range }) }));
       return Body as Readable | undefined;
     } catch (error) {
       if (nameOf(error) === 'NoSuchKey' || statusOf(error) === 404) return undefined;
@@ -80,12 +80,11 @@ export function s3Objects({
   }
 
   return {
-    async get(key) {
-      const body = await read(key);
-      if (!body) return undefined;
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of body) chunks.push(chunk as Uint8Array);
-      return Buffer.concat(chunks);
+    get: async key => collect(await read(key)),
+    getRange: async (key, start, end) => collect(await read(key, `bytes=${start}-${end - 1}`)),
+    locationOf: async key => {
+      const { object } = await at(key);
+      return `s3://${object.Bucket}/${object.Key}`;
     },
     async put(key, Body) {
       const { client, sdk, object } = await at(key);
@@ -154,6 +153,13 @@ export function s3Objects({
     },
     close: () => void opened?.then(({ client }) => client.destroy()).catch(() => {}),
   };
+}
+
+async function collect(body: Readable | undefined): Promise<Buffer | undefined> {
+  if (!body) return undefined;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk as Uint8Array);
+  return Buffer.concat(chunks);
 }
 
 // The copies that were not read for the longest time go first.

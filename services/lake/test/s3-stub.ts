@@ -28,7 +28,10 @@ export async function startBucket(): Promise<{ endpoint: string; keys(): string[
     }
     if (key === '') return answer(200, list(objects, url));
     const found = objects.get(key);
-    return found ? answer(200, found.body) : problem(404, 'NoSuchKey');
+    if (!found) return problem(404, 'NoSuchKey');
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+    if (first === undefined) return answer(200, found.body);
+    return answer(206, found.body.subarray(Number(first), Number(last) + 1));
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,0 +1,100 @@
+import type { FileMetaData, Statistics } from 'hyparquet';
+import type { ObjectStore } from '../objects.ts';
+import { GoneError } from '../parts.ts';
+import type { Field, Schema } from './schema.ts';
+
+// What a Parquet file says at its end about its columns, by their numbers. Engines leave out files by it.
+export type ColumnStatistics = {
+  id: number;
+  bytes: number;
+  values: number;
+  nulls?: number;
+  lower?: Buffer;
+  upper?: Buffer;
+};
+
+const boundChars = 16; // as Iceberg's own writers cut them
+
+export async function readStatistics(
+  objects: ObjectStore,
+  file: { path: string; bytes: number },
+  { fields }: Schema,
+): Promise<{ rows: number; statistics: ColumnStatistics[] }> {
+  const { parquetMetadataAsync } = await import('hyparquet');
+  const slice = async (start: number, end = file.bytes): Promise<ArrayBuffer> => {
+    const body = await objects.getRange(file.path, start, end);
+    if (!body) throw new GoneError(`${file.path} is gone`);
+    return new Uint8Array(body).buffer;
+  };
+  const { row_groups: groups, num_rows: rows } = await parquetMetadataAsync({
+    byteLength: file.bytes,
+    slice,
+  }).catch(error => {
+    throw error instanceof GoneError ? error : new GoneError(`${file.path} is not whole: ${error}`);
+  });
+  const statistics = fields.flatMap(field => statisticsOf(field, groups) ?? []);
+  return { rows: Number(rows), statistics };
+}
+
+function statisticsOf(field: Field, groups: FileMetaData['row_groups']): ColumnStatistics | undefined {
+  const chunks = groups.flatMap(
+    ({ columns }) =>
+      columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === field.name)?.meta_data ?? [],
+  );
+  if (chunks.length === 0) return undefined;
+  const about = chunks.map(({ statistics }) => statistics);
+  const nulls = about.map(one => one?.null_count);
+  const bytes = chunks.reduce((sum, { total_compressed_size }) => sum + Number(total_compressed_size), 0);
+  const values = chunks.reduce((sum, { num_values }) => sum + Number(num_values), 0);
+  return {
+    id: field.id,
+    bytes,
+    values,
+    ...(nulls.every(one => one !== undefined) && { nulls: nulls.reduce((sum, one) => sum + Number(one), 0) }),
+    ...boundsOf(field, about, values),
+  };
+}
+
+type Value = NonNullable<Statistics['min_value']>;
+
+// None where one group of rows does not tell, unless it holds nothing but nulls.
+function boundsOf(
+  { type }: Field,
+  about: readonly (Statistics | undefined)[],
+  values: number,
+): Pick<ColumnStatistics, 'lower' | 'upper'> {
+  if (values === 0) return {};
+  const tellingGroups = about.filter(one => one?.min_value !== undefined && one.max_value !== undefined);
+  if (tellingGroups.length === 0 || tellingGroups.length < about.length) return {};
+  const least = (a: Value, b: Value) => (a < b ? a : b);
+  const most = (a: Value, b: Value) => (a > b ? a : b);
+  const min = tellingGroups.map(one => one!.min_value!).reduce(least);
+  const max = tellingGroups.map(one => one!.max_value!).reduce(most);
+  const lower = encodeValue(type, min, true);
+  const upper = encodeValue(type, max, false);
+  return { ...(lower && { lower }), ...(upper && { upper }) };
+}
+
+// "Binary single-value serialization" of Iceberg's specification.
+export function encodeValue(type: Field['type'], value: Value, isLower: boolean): Buffer | undefined {
+  if (type === 'boolean') return typeof value === 'boolean' ? Buffer.from([value ? 1 : 0]) : undefined;
+  if (type === 'string') {
+    // JavaScript orders some texts beyond ASCII otherwise than Parquet does. One that is cut is no upper bound.
+    if (typeof value !== 'string' || !/^\p{ASCII}*$/u.test(value)) return undefined;
+    if (value.length > boundChars && !isLower) return undefined;
+    return Buffer.from(value.slice(0, boundChars));
+  }
+  const bytes = Buffer.alloc(type === 'int' ? 4 : 8);
+  if (type === 'timestamp') {
+    // A date was cut to milliseconds when it was read; the bound must not be.
+    if (typeof value === 'bigint') bytes.writeBigInt64LE(value);
+    else if (!(value instanceof Date) || Number.isNaN(value.getTime())) return undefined;
+    else bytes.writeBigInt64LE(BigInt(value.getTime()) * 1000n + (isLower ? 0n : 999n));
+  } else if (type === 'double') {
+    if (typeof value !== 'number' || Number.isNaN(value)) return undefined;
+    bytes.writeDoubleLE(value);
+  } else if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;
+  else if (type === 'int') bytes.writeInt32LE(Number(value));
+  else bytes.writeBigInt64LE(BigInt(value));
+  return bytes;
+}
