@@ -10,6 +10,7 @@ import { registerLake } from './commands/lake.ts';
 import { registerLogin } from './commands/login.ts';
 import { registerModels } from './commands/models.ts';
 import { registerSecrets } from './commands/secrets.ts';
+import { registerSimulate } from './commands/simulate.ts';
 import { registerStart } from './commands/start.ts';
 import { registerStorage } from './commands/storage.ts';
 import { registerStreams } from './commands/streams.ts';
@@ -44,6 +45,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerModels(cli);
   registerDynamoDb(cli);
   registerTables(cli);
+  registerSimulate(cli);
   registerStreams(cli);
   registerStorage(cli);
   registerSecrets(cli);

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { EngineOptions } from '@stak/engine';
 import {
   type Clock,
   createIds,
@@ -29,6 +30,7 @@ export type Database = {
 export type DatabaseOptions = {
   clock?: Clock;
   isGuest?: boolean; // looks and leaves: begins no store, and expired items stay where they are
+  onUsage?: EngineOptions['onUsage']; // which partition of an embedded store pays
   isReader?: boolean; // an embedded store is opened for reading only
   onError?(error: Error, work: string): void;
 };
@@ -74,7 +76,7 @@ async function findOtherPrefixes(control: ControlPlane, prefix: string): Promise
 }
 
 async function openEmbedded(path: string, options: DatabaseOptions): Promise<Opened> {
-  const { clock = systemClock, isGuest = false, isReader = false, onError } = options;
+  const { clock = systemClock, isGuest = false, isReader = false, onError, onUsage } = options;
   const { createEngine } = await import('@stak/engine');
   // Names, addresses and hashes are in there: for its owner only.
   if (path !== ':memory:' && !isGuest) await mkdir(resolve(path), { recursive: true, mode: 0o700 });
@@ -84,6 +86,7 @@ async function openEmbedded(path: string, options: DatabaseOptions): Promise<Ope
     ...(isGuest && { create: false, sweepIntervalMs: 0 }),
     ...(isReader && { readOnly: true }),
     ...(onError && { onError }),
+    ...(onUsage && { onUsage }),
   });
   return {
     client: engine.client,

@@ -31,7 +31,7 @@ import {
 } from '@stak/table';
 import { composeServices, endpointsOf, type Services, type Surroundings } from './compose.ts';
 import type { ServerConfig } from './config.ts';
-import { type Database, explainPrefixes, openDatabase } from './database.ts';
+import { type Database, type DatabaseOptions, explainPrefixes, openDatabase } from './database.ts';
 import { apiInfo } from './document.ts';
 import { UsageError } from './errors.ts';
 import { createLakeHost } from './lake-host.ts';
@@ -57,6 +57,7 @@ export type ServerOptions = {
   supervised?: Pick<Supervised, 'answer' | 'gather'>; // other processes that serve the same
   passwordCost?: Surroundings['passwordCost']; // tests sign up by the dozen
   extend?: (app: Api['app']) => void; // a bench adds what it compares us with
+  onUsage?: DatabaseOptions['onUsage']; // a simulation counts what each partition pays
   keepsLake?: boolean; // false: another process of this server does, and this one only answers from it
 };
 
@@ -64,6 +65,7 @@ export async function startServer(config: ServerConfig, options: ServerOptions):
   const { log, clock = systemClock } = options;
   const database = await openDatabase(config.store, {
     clock,
+    ...(options.onUsage && { onUsage: options.onUsage }),
     onError: (error, work) => log.error({ err: error, work }, 'the engine failed at its own work'),
   });
   try {

@@ -1,3 +1,4 @@
+import type { PartitionUsage } from './heat.ts';
 import type { Catalog } from './storage/catalog.ts';
 import type { Gathering } from './storage/codec.ts';
 import type { Tx } from './storage/committer.ts';
@@ -16,6 +17,7 @@ export type Context = {
   region: string;
   accountId: string;
   streamShards: number;
+  onUsage?: ((usage: PartitionUsage) => void) | undefined;
   // Runs until done or the engine closes: backfills, clean-up after a dropped table. Work of a name that is
   // already running is not started again.
   background(name: string, work: (signal: AbortSignal) => Promise<void>): void;

@@ -4,6 +4,7 @@ import { createDocumentClient, type DocumentClient } from './client/document-cli
 import { marshalInput } from './client/marshal-input.ts';
 import type { Context, View } from './context.ts';
 import { DynamoError, internalError } from './errors.ts';
+import type { PartitionUsage } from './heat.ts';
 import { findAction } from './operations.ts';
 import { joinPeers } from './peers.ts';
 import { stats } from './stats.ts';
@@ -37,6 +38,8 @@ export type EngineOptions = {
   // How often a waiting stream reader looks for commits of other processes that it did not hear of. By default
   // every second, or ten times a second where processes cannot tell each other.
   pollIntervalMs?: number;
+  // Told which partition each call takes its units from, to find the hottest ones. Scans have none.
+  onUsage?(usage: PartitionUsage): void;
   // Told of failures in background work; by default they surface as process warnings.
   onError?(error: Error, work: string): void;
 };
@@ -85,6 +88,7 @@ export async function createEngine(options: EngineOptions) {
     region: options.region ?? 'us-east-1',
     accountId: options.accountId ?? '123456789012',
     streamShards: options.streamShards ?? 1,
+    onUsage: options.onUsage,
     background(name, work) {
       if (jobs.has(name) || closing.signal.aborted) return;
       const job = work(closing.signal)

@@ -8,6 +8,7 @@ import {
 } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
 import type { Projection } from '../expressions/projection.ts';
+import { reportRead } from '../heat.ts';
 import * as limits from '../limits.ts';
 import { itemKey } from '../storage/keys.ts';
 import type { Table } from '../storage/table.ts';
@@ -51,7 +52,7 @@ export function batchGetItem<T>(context: Context, input: BatchGetItemInput, view
   const unprocessed: Record<string, object> = {};
   const capacity: ConsumedCapacity[] = [];
   let bytes = 0;
-  for (const { name, request, projection, keys } of requests) {
+  for (const { table, name, request, projection, keys } of requests) {
     const usage = noUsage('read');
     const items: T[] = [];
     const rest: Item[] = [];
@@ -63,7 +64,9 @@ export function batchGetItem<T>(context: Context, input: BatchGetItemInput, view
       const { item, size } = readItem(context, key, view, { projection });
       bytes += size;
       if (item !== undefined) items.push(item);
-      addUsage(usage, readUsage(readUnits(size, request.ConsistentRead)));
+      const units = readUnits(size, request.ConsistentRead);
+      addUsage(usage, readUsage(units));
+      if (context.onUsage) reportRead(context, table, request.Keys[i]!, units);
     });
     responses[name] = items;
     if (rest.length > 0) unprocessed[name] = { ...request, Keys: rest.map(key => view.present(key)) };

@@ -1,5 +1,6 @@
 import { type ConsumedCapacity, readUnits, readUsage } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
+import { reportRead } from '../heat.ts';
 import { itemKey } from '../storage/keys.ts';
 import { type GetItemInput, validateGetItem } from '../validation/get-item.ts';
 import { checkKey } from '../validation/keys.ts';
@@ -14,6 +15,7 @@ export function getItem<T>(context: Context, input: GetItemInput, view: View<T>)
   const table = context.catalog.get(input.TableName);
   checkKey(table, input.Key);
   const { item, size } = readItem(context, itemKey(table, input.Key), view, { projection });
+  if (context.onUsage) reportRead(context, table, input.Key, readUnits(size, input.ConsistentRead));
   const answer: { Item?: T; ConsumedCapacity?: ConsumedCapacity } = item === undefined ? {} : { Item: item };
   return Object.assign(
     answer,

@@ -4,6 +4,7 @@ import type { Condition } from '../expressions/condition.ts';
 import { bindKeyCondition, checkKeyCondition, resolveKeyCondition } from '../expressions/key-condition.ts';
 import { keyConditionFromConditions } from '../expressions/legacy.ts';
 import { assertAllUsed } from '../expressions/scope.ts';
+import { reportPage } from '../heat.ts';
 import { indexRange, itemRange } from '../storage/keys.ts';
 import type { KeySchema } from '../storage/table.ts';
 import { checkKeyBounds, checkQueriedKeys, isKeyOf } from '../validation/keys.ts';
@@ -43,7 +44,9 @@ export function query<T>(context: Context, input: QueryInput, view: View<T>) {
     },
     view,
   );
-  return pageAnswer(input, page, view, () => pageUsage(index, input, visibility, page));
+  const usage = () => pageUsage(index, input, visibility, page);
+  if (context.onUsage) reportPage(context, table, key.hash, usage());
+  return pageAnswer(input, page, view, usage);
 }
 
 function bindQuery(input: QueryInput) {

@@ -1,5 +1,6 @@
 import { addUsage, consumedCapacity, noUsage, readUnits, readUsage, type Usage } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
+import { reportRead } from '../heat.ts';
 import { itemKey } from '../storage/keys.ts';
 import { checkTransactionDuplicates } from '../validation/duplicates.ts';
 import { checkKey } from '../validation/keys.ts';
@@ -23,7 +24,9 @@ export function transactGetItems<T>(context: Context, input: TransactGetItemsInp
       const { item, size } = readItem(context, itemKey(table, Get.Key), view, { projection });
       bytes += size;
       const usage = usages.get(table.name) ?? noUsage('read');
-      usages.set(table.name, addUsage(usage, readUsage(2 * readUnits(size, true))));
+      const units = 2 * readUnits(size, true);
+      usages.set(table.name, addUsage(usage, readUsage(units)));
+      if (context.onUsage) reportRead(context, table, Get.Key, units);
       return item === undefined ? {} : { Item: item };
     }),
   );

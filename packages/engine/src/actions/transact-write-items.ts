@@ -108,7 +108,7 @@ export function writeTogether(
       : attempt(() => ({ plan: result.value, outcome: decide(context, result.value) })),
   );
   const decisions = assertAllSucceeded(decided);
-  for (const { plan, outcome } of decisions) applyDecision(context, tx, plan, outcome);
+  for (const { plan, outcome } of decisions) applyDecision(context, tx, plan, outcome, 2);
   return decisions;
 }
 

@@ -6,6 +6,7 @@ import { evaluateCondition } from '../expressions/evaluation.ts';
 import type { Path } from '../expressions/path.ts';
 import type { Update } from '../expressions/update.ts';
 import { applyUpdate } from '../expressions/update-application.ts';
+import { reportWrite } from '../heat.ts';
 import * as limits from '../limits.ts';
 import type { Tx } from '../storage/committer.ts';
 import { itemKey } from '../storage/keys.ts';
@@ -27,26 +28,32 @@ import { itemSize } from '../values/size.ts';
 
 export type Outcome = { before?: Image; after?: Image; touched?: Path[] };
 export type Guard = { condition?: Condition; returnOnFailure?: 'ALL_OLD' | 'NONE' };
-export type Plan = { table: Table; key: Buffer; guard: Guard; next(before: Image | undefined): Outcome };
+export type Plan = {
+  table: Table;
+  target: Item; // has the key
+  key: Buffer;
+  guard: Guard;
+  next(before: Image | undefined): Outcome;
+};
 
 export function planPut(table: Table, item: Item, guard: Guard, checkKeys = checkItemKeys): Plan {
   checkKeys(table, item);
   checkGuard(table, guard);
   const after = makeImage(item);
-  return { table, key: itemKey(table, item), guard, next: before => ({ before, after }) };
+  return { table, target: item, key: itemKey(table, item), guard, next: before => ({ before, after }) };
 }
 
 export function planDelete(table: Table, key: Item, guard: Guard): Plan {
   checkKey(table, key);
   checkGuard(table, guard);
-  return { table, key: itemKey(table, key), guard, next: before => ({ before }) };
+  return { table, target: key, key: itemKey(table, key), guard, next: before => ({ before }) };
 }
 
 // Leaves the item as it is: the condition is the whole point.
 export function planCheck(table: Table, key: Item, guard: Guard): Plan {
   checkKey(table, key);
   checkGuard(table, guard);
-  return { table, key: itemKey(table, key), guard, next: before => ({ before, after: before }) };
+  return { table, target: key, key: itemKey(table, key), guard, next: before => ({ before, after: before }) };
 }
 
 export function planUpdate(table: Table, key: Item, update: Update, guard: Guard): Plan {
@@ -66,7 +73,7 @@ export function planUpdate(table: Table, key: Item, update: Update, guard: Guard
     }
     return { before, after: makeImage(item, size), touched };
   };
-  return { table, key: itemKey(table, key), guard, next: nextImage };
+  return { table, target: key, key: itemKey(table, key), guard, next: nextImage };
 }
 
 // An update can push what it touches below the deepest level allowed.
@@ -95,7 +102,9 @@ export function decide(context: Context, { key, guard, next }: Plan): Outcome {
   return next(before);
 }
 
-export function applyDecision(context: Context, tx: Tx, { table, key }: Plan, outcome: Outcome): void {
+export function applyDecision(context: Context, tx: Tx, plan: Plan, outcome: Outcome, factor = 1): void {
+  const { table, key } = plan;
+  if (context.onUsage) reportWrite(context, plan, outcome, factor);
   if (outcome.before === outcome.after) return;
   writeChange(tx, { table, key, before: outcome.before, after: outcome.after, now: context.now() });
 }
