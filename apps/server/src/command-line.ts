@@ -1,6 +1,7 @@
 import { type CAC, cac } from 'cac';
 import manifest from '../package.json' with { type: 'json' };
 import { registerChat } from './commands/chat.ts';
+import { registerCompletion } from './commands/completion.ts';
 import { registerDemo } from './commands/demo.ts';
 import { registerDynamoDb } from './commands/dynamodb.ts';
 import { registerHooks } from './commands/hooks.ts';
@@ -49,6 +50,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerStreams(cli);
   registerStorage(cli);
   registerSecrets(cli);
+  registerCompletion(cli);
   cli.help(sections => shapeHelp(cli, sections));
   cli.version(manifest.version);
   cli.parse(argv, { run: false });

@@ -3,7 +3,8 @@ import type { StorageLimits } from '@stak/accounts';
 import type { ModelsConfig } from '@stak/agents';
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
-import { FlagError, UsageError } from './errors.ts';
+import { readText } from './commands/flags.ts';
+import { UsageError } from './errors.ts';
 import { mailFrom, readIntegrations, readMail } from './integrations.ts';
 import { isLoopback } from './loopback.ts';
 import { modelName, price, readModels, readSpend, spend } from './model-config.ts';
@@ -344,23 +345,23 @@ export function readDynamoConfig(flags: DynamoFlags, env: Environment = process.
   };
 }
 
-export type ClientConfig = { url: string | undefined; token: string | undefined; home: string };
+export type ClientConfig = {
+  flagUrl: string | undefined;
+  variableUrl: string | undefined;
+  token: string | undefined;
+  home: string;
+};
 
 // For the commands that talk to a server.
 export function readClientConfig(flags: { url?: unknown }, env: Environment = process.env): ClientConfig {
-  const url = flags.url ?? env.STAK_URL;
+  const readUrl = (name: string, url: unknown): string | undefined =>
+    url === undefined ? undefined : readText(name, url).replace(/\/+$/, '');
   return {
-    url: url === undefined ? undefined : readText('--url', url).replace(/\/+$/, ''),
+    flagUrl: readUrl('--url', flags.url),
+    variableUrl: readUrl('STAK_URL', env.STAK_URL || undefined),
     token: env.STAK_TOKEN || undefined,
     home: env.XDG_CONFIG_HOME || `${env.HOME ?? env.USERPROFILE ?? '.'}/.config`,
   };
-}
-
-// The command line parser hands over numbers where a text looks like one, and lists where a flag is repeated.
-export function readText(name: string, value: unknown): string {
-  if (typeof value === 'number') return String(value);
-  if (typeof value === 'string' && value !== '') return value;
-  throw new FlagError(Array.isArray(value) ? `${name} was given twice` : `${name} needs one value`);
 }
 
 function readCount(name: string, value: unknown, most: number): number {

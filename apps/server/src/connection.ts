@@ -1,7 +1,8 @@
 import { type Client, createClient, StakError } from '@stak/client';
-import { readClientConfig } from './config.ts';
+import { type ClientConfig, loadEnvFile, readClientConfig, readDataFolder } from './config.ts';
 import { type CredentialStore, createCredentialStore } from './credentials.ts';
 import { UsageError } from './errors.ts';
+import { findServer } from './server-file.ts';
 
 export type ConnectFlags = { url?: unknown };
 export type Connection = { client: Client; url: string };
@@ -12,9 +13,10 @@ const earlyMs = 30_000;
 
 // For the commands that talk to a server: with STAK_TOKEN, or as whoever has signed in.
 export async function connect(flags: ConnectFlags): Promise<Connection> {
-  const { token, home, url: givenUrl } = readClientConfig(flags);
+  const config = configOf(flags);
+  const { token, home } = config;
   const saved = createCredentialStore(home);
-  const url = givenUrl ?? (await saved.currentUrl()) ?? localUrl;
+  const url = chooseUrl(config) ?? (await saved.currentUrl()) ?? localUrl;
   if (token) return { url, client: createClient({ baseUrl: url, token }) };
   if (!(await saved.read(url)))
     throw new UsageError(`nobody is signed in at ${url}; use stak login, or set STAK_TOKEN to an API key`);
@@ -34,12 +36,29 @@ export async function connect(flags: ConnectFlags): Promise<Connection> {
   return { url, client };
 }
 
+// .env may say where the data folder is, as it does for the server.
+function configOf(flags: ConnectFlags): ClientConfig {
+  loadEnvFile();
+  return readClientConfig(flags);
+}
+
+/** The server that was named, the one that runs in the data folder of this place, or the one that STAK_URL names. */
+function chooseUrl({ flagUrl, variableUrl }: ClientConfig): string | undefined {
+  if (flagUrl !== undefined) return flagUrl;
+  const found = findServer(readDataFolder({}));
+  if (found !== undefined && variableUrl !== undefined && variableUrl !== found)
+    console.error(`Talking to the server of this folder, ${found}, not to STAK_URL; --url names another.`);
+  return found ?? variableUrl;
+}
+
 export async function signIn(
   flags: ConnectFlags,
   send: (client: Client) => Promise<{ access_token: string; expires_in: number; refresh_token?: string }>,
   email: string,
 ): Promise<Connection> {
-  const { home, url = localUrl } = readClientConfig(flags);
+  const config = configOf(flags);
+  const { home } = config;
+  const url = chooseUrl(config) ?? localUrl;
   const client = createClient({ baseUrl: url });
   const tokens = await send(client);
   await createCredentialStore(home).write(url, { email, ...keepable(tokens) });

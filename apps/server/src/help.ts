@@ -9,7 +9,8 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   'Run it': ['start', 'demo'],
   'Sign in': ['login', 'logout', 'whoami', 'keys'],
   'Use it': ['tenants', 'tokens', 'inbox', 'hooks', 'tasks', 'chat', 'models', 'lake'],
-  'Look after it': ['tables', 'streams', 'secrets', 'dynamodb'],
+  'Look after it': ['tables', 'streams', 'storage', 'secrets', 'dynamodb'],
+  'In your shell': ['completion'],
 };
 
 const firstSteps = [
@@ -19,7 +20,7 @@ const firstSteps = [
 ] as const;
 
 const variables = [
-  ['STAK_URL', 'The server that commands talk to, like --url'],
+  ['STAK_URL', 'The server that commands talk to, where none runs in ./data or STAK_DATA'],
   ['STAK_TOKEN', 'An API key to talk with, instead of stak login'],
 ] as const;
 

@@ -29,6 +29,7 @@ import {
   type Ledger,
   tableErrors,
 } from '@stak/table';
+import { localUrlOf, urlOf } from './address.ts';
 import { composeServices, endpointsOf, type Services, type Surroundings } from './compose.ts';
 import type { ServerConfig } from './config.ts';
 import { type Database, type DatabaseOptions, explainPrefixes, openDatabase } from './database.ts';
@@ -274,7 +275,7 @@ async function startOn(
 
   return {
     url: config.publicUrl ?? urlOf(listening.host, listening.port),
-    localUrl: urlOf(everywhere.get(listening.host) ?? listening.host, listening.port),
+    localUrl: localUrlOf(listening.host, listening.port),
     routes: api.routes,
     services,
     async stop() {
@@ -289,17 +290,7 @@ async function startOn(
   };
 }
 
-// IPv6 addresses stand in brackets in a URL.
 const checkpointMs = 1000; // of a stream: what a crash repeats, for a write a second instead of one a change
-
-const urlOf = (host: string, port: number): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-
-// Addresses to listen on that are none to call.
-const everywhere = new Map([
-  ['0.0.0.0', '127.0.0.1'],
-  ['::', '::1'],
-]);
 
 // In one account there may well be several installations; a prefix that was forgotten looks the same.
 async function noteOtherPrefixes(database: Database, prefix: string, log: Logger): Promise<void> {

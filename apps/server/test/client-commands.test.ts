@@ -64,6 +64,11 @@ test('from signing up to the token of an end user, and out again', async () => {
     stdout: expect.stringContaining('"status": "active"'),
   });
   expect(await good('tenants', 'list')).toContain('acme');
+  expect(JSON.parse(await good('tenants', 'list', '--json'))).toMatchObject([{ tenant_id: 'acme' }]);
+  expect(JSON.parse(await good('keys', 'list', '--json'))).toMatchObject([{ name: 'ci' }]);
+  expect(JSON.parse(await good('lake', 'insight', '--json'))).toEqual(
+    expect.arrayContaining([expect.objectContaining({ name: 'tasks-completed' })]),
+  );
 
   const token = await good('tokens', 'mint', '--tenant', 'acme', '--user', 'zoe', '--scope', 'profile:read');
   const answer = await fetch(`${server.url}/v1/tenants/acme/users/bob`, {

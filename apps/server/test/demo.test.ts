@@ -194,7 +194,7 @@ test('what cannot be done is told with what to do', async () => {
     stak('demo', '--pace', '100000'),
     stak('demo', '--for', 'ever'),
   ]);
-  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('start one with npm start') });
+  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('start one with stak start') });
   expect(pace).toMatchObject({ code: 1, stderr: expect.stringContaining('--pace is 240 at most') });
   expect(length).toMatchObject({ code: 1, stderr: expect.stringContaining('like 90s, 10m or 1h') });
 }, 60_000);

@@ -1,11 +1,10 @@
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { type Client, StakError } from '@stak/client';
-import { readText } from '../config.ts';
 import { type ConnectFlags, connect } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { converse } from './chat-session.ts';
-import { readOptional } from './flags.ts';
+import { readOptional, readText } from './flags.ts';
 
 export type ChatFlags = ConnectFlags & { tenant?: unknown; user?: unknown; conversation?: unknown };
 

@@ -4,7 +4,7 @@ import type { ChatFlags } from './chat-actions.ts';
 export function registerChat(cli: CAC): void {
   cli
     .command('chat [...message]', 'Talk to an agent: one message, one from a pipe, or line by line')
-    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--tenant <id>', 'Whose agent it is')
     .option('--user <id>', 'Which user talks; `me` with the token of a user')
     .option('--conversation <id>', 'Which conversation to go on with (default: a new one)')

@@ -2,14 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient, iterate } from '@stak/client';
 import { seededRandom } from '@stak/kit';
 import { loadEnvFile, readClientConfig, readDataFolder } from '../config.ts';
-import { localUrl } from '../connection.ts';
 import { createStage, type Stage, watchedEvents } from '../demo/stage.ts';
 import { type Beat, tellStory } from '../demo/story.ts';
 import { inbox_key, openWorkspace, storyLabel, tenant_id, type Workspace } from '../demo/workspace.ts';
 import { firstOrder } from '../demo.ts';
 import { type Demo, readDemo } from '../demo-file.ts';
 import { UsageError } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
 import { showProgress } from '../progress.ts';
+import { findServer } from '../server-file.ts';
 import { untilStopped } from '../signals.ts';
 import { openDesk } from './demo-desk.ts';
 import { readCount, readDurationMs } from './flags.ts';
@@ -24,10 +25,10 @@ const readyMs = 500;
 
 export async function demo(flags: DemoFlags): Promise<void> {
   loadEnvFile();
-  const url = readClientConfig(flags).url ?? localUrl;
-  const folder = readDataFolder(flags);
   const seed = readCount('--seed', flags.seed, 1);
   const live = readLive(flags);
+  const folder = readDataFolder(flags);
+  const url = chooseServer(flags, folder);
   const client = await signIn(url, folder);
   const stopping = new AbortController();
   void untilStopped().then(() => stopping.abort());
@@ -59,6 +60,29 @@ export async function demo(flags: DemoFlags): Promise<void> {
   );
 }
 
+// The story is told in the server of the folder, and in no other: what answers at the usual address may be somebody
+// else's. One that left no word in its folder has to be named.
+function chooseServer(flags: DemoFlags, folder: string): string {
+  const { flagUrl } = readClientConfig(flags);
+  const found = findServer(folder);
+  if (flagUrl === undefined && found === undefined)
+    throw new UsageError(
+      `no server runs in ${folder}; start one with stak start, or name the folder of one with --path`,
+    );
+  if (flagUrl !== undefined && found !== undefined && !isSame(flagUrl, found))
+    throw new UsageError(
+      `the server of ${folder} is at ${found}, not at ${flagUrl}; name the folder of the other with --path`,
+    );
+  return flagUrl ?? found!;
+}
+
+const isSame = (one: string, other: string): boolean => {
+  const [a, b] = [one, other].map(url => new URL(url));
+  return (
+    a!.port === b!.port && (a!.hostname === b!.hostname || [a!, b!].every(url => isLoopback(url.hostname)))
+  );
+};
+
 type Live = { pace: number; forMs: number };
 
 function readLive(flags: DemoFlags): Live | undefined {
@@ -73,7 +97,9 @@ function readLive(flags: DemoFlags): Live | undefined {
 // still busy with making the workspace.
 async function findDemo(url: string, folder: string): Promise<Demo> {
   await fetch(`${url}/healthz`).catch(() => {
-    throw new UsageError(`no server answers at ${url}; start one with npm start, or name another with --url`);
+    throw new UsageError(
+      `no server answers at ${url}; start one with stak start, or name another with --url`,
+    );
   });
   for (let waits = 0; waits < readyWaits; waits++) {
     const demo = await readDemo(folder);

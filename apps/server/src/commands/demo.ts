@@ -4,7 +4,7 @@ import type { DemoFlags } from './demo-actions.ts';
 export function registerDemo(cli: CAC): void {
   cli
     .command('demo', 'Fill the demo workspace with the story of a shop, at once or as you watch')
-    .option('--url <url>', 'The server, on this machine (default: http://127.0.0.1:8787)')
+    .option('--url <url>', 'The server, on this machine (default: the one that runs in the folder)')
     .option('--path <folder>', 'The data folder of that server (default: STAK_DATA, or ./data)')
     .option('--pace <number>', 'Go on live, with so many things a minute (default: 40 with --for)')
     .option(

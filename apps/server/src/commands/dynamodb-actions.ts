@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import type { Engine } from '@stak/engine';
-import { readDynamoConfig, readText } from '../config.ts';
+import { readDynamoConfig } from '../config.ts';
 import { readDemo, removeDemo, saveDemo } from '../demo-file.ts';
 import { isLoopback } from '../loopback.ts';
 import { note } from '../print.ts';
 import { copySecretKey, refuseOtherKey } from '../secrets.ts';
 import { untilStopped } from '../signals.ts';
+import { readText } from './flags.ts';
 
 export type Flags = {
   host?: unknown;

@@ -1,6 +1,6 @@
 import type { CAC } from 'cac';
 import { declareActions, runAction } from './action.ts';
-import { actions, type Flags } from './dynamodb-actions.ts';
+import type { actions, Flags } from './dynamodb-actions.ts';
 
 export function registerDynamoDb(cli: CAC): void {
   declareActions<keyof typeof actions>(cli, 'dynamodb [action]', 'DynamoDB from a folder', {
@@ -20,6 +20,7 @@ export function registerDynamoDb(cli: CAC): void {
     .example('stak dynamodb stats --path ./data')
     .example('stak dynamodb backup --path ./data --to ./backup')
     .action(async (name: string | undefined, flags: Flags) => {
+      const { actions } = await import('./dynamodb-actions.ts');
       await runAction('dynamodb', actions, name ?? 'serve', flags);
     });
 }

@@ -1,5 +1,11 @@
-import { readText } from '../config.ts';
-import { UsageError } from '../errors.ts';
+import { FlagError, UsageError } from '../errors.ts';
+
+// The command line parser hands over numbers where a text looks like one, and lists where a flag is repeated.
+export function readText(name: string, value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'string' && value !== '') return value;
+  throw new FlagError(Array.isArray(value) ? `${name} was given twice` : `${name} needs one value`);
+}
 
 export const readOptional = (name: string, value: unknown): string | undefined =>
   value === undefined ? undefined : readText(name, value);

@@ -1,9 +1,9 @@
 import type { Client } from '@stak/client';
 import { createIds, systemClock } from '@stak/kit';
-import { readText } from '../config.ts';
 import { connect } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { timeText } from '../print.ts';
+import { readText } from './flags.ts';
 import { follow } from './follow.ts';
 import type { HookFlags } from './hooks-actions.ts';
 import { forward, type LiveEvent } from './hooks-forward.ts';

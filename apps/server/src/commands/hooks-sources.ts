@@ -1,9 +1,8 @@
 import type { Client } from '@stak/client';
-import { readText } from '../config.ts';
 import { connect } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { printJson, printTable } from '../print.ts';
-import { readOptional } from './flags.ts';
+import { readOptional, readText } from './flags.ts';
 import type { HookFlags } from './hooks-actions.ts';
 
 type Source = Awaited<ReturnType<Client['webhooks']['listSources']>>['data']['data'][number];

@@ -11,7 +11,7 @@ export function registerHooks(cli: CAC): void {
     tail: 'Follow the events of a source as they come in',
     listen: 'Send the events of a source on to a server on this machine',
   })
-    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--source <source>', 'Which source: its name or its id')
     .option('--create <name>', 'sources, connections: make one of this name')
     .option('--provider <provider>', 'sources --create: who sends, like stripe or github (default: custom)')

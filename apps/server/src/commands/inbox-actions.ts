@@ -1,9 +1,8 @@
 import { type Client, iterate } from '@stak/client';
-import { readText } from '../config.ts';
 import { type ConnectFlags, connect } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { printJson, printTable, takeFirst, timeText } from '../print.ts';
-import { readCount, readList, readMoment, readOptional } from './flags.ts';
+import { readCount, readList, readMoment, readOptional, readText } from './flags.ts';
 import { follow } from './follow.ts';
 
 type Flag =

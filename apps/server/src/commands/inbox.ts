@@ -13,7 +13,7 @@ export function registerInbox(cli: CAC): void {
     receipts: 'Who got a message, and when they read it',
     delete: 'Delete an inbox with everything in it',
   })
-    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--tenant <id>', 'Whose inbox it is')
     .option('--inbox <key>', 'Which inbox (list: leave it out to see all)')
     .option('--user <uid>', 'list, read, tail: which user; `me` with the token of a user')

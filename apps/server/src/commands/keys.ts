@@ -1,10 +1,10 @@
 import type { CAC } from 'cac';
-import { readText } from '../config.ts';
 import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { declareActions, runAction } from './action.ts';
+import { readText } from './flags.ts';
 
-export type KeyFlags = ConnectFlags & { name?: unknown; scope?: unknown };
+export type KeyFlags = ConnectFlags & { name?: unknown; scope?: unknown; json?: unknown };
 
 const actions = { list, create, delete: remove };
 
@@ -14,9 +14,10 @@ export function registerKeys(cli: CAC): void {
     create: 'A new one; it is printed this once',
     delete: 'Refuse one from now on',
   })
-    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--name <name>', 'create: what the key is for')
     .option('--scope <scope>', 'create: read, write or admin (default: write)')
+    .option('--json', 'list: everything there is to know')
     .example('stak keys create --name production --scope write')
     .example('stak keys delete key_0mwhdlltm00iqb4e1zqzc3by')
     .action((action: string, id: string | undefined, flags: KeyFlags) =>
@@ -25,9 +26,10 @@ export function registerKeys(cli: CAC): void {
 }
 
 async function list(flags: KeyFlags): Promise<void> {
-  const { connect, printTable } = await load();
+  const { connect, printJson, printTable } = await load();
   const { client } = await connect(flags);
   const { data } = await client.accounts.listKeys();
+  if (flags.json) return printJson(data.data);
   const rows = data.data.map(key => [
     key.keyId,
     key.name,

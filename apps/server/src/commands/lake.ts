@@ -13,7 +13,7 @@ export function registerLake(cli: CAC): void {
     insight: 'Ready-made figures by name; without one, which there are',
     status: 'How far each table is behind',
   })
-    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--days <number>', 'insight: how many days back (default: 30)')
     .option('--json', 'Print everything there is to know')
     .example('stak lake query "select status, count(*) from tasks group by 1"')
@@ -40,6 +40,7 @@ async function insight(flags: LakeFlags, name: string | undefined): Promise<void
   const { client } = await connect(flags);
   if (name === undefined) {
     const { data: list } = await client.insights.list();
+    if (flags.json) return printJson(list.data);
     return printTable([['name', 'what'], ...list.data.map(one => [one.name, one.description])]);
   }
   const days = flags.days === undefined ? undefined : Number(flags.days);

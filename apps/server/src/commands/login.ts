@@ -1,17 +1,20 @@
 import { hostname } from 'node:os';
 import type { CAC } from 'cac';
-import { readText } from '../config.ts';
 import type { ConnectFlags } from '../connection.ts';
 import { ask } from '../prompt.ts';
+import { readText } from './flags.ts';
 
 type Flags = ConnectFlags & { email?: unknown; signup?: unknown; name?: unknown };
 
-const urlOption = ['--url <url>', 'The server (default: the last one signed in to)'] as const;
+const urlOption = [
+  '--url <url>',
+  'The server (default: that of this folder, or the last one signed in to)',
+] as const;
 
 export function registerLogin(cli: CAC): void {
   cli
     .command('login', 'Sign in to a server; the password is asked for, or read from a pipe')
-    .option('--url <url>', 'The server (default: http://127.0.0.1:8787)')
+    .option('--url <url>', 'The server (default: that of this folder, or http://127.0.0.1:8787)')
     .option('--email <address>', 'Who signs in')
     .option('--signup', 'Make the account first')
     .option('--name <name>', 'signup: what to call you')

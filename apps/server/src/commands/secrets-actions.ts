@@ -5,26 +5,27 @@ import { loadEnvFile, readServerConfig } from '../config.ts';
 import type { Database } from '../database.ts';
 import { designs } from '../designs.ts';
 import { UsageError } from '../errors.ts';
-import { printTable } from '../print.ts';
+import { printJson, printTable } from '../print.ts';
 import { findSealedValues, keyIdOf, resealValue } from '../sealed-values.ts';
 import { readSecretKeys, type SecretKey } from '../secrets.ts';
 import { visitDatabase } from '../visit.ts';
 
-export type Flags = { path?: unknown; revoke?: unknown };
+export type Flags = { path?: unknown; revoke?: unknown; json?: unknown };
 
 type Place = { database: Database; keys: readonly SecretKey[]; sealer: Sealer };
 
 export const actions = {
-  status: (flags: Flags) => withPlace(flags, status),
+  status: (flags: Flags) => withPlace(flags, place => status(place, flags.json === true)),
   reseal: (flags: Flags) => withPlace(flags, reseal),
   rotate: (flags: Flags) => withPlace(flags, place => rotate(place, flags.revoke === true)),
 };
 
-async function status({ database, keys }: Place): Promise<void> {
+async function status({ database, keys }: Place, asJson: boolean): Promise<void> {
   const counts = new Map(keys.map(({ id }) => [id, 0]));
   for await (const { sealed } of findSealedValues(database.client, designs))
     counts.set(keyIdOf(sealed), (counts.get(keyIdOf(sealed)) ?? 0) + 1);
   const isKnown = (id: string) => keys.some(key => key.id === id);
+  if (asJson) return printJson([...counts].map(([key, values]) => ({ key, values, isKnown: isKnown(key) })));
   const rows = [...counts].map(([id, count]) => [id, String(count), isKnown(id) ? '' : 'is missing']);
   printTable([['key', 'values', ''], ...rows]);
 }

@@ -10,6 +10,7 @@ export function registerSecrets(cli: CAC): void {
   })
     .option('--path <folder>', 'The folder of the server (default: STAK_DATA, or ./data)')
     .option('--revoke', 'rotate: refuse every token that the last key has signed')
+    .option('--json', 'status: print it as JSON')
     .example('stak secrets status')
     .example('stak secrets rotate --revoke')
     .action(async (name: string, flags: Flags) => {

@@ -2,7 +2,8 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { CAC } from 'cac';
-import { loadEnvFile, readServerConfig, type ServerConfig, type ServerFlags } from '../config.ts';
+import { localUrlOf } from '../address.ts';
+import type { ServerConfig, ServerFlags } from '../config.ts';
 import { explain } from '../errors.ts';
 import { endAtOnceOnCrash, untilStopped } from '../signals.ts';
 import { alone, joinSupervisor, leaveSupervisor, type Supervised } from '../supervised.ts';
@@ -23,6 +24,7 @@ export function registerStart(cli: CAC): void {
 
 // cac says `demo: true` when nobody spoke of it, which is not the same as asking for it.
 async function start(flags: ServerFlags): Promise<void> {
+  const { loadEnvFile, readServerConfig } = await import('../config.ts');
   loadEnvFile();
   const config = readServerConfig({ ...flags, demo: flags.demo === false ? false : undefined });
   if (config.workers === 1) return serve(config, alone(sayAddress));
@@ -40,9 +42,12 @@ async function start(flags: ServerFlags): Promise<void> {
 async function superviseWorkers(config: ServerConfig): Promise<void> {
   const { workers, host, port, drainSeconds, logLevel } = config;
   const { supervise } = await import('../supervisor.ts');
+  const { recordServer } = await import('../server-file.ts');
+  const servingPort = port === 0 ? await findPort(host) : port;
+  let forget: (() => void) | undefined;
   process.exitCode = await supervise({
     workers,
-    port: port === 0 ? await findPort(host) : port,
+    port: servingPort,
     stopMs: (drainSeconds + stopSeconds) * 1000,
     // As the workers' own lines, without their logger.
     log: (level, fields, msg) => {
@@ -50,9 +55,18 @@ async function superviseWorkers(config: ServerConfig): Promise<void> {
         console.log(JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg }));
     },
     stopped: untilStopped(),
-    onServing: sayAddress,
+    onServing: url => {
+      const folder = folderOf(config);
+      if (folder !== undefined) forget = recordServer(folder, localUrlOf(host, servingPort));
+      sayAddress(url);
+    },
   });
+  forget?.();
 }
+
+// What is kept in memory or on AWS has none.
+const folderOf = ({ store }: ServerConfig): string | undefined =>
+  store.kind === 'embedded' && store.path !== ':memory:' ? store.path : undefined;
 
 async function findPort(host: string): Promise<number> {
   const server = createServer().listen(0, host);
@@ -75,10 +89,9 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
   const { signInLink } = await import('../demo/sign-in.ts');
   const { issueSignInToken } = await import('../demo/sign-in-token.ts');
   const { mountConsole } = await import('../console-files.ts');
-  const demoFolder =
-    config.demo && config.store.kind === 'embedded' && config.store.path !== ':memory:'
-      ? config.store.path
-      : undefined;
+  const { recordServer } = await import('../server-file.ts');
+  const folder = folderOf(config);
+  const demoFolder = config.demo ? folder : undefined;
   const { worker } = supervised;
   const server = await startServer(config, {
     log: createLogger({ level: config.logLevel, ...(worker !== undefined && { base: { worker } }) }),
@@ -93,6 +106,8 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
       if (config.demo) mountBooks(app);
     },
   });
+  const isAlone = worker === undefined;
+  const forget = isAlone && folder !== undefined ? recordServer(folder, server.localUrl) : undefined;
   try {
     supervised.onShared('demo account', id => server.services.explorer?.admitFromHere(id as string));
     await Promise.race([supervised.ready(server.url), supervised.stopped]);
@@ -110,6 +125,7 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
     }
     await supervised.stopped;
   } finally {
+    forget?.();
     await server.stop();
   }
 }

@@ -11,6 +11,7 @@ import {
 import { createStore, type Store } from '@stak/table';
 import { readStoreConfig } from '../config.ts';
 import { UsageError } from '../errors.ts';
+import { printJson } from '../print.ts';
 import { visitDatabase } from '../visit.ts';
 
 export type Flags = {
@@ -26,7 +27,8 @@ type Action = (flags: Flags, consumer: string | undefined) => Promise<void>;
 
 export const actions = {
   status: (flags, consumer) => withPlace(flags, place => status(place, consumer, flags.json === true)),
-  letters: (flags, consumer) => withPlace(flags, place => letters(place, nameOf(consumer))),
+  letters: (flags, consumer) =>
+    withPlace(flags, place => letters(place, nameOf(consumer), flags.json === true)),
   redrive: (flags, consumer) => withPlace(flags, place => redrive(place, nameOf(consumer))),
 } satisfies Record<string, Action>;
 
@@ -63,11 +65,15 @@ function describeShard({ shardId, state, owner, behind, sequence }: ShardStatus)
 
 const count = (number: number, one: string, many: string) => `${number} ${number === 1 ? one : many}`;
 
-async function letters({ store }: Place, consumer: string): Promise<void> {
+async function letters({ store }: Place, consumer: string, asJson: boolean): Promise<void> {
+  const found: object[] = [];
   for await (const letter of createDeadLetters({ store, clock: systemClock, consumer }).list()) {
     const { event_id, sequence, attempts, failed_at, error } = letter;
-    console.log(JSON.stringify({ event_id, sequence, attempts, failed_at: new Date(failed_at), error }));
+    const shown = { event_id, sequence, attempts, failed_at: new Date(failed_at), error };
+    if (asJson) found.push(shown);
+    else console.log(JSON.stringify(shown));
   }
+  if (asJson) printJson(found);
 }
 
 async function redrive(place: Place, consumer: string): Promise<void> {

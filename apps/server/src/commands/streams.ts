@@ -12,7 +12,7 @@ export function registerStreams(cli: CAC): void {
     .option('--endpoint <url>', 'A DynamoDB to look at, instead of a folder')
     .option('--region <region>', 'The AWS region to look at, instead of a folder')
     .option('--prefix <text>', 'What the names of the tables begin with (default: STAK_TABLE_PREFIX)')
-    .option('--json', 'status: print everything there is to know')
+    .option('--json', 'status, letters: print everything there is to know')
     .example('stak streams status --path ./data')
     .example('stak streams letters webhooks-alerts')
     .example('stak streams redrive webhooks-alerts')

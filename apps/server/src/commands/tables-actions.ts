@@ -2,12 +2,13 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type AnyTable, type CapacityEntry, type ControlPlane, createTables, designDoc } from '@stak/table';
-import { readStoreConfig, readText } from '../config.ts';
+import { readStoreConfig } from '../config.ts';
 import { measureDesign } from '../costs.ts';
 import { openDatabase } from '../database.ts';
 import { designs } from '../designs.ts';
 import { UsageError } from '../errors.ts';
-import { note, printTable } from '../print.ts';
+import { note, printJson, printTable } from '../print.ts';
+import { readText } from './flags.ts';
 
 export type Flags = {
   from?: unknown;
@@ -17,12 +18,25 @@ export type Flags = {
   prefix?: unknown;
   to?: unknown;
   check?: unknown;
+  json?: unknown;
 };
 
 export const actions = { list, create, doc, cost };
 
 async function list(flags: Flags): Promise<void> {
-  const rows = (await readDesigns(flags)).map(({ name, entities, queries, indexes, ttl, stream }) => [
+  const tables = await readDesigns(flags);
+  if (flags.json)
+    return printJson(
+      tables.map(({ name, entities, queries, indexes, ttl, stream }) => ({
+        name,
+        entities: entities.map(one => one.name),
+        indexes: Object.keys(indexes),
+        queries: queries.map(one => one.name),
+        ttl: ttl ?? null,
+        stream: stream ?? null,
+      })),
+    );
+  const rows = tables.map(({ name, entities, queries, indexes, ttl, stream }) => [
     name,
     String(entities.length),
     String(Object.keys(indexes).length),
@@ -81,6 +95,7 @@ async function cost(flags: Flags): Promise<void> {
     note(`Measuring ${table.name}…`);
     costs.push(...(await measureDesign(table)));
   }
+  if (flags.json) return printJson(costs);
   const average = (units: number, calls: number) => (units === 0 ? '–' : (units / calls).toFixed(1));
   const rows = costs.map(({ table, pattern, calls, readUnits, writeUnits }) => [
     `${table}: ${pattern}`,
@@ -93,7 +108,8 @@ async function cost(flags: Flags): Promise<void> {
 async function readDesigns({ from }: Flags): Promise<readonly AnyTable[]> {
   if (from === undefined) return designs;
   const file = readText('--from', from);
-  if (/\.[mc]?ts$/.test(file)) (await import('tsx/esm/api')).register();
+  // From sources there is somebody already who compiles them.
+  if (/\.[mc]?ts$/.test(file) && !import.meta.url.endsWith('.ts')) (await import('tsx/esm/api')).register();
   const module: object = await import(pathToFileURL(resolve(file)).href).catch(error => {
     throw new UsageError(`cannot load ${file}: ${(error as Error).message}`);
   });

@@ -16,6 +16,7 @@ export function registerTables(cli: CAC): void {
     .option('--prefix <text>', 'create: what the names of the tables begin with (default: STAK_TABLE_PREFIX)')
     .option('--to <folder>', 'doc: write a page for each table there, instead of printing them')
     .option('--check', 'doc: only say whether the pages in the folder are up to date')
+    .option('--json', 'list, cost: print it as JSON')
     .example('stak tables list')
     .example('stak tables create --path ./data')
     .example('stak tables create --from ./table.ts --region eu-central-1')

@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { iterate } from '@stak/client';
-import { readText } from '../config.ts';
 import { type ConnectFlags, connect } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { printJson, printTable, takeFirst } from '../print.ts';
-import { readCount, readOptional, readOptionalList } from './flags.ts';
+import { readCount, readOptional, readOptionalList, readText } from './flags.ts';
 
 type Flag =
   | 'due'

@@ -10,7 +10,7 @@ export function registerTasks(cli: CAC): void {
     search: 'By words, their beginnings, or nearly them',
     export: 'All of them, as JSON or CSV',
   })
-    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--due <date>', 'add: when it is due, like 2026-12-01')
     .option('--priority <priority>', 'add: low, medium, high or urgent')
     .option('--category <name>', 'add: what it belongs to')

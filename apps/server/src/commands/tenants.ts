@@ -1,10 +1,10 @@
 import type { CAC } from 'cac';
-import { readText } from '../config.ts';
 import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { declareActions, runAction } from './action.ts';
+import { readText } from './flags.ts';
 
-type TenantFlags = ConnectFlags & { id?: unknown; name?: unknown };
+type TenantFlags = ConnectFlags & { id?: unknown; name?: unknown; json?: unknown };
 type TokenFlags = ConnectFlags & { tenant?: unknown; user?: unknown; scope?: unknown; ttl?: unknown };
 
 const actions = {
@@ -25,9 +25,10 @@ export function registerTenants(cli: CAC): void {
     suspend: 'Close one for the time being: its users are refused',
     delete: 'Erase one, with everything it has in every service',
   })
-    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--id <id>', 'create: the id it is to have (default: one is made up)')
     .option('--name <name>', 'create: its name')
+    .option('--json', 'list: everything there is to know')
     .example('stak tenants create --id acme --name "Acme Inc."')
     .example('stak tenants suspend acme')
     .action((action: string, id: string | undefined, flags: TenantFlags) =>
@@ -36,7 +37,7 @@ export function registerTenants(cli: CAC): void {
   declareActions<'mint'>(cli, 'tokens <action>', 'Tokens of end users', {
     mint: 'A short-lived token for one user of one tenant',
   })
-    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--tenant <id>', 'Whose user it is')
     .option('--user <id>', 'Which user')
     .option('--scope <scope>', 'What it may, separated by spaces or commas (default: inbox:read inbox:write)')
@@ -47,11 +48,16 @@ export function registerTenants(cli: CAC): void {
 }
 
 async function list(flags: TenantFlags): Promise<void> {
-  const { connect, iterate, printTable } = await load();
+  const { connect, iterate, printJson, printTable, takeFirst } = await load();
   const { client } = await connect(flags);
-  const rows: string[][] = [];
-  for await (const { tenant_id, name, status, created_at } of iterate(client.tenants.list))
-    rows.push([tenant_id, name, status, created_at]);
+  const tenants = await takeFirst(iterate(client.tenants.list), Number.POSITIVE_INFINITY);
+  if (flags.json) return printJson(tenants);
+  const rows = tenants.map(({ tenant_id, name, status, created_at }) => [
+    tenant_id,
+    name,
+    status,
+    created_at,
+  ]);
   printTable(
     [['id', 'name', 'status', 'created'], ...rows],
     'There are no tenants yet: stak tenants create --id acme --name "Acme Inc."',

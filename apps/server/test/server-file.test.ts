@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { findServer, recordServer } from '../src/server-file.ts';
+import { killAll, type Run, stakWith, startWith } from './command.ts';
+import { untilPrinted } from './signed-in.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stak-found-'));
+});
+afterEach(killAll);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function startIn(
+  name: string,
+  env: Record<string, string> = {},
+): Promise<Run & { url: string; cwd: string }> {
+  const cwd = join(folder, name);
+  await mkdir(cwd, { recursive: true });
+  const run = startWith({ cwd, env: { STAK_LAKE: 'off', ...env } }, 'start', '--port', '0', '--no-demo');
+  await untilPrinted(run, 'Stak is at');
+  return Object.assign(run, { cwd, url: /Stak is at (\S+)/.exec(run.stdout)![1]! });
+}
+const somewhere = { STAK_URL: 'http://127.0.0.1:1', XDG_CONFIG_HOME: tmpdir() };
+const login = (cwd: string, ...more: string[]) =>
+  stakWith(
+    { cwd, env: { ...somewhere, XDG_CONFIG_HOME: cwd }, input: 'a long enough password\n' },
+    ...['login', '--signup', '--email', 'ann@example.com', ...more],
+  );
+
+describe('commands in the folder of a server', () => {
+  test.each([
+    ['one process', '1'],
+    ['several', '2'],
+  ])('find it: %s', async (_, STAK_WORKERS) => {
+    const server = await startIn(`workers-${STAK_WORKERS}`, { STAK_WORKERS });
+    const file = join(server.cwd, 'data/server.json');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+
+    const signedUp = await login(server.cwd);
+    expect(signedUp, signedUp.stderr).toMatchObject({ code: 0 });
+    expect(signedUp.stdout).toContain(`Signed in to ${server.url} as`);
+    expect(signedUp.stderr).toContain('not to STAK_URL');
+    const elsewhere = await login(server.cwd, '--url', 'http://127.0.0.1:1');
+    expect(elsewhere.stderr, 'a flag counts more').toContain('client.unreachable');
+
+    server.child.kill('SIGTERM');
+    expect(await server.code).toBe(0);
+    await expect(stat(file)).rejects.toThrow('ENOENT');
+  });
+
+  test('take no word from a server that was killed', async () => {
+    const server = await startIn('killed');
+    server.child.kill('SIGKILL');
+    await server.code;
+    const file = join(server.cwd, 'data/server.json');
+    expect(JSON.parse(await readFile(file, 'utf8')).url).toBe(server.url);
+    expect(findServer(join(server.cwd, 'data'))).toBeUndefined();
+    const again = await startIn('killed');
+    expect(findServer(join(again.cwd, 'data'))).toBe(again.url);
+  });
+});
+
+describe('the word of a folder', () => {
+  const write = async (record: unknown) => {
+    const path = await mkdtemp(join(folder, 'word-'));
+    await writeFile(join(path, 'server.json'), typeof record === 'string' ? record : JSON.stringify(record));
+    return path;
+  };
+
+  test('is believed if it names this machine and a process that runs', async () => {
+    const path = await mkdtemp(join(folder, 'word-'));
+    await writeFile(join(path, 'server.json'), 'old');
+    await chmod(join(path, 'server.json'), 0o644);
+    const forget = recordServer(path, 'http://127.0.0.1:8787');
+    expect((await stat(join(path, 'server.json'))).mode & 0o777).toBe(0o600);
+    expect(findServer(path)).toBe('http://127.0.0.1:8787');
+    forget();
+    expect(findServer(path)).toBeUndefined();
+  });
+
+  test('sends nobody to another machine, to another process of that number, or anywhere for nonsense', async () => {
+    const { pid } = process;
+    const ours = await mkdtemp(join(folder, 'word-'));
+    recordServer(ours, 'http://127.0.0.1:8787');
+    const { began } = JSON.parse(await readFile(join(ours, 'server.json'), 'utf8'));
+    const records = [
+      { url: 'http://203.0.113.7:8787', pid, began },
+      { url: 'https://evil.example', pid, began },
+      { url: 'http://127.0.0.1:8787', pid, began: '1' },
+      { url: 'http://127.0.0.1:8787', pid: 4_194_304, began },
+      { url: 'file:///etc/passwd', pid, began },
+      { url: 'http://127.0.0.1:8787', pid: -1 },
+      {},
+      [],
+      'no JSON',
+      '',
+    ];
+    for (const record of records)
+      expect(findServer(await write(record)), JSON.stringify(record)).toBeUndefined();
+    expect(findServer(join(folder, 'missing'))).toBeUndefined();
+  });
+
+  test('goes with whoever wrote it last', async () => {
+    const path = await mkdtemp(join(folder, 'word-'));
+    const forget = recordServer(path, 'http://127.0.0.1:1111');
+    const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    await writeFile(
+      join(path, 'server.json'),
+      JSON.stringify({ url: 'http://127.0.0.1:2222', pid: other.pid, began: await beganOf(other.pid!) }),
+    );
+    forget(); // not its own any more
+    expect(findServer(path)).toBe('http://127.0.0.1:2222');
+    other.kill('SIGKILL');
+    await once(other, 'close');
+    expect(findServer(path)).toBeUndefined();
+  });
+});
+
+const beganOf = async (pid: number) =>
+  (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined))?.replace(/^.*\) /s, '').split(' ')[19];
+
+test('stak demo writes into the server of its folder, and into no other', async () => {
+  const server = await startIn('somebody-else');
+  const empty = join(folder, 'no-server');
+  await mkdir(join(empty, 'data'), { recursive: true });
+  const demo = { email: 'demo@example.com', password: 'a password', isFilled: true };
+  await writeFile(join(empty, 'data/demo.json'), JSON.stringify(demo));
+  const env = { STAK_URL: server.url };
+  expect(await stakWith({ cwd: empty, env }, 'demo')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('no server runs in ./data'),
+  });
+  const other = await stakWith({ cwd: server.cwd }, 'demo', '--url', 'http://127.0.0.1:1');
+  expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining(`is at ${server.url}, not at`) });
+});
