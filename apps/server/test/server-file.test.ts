@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient } from '@stak/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findServer, recordServer } from '../src/server-file.ts';
 import { killAll, type Run, stakWith, startWith } from './command.ts';
@@ -31,6 +32,26 @@ const login = (cwd: string, ...more: string[]) =>
     { cwd, env: { ...somewhere, XDG_CONFIG_HOME: cwd }, input: 'a long enough password\n' },
     ...['login', '--signup', '--email', 'ann@example.com', ...more],
   );
+
+test('nobody else can read what a server writes, in a folder that was there before', async () => {
+  const data = join(folder, 'open/data');
+  await mkdir(data, { recursive: true, mode: 0o755 });
+  const server = await startIn('open', { STAK_LAKE: '' });
+  const account = {
+    email: 'ann@example.com',
+    password: 'a long enough password',
+    name: 'Ann',
+    cookie: false,
+  };
+  await createClient({ baseUrl: server.url }).accounts.signUp({ body: account });
+  const inLake = () => readdir(join(data, 'lake'), { recursive: true }).catch(() => []);
+  await expect.poll(inLake).toContainEqual(expect.stringMatching(/\.parquet$/));
+  const isOpen = async (path: string) => ((await lstat(join(data, path))).mode & 0o077) !== 0;
+  const open: string[] = [];
+  for (const path of await readdir(data, { recursive: true }))
+    if (await isOpen(path).catch(() => false)) open.push(path);
+  expect(open).toEqual([]);
+});
 
 describe('commands in the folder of a server', () => {
   test.each([

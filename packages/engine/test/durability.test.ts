@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -117,6 +117,19 @@ describe('where it may not write', () => {
       await expect(createEngine({ path })).rejects.toThrow(StoreError);
     }
     expect(await readFile(join(folder, 'file'), 'utf8')).toBe('text');
+  });
+
+  it('nobody else can read a store, also in a folder that is open to everybody, or one that others could', async () => {
+    const modes = async () =>
+      Promise.all(
+        ['stak.mdb', 'stak.mdb-lock'].map(async name => (await stat(join(folder, name))).mode & 0o777),
+      );
+    await chmod(folder, 0o777);
+    await createStore(folder);
+    expect(await modes()).toEqual([0o600, 0o600]);
+    for (const name of ['stak.mdb', 'stak.mdb-lock']) await chmod(join(folder, name), 0o644);
+    await expectWhole(folder, ['first']);
+    expect(await modes()).toEqual([0o600, 0o600]);
   });
 
   it.skipIf(!hasStranger)(

@@ -85,7 +85,7 @@ async function writeSilver<T>(
   keepsTombstones: boolean,
   use: (file: string, rows: number) => Promise<T>,
 ): Promise<T> {
-  await mkdir(scratch, { recursive: true });
+  await mkdir(scratch, { recursive: true, mode: 0o700 });
   const file = join(scratch, `${randomUUID()}.parquet`);
   // What is gone leaves its key behind and nothing else.
   const image = `case when ${isPresent} then _image end as _image`;

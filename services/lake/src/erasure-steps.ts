@@ -64,7 +64,7 @@ async function rewriteWithout(
     sql: `select count(*) from ${source} where ${condition}`,
   });
   if (Number(found[0]?.[0]) === 0) return undefined;
-  await mkdir(scratch, { recursive: true });
+  await mkdir(scratch, { recursive: true, mode: 0o700 });
   const file = join(scratch, `${randomUUID()}.parquet`);
   try {
     const copy = `copy (select * from ${source} where not (${condition})) to ${quoteText(file)} (format parquet)`;

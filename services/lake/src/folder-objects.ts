@@ -5,6 +5,10 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as limits from './limits.ts';
 import { checkKey, type ObjectStore, type StoredObject } from './objects.ts';
 
+// What is in a lake is its owner's business, also in a folder that is open to others.
+export const folderMode = 0o700;
+export const fileMode = 0o600;
+
 // Files that are being written lie apart, so that nobody lists half an object.
 const unfinished = '.unfinished';
 
@@ -16,7 +20,7 @@ export function folderObjects(folder: string): ObjectStore {
   // A new folder has to reach the disk as well, and so does each one above it that is new.
   async function ensureFolder(path: string): Promise<void> {
     if (known.has(path)) return;
-    const first = await mkdir(path, { recursive: true });
+    const first = await mkdir(path, { recursive: true, mode: folderMode });
     if (first !== undefined)
       for (let made = path; made.length >= first.length; made = dirname(made))
         await syncFolder(dirname(made));
@@ -117,6 +121,7 @@ export function folderObjects(folder: string): ObjectStore {
         });
         const file = await open(draft, 'r+');
         try {
+          await file.chmod(fileMode);
           await file.sync();
         } finally {
           await file.close();
@@ -128,7 +133,7 @@ export function folderObjects(folder: string): ObjectStore {
 }
 
 async function writeSynced(path: string, body: Uint8Array): Promise<void> {
-  const file = await open(path, 'wx');
+  const file = await open(path, 'wx', fileMode);
   try {
     await file.writeFile(body);
     await file.sync();

@@ -22,7 +22,7 @@ export async function rewriteFiles(
     objects,
     files.map(({ path }) => path),
   );
-  await mkdir(scratch, { recursive: true });
+  await mkdir(scratch, { recursive: true, mode: 0o700 });
   const file = join(scratch, `${randomUUID()}.parquet`);
   try {
     const { rows: counted } = await duck.run({

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { fileMode, folderMode } from './folder-objects.ts';
 import * as limits from './limits.ts';
 import { checkKey, type ObjectStore } from './objects.ts';
 
@@ -138,9 +139,9 @@ export function s3Objects({
         return path;
       const body = await read(key);
       if (!body) return undefined;
-      await mkdir(cache, { recursive: true });
+      await mkdir(cache, { recursive: true, mode: folderMode });
       const unfinished = `${path}.${randomUUID()}`;
-      await pipeline(body, createWriteStream(unfinished));
+      await pipeline(body, createWriteStream(unfinished, { mode: fileMode }));
       await rename(unfinished, path);
       await trim(cache);
       return path;

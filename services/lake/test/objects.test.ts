@@ -1,4 +1,4 @@
-import { readdir, utimes, writeFile } from 'node:fs/promises';
+import { chmod, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderObjects, type ObjectStore, s3Objects } from '../src/index.ts';
@@ -76,6 +76,20 @@ function testObjects(name: string, open: (atEnd: AtEnd) => Promise<ObjectStore>)
 }
 
 testObjects('a folder', async atEnd => folderObjects(join(await temporaryFolder(atEnd), 'lake')));
+
+test('a folder that was there before lets nobody else read what is put there', async () => {
+  const folder = await temporaryFolder();
+  await chmod(folder, 0o755);
+  const made = join(folder, 'made');
+  await writeFile(made, 'x', { mode: 0o644 });
+  const objects = folderObjects(folder);
+  await objects.put('a/b/c', Buffer.from('x'));
+  await objects.putIfAbsent('a/d', Buffer.from('x'));
+  await objects.putFile('e/f', made);
+  const paths = await readdir(folder, { recursive: true });
+  expect(paths).toEqual(expect.arrayContaining(['a/b/c', 'a/d', 'e/f', '.unfinished']));
+  for (const path of paths) expect((await stat(join(folder, path))).mode & 0o077, path).toBe(0);
+});
 
 test('a folder keeps nothing of what was not finished, by itself or by a process that was killed', async () => {
   const folder = await temporaryFolder();

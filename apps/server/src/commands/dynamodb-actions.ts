@@ -25,6 +25,7 @@ export const actions = {
 };
 
 async function serve(flags: Flags): Promise<void> {
+  process.umask(0o077);
   const { host, port, path, allowOrigins } = readDynamoConfig(flags);
   const engine = await open(path, true);
   try {

@@ -24,6 +24,7 @@ export function registerStart(cli: CAC): void {
 
 // cac says `demo: true` when nobody spoke of it, which is not the same as asking for it.
 async function start(flags: ServerFlags): Promise<void> {
+  process.umask(0o077); // of everything that it writes, and of every process that it starts
   const { loadEnvFile, readServerConfig } = await import('../config.ts');
   loadEnvFile();
   const config = readServerConfig({ ...flags, demo: flags.demo === false ? false : undefined });

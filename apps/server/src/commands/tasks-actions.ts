@@ -95,7 +95,7 @@ async function download(flags: TaskFlags): Promise<void> {
   const { data } = await client.tasks.export({ format });
   const text = typeof data === 'string' ? data : `${JSON.stringify(data, null, 2)}\n`;
   if (file === undefined) process.stdout.write(text);
-  else await writeFile(file, text);
+  else await writeFile(file, text, { mode: 0o600 });
 }
 
 function readChoice<T extends string>(name: string, value: unknown, choices: readonly T[]): T | undefined {

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -25,7 +26,7 @@ export function makeLockFile(folder: string): void {
   if (existsSync(lock) && storeExists(folder) && statSync(storeFile(folder)).size > 0) return;
   const draft = `${lock}-${process.pid}`;
   try {
-    writeFileSync(draft, Buffer.alloc(lockBytes + firstPagesBytes));
+    writeFileSync(draft, Buffer.alloc(lockBytes + firstPagesBytes), { mode: fileMode });
     truncateSync(draft, lockBytes);
     if (!existsSync(lock)) linkSync(draft, lock);
   } catch (error) {
@@ -35,6 +36,25 @@ export function makeLockFile(folder: string): void {
     throw new StoreError(`cannot open the store in ${folder}: ${message}`);
   } finally {
     rmSync(draft, { force: true });
+  }
+}
+
+// LMDB would make its files readable to others, and the folder may be open to everybody. A file that an earlier version
+// made so is closed, by whoever owns it.
+export function keepToOwner(folder: string): void {
+  const file = storeFile(folder);
+  if (!existsSync(file)) {
+    try {
+      closeSync(openSync(file, 'wx', fileMode)); // LMDB begins a store in an empty file
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+        throw new StoreError(`cannot open the store in ${folder}: ${(error as Error).message}`);
+    }
+  }
+  for (const path of [file, `${file}-lock`]) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found || (found.mode & 0o077) === 0 || found.uid !== process.getuid?.()) continue;
+    chmodSync(path, fileMode);
   }
 }
 

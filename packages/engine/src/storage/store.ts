@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { freeSpace, makeLockFile, syncFolder, writeWhole } from './disk.ts';
+import { freeSpace, keepToOwner, makeLockFile, syncFolder, writeWhole } from './disk.ts';
 import { checkStoreFile, makeFolder, StoreError, storeFile } from './file.ts';
 import { type KeyRange, metaKey } from './keys.ts';
 import { leaveNoName, memoryFile } from './memory.ts';
@@ -223,6 +223,7 @@ function openDatabase(
     makeFolder(folder);
     checkStoreFile(folder);
     makeLockFile(folder);
+    keepToOwner(folder);
   }
   try {
     const db = open<unknown, Buffer>({
