@@ -77,6 +77,7 @@ test('every command that prints a table can print JSON', async () => {
     'hooks',
     'tasks',
     'lake',
+    'models',
     'tables',
     'streams',
     'storage',

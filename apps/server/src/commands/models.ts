@@ -3,6 +3,8 @@ import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { declareActions, runAction } from './action.ts';
 
+type Flags = ConnectFlags & { json?: unknown };
+
 const actions = { list, test };
 
 export function registerModels(cli: CAC): void {
@@ -10,19 +12,21 @@ export function registerModels(cli: CAC): void {
     list: 'All of them, with their prices and which one is the default',
     test: 'Ask one a question, and show what came (default: the default model)',
   })
-    .option('--url <url>', 'The server (default: the last one signed in to)')
+    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
+    .option('--json', 'list: everything there is to know')
     .example('stak models')
     .example('stak models test')
     .example('stak models test anthropic/claude-sonnet-4-5')
-    .action((action: string | undefined, name: string | undefined, flags: ConnectFlags) =>
+    .action((action: string | undefined, name: string | undefined, flags: Flags) =>
       runAction('models', actions, action ?? 'list', flags, name),
     );
 }
 
-async function list(flags: ConnectFlags): Promise<void> {
-  const { connect, printTable } = await load();
+async function list(flags: Flags): Promise<void> {
+  const { connect, printJson, printTable } = await load();
   const { client } = await connect(flags);
   const { data } = await client.agents.listModels();
+  if (flags.json) return printJson(data.data);
   const rows = data.data.map(({ provider, model, is_default, price }) => [
     `${provider}/${model}`,
     price ? `$${price.input} in, $${price.output} out` : 'no price',
