@@ -20,6 +20,10 @@ export function formatLag(ms: number): string {
   return minutes < 2880 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 1440)} days`;
 }
 
+// How long something took: milliseconds matter below a second.
+export const formatDuration = (ms: number): string =>
+  ms < 1000 ? `${Math.round(ms)} ms` : ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : formatLag(ms);
+
 export const formatTime = (time: string | number): string => moment.format(new Date(time));
 
 export function formatAgo(time: string | number, nowMs = Date.now()): string {

@@ -1,10 +1,11 @@
 import { Skeleton } from '@mantine/core';
-import { type ComponentProps, lazy, Suspense } from 'react';
+import { type ComponentProps, Suspense } from 'react';
 import type { DayBars, DayLine } from './day-charts.tsx';
+import { lateComponent } from './late-module.tsx';
 
 // The chart library is a third of the console's script: only for whoever looks at a chart.
-const Bars = lazy(async () => ({ default: (await import('./day-charts.tsx')).DayBars }));
-const Line = lazy(async () => ({ default: (await import('./day-charts.tsx')).DayLine }));
+const Bars = lateComponent(async () => ({ default: (await import('./day-charts.tsx')).DayBars }));
+const Line = lateComponent(async () => ({ default: (await import('./day-charts.tsx')).DayLine }));
 
 export const LateBars = (chart: ComponentProps<typeof DayBars>) => (
   <Suspense fallback={<Skeleton h={chart.height ?? 220} />}>

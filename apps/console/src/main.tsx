@@ -3,11 +3,12 @@ import '@mantine/notifications/styles.css';
 import './console.css';
 import { createTheme, MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { session } from './api.ts';
+import { queries } from './queries.ts';
 import { router } from './router.tsx';
 
 const theme = createTheme({
@@ -19,9 +20,6 @@ const theme = createTheme({
   // A cross says nothing to a screen reader.
   components: { CloseButton: { defaultProps: { 'aria-label': 'Close' } } },
 });
-
-// What is shown may be seconds old, because what changes is told by event streams; a lost connection is tried again.
-const queries = new QueryClient({ defaultOptions: { queries: { staleTime: 5_000, retry: 1 } } });
 
 await session.resume();
 session.subscribe(() => {

@@ -22,10 +22,28 @@ function become(answering: boolean): void {
 }
 
 function probe(): void {
+  void checkServer();
+}
+
+export async function checkServer(): Promise<boolean> {
   clearTimeout(probing);
   probing = undefined;
-  watchedFetch('/healthz', { cache: 'no-store' }).catch(() => {});
+  return watchedFetch('/healthz', { cache: 'no-store' }).then(
+    () => true,
+    () => false,
+  );
 }
+
+export const untilReachable = (): Promise<void> =>
+  new Promise(resolve => {
+    if (hasAnswered) return resolve();
+    const listener = () => {
+      if (!hasAnswered) return;
+      listeners.delete(listener);
+      resolve();
+    };
+    listeners.add(listener);
+  });
 
 export async function watchedFetch(url: string, init: RequestInit): Promise<Response> {
   try {
@@ -50,8 +68,10 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
+export const useReachable = (): boolean => useSyncExternalStore(subscribe, isReachable);
+
 export function Reachability() {
-  const isThere = useSyncExternalStore(subscribe, isReachable);
+  const isThere = useReachable();
   const wasThere = useRef(true);
   const queries = useQueryClient();
   useEffect(() => {
@@ -61,7 +81,8 @@ export function Reachability() {
   if (isThere) return null;
   return (
     <Alert color="orange" mb="md" role="status" title="The server cannot be reached">
-      What you see may be old. It goes on by itself when the connection is back, with what you do meanwhile.
+      You may be looking at old data. The console reconnects by itself, and then sends the changes you make
+      meanwhile.
     </Alert>
   );
 }

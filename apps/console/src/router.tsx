@@ -1,21 +1,16 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { session } from './api.ts';
-import { Failure } from './failure.tsx';
+import { latePage, PageFailure } from './late-module.tsx';
 import { NothingHere } from './nothing-here.tsx';
 import { readTenantSearch } from './pages/agents/place.ts';
 import { readInboxSearch } from './pages/inbox/place.ts';
 import { readTableSearch } from './pages/tables/place.ts';
 import { readTasksSearch } from './pages/tasks/place.ts';
+import { readDaysSearch, readEventSearch, readSourceSearch } from './pages/webhooks/address.ts';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({
-  errorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
+  errorComponent: PageFailure,
 });
 
 const signIn = createRoute({
@@ -29,13 +24,13 @@ const signIn = createRoute({
   beforeLoad: () => {
     if (session.isSignedIn()) throw redirect({ to: '/' });
   },
-  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+  component: latePage(() => import('./pages/sign-in.tsx'), 'SignInPage'),
 });
 
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'InvitationPage'),
+  component: latePage(() => import('./pages/invitation.tsx'), 'InvitationPage'),
 });
 
 // Everything below is for whoever has signed in.
@@ -51,61 +46,65 @@ const inside = createRoute({
 const overview = createRoute({
   getParentRoute: () => inside,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
+  validateSearch: readDaysSearch,
+  component: latePage(() => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
 });
 const webhooks = createRoute({
   getParentRoute: () => inside,
   path: '/webhooks',
-  component: lazyRouteComponent(() => import('./pages/webhooks.tsx'), 'WebhooksPage'),
+  validateSearch: readDaysSearch,
+  component: latePage(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 });
 const webhookSource = createRoute({
   getParentRoute: () => inside,
   path: '/webhooks/$source',
-  component: lazyRouteComponent(() => import('./pages/webhook-source.tsx'), 'WebhookSourcePage'),
+  validateSearch: readSourceSearch,
+  component: latePage(() => import('./pages/webhooks/source-page.tsx'), 'WebhookSourcePage'),
 });
 const webhookEvent = createRoute({
   getParentRoute: () => inside,
   path: '/webhooks/$source/events/$event',
-  component: lazyRouteComponent(() => import('./pages/webhook-event.tsx'), 'WebhookEventPage'),
+  validateSearch: readEventSearch,
+  component: latePage(() => import('./pages/webhooks/event-page.tsx'), 'WebhookEventPage'),
 });
 const tasks = createRoute({
   getParentRoute: () => inside,
   path: '/tasks',
   validateSearch: readTasksSearch,
-  component: lazyRouteComponent(() => import('./pages/tasks/tasks-page.tsx'), 'TasksPage'),
+  component: latePage(() => import('./pages/tasks/tasks-page.tsx'), 'TasksPage'),
 });
 const inbox = createRoute({
   getParentRoute: () => inside,
   path: '/inbox',
   validateSearch: readInboxSearch,
-  component: lazyRouteComponent(() => import('./pages/inbox/inbox-page.tsx'), 'InboxPage'),
+  component: latePage(() => import('./pages/inbox/inbox-page.tsx'), 'InboxPage'),
 });
 const agents = createRoute({
   getParentRoute: () => inside,
   path: '/agents',
-  component: lazyRouteComponent(() => import('./pages/agents/agents-page.tsx'), 'AgentsPage'),
+  component: latePage(() => import('./pages/agents/agents-page.tsx'), 'AgentsPage'),
 });
 const agentsTenant = createRoute({
   getParentRoute: () => inside,
   path: '/agents/$tenant',
   validateSearch: readTenantSearch,
-  component: lazyRouteComponent(() => import('./pages/agents/tenant-page.tsx'), 'TenantPage'),
+  component: latePage(() => import('./pages/agents/tenant-page.tsx'), 'TenantPage'),
 });
 const tables = createRoute({
   getParentRoute: () => inside,
   path: '/tables',
-  component: lazyRouteComponent(() => import('./pages/tables/tables-page.tsx'), 'TablesPage'),
+  component: latePage(() => import('./pages/tables/tables-page.tsx'), 'TablesPage'),
 });
 const table = createRoute({
   getParentRoute: () => inside,
   path: '/tables/$table',
   validateSearch: readTableSearch,
-  component: lazyRouteComponent(() => import('./pages/tables/table-page.tsx'), 'TablePage'),
+  component: latePage(() => import('./pages/tables/table-page.tsx'), 'TablePage'),
 });
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
-  component: lazyRouteComponent(() => import('./pages/account.tsx'), 'AccountPage'),
+  component: latePage(() => import('./pages/account.tsx'), 'AccountPage'),
 });
 
 export const router = createRouter({
@@ -127,7 +126,7 @@ export const router = createRouter({
       account,
     ]),
   ]),
-  defaultPreload: 'intent',
+  defaultErrorComponent: PageFailure,
   defaultNotFoundComponent: NothingHere,
   scrollRestoration: true,
 });

@@ -23,8 +23,10 @@ import {
   IconWebhook,
 } from '@tabler/icons-react';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { session } from './api.ts';
 import { complain } from './complaint.ts';
+import { loadPagesAhead } from './late-module.tsx';
 import { useHasTables } from './pages/tables/place.ts';
 import { Reachability } from './reachability.tsx';
 
@@ -40,6 +42,7 @@ const places = [
 
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
+  useEffect(loadPagesAhead, []);
   const path = useRouterState({ select: state => state.location.pathname });
   const hasTables = useHasTables();
   const shownPlaces = places.filter(({ to }) => to !== '/tables' || hasTables);

@@ -104,7 +104,8 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     onTestFinished(() => destination.close());
     const { page, failures } = await enter({ path: '/console/webhooks' });
     const address = await createSource(page, 'Shop');
-    await page.getByText(`curl ${address}`).waitFor();
+    await page.getByText(`curl -X POST '${address}'`).waitFor();
+    expect(await page.title()).toBe('Events · Shop · Stak');
     await connect(page, destination.url);
     await page.getByRole('button', { name: 'Run the sample' }).click();
     await page.getByText('The filter lets it through').waitFor();
@@ -114,7 +115,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     const tail = page.waitForResponse(response => response.url().endsWith('/tail'));
     await page.reload();
     await tail;
-    await page.getByText('Nothing has arrived yet').waitFor();
+    await page.getByText('No events yet').waitFor();
     const { eventId } = (await (await post(address, { type: 'order.paid' })).json()) as { eventId: string };
     await page.getByRole('link', { name: eventId }).click();
     await page.getByText('"type": "order.paid"').waitFor();
@@ -126,6 +127,12 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     expect(destination.bodies.at(-1)).toBe('{"type":"order.paid"}');
     await page.getByText('Hex', { exact: true }).click();
     await page.getByText('7b 22 74 79 70 65 22').waitFor();
+    await page.getByRole('tab', { name: 'Sent request' }).click();
+    await page.getByRole('button', { name: 'Show what is sent' }).click();
+    await page.getByText('X-Ferryhook-Signature').waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await expect.poll(() => destination.bodies.at(-1)).toContain('order_1042');
     expect(failures).toEqual([]);
   });
 
@@ -155,6 +162,43 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByRole('button', { name: 'Empty the trash' }).click();
     await confirm('Empty the trash');
     await page.getByText('The trash is empty').waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('gives each source one status and a test that its signatures let through', async () => {
+    const { page, client, failures } = await enter({ path: undefined });
+    const signed = { name: 'Stripe', provider: 'stripe', signingSecret: 'whsec_x' } as const;
+    const { sourceId } = (await client.webhooks.createSource({ body: signed })).data;
+    const connection = { name: 'Billing', destinationUrl: `${server.url}/nowhere` };
+    const made = (await client.webhooks.createConnection({ sourceId, body: connection })).data;
+    const { connectionId } = made;
+    await client.webhooks.editConnection({ connectionId, body: { status: 'paused' } });
+    const missing: string[] = [];
+    page.on('response', response => {
+      if (response.status() === 404) missing.push(response.url());
+    });
+    await page.goto(`${server.url}/console/webhooks/${sourceId}?tab=connections`);
+    await page.getByText('Paused', { exact: true }).waitFor();
+    expect(await page.getByText(/Deliveries flow|closed/).count()).toBe(0);
+    expect(await page.getByText('curl').count()).toBe(0);
+    await page.getByRole('tab', { name: 'Events' }).click();
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('link', { name: /^evt_/ }).waitFor();
+    expect(missing).toEqual([]);
+
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Payments');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Payments' }).waitFor();
+    await follow(page, `/console/webhooks/${sourceId}/events/evt_none`);
+    await page.getByRole('heading', { name: 'There is no such event' }).waitFor();
+    await follow(page, '/console/webhooks/src_none');
+    await page.getByRole('heading', { name: 'There is no such source' }).waitFor();
+    expect(await page.getByText('This did not work').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Replay all failed' }).count()).toBe(0);
+    await follow(page, '/console/tables');
+    await page.getByRole('heading', { name: 'Tables are for operators' }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
     expect(failures).toEqual([]);
   });
 
@@ -199,7 +243,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
 
   it('tells an account in the overview what it was reminded of', async () => {
     const { page, client, failures } = await enter();
-    await page.getByText('Nothing needs you').waitFor();
+    await page.getByText('Nothing to do').waitFor();
     const { tasks, accounts } = client;
     const reminder = { at: new Date(Date.now() + 100).toISOString() };
     await tasks.create({ body: { title: 'Call Ann', reminder } });
@@ -251,7 +295,12 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByText('The server cannot be reached').waitFor();
     await page.getByRole('textbox', { name: 'New task' }).fill('Call Ann');
     await page.keyboard.press('Enter');
+    // A page that was never opened waits for the server and then goes on, instead of the browser's own error page.
+    await page.getByRole('link', { name: 'Account' }).click();
+    await page.getByRole('status', { name: 'Loading' }).waitFor();
     await page.context().setOffline(false);
+    await page.getByRole('heading', { name: 'Account' }).waitFor();
+    await page.getByRole('link', { name: 'Tasks' }).click();
     await page.getByRole('button', { name: 'Move Call Ann' }).waitFor();
     await page.getByText('The server cannot be reached').waitFor({ state: 'detached' });
   });

@@ -35,7 +35,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
   it('is there for operators only', async () => {
     const { page } = await openSignedInPage(browser!, server.url, { path: '/console/tables' });
     await page.getByRole('link', { name: 'Account' }).waitFor();
-    await page.getByText('There is nothing here.').waitFor();
+    await page.getByRole('heading', { name: 'Tables are for operators' }).waitFor();
     expect(await page.getByRole('navigation').getByRole('link', { name: 'Tables' }).count()).toBe(0);
   });
 

@@ -69,6 +69,10 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     const stream = other.waitForResponse(response => response.url().endsWith('/v1/tasks/events'));
     await other.goto(page.url());
     await stream;
+    await page
+      .getByRole('textbox', { name: 'New task', exact: true })
+      .fill('Call Ann every friday at 5pm !high');
+    await page.getByText(/every Friday/).waitFor();
     await addTasks(page, 'Call Ann tomorrow !high #sales');
     await card(column(page, 'To do'), 'Call Ann').waitFor();
     await card(column(other, 'To do'), 'Call Ann').waitFor();
@@ -87,7 +91,10 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await page.getByRole('textbox', { name: 'Filter' }).fill('priority:hi');
     await page.getByText('is one of low, medium, high, urgent').waitFor();
     await page.getByRole('textbox', { name: 'Filter' }).fill('priority:low');
-    await page.getByText('No task is like this.').waitFor();
+    await page.getByText('No task matches').waitFor();
+    await page.reload();
+    await page.getByText('No task matches').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Filter' }).inputValue()).toBe('priority:low');
     expect(failures).toEqual([]);
   });
 
@@ -170,6 +177,28 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await page.getByRole('button', { name: 'Pay the rent, done' }).waitFor();
     await page.getByRole('button', { name: 'Pay the rent, done' }).press('Enter');
     await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('are counted whole, load as a column is scrolled, and never all stand in the page', async () => {
+    const { page, client, failures } = await openSignedInPage(browser!, server.url);
+    const titles = Array.from({ length: 130 }, (_, index) => `Task ${index}`);
+    await Promise.all(titles.map(title => client.tasks.create({ body: { title } })));
+    await page.goto(`${server.url}/console/tasks`);
+    await expect.poll(() => page.getByTestId('count-pending').innerText()).toBe('130');
+    const cards = page.getByRole('button', { name: /^Move Task/ });
+    expect(await cards.count()).toBeLessThan(40);
+    const last = column(page, 'To do').locator(`[data-index="${titles.length - 1}"]`);
+    await expect
+      .poll(async () => {
+        await page.evaluate("document.querySelector('.stak-column-cards').scrollTop = 1e9");
+        return last.count();
+      })
+      .toBe(1);
+    expect(await cards.count()).toBeLessThan(40);
+    await follow(page, '/console/tasks?view=list');
+    await page.getByRole('list', { name: 'Tasks' }).waitFor();
+    expect(await page.getByRole('listitem').count()).toBeLessThan(60);
     expect(failures).toEqual([]);
   });
 

@@ -295,7 +295,10 @@ export function composeServices(surroundings: Surroundings): Services {
     lakeConsumers: lake?.consumers ?? [],
     ownEndpoints: [
       // For as long as an access token, and no longer than the session or the key that it was asked for with.
-      ...ownInboxEndpoints(grant => mintEndUserToken({ tenant: ownTenant, ttlSeconds: 15 * 60, ...grant })),
+      ...ownInboxEndpoints(
+        grant => mintEndUserToken({ tenant: ownTenant, ttlSeconds: 15 * 60, ...grant }),
+        inbox.operations,
+      ),
       ...systemEndpoints({
         ...base,
         ...surroundings.system,

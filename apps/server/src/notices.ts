@@ -109,9 +109,12 @@ const inboxToken = route({
   },
 });
 
-export const ownInboxEndpoints = (mint: Mint) =>
+export const ownInboxEndpoints = (mint: Mint, { ensureInbox }: Pick<Post, 'ensureInbox'>) =>
   [
     endpoint(inboxToken, async c => {
+      // A token is for reading: an inbox that nobody has been told anything in yet is empty, not missing.
+      for (const [inbox_key, about] of Object.entries(inboxes))
+        await ensureInbox({ tenant_key: ownTenant, inbox_key }, about);
       // A key that only reads mints a token that only reads.
       const { accountId, credentialId, ...caller } = c.get('principal');
       const scope = caller.scope === 'read' ? 'inbox:read' : 'inbox:read inbox:write';

@@ -6,9 +6,11 @@ import type { FormEvent } from 'react';
 import { client } from '../api.ts';
 import { fieldComplaints } from '../complaint.ts';
 import { Failure } from '../failure.tsx';
+import { usePageTitle } from '../page-title.ts';
 
 // For somebody who has no account: opens the link of an invitation and becomes a user of the tenant.
 export function InvitationPage() {
+  usePageTitle('Invitation');
   const token = useLocation({ select: ({ hash }) => hash });
   const accept = useMutation({
     mutationFn: async (display_name: string) =>

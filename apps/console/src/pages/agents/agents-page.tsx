@@ -6,6 +6,7 @@ import { client } from '../../api.ts';
 import { DataTable } from '../../data-table.tsx';
 import { formatAgo, formatTime } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
+import { usePageTitle } from '../../page-title.ts';
 import { StatusBadge } from '../../status-badge.tsx';
 import { TextLink } from '../../text-link.tsx';
 import { tenantsKey } from '../inbox/place.ts';
@@ -14,6 +15,7 @@ import { More, usePages } from './pages.tsx';
 import type { Tenant } from './place.ts';
 
 export function AgentsPage() {
+  usePageTitle('Agents');
   const navigate = useNavigate();
   const [isOpen, { open, close }] = useDisclosure(false);
   const tenants = usePages([...tenantsKey, 'pages'], cursor => client.tenants.list({ limit: 50, ...cursor }));

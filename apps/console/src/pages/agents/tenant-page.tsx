@@ -5,6 +5,8 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { client } from '../../api.ts';
 import { Loaded } from '../../loaded.tsx';
+import { isMissing, Missing } from '../../nothing-here.tsx';
+import { usePageTitle } from '../../page-title.ts';
 import { StatusBadge } from '../../status-badge.tsx';
 import { TextLink } from '../../text-link.tsx';
 import { Channels } from './channels.tsx';
@@ -28,6 +30,16 @@ export function TenantPage() {
     queryKey: tenantKey(tenant_id),
     queryFn: async () => (await client.tenants.get({ tenant_id })).data,
   });
+  usePageTitle(titles[search.tab ?? 'chat'], tenant.data?.name ?? 'Tenant');
+  if (isMissing(tenant.error))
+    return (
+      <Missing
+        title="There is no such tenant"
+        text="It may have been deleted, or it belongs to another account."
+      >
+        <TextLink to="/agents">Go to all tenants</TextLink>
+      </Missing>
+    );
   return (
     <Stack gap="sm">
       <TextLink to="/agents" size="sm">

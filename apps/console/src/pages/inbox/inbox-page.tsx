@@ -3,6 +3,7 @@ import './inbox.css';
 import { Group, Select, SimpleGrid, Stack, Tabs, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { Loaded } from '../../loaded.tsx';
+import { usePageTitle } from '../../page-title.ts';
 import { Compose } from './compose.tsx';
 import { Categories, DeleteInbox, InboxProgress } from './deletions.tsx';
 import { NewTenant } from './first-steps.tsx';
@@ -20,6 +21,7 @@ export function InboxPage() {
   const navigate = route.useNavigate();
   const go = (to: InboxSearch) => void navigate({ search: to, replace: true });
   const tenants = useTenants();
+  usePageTitle('Inbox', tenants.data?.find(one => one.tenant_id === search.tenant)?.name);
   return (
     <Stack>
       <Title order={2}>Inbox</Title>

@@ -49,11 +49,29 @@ export const usersQuery = (tenant_id: string) =>
 
 export const useUsers = (tenant_id: string) => useQuery(usersQuery(tenant_id));
 
-// A name as part of an address: "Demo shop" is demo-shop.
+// Letters that have no accent to take off.
+const plainLetters: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  å: 'a',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+};
+
+// A name as part of an address: "Große Straße" is grosse-strasse.
 export const keyOf = (name: string): string =>
   name
     .toLowerCase()
+    .replace(/[ßæœøåłđðþı]/g, letter => plainLetters[letter]!)
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 41)
     .replace(/^-+|-+$/g, '')
     .slice(0, 40);
 

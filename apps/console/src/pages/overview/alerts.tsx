@@ -1,17 +1,18 @@
 import { Anchor, Drawer, Skeleton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { createClient, StakError } from '@stak/client';
+import { createClient } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { client } from '../../api.ts';
 import { formatNumber } from '../../format.ts';
+import { lateComponent } from '../../late-module.tsx';
 import { Stat } from '../../stat.tsx';
 
 // For whoever opens it: the components of an inbox are not small.
-const OwnInboxes = lazy(() => import('./own-inboxes.tsx'));
+const OwnInboxes = lateComponent(() => import('./own-inboxes.tsx'));
 
 const ownKeys = ['alerts', 'tasks'] as const;
-export type OwnInbox = { inbox_key: (typeof ownKeys)[number]; unread: number };
+export type OwnInbox = { inbox_key: (typeof ownKeys)[number]; unread: number; total: number };
 type Own = { tenant_id: string; inboxes: OwnInbox[] };
 
 // What Stak tells an account is in inboxes like any other, read with a token of its own.
@@ -19,20 +20,13 @@ async function readOwn(): Promise<Own> {
   const { data: own } = await client.accounts.mintInboxToken();
   const { inbox } = createClient({ baseUrl: '', token: own.token });
   const { tenant_id } = own;
-  const found = await Promise.all(
-    ownKeys.map(inbox_key =>
-      inbox
-        .counts({ tenant_id, inbox_key, uid: 'me' })
-        .then(({ data }) => [{ inbox_key, unread: data.unread }], ifNone),
-    ),
+  const inboxes = await Promise.all(
+    ownKeys.map(async inbox_key => {
+      const { data } = await inbox.counts({ tenant_id, inbox_key, uid: 'me' });
+      return { inbox_key, unread: data.unread, total: data.total };
+    }),
   );
-  return { tenant_id, inboxes: found.flat() };
-}
-
-// An inbox is made with its first message.
-function ifNone(error: unknown): [] {
-  if (error instanceof StakError && error.status === 404) return [];
-  throw error;
+  return { tenant_id, inboxes };
 }
 
 export function Alerts() {
@@ -53,12 +47,12 @@ export function Alerts() {
         label="Unread alerts"
         value={data ? formatNumber(unread) : '…'}
         note={
-          data && data.inboxes.length > 0 ? (
+          data?.inboxes.some(one => one.total > 0) ? (
             <Anchor component="button" type="button" size="xs" onClick={open}>
               {unread > 0 ? 'Read them' : 'Read earlier ones'}
             </Anchor>
           ) : (
-            'Nothing needs you'
+            'Nothing to do'
           )
         }
       />

@@ -1,11 +1,12 @@
 import { Card, Group, Skeleton, Text, Title } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { formatNumber, formatTime } from '../../format.ts';
+import { lateComponent } from '../../late-module.tsx';
 import { StatusBadge } from '../../status-badge.tsx';
 import { addSample, type Sample } from './unit-samples.ts';
 
-const UnitsChart = lazy(() => import('./units-chart.tsx'));
+const UnitsChart = lateComponent(() => import('./units-chart.tsx'));
 
 type Operator = NonNullable<ApiTypes['system.status']['data']['operator']>;
 

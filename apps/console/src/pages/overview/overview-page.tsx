@@ -1,8 +1,10 @@
 import { Group, SimpleGrid, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
 import { DaySpan } from '../../day-span.tsx';
 import { lastDays } from '../../insight.ts';
+import { usePageTitle } from '../../page-title.ts';
+import { useReachable, watchedFetch } from '../../reachability.tsx';
 import { StatusBadge } from '../../status-badge.tsx';
 import { AgentsCard } from './agents-card.tsx';
 import { InboxCard } from './inbox-card.tsx';
@@ -11,8 +13,13 @@ import { System } from './system.tsx';
 import { TasksCard } from './tasks-card.tsx';
 import { WebhooksCard } from './webhooks-card.tsx';
 
+const route = getRouteApi('/inside/');
+
 export function OverviewPage() {
-  const [span, setSpan] = useState(14);
+  usePageTitle('Overview');
+  const { days: span = 14 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const setSpan = (count: number) => void navigate({ search: { days: count }, replace: true });
   const days = lastDays(span);
   return (
     <Stack>
@@ -41,11 +48,13 @@ export function OverviewPage() {
 type Readiness = { status: string; checks: Record<string, string> };
 
 function Health() {
+  const isReachable = useReachable();
   const { data } = useQuery({
     queryKey: ['readyz'],
-    queryFn: async () => (await (await fetch('/readyz')).json()) as Readiness,
+    queryFn: async () => (await (await watchedFetch('/readyz', {})).json()) as Readiness,
     refetchInterval: 10_000,
   });
+  if (!isReachable) return <StatusBadge status="failed" label="Not reachable" />;
   if (!data) return null;
   const failing = Object.keys(data.checks).filter(name => data.checks[name] !== 'ok');
   const label = failing.length > 0 ? `Failing: ${failing.join(', ')}` : 'All systems ready';

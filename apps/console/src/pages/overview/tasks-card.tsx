@@ -1,13 +1,12 @@
-import { Skeleton } from '@mantine/core';
+import { Skeleton, Text } from '@mantine/core';
 import { IconChecklist } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api.ts';
 import { formatNumber } from '../../format.ts';
 import { byDay, useInsight } from '../../insight.ts';
 import { LakeFailure } from '../../lake-failure.tsx';
 import { LateBars } from '../../late-charts.tsx';
 import { useLive } from '../../live.ts';
-import { useTaskActions } from '../tasks/task-queries.ts';
+import { useTaskActions, useTaskCounts } from '../tasks/task-queries.ts';
 import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
 
 const series = [
@@ -18,10 +17,7 @@ const series = [
 // The numbers are the table's own, as they change; the days come from the lake.
 export function TasksCard({ days }: { days: readonly string[] }) {
   const { refresh } = useTaskActions();
-  const { data: counts } = useQuery({
-    queryKey: ['tasks', 'counts'],
-    queryFn: async () => (await client.tasks.counts()).data,
-  });
+  const { data: counts } = useTaskCounts();
   const created = useInsight('tasks-created', days.length);
   const completed = useInsight('tasks-completed', days.length);
   useLive(
@@ -51,14 +47,21 @@ export function TasksCard({ days }: { days: readonly string[] }) {
       ) : !created.data || !completed.data ? (
         <Skeleton h={chartHeight} />
       ) : rows.every(row => row.created === 0 && row.completed === 0) ? (
-        <NoChart>No task in these days. Write the first one in Tasks.</NoChart>
+        <NoChart>No tasks in this period.</NoChart>
       ) : (
-        <LateBars
-          label="Tasks created and completed by day"
-          rows={rows}
-          series={series}
-          height={chartHeight}
-        />
+        <>
+          <LateBars
+            label="Tasks created and completed by day"
+            rows={rows}
+            series={series}
+            height={chartHeight}
+          />
+          {created.data.whose === 'account_and_tenants' && (
+            <Text size="xs" c="dimmed" mt="xs">
+              The chart includes the tasks of your tenants’ users; the numbers above are your own.
+            </Text>
+          )}
+        </>
       )}
     </ServiceCard>
   );

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { client } from '../../api.ts';
 import { useLive } from '../../live.ts';
+import { useReachable } from '../../reachability.tsx';
 import type { Change } from './place.ts';
 
 const kept = 200; // nobody scrolls further back than this
@@ -26,7 +27,11 @@ export function useChanges(table: string, hasStream: boolean): [Live, () => void
       else setLive(before => ({ ...before, isLive: true, hasGap: before.hasGap || event === 'gap' }));
     },
   );
-  return [live, () => setLive(before => ({ ...before, hasGap: false, changes: [] }))];
+  const isReachable = useReachable();
+  return [
+    { ...live, isLive: live.isLive && isReachable },
+    () => setLive(before => ({ ...before, hasGap: false, changes: [] })),
+  ];
 }
 
 async function* noEvents(): AsyncGenerator<never, void, undefined> {}

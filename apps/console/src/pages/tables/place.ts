@@ -1,4 +1,4 @@
-import { type Client, StakError } from '@stak/client';
+import type { Client } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api.ts';
 
@@ -37,15 +37,14 @@ export type Change = {
 
 export const readTables = async () => (await client.tables.list()).data;
 
-// For whoever is no operator there are no tables: the API says so.
+// Only operators have tables.
 export function useHasTables(): boolean {
-  const { isSuccess } = useQuery({
+  const { data } = useQuery({
     queryKey: ['has-tables'],
-    queryFn: readTables,
+    queryFn: async () => (await client.system.status()).data.operator !== null,
     staleTime: Number.POSITIVE_INFINITY,
-    retry: (failures, error) => failures < 3 && !(error instanceof StakError && error.status === 404),
   });
-  return isSuccess;
+  return data === true;
 }
 
 const live = { refetchInterval: 5_000 };

@@ -3,13 +3,16 @@ import { Badge, Group, Stack, Tabs, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { formatBytes, formatNumber } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
+import { isMissing, Missing } from '../../nothing-here.tsx';
+import { usePageTitle } from '../../page-title.ts';
 import { TextLink } from '../../text-link.tsx';
 import { ChangeList } from './change-list.tsx';
 import { useChanges } from './changes.ts';
 import { Design } from './design.tsx';
 import { Items } from './items.tsx';
+import { OperatorsOnly } from './operators-only.tsx';
 import { Patterns } from './patterns.tsx';
-import { type TableDetails, type TableSearch, useTable } from './place.ts';
+import { type TableDetails, type TableSearch, useHasTables, useTable } from './place.ts';
 
 const route = getRouteApi('/inside/tables/$table');
 
@@ -18,6 +21,16 @@ export function TablePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const details = useTable(table);
+  usePageTitle(table, 'Tables');
+  const hasTables = useHasTables();
+  if (isMissing(details.error))
+    return hasTables ? (
+      <Missing title="There is no such table" text={`This server has no table called ${table}.`}>
+        <TextLink to="/tables">Go to all tables</TextLink>
+      </Missing>
+    ) : (
+      <OperatorsOnly />
+    );
   return (
     <Stack>
       <TextLink to="/tables" size="sm">

@@ -3,12 +3,17 @@ import { Card, Stack, Text, Title } from '@mantine/core';
 import { DataTable } from '../../data-table.tsx';
 import { formatBytes, formatNumber, formatTime } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
+import { isMissing } from '../../nothing-here.tsx';
+import { usePageTitle } from '../../page-title.ts';
 import { TextLink } from '../../text-link.tsx';
+import { OperatorsOnly } from './operators-only.tsx';
 import { useTables } from './place.ts';
 import { formatUnits } from './units.ts';
 
 export function TablesPage() {
   const tables = useTables();
+  usePageTitle('Tables');
+  if (isMissing(tables.error)) return <OperatorsOnly />;
   return (
     <Stack>
       <div>

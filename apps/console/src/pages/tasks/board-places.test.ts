@@ -35,6 +35,27 @@ test('a card stands where it was let go, and no other card moves', () => {
   );
 });
 
+test('each column by itself becomes what it is on the whole board', () => {
+  fc.assert(
+    fc.property(board, fc.nat(), fc.nat(), (tasks, heldAt, overAt) => {
+      const held = tasks[heldAt % tasks.length]!;
+      const places = [...tasks.filter(one => one !== held).map(one => one.task_id), ...statuses];
+      const drop = dropAt(tasks, held, places[overAt % places.length]!, true);
+      if (!drop) return;
+      const after = reorder(tasks, drop);
+      for (const status of statuses) {
+        const column = reorder(
+          tasks.filter(one => one.status === status),
+          drop,
+          status,
+        );
+        expect(columnOf(column, status)).toEqual(columnOf(after, status));
+        expect(column.every(one => one.status === status)).toBe(true);
+      }
+    }),
+  );
+});
+
 test('where nothing changes, nothing is sent', () => {
   const tasks = [task('a', 'pending'), task('x', 'completed'), task('b', 'pending')];
   const [a, , b] = tasks as [Task, Task, Task];

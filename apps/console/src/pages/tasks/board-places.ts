@@ -26,15 +26,22 @@ export function dropAt(
   return { task, status, ...(last && { place: { after: last.task_id } }) };
 }
 
-// The list as it will be.
-export function reorder(tasks: readonly Task[], { task, status, place }: Drop): Task[] {
+// The list as it will be: of all tasks, or of one column, which the task may enter or leave.
+export function reorder(
+  tasks: readonly Task[],
+  { task, status, place }: Drop,
+  column: TaskStatus | undefined = undefined,
+): Task[] {
   const moved = { ...task, status };
   const isIt = (one: Task) => one.task_id === task.task_id;
-  if (!tasks.some(isIt)) return [...tasks];
+  const isListed = tasks.some(isIt);
+  if (!isListed && column === undefined) return [...tasks];
   const others = tasks.filter(one => !isIt(one));
+  if (column !== undefined && column !== status) return others;
   const anchorId = place && ('before' in place ? place.before : place.after);
   const anchorAt = others.findIndex(one => one.task_id === anchorId);
-  if (!place || anchorAt === -1) return tasks.map(one => (isIt(one) ? moved : one));
+  if (!place || anchorAt === -1)
+    return isListed ? tasks.map(one => (isIt(one) ? moved : one)) : [...others, moved];
   return others.toSpliced('before' in place ? anchorAt : anchorAt + 1, 0, moved);
 }
 

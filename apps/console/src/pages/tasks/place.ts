@@ -1,9 +1,44 @@
-// Which view of the tasks is open, in the address, so that it can be kept and sent to somebody.
+import type { Sort } from './task-queries.ts';
+
+// What the page shows, in its address: back, reload and a second window keep it.
 export const views = ['board', 'list', 'calendar', 'insights', 'sql', 'trash'] as const;
 export type View = (typeof views)[number];
-export type TasksSearch = { view?: View };
+export const sorts: readonly Sort[] = ['position', 'due_date', 'priority', 'created'];
+
+export type TasksSearch = {
+  view?: View;
+  q?: string;
+  filter?: string;
+  sort?: Sort;
+  task?: string; // the one that is open
+  day?: string; // the one that is chosen in the calendar
+  days?: number; // of the insights
+};
+
+const isDay = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  /^\d{4}-\d{2}-\d{2}$/.test(value) &&
+  !Number.isNaN(Date.parse(value)) &&
+  new Date(value).toISOString().startsWith(value);
 
 export function readTasksSearch(search: Record<string, unknown>): TasksSearch {
   const view = views.find(one => one === search.view);
-  return view === undefined ? {} : { view };
+  const sort = sorts.find(one => one === search.sort);
+  // An address may hold a number where somebody typed one to search for.
+  const text = (name: string) => {
+    const value = search[name];
+    return (typeof value === 'string' && value !== '') || typeof value === 'number'
+      ? { [name]: String(value) }
+      : {};
+  };
+  const days = Number(search.days);
+  return {
+    ...(view && { view }),
+    ...text('q'),
+    ...text('filter'),
+    ...(sort && sort !== 'position' && { sort }),
+    ...text('task'),
+    ...(isDay(search.day) && { day: search.day }),
+    ...([7, 30, 90].includes(days) && { days }),
+  };
 }

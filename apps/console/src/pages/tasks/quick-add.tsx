@@ -1,41 +1,64 @@
-import { Button, Group, TextInput } from '@mantine/core';
+import { Button, Group, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
-import { parseQuickTask, type QuickTask } from './quick-task.ts';
+import { formatDay } from '../../days.ts';
+import { describeRule, parseQuickTask, type QuickTask } from './quick-task.ts';
 import { useTaskActions } from './task-queries.ts';
 import { useToday } from './today.ts';
+
+const loadReader = async () => (await import('./date-words.ts')).readDate;
 
 export function QuickAdd() {
   const { refresh } = useTaskActions();
   const today = useToday();
   const [text, setText] = useState('');
-  const parse = (line: string) => parseQuickTask(line, new Date(`${today}T12:00`));
+  const reader = useQuery({
+    queryKey: ['date-words'],
+    queryFn: async () => ({ readDate: await loadReader() }),
+    enabled: text !== '',
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const now = () => new Date(`${today}T${new Date().toTimeString().slice(0, 5)}`);
   const add = useMutation({
-    mutationFn: (line: string) => client.tasks.create({ body: parse(line) }),
+    mutationFn: async (line: string) =>
+      client.tasks.create({ body: parseQuickTask(line, now(), await loadReader()) }),
     onSuccess: refresh,
-    // What was refused can be mended, unless the next one is being typed already.
+    // A line that was refused can be mended, unless the next one is being typed already.
     onError: (error, line) => {
-      setText(now => now || line);
+      setText(current => current || line);
       complain(error);
     },
   });
-  const task = parse(text);
+  const task = parseQuickTask(text, now(), reader.data?.readDate);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (task.title === '') return;
     add.mutate(text);
     setText('');
   };
+  const details = describe(task);
   return (
     <form onSubmit={submit}>
       <Group align="start" gap="xs" wrap="nowrap">
         <TextInput
           aria-label="New task"
-          placeholder="Call Ann tomorrow !high #sales @phone"
-          description={describe(task) || 'A day, !priority, #category and @label are understood'}
+          placeholder="Call Ann friday at 5pm !high #sales"
+          data-create
+          description={
+            details === '' ? (
+              'Write a date, a time or “every monday”, and !priority, #category or @label.'
+            ) : (
+              <>
+                <Text span inherit fw={600}>
+                  {task.title || 'A title is missing'}
+                </Text>{' '}
+                · {details}
+              </>
+            )
+          }
           inputWrapperOrder={['label', 'input', 'description']}
           value={text}
           onChange={event => setText(event.currentTarget.value)}
@@ -49,10 +72,13 @@ export function QuickAdd() {
   );
 }
 
-const describe = ({ due_date, recurrence, priority, category, labels = [] }: QuickTask): string =>
+const dayFormat = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const;
+
+const describe = ({ due_date, recurrence, reminder, priority, category, labels = [] }: QuickTask): string =>
   [
-    due_date && `due ${due_date}`,
-    recurrence?.replace('FREQ=', '').toLowerCase(),
+    due_date && `due ${formatDay(due_date, dayFormat)}`,
+    reminder && `reminder at ${reminder.time}`,
+    recurrence && describeRule(recurrence),
     priority && `${priority} priority`,
     category && `in ${category}`,
     ...labels.map(label => `@${label}`),

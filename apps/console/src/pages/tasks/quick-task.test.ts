@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { parseQuickTask } from './quick-task.ts';
+import { readDate } from './date-words.ts';
+import { describeRule, parseQuickTask } from './quick-task.ts';
 
-const sunday = new Date(2026, 10, 15, 23, 30);
-const parse = (text: string) => parseQuickTask(text, sunday);
+const sunday = new Date(2026, 10, 15, 10, 30);
+const parse = (text: string) => parseQuickTask(text, sunday, readDate);
 
 describe('a task in one line', () => {
   it('is its title where nothing else is said', () => {
@@ -24,18 +25,58 @@ describe('a task in one line', () => {
     ['Pay today', '2026-11-15'],
     ['Pay due 2026-12-31', '2026-12-31'],
     ['Pay in 2 weeks', '2026-11-29'],
-    ['Pay in 20 days', '2026-12-05'],
+    ['Pay in 3 days', '2026-11-18'],
     ['Pay on friday', '2026-11-20'],
+    ['Pay friday', '2026-11-20'],
+    ['Pay by fri', '2026-11-20'],
+    ['Pay mon', '2026-11-16'],
     ['Pay on Sunday', '2026-11-22'],
+    ['Pay next week', '2026-11-22'],
+    ['Pay next month', '2026-12-15'],
+    ['Pay Dec 1', '2026-12-01'],
+    ['Pay 1 December', '2026-12-01'],
+    ['Friday Pay', '2026-11-20'],
   ])('%s is due %s', (text, due_date) => {
     expect(parse(text)).toEqual({ title: 'Pay', due_date });
   });
 
-  it('starts today when it comes again and no day is said', () => {
-    expect(parse('Water plants every day')).toMatchObject({ due_date: '2026-11-15' });
+  it.each([
+    ['Pay at 5pm', '2026-11-15', '17:00'],
+    ['Pay tomorrow 9:30', '2026-11-16', '09:30'],
+    ['Pay at 9', '2026-11-16', '09:00'], // half past ten has passed it
+    ['Pay Dec 1 at noon', '2026-12-01', '12:00'],
+  ])('%s reminds on %s at %s', (text, due_date, time) => {
+    expect(parse(text)).toEqual({ title: 'Pay', due_date, reminder: { days_before: 0, time } });
   });
 
-  it('leaves alone what only looks like a word of its own', () => {
-    expect(parse('Write "today!" to a#b and c@d')).toEqual({ title: 'Write "today!" to a#b and c@d' });
+  it.each([
+    ['Pay every day', '2026-11-15', 'FREQ=DAILY', 'every day'],
+    ['Pay every monday', '2026-11-16', 'FREQ=WEEKLY;BYDAY=MO', 'every Monday'],
+    ['Pay every mon and thu', '2026-11-16', 'FREQ=WEEKLY;BYDAY=MO,TH', 'every Monday and Thursday'],
+    ['Pay every Fridays, Tuesdays', '2026-11-17', 'FREQ=WEEKLY;BYDAY=TU,FR', 'every Tuesday and Friday'],
+    ['Pay every weekday', '2026-11-16', 'FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR', 'every weekday'],
+    ['Pay every 2 weeks', '2026-11-15', 'FREQ=WEEKLY;INTERVAL=2', 'every 2 weeks'],
+    ['Pay every other month Dec 1', '2026-12-01', 'FREQ=MONTHLY;INTERVAL=2', 'every 2 months'],
+  ])('%s begins %s and repeats as %s', (text, due_date, recurrence, words) => {
+    expect(parse(text)).toEqual({ title: 'Pay', due_date, recurrence });
+    expect(describeRule(recurrence)).toBe(words);
+  });
+
+  it.each([
+    'Write "today!" to a#b and c@d',
+    'Sat down with Ann',
+    'Buy sun cream',
+    'Read 1984 in part',
+    'March report',
+    'Write to 10 people',
+    'Check every box',
+    'Wash every mondrian',
+  ])('%s has no date', text => {
+    expect(parse(text)).toEqual({ title: text });
+  });
+
+  it('leaves rules alone that it has no words for', () => {
+    expect(describeRule('FREQ=MONTHLY;BYMONTHDAY=-1')).toBe('FREQ=MONTHLY;BYMONTHDAY=-1');
+    expect(describeRule('FREQ=MONTHLY;BYDAY=2MO')).toBe('FREQ=MONTHLY;BYDAY=2MO');
   });
 });

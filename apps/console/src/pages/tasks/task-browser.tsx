@@ -1,13 +1,25 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconFilter, IconSearch } from '@tabler/icons-react';
-import { useState } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
+import { useAddressText } from '../../address-text.ts';
 import { messageOf } from '../../api.ts';
 import { Failure } from '../../failure.tsx';
+import type { ColumnTasks } from './board-column.tsx';
+import type { TasksSearch } from './place.ts';
 import { QuickAdd } from './quick-add.tsx';
 import { TaskBoard } from './task-board.tsx';
 import { TaskList } from './task-list.tsx';
-import { type Sort, type Task, useTaskActions, useTasks } from './task-queries.ts';
+import {
+  type Sort,
+  type Task,
+  type TaskQuery,
+  type TaskStatus,
+  useTaskActions,
+  useTaskCounts,
+  useTasks,
+} from './task-queries.ts';
+
+const route = getRouteApi('/inside/tasks');
 
 const sorts: { value: Sort; label: string }[] = [
   { value: 'position', label: 'My order' },
@@ -16,18 +28,30 @@ const sorts: { value: Sort; label: string }[] = [
   { value: 'created', label: 'Created' },
 ];
 
-// What is searched or filtered for, as a board or as a list.
+// The tasks that match a search or a filter, as a board or as a list.
 export function TaskBrowser({ isBoard, onOpen }: { isBoard: boolean; onOpen: (task: Task) => void }) {
-  const [search, setSearch] = useState('');
-  const [filterText, setFilterText] = useState('');
-  const [sort, setSort] = useState<Sort>('position');
-  const [q] = useDebouncedValue(search.trim(), 250);
-  const [filter] = useDebouncedValue(filterText.trim(), 400);
-  const tasks = useTasks({ q, filter, sort });
+  const { q = '', filter = '', sort = 'position' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (part: TasksSearch) =>
+    void navigate({ search: before => ({ ...before, ...part }), replace: true });
+  const [search, setSearch] = useAddressText(q, text => change({ q: text }));
+  const [filterText, setFilterText] = useAddressText(filter, text => change({ filter: text }), 400);
+  const query = { q, filter, sort };
+  const isByColumn = isBoard && q === '';
+  const board = useBoard(query, isByColumn);
+  const list = useTasks(query, undefined, !isByColumn);
   const { update, drop, remove } = useTaskActions();
-  const rows = tasks.data?.pages.flatMap(page => page.data) ?? [];
-  const isNarrowed = q !== '' || filter !== '';
-  const empty = isNarrowed ? 'No task is like this.' : 'There is no task yet. Write one above.';
+  const rows = list.data?.pages.flatMap(page => page.data) ?? [];
+  const error = isByColumn ? board.error : list.error;
+  const isPending = isByColumn ? board.isPending : list.isPending;
+  const byStatus = isByColumn ? board.byStatus : splitByStatus(rows);
+  const isEmpty = isByColumn
+    ? Object.values(byStatus).every(({ tasks, hasMore }) => tasks.length === 0 && !hasMore)
+    : rows.length === 0;
+  const empty =
+    q === '' && filter === ''
+      ? 'There is no task yet. Add one above.'
+      : 'No task matches. Change the filter.';
   return (
     <Stack gap="sm">
       <QuickAdd />
@@ -35,6 +59,7 @@ export function TaskBrowser({ isBoard, onOpen }: { isBoard: boolean; onOpen: (ta
         <TextInput
           aria-label="Search"
           placeholder="Search"
+          data-search
           leftSection={<IconSearch size={16} />}
           value={search}
           onChange={event => setSearch(event.currentTarget.value)}
@@ -46,7 +71,7 @@ export function TaskBrowser({ isBoard, onOpen }: { isBoard: boolean; onOpen: (ta
           leftSection={<IconFilter size={16} />}
           value={filterText}
           onChange={event => setFilterText(event.currentTarget.value)}
-          error={filter !== '' && q === '' && tasks.error ? messageOf(tasks.error) : undefined}
+          error={filter !== '' && q === '' && error ? messageOf(error) : undefined}
           disabled={q !== ''}
           flex="3 1 16rem"
         />
@@ -55,38 +80,81 @@ export function TaskBrowser({ isBoard, onOpen }: { isBoard: boolean; onOpen: (ta
           data={sorts}
           value={sort}
           allowDeselect={false}
-          onChange={value => setSort(value as Sort)}
+          onChange={value => change({ sort: value as Sort })}
           disabled={q !== ''}
           w={140}
         />
       </Group>
-      {tasks.error && filter === '' && <Failure error={tasks.error} onRetry={() => tasks.refetch()} />}
-      {tasks.isPending && <Text c="dimmed">Looking…</Text>}
-      {tasks.data && isBoard && rows.length === 0 && <Text c="dimmed">{empty}</Text>}
-      {tasks.data && isBoard && (
+      {error && filter === '' && (
+        <Failure error={error} onRetry={() => (isByColumn ? board.refetch() : list.refetch())} />
+      )}
+      {isPending && !error && <Text c="dimmed">Loading…</Text>}
+      {!isPending && !error && isBoard && isEmpty && <Text c="dimmed">{empty}</Text>}
+      {!isPending && isBoard && (
         <TaskBoard
-          tasks={rows}
+          byStatus={byStatus}
           isOrdered={sort === 'position' && q === ''}
           onDrop={one => drop(one)}
           onOpen={onOpen}
         />
       )}
-      {tasks.data && !isBoard && (
+      {list.data && !isBoard && (
         <TaskList
           tasks={rows}
           empty={empty}
+          hasMore={list.hasNextPage}
+          isLoading={list.isFetchingNextPage}
+          onMore={list.fetchNextPage}
           onMove={({ task_id }, status) => update({ task_id, status })}
           onOpen={onOpen}
           onRemove={({ task_id }) => remove(task_id)}
         />
       )}
-      {tasks.hasNextPage && (
-        <Group justify="center">
-          <Button variant="default" loading={tasks.isFetchingNextPage} onClick={() => tasks.fetchNextPage()}>
-            More tasks
-          </Button>
-        </Group>
-      )}
     </Stack>
   );
+}
+
+// Each column is a list of its own, because a page of all tasks may hold none of a column's.
+function useBoard(query: TaskQuery, isWanted: boolean) {
+  const pending = useTasks(query, 'pending', isWanted);
+  const inProgress = useTasks(query, 'in_progress', isWanted);
+  const completed = useTasks(query, 'completed', isWanted);
+  const cancelled = useTasks(query, 'cancelled', isWanted);
+  const counts = useTaskCounts().data?.by_status;
+  const all = [pending, inProgress, completed, cancelled];
+  const columnOf = (status: TaskStatus, list: typeof pending): ColumnTasks => {
+    const tasks = list.data?.pages.flatMap(page => page.data) ?? [];
+    const counted = query.filter === '' ? counts?.[status] : undefined;
+    return {
+      tasks,
+      total: list.hasNextPage ? counted : tasks.length, // a list that is whole has counted itself
+      hasMore: list.hasNextPage,
+      isLoading: list.isFetching,
+      loadMore: list.fetchNextPage,
+    };
+  };
+  return {
+    byStatus: {
+      pending: columnOf('pending', pending),
+      in_progress: columnOf('in_progress', inProgress),
+      completed: columnOf('completed', completed),
+      cancelled: columnOf('cancelled', cancelled),
+    },
+    error: all.find(one => one.error)?.error ?? null,
+    isPending: all.some(one => one.isPending),
+    refetch: () => void Promise.all(all.map(one => one.refetch())),
+  };
+}
+
+function splitByStatus(tasks: readonly Task[]): Record<TaskStatus, ColumnTasks> {
+  const columnOf = (status: TaskStatus): ColumnTasks => {
+    const own = tasks.filter(task => task.status === status);
+    return { tasks: own, total: own.length, hasMore: false, isLoading: false, loadMore: () => {} };
+  };
+  return {
+    pending: columnOf('pending'),
+    in_progress: columnOf('in_progress'),
+    completed: columnOf('completed'),
+    cancelled: columnOf('cancelled'),
+  };
 }

@@ -1,6 +1,7 @@
 import { type Announcements, DndContext, type DragEndEvent, DragOverlay } from '@dnd-kit/core';
 import { ActionIcon, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { complain } from '../../complaint.ts';
 import { addMonths, firstWeekdayIn, formatDay, monthOf, weeksOf } from '../../days.ts';
@@ -12,6 +13,8 @@ import { dayFormat, MonthGrid, monthFormat } from './month-grid.tsx';
 import { type Task, useTaskActions, useTasksDue } from './task-queries.ts';
 import { useToday, useZone } from './today.ts';
 
+const route = getRouteApi('/inside/tasks');
+
 // Of the language that days are written in: navigator.language may be one that nothing can be made of.
 const firstWeekday = firstWeekdayIn(new Intl.DateTimeFormat().resolvedOptions().locale);
 const instructions = {
@@ -22,7 +25,9 @@ const instructions = {
 // What is due in a month. A task is moved to another day by dragging it, or with keys.
 export default function TaskCalendar({ onOpen }: { onOpen: (task: Task) => void }) {
   const today = useToday();
-  const [chosen, setChosen] = useState(today);
+  const { day: chosen = today } = route.useSearch();
+  const navigate = route.useNavigate();
+  const setChosen = (day: string) => void navigate({ search: before => ({ ...before, day }), replace: true });
   const [heldId, setHeldId] = useState<string>();
   const sensors = useCalendarSensors();
   const { update } = useTaskActions();

@@ -1,5 +1,6 @@
 import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { DaySpan } from '../../day-span.tsx';
 import { formatNumber, formatShare } from '../../format.ts';
 import { Freshness, leastFresh } from '../../freshness.tsx';
@@ -11,14 +12,19 @@ import { Stat } from '../../stat.tsx';
 import { priorityColors, statusColors } from './task-card.tsx';
 import { columns } from './task-queries.ts';
 
+const route = getRouteApi('/inside/tasks');
+
 const whose: Record<Insight['whose'], string> = {
-  user: 'Your tasks',
-  account: 'Your tasks',
-  account_and_tenants: "Your tasks and those of your tenants' users",
+  user: 'Your own tasks',
+  account: 'Your own tasks',
+  account_and_tenants: 'Your own tasks and those of your tenants’ users. The board shows your own only.',
 };
 
 export default function TaskInsights() {
-  const [days, setDays] = useState(30);
+  const { days = 30 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const setDays = (count: number) =>
+    void navigate({ search: before => ({ ...before, days: count }), replace: true });
   const names = {
     created: useInsight('tasks-created', days),
     completed: useInsight('tasks-completed', days),
@@ -36,9 +42,7 @@ export default function TaskInsights() {
       <Group justify="space-between">
         {oldest ? (
           <Group gap="sm">
-            <Text size="sm" c="dimmed">
-              {whose[answers[0]!.whose]}
-            </Text>
+            <Text size="sm">{whose[answers[0]!.whose]}</Text>
             <Freshness of={oldest} />
           </Group>
         ) : (
@@ -143,8 +147,7 @@ function Numbers({ days, ...of }: Answers & { days: string[] }) {
         />
       </Chart>
       <Text size="sm" c="dimmed">
-        Days are those of UTC. Tasks that were kept for a while only still count where they were created and
-        completed.
+        Days are UTC days. Expired tasks still count on the days they were created and completed.
       </Text>
     </>
   );
@@ -166,7 +169,7 @@ function Chart({ title, isEmpty = false, children }: ChartProps) {
       </Title>
       {isEmpty ? (
         <Text c="dimmed" ta="center" py="xl">
-          Nothing in these days yet.
+          Nothing in this period.
         </Text>
       ) : (
         children

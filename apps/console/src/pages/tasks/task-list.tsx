@@ -1,5 +1,7 @@
 import { ActionIcon, Card, Checkbox, Group, Stack, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { DueDate, TaskMarks, TaskTitle } from './task-card.tsx';
 import { columns, type Task, type TaskStatus } from './task-queries.ts';
 
@@ -9,16 +11,62 @@ type Actions = {
   onRemove: (task: Task) => void;
 };
 
-type Props = Actions & { tasks: readonly Task[]; empty: string };
+type Props = Actions & {
+  tasks: readonly Task[];
+  empty: string;
+  hasMore: boolean;
+  isLoading: boolean;
+  onMore: () => void;
+};
 
-export function TaskList({ tasks, empty, ...actions }: Props) {
+const linePx = 58; // until a line is measured
+const aheadLines = 20; // how close to the end of what is loaded the next page is asked for
+
+// Only the lines in sight are in the page; the next ones load as it is scrolled.
+export function TaskList({ tasks, empty, hasMore, isLoading, onMore, ...actions }: Props) {
+  const list = useRef<HTMLDivElement>(null);
+  const [scrollMargin, setScrollMargin] = useState(0);
+  useLayoutEffect(() => {
+    const box = list.current?.getBoundingClientRect();
+    if (box) setScrollMargin(box.top + window.scrollY);
+  }, []);
+  const lines = useWindowVirtualizer({
+    count: tasks.length,
+    estimateSize: () => linePx,
+    getItemKey: index => tasks[index]!.task_id,
+    overscan: 10,
+    scrollMargin,
+  });
+  const shown = lines.getVirtualItems();
+  const isNearEnd = (shown.at(-1)?.index ?? 0) >= tasks.length - aheadLines;
+  useEffect(() => {
+    if (isNearEnd && hasMore && !isLoading) onMore();
+  }, [isNearEnd, hasMore, isLoading, onMore]);
   if (tasks.length === 0) return <Text c="dimmed">{empty}</Text>;
   return (
-    <Card withBorder padding={0} component="ul" aria-label="Tasks" className="stak-list">
-      {tasks.map(task => (
-        <TaskLine key={task.task_id} task={task} {...actions} />
-      ))}
-    </Card>
+    <div ref={list}>
+      <Card
+        withBorder
+        padding={0}
+        component="ul"
+        aria-label="Tasks"
+        className="stak-list"
+        style={{ height: lines.getTotalSize() + 2 }}
+      >
+        {shown.map(({ index, key, start }) => (
+          <li
+            key={key}
+            ref={lines.measureElement}
+            data-index={index}
+            aria-setsize={hasMore ? -1 : tasks.length}
+            aria-posinset={index + 1}
+            style={{ transform: `translateY(${start - scrollMargin}px)` }}
+          >
+            <TaskLine task={tasks[index]!} {...actions} />
+          </li>
+        ))}
+      </Card>
+    </div>
   );
 }
 
@@ -26,7 +74,7 @@ export function TaskList({ tasks, empty, ...actions }: Props) {
 function TaskLine({ task, onMove, onOpen, onRemove }: Actions & { task: Task }) {
   const isDone = task.status === 'completed';
   return (
-    <Group component="li" wrap="nowrap" gap="sm" px="md" py="xs">
+    <Group wrap="nowrap" gap="sm" px="md" py="xs">
       <Checkbox
         aria-label={`${task.title} is done`}
         checked={isDone}

@@ -25,22 +25,33 @@ export const columns: readonly { status: TaskStatus; label: string }[] = [
 
 const listKey = ['tasks', 'list'];
 const dueKey = ['tasks', 'due'];
+const countsKey = ['tasks', 'counts'];
 
-// What is searched for is ranked by how well it fits; otherwise the filter and the order hold.
-export function useTasks({ q, filter, sort }: { q: string; filter: string; sort: Sort }) {
+export type TaskQuery = { q: string; filter: string; sort: Sort };
+type ListKey = TaskQuery & { status?: TaskStatus };
+
+// Search results come best match first; otherwise the filter and the order apply.
+export function useTasks({ q, filter, sort }: TaskQuery, status?: TaskStatus, isWanted = true) {
+  const of: ListKey = { q, filter, sort, ...(status && { status }) };
   return useInfiniteQuery({
-    queryKey: [...listKey, q, filter, sort],
+    queryKey: [...listKey, of],
     initialPageParam: undefined as string | undefined,
     queryFn: async ({ pageParam: cursor }): Promise<Page> => {
       const page = { limit: 100, ...(cursor && { cursor }) };
       if (q !== '') return (await client.tasks.search({ q, ...page })).data;
-      return (await client.tasks.list({ filter, sort, ...page })).data;
+      const terms = status ? `${filter} status:${status}`.trim() : filter;
+      return (await client.tasks.list({ filter: terms, sort, ...page })).data;
     },
     getNextPageParam: page => page.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
     retry: false, // a filter that is refused once is refused again
+    enabled: isWanted,
   });
 }
+
+export const useTaskCounts = () =>
+  useQuery({ queryKey: countsKey, queryFn: async () => (await client.tasks.counts()).data });
+export type TaskCounts = ApiTypes['tasks.counts']['data'];
 
 const duePages = 5; // of a hundred: more than anybody reads in a month
 
@@ -69,17 +80,23 @@ export function useTasksDue(from: string, to: string) {
 export function useTaskActions() {
   const queries = useQueryClient();
   const refresh = () => queries.invalidateQueries({ queryKey: ['tasks'] });
-  // It is seen at once where it was dropped; what the server says counts a moment later.
-  const foresee = async (change: (tasks: Task[]) => Task[]) => {
+  // The change shows at once where it was made; the server's answer replaces it a moment later.
+  const foresee = async (change: (tasks: Task[], column?: TaskStatus) => Task[]) => {
     await queries.cancelQueries({ queryKey: listKey });
     await queries.cancelQueries({ queryKey: dueKey });
-    queries.setQueriesData<InfiniteData<Page>>({ queryKey: listKey }, held => {
-      if (!held) return held;
-      const [first, ...more] = held.pages;
-      // All of them stand in the first page until they are read again: a task may move from page to page.
-      const data = change(held.pages.flatMap(page => page.data));
-      return first && { ...held, pages: [{ ...first, data }, ...more.map(page => ({ ...page, data: [] }))] };
-    });
+    for (const { queryKey } of queries.getQueryCache().findAll({ queryKey: listKey }))
+      queries.setQueryData<InfiniteData<Page>>(queryKey, held => {
+        if (!held) return held;
+        const [first, ...more] = held.pages;
+        // All of them stand in the first page until they are read again: a task may move from page to page.
+        const data = change(
+          held.pages.flatMap(page => page.data),
+          (queryKey[2] as ListKey).status,
+        );
+        return (
+          first && { ...held, pages: [{ ...first, data }, ...more.map(page => ({ ...page, data: [] }))] }
+        );
+      });
     queries.setQueriesData<DueTasks>(
       { queryKey: dueKey },
       held => held && { ...held, tasks: change(held.tasks) },
@@ -90,12 +107,14 @@ export function useTaskActions() {
     mutationFn: ({ task_id, ...body }: { task_id: string } & TaskChange) =>
       client.tasks.update({ task_id, body }),
     onMutate: ({ task_id, status, due_date }) =>
-      foresee(tasks =>
-        tasks.map(task =>
-          task.task_id === task_id
-            ? { ...task, ...(status && { status }), ...(due_date && { due_date }) }
-            : task,
-        ),
+      foresee((tasks, column) =>
+        tasks
+          .map(task =>
+            task.task_id === task_id
+              ? { ...task, ...(status && { status }), ...(due_date && { due_date }) }
+              : task,
+          )
+          .filter(task => column === undefined || task.status === column),
       ),
     ...after,
   });
@@ -104,7 +123,16 @@ export function useTaskActions() {
       if (status !== before) await client.tasks.update({ task_id, body: { status } });
       if (place) await client.tasks.move({ task_id, body: place });
     },
-    onMutate: move => foresee(tasks => reorder(tasks, move)),
+    onMutate: async move => {
+      await foresee((tasks, column) => reorder(tasks, move, column));
+      const { task, status } = move;
+      queries.setQueryData<TaskCounts>(countsKey, counts => {
+        const by = counts?.by_status;
+        if (!by || status === task.status) return counts;
+        const moved = { [task.status]: by[task.status]! - 1, [status]: by[status]! + 1 };
+        return { ...counts, by_status: { ...by, ...moved } };
+      });
+    },
     ...after,
   });
   const remove = useMutation({ mutationFn: (task_id: string) => client.tasks.delete({ task_id }), ...after });

@@ -1,9 +1,12 @@
 import './tasks.css';
 import { Modal, Skeleton, Stack, Tabs, Title } from '@mantine/core';
+import { useThrottledCallback } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import { client } from '../../api.ts';
+import { lateComponent } from '../../late-module.tsx';
 import { useLive } from '../../live.ts';
+import { usePageTitle } from '../../page-title.ts';
 import { type View, views } from './place.ts';
 import { TaskBrowser } from './task-browser.tsx';
 import { TaskForm } from './task-form.tsx';
@@ -12,9 +15,9 @@ import { TaskTrash } from './task-trash.tsx';
 import { Today, useTodayIn, useZone } from './today.ts';
 
 // Loaded by whoever opens them.
-const TaskCalendar = lazy(() => import('./task-calendar.tsx'));
-const TaskInsights = lazy(() => import('./task-insights.tsx'));
-const SqlBox = lazy(() => import('./sql-box.tsx'));
+const TaskCalendar = lateComponent(() => import('./task-calendar.tsx'));
+const TaskInsights = lateComponent(() => import('./task-insights.tsx'));
+const SqlBox = lateComponent(() => import('./sql-box.tsx'));
 
 const route = getRouteApi('/inside/tasks');
 
@@ -28,17 +31,20 @@ const labels: Readonly<Record<View, string>> = {
 };
 
 export function TasksPage() {
-  const { view = 'board' } = route.useSearch();
+  const { view = 'board', task: openId } = route.useSearch();
   const navigate = route.useNavigate();
-  const [openId, setOpenId] = useState<string>();
+  usePageTitle(labels[view], 'Tasks');
+  const open = (task: Task) => void navigate({ search: before => ({ ...before, task: task.task_id }) });
+  const close = () => void navigate({ search: ({ task: _, ...rest }) => rest });
   const { refresh } = useTaskActions();
+  // Many changes at once are one reason to read the lists again.
+  const refreshSoon = useThrottledCallback(() => void refresh(), 500);
   const { zone } = useZone();
   const today = useTodayIn(zone);
-  const open = (task: Task) => setOpenId(task.task_id);
   useLive(
     'tasks',
     options => client.tasks.events({}, options),
-    () => void refresh(),
+    () => refreshSoon(),
   );
   const panels: Readonly<Record<View, ReactNode>> = {
     board: <TaskBrowser isBoard onOpen={open} />,
@@ -55,7 +61,7 @@ export function TasksPage() {
         <Tabs
           value={view}
           keepMounted={false}
-          onChange={next => void navigate({ search: { view: next as View }, replace: true })}
+          onChange={next => void navigate({ search: before => ({ ...before, view: next as View }) })}
         >
           <Tabs.List aria-label="View" className="stak-tabs">
             {views.map(one => (
@@ -70,8 +76,8 @@ export function TasksPage() {
             </Tabs.Panel>
           ))}
         </Tabs>
-        <Modal opened={openId !== undefined} onClose={() => setOpenId(undefined)} title="Task">
-          {openId !== undefined && <TaskForm task_id={openId} onDone={() => setOpenId(undefined)} />}
+        <Modal opened={openId !== undefined} onClose={close} title="Task">
+          {openId !== undefined && <TaskForm task_id={openId} onDone={close} />}
         </Modal>
       </Stack>
     </Today>

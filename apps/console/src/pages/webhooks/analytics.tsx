@@ -1,14 +1,15 @@
 import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
-import { client } from '../api.ts';
-import { DaySpan } from '../day-span.tsx';
-import { formatNumber } from '../format.ts';
-import { Loaded } from '../loaded.tsx';
-import { Stat } from '../stat.tsx';
+import { Suspense } from 'react';
+import { client } from '../../api.ts';
+import { DaySpan } from '../../day-span.tsx';
+import { formatNumber } from '../../format.ts';
+import { lateComponent } from '../../late-module.tsx';
+import { Loaded } from '../../loaded.tsx';
+import { Stat } from '../../stat.tsx';
 
 // A third of the console's script: only for whoever looks at a chart.
-const EventsChart = lazy(() => import('./webhook-chart.tsx'));
+const EventsChart = lateComponent(() => import('./analytics-chart.tsx'));
 
 const dayMs = 86_400_000;
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -17,8 +18,9 @@ const inMs = (value: number | null): string =>
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 
 // Of one source, or of all.
-export function WebhookAnalytics({ sourceId }: { sourceId?: string }) {
-  const [days, setDays] = useState(7);
+type Props = { sourceId?: string; days: number | undefined; onDays: (days: number) => void };
+
+export function WebhookAnalytics({ sourceId, days = 7, onDays }: Props) {
   const analytics = useQuery({
     queryKey: ['webhook-analytics', sourceId, days],
     queryFn: async () => {
@@ -35,7 +37,7 @@ export function WebhookAnalytics({ sourceId }: { sourceId?: string }) {
         <Title order={3} size="h4">
           Events and deliveries
         </Title>
-        <DaySpan choices={[7, 30]} days={days} onChange={setDays} />
+        <DaySpan choices={[7, 30]} days={days} onChange={onDays} />
       </Group>
       <Loaded query={analytics}>
         {data => (
@@ -43,17 +45,17 @@ export function WebhookAnalytics({ sourceId }: { sourceId?: string }) {
             <SimpleGrid cols={{ base: 2, md: 4 }}>
               <Stat label="Events" value={formatNumber(data.received)} />
               <Stat
-                label="Deliveries that succeed"
+                label="Successful deliveries"
                 value={data.successRate === null ? '–' : percent.format(data.successRate)}
                 note={`of ${formatNumber(data.attempts)} attempts`}
               />
-              <Stat label="Half answer within" value={inMs(data.latency.p50)} />
-              <Stat label="95% answer within" value={inMs(data.latency.p95)} />
+              <Stat label="Median response time" value={inMs(data.latency.p50)} />
+              <Stat label="95th percentile" value={inMs(data.latency.p95)} />
             </SimpleGrid>
             <Card withBorder>
               {data.received === 0 ? (
                 <Text c="dimmed" ta="center" py="xl">
-                  No event in these days.
+                  No events in this period.
                 </Text>
               ) : (
                 <Suspense fallback={<Skeleton h={220} />}>

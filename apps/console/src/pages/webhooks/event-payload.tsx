@@ -1,19 +1,25 @@
 import { Code, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client } from '../api.ts';
-import { CopyLine } from '../copy.tsx';
-import { Loaded } from '../loaded.tsx';
-import { hexOf, prettyOf } from './payload-text.ts';
+import { client } from '../../api.ts';
+import { CopyLine } from '../../copy.tsx';
+import { curlOf } from '../../curl.ts';
+import { Loaded } from '../../loaded.tsx';
+import { hexOf, prettyOf } from '../../payload-text.ts';
+import type { Event } from './event-page.tsx';
 
-// The body as it came: laid out if it is JSON, and byte by byte for whoever hunts a signature.
-export function WebhookPayload({ eventId }: { eventId: string }) {
-  const [view, setView] = useState('text');
-  const body = useQuery({
+export const useEventBody = (eventId: string) =>
+  useQuery({
     queryKey: ['event-body', eventId],
     queryFn: async () => (await client.webhooks.readBody({ eventId })).data,
     staleTime: Number.POSITIVE_INFINITY,
   });
+
+// The body as it arrived: laid out if it is JSON, and byte by byte for those who debug a signature.
+export function WebhookPayload({ event, url }: { event: Event; url: string | undefined }) {
+  const { eventId, method, headers, query } = event;
+  const [view, setView] = useState('text');
+  const body = useEventBody(eventId);
   return (
     <Loaded query={body}>
       {bytes => {
@@ -32,7 +38,15 @@ export function WebhookPayload({ eventId }: { eventId: string }) {
                   { value: 'hex', label: 'Hex' },
                 ]}
               />
-              <CopyLine value={text} label="Copy" />
+              <Group gap="xs">
+                <CopyLine value={text} label="Copy body" />
+                {url !== undefined && (
+                  <CopyLine
+                    value={curlOf({ method, url: query ? `${url}?${query}` : url, headers, body: bytes })}
+                    label="Copy as curl"
+                  />
+                )}
+              </Group>
             </Group>
             <Code block className="stak-code" tabIndex={0} aria-label="Payload">
               {view === 'hex' ? hexOf(bytes) : text}

@@ -2,25 +2,26 @@ import { Button, Card, Drawer, Group, Stack, Text } from '@mantine/core';
 import type { WebhooksEditConnectionData as Connection } from '@stak/client';
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { client } from '../api.ts';
-import { complain } from '../complaint.ts';
-import { Confirm } from '../confirm.tsx';
-import { formatNumber } from '../format.ts';
-import { Loaded } from '../loaded.tsx';
-import { OneTimeSecret } from '../one-time-secret.tsx';
-import { StatusBadge } from '../status-badge.tsx';
+import { client } from '../../api.ts';
+import { complain } from '../../complaint.ts';
+import { Confirm } from '../../confirm.tsx';
+import { formatNumber } from '../../format.ts';
+import { Loaded } from '../../loaded.tsx';
+import { OneTimeSecret } from '../../one-time-secret.tsx';
+import { StatusBadge } from '../../status-badge.tsx';
 import { ConnectionForm } from './connection-form.tsx';
-import { ConnectionTrial } from './connection-trial.tsx';
+import { statusOf } from './connection-status.ts';
+import { ConnectionTrial } from './connection-test.tsx';
 
-const breakers = {
-  closed: 'Deliveries flow',
-  half: 'The destination is being tried',
-  open: 'The destination fails: deliveries wait',
-};
+const route = getRouteApi('/inside/webhooks/$source');
 
 export function WebhookConnections({ sourceId }: { sourceId: string }) {
-  const [edited, setEdited] = useState<string | 'new'>();
+  const { connection: edited } = route.useSearch();
+  const navigate = route.useNavigate();
+  const setEdited = (connection: string | undefined) =>
+    void navigate({ search: before => ({ ...before, connection }) });
   const [secret, setSecret] = useState<string>();
   const connections = useQuery({
     queryKey: ['connections', sourceId],
@@ -36,7 +37,7 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
     <Stack gap="sm">
       <Group justify="space-between">
         <Text c="dimmed" size="sm">
-          Each connection gets every event, if its filter lets it through.
+          Every event goes to each connection whose filter it passes.
         </Text>
         <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited('new')}>
           New connection
@@ -45,7 +46,7 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
       <Loaded query={connections}>
         {rows =>
           rows.length === 0 ? (
-            <Text c="dimmed">There is no connection yet. Make one, and events go to your own address.</Text>
+            <Text c="dimmed">There is no connection yet. Add one to deliver events to your own address.</Text>
           ) : (
             rows.map(one => (
               <ConnectionCard
@@ -86,7 +87,8 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
 }
 
 function ConnectionCard({ connection, onEdit }: { connection: Connection; onEdit: () => void }) {
-  const { connectionId, sourceId, name, destinationUrl, status, breaker, filters, transform } = connection;
+  const { connectionId, sourceId, name, destinationUrl, status, filters, transform } = connection;
+  const state = statusOf(connection);
   const queries = useQueryClient();
   const refresh = () => queries.invalidateQueries({ queryKey: ['connections', sourceId] });
   const isStopped = status !== 'active';
@@ -107,8 +109,7 @@ function ConnectionCard({ connection, onEdit }: { connection: Connection; onEdit
         <div>
           <Group gap="xs">
             <Text fw={600}>{name}</Text>
-            <StatusBadge status={status} />
-            <StatusBadge status={breaker} label={breakers[breaker]} />
+            <StatusBadge status={state.status} label={state.label} />
           </Group>
           <Text className="stak-mono" mt={4}>
             {destinationUrl}
@@ -121,7 +122,7 @@ function ConnectionCard({ connection, onEdit }: { connection: Connection; onEdit
             {formatNumber(connection.deliveryCount)} delivered · {formatNumber(connection.failureCount)}{' '}
             failed
           </Text>
-          {connection.disabledReason !== undefined && <Text size="sm">{connection.disabledReason}</Text>}
+          {state.note !== undefined && <Text size="sm">{state.note}</Text>}
         </div>
         <Group gap="xs">
           <Button size="compact-sm" variant="default" aria-label={`Edit and test ${name}`} onClick={onEdit}>
@@ -137,7 +138,7 @@ function ConnectionCard({ connection, onEdit }: { connection: Connection; onEdit
           </Button>
           <Confirm
             title={`Delete ${name}?`}
-            text="The connection is gone, and what it has not delivered is cancelled."
+            text="Deliveries that are still waiting are cancelled."
             button="Delete connection"
             onConfirm={() => remove.mutate()}
           >

@@ -7,9 +7,9 @@ import type {
 } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { client } from '../api.ts';
-import { fieldComplaints } from '../complaint.ts';
-import { Failure } from '../failure.tsx';
+import { client } from '../../api.ts';
+import { fieldComplaints } from '../../complaint.ts';
+import { Failure } from '../../failure.tsx';
 
 type Draft = ApiTypes['webhooks.createConnection']['args']['body'];
 type Kind = Connection['transform']['type'];

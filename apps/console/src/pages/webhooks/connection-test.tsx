@@ -3,13 +3,13 @@ import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconX } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client } from '../api.ts';
-import { Failure } from '../failure.tsx';
-import { prettyOf } from './payload-text.ts';
+import { client } from '../../api.ts';
+import { Failure } from '../../failure.tsx';
+import { prettyOf } from '../../payload-text.ts';
 
-type Trial = ApiTypes['webhooks.testConnection']['data'];
+export type Trial = ApiTypes['webhooks.testConnection']['data'];
 
-// A sample goes through the saved connection, and every step says what it did.
+// Runs a sample through the saved connection and shows what each step did.
 export function ConnectionTrial({ connectionId }: { connectionId: string }) {
   const [sample, setSample] = useState('{\n  "type": "order.paid",\n  "amount": 4200\n}');
   const [isSent, setIsSent] = useState(false);
@@ -28,7 +28,7 @@ export function ConnectionTrial({ connectionId }: { connectionId: string }) {
       </Title>
       <JsonInput
         label="Body"
-        description="It goes through the connection as it was saved."
+        description="Runs through the connection as it is saved."
         value={sample}
         onChange={setSample}
         autosize
@@ -52,13 +52,13 @@ export function ConnectionTrial({ connectionId }: { connectionId: string }) {
   );
 }
 
-function Steps({ trial: { filter, transform, request, response } }: { trial: Trial }) {
+export function Steps({ trial: { filter, transform, request, response } }: { trial: Trial }) {
   const isAnswered = response && response.statusCode >= 200 && response.statusCode < 300;
   return (
     <Timeline bulletSize={22} lineWidth={2} active={4}>
       <Timeline.Item
         {...bullet(filter.matched)}
-        title={filter.matched ? 'The filter lets it through' : 'The filter holds it back'}
+        title={filter.matched ? 'The filter lets it through' : 'The filter rejects it'}
       >
         {filter.steps.map((step, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a finished trial never change
@@ -74,7 +74,11 @@ function Steps({ trial: { filter, transform, request, response } }: { trial: Tri
         <Timeline.Item
           {...bullet(transform.ok)}
           title={
-            !transform.ok ? 'It cannot be shaped' : transform.dropped ? 'The code drops it' : 'It is shaped'
+            !transform.ok
+              ? 'The transform failed'
+              : transform.dropped
+                ? 'The transform drops it'
+                : 'The transform ran'
           }
         >
           {transform.message !== undefined && <Text size="sm">{transform.message}</Text>}
@@ -82,7 +86,7 @@ function Steps({ trial: { filter, transform, request, response } }: { trial: Tri
       )}
       {request && (
         <Timeline.Item {...bullet(true)} title={`${request.method} ${request.url}`}>
-          <Code block mt={4} className="stak-code" tabIndex={0} aria-label="What is sent">
+          <Code block mt={4} className="stak-code" tabIndex={0} aria-label="Request">
             {request.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
             {'\n\n'}
             {prettyOf(Uint8Array.from(atob(request.body), char => char.charCodeAt(0)))}
@@ -98,7 +102,7 @@ function Steps({ trial: { filter, transform, request, response } }: { trial: Tri
             {Math.round(response.latencyMs)} ms {response.error}
           </Text>
           {response.responseBody && (
-            <Code block mt={4} className="stak-code" tabIndex={0} aria-label="What was answered">
+            <Code block mt={4} className="stak-code" tabIndex={0} aria-label="Response">
               {response.responseBody}
             </Code>
           )}

@@ -4,16 +4,20 @@ import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconRefresh, IconX } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { client } from '../api.ts';
-import { complain } from '../complaint.ts';
-import { DataTable } from '../data-table.tsx';
-import { formatAgo, formatBytes, formatTime } from '../format.ts';
-import { Loaded } from '../loaded.tsx';
-import { StatusBadge } from '../status-badge.tsx';
-import { TextLink } from '../text-link.tsx';
-import { WebhookPayload } from './webhook-payload.tsx';
+import { client } from '../../api.ts';
+import { complain } from '../../complaint.ts';
+import { DataTable } from '../../data-table.tsx';
+import { formatAgo, formatBytes, formatTime } from '../../format.ts';
+import { Loaded } from '../../loaded.tsx';
+import { isMissing, Missing } from '../../nothing-here.tsx';
+import { usePageTitle } from '../../page-title.ts';
+import { StatusBadge } from '../../status-badge.tsx';
+import { TextLink } from '../../text-link.tsx';
+import { readEventSearch } from './address.ts';
+import { WebhookPayload } from './event-payload.tsx';
+import { SentRequest } from './sent-request.tsx';
 
-type Event = ApiTypes['webhooks.readEvent']['data'];
+export type Event = ApiTypes['webhooks.readEvent']['data'];
 type Attempt = Event['attempts'][number];
 
 const route = getRouteApi('/inside/webhooks/$source/events/$event');
@@ -31,19 +35,37 @@ export function WebhookEventPage() {
     refetchInterval: ({ state }) => (isOpen(state.data) ? 1_500 : false),
   });
   const names = useConnectionNames(sourceId);
+  const { tab = 'payload' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const source = useQuery({
+    queryKey: ['source', sourceId],
+    queryFn: async () => (await client.webhooks.readSource({ sourceId })).data,
+  });
+  usePageTitle(eventId, 'Events', source.data?.name);
   const replay = useMutation({
     mutationFn: () => client.webhooks.replayEvent({ eventId, body: {} }),
     onSuccess: ({ data }) => {
       notifications.show({
         message:
           data.deliveries === 0
-            ? 'There is no connection to deliver it to: connect the source first.'
-            : `It is delivered again, to ${data.deliveries}.`,
+            ? 'This source has no connections. Add one first.'
+            : `Delivering again to ${data.deliveries} ${data.deliveries === 1 ? 'connection' : 'connections'}.`,
       });
       return queries.invalidateQueries({ queryKey: ['event', eventId] });
     },
     onError: complain,
   });
+  if (isMissing(event.error))
+    return (
+      <Missing
+        title="There is no such event"
+        text="Events are deleted when the retention of your plan is over. It may also belong to another account."
+      >
+        <TextLink to="/webhooks/$source" params={{ source: sourceId }}>
+          Go to the events of this source
+        </TextLink>
+      </Missing>
+    );
   return (
     <Stack>
       <TextLink to="/webhooks/$source" params={{ source: sourceId }} size="sm">
@@ -73,20 +95,28 @@ export function WebhookEventPage() {
               {data.sourceIp !== undefined && ` · from ${data.sourceIp}`}
               {data.rejection !== undefined && ` · ${data.rejection}`}
             </Text>
-            <Tabs defaultValue="payload" keepMounted={false}>
+            <Tabs
+              value={tab}
+              onChange={next => void navigate({ search: readEventSearch({ tab: next }), replace: true })}
+              keepMounted={false}
+            >
               <Tabs.List>
                 <Tabs.Tab value="payload">Payload</Tabs.Tab>
                 <Tabs.Tab value="headers">Headers</Tabs.Tab>
+                <Tabs.Tab value="sent">Sent request</Tabs.Tab>
               </Tabs.List>
               <Tabs.Panel value="payload" pt="sm">
-                <WebhookPayload eventId={eventId} />
+                <WebhookPayload event={data} url={source.data?.ingestUrl} />
+              </Tabs.Panel>
+              <Tabs.Panel value="sent" pt="sm">
+                <SentRequest event={data} names={names} />
               </Tabs.Panel>
               <Tabs.Panel value="headers" pt="sm">
                 <DataTable
                   label="Headers"
                   rows={data.headers.map(([name, value], index) => ({ name, value, index }))}
                   keyOf={row => String(row.index)}
-                  empty="It had none."
+                  empty="The request had no headers."
                   columns={[
                     { label: 'Name', show: row => <span className="stak-mono">{row.name}</span> },
                     { label: 'Value', show: row => <span className="stak-mono">{row.value}</span> },
@@ -112,7 +142,7 @@ function useConnectionNames(sourceId: string): ReadonlyMap<string, string> {
 
 function Deliveries({ event, names }: { event: Event; names: ReadonlyMap<string, string> }) {
   if (event.deliveries.length === 0)
-    return <Text c="dimmed">It went nowhere: the source had no connection when it arrived.</Text>;
+    return <Text c="dimmed">Not delivered: the source had no connections when it arrived.</Text>;
   return (
     <Stack gap="sm">
       <Title order={3} size="h4">
@@ -129,7 +159,7 @@ function Deliveries({ event, names }: { event: Event; names: ReadonlyMap<string,
               </Group>
               <Text size="sm" c="dimmed">
                 {one.isHeld
-                  ? 'Waits until its connection takes deliveries again'
+                  ? 'Waiting for its connection'
                   : one.nextAttemptAt !== undefined && `Next attempt ${formatAgo(one.nextAttemptAt)}`}
               </Text>
             </Group>
@@ -166,7 +196,7 @@ function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
           </Text>
           {one.error !== undefined && <Text size="sm">{one.error}</Text>}
           {one.responseBody && (
-            <Code block mt={4} className="stak-code" tabIndex={0} aria-label="What was answered">
+            <Code block mt={4} className="stak-code" tabIndex={0} aria-label="Response">
               {one.responseBody}
             </Code>
           )}

@@ -2,32 +2,26 @@ import { Alert, Button, Card, Group, Modal, Select, Stack, Text, TextInput, Titl
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { client } from '../api.ts';
-import { CopyIcon } from '../copy.tsx';
-import { DataTable } from '../data-table.tsx';
-import { Failure } from '../failure.tsx';
-import { formatAgo, formatNumber, formatTime } from '../format.ts';
-import { Loaded } from '../loaded.tsx';
-import { StatusBadge } from '../status-badge.tsx';
-import { TextLink } from '../text-link.tsx';
-import { WebhookAnalytics } from './webhook-analytics.tsx';
+import { client } from '../../api.ts';
+import { CopyIcon } from '../../copy.tsx';
+import { DataTable } from '../../data-table.tsx';
+import { Failure } from '../../failure.tsx';
+import { formatAgo, formatNumber, formatTime } from '../../format.ts';
+import { Loaded } from '../../loaded.tsx';
+import { usePageTitle } from '../../page-title.ts';
+import { StatusBadge } from '../../status-badge.tsx';
+import { TextLink } from '../../text-link.tsx';
+import { WebhookAnalytics } from './analytics.tsx';
+import { type Provider, providerChoices, providerNames } from './providers.ts';
 
-const providers = [
-  'custom',
-  'stripe',
-  'github',
-  'shopify',
-  'slack',
-  'twilio',
-  'sendgrid',
-  'standard-webhooks',
-  'stak',
-] as const;
-type Provider = (typeof providers)[number];
+const route = getRouteApi('/inside/webhooks');
 
 export function WebhooksPage() {
+  usePageTitle('Webhooks');
+  const { days } = route.useSearch();
+  const navigate = route.useNavigate();
   const [isOpen, { open, close }] = useDisclosure(false);
   const sources = useQuery({
     queryKey: ['sources'],
@@ -49,7 +43,7 @@ export function WebhooksPage() {
               label="Sources"
               rows={rows}
               keyOf={row => row.sourceId}
-              empty="There is no source yet. Make one: it is an address that takes webhooks, keeps them and passes them on."
+              empty="There is no source yet. Create one to get an address that receives webhooks, stores them and delivers them."
               columns={[
                 {
                   label: 'Name',
@@ -59,7 +53,7 @@ export function WebhooksPage() {
                     </TextLink>
                   ),
                 },
-                { label: 'Provider', show: row => row.provider },
+                { label: 'Provider', show: row => providerNames[row.provider] },
                 { label: 'Status', show: row => <StatusBadge status={row.status} /> },
                 {
                   label: 'Address',
@@ -88,7 +82,10 @@ export function WebhooksPage() {
           </Card>
         )}
       </Loaded>
-      <WebhookAnalytics />
+      <WebhookAnalytics
+        days={days}
+        onDays={count => void navigate({ search: { days: count }, replace: true })}
+      />
       <WebhookAlerts />
       <Modal opened={isOpen} onClose={close} title="New source" closeButtonProps={{ 'aria-label': 'Close' }}>
         <NewSource />
@@ -128,13 +125,13 @@ function NewSource() {
           data-autofocus
         />
         <Select
-          label="Who sends"
+          label="Provider"
           description={
             provider === 'stak'
               ? 'Events of Stak itself, such as reminders of tasks'
-              : "Says how signatures are checked and which header is an event's own id"
+              : 'Decides how signatures are checked'
           }
-          data={providers}
+          data={providerChoices}
           value={provider}
           allowDeselect={false}
           onChange={value => setProvider((value ?? 'custom') as Provider)}
@@ -171,7 +168,7 @@ function WebhookAlerts() {
   return (
     <Stack gap="xs">
       <Title order={3} size="h4">
-        What needed attention
+        Recent alerts
       </Title>
       {alerts.data.map(one => (
         <Alert

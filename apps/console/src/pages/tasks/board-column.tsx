@@ -1,0 +1,96 @@
+import { useDroppable } from '@dnd-kit/core';
+import { Badge, Group, Text } from '@mantine/core';
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef } from 'react';
+import { formatNumber } from '../../format.ts';
+import { BoardCard } from './board-card.tsx';
+import type { PlaceData } from './board-sensors.ts';
+import type { Task, TaskStatus } from './task-queries.ts';
+
+export type ColumnTasks = {
+  tasks: readonly Task[]; // as far as they are loaded
+  total: number | undefined; // undefined where nobody has counted them
+  hasMore: boolean;
+  isLoading: boolean;
+  loadMore: () => void;
+};
+
+type Props = {
+  status: TaskStatus;
+  label: string;
+  column: ColumnTasks;
+  isOrdered: boolean;
+  heldId: string | undefined;
+  onOpen: (task: Task) => void;
+};
+
+const cardPx = 76; // until a card is measured
+const gapPx = 10;
+const aheadCards = 20; // how close to the end of what is loaded the next page is asked for
+
+// Only the cards in sight are in the page, whatever the column holds; the next ones load as it is scrolled.
+export function BoardColumn({ status, label, column, isOrdered, heldId, onOpen }: Props) {
+  const { tasks, hasMore, isLoading, loadMore } = column;
+  const data: PlaceData = { kind: 'column', status };
+  const { setNodeRef, isOver, over } = useDroppable({ id: status, data });
+  const isAbove = heldId !== undefined && (over?.data.current as PlaceData | undefined)?.status === status;
+  const scroller = useRef<HTMLDivElement>(null);
+  const heldAt = tasks.findIndex(one => one.task_id === heldId);
+  const cards = useVirtualizer({
+    count: tasks.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => cardPx,
+    getItemKey: index => tasks[index]!.task_id,
+    gap: gapPx,
+    paddingStart: 8, // room for the mark of a card that is held above the first
+    paddingEnd: 8,
+    overscan: 6,
+    // The card that is held stays in the page: a drag ends where its card goes away.
+    rangeExtractor: range => {
+      const shown = defaultRangeExtractor(range);
+      return heldAt === -1 || shown.includes(heldAt) ? shown : [...shown, heldAt].sort((a, b) => a - b);
+    },
+  });
+  const shown = cards.getVirtualItems();
+  const lastShown = shown.at(-1)?.index ?? 0;
+  const isNearEnd = lastShown >= tasks.length - aheadCards;
+  useEffect(() => {
+    if (isNearEnd && hasMore && !isLoading) loadMore();
+  }, [isNearEnd, hasMore, isLoading, loadMore]);
+  return (
+    <section ref={setNodeRef} aria-label={label} className="stak-column" data-over={isAbove || undefined}>
+      <Group justify="space-between" mb="xs">
+        <Text fw={600} size="sm">
+          {label}
+        </Text>
+        <Badge variant="default" size="sm" data-testid={`count-${status}`}>
+          {column.total === undefined ? `${formatNumber(tasks.length)}+` : formatNumber(column.total)}
+        </Badge>
+      </Group>
+      <div ref={scroller} className="stak-column-cards">
+        <div
+          className="stak-place"
+          style={{ height: tasks.length === 0 ? 0 : cards.getTotalSize() }}
+          data-end={(isOrdered && isOver && tasks.length > 0) || undefined}
+        >
+          {shown.map(({ index, key, start }) => (
+            <div
+              key={key}
+              ref={cards.measureElement}
+              data-index={index}
+              className="stak-column-card"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <BoardCard task={tasks[index]!} isOrdered={isOrdered} onOpen={onOpen} />
+            </div>
+          ))}
+        </div>
+        {tasks.length === 0 && (
+          <Text size="sm" c="dimmed">
+            {isLoading ? 'Loading…' : 'No tasks. Drop one here to move it.'}
+          </Text>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,231 @@
+import { Button, Card, Code, Group, Stack, Tabs, Text, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type { ApiTypes } from '@stak/client';
+import { IconPlayerPause, IconPlayerPlay, IconSend } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { client } from '../../api.ts';
+import { complain } from '../../complaint.ts';
+import { Confirm } from '../../confirm.tsx';
+import { CopyIcon, CopyLine } from '../../copy.tsx';
+import { curlOf } from '../../curl.ts';
+import { Loaded } from '../../loaded.tsx';
+import { isMissing, Missing } from '../../nothing-here.tsx';
+import { usePageTitle } from '../../page-title.ts';
+import { StatusBadge } from '../../status-badge.tsx';
+import { TextLink } from '../../text-link.tsx';
+import type { SourceSearch, SourceTab } from './address.ts';
+import { WebhookAnalytics } from './analytics.tsx';
+import { WebhookConnections } from './connections.tsx';
+import { WebhookEvents } from './event-list.tsx';
+import { providerNames } from './providers.ts';
+import { SourceSettings } from './source-settings.tsx';
+
+export type Source = ApiTypes['webhooks.readSource']['data'];
+
+const route = getRouteApi('/inside/webhooks/$source');
+const tabNames: Readonly<Record<SourceTab, string>> = {
+  events: 'Events',
+  connections: 'Connections',
+  analytics: 'Analytics',
+  settings: 'Settings',
+};
+
+export function WebhookSourcePage() {
+  const { source: sourceId } = route.useParams();
+  const { tab = 'events' } = route.useSearch();
+  const source = useQuery({
+    queryKey: ['source', sourceId],
+    queryFn: async () => (await client.webhooks.readSource({ sourceId })).data,
+  });
+  usePageTitle(tabNames[tab], source.data?.name ?? 'Source');
+  if (isMissing(source.error))
+    return (
+      <Missing
+        title="There is no such source"
+        text="It may have been deleted, or it belongs to another account."
+      >
+        <TextLink to="/webhooks">Go to all sources</TextLink>
+      </Missing>
+    );
+  return (
+    <Stack>
+      <TextLink to="/webhooks" size="sm">
+        ← Webhooks
+      </TextLink>
+      <Loaded query={source}>
+        {found => (
+          <>
+            <SourceHead source={found} />
+            <SourceTabs source={found} />
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}
+
+function SourceHead({ source: { sourceId, name, status, ...source } }: { source: Source }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const edit = useMutation({
+    mutationFn: (next: 'active' | 'paused') =>
+      client.webhooks.editSource({ sourceId, body: { status: next } }),
+    onSuccess: ({ data }) => queries.setQueryData(['source', sourceId], data),
+    onError: complain,
+  });
+  const remove = useMutation({
+    mutationFn: () => client.webhooks.deleteSource({ sourceId }),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ['sources'] });
+      return navigate({ to: '/webhooks' });
+    },
+    onError: complain,
+  });
+  const isPaused = status === 'paused';
+  return (
+    <>
+      <Group justify="space-between">
+        <Group gap="sm">
+          <Title order={2}>{name}</Title>
+          <StatusBadge status={status} />
+        </Group>
+        <Group gap="xs">
+          <Button
+            variant="default"
+            loading={edit.isPending}
+            leftSection={isPaused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
+            onClick={() => edit.mutate(isPaused ? 'active' : 'paused')}
+          >
+            {isPaused ? 'Resume' : 'Pause'}
+          </Button>
+          <Confirm
+            title={`Delete ${name}?`}
+            text="Its address stops working at once. Events that have arrived stay readable until they expire."
+            button="Delete source"
+            onConfirm={() => remove.mutate()}
+          >
+            {ask => (
+              <Button variant="default" loading={remove.isPending} onClick={ask}>
+                Delete
+              </Button>
+            )}
+          </Confirm>
+        </Group>
+      </Group>
+      <Card withBorder>
+        <Address source={{ sourceId, ...source }} />
+      </Card>
+    </>
+  );
+}
+
+function SourceTabs({ source }: { source: Source }) {
+  const { sourceId } = source;
+  const { tab = 'events', days } = route.useSearch();
+  const navigate = route.useNavigate();
+  const go = (part: SourceSearch) => void navigate({ search: before => ({ ...before, ...part }) });
+  return (
+    <Tabs value={tab} onChange={next => go({ tab: next as SourceTab })} keepMounted={false}>
+      <Tabs.List className="stak-tabs">
+        {Object.entries(tabNames).map(([value, label]) => (
+          <Tabs.Tab key={value} value={value}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value="events" pt="md">
+        <WebhookEvents sourceId={sourceId} />
+      </Tabs.Panel>
+      <Tabs.Panel value="connections" pt="md">
+        <WebhookConnections sourceId={sourceId} />
+      </Tabs.Panel>
+      <Tabs.Panel value="analytics" pt="md">
+        <WebhookAnalytics sourceId={sourceId} days={days} onDays={count => go({ days: count })} />
+      </Tabs.Panel>
+      <Tabs.Panel value="settings" pt="md">
+        <SourceSettings key={source.updatedAt} source={source} />
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+type Sender = Pick<Source, 'sourceId' | 'ingestUrl' | 'provider' | 'signatures' | 'hasSigningSecret'>;
+
+const sampleCurl = (url: string): string =>
+  curlOf({
+    method: 'POST',
+    url,
+    headers: [['Content-Type', 'application/json']],
+    body: new TextEncoder().encode('{"type":"order.paid","amount":4200}'),
+  });
+
+function Address({ source }: { source: Sender }) {
+  const { ingestUrl, provider, signatures, hasSigningSecret } = source;
+  if (ingestUrl === undefined)
+    return (
+      <Text size="sm" c="dimmed">
+        Stak itself sends to this source: reminders of your tasks, and of the tasks of your tenants’ users.
+      </Text>
+    );
+  const isChecked = signatures !== 'off';
+  const sender = provider === 'custom' ? 'the sender' : providerNames[provider];
+  return (
+    <Stack gap="xs">
+      <Group gap={4} wrap="nowrap">
+        <Text fw={600} className="stak-mono" data-testid="address">
+          {ingestUrl}
+        </Text>
+        <CopyIcon value={ingestUrl} label="Copy the address" />
+      </Group>
+      <Text size="sm" c="dimmed">
+        Give this address to {sender}.{' '}
+        {!isChecked
+          ? 'Signatures are not checked, so anyone who knows the address can send.'
+          : hasSigningSecret
+            ? 'Only requests with a valid signature are accepted.'
+            : 'Signatures are checked, but there is no signing secret yet: every request is refused. Set one in the settings.'}
+      </Text>
+      {!isChecked && (
+        <Code block className="stak-code" tabIndex={0} aria-label="A request to try">
+          {sampleCurl(ingestUrl)}
+        </Code>
+      )}
+      <Group>
+        <SendTestEvent source={source} />
+        {!isChecked && <CopyLine value={sampleCurl(ingestUrl)} label="Copy the command" />}
+      </Group>
+    </Stack>
+  );
+}
+
+function SendTestEvent({ source }: { source: Sender }) {
+  const { sourceId, provider, signatures, hasSigningSecret } = source;
+  const queries = useQueryClient();
+  const send = useMutation({
+    mutationFn: () => client.webhooks.sendTestEvent({ sourceId }),
+    onSuccess: () => {
+      notifications.show({ message: 'The test event has arrived. It is the newest in the list.' });
+      return queries.invalidateQueries({ queryKey: ['events', sourceId] });
+    },
+    onError: complain,
+  });
+  if (signatures !== 'off' && provider === 'sendgrid')
+    return (
+      <Text size="sm" c="dimmed">
+        To test it, use “Test Your Integration” in SendGrid: only SendGrid has the key that signs.
+      </Text>
+    );
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      leftSection={<IconSend size={14} />}
+      disabled={signatures !== 'off' && !hasSigningSecret}
+      loading={send.isPending}
+      onClick={() => send.mutate()}
+    >
+      Send a test event
+    </Button>
+  );
+}

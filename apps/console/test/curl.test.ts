@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { curlOf } from '../src/curl.ts';
+
+// What a shell makes of the command, with a curl that prints its arguments and what it is piped.
+const run = (command: string): string[] =>
+  execFileSync('sh', [
+    '-c',
+    `curl() { printf '%s\\036' "$@"; case "$*" in *@-*) od -An -tx1;; esac; }\n${command}`,
+  ])
+    .toString()
+    .split('\x1e');
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe('a request as a curl command', () => {
+  it('keeps what it is made of through a shell, whatever it holds', () => {
+    const body = `{"it's": "$HOME \`ls\` \\\\ \\n ü"}\n@file`;
+    const command = curlOf({
+      method: 'PUT',
+      url: "https://hooks.example/in/src_1?a='b'&c=%20",
+      headers: [
+        ['Content-Type', 'application/json'],
+        ['Host', 'hooks.example'],
+        ['X-Quote', `"it's"`],
+        ['X-Empty', ''],
+      ],
+      body: bytes(body),
+    });
+    expect(run(command).slice(0, -1)).toEqual([
+      '-X',
+      'PUT',
+      "https://hooks.example/in/src_1?a='b'&c=%20",
+      '-H',
+      'Content-Type: application/json',
+      '-H',
+      `X-Quote: "it's"`,
+      '-H',
+      'X-Empty;',
+      '--data-raw',
+      body,
+    ]);
+  });
+
+  it('pipes bytes that are no text', () => {
+    const body = Uint8Array.from([0, 255, 39, 10]);
+    const printed = run(curlOf({ method: 'POST', url: 'http://x', headers: [], body }));
+    expect(printed.at(-1)?.trim()).toBe('00 ff 27 0a');
+  });
+
+  it('has no body where there is none', () => {
+    const command = curlOf({ method: 'GET', url: 'http://x', headers: [], body: bytes('') });
+    expect(command).toBe("curl -X GET 'http://x'");
+  });
+});
