@@ -7,11 +7,7 @@ const everywhere = [
   'bench/**/*.test.ts',
 ];
 // They hold processes or threads for the length of a file, in modules that files share.
-const apart = [
-  'services/webhooks/src/transforms/**/*.test.ts',
-  'packages/sandbox/**/*.test.ts',
-  'services/webhooks/src/rules.test.ts',
-];
+const apart = ['services/webhooks/src/transforms/**/*.test.ts', 'packages/sandbox/**/*.test.ts'];
 // Those of test/packed run on what is installed outside: npm run test:packed.
 const exclude = ['**/node_modules/**', 'test/packed/**'];
 

@@ -46,7 +46,7 @@ const programs = [
   '../../packages/sandbox/src/sandbox-thread.mjs',
   '../../services/lake/src/duck-process.mjs',
   '../../services/lake/src/memory-watch-thread.mjs',
-  '../../services/webhooks/src/rules-program.ts',
+  '../../services/webhooks/src/transforms/rules-program.ts',
   '../../services/webhooks/src/transforms/script-program.mjs',
 ].map(here);
 

@@ -1945,7 +1945,7 @@ export type ApiTypes = {
     data: TenantsAcceptInvitationData;
     mustMatch: true;
   };
-  /** Events by day and status, success rate, latency and busiest sources. For: account, scope read. */
+  /** Read events by day and status, the success rate, latencies and the busiest sources. For: account, scope read. */
   'webhooks.analytics': {
     args: { from?: string; to?: string; sourceId?: string };
     data: {
@@ -1964,12 +1964,12 @@ export type ApiTypes = {
       topSources: Array<{ sourceId: string; received: number }>;
     };
   };
-  /** Cancel what an event has not delivered yet. For: account, scope write. */
+  /** Cancel the unfinished deliveries of an event. For: account, scope write. */
   'webhooks.cancelEvent': {
     args: { eventId: string; body: { connectionIds?: Array<string> } };
     data: { deliveries: number };
   };
-  /** Stop a job; what it has done stays done. For: account, scope write. */
+  /** Stop a job. What it has already done is not undone. For: account, scope write. */
   'webhooks.cancelJob': { args: { jobId: string }; data: WebhooksCancelJobData };
   /** Connect a source to a destination. For: account, scope write. */
   'webhooks.createConnection': {
@@ -2076,7 +2076,7 @@ export type ApiTypes = {
     };
     data: WebhooksCreateConnectionData;
   };
-  /** Replay or cancel many events: named ones, or all of a time and status. For: account, scope write. */
+  /** Replay or cancel many events: by id, or all within a time range and status. For: account, scope write. */
   'webhooks.createJob': {
     args: {
       sourceId: string;
@@ -2099,7 +2099,7 @@ export type ApiTypes = {
     };
     data: WebhooksCancelJobData;
   };
-  /** Create a source: an address that takes webhooks. For: account, scope write. */
+  /** Create a source: an address that receives webhooks. For: account, scope write. */
   'webhooks.createSource': {
     args: {
       body: {
@@ -2130,9 +2130,9 @@ export type ApiTypes = {
     };
     data: WebhooksCreateSourceData;
   };
-  /** Delete a connection; what it has not delivered is cancelled. For: account, scope write. */
+  /** Delete a connection. Its unfinished deliveries are cancelled. For: account, scope write. */
   'webhooks.deleteConnection': { args: { connectionId: string }; data: undefined };
-  /** Delete a source; its events stay readable until their time is over. For: account, scope write. */
+  /** Delete a source. Its events stay readable until they expire. For: account, scope write. */
   'webhooks.deleteSource': { args: { sourceId: string }; data: undefined };
   /** Edit, pause or resume a connection. For: account, scope write. */
   'webhooks.editConnection': {
@@ -2263,7 +2263,7 @@ export type ApiTypes = {
     };
     data: WebhooksCreateSourceData;
   };
-  /** What needed attention in the last 30 days. For: account, scope read. */
+  /** List the alerts of the last 30 days. For: account, scope read. */
   'webhooks.listAlerts': {
     args: { limit?: number; cursor?: string };
     data: {
@@ -2330,7 +2330,7 @@ export type ApiTypes = {
       next_cursor: string | null;
     };
   };
-  /** List your replays and cancellations of many events. For: account, scope read. */
+  /** List your replay and cancellation jobs. For: account, scope read. */
   'webhooks.listJobs': {
     args: Record<never, never>;
     data: { data: Array<WebhooksCancelJobData>; next_cursor: string | null };
@@ -2340,7 +2340,7 @@ export type ApiTypes = {
     args: Record<never, never>;
     data: { data: Array<WebhooksListSourcesDataDataItem>; next_cursor: string | null };
   };
-  /** The body of an event, byte for byte. For: account, scope read. */
+  /** Read the body of an event, byte for byte. For: account, scope read. */
   'webhooks.readBody': { args: { eventId: string }; data: Uint8Array };
   /** Read a connection. For: account, scope read. */
   'webhooks.readConnection': { args: { connectionId: string }; data: WebhooksEditConnectionData };
@@ -2395,7 +2395,7 @@ export type ApiTypes = {
       }>;
     };
   };
-  /** How far a job is. For: account, scope read. */
+  /** Read the progress of a job. For: account, scope read. */
   'webhooks.readJob': { args: { jobId: string }; data: WebhooksCancelJobData };
   /** Read a source. For: account, scope read. */
   'webhooks.readSource': { args: { sourceId: string }; data: WebhooksListSourcesDataDataItem };
@@ -2404,7 +2404,7 @@ export type ApiTypes = {
     args: { source_id: string; body: string | Uint8Array<ArrayBuffer> | Blob };
     data: WebhooksReceiveData;
   };
-  /** Deliver an event again, to all connections or to some. For: account, scope write. */
+  /** Deliver an event again, to all connections or to some of them. For: account, scope write. */
   'webhooks.replayEvent': {
     args: { eventId: string; body: { connectionIds?: Array<string> } };
     data: { deliveries: number };
@@ -2417,7 +2417,7 @@ export type ApiTypes = {
   'webhooks.sendTestEvent': { args: { sourceId: string }; data: { eventId: string; status: string } };
   /** Follow the events of a source as they arrive. For: account, scope read. */
   'webhooks.tailEvents': { args: { sourceId: string; payload?: 'true' | 'false' }; event: unknown };
-  /** Run a sample through a connection and see every step. For: account, scope write. */
+  /** Run a sample request through a connection and see the result of every step. For: account, scope write. */
   'webhooks.testConnection': {
     args: {
       connectionId: string;

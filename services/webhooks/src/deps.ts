@@ -4,12 +4,12 @@ import type { Outbound } from '@stak/outbound';
 import type { Attributes, Store, WriteStep } from '@stak/table';
 import type { Alert } from './main-table.ts';
 
-// What an account may do, as far as webhooks care.
+// The limits of an account that webhooks enforce.
 export type AccountPlan = {
   eventsPerMinute: number;
   eventsPerMonth: number;
   retentionSeconds: number;
-  bodyBytes?: number; // the largest body it may receive, if less than everybody's
+  bodyBytes?: number; // the largest body, if below the limit for everyone
 };
 
 export type WebhookDeps = {
@@ -18,23 +18,19 @@ export type WebhookDeps = {
   ids: Ids;
   log: Logger;
   random?: Random;
-  owners?: Owners; // who of those that hold leases is gone; without it leases run out
+  owners?: Owners; // tells which lease owners are dead; without it, their leases have to expire
   cursors: CursorCodec<Attributes>;
   sealer: Pick<Sealer, 'seal' | 'openText'>;
   outbound: Outbound;
   planOf(userId: string): Promise<AccountPlan>;
-  usageOf(userId: string): Promise<{ events: number; since: string }>; // of this month, as far as they are counted
-  usageStep(userId: string, events: number): Promise<WriteStep>; // adds to it
-  requestsPerSource?: number; // a minute, whatever they bring
-  // Whether the account may store so many bytes more; always, if nobody says.
+  usageOf(userId: string): Promise<{ events: number; since: string }>; // events counted this month
+  usageStep(userId: string, events: number): Promise<WriteStep>; // adds events to the usage
+  requestsPerSource?: number; // a minute, accepted or not
+  // Whether the account may store this many more bytes. Without it, there is no limit.
   hasRoom?(userId: string, bytes: number): Promise<boolean>;
-  rates?: MemoryRateLimits; // of sources and plans; of this process alone, if nobody says
+  rates?: MemoryRateLimits; // of sources and plans; by default, of this process alone
   raiseAlert?(alert: Alert): Promise<void>;
   publicUrl?: string; // where senders reach us: some of them sign it
 };
 
-// What every part works with.
-export type Base = Pick<WebhookDeps, 'store' | 'clock' | 'ids' | 'log'> & { random: Random };
-
-export const isoTime = (nowMs: number): string => new Date(nowMs).toISOString();
-export const inSeconds = (ms: number): number => Math.floor(ms / 1000);
+export type BaseDeps = Pick<WebhookDeps, 'store' | 'clock' | 'ids' | 'log'> & { random: Random };

@@ -1,25 +1,6 @@
 import { is, type Store, write } from '@stak/table';
-import type { Config } from './config.ts';
-import { dayCount, daysOfUser, totalCount, totalsOfUser } from './counter-table.ts';
-import type { Base } from './deps.ts';
-import { eventShardOf } from './due.ts';
-import { walkEvents } from './event-list.ts';
-import {
-  attempt,
-  attemptsOfEvent,
-  bucket,
-  dedupe,
-  deliveriesOfEvent,
-  delivery,
-  type Event,
-  event,
-  job,
-  jobsOfUser,
-  lane,
-  payload,
-  payloadOfEvent,
-  place,
-} from './events-table.ts';
+import type { BaseDeps } from './deps.ts';
+import { walkEvents } from './events/list.ts';
 import * as limits from './limits.ts';
 import { unlessLost } from './lost-write.ts';
 import {
@@ -33,25 +14,48 @@ import {
   source,
   sourcesOfUser,
 } from './main-table.ts';
+import type { SourceCache } from './sources/source-cache.ts';
+import {
+  attempt,
+  attemptsOfEvent,
+  backlog,
+  dayCount,
+  daysOfUser,
+  dedupe,
+  deliveriesOfEvent,
+  delivery,
+  type Event,
+  event,
+  eventKey,
+  isoTime,
+  job,
+  jobsOfUser,
+  orderEntry,
+  payload,
+  payloadOfEvent,
+  rateBucket,
+  totalCount,
+  totalsOfUser,
+} from './tables.ts';
 
 export type WebhookEraser = {
   name: string;
   eraseAccount(accountId: string): Promise<'done' | 'more'>;
 };
 
-// Everything webhooks know of an account, a bounded number of items a call. It can be stopped and repeated anywhere:
-// a source is removed after all that is found through it.
-export function createEraser(deps: Base & { config: Config }): WebhookEraser {
-  const { store, clock, config } = deps;
+// Erases all data of an account, a limited number of items in each call. It can be interrupted and repeated at any point: a
+// source is removed after everything that is found through it.
+export function createEraser(deps: BaseDeps & { sourceCache: SourceCache }): WebhookEraser {
+  const { store, clock, sourceCache } = deps;
 
   const eraseSource = async (found: Source): Promise<'done' | 'more'> => {
     const { userId, sourceId } = found;
     if (found.status !== 'deleted') {
-      const set = { status: 'deleted' as const, updatedAt: new Date(clock.now()).toISOString() };
+      const set = { status: 'deleted' as const, updatedAt: isoTime(clock.now()) };
       await unlessLost(
         store.update(source, { userId, sourceId }, { set }, { if: { status: is.not('deleted') } }),
       );
-      config.forget(sourceId);
+      sourceCache.invalidate(sourceId);
       return 'more';
     }
     let left = limits.eraseEvents;
@@ -60,7 +64,7 @@ export function createEraser(deps: Base & { config: Config }): WebhookEraser {
       left -= 1;
       if (left === 0) return 'more';
     }
-    // Another process may have taken an event just before it noticed that the source is gone.
+    // Another process may have stored an event just before its cache noticed that the source is deleted.
     if (Date.parse(found.updatedAt) + limits.eraseGraceMs > clock.now()) return 'more';
     for await (const one of store.all(connectionsOfSource, { sourceId })) await eraseConnection(store, one);
     await store.delete(source, { userId, sourceId });
@@ -81,26 +85,27 @@ export function createEraser(deps: Base & { config: Config }): WebhookEraser {
   };
 }
 
-// The event last: it is how the rest is found.
-async function eraseEvent(store: Store, { sourceId, receivedAt, eventId, dedupeId }: Event): Promise<void> {
+// The event last: the rest is found through it.
+async function eraseEvent(store: Store, found: Event): Promise<void> {
+  const { sourceId, eventId, dedupeId } = found;
   const steps = [];
   for await (const one of store.all(attemptsOfEvent, { eventId })) steps.push(write.delete(attempt, one));
   for await (const one of store.all(deliveriesOfEvent, { eventId })) {
     steps.push(write.delete(delivery, one));
     const { connectionId, queueId } = one;
-    if (queueId !== undefined) steps.push(write.delete(place, { connectionId, queueId }));
+    if (queueId !== undefined) steps.push(write.delete(orderEntry, { connectionId, queueId }));
   }
   for await (const one of store.all(payloadOfEvent, { eventId })) steps.push(write.delete(payload, one));
   if (dedupeId !== undefined) steps.push(write.delete(dedupe, { sourceId, dedupeId }));
   await store.batchWrite(steps, { pattern: 'erase event' });
-  await store.delete(event, { sourceId, shard: eventShardOf(eventId), receivedAt, eventId });
+  await store.delete(event, eventKey(found));
 }
 
 async function eraseConnection(store: Store, { sourceId, connectionId }: Connection): Promise<void> {
   await store.batchWrite(
     [
-      write.delete(lane, { connectionId }),
-      write.delete(bucket, { connectionId }),
+      write.delete(backlog, { connectionId }),
+      write.delete(rateBucket, { connectionId }),
       write.delete(connectionPointer, { connectionId }),
       write.delete(connection, { sourceId, connectionId }),
     ],

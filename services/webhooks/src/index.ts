@@ -1,148 +1,130 @@
 import type { AnyEndpoint } from '@stak/http';
 import { systemRandom, unknownOwners, type Worker } from '@stak/kit';
 import { createSandbox } from '@stak/sandbox';
-import { createAdmission } from './admission.ts';
-import { alertSubscription } from './alerts.ts';
-import { analyse } from './analytics.ts';
-import { createAttempts } from './attempts.ts';
-import { createBreaker } from './breaker.ts';
-import { configFollowing, createConfig, findOwner } from './config.ts';
-import { createConnectionApi } from './connection-api.ts';
-import { createConnections } from './connections.ts';
-import { createCounters, dayOf } from './counters.ts';
-import { createDeliveryWorker } from './delivery-worker.ts';
+import { readHealth } from './analytics/analytics.ts';
+import { createAttemptCounts } from './analytics/attempt-counts.ts';
+import { beginCounting, countEvents } from './analytics/event-counts.ts';
+import { createAnalyticsRoutes } from './analytics/routes.ts';
+import { createConnections } from './connections/connections.ts';
+import { createConnectionRoutes } from './connections/routes.ts';
+import { alertSubscription } from './delivery/alerts.ts';
+import { attemptDelivery } from './delivery/attempt.ts';
+import { createBacklogs } from './delivery/backlog.ts';
+import { createBreaker } from './delivery/breaker.ts';
+import { createDispatcher } from './delivery/dispatcher.ts';
+import { createScheduler } from './delivery/scheduler.ts';
+import { claimAndAttempt } from './delivery/worker.ts';
 import type { WebhookDeps } from './deps.ts';
-import { createEmit } from './emission.ts';
 import { createEraser } from './eraser.ts';
 import { webhookErrors } from './errors.ts';
-import { createEventApi } from './event-api.ts';
-import { beginCounting, countEvents } from './event-counts.ts';
-import { createEvents } from './events.ts';
-import { ferryhookEvents } from './events-table.ts';
-import { createIngestApi } from './ingest-api.ts';
-import { createInsightApi } from './insight-api.ts';
-import { createIntake } from './intake.ts';
-import { createJobs } from './jobs.ts';
-import { createLanes, type Lanes } from './lanes.ts';
-import { createRules } from './rules.ts';
-import { createSecrets } from './secrets.ts';
-import { createSourceApi } from './source-api.ts';
-import { createSources } from './sources.ts';
-import { createTails } from './tail.ts';
-import { createTestEventApi } from './test-event.ts';
+import { createAttempts, createEvents } from './events/events.ts';
+import { createJobs } from './events/jobs.ts';
+import { createEventRoutes } from './events/routes.ts';
+import { createTail } from './events/tail.ts';
+import { createEmit } from './ingest/emit.ts';
+import { createPlanLimiter } from './ingest/ingest.ts';
+import { createIngestRoutes } from './ingest/routes.ts';
+import { createTestEventRoutes } from './ingest/test-event.ts';
+import { connectionPointer } from './main-table.ts';
+import { createSecrets } from './signatures/secrets.ts';
+import { createSourceRoutes } from './sources/routes.ts';
+import { createSourceCache, findOwner, sourceCacheInvalidation } from './sources/source-cache.ts';
+import { createSources } from './sources/sources.ts';
+import { ferryhookEvents } from './tables.ts';
+import { createRules } from './transforms/rules.ts';
 
 export type { AccountPlan, WebhookDeps } from './deps.ts';
-export type { Emit, StakEvent } from './emission.ts';
 export { webhookErrors } from './errors.ts';
-export { delivery, event, ferryhookEvents } from './events-table.ts';
-export { webhookOwners } from './owners.ts';
-
-import { connectionPointer } from './main-table.ts';
-
+export type { Emit, StakEvent } from './ingest/emit.ts';
 export { type Alert, alert, type Connection, connection, type Source, source } from './main-table.ts';
+export { webhookOwners } from './storage-owners.ts';
+export { delivery, event, ferryhookEvents } from './tables.ts';
 
-// Ferryhook: takes webhooks, keeps them, and delivers them to wherever they are connected.
+// Ferryhook: receives webhooks, stores them, and delivers them to their connections.
 export function createWebhooks(deps: WebhookDeps) {
   const { store, clock, ids, log, random = systemRandom, outbound } = deps;
   const publicUrl = (deps.publicUrl ?? '').replace(/\/+$/, '');
   const base = { store, clock, ids, log, random };
-  const config = createConfig(base);
   const secrets = createSecrets({ sealer: deps.sealer, clock });
-  const counters = createCounters(base);
-  const admission = createAdmission(deps);
   const sandbox = createSandbox({ clock });
-  const tails = createTails(base);
-  const breaker = createBreaker({ ...base, config });
 
-  const intake = createIntake(of => lanes.ensureArmed(of));
-  const lanes: Lanes = createLanes({ ...base, config, intake });
+  // Sources and connections
+  const sourceCache = createSourceCache(base);
   const refuseUrl = (url: string) => {
     const refusal = outbound.check(url);
     if (refusal)
       throw webhookErrors.create('webhooks.destination_refused', refusal.message, { reason: refusal.reason });
   };
-  const sources = createSources({ ...base, secrets, config, refuseUrl });
-  const connections = createConnections({ ...base, secrets, config, refuseUrl });
-  const events = createEvents({ ...base, config, intake });
-  const attempts = createAttempts({ store, getEvent: events.getById });
-  const replay = { ...base, config, intake };
-  const jobs = createJobs({ ...replay, getEvent: events.getById });
-  const pipeline = { clock, secrets, rules: createRules(sandbox), outbound };
+  const sources = createSources({ ...base, secrets, sourceCache, refuseUrl });
+  const connections = createConnections({ ...base, secrets, sourceCache, refuseUrl });
 
-  const acceptance = {
+  // Delivery: the dispatcher chooses, an attempt sends, the scheduler reads the queue of all processes.
+  const attemptCounts = createAttemptCounts(base);
+  const breaker = createBreaker({ ...base, sourceCache });
+  const backlogs = createBacklogs(base);
+  const sending = { clock, secrets, rules: createRules(sandbox), outbound };
+  const attempting = { ...base, ...sending, attemptCounts, breaker, sourceCache, backlogs };
+  const dispatcher = createDispatcher({
+    clock,
+    log,
+    attempt: attemptDelivery.bind(undefined, attempting),
+    claimAndAttempt: claimAndAttempt.bind(undefined, attempting),
+  });
+
+  // Ingest
+  const tail = createTail(base);
+  const accepting = {
     ...base,
+    sourceCache,
+    planLimiter: createPlanLimiter(deps),
     hasRoom: deps.hasRoom,
-    config,
-    admission,
-    intake,
-    onReceived: tails.ring,
+    dispatcher,
+    backlogs,
+    onReceived: tail.notify,
   };
+
+  // Events, replays and jobs
+  const events = createEvents({ ...base, sourceCache, dispatcher, backlogs });
+  const attempts = createAttempts({ store, getEvent: events.getById });
+  const replay = { ...base, sourceCache, dispatcher };
+  const owners = deps.owners ?? unknownOwners(ids);
+  const scheduler = createScheduler({ ...replay, owners, dispatcher, backlogs, getEvent: events.getById });
+  const jobs = createJobs({ ...base, sourceCache, wake: scheduler.wake });
 
   const api = [
-    ...createIngestApi({ ...acceptance, secrets, publicUrl }),
-    ...createSourceApi({ store, sources, publicUrl }),
-    ...createTestEventApi({ ...acceptance, secrets, sources, publicUrl }),
-    ...createConnectionApi({ store, ids, sources, connections, pipeline }),
-    ...createEventApi({ cursors: deps.cursors, config, sources, events, tails, replay }),
-    ...createInsightApi({ store, clock, sources, jobs }),
+    ...createIngestRoutes({ ...accepting, secrets, publicUrl }),
+    ...createSourceRoutes({ store, sources, publicUrl }),
+    ...createTestEventRoutes({ ...accepting, secrets, sources, publicUrl }),
+    ...createConnectionRoutes({ store, ids, sources, connections, sending }),
+    ...createEventRoutes({ cursors: deps.cursors, sourceCache, sources, events, tail, jobs, replay }),
+    ...createAnalyticsRoutes({ store, clock, sources }),
   ] as const satisfies readonly AnyEndpoint[];
-  const workers: Worker[] = [
-    createDeliveryWorker({
-      owners: deps.owners ?? unknownOwners(ids),
-      ...base,
-      ...pipeline,
-      config,
-      counters,
-      breaker,
-      intake,
-      lanes,
-      jobs,
-    }),
-    counters.worker,
-  ];
-  // The last seven days of an account, in a few numbers.
-  const readHealth = async (userId: string) => {
-    const own = await sources.listByUser(userId);
-    const nowMs = clock.now();
-    const { statuses } = await analyse(store, {
-      userId,
-      from: dayOf(nowMs - 6 * 86_400_000),
-      to: dayOf(nowMs),
-    });
-    const connected = await Promise.all(own.map(({ sourceId }) => connections.listBySource(sourceId)));
-    const failing = connected.flat().filter(({ breaker: state }) => state !== 'closed');
-    return {
-      sources: own.length,
-      delivered: statuses.delivered,
-      failed: statuses.failed + statuses.partial,
-      failing: failing.map(({ name }) => name),
-    };
-  };
+  const workers: Worker[] = [scheduler.worker, attemptCounts.worker];
+
   return {
     api,
     errors: webhookErrors,
-    tables: [ferryhookEvents], // and `ferryhook-main`, which accounts has
+    tables: [ferryhookEvents], // `ferryhook-main` belongs to accounts
     subscriptions: [
       alertSubscription({ store, clock, log, outbound, secrets, raiseAlert: deps.raiseAlert }),
       countEvents({ store, clock, usageStep: deps.usageStep }),
     ],
-    followings: [tails.following, configFollowing(config, clock)],
+    followings: [tail.following, sourceCacheInvalidation(sourceCache, clock)],
     workers,
     sources,
     connections,
     events,
     attempts,
-    readHealth,
-    // Whose a source or a connection is, deleted ones too as long as they are remembered.
+    readHealth: (userId: string) => readHealth({ store, clock, sources, connections }, userId),
+    // Deleted sources and connections have an owner as long as they are stored.
     ownerOfSource: (sourceId: string) => findOwner(store, sourceId),
     ownerOfConnection: async (connectionId: string) =>
       (await store.get(connectionPointer, { connectionId }))?.userId,
-    // For other rooms, which have something to tell.
-    operations: { emit: createEmit(acceptance) },
-    eraser: createEraser({ ...base, config }),
+    operations: { emit: createEmit(accepting) }, // for events of other services
+    eraser: createEraser({ ...base, sourceCache }),
     prepare: () => beginCounting(base),
     async close() {
-      await counters.flush(); // of what was delivered while the workers were stopping
+      await attemptCounts.flush(); // for deliveries that ended while the workers were stopping
       await sandbox.close();
     },
   };

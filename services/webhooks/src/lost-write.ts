@@ -1,6 +1,6 @@
 import { tableErrors } from '@stak/table';
 
-// Undefined when the condition did not hold: somebody else was faster, or an index told of something that is over.
+// Undefined if the condition did not hold: another worker was first, or an index was out of date.
 export async function unlessLost<T>(writing: Promise<T>): Promise<T | undefined> {
   try {
     return await writing;

@@ -1,14 +1,14 @@
 import { ferryhookMain } from '@stak/accounts/tables';
 import { defineQuery, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
-import { type Provider, providers } from './signatures/provider.ts';
+import { providers } from './signatures/signing.ts';
 
-// What webhooks add to the table of accounts.
+// The entities that webhooks add to `ferryhook-main`, the table of accounts.
 
 const time = z.string().describe('ISO timestamp');
 const expiresAt = z.int().optional().describe('Set when it is deleted');
 
-// Who sends: somebody outside, or Stak itself.
+// The senders: outside providers, or Stak itself.
 export const sourceProviders = [...providers, 'stak'] as const;
 export const sourceStatuses = ['active', 'paused', 'deleted'] as const;
 export const connectionStatuses = ['active', 'paused', 'disabled', 'deleted'] as const;
@@ -23,13 +23,16 @@ export const source = entity(ferryhookMain, {
     provider: z.enum(sourceProviders),
     signingSecret: z.string().optional().describe('Sealed JSON: the secret, and the one it replaced'),
     signingAlgorithm: z.string().optional().describe('A name such as hmac-sha256, or JSON with the details'),
-    signatures: z.enum(['off', 'reject', 'store']).describe('What becomes of an event without a true one'),
-    toleranceS: z.int().optional().describe('How old a signature may be'),
-    verifyToken: z.string().optional().describe('Sealed; for handshakes that carry one'),
-    dedupeHeader: z.string().optional().describe('Where a custom source sends an id of its own'),
+    signatures: z.enum(['off', 'reject', 'store']).describe('Handling of an event without a valid signature'),
+    toleranceS: z.int().optional().describe('How far the timestamp of a signature may be from our clock'),
+    verifyToken: z.string().optional().describe('Sealed; for handshakes with a verify token'),
+    dedupeHeader: z.string().optional().describe('Header in which a custom source sends its own id'),
     whilePaused: z.enum(['hold', 'refuse']),
     alertUrl: z.string().optional(),
-    alertSecret: z.string().optional().describe('Sealed JSON: signs alerts; and the one it replaced'),
+    alertSecret: z
+      .string()
+      .optional()
+      .describe('Sealed JSON: the secret that signs alerts, and the one it replaced'),
     status: z.enum(sourceStatuses),
     createdAt: time,
     updatedAt: time,
@@ -41,9 +44,6 @@ export const source = entity(ferryhookMain, {
   version: 'version',
 });
 export type Source = ItemOf<typeof source>;
-export type OutsideSource = Source & { provider: Provider };
-
-export const isFromOutside = (one: Source): one is OutsideSource => one.provider !== 'stak';
 
 export const connection = entity(ferryhookMain, {
   name: 'connection',
@@ -59,12 +59,12 @@ export const connection = entity(ferryhookMain, {
     retryConfig: z.string().describe('JSON'),
     maxConcurrency: z.int(),
     ratePerSecond: z.int().optional(),
-    ordered: z.boolean().describe('Whether an event waits until the one before it is done'),
+    ordered: z.boolean().describe('Whether an event waits until the one before it is finished'),
     status: z.enum(connectionStatuses),
     disabledReason: z.string().optional(),
     breaker: z.enum(breakerStates),
-    breakerTrips: z.int().describe('Openings since it was last closed'),
-    breakerAt: time.optional().describe('Since when it is as it is'),
+    breakerTrips: z.int().describe('How often it opened since it was last closed'),
+    breakerAt: time.optional().describe('When its state last changed'),
     createdAt: time,
     updatedAt: time,
     version: z.int(),
@@ -77,7 +77,7 @@ export type Connection = ItemOf<typeof connection>;
 
 export const connectionPointer = entity(ferryhookMain, {
   name: 'connection pointer',
-  description: 'Where a connection is, for those who know its id only.',
+  description: 'The source of a connection, to find it by its id.',
   schema: z.object({ connectionId: z.string(), sourceId: z.string(), userId: z.string() }),
   key: { partition: 'CONN#{connectionId}', sort: 'POINTER' },
 });
@@ -86,7 +86,8 @@ export const alertKinds = ['delivery_failed', 'breaker_opened', 'connection_disa
 
 export const alert = entity(ferryhookMain, {
   name: 'alert',
-  description: 'Written together with what it is about. At most one an hour for each connection and kind.',
+  description:
+    'Written in one transaction with its cause. At most one per hour for each connection and kind.',
   schema: z.object({
     userId: z.string(),
     alertKind: z.enum(alertKinds),

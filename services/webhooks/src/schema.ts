@@ -1,15 +1,15 @@
 import { pageQuery } from '@stak/http';
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
-import { deliveryStates, type EventStatus, eventStatuses } from './events-table.ts';
+import { retryConfigSchema } from './delivery/retry.ts';
 import { filtersSchema } from './filters/schema.ts';
 import * as limits from './limits.ts';
 import { alertKinds, breakerStates, sourceProviders } from './main-table.ts';
-import { retryConfigSchema } from './retry.ts';
 import { signingAlgorithmSchema, toleranceSchema } from './signatures/schema.ts';
+import { deliveryStates, type EventStatus, eventStatuses } from './tables.ts';
 import { transformSchema } from './transforms/schema.ts';
 
-// What goes over the wire.
+// Requests and responses of the API.
 
 export const idSchema = z.string().regex(/^[a-z]+_[0-9a-z]{1,40}$/, 'Not an id');
 const name = z.string().trim().min(1).max(limits.nameChars).refine(isOneLine, 'No control characters');
@@ -20,19 +20,23 @@ const moment = z.iso.datetime({ offset: true });
 
 const sourceFields = {
   name,
-  signingSecret: secret.describe('Of the provider. Stored sealed, never shown'),
+  signingSecret: secret.describe('The secret of the provider. Stored encrypted, never returned'),
   signingAlgorithm: signingAlgorithmSchema,
   signatures: z
     .enum(['off', 'reject', 'store'])
-    .describe('`reject` answers 401, `store` keeps the event as rejected'),
+    .describe(
+      'Without a valid signature, `reject` responds with 401, and `store` keeps the event as rejected',
+    ),
   toleranceS: toleranceSchema,
-  verifyToken: secret.describe('For handshakes that send one'),
-  dedupeHeader: headerName.describe('Where the sender puts an id of its own'),
-  whilePaused: z.enum(['hold', 'refuse']).describe('`hold` answers 202 and delivers later, `refuse` 410'),
-  alertUrl: url.describe('Gets a signed POST when something needs attention'),
+  verifyToken: secret.describe('For handshakes with a verify token'),
+  dedupeHeader: headerName.describe('Header with an id of the sender, used to detect duplicates'),
+  whilePaused: z
+    .enum(['hold', 'refuse'])
+    .describe('`hold` responds with 202 and delivers later, `refuse` responds with 410'),
+  alertUrl: url.describe('Receives each alert as a signed POST'),
 };
 const { name: sourceName, ...sourceOptions } = sourceFields;
-const provider = z.enum(sourceProviders).describe('Who sends; `stak` for what Stak itself has to tell');
+const provider = z.enum(sourceProviders).describe('The sender. `stak` for the events of Stak itself');
 
 export const newSourceSchema = z
   .strictObject({ name: sourceName, provider: provider.default('custom') })
@@ -66,7 +70,7 @@ export const sourceSchema = z.strictObject({
   dedupeHeader: z.string().optional(),
   whilePaused: sourceFields.whilePaused,
   alertUrl: z.string().optional(),
-  ingestUrl: z.string().optional().describe('Where the provider sends; Stak itself needs no address'),
+  ingestUrl: z.string().optional().describe('The URL for the provider. Not set for the provider `stak`'),
   eventCount: z.int(),
   lastEventAt: z.string().optional(),
   createdAt: z.string(),
@@ -74,7 +78,7 @@ export const sourceSchema = z.strictObject({
 });
 export type SourceView = z.infer<typeof sourceSchema>;
 export const sourceWithSecretSchema = sourceSchema.extend({
-  alertSecret: z.string().optional().describe('Signs alerts. Shown this once, when it is made'),
+  alertSecret: z.string().optional().describe('Signs alerts. Returned once, when it is created'),
 });
 
 const connectionFields = {
@@ -83,9 +87,17 @@ const connectionFields = {
   filters: filtersSchema,
   transform: transformSchema,
   retryConfig: retryConfigSchema,
-  maxConcurrency: z.int().min(1).max(limits.concurrencyMost).describe('In each process'),
-  ratePerSecond: z.int().min(1).max(limits.ratePerSecondMost).describe('Over all processes'),
-  ordered: z.boolean().describe('Whether an event waits until the one before it is done'),
+  maxConcurrency: z
+    .int()
+    .min(1)
+    .max(limits.concurrencyMost)
+    .describe('Requests in flight at a time, in each process'),
+  ratePerSecond: z
+    .int()
+    .min(1)
+    .max(limits.ratePerSecondMost)
+    .describe('Attempts per second, over all processes'),
+  ordered: z.boolean().describe('Whether an event waits until the one before it is finished'),
 };
 const { name: connectionName, destinationUrl, ...connectionOptions } = connectionFields;
 
@@ -122,14 +134,14 @@ export const connectionSchema = z.strictObject({
 });
 export type ConnectionView = z.infer<typeof connectionSchema>;
 export const createdConnectionSchema = connectionSchema.extend({
-  signingSecret: z.string().describe('Shown this once'),
+  signingSecret: z.string().describe('Returned once, when it is created'),
 });
 
 export const deliverySchema = z.strictObject({
   connectionId: z.string(),
   run: z.int(),
   state: z.enum(deliveryStates),
-  isHeld: z.boolean().describe('Waits for its connection rather than for a time'),
+  isHeld: z.boolean().describe('Whether it is held until its connection can take it'),
   attempts: z.int(),
   nextAttemptAt: z.int().optional(),
   statusCode: z.int().optional(),
@@ -178,7 +190,12 @@ export const eventFilterSchema = z.strictObject({
 });
 export const eventListQuery = pageQuery(limits.listItems).extend({
   ...eventFilterSchema.shape,
-  q: z.string().min(2).max(limits.searchChars).optional().describe('Text in headers or body'),
+  q: z
+    .string()
+    .min(2)
+    .max(limits.searchChars)
+    .optional()
+    .describe('Searches the headers and the body for this text'),
 });
 
 const connectionIds = z.array(idSchema).min(1).max(limits.connectionsPerSource).optional();
@@ -214,8 +231,8 @@ const statusCounts = z.strictObject(
   Object.fromEntries(eventStatuses.map(status => [status, count])) as Record<EventStatus, typeof count>,
 );
 export const analyticsQuery = z.strictObject({
-  from: z.iso.date().optional().describe('The first day; six days before the last unless said'),
-  to: z.iso.date().optional().describe('The last day; today unless said'),
+  from: z.iso.date().optional().describe('The first day. Defaults to six days before the last'),
+  to: z.iso.date().optional().describe('The last day. Defaults to today'),
   sourceId: idSchema.optional(),
 });
 export const analyticsSchema = z.strictObject({
@@ -240,12 +257,12 @@ export const sampleSchema = z.strictObject({
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),
   headers: headerPairsSchema.max(limits.headerPairs).default([]),
   query: z.string().max(limits.queryChars).default(''),
-  body: z.string().default('').describe('Text, or base64 if `isBase64`'),
+  body: z.string().default('').describe('Text, or base64 if `isBase64` is true'),
   isBase64: z.boolean().default(false),
-  send: z.boolean().default(false).describe('Whether the destination gets it'),
+  send: z.boolean().default(false).describe('Whether to send the request to the destination'),
 });
 export type Sample = z.infer<typeof sampleSchema>;
-export const trialSchema = z.strictObject({
+export const testResultSchema = z.strictObject({
   filter: z.strictObject({
     matched: z.boolean(),
     steps: z.array(
@@ -277,4 +294,4 @@ export const trialSchema = z.strictObject({
     })
     .optional(),
 });
-export type Trial = z.infer<typeof trialSchema>;
+export type TestResult = z.infer<typeof testResultSchema>;

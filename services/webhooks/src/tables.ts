@@ -1,4 +1,345 @@
-// Every entity there is, and nothing that works with them: whoever follows a table has to know all of it.
-export * from './counter-table.ts';
-export * from './events-table.ts';
+import { createHash } from 'node:crypto';
+import { defineQuery, defineTable, entity, type ItemOf } from '@stak/table';
+import { z } from 'zod';
+import * as limits from './limits.ts';
+
+// The table `ferryhook-events`. The entities that webhooks add to `ferryhook-main` are in main-table.ts.
 export * from './main-table.ts';
+
+export const ferryhookEvents = defineTable({
+  name: 'ferryhook-events',
+  description: 'Events, their deliveries and attempts, replay jobs, and counters.',
+  keys: { partition: 'PK', sort: 'SK' },
+  indexes: {
+    GSI1: { partition: 'GSI1PK', sort: 'GSI1SK', project: 'KEYS_ONLY' },
+    // The queue. Sparse: it holds only items that are due at some time, or wait in a connection's backlog.
+    GSI2: { partition: 'GSI2PK', sort: 'GSI2SK', project: ['dueAt'] },
+  },
+  ttl: 'expiresAt',
+  stream: 'NEW_AND_OLD_IMAGES',
+});
+
+const ms = z.int().describe('Unix timestamp (ms)');
+const bytes = z.custom<Uint8Array>(value => value instanceof Uint8Array, 'Not bytes');
+const expiresAt = z.int().describe('Unix timestamp (s) of its expiry');
+
+// A shard of the queue, or the id of the connection whose backlog it is in. An item without it is not queued.
+const dueIn = z.string().optional();
+const dueAt = ms.optional();
+// A lease is an owner and a due time in the future: when the owner dies, the item becomes due again by itself.
+const lease = { dueIn, dueAt, owner: z.string().optional(), version: z.int() };
+
+export const eventStatuses = [
+  'received',
+  'processing',
+  'filtered',
+  'delivered',
+  'partial',
+  'retrying',
+  'failed',
+  'rejected',
+] as const;
+export type EventStatus = (typeof eventStatuses)[number];
+
+export const deliveryStates = [
+  'pending',
+  'retrying',
+  'delivered',
+  'failed',
+  'filtered',
+  'cancelled',
+] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+const summary = z.object({
+  state: z.enum(deliveryStates),
+  run: z.int(),
+  jobId: z.string().optional().describe('The replay job that started the run'),
+});
+
+export const event = entity(ferryhookEvents, {
+  name: 'event',
+  description:
+    'A webhook that was received, and its status. Small, because every delivery result rewrites it.',
+  schema: z.object({
+    sourceId: z.string(),
+    shard: z.int(),
+    receivedAt: ms,
+    eventId: z.string(),
+    userId: z.string(),
+    status: z.enum(eventStatuses),
+    method: z.string(),
+    query: z.string().optional(),
+    contentType: z.string().optional(),
+    sourceIp: z.string().optional(),
+    size: z.int().describe('Bytes of the body'),
+    dedupeId: z.string().optional().describe("The provider's own id"),
+    rejection: z.string().optional().describe('Why the signature was refused'),
+    deliveries: z.record(z.string(), summary).describe('The latest run of each connection'),
+    processedAt: ms.optional(),
+    deliveredAt: ms.optional(),
+    version: z.int(),
+    expiresAt,
+  }),
+  key: { partition: 'SRC#{sourceId}#{shard}', sort: 'EVT#{receivedAt:13}#{eventId}' },
+  indexes: { GSI1: { partition: 'EVTID#{eventId}', sort: 'EVENT' } },
+  version: 'version',
+});
+export type Event = ItemOf<typeof event>;
+export type DeliverySummary = z.infer<typeof summary>;
+
+export const payload = entity(ferryhookEvents, {
+  name: 'payload',
+  description: 'Headers and body as received. Written once.',
+  schema: z.object({
+    eventId: z.string(),
+    part: z.int(),
+    sourceId: z.string(),
+    receivedAt: ms,
+    method: z.string().optional().describe('In the first part only, like query and headers'),
+    query: z.string().optional(),
+    headers: z.string().optional().describe('JSON: ordered pairs'),
+    body: bytes.optional(),
+    parts: z.int(),
+    expiresAt,
+  }),
+  key: { partition: 'EVT#{eventId}', sort: 'BODY#{part:3}' },
+});
+export type Payload = ItemOf<typeof payload>;
+
+export const delivery = entity(ferryhookEvents, {
+  name: 'delivery',
+  description: 'One event for one connection: when it is due, which worker holds its lease, and its state.',
+  schema: z.object({
+    eventId: z.string(),
+    connectionId: z.string(),
+    run: z.int().describe('0 for the first; each replay adds one'),
+    sourceId: z.string(),
+    userId: z.string(),
+    receivedAt: ms.describe('When the event was received'),
+    state: z.enum(deliveryStates),
+    attempts: z.int(),
+    queueId: z.string().optional().describe('Its position in the order of an ordered connection'),
+    eventVersion: z.int().optional().describe('Version of the event, if this is its only delivery'),
+    statusCode: z.int().optional(),
+    error: z.string().optional(),
+    finishedAt: ms.optional(),
+    ...lease,
+    expiresAt,
+  }),
+  key: { partition: 'EVT#{eventId}', sort: 'DLV#{connectionId}#{run:4}' },
+  indexes: { GSI2: { partition: 'DUE#{dueIn}', sort: '{dueAt:13}#{eventId}' } },
+  version: 'version',
+});
+export type Delivery = ItemOf<typeof delivery>;
+
+export const attempt = entity(ferryhookEvents, {
+  name: 'attempt',
+  description: 'One request to a destination, and its outcome.',
+  schema: z.object({
+    eventId: z.string(),
+    connectionId: z.string(),
+    run: z.int(),
+    attemptNumber: z.int(),
+    destinationUrl: z.string(),
+    statusCode: z.int().describe('0 if there was no response'),
+    responseBody: z.string().optional().describe('Its first 1,000 characters'),
+    latencyMs: z.int(),
+    error: z.string().optional(),
+    attemptedAt: ms,
+    expiresAt,
+  }),
+  key: { partition: 'EVT#{eventId}', sort: 'ATT#{connectionId}#{run:4}#{attemptNumber:4}' },
+});
+export type Attempt = ItemOf<typeof attempt>;
+
+export const dedupe = entity(ferryhookEvents, {
+  name: 'provider id',
+  description: 'The event that was stored for this id of a provider.',
+  schema: z.object({ sourceId: z.string(), dedupeId: z.string(), eventId: z.string(), expiresAt }),
+  key: { partition: 'DEDUPE#{sourceId}#{dedupeId:text}', sort: 'EVENT' },
+});
+
+export const orderEntry = entity(ferryhookEvents, {
+  name: 'order entry',
+  description: 'The position of a delivery to an ordered connection. Only the first one may be attempted.',
+  schema: z.object({
+    connectionId: z.string(),
+    queueId: z.string(),
+    eventId: z.string(),
+    run: z.int(),
+    expiresAt,
+  }),
+  key: { partition: 'LANE#{connectionId}', sort: 'Q#{queueId}' },
+});
+
+export const backlog = entity(ferryhookEvents, {
+  name: 'backlog',
+  description:
+    'Schedules the release of the deliveries held for a connection, or a probe of its destination.',
+  schema: z.object({
+    connectionId: z.string(),
+    sourceId: z.string(),
+    userId: z.string(),
+    emptyAt: ms.optional().describe('When the backlog was first seen empty'),
+    ...lease,
+  }),
+  key: { partition: 'LANE#{connectionId}', sort: 'STATE' },
+  indexes: { GSI2: { partition: 'DUE#{dueIn}', sort: '{dueAt:13}#{connectionId}' } },
+  version: 'version',
+});
+export type Backlog = ItemOf<typeof backlog>;
+
+export const rateBucket = entity(ferryhookEvents, {
+  name: 'rate bucket',
+  description: 'Token bucket of a connection with a rate limit, shared by all processes.',
+  schema: z.object({ connectionId: z.string(), used: z.number(), atMs: ms, version: z.int(), expiresAt }),
+  key: { partition: 'LANE#{connectionId}', sort: 'RATE' },
+  version: 'version',
+});
+
+export const job = entity(ferryhookEvents, {
+  name: 'job',
+  description: 'A replay or a cancellation of many events, and its progress.',
+  schema: z.object({
+    userId: z.string(),
+    jobId: z.string(),
+    sourceId: z.string(),
+    action: z.enum(['replay', 'cancel', 'catch_up']),
+    connectionIds: z.array(z.string()).optional(),
+    eventIds: z.array(z.string()).optional(),
+    from: ms.optional(),
+    to: ms.optional(),
+    status: z.enum(eventStatuses).optional(),
+    state: z.enum(['running', 'done', 'failed', 'cancelled']),
+    position: z.string().optional().describe('JSON: cursor of the last event it has processed'),
+    matched: z.int(),
+    deliveries: z.int(),
+    failures: z.int().describe('In a row'),
+    createdAt: ms,
+    finishedAt: ms.optional(),
+    ...lease,
+    expiresAt,
+  }),
+  key: { partition: 'JOBS#{userId}', sort: 'JOB#{jobId}' },
+  indexes: { GSI2: { partition: 'DUE#{dueIn}', sort: '{dueAt:13}#{jobId}' } },
+  version: 'version',
+});
+export type Job = ItemOf<typeof job>;
+
+// Upper bounds in milliseconds; slower attempts go into one more bucket.
+export const latencyBoundsMs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000] as const;
+export const latencyBuckets = latencyBoundsMs.length + 1;
+
+const count = z.int().optional();
+type Count = typeof count;
+
+// ADD creates a missing attribute but not a missing map, so every count is an attribute of its own.
+const byStatus = Object.fromEntries(eventStatuses.map(status => [`s_${status}`, count])) as Record<
+  `s_${EventStatus}`,
+  Count
+>;
+const byLatency = Object.fromEntries(
+  Array.from({ length: latencyBuckets }, (_, i) => [`l_${i}`, count]),
+) as Record<`l_${number}`, Count>;
+
+export const dayCount = entity(ferryhookEvents, {
+  name: 'count of a day',
+  description: 'Events of a source received that day, by status. Sharded: each process adds to one shard.',
+  schema: z.object({
+    userId: z.string(),
+    day: z.string().describe('Like 2026-03-31, in UTC'),
+    sourceId: z.string(),
+    shard: z.int(),
+    received: count,
+    attempts: count,
+    successes: count,
+    ...byStatus,
+    ...byLatency,
+    expiresAt: z.int(),
+  }),
+  key: { partition: 'STATS#{userId}', sort: 'DAY#{day}#{sourceId}#{shard}' },
+});
+export type DayCount = ItemOf<typeof dayCount>;
+
+export const totalCount = entity(ferryhookEvents, {
+  name: 'total',
+  description: 'Events of a source, or deliveries and failures of a connection, over its lifetime.',
+  schema: z.object({
+    userId: z.string(),
+    ofId: z.string(),
+    shard: z.int(),
+    count,
+    failures: count,
+    lastAt: z.int().optional().describe('Unix timestamp (ms)'),
+  }),
+  key: { partition: 'STATS#{userId}', sort: 'TOTAL#{ofId}#{shard}' },
+});
+export type TotalCount = ItemOf<typeof totalCount>;
+
+export const countCheckpoint = entity(ferryhookEvents, {
+  name: 'checkpoint of counts',
+  description: 'Last record of a stream shard that is counted. Written in one transaction with the counts.',
+  schema: z.object({ shard: z.string(), through: z.string(), expiresAt: z.int() }),
+  key: { partition: 'COUNTED', sort: 'SHARD#{shard:text}' },
+});
+
+export const countStart = entity(ferryhookEvents, {
+  name: 'start of counting',
+  description: 'Events received before this time were counted by earlier versions.',
+  schema: z.object({ since: z.int().describe('Unix timestamp (ms)') }),
+  key: { partition: 'COUNTED', sort: 'START' },
+});
+
+export const eventsOfShard = defineQuery('events of a source, newest first', {
+  of: event,
+  newestFirst: true,
+  consistent: true,
+});
+export const eventById = defineQuery('event by id', { of: event, index: 'GSI1' });
+export const payloadOfEvent = defineQuery('payload of an event', { of: payload, consistent: true });
+export const deliveriesOfEvent = defineQuery('deliveries of an event', { of: delivery, consistent: true });
+export const attemptsOfEvent = defineQuery('attempts of an event', { of: attempt, consistent: true });
+export const orderOfConnection = defineQuery('order of a connection', { of: orderEntry, consistent: true });
+export const dueWork = defineQuery('what is due', { of: [delivery, backlog, job], index: 'GSI2' });
+export const backlogOfConnection = defineQuery('backlog of a connection', { of: delivery, index: 'GSI2' });
+export const jobsOfUser = defineQuery('jobs of a user', { of: job, newestFirst: true, consistent: true });
+export const daysOfUser = defineQuery('counts of a user by day', { of: dayCount });
+export const totalsOfUser = defineQuery('totals of a user', { of: totalCount });
+
+const finishedStates: ReadonlySet<DeliveryState> = new Set(['delivered', 'failed', 'filtered', 'cancelled']);
+
+export const isFinished = (state: DeliveryState): boolean => finishedStates.has(state);
+
+// The status of an event follows from the latest run of each connection. Filtered deliveries count only if there is
+// nothing else. An event without deliveries is `filtered` too: no connection wanted it.
+export function statusOf(deliveries: Readonly<Record<string, DeliverySummary>>): EventStatus {
+  const states = new Set(Object.values(deliveries).map(({ state }) => state));
+  if (states.has('retrying')) return 'retrying';
+  const isStarted = [...states].some(isFinished);
+  if (states.has('pending')) return isStarted ? 'processing' : 'received';
+  const hasFailed = states.has('failed') || states.has('cancelled');
+  if (states.has('delivered')) return hasFailed ? 'partial' : 'delivered';
+  return hasFailed ? 'failed' : 'filtered';
+}
+
+// How the tables write a time.
+export const isoTime = (nowMs: number): string => new Date(nowMs).toISOString();
+export const inSeconds = (ms: number): number => Math.floor(ms / 1000);
+
+// Shards of the queue, and of a source's events. The end of an id is random.
+export const dueShards = Array.from({ length: limits.dueShards }, (_, i) => `s${i}`);
+export const dueShardOf = (id: string): string => dueShards[idHash(id) % limits.dueShards]!;
+export const eventShardOf = (eventId: string): number => idHash(eventId) % limits.eventShards;
+
+export const eventKey = (of: { sourceId: string; eventId: string; receivedAt: number }) => ({
+  sourceId: of.sourceId,
+  shard: eventShardOf(of.eventId),
+  receivedAt: of.receivedAt,
+  eventId: of.eventId,
+});
+
+function idHash(id: string): number {
+  const tail = Number.parseInt(id.slice(-4), 36);
+  return Number.isNaN(tail) ? createHash('sha256').update(id).digest().readUInt16BE() : tail;
+}

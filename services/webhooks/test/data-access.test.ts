@@ -3,7 +3,7 @@ import * as limits from '../src/limits.ts';
 import { answer, openDestination } from './destination.ts';
 import { leap, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
-// The document's interface, and the flow over it, on both clients.
+// The data access objects, and a delivery through them, on both clients.
 describe.each(['embedded', 'sdk'] as const)('data access over the %s client', over => {
   it('has every function of the document', async () => {
     const hooks = await openWebhooks({ over });
@@ -58,7 +58,7 @@ describe.each(['embedded', 'sdk'] as const)('data access over the %s client', ov
     expect(await connections.listBySource(sourceId)).toEqual([]);
     await sources.delete(sourceId, userId);
     expect(await sources.getById(sourceId)).toBeNull();
-    // It was held for a paused connection, for longer than it is kept otherwise.
+    // It was held for a paused connection, for longer than its plan keeps events.
     hooks.clock.set(hooks.clock.now() + (limits.heldS + 1) * 1000);
     expect(await events.getById(eventId)).toBeNull();
     expect(await attempts.listByEvent(eventId)).toEqual([]);

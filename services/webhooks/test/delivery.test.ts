@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { delivery } from '../src/events-table.ts';
 import * as limits from '../src/limits.ts';
+import { delivery } from '../src/tables.ts';
 import { answer, openDestination } from './destination.ts';
 import { type Fixture, generous, leap, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
 

@@ -15,7 +15,7 @@ export const answer =
   (_, response) =>
     void response.writeHead(status, headers).end(body);
 
-// A real server that somebody else would run. What it answers can be changed while it runs.
+// A real server. Its response can be changed while it runs.
 export async function openDestination(first: Answer = answer(200)) {
   const hits: Hit[] = [];
   const destination = { hits, answer: first, url: '', close: async () => {} };

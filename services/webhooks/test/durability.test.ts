@@ -7,9 +7,9 @@ import { leap, openWebhooks, startWebhooks, until, untilLater } from './webhooks
 
 const writes = ['put', 'update', 'delete', 'batchWrite', 'transactWrite'] as const;
 
-// A client of a process that dies at its nth write: just before the write is made, or just after, before anybody
-// could know. From then on nothing works any more.
-function mortal(client: DynamoClient, diesAt: number, when: 'before' | 'after') {
+// The client of a process that dies at its nth write: just before the write is applied, or just after, before its result
+// is known. After that every call fails.
+function crashingClient(client: DynamoClient, diesAt: number, when: 'before' | 'after') {
   let left = Number.POSITIVE_INFINITY;
   let isDead = false;
   const died = () => new Error('the process is dead');
@@ -47,23 +47,23 @@ describe('a process that dies', () => {
         await openDestination((_, response) => void response.writeHead(++hit % 3 === 0 ? 500 : 200).end()),
         await openDestination(),
       ];
-      const life: { mortal?: ReturnType<typeof mortal> } = {};
+      let crashing: ReturnType<typeof crashingClient> | undefined;
       const dying = await openWebhooks({
         wrap: client => {
-          life.mortal = mortal(client, diesAt, when);
-          return life.mortal.client;
+          crashing = crashingClient(client, diesAt, when);
+          return crashing.client;
         },
       });
       const sourceId = await dying.source();
       await dying.connect(sourceId, plain.url);
       await dying.connect(sourceId, ordered.url, { ordered: true });
-      life.mortal!.arm();
+      crashing!.arm();
       const acknowledged: string[] = [];
       for (let n = 0; n < 4; n++) {
         const response = await dying.ingest(sourceId, { body: JSON.stringify({ n }) });
         if (response.ok) acknowledged.push(((await response.json()) as { eventId: string }).eventId);
       }
-      await untilLater(dying.clock, () => life.mortal!.isDead());
+      await untilLater(dying.clock, () => crashing!.isDead());
       await dying.stop();
 
       const next = await startWebhooks({ clock: dying.clock }, dying.engine.client, dying.engine);
@@ -90,7 +90,7 @@ describe('a process that dies', () => {
   );
 });
 
-// Global indexes are behind the table: each query of one sees what the query before it should have seen.
+// Global indexes lag behind the table: each query returns what the query before it should have returned.
 function laggingIndexes(client: DynamoClient): DynamoClient {
   const before = new Map<string, Awaited<ReturnType<DynamoClient['query']>>>();
   return {
@@ -166,11 +166,11 @@ describe('several processes', () => {
     const late = await startWebhooks({ clock: first.clock }, first.engine.client, first.engine);
     const destination = await openDestination();
     const sourceId = await first.source();
-    await late.send(sourceId); // it remembers a source without connections
+    await late.send(sourceId); // it caches a source without connections
     await first.stop();
     await first.connect(sourceId, destination.url);
     const eventId = await first.send(sourceId);
-    first.clock.set(first.clock.now() - limits.configMs + 1); // what it remembers stays young
+    first.clock.set(first.clock.now() - limits.sourceCacheMs + 1); // its cache does not expire
     await first.clock.advance(limits.scanMs);
     await until(async () => (await late.read(`/v1/events/${eventId}`)).status === 'delivered');
     expect(destination.hits).toHaveLength(1);
@@ -194,18 +194,18 @@ describe('several processes', () => {
 
   it('take over at once what one of them had leased when it was killed', async () => {
     const owners = manualOwners();
-    const life: { mortal?: ReturnType<typeof mortal> } = {};
+    let crashing: ReturnType<typeof crashingClient> | undefined;
     const first = await openWebhooks({
       owners: owners.as('first'),
       wrap: client => {
-        life.mortal = mortal(client, 1, 'before');
-        return life.mortal.client;
+        crashing = crashingClient(client, 1, 'before');
+        return crashing.client;
       },
     });
     const destination = await openDestination();
     const sourceId = await first.source();
     await first.connect(sourceId, destination.url);
-    destination.answer = () => life.mortal!.arm(); // it dies with the exchange under way
+    destination.answer = () => crashing!.arm(); // it dies with the request in flight
     const eventId = await first.send(sourceId);
     await until(() => destination.hits.length === 1);
     destination.answer = answer(200);
@@ -255,7 +255,7 @@ describe('a process that has not heard of a change yet', () => {
     await second.send(sourceId, 'before');
     await first.clock.advance(2 * limits.clockSkewMs);
     await second.send(sourceId, 'just before');
-    await first.clock.advance(limits.configMs / 2);
+    await first.clock.advance(limits.sourceCacheMs / 2);
     const connectionId = await first.connect(sourceId, destination.url);
     const eventId = await second.send(sourceId, 'after');
     await first.send(sourceId, 'here');

@@ -117,13 +117,13 @@ describe('an event of Stak', () => {
     await emit(hooks);
     const events = await Promise.all(sourceIds.map(sourceId => listed(hooks, sourceId)));
     expect(events.flat()).toHaveLength(1);
-    const told = lines.map(line => JSON.parse(line)).filter(line => line.msg === 'an event was not taken');
-    expect(told).toMatchObject([
+    const logged = lines.map(line => JSON.parse(line)).filter(line => line.msg === 'an event was not taken');
+    expect(logged).toMatchObject([
       { account_id: 'usr_ann', type: 'task.reminder', refusals: ['webhooks.quota_exceeded'] },
     ]);
   });
 
-  it('fails when there are too many at a time: told again later, it is where it was missing', async () => {
+  it('fails when there are too many at a time; emitted again later, it is added where it was missing', async () => {
     const hooks = await openWebhooks({ plan: { ...generous, eventsPerMinute: 2 } });
     const sourceId = await hooks.source(stak);
     await emit(hooks, { id: '1' });
@@ -134,7 +134,7 @@ describe('an event of Stak', () => {
     expect(await listed(hooks, sourceId)).toHaveLength(3);
   });
 
-  it('that could not be written is written when it is told again', async () => {
+  it('that could not be written is written when it is emitted again', async () => {
     let isDown = false;
     const wrap = (client: DynamoClient): DynamoClient => ({
       ...client,
@@ -167,12 +167,12 @@ describe('an event of Stak', () => {
     const { engine, clock } = hooks;
     const other = await startWebhooks({ clock }, engine.client as DynamoClient, engine);
     const sourceId = await other.source(stak);
-    await hooks.clock.advance(limits.configMs);
+    await hooks.clock.advance(limits.sourceCacheMs);
     await emit(hooks);
     expect(asked).toBe(2);
     expect(await listed(hooks, sourceId)).toHaveLength(1);
     await other.read(`/v1/sources/${sourceId}`, { method: 'DELETE' });
-    await hooks.clock.advance(limits.configMs);
+    await hooks.clock.advance(limits.sourceCacheMs);
     await emit(hooks, { id: 'after it' });
     expect((await other.webhooks.events.listBySource(sourceId, { limit: 10 })).events).toHaveLength(1);
   });
@@ -200,7 +200,7 @@ describe('a source of Stak', () => {
     expect(await listed(hooks, sourceId)).toEqual([]);
   });
 
-  it('has no address, and nothing that only somebody outside could use', async () => {
+  it('has no address, and none of the settings for outside senders', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source({ ...stak, whilePaused: 'hold' });
     const shown = await hooks.read(`/v1/sources/${sourceId}`);

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dueShardOf } from '../src/due.ts';
-import { delivery } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
+import { delivery, dueShardOf } from '../src/tables.ts';
 import { answer, openDestination } from './destination.ts';
 import { type Fixture, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
@@ -222,7 +221,7 @@ describe('cancelling', () => {
     expect(destination.hits).toHaveLength(1);
   });
 
-  it('ends what somebody touches in the same moment', async () => {
+  it('cancels a delivery that is claimed at the same moment', async () => {
     let touch: (() => Promise<unknown>) | undefined;
     const hooks = await openWebhooks({
       wrap: client => ({

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dueShardOf } from '../src/due.ts';
-import { job } from '../src/events-table.ts';
 import * as limits from '../src/limits.ts';
+import { dueShardOf, job } from '../src/tables.ts';
 import { type Answer, answer, openDestination } from './destination.ts';
 import { type Fixture, leap, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
@@ -42,7 +41,7 @@ describe('a paused connection', () => {
     const connectionId = await hooks.connect(sourceId, destination.url);
     const patch = (send: object) => hooks.read(`/v1/connections/${connectionId}`, { method: 'PATCH', send });
     await patch({ status: 'paused' });
-    const events = limits.laneBatch * 2 + 30;
+    const events = limits.backlogBatch * 2 + 30;
     for (let n = 0; n < events; n++) await hooks.send(sourceId, JSON.stringify({ n }));
     await leap(hooks.clock, 10_000);
     expect(destination.hits).toEqual([]);
@@ -84,7 +83,7 @@ describe('a paused connection', () => {
     open();
   });
 
-  it('that is deleted cancels what it owes', async () => {
+  it('that is deleted cancels its deliveries', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source();
@@ -180,7 +179,7 @@ describe('an ordered connection', () => {
 });
 
 describe('an ordered connection that fails', () => {
-  it('is probed with the first in line, whatever came into its backlog before it', async () => {
+  it('is probed with the first in order, even if others were in its backlog before it', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(500));
     const sourceId = await hooks.source();
@@ -210,7 +209,7 @@ describe('an ordered connection that fails', () => {
     const sourceId = await hooks.source();
     await hooks.connect(sourceId, destination.url, { ordered: true });
     const events: string[] = [];
-    for (let n = 0; n < limits.lineItems + 3; n++) events.push(await hooks.send(sourceId));
+    for (let n = 0; n < limits.orderItems + 3; n++) events.push(await hooks.send(sourceId));
     await until(async () => (await statusOf(hooks, events[0]!)) === 'retrying');
     await hooks.clock.advance(2000);
     await hooks.post(`/v1/events/${events.at(-1)}/cancel`, {});
@@ -227,7 +226,7 @@ describe('a script that cannot be run now', () => {
     const transform = { type: 'javascript', code: 'const transform = event => event' };
     const settings = { transform, retryConfig: { maxAttempts: 1 } };
     const connectionId = await hooks.connect(sourceId, destination.url, settings);
-    await hooks.webhooks.close(); // its sandbox takes nothing any more
+    await hooks.webhooks.close(); // its sandbox takes no more work
     const send = { method: 'POST', headers: [], query: '', body: '{}' };
     const tried = await hooks.call(`/v1/connections/${connectionId}/test`, { method: 'POST', send });
     expect([tried.status, tried.headers.get('retry-after')]).toEqual([503, '2']);

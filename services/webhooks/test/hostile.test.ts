@@ -16,7 +16,7 @@ async function serve(hooks: Fixture) {
   return listening.port;
 }
 
-// Bytes as no client library would send them; gives what came back when the server hung up.
+// Sends bytes that no client library would send. Returns the response when the server closes the connection.
 function exchange(port: number, text: string, { hangUp = false } = {}): Promise<string> {
   return new Promise(resolve => {
     let received = '';

@@ -145,7 +145,7 @@ describe('ingest', () => {
       deliveries: [],
     });
     await until(() => destination.hits.length === 3);
-    await hooks.clock.advance(limits.configMs);
+    await hooks.clock.advance(limits.sourceCacheMs);
     hooks.clock.set(hooks.clock.now() + limits.rotationMs);
     const late = await hooks.send(sourceId, body, github('old secret', body, 'd7'));
     expect((await hooks.read(`/v1/events/${late}`)).status).toBe('rejected');
@@ -218,7 +218,7 @@ describe('ingest', () => {
     expect(await hooks.send(sourceId, body, headers)).not.toBe(first);
   });
 
-  it('does not let somebody without the secret occupy an id', async () => {
+  it('does not let a sender without the secret take an id', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source({ provider: 'github', signingSecret: 's', signatures: 'store' });
     const forged = await hooks.send(sourceId, '{}', github('wrong', '{}', 'id'));
@@ -248,7 +248,7 @@ describe('ingest', () => {
       expect((await hooks.read(`/v1/sources/${id}/events`)).data).toEqual([]);
   });
 
-  it('owes an event to the first connection of a source at once in every process, to others within a second', async () => {
+  it('creates a delivery for the first connection of a source at once in every process, for others within a second', async () => {
     const hooks = await openWebhooks();
     const { startWebhooks } = await import('./webhooks-fixture.ts');
     const other = await startWebhooks({ clock: hooks.clock }, hooks.engine.client, hooks.engine);
@@ -257,12 +257,13 @@ describe('ingest', () => {
     await hooks.send(sourceId);
     await other.send(sourceId);
     await hooks.connect(sourceId, destination.url);
-    const owes = async (eventId: string) => (await hooks.read(`/v1/events/${eventId}`)).deliveries.length;
-    expect(await owes(await hooks.send(sourceId))).toBe(1);
-    expect(await owes(await other.send(sourceId))).toBe(1);
+    const deliveriesOf = async (eventId: string) =>
+      (await hooks.read(`/v1/events/${eventId}`)).deliveries.length;
+    expect(await deliveriesOf(await hooks.send(sourceId))).toBe(1);
+    expect(await deliveriesOf(await other.send(sourceId))).toBe(1);
     await hooks.connect(sourceId, destination.url);
-    expect(await owes(await hooks.send(sourceId))).toBe(2);
-    await hooks.clock.advance(limits.configMs);
-    expect(await owes(await other.send(sourceId))).toBe(2);
+    expect(await deliveriesOf(await hooks.send(sourceId))).toBe(2);
+    await hooks.clock.advance(limits.sourceCacheMs);
+    expect(await deliveriesOf(await other.send(sourceId))).toBe(2);
   });
 });

@@ -4,10 +4,10 @@ import { createTables } from '@stak/table';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { percentile } from '../src/analytics.ts';
-import { latencyBuckets } from '../src/counter-table.ts';
+import { percentile } from '../src/analytics/analytics.ts';
 import * as limits from '../src/limits.ts';
 import { type Alert, source } from '../src/main-table.ts';
+import { latencyBuckets } from '../src/tables.ts';
 import { answer, type Hit, openDestination } from './destination.ts';
 import { type Fixture, openWebhooks, startWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
@@ -179,7 +179,7 @@ describe('when processes are killed', () => {
     const processes = [first];
     for (let round = 0; round < 4; round++) {
       for (let n = 0; n < 10; n++) await processes.at(-1)!.send(sourceId, JSON.stringify({ round, n }));
-      // Whatever it had in memory is gone: it is never asked to stop, and its clock stands still from here on.
+      // What it had in memory is lost: it is never stopped, and its clock stands still from here on.
       const clock = manualClock(first.clock.now() + 60_000);
       processes.push(await startWebhooks({ clock, counts: true }, first.engine.client, first.engine));
     }
@@ -355,7 +355,7 @@ describe('the eraser', () => {
         async TableName => (await hooks.engine.client.scan({ TableName })).Items!,
       ),
     );
-    // The usage is for accounts to erase; how far the stream is counted is nobody's.
+    // Accounts erase the usage. The checkpoint of the counts belongs to no account.
     const others = /^(USAGE#|COUNTED$)/;
     const left = items
       .flat()

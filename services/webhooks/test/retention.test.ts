@@ -13,7 +13,7 @@ const reach = (hooks: Fixture, eventId: string, status: string) =>
 const attemptsOf = async (hooks: Fixture, eventId: string): Promise<number> =>
   (await detailOf(hooks, eventId)).attempts.length;
 
-// To the next attempt of a delivery that has failed so far, again and again, until it has no more.
+// Moves the clock to the next attempt of a failing delivery, again and again, until there is none.
 async function failThrough(hooks: Fixture, eventId: string, connectionId: string): Promise<void> {
   const deliveryOf = async () => {
     const { deliveries } = await detailOf(hooks, eventId);
@@ -24,7 +24,7 @@ async function failThrough(hooks: Fixture, eventId: string, connectionId: string
       const { attempts: made, nextAttemptAt } = await deliveryOf();
       return made === attempts && nextAttemptAt !== undefined;
     }, `attempt ${attempts}`);
-    // In steps: whoever waits behind it looks now and then.
+    // In steps, because a delivery behind it checks now and then whether it is first.
     for (let left = 1; left > 0; ) {
       left = (await deliveryOf()).nextAttemptAt - hooks.clock.now();
       if (left > 0) await leap(hooks.clock, Math.min(left, 3 * hour));

@@ -33,7 +33,7 @@ export const generous: AccountPlan = {
 };
 
 export type Fixture = Awaited<ReturnType<typeof openWebhooks>>;
-// What a test knows of an answer, the compiler does not.
+// Tests know the type of a response; the compiler does not.
 type Json = ReturnType<typeof JSON.parse>;
 export type Call = RequestInit & { as?: string; send?: unknown };
 type Settings = Partial<WebhookDeps> & {
@@ -60,7 +60,7 @@ export async function openTables(over: 'embedded' | 'sdk', clock: Clock) {
   return { engine, client: client as DynamoClient };
 }
 
-// The whole service behind its API, over a fresh engine, with time that stands still until it is told to move.
+// The whole service behind its API, over a fresh engine, with a clock that a test moves.
 export async function openWebhooks(settings: Settings = {}) {
   const clock = (settings.clock as ManualClock | undefined) ?? manualClock();
   const { engine, client } = await openTables(settings.over ?? 'embedded', clock);
@@ -84,7 +84,7 @@ export async function startWebhooks(
   const lines: string[] = [];
   const log = createLogger({ clock, level: 'warn', destination: { write: line => void lines.push(line) } });
   const cursors = createCursors('a secret for cursors');
-  // The store waits before it tries again, and nobody moves the hands of a manual clock meanwhile.
+  // The store sleeps before it retries, and no test moves the manual clock meanwhile.
   const store = createStore({ client, clock: { now: clock.now, sleep: systemClock.sleep }, cursors });
   const outbound = createOutbound({ allow: ['127.0.0.0/8'], clock });
   const ids = createIds({ clock });
@@ -183,7 +183,7 @@ export async function startWebhooks(
   };
 }
 
-// Gives the stream to what counts it, without leases and checkpoints: a clock that leaps over days would renew those
+// Feeds the stream to the event counts without leases and checkpoints: a clock that leaps over days would renew those
 // thousands of times.
 function countingWorker(
   webhooks: ReturnType<typeof createWebhooks>,
@@ -211,7 +211,7 @@ function countingWorker(
 
 const patienceMs = 10_000;
 
-// Turns of the event loop until it holds. Time stands still meanwhile.
+// Runs the event loop until it holds, without moving the clock.
 export async function until(holds: () => unknown, what = 'it'): Promise<void> {
   const startedMs = performance.now();
   while (!(await holds())) {
@@ -220,7 +220,7 @@ export async function until(holds: () => unknown, what = 'it'): Promise<void> {
   }
 }
 
-// The same, with time moving on.
+// The same, moving the clock.
 export async function untilLater(clock: ManualClock, holds: () => unknown, stepMs = 1000): Promise<void> {
   const startedMs = performance.now();
   while (!(await holds())) {
@@ -229,7 +229,7 @@ export async function untilLater(clock: ManualClock, holds: () => unknown, stepM
   }
 }
 
-// Far ahead at once: everything that looks at the clock every second would have to look very often.
+// Far ahead at once: in small steps, everything that runs every second would run very often.
 export async function leap(clock: ManualClock, ms: number): Promise<void> {
   clock.set(clock.now() + ms);
   await clock.advance(2 * limits.scanMs);

@@ -1,5 +1,5 @@
-// What evaluating rules may cost, in units of about fifty nanoseconds: a value that is visited is one. Counting is
-// exact where a clock would not be, and costs less than asking one.
+// The budget of one evaluation of rules, in units of about fifty nanoseconds: visiting a value costs one. Counting is exact
+// and cheaper than reading a clock.
 export type Budget = { left: number };
 
 export class OverBudget extends Error {
@@ -13,5 +13,5 @@ export function spend(budget: Budget, units: number): void {
   if (budget.left < 0) throw new OverBudget();
 }
 
-// Copying, searching and printing go through many characters in that time.
+// Copying, searching and serialising process many characters per unit.
 export const spendChars = (budget: Budget, chars: number): void => spend(budget, chars / 64);

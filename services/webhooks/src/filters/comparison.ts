@@ -3,13 +3,13 @@ import * as limits from './limits.ts';
 import { compileRegex } from './regex.ts';
 import type { Operator, Scalar } from './schema.ts';
 
-// Whether a rule holds, or undefined when that cannot be said.
+// `holds` is undefined if it cannot be decided.
 export type Verdict = { holds: boolean | undefined; why: string };
 
 export type Test = (values: readonly unknown[], budget: Budget) => Verdict;
 
-// A positive operator holds when any of the values satisfies it, and its opposite exactly when that one does not:
-// `not_equals` also holds where there is no value at all.
+// A positive operator holds if any of the values satisfies it, and its negation exactly if it does not: `not_equals` also
+// holds if there is no value at all.
 export function compileTest(operator: Operator, value: Scalar | undefined): Test {
   if (operator === 'exists') return values => say(values.length > 0, values);
   if (operator === 'not_exists') return values => say(values.length === 0, values);
@@ -53,7 +53,7 @@ const relations = {
   lte: ordered(difference => difference <= 0),
 } satisfies Record<string, Relation>;
 
-// Headers, query strings and forms hold text only: `"42"` there is what `42` is in JSON.
+// Headers, queries and forms hold text only: `"42"` there corresponds to `42` in JSON.
 function alignTypes(actual: unknown, wanted: Scalar | undefined): unknown {
   if (typeof actual !== 'string' || typeof wanted !== 'number') return actual;
   return /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(actual) ? Number(actual) : actual;
@@ -85,7 +85,7 @@ export function describeValues(values: readonly unknown[]): string {
   return shorten(`The value is ${shown.join(' or ')}${more}`);
 }
 
-// Objects are named, not printed: a body may nest too deep to print, and nobody compares to one.
+// Objects are not printed: a body may nest too deep for that, and rules cannot compare objects.
 export function quote(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';

@@ -8,25 +8,25 @@ export type FilterStep = {
   rule: string; // in words: `body $.type equals "invoice.paid"`
   matched: boolean;
   why: string;
-  depth: number; // of the group that the rule is in
+  depth: number; // nesting of the rule's group
 };
 
 export type FilterOutcome = { matched: boolean; steps: readonly FilterStep[] };
 
-// Throws only OverBudget, whatever the request holds. Without `trace` it stops at the first rule that decides and lists no
-// steps; with it, every rule is tried and listed.
+// Throws only OverBudget, for any request. Without `trace` it stops at the first rule that decides and lists no steps; with
+// it, every rule is evaluated and listed.
 export type Filter = (view: RequestView, options?: { trace?: boolean; budget?: Budget }) => FilterOutcome;
 
 type Run = { view: RequestView; trace: FilterStep[] | undefined; budget: Budget };
 type Evaluate = (run: Run, depth: number) => boolean | undefined;
 
-// For filters that filtersSchema accepted. Compiling costs more than evaluating: keep the result.
+// For filters that filtersSchema has accepted. Compiling costs more than evaluating, so keep the result.
 export function compileFilter(filters: Filters): Filter {
   const evaluate = filters.length === 0 ? () => true : compileAll(filters, 'and');
   return (view, { trace = false, budget = createBudget() } = {}) => {
     const steps: FilterStep[] = [];
     const run = { view, trace: trace ? steps : undefined, budget };
-    // A filter that cannot be decided does not match: nothing is sent that was not asked for.
+    // A filter that cannot be decided does not match.
     return { matched: evaluate(run, 0) === true, steps };
   };
 }
@@ -47,9 +47,8 @@ const nest =
   (run, depth) =>
     inner(run, depth + 1);
 
-// A rule about a body that cannot be read is neither true nor false. A group is decided by the members that are
-// (false decides an `and`, true an `or`), and is undecided otherwise, so a `not` around it does not turn garbage
-// into a match.
+// A rule about an unreadable body is neither true nor false. A group is decided by its decided members (false decides an
+// `and`, true an `or`) and is undecided otherwise, so that a `not` around it does not turn garbage into a match.
 function compileAll(nodes: readonly FilterNode[], join: 'and' | 'or'): Evaluate {
   const members = nodes.map(compileNode);
   const decisive = join === 'or';

@@ -16,16 +16,16 @@ const { FilterSelector, IndexSelector, NameSelector, SliceSelector, WildcardSele
 
 export type JsonPath = {
   text: string;
-  // May select more than one value, and visit every value to do so.
+  // Whether it may select several values, and visit every value to do so.
   isWide: boolean;
   select(document: unknown, budget?: Budget): readonly unknown[];
 };
 
 const environment = new JSONPathEnvironment();
 
-// RFC 9535 without what makes a query cost more than one pass over the document: unions (`[0,0][0,0]…` doubles
-// with every pair), a second `..`, and queries or functions inside predicates. json-p3 reads the path; the walk is
-// ours, because a generic one allocates a node with its whole location for every value that it looks at.
+// RFC 9535 without the parts that can cost more than one pass over the document: unions (`[0,0][0,0]…` doubles with every
+// pair), a second `..`, and queries or functions inside predicates. json-p3 parses the path. The evaluation is ours, because
+// a generic one allocates a node with its whole location for every value it visits.
 export function compilePath(text: string): JsonPath {
   const steps = readPlain(text)?.map(compilePlain) ?? parse(text).segments.map(readStep);
   if (steps.length > limits.pathSegments) throw new PathError(`has more than ${limits.pathSegments} steps`);
@@ -47,7 +47,7 @@ export function compilePath(text: string): JsonPath {
   };
 }
 
-// Names and indexes of a path that can be written to as well as read: `$.a.b[0]`.
+// Names and indexes of a path that can also be written to: `$.a.b[0]`.
 export function readPlainPath(text: string): (string | number)[] {
   const plain = readPlain(text);
   if (plain) return plain;
@@ -60,8 +60,8 @@ export function readPlainPath(text: string): (string | number)[] {
   });
 }
 
-// Most paths are names and indexes in their usual spelling, and reading these takes json-p3 a tenth of a millisecond.
-// Undefined for every other path, good or bad.
+// Most paths are plain names and indexes, and json-p3 takes a tenth of a millisecond to parse them. Undefined for every other
+// path, valid or not.
 function readPlain(text: string): (string | number)[] | undefined {
   if (text.length > limits.pathChars || !text.startsWith('$')) return undefined;
   const step = /\.([A-Za-z_]\w*)|\[(0|[1-9]\d{0,9})\]|\['([ !#-&(-[\]-~]*)'\]|\["([ !#-&(-[\]-~]*)"\]/y;

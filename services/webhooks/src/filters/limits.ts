@@ -1,16 +1,16 @@
-// A customer writes the rules and a stranger sends the body. Rules run on everybody's event loop only as far as the
-// first numbers allow, and otherwise in the sandbox.
+// A customer writes the rules and a stranger sends the body. Rules run on the shared event loop only within the first few
+// limits, and otherwise in the sandbox.
 
 export const lightUnits = 20_000; // of a budget: about a millisecond
 export const lightRuleChars = 4 * 1024; // compiling them takes up to three milliseconds, once
 export const lightBodyBytes = 64 * 1024; // parsing it takes half a millisecond
 export const sandboxUnits = 20_000_000; // about a second
-export const sandboxMs = 2_000; // then the thread is ended, on a machine that is busy with other things
+export const sandboxMs = 2_000; // then the thread is terminated; more than a second, because the machine may be busy
 export const compiledRules = 500; // most have a few hundred characters
 
 export const rules = 50; // in all groups together
 export const groups = 50; // a group for each rule
-export const groupDepth = 3; // an `or` of `and`s of `not`s says everything that people can still read
+export const groupDepth = 3; // an `or` of `and`s of `not`s: deeper groups are hard to read
 export const pathChars = 256;
 export const pathSegments = 16;
 export const widePaths = 10; // with `..`, `*` or `[?…]`: each may visit every value of the body
@@ -24,4 +24,4 @@ export const regexUnicodeClasses = 10; // \pL alone is six hundred ranges
 export const regexProgram = 300; // instructions; time is text times program, and this leaves 20 ms for the text below
 export const regexStepsPerUnit = 16; // characters times instructions, of a budget
 export const regexTextChars = 16 * 1024; // over all values that one rule tests
-export const whyChars = 200; // of an explanation: it quotes the request
+export const whyChars = 200; // of an explanation, which quotes the request

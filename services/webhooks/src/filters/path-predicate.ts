@@ -17,8 +17,8 @@ const { IndexSelector, NameSelector } = jsonpath.selectors;
 
 export type Predicate = (element: unknown) => boolean;
 
-// What `[?…]` may say about an element: whether something exists in it, how it compares to a constant, and these
-// joined with `&&`, `||` and `!`. Everything else, functions above all, could cost more than the element is large.
+// `[?…]` may test whether a member of the element exists, or compare it to a constant, joined with `&&`, `||` and `!`.
+// Everything else, functions above all, could cost more than one pass over the element.
 export function compilePredicate(expression: unknown): Predicate {
   let terms = 0;
 
@@ -59,7 +59,7 @@ function compileComparison(left: unknown, operator: string, right: unknown): Pre
   return element => compare(read(element), operator, constant);
 }
 
-// RFC 9535, 2.3.5.2.2: only numbers and only strings have an order, and what is missing equals nothing.
+// RFC 9535, 2.3.5.2.2: only numbers and strings have an order, and a missing member equals nothing.
 function compare(member: readonly unknown[], operator: string, constant: unknown): boolean {
   const [value] = member;
   const isEqual = member.length > 0 && value === constant;
@@ -81,7 +81,7 @@ function readConstant(node: unknown): string | number | boolean | null {
   throw unsupported();
 }
 
-const unmetered = createBudget(); // names and indexes cost nothing that grows
+const unmetered = createBudget(); // names and indexes have a constant cost
 
 // `@`, `@.a.b` or `@[0]`: at most one value.
 function readMember(query: InstanceType<typeof RelativeQuery>): (element: unknown) => readonly unknown[] {

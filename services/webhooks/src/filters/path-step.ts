@@ -4,7 +4,7 @@ export class PathError extends Error {
   override readonly name = 'PathError';
 }
 
-// Adds what one step of a path selects in a value to the values found so far.
+// Appends what one step of a path selects in a value to `found`.
 export type Choose = (value: unknown, found: unknown[], budget: Budget) => void;
 
 export const chooseName =
@@ -40,21 +40,21 @@ export function chooseSlice(slice: {
     if (!Array.isArray(value) || step === 0) return;
     const length = value.length;
     spend(budget, length / Math.abs(step));
-    const place = (bound: number, low: number, high: number) =>
+    const clamp = (bound: number, low: number, high: number) =>
       Math.min(Math.max(bound < 0 ? length + bound : bound, low), high);
     if (step > 0) {
-      const end = place(slice.stop ?? length, 0, length);
-      for (let at = place(slice.start ?? 0, 0, length); at < end; at += step) found.push(value[at]);
+      const end = clamp(slice.stop ?? length, 0, length);
+      for (let at = clamp(slice.start ?? 0, 0, length); at < end; at += step) found.push(value[at]);
     } else {
-      const end = slice.stop === undefined ? -1 : place(slice.stop, -1, length - 1);
-      const start = slice.start === undefined ? length - 1 : place(slice.start, -1, length - 1);
+      const end = slice.stop === undefined ? -1 : clamp(slice.stop, -1, length - 1);
+      const start = slice.start === undefined ? length - 1 : clamp(slice.start, -1, length - 1);
       for (let at = start; at > end; at += step) found.push(value[at]);
     }
   };
 }
 
-// Every value with all that it contains, in document order. A stack of our own, because a body may nest deeper than
-// the call stack is.
+// Every value with all of its descendants, in document order. With a stack of our own, because a body may nest deeper than
+// the call stack.
 export function listDescendants(roots: readonly unknown[], budget: Budget): unknown[] {
   const found: unknown[] = [];
   const waiting = [...roots].reverse();

@@ -1,13 +1,13 @@
 export type PatternSize = {
-  size: number; // about how many instructions it is before RE2 finds shorter ones
-  foldedChars: number; // in ranges where case is ignored: RE2 looks up each of them
-  unicodeClasses: number; // each of them holds hundreds of ranges
+  size: number; // about how many instructions it has before RE2 optimises it
+  foldedChars: number; // in ranges that ignore case: RE2 looks up each of them
+  unicodeClasses: number; // each has hundreds of ranges
 };
 
 type Group = { size: number; last: number }; // `last` is the part of `size` that a repetition would repeat
 
-// One pass over the text, without a tree. It knows just enough of the syntax to multiply: what RE2 refuses later may
-// be counted in any way.
+// One pass over the text, without building a tree. It parses just enough of the syntax to multiply repetitions; for patterns
+// that RE2 refuses, any result will do.
 export function measurePattern(pattern: string): PatternSize {
   const chars = [...pattern];
   const ignoresCase = /\(\?[a-zA-Z]*i/.test(pattern);
@@ -53,7 +53,7 @@ export function measurePattern(pattern: string): PatternSize {
   return { size, foldedChars, unicodeClasses };
 }
 
-// `\d`, `\x{10FFFF}`, `\pL`, `\p{Greek}`, and `\Q…\E`, which is text.
+// `\d`, `\x{10FFFF}`, `\pL`, `\p{Greek}`, and `\Q…\E`, which is literal text.
 function readEscape(chars: readonly string[], at: number): { end: number; size: number; isClass: boolean } {
   const letter = chars[at + 1] ?? '';
   const isClass = letter === 'p' || letter === 'P';

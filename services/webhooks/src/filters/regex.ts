@@ -3,12 +3,12 @@ import * as limits from './limits.ts';
 import { measurePattern } from './regex-size.ts';
 
 export type Regex = {
-  size: number; // instructions: a match takes time in proportion to them and to the text
+  size: number; // instructions: the time of a match is proportional to them and to the text
   test(text: string): boolean;
 };
 
-// What keeps a pattern from being saved, or undefined. Counted in the text: a pattern of twenty characters can take
-// RE2 a second to compile, and longer to refuse.
+// Why a pattern must not be saved, or undefined. Measured without compiling it: a pattern of twenty characters can take RE2
+// a second to compile, and longer to refuse.
 export function findCostlyPart(pattern: string): string | undefined {
   if (pattern.length > limits.regexChars) return `is longer than ${limits.regexChars} characters`;
   const { size, foldedChars, unicodeClasses } = measurePattern(pattern);
@@ -19,7 +19,7 @@ export function findCostlyPart(pattern: string): string | undefined {
   return undefined;
 }
 
-// RE2's automata take time linear in the text, whatever the pattern. No back-references and no look-around.
+// RE2 matches in linear time, for any pattern. It has no back-references and no look-around.
 export function compileRegex(pattern: string): Regex {
   const regex = readPattern(pattern);
   const size = regex.programSize();

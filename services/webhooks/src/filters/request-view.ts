@@ -1,6 +1,6 @@
 export type HeaderPair = readonly [name: string, value: string];
 
-// A received request as it is stored: exact bytes, headers in order.
+// A request as received and stored: exact bytes, headers in order.
 export type HookRequest = {
   method: string;
   headers: readonly HeaderPair[];
@@ -8,21 +8,21 @@ export type HookRequest = {
   body: Uint8Array;
 };
 
-// `text` is the value printed, as it was received where it was received as JSON.
+// `text` is the value as JSON, exactly as received if the body is JSON.
 export type JsonBody = { ok: true; value: unknown; text: string } | { ok: false; reason: string };
 
-// What filters and transforms of several connections read from one request. The body is decoded and parsed at
-// most once, and only when somebody asks.
+// What filters and transforms of several connections read from one request. The body is decoded and parsed at most once, and
+// only on demand.
 export type RequestView = {
   method: string;
   headers: readonly HeaderPair[];
-  // All values of that header, in order; names compare without case.
+  // All values of the header, in order. Names are case-insensitive.
   header(name: string): readonly string[];
   query: string;
   queryValues(name: string): readonly string[];
   body: Uint8Array;
-  text(): string | undefined; // undefined when the bytes are not UTF-8
-  // The body as data: JSON, or an object of the fields when a form was sent.
+  text(): string | undefined; // undefined if the bytes are not UTF-8
+  // The body as data: JSON, or an object of the fields of a form.
   json(): JsonBody;
 };
 
@@ -80,7 +80,7 @@ function readData(text: string | undefined, contentType: string): JsonBody {
   }
 }
 
-// A field that is there several times is an array.
+// A repeated field becomes an array.
 function readForm(text: string): Record<string, string | string[]> {
   const fields = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(text)) {

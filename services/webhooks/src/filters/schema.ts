@@ -21,11 +21,11 @@ export type Operator = (typeof operators)[number];
 const scalar = z.union([z.string().max(limits.valueChars), z.number(), z.boolean(), z.null()]);
 export type Scalar = z.infer<typeof scalar>;
 
-// One flat shape rather than one for each field: groups repeat it at every level of the API's document.
+// One flat object instead of one for each field: groups repeat it at every level of the OpenAPI document.
 const ruleShape = z.strictObject({
   field: z.enum(['body', 'header', 'query', 'method']),
-  path: z.string().optional().describe('Of the body: JSONPath'),
-  name: z.string().min(1).max(100).optional().describe('Of the header or the query'),
+  path: z.string().optional().describe('JSONPath into the body'),
+  name: z.string().min(1).max(100).optional().describe('Name of the header or query parameter'),
   operator: z.enum(operators),
   value: scalar.optional(),
 });
@@ -40,9 +40,9 @@ function findMisplaced({ field, path, name }: Rule): [string, string][] {
   const problems: [string, string][] = [];
   const isNamed = field === 'header' || field === 'query';
   if ((path !== undefined) !== (field === 'body'))
-    problems.push(['path', 'goes with the body, and only there']);
+    problems.push(['path', 'is required for the body, and only allowed there']);
   if ((name !== undefined) !== isNamed)
-    problems.push(['name', 'goes with a header or the query, and only there']);
+    problems.push(['name', 'is required for a header or the query, and only allowed there']);
   return problems;
 }
 
@@ -58,8 +58,8 @@ function findProblems(rule: Rule): [string, string][] {
   const { path, operator, value } = rule;
   if (path !== undefined) attempt('path', () => compilePath(path));
   if (operator === 'exists' || operator === 'not_exists') {
-    if (value !== undefined) problems.push(['value', `${operator} takes none`]);
-  } else if (value === undefined) problems.push(['value', `${operator} needs one`]);
+    if (value !== undefined) problems.push(['value', `${operator} takes no value`]);
+  } else if (value === undefined) problems.push(['value', `${operator} needs a value`]);
   else if (operator === 'regex') {
     if (typeof value !== 'string') problems.push(['value', 'must be a pattern']);
     else {
@@ -74,7 +74,7 @@ function findProblems(rule: Rule): [string, string][] {
 
 export type FilterNode = Rule | { and: FilterNode[] } | { or: FilterNode[] } | { not: FilterNode };
 
-// Levels are written out rather than recursive: the depth is bounded before anything walks it.
+// Levels are written out instead of recursive, so the depth is bounded before anything descends.
 function groupOf(inner: z.ZodType<FilterNode>): z.ZodType<FilterNode> {
   const members = z.array(inner).min(1).max(limits.rules);
   return z.union([
@@ -88,7 +88,7 @@ function groupOf(inner: z.ZodType<FilterNode>): z.ZodType<FilterNode> {
 let node: z.ZodType<FilterNode> = ruleSchema;
 for (let depth = 0; depth < limits.groupDepth; depth += 1) node = groupOf(node);
 
-// How many rules there are is counted before anything looks at one: each may hold a pattern that has to be compiled.
+// Counts the rules before any of them is parsed: each may have a pattern that has to be compiled.
 function countFirst(filters: unknown, context: z.RefinementCtx): unknown {
   const found = { rules: 0, groups: 0, patterns: 0 };
   const isFull = () =>
@@ -127,7 +127,7 @@ const countedFilters = z
       });
   });
 
-// All of them have to match; none match everything.
+// All of them have to match. An empty list matches every request.
 export const filtersSchema = z.preprocess(countFirst, countedFilters);
 export type Filters = z.infer<typeof filtersSchema>;
 

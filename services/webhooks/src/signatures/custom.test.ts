@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HeaderPair } from '../filters/request-view.ts';
-import type { HmacConfig } from './provider.ts';
 import { hmacConfigSchema } from './schema.ts';
-import { verify } from './verification.ts';
+import type { HmacConfig } from './signing.ts';
+import { verify } from './verify.ts';
 
 const nowS = 1_800_000_000;
 const plain: HmacConfig = { algorithm: 'sha256', header: 'X-Sig', encoding: 'hex' };

@@ -1,8 +1,16 @@
 import type { HeaderPair } from '../filters/request-view.ts';
-import { createMac, isStale, judge, readHeader, readTimestamp, refuse } from './hmac.ts';
-import type { HmacConfig, Verifier } from './provider.ts';
+import {
+  createMac,
+  type HmacConfig,
+  isStale,
+  judge,
+  readHeader,
+  readTimestamp,
+  refuse,
+  type Verifier,
+} from './signing.ts';
 
-// GitHub's scheme under a neutral name: what senders use who never thought about it.
+// GitHub's scheme under a neutral name, which is what most senders use.
 export const defaultHmac: HmacConfig = {
   algorithm: 'sha256',
   header: 'x-signature',
@@ -39,7 +47,7 @@ type Unsigned = {
   config?: HmacConfig | undefined;
 };
 
-// The headers that `verifyCustom` accepts; undefined where the secret is not in the encoding it is said to have.
+// The headers that `verifyCustom` accepts. Undefined if the secret does not have the encoding of the config.
 export function signCustom(request: Unsigned): HeaderPair[] | undefined {
   const { secret, id, timestampS, body, config = defaultHmac } = request;
   const key = readKey(secret, config);
@@ -62,7 +70,7 @@ export function templateOf({ template, timestampHeader }: HmacConfig): string {
   return template ?? (timestampHeader ? '{timestamp}.{body}' : '{body}');
 }
 
-// Buffer stops at the first character that does not belong, which would leave a key of a few bytes, or none.
+// Buffer stops at the first invalid character, which would leave a key of a few bytes, or none.
 function readKey(secret: string, { secretEncoding = 'utf8' }: HmacConfig): Uint8Array {
   const shapes = { utf8: /^/, hex: /^(?:[0-9a-f]{2})+$/i, base64: /^[A-Za-z0-9+/]+=*$/ };
   return shapes[secretEncoding].test(secret) ? Buffer.from(secret, secretEncoding) : Buffer.alloc(0);
@@ -70,7 +78,7 @@ function readKey(secret: string, { secretEncoding = 'utf8' }: HmacConfig): Uint8
 
 type Values = { body: Uint8Array; timestamp: string; id: string };
 
-// The body stays bytes: decoding it to put it into a string would change what is signed.
+// The body stays bytes: decoding it into a string could change it.
 function fillTemplate(config: HmacConfig, values: Values): (string | Uint8Array)[] {
   return templateOf(config)
     .split(/(\{body\}|\{timestamp\}|\{id\})/)

@@ -1,17 +1,16 @@
 import { type HookRequest, viewRequest } from '../filters/request-view.ts';
-import { isSame } from './hmac.ts';
 import * as limits from './limits.ts';
-import type { Provider } from './provider.ts';
+import { isSame, type Provider } from './signing.ts';
 
 export type Handshake = {
-  // Signed ones are answered only after `verify` said yes; a verify token proves itself.
+  // A signed handshake is answered only after its signature is verified. One with a verify token needs no signature.
   signed: boolean;
   status: 200 | 403;
   contentType: 'text/plain; charset=utf-8';
   body: string;
 };
 
-// The answer that a provider waits for before it sends events, or undefined when the request is an event.
+// The response that a provider expects before it sends events, or undefined if the request is an event.
 export function answerHandshake(
   provider: Provider,
   request: HookRequest,
@@ -24,7 +23,7 @@ export function answerHandshake(
   return undefined;
 }
 
-// WebSub's question, as Meta's platforms ask it: `?hub.mode=subscribe&hub.verify_token=…&hub.challenge=…`.
+// WebSub's verification, as Meta's platforms send it: `?hub.mode=subscribe&hub.verify_token=…&hub.challenge=…`.
 function answerSubscription(request: HookRequest, verifyTokens: readonly string[]): Handshake | undefined {
   const view = viewRequest(request);
   const [mode] = view.queryValues('hub.mode');
@@ -33,7 +32,7 @@ function answerSubscription(request: HookRequest, verifyTokens: readonly string[
   if (mode !== 'subscribe' || challenge === undefined || verifyTokens.length === 0) return undefined;
   const isKnown = verifyTokens.some(one => one !== '' && isSame(one, token));
   if (!isKnown || challenge.length > limits.challengeChars)
-    return { ...say(false, "The verify token is not this source's"), status: 403 };
+    return { ...say(false, 'The verify token does not match'), status: 403 };
   return say(false, challenge);
 }
 
@@ -46,7 +45,7 @@ function answerSlack(request: HookRequest): Handshake | undefined {
   return challenge.length > limits.challengeChars ? undefined : say(true, challenge);
 }
 
-// Plain text, so that what a stranger makes us echo is never a page.
+// Plain text, so that what a stranger makes us echo is never rendered as a page.
 const say = (signed: boolean, body: string): Handshake => ({
   signed,
   status: 200,

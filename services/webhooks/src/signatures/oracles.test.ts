@@ -7,9 +7,9 @@ import Stripe from 'stripe';
 import twilio from 'twilio';
 import { describe, expect, it } from 'vitest';
 import type { HeaderPair } from '../filters/request-view.ts';
-import type { Provider, VerifyInput } from './provider.ts';
+import type { Provider, VerifyInput } from './signing.ts';
 import { createSigningSecret, signDelivery } from './signing.ts';
-import { verify } from './verification.ts';
+import { verify } from './verify.ts';
 
 // The providers' own libraries sign what we verify and verify what we sign.
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defaultHmac, templateOf } from './custom.ts';
 import * as limits from './limits.ts';
-import type { HmacConfig } from './provider.ts';
+import type { HmacConfig } from './signing.ts';
 
 export const toleranceSchema = z.int().min(1).max(limits.toleranceMostS);
 
@@ -11,7 +11,7 @@ const headerName = z
   .max(100)
   .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not a header name');
 
-// A timestamp or id that is not signed proves nothing, so the template has to hold what the headers name.
+// An unsigned timestamp or id proves nothing, so the template has to include what the headers name.
 export const hmacConfigSchema = z
   .strictObject({
     algorithm: z.enum(['sha1', 'sha256', 'sha512']),
@@ -26,11 +26,11 @@ export const hmacConfigSchema = z
   .superRefine((config: HmacConfig, context) => {
     const template = templateOf(config);
     const complain = (message: string) => context.addIssue({ code: 'custom', path: ['template'], message });
-    if (template.split('{body}').length !== 2) complain('must hold {body} once');
+    if (template.split('{body}').length !== 2) complain('must contain {body} once');
     if (template.includes('{timestamp}') !== (config.timestampHeader !== undefined))
-      complain('must hold {timestamp} exactly when timestampHeader is set');
+      complain('must contain {timestamp} if and only if timestampHeader is set');
     if (template.includes('{id}') && config.idHeader === undefined)
-      complain('holds {id}, but idHeader is not set');
+      complain('contains {id}, but idHeader is not set');
   });
 
 const namedAlgorithms = { 'hmac-sha1': 'sha1', 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' } as const;
@@ -38,7 +38,9 @@ const algorithmName = z.enum(['hmac-sha1', 'hmac-sha256', 'hmac-sha512']);
 
 export const signingAlgorithmSchema = z
   .union([algorithmName, hmacConfigSchema])
-  .describe('How a custom source signs. A name alone means hexadecimal, in `X-Signature`, over the body');
+  .describe(
+    'How a custom source signs. A name alone means a hexadecimal signature of the body in `X-Signature`',
+  );
 export type SigningAlgorithm = z.infer<typeof signingAlgorithmSchema>;
 
 // A name is stored as it is, anything else as JSON.

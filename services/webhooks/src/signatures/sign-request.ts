@@ -1,27 +1,25 @@
 import type { HeaderPair } from '../filters/request-view.ts';
 import { signCustom } from './custom.ts';
-import { createMac } from './hmac.ts';
-import type { HmacConfig, Provider } from './provider.ts';
-import { signStandardHeaders } from './signing.ts';
-import { twilioSignature } from './twilio.ts';
+import { createMac, type HmacConfig, type Provider, signStandardHeaders } from './signing.ts';
+import { twilioSignature } from './verify.ts';
 
 export type UnsignedRequest = {
   secret: string;
-  id: string; // unlike that of every other request
+  id: string; // unique
   timestampS: number;
   headers: readonly HeaderPair[];
   body: Uint8Array;
-  url: string; // as the sender would see it
+  url: string; // as the sender would have it
   config?: HmacConfig | undefined; // of a custom source
 };
 
-// Undefined where the secret cannot be a key, as it can be for senders that encode theirs.
+// Undefined if the secret cannot be used as a key.
 type Signer = (request: UnsignedRequest) => HeaderPair[] | undefined;
 
 const hex = ({ secret }: UnsignedRequest, ...parts: (string | Uint8Array)[]): string =>
   createMac('sha256', secret, parts, 'hex');
 
-// SendGrid is missing: it keeps the private key, and a source has the public one.
+// Not SendGrid: a source has its public key only.
 const signers: Readonly<Partial<Record<Provider, Signer>>> = {
   stripe: request => [
     [
@@ -44,6 +42,6 @@ const signers: Readonly<Partial<Record<Provider, Signer>>> = {
   custom: signCustom,
 };
 
-/** The headers that prove a request as its provider would, or undefined where only the provider can. */
+// The signature headers that the provider would send. Undefined if only the provider can sign.
 export const signRequest = (provider: Provider, request: UnsignedRequest): HeaderPair[] | undefined =>
   signers[provider]?.(request);

@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { viewRequest } from '../filters/request-view.ts';
 import { type Transform, transformSchema } from './schema.ts';
-import { compileShape } from './shape.ts';
+import { compileTransform } from './transform.ts';
 
 const viewText = (text: string) =>
   viewRequest({ method: 'POST', headers: [], query: '', body: Buffer.from(text) });
 const order = '{"id":"o1","customer":{"name":"Ada","age":36},"lines":[{"sku":"a"},{"sku":"b"}],"note":null}';
 
-const shape = (transform: Transform, view: ReturnType<typeof viewText>) => {
+const apply = (transform: Transform, view: ReturnType<typeof viewText>) => {
   if (transform.type === 'javascript') throw new Error('needs a sandbox');
-  return compileShape(transform)(view);
+  return compileTransform(transform)(view);
 };
 const run = (fields: unknown, { keep, text = order }: { keep?: boolean; text?: string } = {}) =>
-  shape(transformSchema.parse({ type: 'field_map', fields, keep }), viewText(text));
+  apply(transformSchema.parse({ type: 'field_map', fields, keep }), viewText(text));
 const map = async (fields: unknown, options?: { keep?: boolean; text?: string }): Promise<unknown> => {
   const outcome = await run(fields, options);
   if (!outcome.ok || outcome.dropped) throw new Error(JSON.stringify(outcome));
@@ -65,7 +65,7 @@ describe('a field map', () => {
       ],
     });
     for (let time = 0; time < 2; time += 1) {
-      const outcome = shape(transform, view);
+      const outcome = apply(transform, view);
       expect(outcome.ok && !outcome.dropped && JSON.parse(Buffer.from(outcome.body).toString())).toEqual({
         id: { inner: 'z' },
         customer: { name: 'x', age: 36 },
@@ -137,7 +137,7 @@ describe('passthrough', () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array(), async body => {
         const view = viewRequest({ method: 'POST', headers: [], query: '', body });
-        expect(shape({ type: 'passthrough' }, view)).toEqual({
+        expect(apply({ type: 'passthrough' }, view)).toEqual({
           ok: true,
           dropped: false,
           body,

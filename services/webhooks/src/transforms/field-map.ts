@@ -1,17 +1,14 @@
-import { type Budget, createBudget, spend } from '../filters/budget.ts';
+import { type Budget, createBudget, spend, spendChars } from '../filters/budget.ts';
 import { compilePath, readPlainPath } from '../filters/json-path.ts';
-import type { RequestView } from '../filters/request-view.ts';
-import { fitsJson } from './json-size.ts';
 import * as limits from './limits.ts';
-import type { TransformOutcome } from './outcome.ts';
 import type { Mapping, Transform } from './schema.ts';
 import { fillTemplate, readTemplate } from './template.ts';
+import type { CompiledTransform } from './transform.ts';
 
 type FieldMap = Extract<Transform, { type: 'field_map' }>;
-// Throws only OverBudget.
-export type CompiledFieldMap = (view: RequestView, budget?: Budget) => TransformOutcome;
 
-export function compileFieldMap({ fields, keep = false }: FieldMap): CompiledFieldMap {
+// Throws only OverBudget.
+export function compileFieldMap({ fields, keep = false }: FieldMap): CompiledTransform {
   const writes = fields.map(field => ({ to: readPlainPath(field.to), read: compileSource(field) }));
   return (view, budget = createBudget()) => {
     const json = view.json();
@@ -51,7 +48,7 @@ function compileSource(field: Mapping): (document: unknown, budget: Budget) => u
 
 type Writing = { own: WeakSet<object>; budget: Budget };
 
-// Copies what lies on the way the first time, because other connections read the same document; `own` knows the
+// Copies each container on the path the first time, because other connections read the same document; `own` holds the
 // copies. They have no prototype, so `__proto__` in a path is a name like any other.
 function writeAt(
   container: unknown,
@@ -86,4 +83,29 @@ function takeObject(container: unknown, { own, budget }: Writing): Record<string
   spend(budget, Object.keys(copy).length);
   own.add(copy);
   return copy;
+}
+
+// Whether a value can be serialised as JSON within these bounds, without serialising it: a mapping may select the same
+// part of a body many times, and serialising recurses.
+function fitsJson(root: unknown, mostChars: number, mostDepth: number, budget: Budget): boolean {
+  let chars = 0;
+  const waiting: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
+  while (waiting.length > 0) {
+    const { value, depth } = waiting.pop() as (typeof waiting)[number];
+    chars += 2;
+    spend(budget, 1);
+    if (typeof value === 'string') {
+      chars += value.length;
+      spendChars(budget, value.length);
+    } else if (typeof value === 'object' && value !== null) {
+      if (depth >= mostDepth) return false;
+      // Counted before they are added, so that `waiting` stays bounded too.
+      const entries = Array.isArray(value) ? value : Object.values(value);
+      if (!Array.isArray(value)) for (const name of Object.keys(value)) chars += name.length + 3;
+      if (chars + entries.length > mostChars) return false;
+      for (const entry of entries) waiting.push({ value: entry, depth: depth + 1 });
+    }
+    if (chars > mostChars) return false;
+  }
+  return true;
 }

@@ -21,7 +21,7 @@ const target = checked(text => {
   const steps = readPlainPath(text);
   if (steps.some(step => typeof step === 'number' && step > limits.targetIndex))
     throw new TypeError(`has an index above ${limits.targetIndex}`);
-}).describe('Where the value goes: names and indexes, like $.order.lines[0]');
+}).describe('Path of the value in the new body: names and indexes, like $.order.lines[0]');
 
 const scalar = z.union([z.string().max(limits.templateChars), z.number(), z.boolean(), z.null()]);
 
@@ -29,18 +29,20 @@ const scalar = z.union([z.string().max(limits.templateChars), z.number(), z.bool
 export const mappingSchema = z.union([
   z.strictObject({
     to: target,
-    from: checked(compilePath).describe('JSONPath into the body; several values become an array'),
-    default: scalar.optional().describe('When there is no such value; without it the target is left out'),
+    from: checked(compilePath).describe('JSONPath into the received body. Several values become an array'),
+    default: scalar
+      .optional()
+      .describe('Used if there is no such value. Without a default, the field is left out'),
   }),
   z.strictObject({ to: target, value: scalar }),
   z.strictObject({
     to: target,
-    template: checked(readTemplate).describe('Text with {{$.path}} where a value belongs'),
+    template: checked(readTemplate).describe('Text with {{$.path}} in place of values'),
   }),
 ]);
 export type Mapping = z.infer<typeof mappingSchema>;
 
-// How much there is to read is counted before any of it is read.
+// Counts mappings and paths before any of them is compiled.
 function countFirst(fields: unknown, context: z.RefinementCtx): unknown {
   if (!Array.isArray(fields)) return fields;
   const complain = (message: string) => context.addIssue({ code: 'custom', message });
@@ -53,7 +55,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((one, other) 
 
 function pathsIn(field: unknown): number {
   const { template } = (typeof field === 'object' && field !== null ? field : {}) as { template?: unknown };
-  // A long one is refused by itself.
+  // A longer one is refused anyway.
   return typeof template === 'string' && template.length <= limits.templateChars ? countPaths(template) : 1;
 }
 
@@ -83,7 +85,7 @@ export const transformSchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('field_map'),
     fields: fieldsSchema,
-    keep: z.boolean().optional().describe('Start from the received body rather than from nothing'),
+    keep: z.boolean().optional().describe('Start from the received body instead of an empty object'),
   }),
   z.strictObject({
     type: z.literal('javascript'),

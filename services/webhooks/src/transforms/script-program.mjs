@@ -1,9 +1,9 @@
-// Runs a customer's script, in a thread of the sandbox. The interpreter is WebAssembly: a script reaches its own heap
-// and what is handed to it, nothing of Node.
+// Runs a customer's script in a thread of the sandbox. The interpreter is WebAssembly: a script has access to its own heap
+// and its argument, and to nothing of Node.
 import { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } from 'quickjs-emscripten';
 
-// Runs before the script and keeps its own JSON functions, so that nothing a script redefines changes how its
-// answer is read. Texts only come out: the host never walks an object of a script's making.
+// Runs before the script and keeps references to JSON's functions, so that a script cannot change how its result is read.
+// Only strings come out: the host never reads an object that a script made.
 const harness = `(() => {
   'use strict';
   const { parse, stringify } = JSON;
@@ -28,15 +28,15 @@ const harness = `(() => {
   };
 })()`;
 
-// The interpreter's own limit counts single allocations and forgets them, so a thousand small buffers pass it. What
-// holds is the end of the memory that it runs in.
+// The interpreter's own limit checks single allocations only, so a thousand small buffers pass it. The maximum of the
+// WebAssembly memory cannot be passed.
 const memoryBytes = 48 * 1024 * 1024; // the interpreter starts with 16 MB of it; 256 KB of JSON takes about 5
 const stackBytes = 256 * 1024; // well inside the interpreter's own stack of a few megabytes
 const messageChars = 500; // of an error thrown by a script
 const wasmMemory = new WebAssembly.Memory({ initial: 256, maximum: memoryBytes / 65_536 });
 const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmMemory }));
 
-// This memory grows and never shrinks: a thread that met a hungry script is replaced by a fresh one.
+// The memory grows and never shrinks, so a thread that ran a greedy script is replaced.
 export function isSpent() {
   return wasmMemory.buffer.byteLength > memoryBytes / 2;
 }
@@ -90,7 +90,7 @@ class ScriptError extends Error {
   }
 }
 
-// Nothing outside can settle a promise, so when no job is left it stays as it is.
+// Nothing outside can settle a promise, so without pending jobs it stays pending.
 function settle(runtime, context, returned, hold, deadlineMs) {
   while (runtime.hasPendingJob()) {
     const done = runtime.executePendingJobs(100);
@@ -119,16 +119,16 @@ function read(context, answer, hold, outputChars) {
 
 function classify({ name, message }, otherwise) {
   if (message === 'interrupted') return fail('time_limit', 'The script took too long');
-  // Where there is no room left to describe the failure either, what is thrown is null.
-  const isSpeechless = name === '' && message === '' && isSpent();
-  if (message === 'out of memory' || isSpeechless)
+  // Without memory to describe the failure, the thrown value is null.
+  const isUnnamed = name === '' && message === '' && isSpent();
+  if (message === 'out of memory' || isUnnamed)
     return fail('memory_limit', 'The script used too much memory');
   if (/stack (?:overflow|size exceeded)/.test(message))
     return fail('stack_limit', 'The script recursed too deep');
   return fail(otherwise, name === '' ? message : `${name}: ${message}`);
 }
 
-// What was thrown may have getters that throw in their turn; then there is nothing to tell.
+// The thrown value may have getters that throw as well. Then there is nothing to describe.
 function describe(context, thrown) {
   const text = name => {
     const handle = context.getProp(thrown, name);

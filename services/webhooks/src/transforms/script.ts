@@ -7,11 +7,11 @@ import {
   type TransformFailureReason,
   type TransformOutcome,
   toFailure,
-} from './outcome.ts';
+} from './transform.ts';
 
 const program = new URL('./script-program.mjs', import.meta.url);
 
-// In the sandbox, when it is the account's turn. Never rejects.
+// Runs in the sandbox, which is shared fairly by accounts. Never rejects.
 export async function runScript(
   sandbox: Pick<Sandbox, 'run'>,
   { code, view, account }: { code: string; view: RequestView; account: string },
@@ -21,8 +21,8 @@ export async function runScript(
   return readReply(await sandbox.run({ program, input, timeoutMs }, account));
 }
 
-// What a script is called with: `{ method, headers, query, body }`. The body is data when it is JSON or a form,
-// else text, else null with its bytes in `bodyBase64`.
+// The argument of the script: `{ method, headers, query, body }`. The body is data if it is JSON or a form, otherwise text,
+// otherwise null with its bytes in `bodyBase64`.
 function describeEvent(view: RequestView): string {
   const head = JSON.stringify({
     method: view.method,
@@ -32,7 +32,7 @@ function describeEvent(view: RequestView): string {
   return `${head.slice(0, -1)},${printBody(view)}}`;
 }
 
-// JSON goes in as it came: printing it again would recurse as deep as a stranger nested it.
+// JSON is passed on as received: serialising it again would recurse as deep as the sender nested it.
 function printBody(view: RequestView): string {
   const json = view.json();
   if (json.ok) return `"body":${json.text}`;
@@ -51,7 +51,7 @@ function joinPairs(pairs: readonly HeaderPair[]): Record<string, string> {
   return Object.fromEntries(joined);
 }
 
-// What script-program.mjs answers.
+// The output of script-program.mjs.
 type ScriptReply =
   | { dropped: true }
   | { kind: 'json' | 'text' | 'base64'; body: string; headers: string }
@@ -77,7 +77,7 @@ function readReply(reply: Reply): TransformOutcome {
   };
 }
 
-// What the script says, unless it passes on a type that was true of the body as received and is not of JSON.
+// The script's own content type, unless it passed on that of the received body and returns JSON.
 function chooseType(
   kind: 'json' | 'text' | 'base64',
   headers: readonly HeaderPair[] = [],
@@ -101,7 +101,7 @@ function readHeaders(text: string): readonly HeaderPair[] | TransformFailure {
   if (text.length > limits.outputHeaderChars) return tooLarge;
   const parsed = headersSchema.safeParse(JSON.parse(text));
   if (!parsed.success)
-    return { ok: false, reason: 'output_invalid', message: 'headers must be an object of header texts' };
+    return { ok: false, reason: 'output_invalid', message: 'headers must be an object of strings' };
   const headers = Object.entries(parsed.data);
   return headers.length > limits.outputHeaders ? tooLarge : headers;
 }

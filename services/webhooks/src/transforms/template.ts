@@ -4,7 +4,7 @@ import * as limits from './limits.ts';
 
 export type Template = readonly (string | JsonPath)[];
 
-// `Invoice {{$.number}} of {{$.customer.name}}`. Braces that hold no path are text.
+// `Invoice {{$.number}} of {{$.customer.name}}`. Braces without a path are text.
 export function readTemplate(text: string): Template {
   if (text.length > limits.templateChars)
     throw new TypeError(`is longer than ${limits.templateChars} characters`);
@@ -23,17 +23,17 @@ export function readTemplate(text: string): Template {
 
 export const countPaths = (text: string): number => findPaths(text).length;
 
-type Place = { from: number; to: number; path: string };
+type PathMatch = { from: number; to: number; path: string };
 
-// Looks at each character once. An expression that says the same goes back over the spaces for every brace.
-function findPaths(text: string): Place[] {
-  const found: Place[] = [];
+// Reads each character once. The equivalent regular expression would backtrack over the spaces for every brace.
+function findPaths(text: string): PathMatch[] {
+  const found: PathMatch[] = [];
   let from = text.indexOf('{{');
   while (from >= 0) {
     let at = from + 2;
     while (at < text.length && isSpace(text[at]!)) at += 1;
     const end = text[at] === '$' ? text.indexOf('}}', at) : undefined;
-    if (end === -1) break; // no later braces close either
+    if (end === -1) break; // no later braces are closed either
     if (end !== undefined) found.push({ from, to: end + 2, path: text.slice(at, end).trimEnd() });
     from = text.indexOf('{{', end === undefined ? from + 1 : end + 2);
   }
@@ -42,7 +42,7 @@ function findPaths(text: string): Place[] {
 
 const isSpace = (char: string): boolean => char.trim() === '';
 
-// What is missing, null or not a single value leaves no trace in a text.
+// A value that is missing, null, or an object or array becomes an empty string.
 export function fillTemplate(template: Template, document: unknown, budget: Budget): string {
   return template
     .map(part => {

@@ -1,0 +1,193 @@
+import { versionMismatch } from '@stak/http';
+import { type Change, failedStep, is, type Store, type WriteStep, write } from '@stak/table';
+import { scheduleBacklog } from '../delivery/backlog.ts';
+import type { BaseDeps } from '../deps.ts';
+import { notFound, webhookErrors } from '../errors.ts';
+import { catchUpSteps } from '../events/jobs.ts';
+import * as limits from '../limits.ts';
+import { type Connection, connection, connectionPointer, source } from '../main-table.ts';
+import { type ConnectionChange, type NewConnection, newConnectionSchema } from '../schema.ts';
+import { connectionSecretContext, type Secrets } from '../signatures/secrets.ts';
+import { createSigningSecret } from '../signatures/signing.ts';
+import type { SourceCache } from '../sources/source-cache.ts';
+import { inSeconds, isoTime } from '../tables.ts';
+
+type Guarded = { ifVersion?: number };
+
+export type Connections = {
+  // The secret is returned once, and never shown again.
+  create(
+    input: NewConnection & { sourceId: string; userId: string },
+  ): Promise<{ connection: Connection; signingSecret: string }>;
+  getById(connectionId: string): Promise<Connection | null>;
+  listBySource(sourceId: string): Promise<Connection[]>;
+  update(connectionId: string, updates: ConnectionChange, options?: Guarded): Promise<Connection>;
+  rotateSecret(connectionId: string): Promise<{ connection: Connection; signingSecret: string }>;
+  delete(connectionId: string, options?: Guarded): Promise<void>;
+  owned(connectionId: string, userId: string): Promise<Connection>;
+};
+
+type ConnectionEdit = Change<Connection, { sourceId: string; connectionId: string }>;
+
+export function createConnections(
+  deps: BaseDeps & {
+    secrets: Secrets;
+    sourceCache: SourceCache;
+    refuseUrl(url: string): void; // throws if requests to this URL are not allowed
+  },
+): Connections {
+  const { store, clock, ids, secrets, sourceCache } = deps;
+
+  const find = async (connectionId: string): Promise<Connection> => {
+    const found = await findConnection(store, connectionId);
+    if (!found) throw notFound('connection');
+    return found;
+  };
+
+  const edit = async (
+    { sourceId, connectionId }: Connection,
+    change: ConnectionEdit,
+    { ifVersion, more = {} }: Guarded & { more?: Record<string, WriteStep> },
+  ): Promise<void> => {
+    const guard = { if: { status: is.not('deleted' as const) }, ifVersion };
+    const edited = write.update(connection, { sourceId, connectionId }, change, guard);
+    try {
+      await store.transact({ connection: edited, ...more }, { pattern: 'edit connection' });
+    } catch (error) {
+      const failure = failedStep(error);
+      if (failure?.step !== 'connection') throw error;
+      throw failure.current && ifVersion !== undefined ? versionMismatch() : notFound('connection');
+    } finally {
+      sourceCache.invalidate(sourceId);
+    }
+  };
+
+  return {
+    async owned(connectionId, userId) {
+      const found = await find(connectionId);
+      if (found.userId !== userId) throw notFound('connection');
+      return found;
+    },
+
+    async create({ sourceId, userId, ...input }) {
+      const { filters, transform, retryConfig, ...given } = newConnectionSchema.parse(input);
+      deps.refuseUrl(given.destinationUrl);
+      if ((await this.listBySource(sourceId)).length >= limits.connectionsPerSource)
+        throw webhookErrors.create('webhooks.too_many_connections', 'The source has too many connections.', {
+          most: limits.connectionsPerSource,
+        });
+      const connectionId = ids.next('conn');
+      const signingSecret = createSigningSecret();
+      const now = isoTime(clock.now());
+      const made = {
+        ...given,
+        sourceId,
+        connectionId,
+        userId,
+        signingSecret: secrets.seal(signingSecret, connectionSecretContext(connectionId)),
+        filters: JSON.stringify(filters ?? []),
+        transform: JSON.stringify(transform ?? { type: 'passthrough' }),
+        retryConfig: JSON.stringify(retryConfig ?? {}),
+        maxConcurrency: given.maxConcurrency ?? limits.concurrency,
+        ordered: given.ordered ?? false,
+        status: 'active' as const,
+        breaker: 'closed' as const,
+        breakerTrips: 0,
+        createdAt: now,
+        updatedAt: now,
+        version: 1,
+      };
+      try {
+        await store.transact(
+          {
+            source: write.check(
+              source,
+              { userId, sourceId },
+              { present: true, if: { status: is.not('deleted') } },
+            ),
+            connection: write.put(connection, made, { ifAbsent: true }),
+            pointer: write.put(connectionPointer, { connectionId, sourceId, userId }),
+            ...catchUpSteps(deps, made),
+          },
+          { pattern: 'create connection' },
+        );
+      } catch (error) {
+        throw failedStep(error)?.step === 'source' ? notFound('source') : error;
+      } finally {
+        sourceCache.invalidate(sourceId);
+      }
+      return { connection: made, signingSecret };
+    },
+
+    getById: async connectionId => (await findConnection(store, connectionId)) ?? null,
+
+    async listBySource(sourceId) {
+      const known = await sourceCache.getFresh(sourceId);
+      return [...(known?.connections ?? [])];
+    },
+
+    async update(connectionId, updates, { ifVersion } = {}) {
+      const found = await find(connectionId);
+      const { filters, transform, retryConfig, ratePerSecond, ...plain } = updates;
+      if (plain.destinationUrl !== undefined) deps.refuseUrl(plain.destinationUrl);
+      const isActivated = updates.status === 'active' && found.status !== 'active';
+      const set: ConnectionEdit['set'] = {
+        ...plain,
+        ...(filters !== undefined && { filters: JSON.stringify(filters) }),
+        ...(transform !== undefined && { transform: JSON.stringify(transform) }),
+        ...(retryConfig !== undefined && { retryConfig: JSON.stringify(retryConfig) }),
+        ...(ratePerSecond != null && { ratePerSecond }),
+        // Activating it means that the destination is expected to work again.
+        ...(isActivated && { breaker: 'closed' as const, breakerTrips: 0 }),
+        updatedAt: isoTime(clock.now()),
+      };
+      const remove: ('ratePerSecond' | 'disabledReason')[] = [];
+      if (ratePerSecond === null) remove.push('ratePerSecond');
+      if (isActivated) remove.push('disabledReason');
+      const hasNewRules = filters !== undefined || transform !== undefined;
+      const more: Record<string, WriteStep> = {
+        ...(isActivated && { backlog: scheduleBacklog(found, clock.now()) }),
+        ...(hasNewRules && catchUpSteps(deps, found)),
+      };
+      await edit(found, { set, remove }, { ifVersion, more });
+      return find(connectionId);
+    },
+
+    async rotateSecret(connectionId) {
+      const found = await find(connectionId);
+      const signingSecret = createSigningSecret();
+      const sealed = secrets.rotate(
+        found.signingSecret,
+        signingSecret,
+        connectionSecretContext(connectionId),
+      );
+      const set = { signingSecret: sealed, updatedAt: isoTime(clock.now()) };
+      await edit(found, { set }, { ifVersion: found.version });
+      return { connection: await find(connectionId), signingSecret };
+    },
+
+    async delete(connectionId, { ifVersion } = {}) {
+      const found = await find(connectionId);
+      const nowMs = clock.now();
+      const set = {
+        status: 'deleted' as const,
+        updatedAt: isoTime(nowMs),
+        expiresAt: inSeconds(nowMs) + limits.retiredS,
+      };
+      // Its backlog is released, and deliveries without a connection are cancelled.
+      const more = {
+        pointer: write.delete(connectionPointer, { connectionId }),
+        backlog: scheduleBacklog(found, nowMs),
+      };
+      await edit(found, { set }, { ifVersion, more });
+    },
+  };
+}
+
+async function findConnection(store: Store, connectionId: string): Promise<Connection | undefined> {
+  const pointer = await store.get(connectionPointer, { connectionId }, { consistent: true });
+  if (!pointer) return undefined;
+  const { sourceId } = pointer;
+  const found = await store.get(connection, { sourceId, connectionId }, { consistent: true });
+  return found?.status === 'deleted' ? undefined : found;
+}

@@ -1,0 +1,212 @@
+import { empty, etagOf, expectedVersion, json, pageOf, route } from '@stak/http';
+import type { Ids } from '@stak/kit';
+import type { Store } from '@stak/table';
+import { z } from 'zod';
+import { accountEndpoint } from '../account-endpoint.ts';
+import { type Totals, totalsOf } from '../analytics/analytics.ts';
+import type { SendDeps } from '../delivery/attempt.ts';
+import * as limits from '../limits.ts';
+import type { Connection } from '../main-table.ts';
+import {
+  type ConnectionView,
+  connectionChangeSchema,
+  connectionSchema,
+  createdConnectionSchema,
+  idSchema,
+  newConnectionSchema,
+  sampleSchema,
+  testResultSchema,
+} from '../schema.ts';
+import { ifVersionOf } from '../sources/routes.ts';
+import type { Sources } from '../sources/sources.ts';
+import type { Connections } from './connections.ts';
+import { testConnection } from './test-run.ts';
+
+const tags = ['webhooks'];
+const ofSource = z.strictObject({ sourceId: idSchema });
+const params = z.strictObject({ connectionId: idSchema });
+const problems = ['webhooks.connection_not_found'];
+
+const routes = {
+  create: route({
+    method: 'post',
+    path: '/v1/sources/{sourceId}/connections',
+    operationId: 'webhooks.createConnection',
+    auth: 'account',
+    scope: 'write',
+    idempotent: true,
+    summary: 'Connect a source to a destination',
+    description: 'The response holds the signing secret. It is not shown again.',
+    tags,
+    request: { params: ofSource, body: json(newConnectionSchema) },
+    responses: { 201: json(createdConnectionSchema, 'The new connection') },
+    problems: ['webhooks.source_not_found', 'webhooks.too_many_connections', 'webhooks.destination_refused'],
+    limits: { bodyBytes: limits.bodyBytes },
+  }),
+  list: route({
+    method: 'get',
+    path: '/v1/sources/{sourceId}/connections',
+    operationId: 'webhooks.listConnections',
+    auth: 'account',
+    scope: 'read',
+    summary: 'List the connections of a source',
+    tags,
+    request: { params: ofSource },
+    responses: { 200: json(pageOf(connectionSchema)) },
+    problems: ['webhooks.source_not_found'],
+  }),
+  read: route({
+    method: 'get',
+    path: '/v1/connections/{connectionId}',
+    operationId: 'webhooks.readConnection',
+    auth: 'account',
+    scope: 'read',
+    summary: 'Read a connection',
+    tags,
+    request: { params },
+    responses: { 200: json(connectionSchema) },
+    problems,
+  }),
+  edit: route({
+    method: 'patch',
+    path: '/v1/connections/{connectionId}',
+    operationId: 'webhooks.editConnection',
+    auth: 'account',
+    scope: 'write',
+    conditional: 'optional',
+    summary: 'Edit, pause or resume a connection',
+    description:
+      'Events received while it is paused are kept for at least seven days and delivered when it is resumed.',
+    tags,
+    request: { params, body: json(connectionChangeSchema) },
+    responses: { 200: json(connectionSchema) },
+    problems: [...problems, 'webhooks.destination_refused'],
+  }),
+  rotate: route({
+    method: 'post',
+    path: '/v1/connections/{connectionId}/rotate-secret',
+    operationId: 'webhooks.rotateSecret',
+    auth: 'account',
+    scope: 'write',
+    idempotent: true,
+    summary: 'Replace the signing secret',
+    description: 'For 24 hours, deliveries are signed with both secrets.',
+    tags,
+    request: { params },
+    responses: { 200: json(createdConnectionSchema) },
+    problems,
+  }),
+  test: route({
+    method: 'post',
+    path: '/v1/connections/{connectionId}/test',
+    operationId: 'webhooks.testConnection',
+    auth: 'account',
+    scope: 'write',
+    summary: 'Run a sample request through a connection and see the result of every step',
+    tags,
+    request: { params, body: json(sampleSchema) },
+    responses: { 200: json(testResultSchema) },
+    problems: [...problems, 'webhooks.busy', 'webhooks.rules_failed'],
+    limits: { bodyBytes: 2 * limits.bodyBytes, rate: { name: 'test', limit: 30, windowMs: 60_000 } },
+  }),
+  remove: route({
+    method: 'delete',
+    path: '/v1/connections/{connectionId}',
+    operationId: 'webhooks.deleteConnection',
+    auth: 'account',
+    scope: 'write',
+    conditional: 'optional',
+    summary: 'Delete a connection. Its unfinished deliveries are cancelled',
+    tags,
+    request: { params },
+    responses: { 204: empty() },
+    problems,
+  }),
+};
+
+const noTotals: Totals = { count: 0, failures: 0 };
+
+// A connection without its secret.
+const showConnection = (connection: Connection, totals: Totals = noTotals): ConnectionView => ({
+  connectionId: connection.connectionId,
+  sourceId: connection.sourceId,
+  name: connection.name,
+  destinationUrl: connection.destinationUrl,
+  filters: JSON.parse(connection.filters),
+  transform: JSON.parse(connection.transform),
+  retryConfig: JSON.parse(connection.retryConfig),
+  maxConcurrency: connection.maxConcurrency,
+  ratePerSecond: connection.ratePerSecond,
+  ordered: connection.ordered,
+  status: connection.status,
+  disabledReason: connection.disabledReason,
+  breaker: connection.breaker,
+  deliveryCount: totals.count,
+  failureCount: totals.failures,
+  createdAt: connection.createdAt,
+  updatedAt: connection.updatedAt,
+});
+
+export function createConnectionRoutes(deps: {
+  store: Store;
+  ids: Ids;
+  sources: Sources;
+  connections: Connections;
+  sending: SendDeps;
+}) {
+  const { store, ids, sources, connections, sending } = deps;
+  const totalOf = async (userId: string, connectionId: string) =>
+    (await totalsOf(store, userId, connectionId)).get(connectionId);
+
+  return [
+    accountEndpoint(routes.create, async (c, userId) => {
+      const { sourceId } = c.req.valid('param');
+      await sources.owned(sourceId, userId);
+      const made = await connections.create({ ...c.req.valid('json'), sourceId, userId });
+      c.header('Location', `/v1/connections/${made.connection.connectionId}`);
+      c.header('ETag', etagOf(made.connection.version));
+      return c.json({ ...showConnection(made.connection), signingSecret: made.signingSecret }, 201);
+    }),
+    accountEndpoint(routes.list, async (c, userId) => {
+      const { sourceId } = c.req.valid('param');
+      await sources.owned(sourceId, userId);
+      const [found, totals] = await Promise.all([
+        connections.listBySource(sourceId),
+        totalsOf(store, userId),
+      ]);
+      const data = found.map(one => showConnection(one, totals.get(one.connectionId)));
+      return c.json({ data, next_cursor: null }, 200);
+    }),
+    accountEndpoint(routes.read, async (c, userId) => {
+      const found = await connections.owned(c.req.valid('param').connectionId, userId);
+      c.header('ETag', etagOf(found.version));
+      return c.json(showConnection(found, await totalOf(userId, found.connectionId)), 200);
+    }),
+    accountEndpoint(routes.edit, async (c, userId) => {
+      const { connectionId } = c.req.valid('param');
+      await connections.owned(connectionId, userId);
+      const guard = ifVersionOf(expectedVersion(c));
+      const edited = await connections.update(connectionId, c.req.valid('json'), guard);
+      c.header('ETag', etagOf(edited.version));
+      return c.json(showConnection(edited, await totalOf(userId, connectionId)), 200);
+    }),
+    accountEndpoint(routes.rotate, async (c, userId) => {
+      const { connectionId } = c.req.valid('param');
+      await connections.owned(connectionId, userId);
+      const { connection, signingSecret } = await connections.rotateSecret(connectionId);
+      const totals = await totalOf(userId, connectionId);
+      c.header('ETag', etagOf(connection.version));
+      return c.json({ ...showConnection(connection, totals), signingSecret }, 200);
+    }),
+    accountEndpoint(routes.test, async (c, userId) => {
+      const found = await connections.owned(c.req.valid('param').connectionId, userId);
+      return c.json(await testConnection(sending, found, c.req.valid('json'), ids.next('evt')), 200);
+    }),
+    accountEndpoint(routes.remove, async (c, userId) => {
+      const { connectionId } = c.req.valid('param');
+      await connections.owned(connectionId, userId);
+      await connections.delete(connectionId, ifVersionOf(expectedVersion(c)));
+      return c.body(null, 204);
+    }),
+  ] as const;
+}

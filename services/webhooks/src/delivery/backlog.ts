@@ -1,0 +1,182 @@
+import { createRecentMap } from '@stak/kit';
+import { is, type Store, type WriteStep, write } from '@stak/table';
+import type { BaseDeps } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { unlessLost } from '../lost-write.ts';
+import { type Connection, connection, connectionPointer } from '../main-table.ts';
+import type { SourceCache } from '../sources/source-cache.ts';
+import { type Backlog, backlog, backlogOfConnection, delivery, dueShardOf, isoTime } from '../tables.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { readOrder } from './order.ts';
+import { type DeliveryRef, holdDelivery, keyOf, releaseDelivery } from './queue.ts';
+import { extendHeld } from './retention.ts';
+
+// The backlog of a connection holds deliveries that could not be attempted when they were due: the connection was
+// paused, its circuit breaker was open, or too many of its deliveries were in memory already.
+
+type Of = Pick<Connection, 'connectionId' | 'sourceId' | 'userId'>;
+
+// Schedules the release of a connection's backlog. Part of the transaction that makes it necessary, if there is one: a
+// backlog that no worker looks at would wait forever.
+export const scheduleBacklog = ({ connectionId, sourceId, userId }: Of, dueAt: number): WriteStep =>
+  write.update(
+    backlog,
+    { connectionId },
+    {
+      set: { sourceId, userId, dueIn: dueShardOf(connectionId), dueAt },
+      remove: ['emptyAt', 'owner'],
+    },
+    { upsert: true },
+  );
+
+export type Backlogs = {
+  // Called before a delivery is put into the backlog.
+  ensureScheduled(of: Of): Promise<void>;
+  // Moves a delivery from memory into the backlog.
+  hold(ref: DeliveryRef): Promise<void>;
+};
+
+export function createBacklogs(deps: BaseDeps): Backlogs {
+  const { store, clock } = deps;
+  // Many ask at the same moment, so the answer is cached for a few seconds.
+  const scheduled = createRecentMap<string, { scheduling: Promise<boolean>; untilMs: number }>(
+    limits.trackedConnections,
+  );
+
+  const once = (connectionId: string, schedule: () => Promise<boolean>): Promise<boolean> => {
+    const known = scheduled.get(connectionId);
+    if (known && known.untilMs > clock.now()) return known.scheduling;
+    const scheduling = schedule();
+    scheduled.set(connectionId, { scheduling, untilMs: clock.now() + limits.backlogScheduledMs });
+    scheduling.catch(() => scheduled.delete(connectionId));
+    return scheduling;
+  };
+
+  // A backlog that is scheduled keeps its time, which may be that of a probe. It only learns that it is not empty.
+  const schedule = async (of: Of): Promise<true> => {
+    const { connectionId } = of;
+    const touched = await unlessLost(store.update(backlog, { connectionId }, { remove: ['emptyAt'] }));
+    if (touched) return true;
+    const step = scheduleBacklog(of, clock.now() + limits.backlogPauseMs);
+    await store.transact({ backlog: step }, { pattern: 'schedule backlog' });
+    return true;
+  };
+
+  return {
+    async ensureScheduled(of) {
+      await once(of.connectionId, () => schedule(of));
+    },
+    async hold(ref) {
+      const { connectionId } = ref;
+      const isScheduled = await once(connectionId, async () => {
+        const of = await store.get(connectionPointer, { connectionId });
+        return of !== undefined && schedule(of);
+      });
+      // Without a connection it stays where it is, and is cancelled when it is attempted.
+      const found = isScheduled && (await store.get(delivery, keyOf(ref), { consistent: true }));
+      if (!found) return;
+      // A slow destination may take days for its backlog.
+      await holdDelivery(store, ref, clock.now(), { expiresAt: await extendHeld(deps, found) });
+    },
+  };
+}
+
+export type ReleaseDeps = BaseDeps & {
+  sourceCache: SourceCache;
+  dispatcher: Pick<Dispatcher, 'offer' | 'waiting' | 'isSlow'>;
+};
+
+// Claims a backlog that is due and releases what its connection can take, or one delivery as a probe.
+export async function runBacklog(
+  deps: ReleaseDeps,
+  connectionId: string,
+  owner: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock, sourceCache } = deps;
+  const claimed = await claimBacklog(deps, connectionId, owner);
+  if (!claimed) return;
+  const known = await sourceCache.getFresh(claimed.sourceId, claimed.userId);
+  const of = known?.connections.find(one => one.connectionId === connectionId);
+  if (of && (of.status !== 'active' || known!.source.status !== 'active')) {
+    await endBacklog(deps, claimed); // resuming the connection schedules it again
+  } else if (of && of.breaker !== 'closed') {
+    await probe(deps, of);
+    await rescheduleBacklog(store, claimed, clock.now() + limits.breakerFirstMs);
+  } else {
+    // Also for a deleted connection: a released delivery without a connection is cancelled.
+    const { isEmpty, released } = await releaseAll(deps, connectionId, signal);
+    const nowMs = clock.now();
+    const { emptyAt = nowMs } = released > 0 ? {} : claimed;
+    if (!isEmpty) await rescheduleBacklog(store, claimed, nowMs + limits.backlogPauseMs);
+    else if (emptyAt + limits.backlogIdleMs <= nowMs) await endBacklog(deps, claimed);
+    else await rescheduleBacklog(store, claimed, emptyAt + limits.backlogIdleMs, emptyAt);
+  }
+}
+
+function claimBacklog({ store, clock }: BaseDeps, connectionId: string, owner: string) {
+  const nowMs = clock.now();
+  const set = { owner, dueIn: dueShardOf(connectionId), dueAt: nowMs + limits.leaseMs };
+  const options = { if: { dueAt: is.atMost(nowMs) }, pattern: 'claim backlog' };
+  return unlessLost(store.update(backlog, { connectionId }, { set }, options));
+}
+
+// On the condition of its owner, not of its version: others may have noted meanwhile that it is not empty.
+function rescheduleBacklog(store: Store, { connectionId, owner }: Backlog, dueAt: number, emptyAt?: number) {
+  const set = { dueIn: dueShardOf(connectionId), dueAt, ...(emptyAt !== undefined && { emptyAt }) };
+  const remove = emptyAt === undefined ? (['owner', 'emptyAt'] as const) : (['owner'] as const);
+  const options = { if: { owner: owner! }, pattern: 'postpone backlog' };
+  return unlessLost(store.update(backlog, { connectionId }, { set, remove }, options));
+}
+
+// Unless a delivery was put into the backlog since it was claimed.
+async function endBacklog({ store, clock }: BaseDeps, claimed: Backlog): Promise<void> {
+  const { connectionId, version } = claimed;
+  const ended = await unlessLost(store.delete(backlog, { connectionId }, { ifVersion: version }));
+  if (!ended) await rescheduleBacklog(store, claimed, clock.now() + limits.backlogPauseMs);
+}
+
+// Releases one delivery to test the destination. Its result closes or opens the circuit breaker.
+async function probe(deps: ReleaseDeps, { sourceId, connectionId, breaker, ordered }: Connection) {
+  const { store, clock, sourceCache } = deps;
+  if (breaker === 'open') {
+    const set = { breaker: 'half' as const, breakerAt: isoTime(clock.now()) };
+    const options = { if: { breaker: 'open' as const } };
+    await unlessLost(store.update(connection, { sourceId, connectionId }, { set }, options));
+    sourceCache.invalidate(sourceId);
+  }
+  // Of an ordered connection, only the first delivery would be attempted.
+  const [first] = ordered ? await readOrder(store, connectionId, 1) : [];
+  if (!first || !(await releaseOne(deps, first))) await releaseSome(deps, connectionId, 1);
+}
+
+// Releases deliveries as fast as the connection takes them, until there are no more or it is time to look at the
+// connection again.
+async function releaseAll(deps: ReleaseDeps, connectionId: string, signal: AbortSignal) {
+  const { clock, dispatcher } = deps;
+  const untilMs = clock.now() + limits.leaseMs / 2;
+  let released = 0;
+  while (!signal.aborted && clock.now() < untilMs) {
+    const room = limits.readyPerConnection - dispatcher.waiting(connectionId);
+    const most = Math.min(room, limits.backlogBatch);
+    const found = room > 0 ? await releaseSome(deps, connectionId, most) : undefined;
+    if (found === 0) return { isEmpty: true, released };
+    released += found ?? 0;
+    if (dispatcher.isSlow(connectionId)) break;
+    await clock.sleep(limits.backlogStepMs, signal).catch(() => {});
+  }
+  return { isEmpty: false, released };
+}
+
+// Releases up to `most` deliveries. Returns how many there were.
+async function releaseSome(deps: ReleaseDeps, connectionId: string, most: number): Promise<number> {
+  const { items } = await deps.store.query(backlogOfConnection, { dueIn: connectionId }, { limit: most });
+  await Promise.all(items.map(one => releaseOne(deps, one)));
+  return items.length;
+}
+
+async function releaseOne({ store, clock, dispatcher }: ReleaseDeps, ref: DeliveryRef): Promise<boolean> {
+  const released = await releaseDelivery(store, ref, clock.now());
+  if (released) dispatcher.offer(released);
+  return released !== undefined;
+}

@@ -1,0 +1,284 @@
+import type { Cancel, Clock, Logger } from '@stak/kit';
+import type { HookRequest } from '../filters/request-view.ts';
+import * as limits from '../limits.ts';
+import type { Connection } from '../main-table.ts';
+import type { Delivery } from '../tables.ts';
+import { concurrencyOf, type Report } from './attempt.ts';
+import type { DeliveryRef } from './queue.ts';
+
+// How a new delivery is written: due now, into the backlog of its connection, or leased to this process, which has
+// reserved a slot for it. Exactly one of the two functions is called: `start` after the write, `cancel` if it failed.
+export type Placement =
+  | { how: 'due' | 'backlog' }
+  | { how: 'leased'; owner: string; start(delivery: Delivery, request: HookRequest): void; cancel(): void };
+
+// One run of the scheduler. `signal` aborts requests that are in flight.
+export type Session = { owner: string; signal: AbortSignal; onRoom(): void };
+
+export type Dispatcher = {
+  start(session: Session): void;
+  // Starts no more deliveries. Resolves when none is in flight.
+  stop(): Promise<void>;
+  place(connection: Connection): Placement;
+  // `full`: enough deliveries of this connection wait in memory. `known`: it is waiting or in flight already.
+  offer(ref: DeliveryRef): 'taken' | 'known' | 'full';
+  // Whether a delivery would wait long: the connection is known to be slow, or has not responded for too long.
+  isSlow(connectionId: string): boolean;
+  waiting(connectionId?: string): number;
+};
+
+type DispatcherDeps = {
+  clock: Clock;
+  log: Logger;
+  attempt(
+    delivery: Delivery,
+    connection: Connection,
+    request: HookRequest,
+    signal: AbortSignal,
+  ): Promise<Report>;
+  claimAndAttempt(ref: DeliveryRef, owner: string, signal: AbortSignal): Promise<Report>;
+};
+
+type ConnectionState = {
+  connectionId: string;
+  waiting: DeliveryRef[];
+  inFlight: number;
+  concurrency: number;
+  averageMs?: number;
+  blockedUntilMs: number;
+  startedMs: number; // since when something is in flight
+};
+
+// Decides which delivery of this process is attempted next. Connections take turns, however many deliveries each has
+// waiting. All of it is a shortcut: a delivery that is lost here is found in the queue. Without a running scheduler,
+// everything is written as due and found by the scheduler of another process.
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  const { clock, log } = deps;
+  const slots = createSlots();
+  const states = new Map<string, ConnectionState>();
+  const known = new Set<string>();
+  const ready: Record<Pace, Set<ConnectionState>> = { quick: new Set(), new: new Set(), slow: new Set() };
+  const onIdle: (() => void)[] = [];
+  let session: Session | undefined;
+  let waiting = 0;
+  let timer: { cancel: Cancel; atMs: number } | undefined;
+
+  const stateOf = (connectionId: string): ConnectionState => {
+    let state = states.get(connectionId);
+    if (state) states.delete(connectionId);
+    else
+      state = {
+        connectionId,
+        waiting: [],
+        inFlight: 0,
+        concurrency: 1,
+        blockedUntilMs: 0,
+        startedMs: 0,
+      };
+    states.set(connectionId, state);
+    if (states.size > limits.trackedConnections) evictOne();
+    return state;
+  };
+  const evictOne = () => {
+    for (const [connectionId, state] of states) {
+      if (state.waiting.length > 0 || state.inFlight > 0) continue;
+      states.delete(connectionId);
+      return;
+    }
+  };
+
+  const paceOf = ({ averageMs }: ConnectionState): Pace =>
+    averageMs === undefined ? 'new' : averageMs > limits.slowMs ? 'slow' : 'quick';
+  const mayStart = (state: ConnectionState): boolean => {
+    const most = state.averageMs === undefined ? 1 : state.concurrency;
+    return state.inFlight < most && state.blockedUntilMs <= clock.now();
+  };
+
+  const enqueue = (state: ConnectionState) => {
+    for (const set of Object.values(ready)) set.delete(state);
+    if (state.waiting.length > 0 && mayStart(state)) ready[paceOf(state)].add(state);
+  };
+
+  const pump = () => {
+    const current = session;
+    if (!current) return;
+    for (const pace of ['quick', 'new', 'slow'] as const)
+      for (const state of ready[pace]) {
+        if (!slots.hasRoom(pace) && !(slots.reclassify(clock.now()) && slots.hasRoom(pace))) break;
+        ready[pace].delete(state);
+        const ref = mayStart(state) ? state.waiting.shift() : undefined;
+        if (ref) {
+          waiting -= 1;
+          const run = deps.claimAndAttempt(ref, current.owner, current.signal);
+          launch(state, ref, slots.take(pace, clock.now()), run);
+        }
+        enqueue(state); // at the end again
+      }
+    if (ready.quick.size + ready.new.size + ready.slow.size > 0) pumpIn(limits.slowMs / 4);
+  };
+
+  // One timer at a time, for connections that wait for a slot or for their rate limit. A connection that waits longer
+  // gets another one afterwards.
+  const pumpIn = (delayMs: number) => {
+    const atMs = clock.now() + delayMs;
+    if (timer && timer.atMs <= atMs) return;
+    timer?.cancel();
+    const act = () => {
+      timer = undefined;
+      let nextMs = Number.POSITIVE_INFINITY;
+      for (const state of states.values()) {
+        if (state.waiting.length === 0) continue;
+        enqueue(state);
+        if (state.blockedUntilMs > clock.now()) nextMs = Math.min(nextMs, state.blockedUntilMs);
+      }
+      pump();
+      if (Number.isFinite(nextMs)) pumpIn(nextMs - clock.now());
+    };
+    timer = { cancel: clock.after(delayMs, act), atMs };
+  };
+
+  const launch = (state: ConnectionState, ref: DeliveryRef, slot: Slot, run: Promise<Report>) => {
+    if (state.inFlight === 0) state.startedMs = clock.now();
+    state.inFlight += 1;
+    run
+      .catch((error: unknown): Report => {
+        log.error({ err: error }, 'a delivery failed'); // it is due again when its lease ends
+        return {};
+      })
+      .then(report => {
+        if (report.latencyMs !== undefined) {
+          const { averageMs = report.latencyMs } = state;
+          state.averageMs = averageMs + (report.latencyMs - averageMs) * limits.latencyWeight;
+        }
+        if (report.concurrency !== undefined) state.concurrency = report.concurrency;
+        if (report.waitMs !== undefined) {
+          state.blockedUntilMs = clock.now() + report.waitMs;
+          pumpIn(report.waitMs);
+        }
+        known.delete(refKey(ref));
+        if (report.next) offer(report.next);
+        end(state, slot);
+      });
+  };
+  const end = (state: ConnectionState, slot: Slot) => {
+    slots.release(slot);
+    state.inFlight -= 1;
+    enqueue(state);
+    pump();
+    if (waiting < limits.readyMost / 2) session?.onRoom();
+    if (slots.inUse() === 0) for (const resolve of onIdle.splice(0)) resolve();
+  };
+
+  const offer = (ref: DeliveryRef): 'taken' | 'known' | 'full' => {
+    const key = refKey(ref);
+    if (known.has(key)) return 'known';
+    const state = stateOf(ref.connectionId);
+    if (!session || waiting >= limits.readyMost || state.waiting.length >= limits.readyPerConnection)
+      return 'full';
+    known.add(key);
+    state.waiting.push(ref);
+    waiting += 1;
+    enqueue(state);
+    pump();
+    return 'taken';
+  };
+  const isSlow = (connectionId: string): boolean => {
+    const state = stateOf(connectionId);
+    const isSilent = state.inFlight > 0 && clock.now() - state.startedMs > limits.slowMs;
+    const pace = paceOf(state);
+    return pace === 'slow' || (pace === 'new' && isSilent);
+  };
+  const waitingFor = (connectionId: string): number => states.get(connectionId)?.waiting.length ?? 0;
+
+  return {
+    start(started) {
+      states.clear();
+      known.clear();
+      for (const set of Object.values(ready)) set.clear();
+      waiting = 0;
+      session = started;
+    },
+    stop() {
+      session = undefined;
+      timer?.cancel();
+      timer = undefined;
+      return slots.inUse() === 0 ? Promise.resolve() : new Promise(resolve => onIdle.push(resolve));
+    },
+    offer,
+    place(connection) {
+      const { connectionId, breaker, ordered, ratePerSecond } = connection;
+      if (breaker === 'open') return { how: 'backlog' };
+      if (!session) return { how: 'due' };
+      if (waitingFor(connectionId) >= limits.readyPerConnection && isSlow(connectionId))
+        return { how: 'backlog' };
+      // Whether it is first in order, or within the rate, is known only after the write.
+      if (ordered || ratePerSecond !== undefined) return { how: 'due' };
+      const state = stateOf(connectionId);
+      state.concurrency = concurrencyOf(connection);
+      const pace = paceOf(state);
+      // Deliveries that wait already go first.
+      if (state.waiting.length > 0 || !mayStart(state) || !slots.hasRoom(pace)) return { how: 'due' };
+      const { owner, signal } = session;
+      const slot = slots.take(pace, clock.now());
+      state.inFlight += 1;
+      return {
+        how: 'leased',
+        owner,
+        start(delivery, request) {
+          state.inFlight -= 1;
+          known.add(refKey(delivery));
+          launch(state, delivery, slot, deps.attempt(delivery, connection, request, signal));
+        },
+        cancel: () => end(state, slot),
+      };
+    },
+    isSlow: connectionId => session !== undefined && isSlow(connectionId),
+    waiting: connectionId => {
+      if (!session) return 0;
+      return connectionId === undefined ? waiting : waitingFor(connectionId);
+    },
+  };
+}
+
+const refKey = ({ eventId, connectionId, run }: DeliveryRef): string => `${eventId} ${connectionId} ${run}`;
+
+type Pace = 'quick' | 'new' | 'slow';
+type Slot = { pace: Pace; startedMs: number };
+
+// Limits how many requests are in flight, so that slow destinations cannot use up the slots of quick ones. A connection
+// that has not been tried yet is `new`: it gets one of the quick slots, for one request at a time. A request that
+// takes longer than expected is reclassified as slow, whether or not there is room.
+function createSlots() {
+  const taken = new Set<Slot>();
+  const used: Record<Pace, number> = { quick: 0, new: 0, slow: 0 };
+  return {
+    hasRoom(pace: Pace): boolean {
+      if (pace === 'slow') return used.slow < limits.slowSlots;
+      if (used.quick + used.new >= limits.quickSlots) return false;
+      return pace === 'quick' || used.new < limits.newSlots;
+    },
+    take(pace: Pace, startedMs: number): Slot {
+      const slot = { pace, startedMs };
+      taken.add(slot);
+      used[pace] += 1;
+      return slot;
+    },
+    release(slot: Slot): void {
+      if (taken.delete(slot)) used[slot.pace] -= 1;
+    },
+    // True if that made room.
+    reclassify(nowMs: number): boolean {
+      let isMoved = false;
+      for (const slot of taken) {
+        if (nowMs - slot.startedMs < limits.slowMs) break; // a set keeps the order of insertion
+        if (slot.pace === 'slow') continue;
+        used[slot.pace] -= 1;
+        used.slow += 1;
+        slot.pace = 'slow';
+        isMoved = true;
+      }
+      return isMoved;
+    },
+    inUse: () => taken.size,
+  };
+}

@@ -1,0 +1,78 @@
+import { is, type Store } from '@stak/table';
+import * as limits from '../limits.ts';
+import { unlessLost } from '../lost-write.ts';
+import { type Delivery, delivery, dueShardOf } from '../tables.ts';
+
+// The queue of deliveries is an index of the table itself: `dueIn` is a shard, or the connection whose backlog holds
+// the delivery, and `dueAt` its time.
+
+export type DeliveryRef = { eventId: string; connectionId: string; run: number };
+
+export const keyOf = ({ eventId, connectionId, run }: DeliveryRef) => ({ eventId, connectionId, run });
+
+const unfinished = is.oneOf(['pending', 'retrying'] as const);
+
+// Leases it to the owner. When the lease ends, it is due again. The version fences what the owner writes later.
+export const claimDelivery = (
+  store: Store,
+  ref: DeliveryRef,
+  owner: string,
+  nowMs: number,
+): Promise<Delivery | undefined> =>
+  unlessLost(
+    store.update(
+      delivery,
+      keyOf(ref),
+      { set: { owner, dueIn: dueShardOf(ref.eventId), dueAt: nowMs + limits.leaseMs } },
+      {
+        if: { state: unfinished, dueIn: dueShardOf(ref.eventId), dueAt: is.atMost(nowMs) },
+        pattern: 'claim delivery',
+      },
+    ),
+  );
+
+// Puts it into the backlog of its connection, where it stays until the backlog is released.
+export const holdDelivery = (
+  store: Store,
+  ref: DeliveryRef,
+  nowMs: number,
+  { expiresAt, version: ifVersion }: { expiresAt?: number; version?: number } = {},
+): Promise<Delivery | undefined> =>
+  unlessLost(
+    store.update(
+      delivery,
+      keyOf(ref),
+      { set: { dueIn: ref.connectionId, dueAt: nowMs, expiresAt }, remove: ['owner'] },
+      {
+        // A caller without a lease may hold only what nobody else has leased.
+        if: { state: unfinished, ...(ifVersion === undefined && { dueAt: is.atMost(nowMs) }) },
+        ifVersion,
+        pattern: 'hold delivery',
+      },
+    ),
+  );
+
+export const releaseDelivery = (
+  store: Store,
+  ref: DeliveryRef,
+  nowMs: number,
+): Promise<Delivery | undefined> =>
+  unlessLost(
+    store.update(
+      delivery,
+      keyOf(ref),
+      { set: { dueIn: dueShardOf(ref.eventId), dueAt: nowMs } },
+      { if: { state: unfinished, dueIn: ref.connectionId }, pattern: 'release delivery' },
+    ),
+  );
+
+// Ends a lease without an attempt, and makes the delivery due at another time.
+export const postponeDelivery = (store: Store, claimed: Delivery, dueAt: number) =>
+  unlessLost(
+    store.update(
+      delivery,
+      keyOf(claimed),
+      { set: { dueIn: dueShardOf(claimed.eventId), dueAt }, remove: ['owner'] },
+      { ifVersion: claimed.version, pattern: 'postpone delivery' },
+    ),
+  );

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as limits from '../limits.ts';
+import { politeDelayMs, readRetryAfter, retryConfigSchema, retryDelayMs } from './retry.ts';
+
+describe('retries', () => {
+  it('follow the document without jitter', () => {
+    const delays = Array.from({ length: 9 }, (_, attempts) => retryDelayMs({}, attempts, () => 0));
+    expect(delays).toEqual([...limits.retryDelaysMs, undefined]);
+  });
+
+  it('end, whatever the connection asks for', () => {
+    const config = fc.record(
+      {
+        delaysS: fc.array(fc.integer({ min: 1, max: 86_400 }), { maxLength: 7 }),
+        maxAttempts: fc.integer({ min: 1, max: 8 }),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(config, fc.double({ min: 0, max: 0.999, noNaN: true }), (given, random) => {
+        const parsed = retryConfigSchema.parse(given);
+        let attempts = 0;
+        for (let delay: number | undefined = 0; delay !== undefined; attempts++) {
+          delay = retryDelayMs(parsed, attempts + 1, () => random);
+          expect(delay ?? 0).toBeLessThanOrEqual(limits.retryDelayMostMs * (1 + limits.retryJitter));
+        }
+        expect(attempts).toBeLessThanOrEqual(limits.attempts);
+      }),
+    );
+  });
+
+  it('honour Retry-After within bounds', () => {
+    const nowMs = Date.UTC(2026, 0, 1);
+    expect(readRetryAfter('120', nowMs)).toBe(120_000);
+    expect(readRetryAfter('Thu, 01 Jan 2026 00:01:00 GMT', nowMs)).toBe(60_000);
+    expect(readRetryAfter('Thu, 01 Jan 2025 00:01:00 GMT', nowMs)).toBe(0);
+    for (const odd of [undefined, '', '-1', '1.5', 'soon', '1e9', '2026-01-01', '9'.repeat(400)])
+      expect(readRetryAfter(odd, nowMs)).toBeUndefined();
+    fc.assert(
+      fc.property(fc.nat(1e9), fc.option(fc.nat(1e12), { nil: undefined }), (delayMs, askedMs) => {
+        const chosen = politeDelayMs(delayMs, askedMs);
+        expect(chosen).toBeGreaterThanOrEqual(delayMs);
+        expect(chosen).toBeLessThanOrEqual(Math.max(delayMs, limits.retryAfterMostMs));
+      }),
+    );
+  });
+});

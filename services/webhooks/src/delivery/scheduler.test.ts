@@ -1,0 +1,54 @@
+import { manualClock } from '@stak/kit';
+import { createStore, write } from '@stak/table';
+import { describe, expect, it } from 'vitest';
+import { openTables } from '../../test/webhooks-fixture.ts';
+import * as limits from '../limits.ts';
+import { delivery, dueShards } from '../tables.ts';
+import { type DeliveryRef, holdDelivery } from './queue.ts';
+import { scanQueue } from './scheduler.ts';
+
+const dueIn = dueShards[0]!;
+
+// A shard of the queue with more deliveries of one connection than a scan reads, and one of another connection behind.
+async function openShard() {
+  const clock = manualClock();
+  const { client } = await openTables('embedded', clock);
+  const store = createStore({ client, clock });
+  const due = (connectionId: string, n: number) => {
+    const of = { eventId: `evt_${String(n).padStart(5, '0')}`, connectionId, sourceId: 's', userId: 'u' };
+    const none = { run: 0, attempts: 0, state: 'pending' as const, receivedAt: 0, expiresAt: 2_000_000_000 };
+    return write.put(delivery, { ...of, ...none, dueIn, dueAt: clock.now() + n });
+  };
+  const many = limits.scanPages * limits.scanItems + 1;
+  await store.batchWrite([...Array.from({ length: many }, (_, n) => due('busy', n)), due('other', many)]);
+  await clock.advance(many);
+  const taken: string[] = [];
+  const deps = {
+    store,
+    clock,
+    dispatcher: {
+      offer({ connectionId }: DeliveryRef) {
+        if (connectionId === 'busy') return 'full' as const;
+        taken.push(connectionId);
+        return 'taken' as const;
+      },
+      isSlow: () => false,
+    },
+    holdDelivery: async (ref: DeliveryRef) => void (await holdDelivery(store, ref, clock.now())),
+    runBacklog: () => {},
+    runJob: () => {},
+  };
+  return { clock, taken, scan: () => scanQueue(deps) };
+}
+
+describe('a scan of the queue', () => {
+  it('gets past the excess of a connection that does not keep up', async () => {
+    const { clock, taken, scan } = await openShard();
+    await scan();
+    expect(taken).toEqual([]);
+    await clock.advance(limits.overdueMs + 1000);
+    await scan();
+    await scan();
+    expect(taken).toEqual(['other']);
+  });
+});

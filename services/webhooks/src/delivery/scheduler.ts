@@ -1,0 +1,187 @@
+import { setMaxListeners } from 'node:events';
+import { createBell, type Owners, type Worker, watchGone } from '@stak/kit';
+import type { BaseDeps } from '../deps.ts';
+import { type JobDeps, runJob } from '../events/jobs.ts';
+import * as limits from '../limits.ts';
+import { unlessLost } from '../lost-write.ts';
+import { backlog, delivery, dueShardOf, dueShards, dueWork, job } from '../tables.ts';
+import { type Backlogs, type ReleaseDeps, runBacklog } from './backlog.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { type DeliveryRef, keyOf } from './queue.ts';
+
+export type SchedulerDeps = ReleaseDeps &
+  JobDeps & { owners: Owners; backlogs: Pick<Backlogs, 'hold'>; dispatcher: Dispatcher };
+
+export type Scheduler = {
+  worker: Worker;
+  // Looks at the queue at once: something new is due.
+  wake(): void;
+};
+
+// Reads the queue of all processes and gives what is due to the dispatcher of this one. When it is stopped, it starts
+// nothing more and finishes what is in flight; the rest becomes due when its lease ends, or as soon as other processes
+// know that this one is gone.
+export function createScheduler(deps: SchedulerDeps): Scheduler {
+  const { clock, log, dispatcher, backlogs, owners } = deps;
+  const bell = createBell(clock);
+
+  async function run(signal: AbortSignal): Promise<void> {
+    const owner = owners.next(); // each run is an owner of its own
+    const cutOff = new AbortController();
+    setMaxListeners(0, cutOff.signal); // every request listens
+    const background = createBackground(
+      (kind, error) => log.error({ err: error }, `a ${kind} failed`),
+      bell.ring,
+    );
+    let enough = 0; // looks for more when fewer than this are waiting
+    const onRoom = () => {
+      if (dispatcher.waiting() < enough) bell.ring();
+    };
+
+    dispatcher.start({ owner, signal: cutOff.signal, onRoom });
+    const gone = watchGone(owners, bell.ring);
+    try {
+      while (!signal.aborted) {
+        await gone.check(() => releaseDeadLeases(deps));
+        const hasMore = await scanQueue({
+          ...deps,
+          holdDelivery: backlogs.hold,
+          runBacklog: id => background.run('backlog', id, () => runBacklog(deps, id, owner, signal)),
+          runJob: ref => background.run('job', ref.jobId, () => runJob(deps, ref, owner, signal)),
+        });
+        enough = hasMore ? dispatcher.waiting() / 2 : 0;
+        await bell.wait(hasMore ? limits.rescanMs : limits.scanMs, signal);
+      }
+    } finally {
+      gone.stop();
+      const drained = new AbortController();
+      const ending = Promise.all([dispatcher.stop(), background.idle()]).finally(() => drained.abort());
+      await clock.sleep(limits.drainMs, drained.signal).catch(() => {});
+      cutOff.abort();
+      await ending;
+    }
+  }
+  return { worker: { name: 'webhooks deliveries', run }, wake: bell.ring };
+}
+
+type Kind = keyof typeof limits.backgroundRuns;
+
+// Each kind has slots of its own: jobs may take hours, and backlogs must not wait for them. What fails is due again
+// when its lease ends.
+function createBackground(onError: (kind: Kind, error: unknown) => void, onEnd: () => void) {
+  const running = { backlog: new Map<string, Promise<void>>(), job: new Map<string, Promise<void>>() };
+  return {
+    run(kind: Kind, id: string, start: () => Promise<void>): void {
+      const own = running[kind];
+      if (own.has(id) || own.size >= limits.backgroundRuns[kind]) return;
+      const ending = start()
+        .catch((error: unknown) => onError(kind, error))
+        .finally(() => {
+          own.delete(id);
+          onEnd();
+        });
+      own.set(id, ending);
+    },
+    idle: () => Promise.all([...running.backlog.values(), ...running.job.values()]),
+  };
+}
+
+export type ScanDeps = Pick<BaseDeps, 'store' | 'clock'> & {
+  dispatcher: Pick<Dispatcher, 'offer' | 'isSlow'>;
+  holdDelivery(ref: DeliveryRef): Promise<void>;
+  runBacklog(connectionId: string): void;
+  runJob(ref: { userId: string; jobId: string }): void;
+};
+
+// Reads everything that is due, in all shards. True if there is more than could be taken.
+export async function scanQueue(deps: ScanDeps): Promise<boolean> {
+  const hasMore = await Promise.all(dueShards.map(shard => scanShard(deps, shard)));
+  return hasMore.includes(true);
+}
+
+async function scanShard(deps: ScanDeps, dueIn: string): Promise<boolean> {
+  const nowMs = deps.clock.now();
+  const to = { dueAt: nowMs };
+  let cursor: string | undefined;
+  for (let page = 0; page < limits.scanPages; page++) {
+    const found = await deps.store.query(dueWork, { dueIn }, { to, limit: limits.scanItems, cursor });
+    let taken = 0;
+    const excess: DeliveryRef[] = [];
+    for (const one of found.items) {
+      if (one.entity === 'backlog') deps.runBacklog(one.item.connectionId);
+      else if (one.entity === 'job') deps.runJob(one.item);
+      else {
+        const offered = deps.dispatcher.offer(one.item);
+        if (offered === 'taken') taken += 1;
+        // A quick connection will get to it in time. Of a slow one, or one that did not get to it, enough is in
+        // memory: the rest goes to its backlog and makes room for others.
+        else if (offered === 'full') {
+          const { connectionId, dueAt = nowMs } = one.item;
+          if (deps.dispatcher.isSlow(connectionId) || dueAt < nowMs - limits.overdueMs) excess.push(one.item);
+        }
+      }
+    }
+    await Promise.all(excess.map(deps.holdDelivery));
+    cursor = found.cursor;
+    if (cursor === undefined) return false;
+    if (taken > 0) return true;
+    // Everything on this page is known or has to wait; the next page may hold something else.
+  }
+  return true;
+}
+
+type DueWork =
+  | { entity: 'delivery'; item: DeliveryRef }
+  | { entity: 'backlog'; item: { connectionId: string } }
+  | { entity: 'job'; item: { userId: string; jobId: string } };
+
+type LeaseDeps = Pick<BaseDeps, 'store' | 'clock'> & { owners: Owners };
+
+// Makes due now what dead processes had leased, instead of when the leases end. The index does not say who holds a
+// lease, so everything that becomes due within a lease's time is read. That happens when a process starts, and when
+// another one has died.
+async function releaseDeadLeases(deps: LeaseDeps): Promise<void> {
+  await Promise.all(dueShards.map(shard => releaseShard(deps, shard)));
+}
+
+async function releaseShard(deps: LeaseDeps, dueIn: string): Promise<void> {
+  const nowMs = deps.clock.now();
+  const range = { after: { dueAt: nowMs }, to: { dueAt: nowMs + limits.leaseMs } };
+  let cursor: string | undefined;
+  for (let page = 0; page < limits.takeoverPages; page++) {
+    const found = await deps.store.query(dueWork, { dueIn }, { ...range, limit: limits.scanItems, cursor });
+    await Promise.all(found.items.map(one => releaseLease(deps, one, nowMs)));
+    cursor = found.cursor;
+    if (cursor === undefined) return;
+  }
+}
+
+// On the condition that the dead owner still holds it: other processes do the same.
+async function releaseLease({ store, owners }: LeaseDeps, found: DueWork, dueAt: number): Promise<void> {
+  const release = async (
+    leased: { owner?: string } | undefined,
+    write: (owner: string) => Promise<unknown>,
+  ) => {
+    if (leased?.owner === undefined || !(await owners.isGone(leased.owner))) return;
+    await unlessLost(write(leased.owner));
+  };
+  const change = (id: string) => ({ set: { dueIn: dueShardOf(id), dueAt }, remove: ['owner'] as const });
+  const read = { consistent: true, pattern: 'work to take over' };
+  const pattern = 'take over work';
+  if (found.entity === 'delivery') {
+    const key = keyOf(found.item);
+    return release(await store.get(delivery, key, read), owner =>
+      store.update(delivery, key, change(key.eventId), { if: { owner }, pattern }),
+    );
+  }
+  if (found.entity === 'backlog') {
+    const { connectionId } = found.item;
+    return release(await store.get(backlog, { connectionId }, read), owner =>
+      store.update(backlog, { connectionId }, change(connectionId), { if: { owner }, pattern }),
+    );
+  }
+  const { userId, jobId } = found.item;
+  return release(await store.get(job, { userId, jobId }, read), owner =>
+    store.update(job, { userId, jobId }, change(jobId), { if: { owner }, pattern }),
+  );
+}

@@ -1,0 +1,69 @@
+import { readRequest } from '../events/payload.ts';
+import { unlessLost } from '../lost-write.ts';
+import type { SourceCache } from '../sources/source-cache.ts';
+import { type Delivery, delivery } from '../tables.ts';
+import { type AttemptDeps, attemptDelivery, finishDelivery, type Report } from './attempt.ts';
+import type { Backlogs } from './backlog.ts';
+import { isFirstInOrder } from './order.ts';
+import { claimDelivery, type DeliveryRef, holdDelivery, keyOf, postponeDelivery } from './queue.ts';
+import { takeRate } from './rate-limiter.ts';
+import { extendForAttempt, extendHeld, extendRetention } from './retention.ts';
+
+export type WorkerDeps = AttemptDeps & {
+  sourceCache: SourceCache;
+  backlogs: Pick<Backlogs, 'ensureScheduled'>;
+};
+
+// Claims a delivery that is due, and attempts it if its connection is active, it is first in order, and the rate allows.
+export async function claimAndAttempt(
+  deps: WorkerDeps,
+  ref: DeliveryRef,
+  owner: string,
+  signal: AbortSignal,
+): Promise<Report> {
+  const { store, clock } = deps;
+  const due = await claimDelivery(store, ref, owner, clock.now());
+  const claimed = due && (await extendClaimed(deps, due));
+  if (!claimed) return {};
+  if (claimed.queueId !== undefined && !(await isFirstInOrder(deps, claimed))) return {};
+  const found = await findConnection(deps, claimed);
+  if (!found)
+    return finishDelivery(deps, claimed, { state: 'cancelled', error: 'The connection was deleted' });
+  const { source, connection } = found;
+  if (source.status !== 'active' || connection.status !== 'active' || connection.breaker === 'open') {
+    if (connection.breaker === 'open') await deps.backlogs.ensureScheduled(connection);
+    const { version } = claimed;
+    await holdDelivery(store, claimed, clock.now(), { expiresAt: await extendHeld(deps, claimed), version });
+    return {};
+  }
+  if (connection.ratePerSecond !== undefined) {
+    const waitMs = await takeRate(deps, connection.connectionId, connection.ratePerSecond);
+    if (waitMs > 0) {
+      await postponeDelivery(store, claimed, clock.now() + waitMs);
+      return { waitMs };
+    }
+  }
+  const request = await readRequest(store, claimed.eventId);
+  if (request) return attemptDelivery(deps, claimed, connection, request, signal);
+  await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version })); // its event is gone
+  return {};
+}
+
+// However long it has waited: it must not expire while it is attempted, or before it is due again.
+async function extendClaimed(deps: WorkerDeps, claimed: Delivery): Promise<Delivery | undefined> {
+  const untilS = extendForAttempt(deps.clock.now(), claimed.expiresAt);
+  const expiresAt = await extendRetention(deps, claimed, untilS);
+  if (expiresAt === claimed.expiresAt) return claimed;
+  const guard = { ifVersion: claimed.version };
+  return unlessLost(deps.store.update(delivery, keyOf(claimed), { set: { expiresAt } }, guard));
+}
+
+// The cache may be older than the delivery, so the connection is read again before its deliveries are cancelled.
+async function findConnection({ sourceCache }: WorkerDeps, { sourceId, userId, connectionId }: Delivery) {
+  for (const read of [sourceCache.get, sourceCache.getFresh]) {
+    const known = await read(sourceId, userId);
+    const connection = known?.connections.find(one => one.connectionId === connectionId);
+    if (connection) return { source: known!.source, connection };
+  }
+  return undefined;
+}

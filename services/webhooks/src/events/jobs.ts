@@ -1,0 +1,222 @@
+import { is, type WriteStep, write } from '@stak/table';
+import type { BaseDeps } from '../deps.ts';
+import { notFound, webhookErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { unlessLost } from '../lost-write.ts';
+import type { Connection } from '../main-table.ts';
+import type { SourceCache } from '../sources/source-cache.ts';
+import { dueShardOf, type Event, inSeconds, type Job, job, jobsOfUser } from '../tables.ts';
+import { type EventCursor, walkEvents } from './list.ts';
+import { cancelEvent, type ReplayDeps, replayEvent } from './replay.ts';
+
+export type NewJob = Pick<
+  Job,
+  'userId' | 'sourceId' | 'action' | 'connectionIds' | 'eventIds' | 'from' | 'to' | 'status'
+>;
+
+export type Jobs = {
+  create(input: NewJob): Promise<Job>;
+  get(jobId: string, userId: string): Promise<Job>;
+  list(userId: string): Promise<Job[]>;
+  cancel(jobId: string, userId: string): Promise<Job>;
+};
+
+export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): void }): Jobs {
+  const { store, clock, ids, sourceCache } = deps;
+
+  const get = async (jobId: string, userId: string): Promise<Job> => {
+    const found = await store.get(job, { userId, jobId }, { consistent: true });
+    if (!found || found.action === 'catch_up') throw notFound('job');
+    return found;
+  };
+
+  const list = async (userId: string): Promise<Job[]> => {
+    const found: Job[] = [];
+    for await (const one of store.all(jobsOfUser, { userId }))
+      if (one.action !== 'catch_up' && found.push(one) === limits.jobsListed) break;
+    return found;
+  };
+
+  const checkConnections = async ({ sourceId, userId, connectionIds = [] }: NewJob): Promise<void> => {
+    if (connectionIds.length === 0) return;
+    const known = (await sourceCache.getFresh(sourceId, userId))?.connections ?? [];
+    if (connectionIds.some(id => !known.some(one => one.connectionId === id))) throw notFound('connection');
+  };
+
+  return {
+    get,
+    list,
+    async create(input) {
+      if (input.action === 'replay') await checkConnections(input);
+      const running = (await list(input.userId)).filter(one => one.state === 'running');
+      if (running.length >= limits.jobsPerUser)
+        throw webhookErrors.create('webhooks.too_many_jobs', 'Too many jobs are running.');
+      const nowMs = clock.now();
+      const jobId = ids.next('job');
+      const made = await store.put(job, {
+        ...input,
+        jobId,
+        // Without an end, new events could keep the job from ever finishing.
+        to: Math.min(input.to ?? nowMs, nowMs),
+        state: 'running',
+        matched: 0,
+        deliveries: 0,
+        failures: 0,
+        createdAt: nowMs,
+        dueIn: dueShardOf(jobId),
+        dueAt: nowMs,
+        expiresAt: inSeconds(nowMs) + limits.jobS,
+      });
+      deps.wake();
+      return made;
+    },
+    async cancel(jobId, userId) {
+      const found = await get(jobId, userId);
+      await finishJob(deps, found, 'cancelled');
+      return get(jobId, userId);
+    },
+  };
+}
+
+export type JobDeps = ReplayDeps & { getEvent(eventId: string): Promise<Event | null> };
+
+// Processes the events of a job in batches, with a checkpoint after each: when its worker dies, another one resumes after
+// the last checkpoint. Processing a batch twice has no further effect.
+export async function runJob(
+  deps: JobDeps,
+  ref: { userId: string; jobId: string },
+  owner: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const claimed = await claimJob(deps, ref, owner);
+  if (!claimed) return;
+  if (claimed.failures > limits.jobAttempts) await finishJob(deps, claimed, 'failed', claimed.version);
+  else await runBatches(deps, claimed, signal);
+}
+
+async function runBatches(deps: JobDeps, claimed: Job, signal: AbortSignal): Promise<void> {
+  let current: Job | undefined = claimed;
+  let batch: Event[] = [];
+  let cursor: EventCursor | undefined;
+  const flush = async () => {
+    if (!cursor || !current) return;
+    const done = await processBatch(deps, current, batch);
+    current = await writeCheckpoint(deps, current, cursor, done);
+    batch = [];
+  };
+  let read = 0;
+  for await (const one of eventsOf(deps, claimed)) {
+    cursor = { receivedAt: one.receivedAt, eventId: one.eventId };
+    read += 1;
+    const isWanted = one.status !== 'rejected' && (!claimed.status || one.status === claimed.status);
+    if (isWanted) batch.push(one);
+    if (batch.length < limits.jobBatch && read % (limits.jobBatch * 40) !== 0) continue;
+    await flush();
+    if (!current || signal.aborted) return; // cancelled, taken over, or to be resumed when the lease ends
+  }
+  await flush();
+  if (current) await finishJob(deps, current, 'done', current.version);
+}
+
+type Done = { matched: number; deliveries: number };
+
+async function processBatch(deps: JobDeps, current: Job, events: readonly Event[]): Promise<Done> {
+  const { sourceId, userId, jobId, action, connectionIds } = current;
+  const known = await deps.sourceCache.getFresh(sourceId, userId);
+  const chosen = (known?.connections ?? []).filter(
+    one => one.status !== 'disabled' && (!connectionIds || connectionIds.includes(one.connectionId)),
+  );
+  const counts = await Promise.all(
+    events.map(one => {
+      if (action === 'cancel') return cancelEvent(deps, one, connectionIds);
+      const missed = chosen.filter(({ connectionId }) => hasMissed(one, connectionId));
+      return replayEvent(deps, one, action === 'catch_up' ? missed : chosen, jobId);
+    }),
+  );
+  return { matched: events.length, deliveries: counts.reduce((sum, count) => sum + count, 0) };
+}
+
+// The events it names, or those in its time range, newest first; after the last checkpoint.
+async function* eventsOf(deps: JobDeps, current: Job): AsyncGenerator<Event> {
+  const after = current.position === undefined ? undefined : (JSON.parse(current.position) as EventCursor);
+  if (!current.eventIds) {
+    const range = { fromMs: current.from, toMs: current.to === undefined ? undefined : current.to + 1 };
+    yield* walkEvents(deps.store, current.sourceId, { ...range, after, pageItems: limits.jobBatch });
+    return;
+  }
+  const ordered = [...current.eventIds].sort().reverse();
+  for (const eventId of ordered.filter(one => !after || one < after.eventId)) {
+    const found = await deps.getEvent(eventId);
+    if (found?.userId === current.userId && found.sourceId === current.sourceId) yield found;
+  }
+}
+
+function claimJob({ store, clock }: BaseDeps, key: { userId: string; jobId: string }, owner: string) {
+  const { userId, jobId } = key;
+  const nowMs = clock.now();
+  const set = { owner, dueIn: dueShardOf(jobId), dueAt: nowMs + limits.leaseMs };
+  const options = { if: { state: 'running' as const, dueAt: is.atMost(nowMs) }, pattern: 'claim job' };
+  return unlessLost(store.update(job, { userId, jobId }, { set, add: { failures: 1 } }, options));
+}
+
+function writeCheckpoint({ store, clock }: BaseDeps, current: Job, cursor: EventCursor, done: Done) {
+  const { userId, jobId, version } = current;
+  const dueAt = clock.now() + limits.leaseMs;
+  const set = { position: JSON.stringify(cursor), dueIn: dueShardOf(jobId), dueAt, failures: 0 };
+  const options = { ifVersion: version, pattern: 'checkpoint of a job' };
+  return unlessLost(store.update(job, { userId, jobId }, { set, add: done }, options));
+}
+
+// Without a version it ends the job even while a worker runs it: the worker's next checkpoint fails.
+function finishJob(
+  { store, clock }: Pick<BaseDeps, 'store' | 'clock'>,
+  { userId, jobId }: Job,
+  state: Job['state'],
+  ifVersion?: number,
+) {
+  const change = {
+    set: { state, finishedAt: clock.now() },
+    remove: ['owner', 'dueIn', 'dueAt'] as const,
+  };
+  const options = { if: { state: 'running' as const }, ifVersion };
+  return unlessLost(store.update(job, { userId, jobId }, change, options));
+}
+
+// For a second, the caches of other processes do not have a new connection, or new rules of an existing one: events that
+// they store meanwhile have no delivery for it, or were filtered by the old rules. So the write that changes a connection
+// also writes jobs that look at those events a little later. A cache may delay a delivery, but never lose one.
+export function catchUpSteps(
+  { ids, clock }: Pick<BaseDeps, 'ids' | 'clock'>,
+  { userId, sourceId, connectionId }: Pick<Connection, 'userId' | 'sourceId' | 'connectionId'>,
+): Record<string, WriteStep> {
+  const nowMs = clock.now();
+  const steps = limits.catchUpMs.map((delayMs, i) => {
+    const jobId = ids.next('job');
+    const made = {
+      userId,
+      sourceId,
+      jobId,
+      action: 'catch_up' as const,
+      connectionIds: [connectionId],
+      from: nowMs - limits.clockSkewMs,
+      to: nowMs + delayMs,
+      state: 'running' as const,
+      matched: 0,
+      deliveries: 0,
+      failures: 0,
+      createdAt: nowMs,
+      dueIn: dueShardOf(jobId),
+      dueAt: nowMs + delayMs,
+      expiresAt: inSeconds(nowMs) + limits.catchUpS,
+      version: 1,
+    };
+    return [`catch up ${i}`, write.put(job, made)] as const;
+  });
+  return Object.fromEntries(steps);
+}
+
+// Whether the process that stored the event may not have had the connection as it is now.
+const hasMissed = ({ deliveries, rejection }: Event, connectionId: string): boolean => {
+  const known = deliveries[connectionId];
+  return rejection === undefined && (known === undefined || known.state === 'filtered');
+};

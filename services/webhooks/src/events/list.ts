@@ -1,0 +1,114 @@
+import type { Store } from '@stak/table';
+import * as limits from '../limits.ts';
+import { type Event, type EventStatus, eventsOfShard } from '../tables.ts';
+import { readRequest } from './payload.ts';
+
+export type EventCursor = { receivedAt: number; eventId: string };
+export type EventFilter = {
+  status?: EventStatus;
+  fromMs?: number;
+  toMs?: number;
+  text?: string;
+};
+export type EventPage = { events: Event[]; next?: EventCursor };
+
+const shards = Array.from({ length: limits.eventShards }, (_, shard) => shard);
+export type Walk = {
+  fromMs?: number;
+  toMs?: number; // up to, not including
+  after?: EventCursor; // in the direction of the walk
+  oldestFirst?: boolean;
+  pageItems: number;
+};
+
+const compare = (a: EventCursor, b: EventCursor): number =>
+  a.receivedAt - b.receivedAt || (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : 0);
+
+// The events of a source, newest first by default, merged from all of its shards. One cursor is enough to resume in each
+// shard, because all of them have the same order.
+export async function* walkEvents(store: Store, sourceId: string, walk: Walk): AsyncGenerator<Event> {
+  const direction = walk.oldestFirst ? -1 : 1;
+  const heads = await Promise.all(
+    shards.map(async shard => {
+      const events = walkShard(store, sourceId, shard, walk);
+      return { events, next: await events.next() };
+    }),
+  );
+  for (;;) {
+    let first: { head: (typeof heads)[number]; event: Event } | undefined;
+    for (const head of heads) {
+      if (head.next.done) continue;
+      const one = head.next.value;
+      if (!first || compare(one, first.event) * direction > 0) first = { head, event: one };
+    }
+    if (!first) return;
+    yield first.event;
+    first.head.next = await first.head.events.next();
+  }
+}
+
+async function* walkShard(
+  store: Store,
+  sourceId: string,
+  shard: number,
+  { fromMs, toMs, after, oldestFirst = false, pageItems }: Walk,
+): AsyncGenerator<Event, undefined> {
+  const start = fromMs === undefined ? {} : { from: { receivedAt: keyTime(fromMs) } };
+  const end = toMs === undefined ? {} : { before: { receivedAt: keyTime(toMs) } };
+  let last = after;
+  for (;;) {
+    const range =
+      last === undefined
+        ? { ...start, ...end }
+        : oldestFirst
+          ? { after: last, ...end }
+          : { ...start, before: last };
+    const options = { ...range, newestFirst: !oldestFirst, limit: pageItems };
+    const { items, cursor } = await store.query(eventsOfShard, { sourceId, shard }, options);
+    yield* items;
+    const lastRead = items.at(-1);
+    if (cursor === undefined || lastRead === undefined) return undefined;
+    last = { receivedAt: lastRead.receivedAt, eventId: lastRead.eventId };
+  }
+}
+
+// Clamped to what a key can hold: from 1970 to 2286.
+const keyTime = (ms: number): number => Math.min(Math.max(0, ms), 9_999_999_999_999);
+
+// A page ends when it is full, when there are no more events, or when the search has read enough. The cursor resumes
+// after the last event that was read.
+export async function listEvents(
+  store: Store,
+  sourceId: string,
+  filter: EventFilter,
+  { limit, after }: { limit: number; after?: EventCursor },
+): Promise<EventPage> {
+  const isFiltering = filter.status !== undefined || filter.text !== undefined;
+  const pageItems = isFiltering ? 100 : Math.min(100, limit + 1);
+  const events: Event[] = [];
+  let last: EventCursor | undefined;
+  let searched = 0;
+  let bytes = 0;
+  for await (const one of walkEvents(store, sourceId, { ...filter, after, pageItems })) {
+    if (events.length === limit) return { events, next: last };
+    if (searched >= limits.searchEvents || bytes >= limits.searchBytes) return { events, next: last };
+    if (isFiltering) searched += 1;
+    last = { receivedAt: one.receivedAt, eventId: one.eventId };
+    if (filter.status !== undefined && one.status !== filter.status) continue;
+    if (filter.text !== undefined) {
+      bytes += one.size;
+      if (!(await holdsText(store, one.eventId, filter.text))) continue;
+    }
+    events.push(one);
+  }
+  return { events };
+}
+
+// Ignores case. Bytes that are not UTF-8 are replaced before the comparison.
+async function holdsText(store: Store, eventId: string, text: string): Promise<boolean> {
+  const request = await readRequest(store, eventId);
+  if (!request) return false;
+  const wanted = text.toLowerCase();
+  if (request.headers.some(pair => pair.join(': ').toLowerCase().includes(wanted))) return true;
+  return Buffer.from(request.body).toString('utf8').toLowerCase().includes(wanted);
+}

@@ -1,0 +1,148 @@
+import { failedStep, type WriteStep, write } from '@stak/table';
+import type { Dispatcher } from '../delivery/dispatcher.ts';
+import { keyOf } from '../delivery/queue.ts';
+import { type Written, writeResult } from '../delivery/result.ts';
+import { extendEventItems, extendForAttempt } from '../delivery/retention.ts';
+import type { BaseDeps } from '../deps.ts';
+import { deliverySteps } from '../ingest/write-event.ts';
+import type { Connection } from '../main-table.ts';
+import type { SourceCache } from '../sources/source-cache.ts';
+import {
+  type Delivery,
+  type DeliverySummary,
+  deliveriesOfEvent,
+  delivery,
+  dueShardOf,
+  type Event,
+  event,
+  eventKey,
+  isFinished,
+  statusOf,
+} from '../tables.ts';
+
+export type ReplayDeps = BaseDeps & { sourceCache: SourceCache; dispatcher: Pick<Dispatcher, 'offer'> };
+
+const tries = 10;
+
+// Starts a new run for each connection; the history of earlier runs stays. A run that is not finished is attempted at
+// once instead, so that a replay never turns one delivery into two. Returns the number of deliveries that are due now.
+export async function replayEvent(
+  deps: ReplayDeps,
+  found: Event,
+  connections: readonly Connection[],
+  jobId?: string,
+): Promise<number> {
+  const { store } = deps;
+  let current: Event | undefined = found;
+  for (let round = 0; current; round++) {
+    const plan = await planReplay(deps, current, connections, jobId);
+    if (plan.steps.length === 0) return 0;
+    try {
+      await store.transact(plan.steps, { pattern: 'replay event' });
+      for (const ref of plan.refs) deps.dispatcher.offer(ref);
+      return plan.refs.length;
+    } catch (error) {
+      if (!failedStep(error) || round === tries) throw error;
+      current = await store.get(event, eventKey(found), { consistent: true });
+    }
+  }
+  return 0;
+}
+
+async function planReplay(
+  deps: ReplayDeps,
+  found: Event,
+  connections: readonly Connection[],
+  jobId: string | undefined,
+) {
+  const { store, clock, ids } = deps;
+  const nowMs = clock.now();
+  const expiresAt = extendForAttempt(nowMs, found.expiresAt);
+  const steps: (readonly [string, WriteStep])[] = [];
+  const refs: Delivery[] = [];
+  const changed: Record<string, DeliverySummary> = {};
+  for (const { connectionId, ordered } of connections) {
+    const latest = found.deliveries[connectionId];
+    if (jobId !== undefined && latest?.jobId === jobId) continue; // the same job did it before it was interrupted
+    if (latest && !isFinished(latest.state)) {
+      const sooner = await makeDueStep(store, found, connectionId, latest.run, nowMs);
+      if (sooner) {
+        steps.push([`delivery to ${connectionId}`, sooner.step]);
+        refs.push(sooner.delivery);
+      }
+      continue;
+    }
+    const made: Delivery = {
+      eventId: found.eventId,
+      connectionId,
+      run: latest ? latest.run + 1 : 0,
+      sourceId: found.sourceId,
+      userId: found.userId,
+      receivedAt: found.receivedAt,
+      state: 'pending',
+      attempts: 0,
+      dueIn: dueShardOf(found.eventId),
+      dueAt: nowMs,
+      version: 1,
+      expiresAt,
+      ...(ordered && { queueId: ids.next() }),
+    };
+    changed[connectionId] = { state: 'pending', run: made.run, ...(jobId !== undefined && { jobId }) };
+    steps.push(...deliverySteps(made));
+    refs.push(made);
+  }
+  if (Object.keys(changed).length > 0) {
+    const status = statusOf({ ...found.deliveries, ...changed });
+    const summaries = Object.fromEntries(
+      Object.entries(changed).map(([id, one]) => [`deliveries.${id}`, one]),
+    );
+    if (expiresAt > found.expiresAt) await extendEventItems(deps, found, expiresAt);
+    const change = { set: { status, expiresAt, ...summaries } };
+    steps.push(['event', write.update(event, eventKey(found), change, { ifVersion: found.version })]);
+  }
+  return { steps, refs };
+}
+
+// Due now instead of later. Undefined for a delivery that is leased, held in a backlog, or due already.
+async function makeDueStep(
+  store: BaseDeps['store'],
+  { eventId }: Event,
+  connectionId: string,
+  run: number,
+  nowMs: number,
+): Promise<{ step: WriteStep; delivery: Delivery } | undefined> {
+  const key = { eventId, connectionId, run };
+  const waiting = await store.get(delivery, key, { consistent: true });
+  const shard = dueShardOf(eventId);
+  if (!waiting || waiting.owner || waiting.dueIn !== shard || waiting.dueAt! <= nowMs) return undefined;
+  const change = { set: { dueIn: shard, dueAt: nowMs } };
+  return { step: write.update(delivery, key, change, { ifVersion: waiting.version }), delivery: waiting };
+}
+
+// Cancels unfinished deliveries. An attempt in flight may still reach its destination, but its result is not written.
+export async function cancelEvent(
+  deps: ReplayDeps,
+  { eventId }: Event,
+  connectionIds?: readonly string[],
+): Promise<number> {
+  let cancelled = 0;
+  for await (const one of deps.store.all(deliveriesOfEvent, { eventId })) {
+    if (isFinished(one.state) || (connectionIds && !connectionIds.includes(one.connectionId))) continue;
+    const written = await cancelDelivery(deps, one);
+    if (!written) continue;
+    cancelled += 1;
+    if (written.next) deps.dispatcher.offer(written.next);
+  }
+  return cancelled;
+}
+
+// A worker may claim or postpone it meanwhile. It is cancelled all the same, unless it has finished.
+async function cancelDelivery(deps: ReplayDeps, found: Delivery): Promise<Written | undefined> {
+  let current: Delivery | undefined = found;
+  for (let round = 0; current && !isFinished(current.state) && round <= tries; round++) {
+    const written = await writeResult(deps, current, { state: 'cancelled', error: 'Cancelled' });
+    if (written) return written;
+    current = await deps.store.get(delivery, keyOf(found), { consistent: true });
+  }
+  return undefined;
+}

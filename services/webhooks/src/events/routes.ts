@@ -1,0 +1,298 @@
+import { bindCursors, type CursorCodec, json, pageOf, route, sse } from '@stak/http';
+import type { Attributes } from '@stak/table';
+import { z } from 'zod';
+import { accountEndpoint } from '../account-endpoint.ts';
+import { notFound } from '../errors.ts';
+import {
+  type attemptSchema,
+  type deliverySchema,
+  type EventView,
+  eventDetailSchema,
+  eventListQuery,
+  eventSchema,
+  idSchema,
+  jobSchema,
+  newJobSchema,
+  replayOneSchema,
+} from '../schema.ts';
+import type { SourceCache } from '../sources/source-cache.ts';
+import type { Sources } from '../sources/sources.ts';
+import type { Attempt, Delivery, Event, Job } from '../tables.ts';
+import type { EventDetail, Events } from './events.ts';
+import type { Jobs } from './jobs.ts';
+import type { EventCursor } from './list.ts';
+import { cancelEvent, type ReplayDeps, replayEvent } from './replay.ts';
+import type { Tail } from './tail.ts';
+
+const tags = ['webhooks'];
+const ofSource = z.strictObject({ sourceId: idSchema });
+const params = z.strictObject({ eventId: idSchema });
+const problems = ['webhooks.event_not_found'];
+const ofJob = z.strictObject({ jobId: idSchema });
+const deliveriesSchema = z.strictObject({ deliveries: z.int() });
+
+const routes = {
+  list: route({
+    method: 'get',
+    path: '/v1/sources/{sourceId}/events',
+    operationId: 'webhooks.listEvents',
+    auth: 'account',
+    scope: 'read',
+    summary: 'List the events of a source, newest first',
+    description: 'A search reads a limited number of events. `next_cursor` continues where it stopped.',
+    tags,
+    request: { params: ofSource, query: eventListQuery },
+    responses: { 200: json(pageOf(eventSchema)) },
+    problems: ['webhooks.source_not_found'],
+  }),
+  tail: route({
+    method: 'get',
+    path: '/v1/sources/{sourceId}/tail',
+    operationId: 'webhooks.tailEvents',
+    auth: 'account',
+    scope: 'read',
+    summary: 'Follow the events of a source as they arrive',
+    description:
+      'Server-sent events. `Last-Event-ID` resumes after a broken connection without missing an event.',
+    tags,
+    request: {
+      params: ofSource,
+      query: z.strictObject({ payload: z.enum(['true', 'false']).optional() }),
+    },
+    responses: { 200: { description: 'Events', content: { 'text/event-stream': { schema: z.string() } } } },
+    problems: ['webhooks.source_not_found'],
+  }),
+  read: route({
+    method: 'get',
+    path: '/v1/events/{eventId}',
+    operationId: 'webhooks.readEvent',
+    auth: 'account',
+    scope: 'read',
+    summary: 'Read an event with its deliveries and attempts',
+    tags,
+    request: { params },
+    responses: { 200: json(eventDetailSchema) },
+    problems,
+  }),
+  body: route({
+    method: 'get',
+    path: '/v1/events/{eventId}/body',
+    operationId: 'webhooks.readBody',
+    auth: 'account',
+    scope: 'read',
+    summary: 'Read the body of an event, byte for byte',
+    tags,
+    request: { params },
+    responses: { 200: { description: 'The bytes', content: { '*/*': { schema: z.unknown() } } } },
+    problems,
+  }),
+  replay: route({
+    method: 'post',
+    path: '/v1/events/{eventId}/replay',
+    operationId: 'webhooks.replayEvent',
+    auth: 'account',
+    scope: 'write',
+    idempotent: true,
+    summary: 'Deliver an event again, to all connections or to some of them',
+    tags,
+    request: { params, body: json(replayOneSchema) },
+    responses: { 202: json(deliveriesSchema, 'The number of deliveries that are due now') },
+    problems: [...problems, 'webhooks.connection_not_found'],
+  }),
+  cancel: route({
+    method: 'post',
+    path: '/v1/events/{eventId}/cancel',
+    operationId: 'webhooks.cancelEvent',
+    auth: 'account',
+    scope: 'write',
+    summary: 'Cancel the unfinished deliveries of an event',
+    tags,
+    request: { params, body: json(replayOneSchema) },
+    responses: { 200: json(deliveriesSchema, 'The number of deliveries that were cancelled') },
+    problems,
+  }),
+  createJob: route({
+    method: 'post',
+    path: '/v1/sources/{sourceId}/jobs',
+    operationId: 'webhooks.createJob',
+    auth: 'account',
+    scope: 'write',
+    idempotent: true,
+    summary: 'Replay or cancel many events: by id, or all within a time range and status',
+    tags,
+    request: { params: ofSource, body: json(newJobSchema) },
+    responses: { 202: json(jobSchema, 'The new job') },
+    problems: ['webhooks.source_not_found', 'webhooks.connection_not_found', 'webhooks.too_many_jobs'],
+  }),
+  listJobs: route({
+    method: 'get',
+    path: '/v1/webhook-jobs',
+    operationId: 'webhooks.listJobs',
+    auth: 'account',
+    scope: 'read',
+    summary: 'List your replay and cancellation jobs',
+    tags,
+    responses: { 200: json(pageOf(jobSchema)) },
+  }),
+  readJob: route({
+    method: 'get',
+    path: '/v1/webhook-jobs/{jobId}',
+    operationId: 'webhooks.readJob',
+    auth: 'account',
+    scope: 'read',
+    summary: 'Read the progress of a job',
+    tags,
+    request: { params: ofJob },
+    responses: { 200: json(jobSchema) },
+    problems: ['webhooks.job_not_found'],
+  }),
+  cancelJob: route({
+    method: 'post',
+    path: '/v1/webhook-jobs/{jobId}/cancel',
+    operationId: 'webhooks.cancelJob',
+    auth: 'account',
+    scope: 'write',
+    summary: 'Stop a job. What it has already done is not undone',
+    tags,
+    request: { params: ofJob },
+    responses: { 200: json(jobSchema) },
+    problems: ['webhooks.job_not_found'],
+  }),
+};
+
+// Stored items without their leases and versions.
+
+export const showEvent = (event: Event): EventView => ({
+  eventId: event.eventId,
+  sourceId: event.sourceId,
+  status: event.status,
+  method: event.method,
+  query: event.query,
+  contentType: event.contentType,
+  sourceIp: event.sourceIp,
+  size: event.size,
+  dedupeId: event.dedupeId,
+  rejection: event.rejection,
+  receivedAt: event.receivedAt,
+  processedAt: event.processedAt,
+  deliveredAt: event.deliveredAt,
+  expiresAt: event.expiresAt,
+});
+
+const showDelivery = (one: Delivery): z.infer<typeof deliverySchema> => ({
+  connectionId: one.connectionId,
+  run: one.run,
+  state: one.state,
+  isHeld: one.dueIn === one.connectionId,
+  attempts: one.attempts,
+  // While it is leased, its due time is the end of the lease.
+  nextAttemptAt: one.owner || one.dueIn === one.connectionId ? undefined : one.dueAt,
+  statusCode: one.statusCode,
+  error: one.state === 'delivered' ? undefined : one.error, // older versions kept it
+  finishedAt: one.finishedAt,
+});
+
+const showAttempt = ({ eventId: _, expiresAt: _expiry, ...one }: Attempt): z.infer<typeof attemptSchema> =>
+  one;
+
+const showDetail = (detail: EventDetail): z.infer<typeof eventDetailSchema> => ({
+  ...showEvent(detail.event),
+  headers: detail.headers.map(([name, value]) => [name, value]),
+  deliveries: detail.deliveries.map(showDelivery),
+  attempts: detail.attempts.map(showAttempt),
+});
+
+const showJob = (job: Job): z.infer<typeof jobSchema> => ({
+  jobId: job.jobId,
+  sourceId: job.sourceId,
+  action: job.action === 'cancel' ? 'cancel' : 'replay',
+  state: job.state,
+  matched: job.matched,
+  deliveries: job.deliveries,
+  createdAt: job.createdAt,
+  finishedAt: job.finishedAt,
+});
+
+const msOf = (moment: string | undefined): number | undefined =>
+  moment === undefined ? undefined : Date.parse(moment);
+
+export function createEventRoutes(deps: {
+  cursors: CursorCodec<Attributes>;
+  sourceCache: SourceCache;
+  sources: Sources;
+  events: Events;
+  tail: Tail;
+  jobs: Jobs;
+  replay: ReplayDeps;
+}) {
+  const { sourceCache, sources, events, tail, jobs } = deps;
+
+  return [
+    accountEndpoint(routes.list, async (c, userId) => {
+      const { sourceId } = c.req.valid('param');
+      await sources.owned(sourceId, userId);
+      const { limit, cursor, status, q, from, to } = c.req.valid('query');
+      const cursors = bindCursors(c, deps.cursors as CursorCodec<EventCursor>);
+      const filter = { status, text: q, fromMs: msOf(from), toMs: msOf(to) };
+      const page = await events.listBySource(sourceId, { ...filter, limit, after: cursors.open(cursor) });
+      return c.json({ data: page.events.map(showEvent), next_cursor: cursors.seal(page.next) }, 200);
+    }),
+    accountEndpoint(routes.tail, async (c, userId) => {
+      const { sourceId } = c.req.valid('param');
+      const enter = () => sources.owned(sourceId, userId);
+      await enter();
+      const options = { payload: c.req.valid('query').payload === 'true', show: showEvent };
+      return sse(c, {
+        enter,
+        subscribe: (afterId, sink) => tail.follow(sourceId, afterId, options, sink),
+      }) as never;
+    }),
+    accountEndpoint(routes.read, async (c, userId) => {
+      const found = await events.owned(c.req.valid('param').eventId, userId);
+      return c.json(showDetail(await events.detail(found)), 200);
+    }),
+    accountEndpoint(routes.body, async (c, userId) => {
+      const found = await events.owned(c.req.valid('param').eventId, userId);
+      const request = await events.request(found.eventId);
+      if (!request) throw notFound('event');
+      // Never with its own content type: a stranger chose the bytes, and this is our origin.
+      const headers = {
+        'Content-Type': 'application/octet-stream',
+        'Content-Disposition': `attachment; filename="${found.eventId}"`,
+      };
+      return c.body(new Uint8Array(request.body).buffer, 200, headers) as never;
+    }),
+    accountEndpoint(routes.replay, async (c, userId) => {
+      const found = await events.owned(c.req.valid('param').eventId, userId);
+      const { connectionIds } = c.req.valid('json');
+      const known = (await sourceCache.getFresh(found.sourceId))?.connections ?? [];
+      if (connectionIds?.some(id => !known.some(one => one.connectionId === id)))
+        throw notFound('connection');
+      const chosen = known.filter(one => !connectionIds || connectionIds.includes(one.connectionId));
+      return c.json({ deliveries: await replayEvent(deps.replay, found, chosen) }, 202);
+    }),
+    accountEndpoint(routes.cancel, async (c, userId) => {
+      const found = await events.owned(c.req.valid('param').eventId, userId);
+      const { connectionIds } = c.req.valid('json');
+      return c.json({ deliveries: await cancelEvent(deps.replay, found, connectionIds) }, 200);
+    }),
+    accountEndpoint(routes.createJob, async (c, userId) => {
+      const { sourceId } = c.req.valid('param');
+      await sources.owned(sourceId, userId);
+      const { from, to, ...given } = c.req.valid('json');
+      const made = await jobs.create({ ...given, userId, sourceId, from: msOf(from), to: msOf(to) });
+      c.header('Location', `/v1/webhook-jobs/${made.jobId}`);
+      return c.json(showJob(made), 202);
+    }),
+    accountEndpoint(routes.listJobs, async (c, userId) => {
+      const found = await jobs.list(userId);
+      return c.json({ data: found.map(showJob), next_cursor: null }, 200);
+    }),
+    accountEndpoint(routes.readJob, async (c, userId) =>
+      c.json(showJob(await jobs.get(c.req.valid('param').jobId, userId)), 200),
+    ),
+    accountEndpoint(routes.cancelJob, async (c, userId) =>
+      c.json(showJob(await jobs.cancel(c.req.valid('param').jobId, userId)), 200),
+    ),
+  ] as const;
+}

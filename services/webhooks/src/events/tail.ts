@@ -1,0 +1,87 @@
+import type { EventSink } from '@stak/http';
+import { createBell, timeOf } from '@stak/kit';
+import { type Following, type Subscription, subscribe } from '@stak/streams';
+import type { Store } from '@stak/table';
+import type { BaseDeps } from '../deps.ts';
+import * as limits from '../limits.ts';
+import type { EventView } from '../schema.ts';
+import { type Event, event, ferryhookEvents } from '../tables.ts';
+import { walkEvents } from './list.ts';
+import { readRequest } from './payload.ts';
+
+export type Tail = {
+  // Called for every event that this process stores. Events of other processes come through the table's stream, or are
+  // found by polling.
+  notify(sourceId: string): void;
+  following: Following;
+  follow(sourceId: string, afterId: string | undefined, options: TailOptions, sink: EventSink): Promise<void>;
+};
+export type TailOptions = { payload: boolean; show(event: Event): EventView };
+
+// Sends new events of a source to live views. A write may become visible a little after its own timestamp, so the last
+// seconds are read again each time, and sent again after a reconnection: each event at least once, with the same id.
+export function createTail({ store, clock }: BaseDeps): Tail {
+  const followers = new Map<string, Set<() => void>>();
+  const wanted = createBell(clock);
+  const notify = (sourceId: string) => {
+    for (const wake of followers.get(sourceId) ?? []) wake();
+  };
+
+  return {
+    notify,
+    following: {
+      subscription: subscribe({
+        name: 'webhooks-live',
+        table: ferryhookEvents,
+        entities: [event],
+        handle(change) {
+          if (change.kind === 'insert') notify(change.new.sourceId);
+        },
+      }) as unknown as Subscription,
+      isWanted: () => followers.size > 0,
+      wanted,
+      lookAgain() {
+        for (const sourceId of followers.keys()) notify(sourceId);
+      },
+    },
+    async follow(sourceId, afterId, options, sink) {
+      const bell = createBell(clock);
+      const own = followers.get(sourceId) ?? new Set();
+      followers.set(sourceId, own.add(bell.ring));
+      wanted.ring();
+      let fromMs = clock.now();
+      if (afterId !== undefined) fromMs = Math.min(fromMs, timeOf(afterId) ?? fromMs) - limits.tailOverlapMs;
+      const sent = new Map<string, number>(); // among those that are read again
+      try {
+        while (!sink.signal.aborted) {
+          const settledMs = clock.now() - limits.tailOverlapMs;
+          const walk = { fromMs, oldestFirst: true, pageItems: limits.tailItems };
+          for await (const one of walkEvents(store, sourceId, walk)) {
+            if (sent.has(one.eventId)) continue;
+            await sink.ready();
+            if (sink.signal.aborted) return;
+            sink.send({ id: one.eventId, event: 'event', data: await describe(store, one, options) });
+            if (one.receivedAt >= settledMs) sent.set(one.eventId, one.receivedAt);
+          }
+          fromMs = Math.max(fromMs, settledMs);
+          for (const [eventId, receivedAt] of sent) if (receivedAt < fromMs) sent.delete(eventId);
+          await bell.wait(limits.tailPollMs, sink.signal);
+        }
+      } finally {
+        own.delete(bell.ring);
+        if (own.size === 0) followers.delete(sourceId);
+      }
+    },
+  };
+}
+
+async function describe(store: Store, one: Event, { payload, show }: TailOptions): Promise<object> {
+  const shown = show(one);
+  if (!payload) return shown;
+  const request = await readRequest(store, one.eventId);
+  return {
+    ...shown,
+    headers: request?.headers ?? [],
+    body: request ? Buffer.from(request.body).toString('base64') : '',
+  };
+}

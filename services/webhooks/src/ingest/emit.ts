@@ -1,0 +1,52 @@
+import { webhookErrors } from '../errors.ts';
+import type { HookRequest } from '../filters/request-view.ts';
+import type { SourceCache } from '../sources/source-cache.ts';
+import { isoTime } from '../tables.ts';
+import { type AcceptDeps, acceptEvent } from './ingest.ts';
+
+// Something that happened in Stak.
+export type StakEvent = {
+  type: string; // like `task.reminder`
+  id: string; // unique within its type; emitting it again has no effect
+  at: number; // in milliseconds
+  data: object;
+};
+
+// Stores an event in every source of the account with the provider `stak`. It can be repeated: a source that has the
+// event already keeps it as it is.
+export type Emit = (accountId: string, event: StakEvent) => Promise<void>;
+
+// Errors that a retry would not change: the account has chosen so, or has reached a limit.
+const permanent = new Set<string>([
+  'webhooks.source_paused',
+  'webhooks.quota_exceeded',
+  'webhooks.storage_limit_reached',
+  'webhooks.body_too_large',
+]);
+
+export const createEmit =
+  (deps: AcceptDeps & { sourceCache: SourceCache }): Emit =>
+  async (accountId, event) => {
+    const refusals = new Set<string>();
+    const received = { request: requestOf(event), dedupeId: `${event.type}:${event.id}` };
+    for (const { source, connections } of await deps.sourceCache.listStakSources(accountId)) {
+      try {
+        await acceptEvent(deps, { ...received, source }, connections);
+      } catch (error) {
+        if (!webhookErrors.includes(error) || !permanent.has(error.code)) throw error;
+        refusals.add(error.code);
+      }
+    }
+    if (refusals.size > 0) {
+      const { type, id } = event;
+      deps.log.info({ account_id: accountId, type, id, refusals: [...refusals] }, 'an event was not taken');
+    }
+  };
+
+// In the format of Standard Webhooks, as if a provider had sent it.
+const requestOf = ({ type, at, data }: StakEvent): HookRequest => ({
+  method: 'POST',
+  headers: [['content-type', 'application/json']],
+  query: '',
+  body: new TextEncoder().encode(JSON.stringify({ type, timestamp: isoTime(at), data })),
+});

@@ -1,0 +1,212 @@
+import { failedStep, type WriteStep, write } from '@stak/table';
+import type { Backlogs } from '../delivery/backlog.ts';
+import type { Dispatcher, Placement } from '../delivery/dispatcher.ts';
+import { extendWhileHeld } from '../delivery/retention.ts';
+import type { BaseDeps } from '../deps.ts';
+import type { HeaderPair, HookRequest } from '../filters/request-view.ts';
+import * as limits from '../limits.ts';
+import type { Connection, Source } from '../main-table.ts';
+import {
+  type Delivery,
+  type DeliverySummary,
+  dedupe,
+  delivery,
+  dueShardOf,
+  type EventStatus,
+  event,
+  eventShardOf,
+  inSeconds,
+  orderEntry,
+  payload,
+  statusOf,
+} from '../tables.ts';
+
+export type NewEvent = {
+  request: HookRequest & { sourceIp?: string };
+  source: Source;
+  dedupeId?: string;
+  rejection?: string;
+  retentionSeconds: number;
+};
+
+export type Receipt = {
+  eventId: string;
+  status: EventStatus;
+  receivedAt: number;
+  isDuplicate: boolean;
+  isHeld: boolean;
+};
+
+export type WriteDeps = BaseDeps & {
+  dispatcher: Pick<Dispatcher, 'place' | 'offer'>;
+  backlogs: Pick<Backlogs, 'ensureScheduled'>;
+};
+type Step = readonly [name: string, step: WriteStep];
+type Planned = { connection: Connection; delivery: Delivery; placement: Placement };
+type Stamp = { eventId: string; receivedAt: number; expiresAt: number };
+
+// One transaction: the event, its payload, its provider's id, and a delivery for every connection. Nothing is enqueued
+// afterwards: a delivery is in the queue the moment it exists.
+export async function writeEvent(
+  deps: WriteDeps,
+  received: NewEvent,
+  connections: readonly Connection[],
+): Promise<Receipt> {
+  const { source, rejection } = received;
+  const receivedAt = deps.clock.now();
+  const isHeld = source.status === 'paused';
+  const placements = rejection ? [] : connections.map(one => placementOf(deps, one, isHeld));
+  const expiry = inSeconds(receivedAt) + received.retentionSeconds;
+  const isWaiting = placements.some(({ how }) => how === 'backlog');
+  const expiresAt = isWaiting ? extendWhileHeld(receivedAt, expiry) : expiry;
+  const stamp = { eventId: deps.ids.next('evt'), receivedAt, expiresAt };
+  const planned = placements.map((placement, i) => planDelivery(deps, connections[i]!, placement, stamp));
+  if (planned.length === 1) planned[0]!.delivery.eventVersion = 1;
+  const deliveries = Object.fromEntries(
+    planned.map(one => [one.connection.connectionId, { state: 'pending' as const, run: 0 }]),
+  );
+  const status = rejection ? 'rejected' : statusOf(deliveries);
+  try {
+    await scheduleBacklogs(deps, planned, isHeld);
+    await deps.store.transact(
+      [
+        ...dedupeSteps(received, stamp),
+        ['event', eventStep(received, stamp, status, deliveries)],
+        ...payloadSteps(received, stamp),
+        ...planned.flatMap(one => deliverySteps(one.delivery)),
+      ],
+      { pattern: 'ingest' },
+    );
+  } catch (error) {
+    for (const { placement } of planned) if (placement.how === 'leased') placement.cancel();
+    const first = firstEventId(error);
+    if (first === undefined) throw error;
+    return { eventId: first, status, receivedAt, isDuplicate: true, isHeld };
+  }
+  for (const { placement, delivery } of planned) {
+    if (placement.how === 'leased') placement.start(delivery, received.request);
+    else if (placement.how === 'due') deps.dispatcher.offer(delivery);
+  }
+  return { eventId: stamp.eventId, status, receivedAt, isDuplicate: false, isHeld };
+}
+
+const placementOf = ({ dispatcher }: WriteDeps, connection: Connection, isHeld: boolean): Placement =>
+  isHeld || connection.status !== 'active' ? { how: 'backlog' } : dispatcher.place(connection);
+
+function planDelivery(
+  { ids, clock }: WriteDeps,
+  connection: Connection,
+  placement: Placement,
+  stamp: Stamp,
+): Planned {
+  const { connectionId, sourceId, userId, ordered } = connection;
+  const { eventId, receivedAt, expiresAt } = stamp;
+  const made: Delivery = {
+    eventId,
+    receivedAt,
+    expiresAt,
+    connectionId,
+    run: 0,
+    sourceId,
+    userId,
+    state: 'pending',
+    attempts: 0,
+    dueIn: placement.how === 'backlog' ? connectionId : dueShardOf(eventId),
+    dueAt: receivedAt,
+    version: 1,
+  };
+  if (ordered) made.queueId = ids.next();
+  if (placement.how === 'leased') {
+    made.owner = placement.owner;
+    made.dueAt = clock.now() + limits.leaseMs;
+  }
+  return { connection, delivery: made, placement };
+}
+
+// The backlog of a paused source or connection is scheduled when it is resumed.
+async function scheduleBacklogs(
+  { backlogs }: WriteDeps,
+  planned: readonly Planned[],
+  isHeld: boolean,
+): Promise<void> {
+  if (isHeld) return;
+  for (const { placement, connection } of planned)
+    if (placement.how === 'backlog' && connection.status === 'active')
+      await backlogs.ensureScheduled(connection);
+}
+
+// The event that has this provider id already.
+function firstEventId(error: unknown): string | undefined {
+  const failure = failedStep(error);
+  if (failure?.step !== 'provider id') return undefined;
+  return (failure.current as { eventId?: string } | undefined)?.eventId;
+}
+
+const eventStep = (
+  { source, request, dedupeId, rejection }: NewEvent,
+  { eventId, receivedAt, expiresAt }: Stamp,
+  status: EventStatus,
+  deliveries: Record<string, DeliverySummary>,
+): WriteStep =>
+  write.put(event, {
+    eventId,
+    receivedAt,
+    expiresAt,
+    sourceId: source.sourceId,
+    shard: eventShardOf(eventId),
+    userId: source.userId,
+    status,
+    method: request.method,
+    query: request.query || undefined,
+    contentType: contentTypeOf(request.headers),
+    sourceIp: request.sourceIp,
+    size: request.body.length,
+    dedupeId,
+    rejection,
+    deliveries,
+  });
+
+// A new delivery, and its order entry if the connection is ordered.
+export function deliverySteps(made: Delivery): Step[] {
+  const { connectionId, eventId, run, queueId, expiresAt } = made;
+  const steps: Step[] = [[`delivery to ${connectionId}`, write.put(delivery, made, { ifAbsent: true })]];
+  if (queueId !== undefined)
+    steps.push([
+      `order entry of ${connectionId}`,
+      write.put(orderEntry, { connectionId, queueId, eventId, run, expiresAt }),
+    ]);
+  return steps;
+}
+
+function dedupeSteps({ source, dedupeId }: NewEvent, { eventId, receivedAt }: Stamp): Step[] {
+  if (dedupeId === undefined) return [];
+  const expiresAt = inSeconds(receivedAt) + limits.dedupeS;
+  const item = { sourceId: source.sourceId, dedupeId, eventId, expiresAt };
+  return [['provider id', write.put(dedupe, item, { ifAbsent: true })]];
+}
+
+function payloadSteps({ source, request }: NewEvent, { eventId, receivedAt, expiresAt }: Stamp): Step[] {
+  const { method, query, headers, body } = request;
+  const parts = Math.max(1, Math.ceil(body.length / limits.bodyPartBytes));
+  return Array.from({ length: parts }, (_, part) => {
+    const start = part * limits.bodyPartBytes;
+    const bytes = parts === 1 ? body : body.slice(start, start + limits.bodyPartBytes);
+    const isFirst = part === 0;
+    const item = {
+      eventId,
+      receivedAt,
+      expiresAt,
+      sourceId: source.sourceId,
+      part,
+      parts,
+      method: isFirst ? method : undefined,
+      query: (isFirst && query) || undefined,
+      headers: isFirst ? JSON.stringify(headers) : undefined,
+      body: bytes.length > 0 ? bytes : undefined,
+    };
+    return [`payload ${part}`, write.put(payload, item)] as const;
+  });
+}
+
+const contentTypeOf = (headers: readonly HeaderPair[]): string | undefined =>
+  headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];

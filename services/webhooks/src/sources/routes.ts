@@ -1,0 +1,182 @@
+import { empty, etagOf, expectedVersion, json, pageOf, route } from '@stak/http';
+import type { Store } from '@stak/table';
+import { z } from 'zod';
+import { accountEndpoint } from '../account-endpoint.ts';
+import { type Totals, totalsOf } from '../analytics/analytics.ts';
+import type { Source } from '../main-table.ts';
+import {
+  idSchema,
+  newSourceSchema,
+  type SourceView,
+  sourceChangeSchema,
+  sourceSchema,
+  sourceWithSecretSchema,
+} from '../schema.ts';
+import { readSigningAlgorithm } from '../signatures/schema.ts';
+import { isoTime } from '../tables.ts';
+import { isFromOutside } from './source-cache.ts';
+import type { Sources } from './sources.ts';
+
+const tags = ['webhooks'];
+const params = z.strictObject({ sourceId: idSchema });
+const problems = ['webhooks.source_not_found'];
+
+const routes = {
+  create: route({
+    method: 'post',
+    path: '/v1/sources',
+    operationId: 'webhooks.createSource',
+    auth: 'account',
+    scope: 'write',
+    idempotent: true,
+    summary: 'Create a source: an address that receives webhooks',
+    description:
+      'A source with the provider `stak` has no address: it receives the events of Stak itself, such as task reminders. Settings for signatures and sender ids are refused for it. With an `alertUrl`, the response holds the secret that signs alerts. It is not shown again.',
+    tags,
+    request: { body: json(newSourceSchema) },
+    responses: { 201: json(sourceWithSecretSchema, 'The new source') },
+    problems: ['webhooks.too_many_sources', 'webhooks.destination_refused', 'webhooks.field_refused'],
+  }),
+  list: route({
+    method: 'get',
+    path: '/v1/sources',
+    operationId: 'webhooks.listSources',
+    auth: 'account',
+    scope: 'read',
+    summary: 'List your sources',
+    tags,
+    responses: { 200: json(pageOf(sourceSchema)) },
+  }),
+  read: route({
+    method: 'get',
+    path: '/v1/sources/{sourceId}',
+    operationId: 'webhooks.readSource',
+    auth: 'account',
+    scope: 'read',
+    summary: 'Read a source',
+    tags,
+    request: { params },
+    responses: { 200: json(sourceSchema) },
+    problems,
+  }),
+  edit: route({
+    method: 'patch',
+    path: '/v1/sources/{sourceId}',
+    operationId: 'webhooks.editSource',
+    auth: 'account',
+    scope: 'write',
+    conditional: 'optional',
+    summary: 'Edit, pause or resume a source',
+    description:
+      'The secret that a new `signingSecret` replaces stays valid for 24 hours. Setting an `alertUrl` for the first time creates the secret that signs alerts; removing the URL deletes it.',
+    tags,
+    request: { params, body: json(sourceChangeSchema) },
+    responses: { 200: json(sourceWithSecretSchema) },
+    problems: [...problems, 'webhooks.destination_refused', 'webhooks.field_refused'],
+  }),
+  rotateAlertSecret: route({
+    method: 'post',
+    path: '/v1/sources/{sourceId}/rotate-alert-secret',
+    operationId: 'webhooks.rotateAlertSecret',
+    auth: 'account',
+    scope: 'write',
+    idempotent: true,
+    summary: 'Replace the secret that signs alerts',
+    description: 'For 24 hours, alerts are signed with both secrets.',
+    tags,
+    request: { params },
+    responses: { 200: json(sourceWithSecretSchema) },
+    problems,
+  }),
+  remove: route({
+    method: 'delete',
+    path: '/v1/sources/{sourceId}',
+    operationId: 'webhooks.deleteSource',
+    auth: 'account',
+    scope: 'write',
+    conditional: 'optional',
+    summary: 'Delete a source. Its events stay readable until they expire',
+    tags,
+    request: { params },
+    responses: { 204: empty() },
+    problems,
+  }),
+};
+
+const noTotals: Totals = { count: 0, failures: 0 };
+
+// A source without its secrets.
+const showSource = (source: Source, publicUrl: string, totals: Totals = noTotals): SourceView => ({
+  sourceId: source.sourceId,
+  name: source.name,
+  provider: source.provider,
+  status: source.status,
+  signatures: source.signatures,
+  hasSigningSecret: source.signingSecret !== undefined,
+  signingAlgorithm: readSigningAlgorithm(source.signingAlgorithm),
+  toleranceS: source.toleranceS,
+  dedupeHeader: source.dedupeHeader,
+  whilePaused: source.whilePaused,
+  alertUrl: source.alertUrl,
+  ingestUrl: isFromOutside(source) ? `${publicUrl}/in/${source.sourceId}` : undefined,
+  eventCount: totals.count,
+  lastEventAt: totals.lastAt === undefined ? undefined : isoTime(totals.lastAt),
+  createdAt: source.createdAt,
+  updatedAt: source.updatedAt,
+});
+
+export const ifVersionOf = (version: string | undefined): { ifVersion?: number } =>
+  version === undefined ? {} : { ifVersion: Number(version) };
+
+export function createSourceRoutes({
+  store,
+  sources,
+  publicUrl,
+}: {
+  store: Store;
+  sources: Sources;
+  publicUrl: string;
+}) {
+  return [
+    accountEndpoint(routes.create, async (c, userId) => {
+      const made = await sources.create({ ...c.req.valid('json'), userId });
+      c.header('Location', `/v1/sources/${made.sourceId}`);
+      c.header('ETag', etagOf(made.version));
+      return c.json({ ...showSource(made, publicUrl), alertSecret: made.newAlertSecret }, 201);
+    }),
+    accountEndpoint(routes.list, async (c, userId) => {
+      const [found, totals] = await Promise.all([sources.listByUser(userId), totalsOf(store, userId)]);
+      const data = found.map(one => showSource(one, publicUrl, totals.get(one.sourceId)));
+      return c.json({ data, next_cursor: null }, 200);
+    }),
+    accountEndpoint(routes.read, async (c, userId) => {
+      const { sourceId } = c.req.valid('param');
+      const found = await sources.owned(sourceId, userId);
+      const totals = await totalsOf(store, userId, sourceId);
+      c.header('ETag', etagOf(found.version));
+      return c.json(showSource(found, publicUrl, totals.get(sourceId)), 200);
+    }),
+    accountEndpoint(routes.edit, async (c, userId) => {
+      const { sourceId } = c.req.valid('param');
+      const guard = ifVersionOf(expectedVersion(c));
+      const edited = await sources.update(sourceId, userId, c.req.valid('json'), guard);
+      const totals = await totalsOf(store, userId, sourceId);
+      c.header('ETag', etagOf(edited.version));
+      const shown = showSource(edited, publicUrl, totals.get(sourceId));
+      return c.json({ ...shown, alertSecret: edited.newAlertSecret }, 200);
+    }),
+    accountEndpoint(routes.rotateAlertSecret, async (c, userId) => {
+      const { sourceId } = c.req.valid('param');
+      const edited = await sources.rotateAlertSecret(sourceId, userId);
+      const totals = await totalsOf(store, userId, sourceId);
+      c.header('ETag', etagOf(edited.version));
+      const shown = showSource(edited, publicUrl, totals.get(sourceId));
+      return c.json({ ...shown, alertSecret: edited.newAlertSecret }, 200);
+    }),
+    accountEndpoint(routes.remove, async (c, userId) => {
+      const guard = ifVersionOf(expectedVersion(c));
+      await sources.delete(c.req.valid('param').sourceId, userId, guard);
+      return c.body(null, 204);
+    }),
+  ] as const;
+}

@@ -1,0 +1,138 @@
+import { ferryhookMain } from '@stak/accounts';
+import { type Clock, createBell, createRecentMap } from '@stak/kit';
+import { type Following, type Subscription, subscribe } from '@stak/streams';
+import type { Store } from '@stak/table';
+import * as limits from '../limits.ts';
+import {
+  type Connection,
+  connection,
+  connectionsOfSource,
+  type Source,
+  source,
+  sourceById,
+  sourcesOfUser,
+} from '../main-table.ts';
+import type { Provider } from '../signatures/signing.ts';
+
+export type SourceWithConnections = { source: Source; connections: readonly Connection[] };
+
+// A source whose sender is not Stak itself.
+export type OutsideSource = Source & { provider: Provider };
+export const isFromOutside = (one: Source): one is OutsideSource => one.provider !== 'stak';
+
+export type SourceCache = {
+  // A source and its connections, without deleted ones, at most a second old. With the owner's id the lookup needs no
+  // index, which may be late.
+  get(sourceId: string, userId?: string): Promise<SourceWithConnections | undefined>;
+  // Reads the table.
+  getFresh(sourceId: string, userId?: string): Promise<SourceWithConnections | undefined>;
+  // The user's sources with the provider `stak`, at most a second old.
+  listStakSources(userId: string): Promise<readonly SourceWithConnections[]>;
+  // Called after a write to a source or its connections, so that this process sees the change at once.
+  invalidate(sourceId: string): void;
+  invalidateList(userId: string): void;
+};
+
+export function createSourceCache({ store, clock }: { store: Store; clock: Clock }): SourceCache {
+  const sources = createTimedCache<SourceWithConnections | undefined>(clock);
+  const lists = createTimedCache<readonly string[]>(clock);
+  const owners = createRecentMap<string, string>(limits.sourceCacheEntries); // a source never changes its owner
+
+  const load = async (sourceId: string, owner?: string): Promise<SourceWithConnections | undefined> => {
+    const userId = owner ?? owners.get(sourceId) ?? (await findOwner(store, sourceId));
+    if (userId === undefined) return undefined;
+    owners.set(sourceId, userId);
+    const found = await store.get(source, { userId, sourceId }, { consistent: true });
+    if (!found || found.status === 'deleted') return undefined;
+    const connections: Connection[] = [];
+    for await (const one of store.all(connectionsOfSource, { sourceId }))
+      if (one.status !== 'deleted') connections.push(one);
+    return { source: found, connections };
+  };
+
+  const getFresh = (sourceId: string, userId?: string) => sources.set(sourceId, load(sourceId, userId));
+  // An event of a source without connections is never delivered. So before that, the source is read again, in case
+  // another process has just created the first connection.
+  const get = async (sourceId: string, userId?: string) => {
+    const known = await sources.get(sourceId);
+    return known && known.connections.length > 0 ? known : getTogether(sourceId, userId);
+  };
+
+  // Requests that arrive before a read has started share it: it is recent enough for all of them.
+  const reads = new Map<string, Promise<SourceWithConnections | undefined>>();
+  const getTogether = (sourceId: string, userId?: string) => {
+    const known = reads.get(sourceId);
+    if (known) return known;
+    const read = new Promise(setImmediate).then(() => {
+      reads.delete(sourceId);
+      return getFresh(sourceId, userId);
+    });
+    reads.set(sourceId, read);
+    return read;
+  };
+
+  const loadStakSources = async (userId: string): Promise<readonly string[]> => {
+    const found: string[] = [];
+    for await (const one of store.all(sourcesOfUser, { userId }))
+      if (one.status !== 'deleted' && !isFromOutside(one)) found.push(one.sourceId);
+    return found;
+  };
+
+  return {
+    get,
+    getFresh,
+    async listStakSources(userId) {
+      const listed = await (lists.get(userId) ?? lists.set(userId, loadStakSources(userId)));
+      const found = await Promise.all(listed.map(sourceId => get(sourceId, userId)));
+      return found.filter(one => one !== undefined);
+    },
+    invalidate: sources.delete,
+    invalidateList: lists.delete,
+  };
+}
+
+// Invalidates what other processes have changed, as soon as the table's stream tells of it.
+export const sourceCacheInvalidation = (cache: SourceCache, clock: Clock): Following => ({
+  subscription: subscribe({
+    name: 'webhooks-config',
+    table: ferryhookMain,
+    entities: [source, connection],
+    handle(change) {
+      const item = change.new ?? change.old;
+      cache.invalidate(item.sourceId);
+      if (change.entity === 'source') cache.invalidateList(item.userId);
+    },
+  }) as unknown as Subscription,
+  isWanted: () => true,
+  wanted: createBell(clock),
+  lookAgain() {}, // nothing is cached for longer than a second
+  isForWoken: true,
+});
+
+// Holds a value for a second. One that fails to load is not cached.
+function createTimedCache<V>(clock: Clock) {
+  const entries = createRecentMap<string, { loading: Promise<V>; untilMs: number }>(
+    limits.sourceCacheEntries,
+  );
+  return {
+    get(key: string): Promise<V> | undefined {
+      const entry = entries.get(key);
+      return entry && entry.untilMs > clock.now() ? entry.loading : undefined;
+    },
+    set(key: string, loading: Promise<V>): Promise<V> {
+      const entry = { loading, untilMs: clock.now() + limits.sourceCacheMs };
+      entries.set(key, entry);
+      loading.catch(() => {
+        if (entries.get(key) === entry) entries.delete(key);
+      });
+      return loading;
+    },
+    delete: (key: string): void => entries.delete(key),
+  };
+}
+
+// The index may learn of a source late, but it is never wrong about its owner.
+export async function findOwner(store: Store, sourceId: string): Promise<string | undefined> {
+  const { items } = await store.query(sourceById, { sourceId }, { limit: 1 });
+  return items[0]?.userId;
+}

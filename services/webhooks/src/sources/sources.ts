@@ -1,0 +1,217 @@
+import { versionMismatch } from '@stak/http';
+import { type Change, failedStep, is, type WriteStep, write } from '@stak/table';
+import { scheduleBacklog } from '../delivery/backlog.ts';
+import type { BaseDeps } from '../deps.ts';
+import { notFound, webhookErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { connection, type Source, source, sourceById, sourcesOfUser } from '../main-table.ts';
+import { type NewSource, newSourceSchema, type SourceChange } from '../schema.ts';
+import { writeSigningAlgorithm } from '../signatures/schema.ts';
+import { type Secrets, sourceSecretContext } from '../signatures/secrets.ts';
+import { createSigningSecret } from '../signatures/signing.ts';
+import { inSeconds, isoTime } from '../tables.ts';
+import type { SourceCache } from './source-cache.ts';
+
+// A new secret is returned to the caller once, and never shown again.
+type WithSecret = Source & { newAlertSecret?: string };
+
+export type Sources = {
+  create(input: NewSource & { userId: string }): Promise<WithSecret>;
+  getById(sourceId: string): Promise<Source | null>;
+  listByUser(userId: string): Promise<Source[]>;
+  update(
+    sourceId: string,
+    userId: string,
+    updates: SourceChange,
+    options?: { ifVersion?: number },
+  ): Promise<WithSecret>;
+  rotateAlertSecret(sourceId: string, userId: string): Promise<WithSecret>;
+  delete(sourceId: string, userId: string, options?: { ifVersion?: number }): Promise<void>;
+  // The user's own source. One of another user is answered like one that does not exist.
+  owned(sourceId: string, userId: string): Promise<Source>;
+};
+
+export function createSources(
+  deps: BaseDeps & { secrets: Secrets; sourceCache: SourceCache; refuseUrl(url: string): void },
+): Sources {
+  const { store, clock, ids, secrets, sourceCache } = deps;
+
+  const owned = async (sourceId: string, userId: string): Promise<Source> => {
+    const found = await store.get(source, { userId, sourceId }, { consistent: true });
+    if (!found || found.status === 'deleted') throw notFound('source');
+    return found;
+  };
+
+  const edit = async (
+    found: Source,
+    change: Change<Source, { userId: string; sourceId: string }>,
+    more: readonly (readonly [string, WriteStep])[],
+    ifVersion: number | undefined,
+  ): Promise<void> => {
+    const { userId, sourceId } = found;
+    const edited = write.update(source, { userId, sourceId }, change, {
+      current: found,
+      if: { status: is.not('deleted') },
+      ifVersion,
+    });
+    try {
+      await store.transact([['source', edited], ...more], { pattern: 'edit source' });
+    } catch (error) {
+      const failure = failedStep(error);
+      if (failure?.step !== 'source') throw error;
+      throw failure.current && ifVersion !== undefined ? versionMismatch() : notFound('source');
+    } finally {
+      sourceCache.invalidate(sourceId);
+    }
+  };
+
+  // Releases what waits for the source's connections.
+  const scheduleBacklogs = async (sourceId: string) => {
+    const known = await sourceCache.getFresh(sourceId);
+    return (known?.connections ?? []).map(
+      one => [`backlog of ${one.connectionId}`, scheduleBacklog(one, clock.now())] as const,
+    );
+  };
+
+  return {
+    owned,
+    async create({ userId, ...input }) {
+      const { signingSecret, verifyToken, signingAlgorithm, ...given } = newSourceSchema.parse(input);
+      refuseSenderFields(given.provider, input);
+      if (given.alertUrl !== undefined) deps.refuseUrl(given.alertUrl);
+      if ((await this.listByUser(userId)).length >= limits.sourcesPerUser)
+        throw webhookErrors.create('webhooks.too_many_sources', 'The account has too many sources.', {
+          most: limits.sourcesPerUser,
+        });
+      const sourceId = ids.next('src');
+      const newAlertSecret = given.alertUrl === undefined ? undefined : createSigningSecret();
+      const now = isoTime(clock.now());
+      const made = await store.put(
+        source,
+        {
+          ...given,
+          userId,
+          sourceId,
+          signatures: given.signatures ?? (signingSecret === undefined ? 'off' : 'reject'),
+          signingSecret:
+            signingSecret && secrets.seal(signingSecret, sourceSecretContext(sourceId, 'signingSecret')),
+          verifyToken: verifyToken && secrets.seal(verifyToken, sourceSecretContext(sourceId, 'verifyToken')),
+          signingAlgorithm: signingAlgorithm && writeSigningAlgorithm(signingAlgorithm),
+          alertSecret:
+            newAlertSecret && secrets.seal(newAlertSecret, sourceSecretContext(sourceId, 'alertSecret')),
+          whilePaused: given.whilePaused ?? 'hold',
+          status: 'active',
+          createdAt: now,
+          updatedAt: now,
+        },
+        { ifAbsent: true },
+      );
+      sourceCache.invalidateList(userId);
+      await sourceCache.getFresh(sourceId, userId); // so that this process need not wait for the index
+      return { ...made, newAlertSecret };
+    },
+
+    async getById(sourceId) {
+      const { items } = await store.query(sourceById, { sourceId }, { limit: 1 });
+      const indexed = items[0];
+      if (!indexed) return null;
+      const { userId } = indexed;
+      const found = await store.get(source, { userId, sourceId }, { consistent: true });
+      return found && found.status !== 'deleted' ? found : null;
+    },
+
+    async listByUser(userId) {
+      const found: Source[] = [];
+      for await (const one of store.all(sourcesOfUser, { userId }))
+        if (one.status !== 'deleted') found.push(one);
+      return found;
+    },
+
+    async update(sourceId, userId, updates, { ifVersion } = {}) {
+      const found = await owned(sourceId, userId);
+      refuseSenderFields(found.provider, updates);
+      if (updates.alertUrl) deps.refuseUrl(updates.alertUrl);
+      const { signingSecret, verifyToken, signingAlgorithm, dedupeHeader, alertUrl, toleranceS, ...plain } =
+        updates;
+      const contextOf = (field: string) => sourceSecretContext(sourceId, field);
+      const newAlertSecret = alertUrl && !found.alertSecret ? createSigningSecret() : undefined;
+      const set = {
+        ...plain,
+        ...present({ dedupeHeader, alertUrl, toleranceS }),
+        ...(signingAlgorithm && { signingAlgorithm: writeSigningAlgorithm(signingAlgorithm) }),
+        ...(signingSecret && {
+          signingSecret: secrets.rotate(found.signingSecret, signingSecret, contextOf('signingSecret')),
+        }),
+        ...(verifyToken && { verifyToken: secrets.seal(verifyToken, contextOf('verifyToken')) }),
+        ...(newAlertSecret && { alertSecret: secrets.seal(newAlertSecret, contextOf('alertSecret')) }),
+        updatedAt: isoTime(clock.now()),
+      };
+      const alertSecret = alertUrl === null ? null : undefined;
+      const remove = removed({
+        signingSecret,
+        verifyToken,
+        dedupeHeader,
+        alertUrl,
+        alertSecret,
+        toleranceS,
+      });
+      const isResumed = updates.status === 'active' && found.status !== 'active';
+      await edit(found, { set, remove }, isResumed ? await scheduleBacklogs(sourceId) : [], ifVersion);
+      return { ...(await owned(sourceId, userId)), newAlertSecret };
+    },
+
+    async rotateAlertSecret(sourceId, userId) {
+      const found = await owned(sourceId, userId);
+      const newAlertSecret = createSigningSecret();
+      const context = sourceSecretContext(sourceId, 'alertSecret');
+      const alertSecret = secrets.rotate(found.alertSecret, newAlertSecret, context);
+      const set = { alertSecret, updatedAt: isoTime(clock.now()) };
+      await edit(found, { set }, [], found.version);
+      return { ...(await owned(sourceId, userId)), newAlertSecret };
+    },
+
+    async delete(sourceId, userId, { ifVersion } = {}) {
+      const found = await owned(sourceId, userId);
+      const nowMs = clock.now();
+      const set = {
+        status: 'deleted' as const,
+        updatedAt: isoTime(nowMs),
+        expiresAt: inSeconds(nowMs) + limits.retiredS,
+      };
+      // Its connections are deleted too. Their backlogs are released, and deliveries without a connection are cancelled.
+      const known = await sourceCache.getFresh(sourceId, userId);
+      const retired = (known?.connections ?? []).map(({ connectionId }) => {
+        const step = write.update(connection, { sourceId, connectionId }, { set });
+        return [`connection ${connectionId}`, step] as const;
+      });
+      await edit(found, { set }, [...retired, ...(await scheduleBacklogs(sourceId))], ifVersion);
+    },
+  };
+}
+
+// These concern outside senders only: signatures, handshakes, and ids in a header.
+const senderFields = [
+  'signingSecret',
+  'signingAlgorithm',
+  'signatures',
+  'toleranceS',
+  'verifyToken',
+  'dedupeHeader',
+] as const;
+
+function refuseSenderFields(provider: Source['provider'], given: SourceChange): void {
+  const fields = senderFields.filter(name => given[name] != null);
+  if (provider !== 'stak' || fields.length === 0) return;
+  const message = `Stak itself sends to this source, so these fields have no effect: ${fields.join(', ')}.`;
+  throw webhookErrors.create('webhooks.field_refused', message, { fields });
+}
+
+type Settings = Record<string, unknown>;
+
+const present = <T extends Settings>(settings: T) =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value != null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+
+const removed = <T extends Settings>(settings: T) =>
+  Object.keys(settings).filter(name => settings[name] === null) as (keyof T & string)[];
