@@ -11,6 +11,7 @@ import {
   shortFiles,
 } from './tidy/source-rules.ts';
 import { linksResolve, noDownloadAddresses, noInstallScripts, noMachinePaths } from './tidy/text-rules.ts';
+import { glossaryRows, glossaryWords } from './tidy/word-rules.ts';
 
 type Example = Record<string, string>;
 type Case = { rule: Rule; says: string; bad: Example[]; good?: Example[] };
@@ -36,6 +37,9 @@ const house = {
 };
 const inHouse = (change: Example): Example => ({ ...house, ...change });
 const lines = (count: number): string => 'const line = 1;\n'.repeat(count);
+
+const banning =
+  '## Words we do not use\n\n| instead of | write |\n|---|---|\n| lane, desk, shift | queue |\n';
 
 const cases: Record<string, Case> = {
   'packages depend only on the rooms below them': {
@@ -219,6 +223,42 @@ const cases: Record<string, Case> = {
         'docs/adr/0001-own-engine.md': '',
         'README.md': '',
         'src/utility-bill.ts': '',
+      },
+    ],
+  },
+  'names are words of the glossary': {
+    rule: glossaryWords,
+    says: 'write queue, not (lane|desk)',
+    bad: [
+      { 'docs/GLOSSARY.md': banning, 'packages/mail/src/lanes.ts': '' },
+      { 'docs/GLOSSARY.md': banning, 'packages/mail/src/a.ts': 'const lane = 1;' },
+      { 'docs/GLOSSARY.md': banning, 'packages/mail/src/a.ts': 'export type OpenLanes = string[];' },
+      { 'docs/GLOSSARY.md': banning, 'packages/mail/src/a.ts': 'const a = { nextLane: 1 };' },
+      { 'docs/GLOSSARY.md': banning, 'packages/mail/test/a.test.ts': 'deskOf(a);' },
+    ],
+    good: [
+      {
+        'docs/GLOSSARY.md': banning,
+        'packages/mail/src/a.ts':
+          "const key = `LANE#1`; // a lane\nconst planes = ['lane', waiting.shift()];",
+        'services/tasks/src/lanes.ts': 'const lane = 1;', // not converted yet
+        'packages/client/src/generated.ts': '// Generated from a document\nconst lane = 1;',
+        'docs/lane.md': 'A lane.',
+      },
+    ],
+  },
+  'the glossary explains each word once, and says where it is defined': {
+    rule: glossaryRows,
+    says: 'twice|no sentence|names no file',
+    bad: [
+      '| queue | Work that is due. | nowhere |',
+      '| queue | | [queue.ts](../queue.ts) |',
+      '| queue | Work. | [queue.ts](../queue.ts) |\n| queue | Work. | [queue.ts](../queue.ts) |',
+    ].map(rows => ({ 'docs/GLOSSARY.md': rows })),
+    good: [
+      {
+        'docs/GLOSSARY.md':
+          '| word | meaning | defined in |\n|---|---|---|\n| queue | Work. | [a](../a.ts) |',
       },
     ],
   },

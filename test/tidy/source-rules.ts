@@ -92,6 +92,7 @@ const upperCaseNames = new Set([
   'LICENSE',
   'CONTRIBUTING.md',
   'ARCHITECTURE.md',
+  'GLOSSARY.md',
   'CHANGELOG.md',
   'SECURITY.md',
   'Dockerfile',

@@ -32,8 +32,8 @@ function open() {
   // The slot for a new delivery; undefined if there is none.
   const reserve = (connectionId: string, maxConcurrency: number) => {
     const connection = { connectionId, maxConcurrency, breaker: 'closed', ordered: false };
-    const placement = dispatcher.place(connection as Connection);
-    return placement.how === 'leased' ? placement : undefined;
+    const assignment = dispatcher.assign(connection as Connection);
+    return assignment.how === 'leased' ? assignment : undefined;
   };
   return { clock, begun, dispatcher, offer, of, end, reserve };
 }

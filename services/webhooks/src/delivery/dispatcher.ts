@@ -8,7 +8,7 @@ import type { DeliveryRef } from './queue.ts';
 
 // How a new delivery is written: due now, into the backlog of its connection, or leased to this process, which has
 // reserved a slot for it. Exactly one of the two functions is called: `start` after the write, `cancel` if it failed.
-export type Placement =
+export type Assignment =
   | { how: 'due' | 'backlog' }
   | { how: 'leased'; owner: string; start(delivery: Delivery, request: HookRequest): void; cancel(): void };
 
@@ -19,7 +19,7 @@ export type Dispatcher = {
   start(session: Session): void;
   // Starts no more deliveries. Resolves when none is in flight.
   stop(): Promise<void>;
-  place(connection: Connection): Placement;
+  assign(connection: Connection): Assignment;
   // `full`: enough deliveries of this connection wait in memory. `known`: it is waiting or in flight already.
   offer(ref: DeliveryRef): 'taken' | 'known' | 'full';
   // Whether a delivery would wait long: the connection is known to be slow, or has not responded for too long.
@@ -205,7 +205,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       return slots.inUse() === 0 ? Promise.resolve() : new Promise(resolve => onIdle.push(resolve));
     },
     offer,
-    place(connection) {
+    assign(connection) {
       const { connectionId, breaker, ordered, ratePerSecond } = connection;
       if (breaker === 'open') return { how: 'backlog' };
       if (!session) return { how: 'due' };

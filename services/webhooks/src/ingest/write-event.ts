@@ -1,6 +1,6 @@
 import { failedStep, type WriteStep, write } from '@stak/table';
 import type { Backlogs } from '../delivery/backlog.ts';
-import type { Dispatcher, Placement } from '../delivery/dispatcher.ts';
+import type { Assignment, Dispatcher } from '../delivery/dispatcher.ts';
 import { extendWhileHeld } from '../delivery/retention.ts';
 import type { BaseDeps } from '../deps.ts';
 import type { HeaderPair, HookRequest } from '../filters/request-view.ts';
@@ -38,11 +38,11 @@ export type Receipt = {
 };
 
 export type WriteDeps = BaseDeps & {
-  dispatcher: Pick<Dispatcher, 'place' | 'offer'>;
+  dispatcher: Pick<Dispatcher, 'assign' | 'offer'>;
   backlogs: Pick<Backlogs, 'ensureScheduled'>;
 };
 type Step = readonly [name: string, step: WriteStep];
-type Planned = { connection: Connection; delivery: Delivery; placement: Placement };
+type Planned = { connection: Connection; delivery: Delivery; assignment: Assignment };
 type Stamp = { eventId: string; receivedAt: number; expiresAt: number };
 
 // One transaction: the event, its payload, its provider's id, and a delivery for every connection. Nothing is enqueued
@@ -55,12 +55,12 @@ export async function writeEvent(
   const { source, rejection } = received;
   const receivedAt = deps.clock.now();
   const isHeld = source.status === 'paused';
-  const placements = rejection ? [] : connections.map(one => placementOf(deps, one, isHeld));
+  const assignments = rejection ? [] : connections.map(one => assignmentOf(deps, one, isHeld));
   const expiry = inSeconds(receivedAt) + received.retentionSeconds;
-  const isWaiting = placements.some(({ how }) => how === 'backlog');
+  const isWaiting = assignments.some(({ how }) => how === 'backlog');
   const expiresAt = isWaiting ? extendWhileHeld(receivedAt, expiry) : expiry;
   const stamp = { eventId: deps.ids.next('evt'), receivedAt, expiresAt };
-  const planned = placements.map((placement, i) => planDelivery(deps, connections[i]!, placement, stamp));
+  const planned = assignments.map((assignment, i) => planDelivery(deps, connections[i]!, assignment, stamp));
   if (planned.length === 1) planned[0]!.delivery.eventVersion = 1;
   const deliveries = Object.fromEntries(
     planned.map(one => [one.connection.connectionId, { state: 'pending' as const, run: 0 }]),
@@ -78,25 +78,25 @@ export async function writeEvent(
       { pattern: 'ingest' },
     );
   } catch (error) {
-    for (const { placement } of planned) if (placement.how === 'leased') placement.cancel();
+    for (const { assignment } of planned) if (assignment.how === 'leased') assignment.cancel();
     const first = firstEventId(error);
     if (first === undefined) throw error;
     return { eventId: first, status, receivedAt, isDuplicate: true, isHeld };
   }
-  for (const { placement, delivery } of planned) {
-    if (placement.how === 'leased') placement.start(delivery, received.request);
-    else if (placement.how === 'due') deps.dispatcher.offer(delivery);
+  for (const { assignment, delivery } of planned) {
+    if (assignment.how === 'leased') assignment.start(delivery, received.request);
+    else if (assignment.how === 'due') deps.dispatcher.offer(delivery);
   }
   return { eventId: stamp.eventId, status, receivedAt, isDuplicate: false, isHeld };
 }
 
-const placementOf = ({ dispatcher }: WriteDeps, connection: Connection, isHeld: boolean): Placement =>
-  isHeld || connection.status !== 'active' ? { how: 'backlog' } : dispatcher.place(connection);
+const assignmentOf = ({ dispatcher }: WriteDeps, connection: Connection, isHeld: boolean): Assignment =>
+  isHeld || connection.status !== 'active' ? { how: 'backlog' } : dispatcher.assign(connection);
 
 function planDelivery(
   { ids, clock }: WriteDeps,
   connection: Connection,
-  placement: Placement,
+  assignment: Assignment,
   stamp: Stamp,
 ): Planned {
   const { connectionId, sourceId, userId, ordered } = connection;
@@ -111,16 +111,16 @@ function planDelivery(
     userId,
     state: 'pending',
     attempts: 0,
-    dueIn: placement.how === 'backlog' ? connectionId : dueShardOf(eventId),
+    dueIn: assignment.how === 'backlog' ? connectionId : dueShardOf(eventId),
     dueAt: receivedAt,
     version: 1,
   };
   if (ordered) made.queueId = ids.next();
-  if (placement.how === 'leased') {
-    made.owner = placement.owner;
+  if (assignment.how === 'leased') {
+    made.owner = assignment.owner;
     made.dueAt = clock.now() + limits.leaseMs;
   }
-  return { connection, delivery: made, placement };
+  return { connection, delivery: made, assignment };
 }
 
 // The backlog of a paused source or connection is scheduled when it is resumed.
@@ -130,8 +130,8 @@ async function scheduleBacklogs(
   isHeld: boolean,
 ): Promise<void> {
   if (isHeld) return;
-  for (const { placement, connection } of planned)
-    if (placement.how === 'backlog' && connection.status === 'active')
+  for (const { assignment, connection } of planned)
+    if (assignment.how === 'backlog' && connection.status === 'active')
       await backlogs.ensureScheduled(connection);
 }
 
