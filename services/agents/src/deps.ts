@@ -2,13 +2,13 @@ import type { Principal } from '@stak/http';
 import type { Bell, Clock, Ids, Logger, Owners, Peers, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { Store } from '@stak/table';
-import type { ChannelAddresses } from './channels/addresses.ts';
 import type { ChannelKinds } from './channels/channel.ts';
-import type { Hub } from './hub.ts';
+import type { ChannelAddresses } from './channels/provider-addresses.ts';
 import type { Models } from './models/models.ts';
 import type { TenantSettings } from './settings.ts';
 import type { SkillPorts } from './skills/built-in.ts';
 import type { Skill } from './skills/skill.ts';
+import type { Hub } from './streaming/live-answers.ts';
 
 export type Entered = {
   tenant_id: string;

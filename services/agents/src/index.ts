@@ -1,28 +1,28 @@
 import { createBell, systemRandom, unknownOwners } from '@stak/kit';
-import { providerAddresses } from './channels/addresses.ts';
-import { channelEndpoints } from './channels/channel-api.ts';
+import { providerAddresses } from './channels/provider-addresses.ts';
+import { channelEndpoints } from './channels/routes.ts';
 import { slack } from './channels/slack.ts';
 import { teams } from './channels/teams.ts';
 import { telegram } from './channels/telegram.ts';
 import { whatsapp } from './channels/whatsapp.ts';
-import { conversationEndpoints } from './conversation-api.ts';
+import { conversationEndpoints } from './conversations/handlers.ts';
 import type { AgentsDeps, Service } from './deps.ts';
-import { createEraser } from './eraser.ts';
+import { createEraser } from './erasure.ts';
 import { agentErrors } from './errors.ts';
-import { createHub } from './hub.ts';
-import { memoryEndpoints } from './memory-api.ts';
-import { modelEndpoints } from './models/model-api.ts';
+import { memoryEndpoints } from './memory/routes.ts';
+import { modelEndpoints } from './models/routes.ts';
 import type { TenantSettings } from './settings.ts';
 import { checkSettings } from './settings-check.ts';
 import { portSkills } from './skills/built-in.ts';
-import { ownSkills } from './skills/own-skills.ts';
-import { createFollowings, createSubscriptions } from './streams.ts';
+import { ownSkills } from './skills/conversation-skills.ts';
+import { tenantEndpoints } from './skills/routes.ts';
+import { createHub } from './streaming/live-answers.ts';
+import { createFollowings, createSubscriptions } from './subscriptions.ts';
 import { conversations } from './table.ts';
-import { tenantEndpoints } from './tenant-api.ts';
-import { createTurnWorker, runDue } from './turn-worker.ts';
-import './channels/channel-table.ts'; // their entities are part of the design
-import './memory-table.ts';
-import './skills/custom-table.ts';
+import { createTurnWorker, runDue } from './turns/worker.ts';
+import './channels/table.ts'; // their entities are part of the design
+import './memory/table.ts';
+import './skills/table.ts';
 
 export type { AgentsDeps, FindChannelUser } from './deps.ts';
 export { agentErrors } from './errors.ts';
@@ -36,8 +36,8 @@ export type {
   TaskStatistics,
   WebhookHealth,
 } from './skills/built-in.ts';
-export { customSkill } from './skills/custom-table.ts';
 export { defineSkill, type Skill, type SkillScope } from './skills/skill.ts';
+export { customSkill } from './skills/table.ts';
 export { conversation, conversations as conversationsTable, tenantDay, userDay } from './table.ts';
 
 export function createAgents(deps: AgentsDeps) {

@@ -33,7 +33,7 @@ export const raceMs = 40; // at most, before a lost race is run again
 export const turnsTogether = 40; // in one transaction, which has 100 steps
 export const turnBytesTogether = 2 * 1024 * 1024; // of its 4 MB; the documented item and receipts need room too
 
-export const lanes = 4; // partitions of the index of what is due
+export const shards = 4; // partitions of the index of what is due
 export const dueTogether = 20; // taken up in one look
 export const duePollMs = 5_000; // for what another process left behind; our own rings a bell
 export const workConcurrency = 8; // turns at a time; each may wait for a model
@@ -74,7 +74,7 @@ export const modelsNamed = 20; // in an error that says what there is
 export const modelTestTokens = 200; // of an answer that only shows that the model works
 export const eventsTogether = 50; // in one message to another process
 export const followedElsewhere = 10_000; // answers that other processes follow
-export const eventsKept = 20_000; // of one running turn, for whoever comes back
+export const eventsKept = 20_000; // of one running turn, for clients that reconnect
 
 export const factChars = 500;
 export const factsPerItem = 50;

@@ -3,7 +3,7 @@ import { tableErrors } from '@stak/table';
 
 export type PageRequest = { limit: number; cursor?: string; caller: string };
 
-// A list over the wire: its cursor belongs to whoever asked.
+// A list over the wire: its cursor is bound to the caller.
 export async function answerPage<Item, Shown>(
   principal: Principal,
   { limit, cursor }: { limit: number; cursor?: string },

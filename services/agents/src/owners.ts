@@ -1,7 +1,7 @@
 import { ownedByItem, ownedByKey } from '@stak/table';
-import { channelSecrets, notice, tenantChannel } from './channels/channel-table.ts';
-import { memory, memoryChoice } from './memory-table.ts';
-import { customSkill } from './skills/custom-table.ts';
+import { channelSecrets, notice, tenantChannel } from './channels/table.ts';
+import { memory, memoryChoice } from './memory/table.ts';
+import { customSkill } from './skills/table.ts';
 import { accountDay, conversation, message, state, tenantDay, turn, userDay } from './table.ts';
 
 const byTenant = ({ tenant_id }: { tenant_id: string }) => ({ kind: 'tenant', id: tenant_id }) as const;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isCleanText } from './history.ts';
+import { isCleanText } from './conversations/message-format.ts';
 import * as limits from './limits.ts';
 
 // What goes over the wire. Attribute names are the table's own.

@@ -1,5 +1,5 @@
-// Every entity there is, and nothing that works with them: whoever follows a table has to know all of it.
-export * from './channels/channel-table.ts';
-export * from './memory-table.ts';
-export * from './skills/custom-table.ts';
+// Every entity there is, and nothing that works with them: a consumer of the table's stream has to know all of it.
+export * from './channels/table.ts';
+export * from './memory/table.ts';
+export * from './skills/table.ts';
 export * from './table.ts';

@@ -16,14 +16,14 @@ describe('erasing', () => {
   });
   afterEach(() => place.target.close());
 
-  const untilDone = async (erase: () => Promise<'done' | 'more'>) => {
+  const retryOnConflict = async (erase: () => Promise<'done' | 'more'>) => {
     for (let calls = 1; calls < 50; calls++) if ((await erase()) === 'done') return calls;
     throw new Error('it never ends');
   };
 
   it('removes a user, piece by piece, and nobody else', async () => {
     const { eraser } = place.agents;
-    const calls = await untilDone(() => eraser.eraseUser('acme', 'zoe.b'));
+    const calls = await retryOnConflict(() => eraser.eraseUser('acme', 'zoe.b'));
     expect(calls).toBeGreaterThan(1);
     await settle(place);
     const left = [...(await everyItem(place.target)), ...(await everyItem(place.target, 'tenants'))];
@@ -38,7 +38,7 @@ describe('erasing', () => {
     await place.call('PUT', '/v1/tenants/acme/channels/slack/T1/credentials', { send: credentials });
     const send = { description: 'x', url: 'http://127.0.0.1:9/' };
     await place.call('PUT', '/v1/tenants/acme/custom-skills/mine', { send });
-    await untilDone(() => place.agents.eraser.eraseTenant('acme'));
+    await retryOnConflict(() => place.agents.eraser.eraseTenant('acme'));
     await settle(place);
     expect(await everyItem(place.target)).toEqual([]);
     expect(await everyItem(place.target, 'tenants')).toEqual([]);
@@ -50,7 +50,7 @@ describe('erasing', () => {
       const send = { signing_secret: tenant, bot_token: 'b' };
       await place.call('PUT', `/v1/tenants/${tenant}/channels/slack/T1/credentials`, { as: tenant, send });
     }
-    await untilDone(() => place.agents.eraser.eraseTenant('acme'));
+    await retryOnConflict(() => place.agents.eraser.eraseTenant('acme'));
     const left = (await everyItem(place.target)).filter(({ pk }) => String(pk).startsWith('CHANNEL'));
     expect(left.map(({ pk }) => pk).sort()).toEqual(['CHANNEL#slack#T1', 'CHANNELS#globex']);
   });

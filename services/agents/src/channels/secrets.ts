@@ -3,9 +3,9 @@ import { tenantErrors } from '@stak/tenants';
 import type { z } from 'zod';
 import { type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
-import { isRefused } from '../race.ts';
+import { isRefused } from '../turns/conflict-retry.ts';
 import type { ChannelType } from './channel.ts';
-import { channelSecrets, tenantChannel } from './channel-table.ts';
+import { channelSecrets, tenantChannel } from './table.ts';
 
 export type ChannelAddress = { type: ChannelType; channel_id: string };
 
@@ -14,7 +14,7 @@ export const noChannel = () =>
 const placeOf = ({ type, channel_id }: ChannelAddress) =>
   `conversations CHANNEL#${type}#${channel_id} SECRETS`;
 
-// Only for a channel that the tenant has claimed. Whoever claims it later starts without secrets.
+// Only for a channel that the tenant has claimed. A later owner starts without secrets.
 export async function putSecrets(
   service: Service,
   tenant_id: string,

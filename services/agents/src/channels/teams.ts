@@ -2,10 +2,10 @@ import { type Clock, createRecentMap } from '@stak/kit';
 import { z } from 'zod';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
-import type { ChannelAddresses } from './addresses.ts';
-import { callJson, judge } from './calls.ts';
 import type { ChannelKind } from './channel.ts';
-import { asObject, asText, hmacHex, readJson } from './proof.ts';
+import type { ChannelAddresses } from './provider-addresses.ts';
+import { callJson, judge } from './provider-calls.ts';
+import { asObject, asText, hmacHex, readJson } from './signatures.ts';
 
 const issuer = 'https://api.botframework.com';
 const bearer = /^Bearer ([A-Za-z0-9_.-]{1,8000})$/;
@@ -18,7 +18,7 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
 
   const accessToken = async (service: Service, appId: string, password: string) => {
     const nowMs = service.clock.now();
-    // By the password, too: whoever has the app id without it gets nothing of an earlier owner.
+    // By the password, too: the app id alone gives no access to an earlier owner's conversations.
     const cacheKey = hmacHex(password, appId);
     const known = tokens.get(cacheKey);
     if (known && known.untilMs > nowMs) return known.token;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import * as limits from '../limits.ts';
-import { callJson, judge } from './calls.ts';
 import type { ChannelKind } from './channel.ts';
-import { asNumber, asObject, asText, isSame, readJson } from './proof.ts';
+import { callJson, judge } from './provider-calls.ts';
+import { asNumber, asObject, asText, isSame, readJson } from './signatures.ts';
 
 const secret = z.string().min(1).max(limits.credentialChars);
 

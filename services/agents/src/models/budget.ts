@@ -1,7 +1,7 @@
 import type { Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
-import { dateOf, giveBackSpend, type Payer, reserveSpend, settleSpend } from '../quota.ts';
 import { accountDay, tenantDay } from '../table.ts';
+import { dateOf, giveBackSpend, type Payer, reserveSpend, settleSpend } from '../usage/quota.ts';
 import type { ModelName, Models, Price } from './models.ts';
 
 export type Budget = {

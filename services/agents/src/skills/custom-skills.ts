@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { type Service, secondsOf, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { isRefused, untilDone } from '../race.ts';
-import { customSkill, skillsOfTenant } from './custom-table.ts';
+import { isRefused, retryOnConflict } from '../turns/conflict-retry.ts';
 import type { Skill, SkillScope } from './skill.ts';
+import { customSkill, skillsOfTenant } from './table.ts';
 
 export type CustomSkill = ItemOf<typeof customSkill>;
 export type SkillDraft = { description: string; triggers: string[]; parameters: JsonObject; url: string };
@@ -37,7 +37,7 @@ export async function putCustomSkill(
     object: 'Parameters',
   });
   if (problem !== undefined) throw agentErrors.create('agents.skill_refused', problem);
-  return untilDone(service, async () => {
+  return retryOnConflict(service, async () => {
     const before = await service.store.get(customSkill, { tenant_id, name }, { consistent: true });
     if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
     if (isNew && before) throw skillExists();

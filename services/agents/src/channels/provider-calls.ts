@@ -1,0 +1,43 @@
+import type { HeaderPair } from '@stak/outbound';
+import type { Service } from '../deps.ts';
+import * as limits from '../limits.ts';
+import type { Outcome } from './channel.ts';
+import { readJson } from './signatures.ts';
+
+export type Called = { status: number; json: Readonly<Record<string, unknown>>; retryMs?: number };
+
+// A call of a provider's API, by the guarded client: addresses of a tenant's channel may come from a message.
+export async function callJson(
+  { outbound }: Service,
+  url: string,
+  headers: readonly HeaderPair[],
+  body: unknown,
+): Promise<Called | { failed: string }> {
+  const isForm = body instanceof URLSearchParams;
+  const result = await outbound.send({
+    url,
+    method: 'POST',
+    headers: [
+      ['content-type', isForm ? 'application/x-www-form-urlencoded' : 'application/json; charset=utf-8'],
+      ...headers,
+    ],
+    body: isForm ? body.toString() : JSON.stringify(body),
+    timeoutMs: limits.replyMs,
+  });
+  if (!result.ok) return { failed: result.reason };
+  const retryAfter = Number(result.headers.find(([name]) => name === 'retry-after')?.[1]);
+  const retryMs = retryAfter > 0 ? retryAfter * 1000 : undefined;
+  return { status: result.status, json: readJson(result.body), retryMs };
+}
+
+// Too busy, or broken for now: worth another try. Anything else a provider refuses, it refuses for good.
+export function judge(
+  called: Called | { failed: string },
+  isFine: (json: Called['json']) => boolean,
+): Outcome {
+  if ('failed' in called) return { ok: false, retryMs: 0, reason: called.failed };
+  const { status, json, retryMs = 0 } = called;
+  if (status === 429 || status >= 500) return { ok: false, retryMs, reason: `it answered ${status}` };
+  if (status >= 200 && status < 300 && isFine(json)) return { ok: true };
+  return { ok: false, reason: `it answered ${status}` };
+}

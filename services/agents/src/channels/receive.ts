@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { cutText } from '@stak/kit';
+import { is, or, write } from '@stak/table';
+import { tenantErrors } from '@stak/tenants';
+import { createConversation } from '../conversations/conversations.ts';
+import { cleanText } from '../conversations/message-format.ts';
+import { type Entered, type Service, secondsOf, ttlAfter } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { readAgentSettings } from '../settings.ts';
+import { message as messageItem, state } from '../table.ts';
+import { acceptMessage, type Incoming } from '../turns/accept-message.ts';
+import { nextEpoch } from '../turns/commit-turn.ts';
+import { isRefused } from '../turns/conflict-retry.ts';
+import { dueAt } from '../turns/lease.ts';
+import { isRefusal, refundMessage, reserveMessage } from '../usage/quota.ts';
+import type { ChannelMessage } from './channel.ts';
+import type { ChannelAddress } from './secrets.ts';
+import { writeReply } from './send-reply.ts';
+import { notice } from './table.ts';
+
+const hash = (...parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40);
+
+// What came by a proven channel, accepted before it is answered: the provider hears "200" when nothing can be lost.
+export async function takeMessage(
+  service: Service,
+  owner: string,
+  address: ChannelAddress,
+  said: ChannelMessage,
+): Promise<void> {
+  const { type, channel_id } = address;
+  // Its receipt is gone by now, so that nobody could tell it from a repetition.
+  const oldestS = secondsOf(service.clock.now()) - limits.receiptDays * 24 * 60 * 60;
+  if (said.atS !== undefined && said.atS < oldestS) return;
+  const placeFor = (user: string) => ({
+    tenant_id: owner,
+    conversation_id: `${type}-${hash(channel_id, said.chat, user)}`,
+  });
+  const nobody = placeFor('');
+  const to = { tenant_id: owner, type, channel_id, to: said.replyTo };
+  const entered = await enter(service, address, owner);
+  if (typeof entered === 'string') return tell(service, nobody, said.identity, to, entered);
+  const settings = readAgentSettings(entered.settings);
+  if (!settings.enabled_channels.includes(type)) return tell(service, nobody, said.identity, to, 'disabled');
+  const user_id = await service.findChannelUser(owner, type, said.identity);
+  if (user_id === undefined) return tell(service, nobody, said.identity, to, 'unknown');
+
+  const place = placeFor(user_id); // an identity that is linked to somebody else begins anew
+  const message_id = `msg_${hash(type, channel_id, said.id)}`;
+  if (await service.store.get(messageItem, { ...place, message_id }, { consistent: true })) return;
+  if (!(await service.hasRoom(entered.account_id, Buffer.byteLength(said.text) + limits.answerBytes)))
+    return tell(service, nobody, said.identity, to, 'full');
+  let reserved_on: string;
+  try {
+    reserved_on = await reserveMessage(service, { tenant_id: owner, user_id }, settings);
+  } catch (error) {
+    if (agentErrors.includes(error)) return tell(service, nobody, said.identity, to, 'quota');
+    throw error;
+  }
+  const content = cutText(cleanText(said.text), limits.contentChars);
+  const reply_to = JSON.stringify(to);
+  const incoming = {
+    ...place,
+    message_id,
+    content,
+    fingerprint: '-',
+    channel: type,
+    user_id,
+    reply_to,
+    reserved_on,
+  };
+  try {
+    if (!(await acceptFrom(service, incoming, user_id))) await refundMessage(service, incoming, reserved_on);
+  } catch (error) {
+    if (isRefusal(error)) await refundMessage(service, incoming, reserved_on);
+    throw error;
+  }
+}
+
+// Whether it was new.
+async function acceptFrom(service: Service, incoming: Incoming, user_id: string): Promise<boolean> {
+  for (let tries = 0; tries < 3; tries++) {
+    const acceptance = { asUser: user_id, whenBusy: 'queue', waitsMs: limits.burstMs } as const;
+    const { kind } = await acceptMessage(service, incoming, acceptance);
+    if (kind === 'repeated') return false;
+    if (kind === 'busy')
+      throw agentErrors.create('agents.conversation_busy', 'Too many messages are waiting.');
+    if (kind !== 'absent') return true;
+    await createConversation(service, incoming, { user_id, channel: incoming.channel }).catch(error => {
+      if (!agentErrors.includes(error)) throw error; // somebody else was faster
+    });
+  }
+  throw agentErrors.create('agents.conversation_busy', 'The conversation is being tidied up.');
+}
+
+// The tenant, or why there is none for this channel.
+async function enter(service: Service, { type, channel_id }: ChannelAddress, owner: string) {
+  try {
+    const entered: Entered = await service.resolveChannel(type, channel_id);
+    return entered.tenant_id === owner ? entered : 'moved';
+  } catch (error) {
+    if (!tenantErrors.includes(error)) throw error;
+    return error.code === 'tenants.channel_not_found' ? 'moved' : 'suspended';
+  }
+}
+
+const notices: Readonly<Record<string, string>> = {
+  unknown: 'I do not know you yet. Ask the administrator of your team to link your account.',
+  suspended: 'This assistant is not available at the moment.',
+  disabled: 'This assistant does not answer here.',
+  full: 'I cannot take messages at the moment: the storage of your team is full.',
+  quota: 'The messages of today are used up. I am back tomorrow.',
+};
+
+// Once in a while, not at every message. A channel that is no longer this tenant's is told nothing.
+async function tell(
+  service: Service,
+  place: { tenant_id: string; conversation_id: string },
+  identity: string,
+  to: Parameters<typeof writeReply>[0],
+  reason: string,
+): Promise<void> {
+  const text = notices[reason];
+  if (text === undefined) return;
+  const nowMs = service.clock.now();
+  const days = reason === 'quota' || reason === 'full' ? 1 : limits.noticeDays;
+  const told = { tenant_id: place.tenant_id, type: to.type, identity, reason, ttl: ttlAfter(nowMs, days) };
+  const fresh = { epoch: nextEpoch(0, nowMs), last_seq: 0, waiting_count: 0 };
+  const noReply = { reply: is.absent };
+  try {
+    await service.store.transact(
+      {
+        'told once': write.put(notice, told, { ifAbsent: true }),
+        'the reply': write.update(
+          state,
+          place,
+          { set: { reply: writeReply(to, text), ...dueAt(place, nowMs) }, setOnce: fresh },
+          { upsert: true, if: or({ fence: is.absent }, noReply) },
+        ),
+      },
+      { pattern: 'tell once' },
+    );
+    service.bell.ring();
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+}

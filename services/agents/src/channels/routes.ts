@@ -1,0 +1,162 @@
+import { empty, endpoint, json, pageOf, pageQuery, raw, route } from '@stak/http';
+import { z } from 'zod';
+import type { Service } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { answerPage, type PageRequest } from '../list-page.ts';
+import { channelCredentials, channelStatus, tenantParams } from '../schema.ts';
+import { channelTypes, type Delivery } from './channel.ts';
+import { takeMessage } from './receive.ts';
+import { deleteSecrets, noChannel, openSecrets, putSecrets } from './secrets.ts';
+import { channelsOfTenant } from './table.ts';
+
+const tags = ['agents'] as string[];
+const gate = ['tenants.not_found', 'tenants.suspended'];
+const channelId = z
+  .string()
+  .max(200)
+  .regex(/^[A-Za-z0-9_][A-Za-z0-9._:@|+=~-]*$/, 'An id of the provider');
+const webhookParams = z.strictObject({ type: z.enum(channelTypes), id: channelId });
+const params = tenantParams.extend({ type: z.enum(channelTypes), channel_id: channelId });
+const webhookPath = '/v1/channels/{type}/{id}/webhook';
+const credentialsPath = '/v1/tenants/{tenant_id}/channels/{type}/{channel_id}/credentials';
+
+const routes = {
+  deliver: route({
+    auth: 'provider',
+    tags,
+    method: 'post',
+    path: webhookPath,
+    operationId: 'agents.takeWebhook',
+    summary: 'Where Slack, Teams, Telegram and WhatsApp deliver messages',
+    description:
+      'Proven by the signature of the provider. Answered when the message cannot be lost any more.',
+    request: { params: webhookParams, body: raw("The provider's event") },
+    responses: { 200: json(z.strictObject({ challenge: z.string().optional() })) },
+    limits: {
+      bodyBytes: limits.webhookBytes,
+      rate: { name: 'channel', limit: limits.webhooksPerMinute, windowMs: 60_000 },
+    },
+    problems: ['agents.conversation_busy'],
+  }),
+  greet: route({
+    auth: 'public',
+    tags,
+    method: 'get',
+    path: webhookPath,
+    operationId: 'agents.verifyWebhook',
+    summary: 'The handshake of WhatsApp',
+    request: {
+      params: webhookParams,
+      query: z.looseObject({ 'hub.challenge': z.string().max(500).optional() }),
+    },
+    responses: { 200: { description: 'The challenge', content: { 'text/plain': { schema: z.string() } } } },
+    problems: ['agents.channel_not_found'],
+  }),
+  list: route({
+    auth: 'account',
+    tags,
+    method: 'get',
+    path: '/v1/tenants/{tenant_id}/channel-credentials',
+    operationId: 'agents.listChannelCredentials',
+    scope: 'read',
+    summary: 'List the channels that have credentials',
+    request: { params: tenantParams, query: pageQuery() },
+    responses: { 200: json(pageOf(channelStatus)) },
+    problems: gate,
+  }),
+  put: route({
+    auth: 'account',
+    tags,
+    method: 'put',
+    path: credentialsPath,
+    operationId: 'agents.putChannelCredentials',
+    scope: 'admin',
+    summary: 'Give the secrets of a channel',
+    description:
+      'For a channel that the tenant has claimed. slack: signing_secret, bot_token. teams: app_password. telegram: secret_token, bot_token. whatsapp: app_secret, verify_token, access_token. They are sealed, and never shown.',
+    request: { params, body: json(channelCredentials) },
+    responses: { 200: json(channelStatus) },
+    problems: [...gate, 'agents.channel_not_found', 'agents.credentials_refused', 'tenants.onboarding'],
+  }),
+  remove: route({
+    auth: 'account',
+    tags,
+    method: 'delete',
+    path: credentialsPath,
+    operationId: 'agents.deleteChannelCredentials',
+    scope: 'admin',
+    summary: 'Remove the secrets of a channel',
+    description: 'Nothing it sends is taken any more.',
+    request: { params },
+    responses: { 204: empty() },
+    problems: [...gate, 'agents.channel_not_found'],
+  }),
+};
+
+export function channelEndpoints(service: Service) {
+  const deliveryOf = (
+    c: { req: { header(name: string): string | undefined } },
+    id: string,
+    body: Uint8Array,
+  ) => ({ channelId: id, header: name => c.req.header(name), body }) satisfies Delivery;
+
+  return [
+    endpoint(
+      routes.deliver,
+      async c => {
+        const { type, id } = c.req.valid('param');
+        const { messages, challenge } = service.channels[type].read(deliveryOf(c, id, c.get('body')));
+        const owner = c.get('principal').subject;
+        for (const one of messages) await takeMessage(service, owner, { type, channel_id: id }, one);
+        return c.json(challenge === undefined ? {} : { challenge }, 200);
+      },
+      // Fail closed: no secrets, no proof.
+      async c => {
+        const { type, id } = webhookParams.parse(c.req.param());
+        const opened = await openSecrets(service, { type, channel_id: id });
+        if (!opened) return undefined;
+        const delivery = deliveryOf(c, id, c.get('body'));
+        const isProven = await service.channels[type].prove(service, delivery, opened.secrets);
+        return isProven ? { kind: 'provider', provider: type, subject: opened.tenant_id } : undefined;
+      },
+    ),
+    endpoint(routes.greet, async c => {
+      const { type, id } = c.req.valid('param');
+      const opened = await openSecrets(service, { type, channel_id: id });
+      const challenge = opened && service.channels[type].greet?.(c.req.query(), opened.secrets);
+      if (challenge === undefined) throw noChannel();
+      return c.text(challenge, 200);
+    }),
+    endpoint(routes.list, async c => {
+      const caller = c.get('principal');
+      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const read = (page: PageRequest) => service.store.query(channelsOfTenant, { tenant_id }, page);
+      const show = ({
+        type,
+        channel_id,
+        updated_at,
+      }: {
+        type: string;
+        channel_id: string;
+        updated_at: string;
+      }) => ({
+        type,
+        channel_id,
+        updated_at,
+      });
+      return c.json(await answerPage(caller, c.req.valid('query'), read, show), 200);
+    }),
+    endpoint(routes.put, async c => {
+      const { tenant_id, type, channel_id } = c.req.valid('param');
+      await service.enterTenant(c.get('principal'), tenant_id);
+      const { updated_at } = await putSecrets(service, tenant_id, { type, channel_id }, c.req.valid('json'));
+      return c.json({ type, channel_id, updated_at }, 200);
+    }),
+    endpoint(routes.remove, async c => {
+      const { tenant_id, type, channel_id } = c.req.valid('param');
+      await service.enterTenant(c.get('principal'), tenant_id);
+      await deleteSecrets(service, tenant_id, { type, channel_id });
+      return c.body(null, 204);
+    }),
+  ] as const;
+}

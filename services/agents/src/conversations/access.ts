@@ -1,0 +1,35 @@
+import { assertOwned, type PrincipalOf } from '@stak/http';
+import type { Service } from '../deps.ts';
+import { agentErrors, noConversation } from '../errors.ts';
+import type { Head } from '../turns/commit-turn.ts';
+import type { ConversationKey } from '../turns/lease.ts';
+import { mergeExternalWrites } from './external-writes.ts';
+import { isExternal, readHead } from './reads.ts';
+
+export type Caller = PrincipalOf<'user'>;
+
+// A host sees every conversation of its tenant, an end user only their own. A conversation without a user is the host's.
+export const mayUse = (caller: Caller, { user_id }: { user_id?: string }): boolean =>
+  caller.kind === 'account' || caller.userId === user_id;
+
+// The conversation as it is now, also if another program wrote it last.
+export async function findConversation(
+  service: Service,
+  caller: Caller,
+  key: ConversationKey,
+): Promise<Head> {
+  let head = await readHead(service, key);
+  if (head && isExternal(head)) {
+    await mergeExternalWrites(service, key);
+    head = await readHead(service, key);
+  }
+  return assertOwned(head, found => mayUse(caller, found), noConversation);
+}
+
+// Which user a request is about: the one a host names, or the end user who calls.
+export function resolveUser(caller: Caller, given: string | undefined): string | undefined {
+  if (caller.kind === 'account') return given;
+  if (given !== undefined && given !== 'me' && given !== caller.userId)
+    throw agentErrors.create('agents.user_not_found', 'There is no such user.');
+  return caller.userId;
+}

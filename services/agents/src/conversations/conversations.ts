@@ -1,0 +1,171 @@
+import { versionMismatch } from '@stak/http';
+import { is, write } from '@stak/table';
+import type { Service } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import type { PageRequest } from '../list-page.ts';
+import {
+  conversation,
+  conversationsOfTenant,
+  conversationsOfUser,
+  state,
+  turnsOfConversation,
+} from '../table.ts';
+import { commitTurns, type Draft, type Head, newHead, nextEpoch } from '../turns/commit-turn.ts';
+import { failedStep, isRefused, retryOnConflict } from '../turns/conflict-retry.ts';
+import { type ConversationKey, dueAt, keyOfConversation, leaseOf, readState } from '../turns/lease.ts';
+import { type Caller, findConversation } from './access.ts';
+import { deleteConversation } from './deletion.ts';
+import { turnsOfMessages } from './imported-turns.ts';
+import type { Message } from './message-format.ts';
+import { readHead } from './reads.ts';
+import { showTurn } from './views.ts';
+
+const exists = () => agentErrors.create('agents.conversation_exists', 'There is a conversation of this id.');
+
+// Both items at once. The state may have outlived a conversation of the same id: its epoch goes on.
+export async function createConversation(
+  service: Service,
+  key: ConversationKey,
+  draft: Draft,
+  lease?: ReturnType<typeof leaseOf>,
+): Promise<Head> {
+  return retryOnConflict<Head>(service, async () => {
+    const before = await readState(service, key);
+    if (before && !before.is_deleted) {
+      if (await readHead(service, key)) throw exists();
+      await deleteConversation(service, key); // it has expired, and nobody has tidied up yet
+      return undefined;
+    }
+    const nowMs = service.clock.now();
+    const epoch = before?.epoch ?? nextEpoch(0, nowMs);
+    const head = newHead(key, draft, epoch, nowMs);
+    const fresh = {
+      ...draft,
+      created_at: head.created_at,
+      epoch,
+      last_seq: 0,
+      waiting_count: 0,
+      has_stale: before !== undefined,
+    };
+    try {
+      await service.store.transact(
+        {
+          'the state': write.put(
+            state,
+            { ...keyOfConversation(key), ...fresh, ...dueAt(key, nowMs), ...lease },
+            before ? { if: { epoch, is_deleted: true } } : { ifAbsent: true },
+          ),
+          'the head': write.put(conversation, head, { ifAbsent: true }),
+        },
+        { pattern: 'create a conversation' },
+      );
+    } catch (error) {
+      if (failedStep(error, 'the head')) throw exists();
+      throw error;
+    }
+    return head;
+  });
+}
+
+export const listConversations = (
+  { store }: Service,
+  tenant_id: string,
+  user_id: string | undefined,
+  page: PageRequest,
+): Promise<{ items: (Partial<Head> & ConversationKey)[]; cursor?: string }> =>
+  user_id === undefined
+    ? store.query(conversationsOfTenant, { tenant_id }, page)
+    : store.query(conversationsOfUser, { tenant_id, user_id }, page);
+
+export async function renameConversation(
+  service: Service,
+  caller: Caller,
+  key: ConversationKey,
+  title: string,
+  expected: string | undefined,
+): Promise<Head> {
+  const head = await findConversation(service, caller, key);
+  if (expected !== undefined && expected !== String(head.version)) throw versionMismatch();
+  try {
+    const asRead = expected === undefined ? {} : { ifVersion: head.version };
+    await service.store.transact(
+      {
+        'the head': write.update(
+          conversation,
+          keyOfConversation(key),
+          { set: { title, is_named: true } },
+          { ...asRead, if: { digest: is.present } },
+        ),
+        'the state': write.update(state, keyOfConversation(key), { set: { title } }),
+      },
+      { pattern: 'rename a conversation' },
+    );
+  } catch (error) {
+    throw isRefused(error) ? versionMismatch() : error;
+  }
+  return findConversation(service, caller, key);
+}
+
+type TurnPage = { limit: number; cursor?: string; caller: string; newestFirst: boolean };
+
+export const listTurns = ({ store }: Service, head: Head, { newestFirst, ...page }: TurnPage) =>
+  store.query(
+    turnsOfConversation,
+    { ...keyOfConversation(head), epoch: head.epoch! },
+    { ...page, newestFirst, to: { seq: Math.max(head.last_seq!, 0) } },
+  );
+
+// Everything, oldest first, one piece at a time.
+export async function* exportConversation(
+  { store }: Service,
+  head: Head,
+): AsyncGenerator<{ kind: string; item: unknown }> {
+  const { conversation_id, title, user_id, created_at, updated_at, last_seq, epoch } = head;
+  const about = { conversation_id, title, user_id, created_at, updated_at, turns: last_seq };
+  yield { kind: 'conversation', item: about };
+  if (!last_seq) return;
+  const range = { ...keyOfConversation(head), epoch: epoch! };
+  for await (const item of store.all(turnsOfConversation, range, { to: { seq: last_seq } }))
+    yield { kind: 'turn', item: showTurn(item) };
+}
+
+type Line = { kind: string; item: unknown };
+
+// One line of JSON each. The last one says that it is complete: without it, something broke off.
+export function linesOf(items: AsyncGenerator<Line>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let count = 0;
+  let isOver = false;
+  return new ReadableStream({
+    // The next item is read when the reader has taken the one before, so a slow one costs no memory.
+    async pull(controller) {
+      if (isOver) return controller.close();
+      const { done, value } = await items.next();
+      isOver = done === true;
+      if (!done) count += 1;
+      const line = done ? { kind: 'end', items: count } : value;
+      controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
+    },
+    cancel: () => void items.return(undefined),
+  });
+}
+
+// A conversation from elsewhere becomes a new one here: nobody sees it before it is complete.
+export async function importConversation(
+  service: Service,
+  key: ConversationKey,
+  draft: Draft,
+  messages: readonly Message[],
+  mostMessages: number,
+): Promise<Head> {
+  const turns = turnsOfMessages(messages);
+  if (turns.some(one => Buffer.byteLength(one.messages) > limits.turnBytes))
+    throw agentErrors.create('agents.import_refused', `A message has more than ${limits.turnBytes} bytes.`);
+  const lease = leaseOf(service, key);
+  const head = await createConversation(service, key, draft, lease);
+  const known = { ...keyOfConversation(key), epoch: head.epoch!, last_seq: 0, waiting_count: 0 };
+  const held = { key: keyOfConversation(key), fence: lease.fence, state: known };
+  await commitTurns(service, held, { head, tail: [], turns, mostMessages });
+  return { ...head, last_seq: turns.length, version: head.version + 1 };
+}

@@ -1,0 +1,161 @@
+import { is, write } from '@stak/table';
+import { type Service, timestampOf, ttlAfter } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { conversation, message, messagesOfConversation, state, turn, turnsOfConversation } from '../table.ts';
+import { type Head, type MessageItem, nextEpoch } from '../turns/commit-turn.ts';
+import { type NamedStep, retryOnConflict } from '../turns/conflict-retry.ts';
+import {
+  type ConversationKey,
+  dueAt,
+  type Held,
+  keyOfConversation,
+  readState,
+  type StateItem,
+} from '../turns/lease.ts';
+import { refundMessage } from '../usage/quota.ts';
+import { digestOf } from './message-format.ts';
+import { isExternal, readHead, readWaiting } from './reads.ts';
+
+// One write ends the epoch: from then on no turn of it is visible, and a turn in progress cannot commit. What
+// waited for an answer is dropped with it. The worker removes the log, however long that takes.
+export const clearConversation = (service: Service, key: ConversationKey): Promise<void> =>
+  endEpoch(service, key, false);
+
+// As above, and the documented item goes too. Also for one that is gone already, because it expired or another
+// program deleted it.
+export const deleteConversation = (service: Service, key: ConversationKey): Promise<void> =>
+  endEpoch(service, key, true);
+
+async function endEpoch(service: Service, key: ConversationKey, deletes: boolean): Promise<void> {
+  const dropped = await retryOnConflict(service, async () => {
+    const [head, known] = await Promise.all([readHead(service, key), readState(service, key)]);
+    if (!known && (!head || !deletes)) return [];
+    const waiting = known ? await readAllWaiting(service, known) : [];
+    const nowMs = service.clock.now();
+    const epoch = nextEpoch(known?.epoch ?? 0, nowMs);
+    const steps: NamedStep[] = known ? [['the state', endState(key, known, epoch, deletes, nowMs)]] : [];
+    if (head) steps.push(['the head', deletes ? deleteHead(head) : emptyHead(head, epoch, nowMs)]);
+    steps.push(...dropSteps(waiting, deletes ? 'deleted' : 'cleared', nowMs));
+    await service.store.transact(steps, { pattern: 'clear a conversation' });
+    return waiting;
+  });
+  for (const one of dropped) await refundMessage(service, one, one.reserved_on);
+  for (const one of dropped) service.hub.settle(one);
+  service.bell.ring();
+}
+
+async function readAllWaiting(service: Service, known: StateItem): Promise<MessageItem[]> {
+  const all: MessageItem[] = [];
+  const left = new Set(known.waiting);
+  while (left.size > 0) {
+    const some = await readWaiting(service, { ...known, waiting: left });
+    if (some.length === 0) break;
+    all.push(...some);
+    for (const { message_id } of some) left.delete(message_id);
+  }
+  return all;
+}
+
+function endState(key: ConversationKey, known: StateItem, epoch: number, deletes: boolean, nowMs: number) {
+  const owner = deletes ? (['user_id', 'title', 'channel'] as const) : [];
+  return write.update(
+    state,
+    keyOfConversation(key),
+    {
+      set: {
+        epoch,
+        last_seq: 0,
+        waiting_count: 0,
+        is_deleted: deletes,
+        has_stale: true,
+        ...dueAt(key, nowMs),
+      },
+      remove: ['fence', 'leased_until', 'waiting', 'attempts', 'reply', ...owner],
+    },
+    { if: { epoch: known.epoch, waiting_count: known.waiting_count, last_seq: known.last_seq } },
+  );
+}
+
+const asRead = (head: Head) =>
+  head.version === undefined
+    ? { version: is.absent, updated_at: head.updated_at }
+    : { version: head.version, updated_at: head.updated_at };
+
+const deleteHead = (head: Head) => write.delete(conversation, keyOfConversation(head), { if: asRead(head) });
+
+function emptyHead(head: Head, epoch: number, nowMs: number) {
+  const messages = '[]';
+  const version = isExternal(head) ? 1 : head.version + 1;
+  const emptied = { messages, digest: digestOf(messages), epoch, last_seq: 0, version };
+  const times = { updated_at: timestampOf(nowMs), ttl: ttlAfter(nowMs, limits.ttlDays) };
+  const { title, ...rest } = head;
+  const kept = head.is_named ? { ...rest, title } : rest; // the first words are no longer its title
+  return write.put(conversation, { ...kept, ...emptied, ...times }, { if: asRead(head) });
+}
+
+const dropSteps = (waiting: readonly MessageItem[], reason: string, nowMs: number): NamedStep[] =>
+  waiting.map(({ tenant_id, conversation_id, message_id }) => [
+    `message ${message_id}`,
+    write.update(
+      message,
+      { tenant_id, conversation_id, message_id },
+      {
+        set: { status: 'dropped', reason, ttl: ttlAfter(nowMs, limits.receiptDays) },
+        remove: ['content', 'reply_to'],
+      },
+      { if: { status: 'waiting' } },
+    ),
+  ]);
+
+// Gives up messages that cannot be answered, together with the lease.
+export async function dropMessages(
+  service: Service,
+  held: Held,
+  dropped: readonly MessageItem[],
+  reason: string,
+  reply?: string,
+): Promise<void> {
+  await retryOnConflict(service, async () => {
+    const known = await readState(service, held.key);
+    if (known?.fence !== held.fence) return true;
+    const nowMs = service.clock.now();
+    const left = known.waiting_count - dropped.length;
+    const settle = write.update(
+      state,
+      held.key,
+      {
+        set: { waiting_count: left, reply, ...dueAt(held.key, nowMs) },
+        deleteFrom: { waiting: new Set(dropped.map(one => one.message_id)) },
+        remove: ['fence', 'leased_until', 'attempts'],
+      },
+      { if: { fence: held.fence, waiting_count: known.waiting_count } },
+    );
+    const steps: NamedStep[] = [['the state', settle], ...dropSteps(dropped, reason, nowMs)];
+    await service.store.transact(steps, { pattern: 'give up messages' });
+    for (const one of dropped) await refundMessage(service, one, one.reserved_on);
+    return true;
+  });
+  held.isReleased = true;
+  for (const one of dropped) service.hub.settle(one);
+  service.bell.ring();
+}
+
+// Removes turns of epochs that are over, and of a deleted conversation its receipts. Answers whether there may be
+// more. Epochs are never used again, so nothing that somebody writes now can be hit.
+export async function purge(service: Service, { state: known }: Held): Promise<'done' | 'more'> {
+  const { store } = service;
+  const key = keyOfConversation(known);
+  const limit = limits.purgeTogether;
+  const turns = await store.query(turnsOfConversation, key, { before: { epoch: known.epoch }, limit });
+  const receipts = known.is_deleted
+    ? (await store.query(messagesOfConversation, key, { limit })).items.filter(
+        one => one.status !== 'waiting',
+      )
+    : [];
+  const steps = [
+    ...turns.items.map(item => write.delete(turn, item)),
+    ...receipts.map(item => write.delete(message, item)),
+  ];
+  if (steps.length > 0) await store.batchWrite(steps, { pattern: 'purge a conversation' });
+  return steps.length > 0 ? 'more' : 'done';
+}

@@ -1,0 +1,131 @@
+import { ref, write } from '@stak/table';
+import type { Service } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { conversation, state } from '../table.ts';
+import {
+  commitTurns,
+  type Head,
+  newHead,
+  nextEpoch,
+  plainTurn,
+  type TurnItem,
+} from '../turns/commit-turn.ts';
+import { failedStep, isRefused } from '../turns/conflict-retry.ts';
+import {
+  type ConversationKey,
+  dueAt,
+  type Held,
+  keyOfConversation,
+  type StateItem,
+  withLease,
+} from '../turns/lease.ts';
+import { deleteConversation } from './deletion.ts';
+import { findNewMessages } from './external-diff.ts';
+import { turnsOfMessages } from './imported-turns.ts';
+import { cutBytes, type PlainMessage, readPlain } from './message-format.ts';
+import { isExternal, readHead, readTurns } from './reads.ts';
+
+// A program that knows only the document writes the item whole and without a condition, and deletes it to clear. What
+// it wrote becomes turns of the log; what it did not know of stays where it was.
+
+export type Settled = { head: Head; tail: TurnItem[] };
+
+// Under the lease: the documented item as it should be, and the newest turns. Undefined if the item is gone.
+export async function readCurrentHead(
+  service: Service,
+  held: Held,
+  mostTurns: number,
+): Promise<Settled | undefined> {
+  const [head, tail] = await Promise.all([
+    readHead(service, held.key),
+    readTurns(service, held.key, held.state, mostTurns),
+  ]);
+  if (!head || !isExternal(head)) return head && { head, tail };
+  await mergeHead(service, held, head, true);
+  return readCurrentHead(service, held, mostTurns);
+}
+
+async function mergeHead(service: Service, held: Held, head: Head, keepsLease: boolean): Promise<void> {
+  const tail = await readTurns(service, held.key, held.state, limits.windowTurns);
+  const written = readPlain(head.messages);
+  const { kind, messages } = findNewMessages(tail.map(plainTurn), written);
+  await commitTurns(service, held, {
+    head: withOurs(head, held.state),
+    tail,
+    turns: turnsOfMessages(messages.map(cutMessage)),
+    mostMessages: written.length,
+    replaces: kind === 'replace',
+    keepsLease,
+  });
+}
+
+// The other program wrote the item without what it does not know.
+const withOurs = (head: Head, { user_id, title, channel, created_at }: StateItem): Head => ({
+  ...head,
+  user_id: head.user_id ?? user_id,
+  title: head.title ?? title,
+  is_named: (head.title ?? title) !== undefined,
+  channel: head.channel ?? channel,
+  created_at: head.created_at ?? created_at,
+});
+
+const cutMessage = ({ role, content }: PlainMessage): PlainMessage => ({
+  role,
+  content: cutBytes(content, limits.turnBytes / 2),
+});
+
+// The item has expired, or another program deleted it, before the message came that is to be answered: what was
+// there does not count any more.
+export async function restartConversation(
+  service: Service,
+  held: Held,
+  channel: string | undefined,
+): Promise<void> {
+  const nowMs = service.clock.now();
+  const epoch = nextEpoch(held.state.epoch, nowMs);
+  const { user_id, title } = held.state;
+  const next = { epoch, last_seq: 0, has_stale: true };
+  try {
+    await service.store.transact(
+      {
+        'the state': write.update(state, held.key, { set: next }, { if: { fence: held.fence } }),
+        'the head': write.put(conversation, newHead(held.key, { user_id, title, channel }, epoch, nowMs), {
+          ifAbsent: true,
+        }),
+      },
+      { pattern: 'begin anew' },
+    );
+    held.state = { ...held.state, ...next };
+  } catch (error) {
+    if (!failedStep(error, 'the head')) throw error; // the other program was faster: there is an item again
+  }
+}
+
+// For readers that find what another program wrote and write no turn themselves. A writer of a turn holds the
+// lease and sees to it.
+export async function mergeExternalWrites(service: Service, key: ConversationKey): Promise<void> {
+  const { head, known } = await service.store.transactGet(
+    { head: ref(conversation, keyOfConversation(key)), known: ref(state, keyOfConversation(key)) },
+    { pattern: 'look at a conversation' },
+  );
+  if (!head) {
+    if (known && known.last_seq > 0) await deleteConversation(service, key);
+    return;
+  }
+  if (!isExternal(head)) return;
+  if (!known) await createState(service, key);
+  await withLease(service, key, async held => {
+    const current = await readHead(service, key); // somebody else may have adopted it by now
+    if (current && isExternal(current)) await mergeHead(service, held, current, false);
+  });
+}
+
+async function createState(service: Service, key: ConversationKey): Promise<void> {
+  const nowMs = service.clock.now();
+  const item = { ...keyOfConversation(key), epoch: nextEpoch(0, nowMs), last_seq: 0, waiting_count: 0 };
+  try {
+    await service.store.put(state, { ...item, ...dueAt(key, nowMs) }, { ifAbsent: true });
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+}

@@ -1,0 +1,163 @@
+import { endpoint, etagOf, expectedVersion, sse } from '@stak/http';
+import type { Service } from '../deps.ts';
+import { agentErrors, noConversation } from '../errors.ts';
+import { answerPage } from '../list-page.ts';
+import { followAnswer } from '../streaming/event-stream.ts';
+import { awaitAnswer, sendMessage } from '../turns/send-message.ts';
+import { findConversation, resolveUser } from './access.ts';
+import {
+  createConversation,
+  exportConversation,
+  importConversation,
+  linesOf,
+  listConversations,
+  listTurns,
+  renameConversation,
+} from './conversations.ts';
+import { clearConversation, deleteConversation } from './deletion.ts';
+import type { Message } from './message-format.ts';
+import { readHead } from './reads.ts';
+import * as routes from './routes.ts';
+import { showConversation, showListed, showReply, showTurn } from './views.ts';
+
+const wantsEvents = (accept: string | undefined): boolean => /\btext\/event-stream\b/.test(accept ?? '');
+
+export const conversationEndpoints = (service: Service) =>
+  [
+    endpoint(routes.create, async c => {
+      const caller = c.get('principal');
+      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const { conversation_id, title, user_id } = c.req.valid('json');
+      // An end user could otherwise find out which ids are taken.
+      const chosen = caller.kind === 'account' ? conversation_id : undefined;
+      const key = { tenant_id, conversation_id: chosen ?? service.ids.next('conv') };
+      const head = await createConversation(service, key, { title, user_id: resolveUser(caller, user_id) });
+      c.header('Location', `/v1/tenants/${tenant_id}/conversations/${key.conversation_id}`);
+      c.header('ETag', etagOf(head.version));
+      return c.json(showConversation(head), 201);
+    }),
+    endpoint(routes.list, async c => {
+      const caller = c.get('principal');
+      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const query = c.req.valid('query');
+      const read = listConversations.bind(null, service, tenant_id, resolveUser(caller, query.user_id));
+      return c.json(await answerPage(caller, query, read, showListed), 200);
+    }),
+    endpoint(routes.get, async c => {
+      const caller = c.get('principal');
+      await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const head = await findConversation(service, caller, c.req.valid('param'));
+      c.header('ETag', etagOf(head.version));
+      return c.json(showConversation(head), 200);
+    }),
+    endpoint(routes.rename, async c => {
+      const caller = c.get('principal');
+      const key = c.req.valid('param');
+      await service.enterTenant(caller, key.tenant_id);
+      const { title } = c.req.valid('json');
+      const head = await renameConversation(service, caller, key, title, expectedVersion(c));
+      c.header('ETag', etagOf(head.version));
+      return c.json(showConversation(head), 200);
+    }),
+    endpoint(routes.remove, async c => {
+      const caller = c.get('principal');
+      const key = c.req.valid('param');
+      await service.enterTenant(caller, key.tenant_id);
+      await findConversation(service, caller, key);
+      await deleteConversation(service, key);
+      return c.body(null, 204);
+    }),
+    endpoint(routes.clear, async c => {
+      const caller = c.get('principal');
+      const key = c.req.valid('param');
+      await service.enterTenant(caller, key.tenant_id);
+      await findConversation(service, caller, key);
+      await clearConversation(service, key);
+      return c.body(null, 204);
+    }),
+    endpoint(routes.turns, async c => {
+      const caller = c.get('principal');
+      await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const head = await findConversation(service, caller, c.req.valid('param'));
+      const { order, ...query } = c.req.valid('query');
+      const newestFirst = order === 'newest';
+      const page = await answerPage(
+        caller,
+        query,
+        request => listTurns(service, head, { ...request, newestFirst }),
+        showTurn,
+      );
+      return c.json(page, 200);
+    }),
+    endpoint(routes.send, async c => {
+      const caller = c.get('principal');
+      const { tenant_id, conversation_id } = c.req.valid('param');
+      const enter = () => service.enterTenant(caller, tenant_id);
+      const tenant = await enter();
+      const { content, user_id } = c.req.valid('json');
+      const key = c.req.header('idempotency-key');
+      const meant = resolveUser(caller, user_id);
+      const sent = await sendMessage(service, {
+        caller,
+        tenant,
+        conversation_id,
+        content,
+        user_id: meant,
+        key,
+      });
+      const address = { tenant_id, conversation_id, message_id: sent.message_id };
+      if (sent.isRepeated) c.header('Idempotency-Replayed', 'true');
+      if (wantsEvents(c.req.header('accept'))) {
+        const follow = followAnswer(service, address, sent.outcome);
+        return sse(c, { enter, subscribe: follow }) as never;
+      }
+      const turn = await sent.outcome;
+      if (turn) return c.json(showReply(turn, sent.message_id), 200);
+      c.header(
+        'Location',
+        `/v1/tenants/${tenant_id}/conversations/${conversation_id}/messages/${sent.message_id}`,
+      );
+      return c.json({ message_id: sent.message_id, conversation_id, status: 'waiting' as const }, 202);
+    }),
+    endpoint(routes.answer, async c => {
+      const caller = c.get('principal');
+      const address = c.req.valid('param');
+      const enter = () => service.enterTenant(caller, address.tenant_id);
+      await enter();
+      await findConversation(service, caller, address);
+      if (wantsEvents(c.req.header('accept')))
+        return sse(c, { enter, subscribe: followAnswer(service, address) }) as never;
+      const turn = await awaitAnswer(service, address);
+      const { message_id, conversation_id } = address;
+      if (turn) return c.json(showReply(turn, message_id), 200);
+      return c.json({ message_id, conversation_id, status: 'waiting' as const }, 202);
+    }),
+    endpoint(routes.download, async c => {
+      const caller = c.get('principal');
+      await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const head = await findConversation(service, caller, c.req.valid('param'));
+      const name = `${head.conversation_id.replace(/[^A-Za-z0-9_-]/g, '_')}.ndjson`;
+      return c.body(linesOf(exportConversation(service, head)), 200, {
+        'Content-Type': 'application/x-ndjson',
+        'Content-Disposition': `attachment; filename="${name}"`,
+      }) as never;
+    }),
+    endpoint(routes.upload, async c => {
+      const caller = c.get('principal');
+      const { tenant_id, settings } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const { conversation_id, title, user_id, messages } = c.req.valid('json');
+      // A model takes a system message for the host's word.
+      if (caller.kind === 'endUser' && messages.some(({ role }) => role === 'system'))
+        throw agentErrors.create('agents.import_refused', 'System messages are for the host to import.');
+      const chosen = caller.kind === 'account' ? conversation_id : undefined;
+      const key = { tenant_id, conversation_id: chosen ?? service.ids.next('conv') };
+      const draft = { title, user_id: resolveUser(caller, user_id) };
+      const most = settings.max_conversation_history;
+      await importConversation(service, key, draft, messages as Message[], most);
+      const head = await readHead(service, key);
+      if (!head) throw noConversation();
+      c.header('Location', `/v1/tenants/${tenant_id}/conversations/${key.conversation_id}`);
+      c.header('ETag', etagOf(head.version));
+      return c.json(showConversation(head), 201);
+    }),
+  ] as const;

@@ -1,0 +1,26 @@
+import * as limits from '../limits.ts';
+import type { NewTurn } from '../turns/commit-turn.ts';
+import { dropOrphans } from '../turns/context-window.ts';
+import { type Message, splitTurns } from './message-format.ts';
+
+// Messages that were not made here, as turns of the log. Somebody who never stopped talking has several.
+export const turnsOfMessages = (messages: readonly Message[]): NewTurn[] =>
+  splitTurns(messages)
+    .map(dropOrphans)
+    .flatMap(splitLong)
+    .map(turn => ({ messages: JSON.stringify(turn), message_ids: [], routing: 'import' }));
+
+function splitLong(turn: readonly Message[]): Message[][] {
+  const parts: Message[][] = [];
+  let bytes = 0;
+  for (const message of turn) {
+    const size = Buffer.byteLength(JSON.stringify(message));
+    if (parts.length === 0 || bytes + size > limits.importedTurnBytes) {
+      parts.push([]);
+      bytes = 0;
+    }
+    bytes += size;
+    parts.at(-1)!.push(message);
+  }
+  return parts;
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import * as limits from '../limits.ts';
+
+// A message as the log keeps it and as the AI SDK reads it. Text alone is a string, as documented; what a model did
+// besides is a list of parts.
+export type Part =
+  | { type: 'text'; text: string }
+  | { type: 'tool-call'; toolCallId: string; toolName: string; input: unknown }
+  | { type: 'tool-result'; toolCallId: string; toolName: string; output: { type: string; value: unknown } };
+export type Message =
+  | { role: 'user' | 'system'; content: string }
+  | { role: 'assistant'; content: string | Part[] }
+  | { role: 'tool'; content: Part[] };
+
+export type PlainMessage = { role: 'user' | 'assistant' | 'system'; content: string };
+
+export const textOf = (content: string | readonly Part[]): string =>
+  typeof content === 'string'
+    ? content
+    : content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('');
+
+// What the document knows of a message. Calls of skills and their results are none of it.
+export function plainMessages(messages: readonly Message[]): PlainMessage[] {
+  return messages.flatMap(({ role, content }) => {
+    const text = textOf(content);
+    return role === 'tool' || text === '' ? [] : [{ role, content: text }];
+  });
+}
+
+export function parseMessages(text: string): Message[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value.filter(isMessage) : [];
+  } catch {
+    return [];
+  }
+}
+
+const roles = new Set(['user', 'assistant', 'system', 'tool']);
+
+function isMessage(value: unknown): value is Message {
+  if (typeof value !== 'object' || value === null) return false;
+  const { role, content } = value as { role?: unknown; content?: unknown };
+  return (
+    typeof role === 'string' && roles.has(role) && (typeof content === 'string' || Array.isArray(content))
+  );
+}
+
+// The documented item's messages. Whatever another program got wrong is left out.
+export const readPlain = (text: string): PlainMessage[] => plainMessages(parseMessages(text));
+
+// A turn begins where the user speaks after somebody else did: a burst of messages is one turn.
+export function splitTurns<M extends { role: string }>(messages: readonly M[]): M[][] {
+  const turns: M[][] = [];
+  let before: string | undefined;
+  for (const message of messages) {
+    const begins = message.role === 'user' && before !== 'user' && before !== 'system';
+    if (begins || turns.length === 0) turns.push([]);
+    turns.at(-1)!.push(message);
+    before = message.role;
+  }
+  return turns;
+}
+
+// The documented item's `messages`: the newest whole turns that fit, so that the item costs the same after ten turns
+// and after ten thousand.
+export function headMessages(turns: readonly (readonly PlainMessage[])[], mostMessages: number): string {
+  const kept: string[] = [];
+  let bytes = 2;
+  let count = 0;
+  for (const turn of turns.toReversed()) {
+    const texts = turn.map(one => JSON.stringify(one));
+    bytes += texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
+    count += turn.length;
+    if (kept.length > 0 && (bytes > limits.headBytes || count > mostMessages)) break;
+    kept.unshift(...texts);
+  }
+  return `[${kept.join(',')}]`;
+}
+
+export const digestOf = (text: string): string =>
+  createHash('sha256').update(text).digest('base64url').slice(0, 22);
+
+// Cut at a character, not inside one.
+export function cutBytes(text: string, mostBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= mostBytes) return text;
+  let end = mostBytes;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end).toString();
+}
+
+// Text from outside: half characters would not survive UTF-8, and control characters grow sixfold in JSON.
+export const cleanText = (text: string): string =>
+  text.toWellFormed().replace(/[^\P{Cc}\n\t]/gu, character => (character === '\r' ? '' : '\ufffd'));
+export const isCleanText = (text: string): boolean => text.isWellFormed() && !/[^\P{Cc}\n\r\t]/u.test(text);

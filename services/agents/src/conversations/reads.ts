@@ -1,0 +1,51 @@
+import { ref } from '@stak/table';
+import type { Service } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { conversation, message, turnsOfConversation } from '../table.ts';
+import type { Head, MessageItem, TurnItem } from '../turns/commit-turn.ts';
+import { type ConversationKey, keyOfConversation, type StateItem } from '../turns/lease.ts';
+import { digestOf } from './message-format.ts';
+
+// Written by a program that knows only the document: it left out what it does not know, or our digest is of what was
+// there before.
+export const isExternal = ({ version, digest, messages }: Head): boolean =>
+  version === undefined || digest !== digestOf(String(messages));
+
+export const readHead = ({ store }: Pick<Service, 'store'>, key: ConversationKey) =>
+  store.get(conversation, keyOfConversation(key), { consistent: true, pattern: 'read a conversation' });
+
+type Numbered = { epoch?: number; last_seq?: number };
+
+// The newest turns, oldest first. What lies past the last number was never committed.
+export async function readTurns(
+  { store }: Pick<Service, 'store'>,
+  key: ConversationKey,
+  { epoch, last_seq = 0 }: Numbered,
+  most: number,
+): Promise<TurnItem[]> {
+  if (last_seq === 0 || epoch === undefined || most < 1) return [];
+  const { items } = await store.query(
+    turnsOfConversation,
+    { ...keyOfConversation(key), epoch },
+    { to: { seq: last_seq }, newestFirst: true, limit: Math.min(most, limits.windowTurns) },
+  );
+  return items.toReversed();
+}
+
+// What waits for an answer, in the order it came, as much as one turn takes.
+export async function readWaiting(
+  { store }: Pick<Service, 'store'>,
+  { tenant_id, conversation_id, waiting = new Set() }: StateItem,
+): Promise<MessageItem[]> {
+  const refs = [...waiting].map(message_id => ref(message, { tenant_id, conversation_id, message_id }));
+  const found = await store.batchGet(refs, { consistent: true, pattern: 'read what waits' });
+  const items = found
+    .filter(item => item?.status === 'waiting')
+    .map(item => item!)
+    .sort((a, b) => a.accepted_at - b.accepted_at || (a.message_id < b.message_id ? -1 : 1));
+  let bytes = 0;
+  return items.filter((item, i) => {
+    bytes += Buffer.byteLength(item.content ?? '');
+    return i === 0 || bytes <= limits.burstBytes;
+  });
+}

@@ -1,0 +1,184 @@
+import { empty, json, pageOf, pageQuery, raw, route } from '@stak/http';
+import { z } from 'zod';
+import * as limits from '../limits.ts';
+import * as schema from '../schema.ts';
+
+const user = { auth: 'user', endUserScope: 'agents:chat', tags: ['agents'] as string[] } as const;
+const gate = ['tenants.not_found', 'tenants.suspended'];
+const found = [...gate, 'agents.conversation_not_found'];
+const base = '/v1/tenants/{tenant_id}';
+const one = `${base}/conversations/{conversation_id}` as const;
+const params = schema.conversationParams;
+
+export const create = route({
+  ...user,
+  method: 'post',
+  path: `${base}/conversations`,
+  operationId: 'agents.createConversation',
+  scope: 'write',
+  idempotent: true,
+  summary: 'Begin a conversation',
+  description:
+    'A host may choose the id and the user. For an end user the id is generated, and the conversation is their own.',
+  request: { params: schema.tenantParams, body: json(schema.newConversation) },
+  responses: { 201: json(schema.conversationShape, 'The new conversation') },
+  problems: [...gate, 'agents.conversation_exists', 'agents.user_not_found'],
+});
+export const list = route({
+  ...user,
+  method: 'get',
+  path: `${base}/conversations`,
+  operationId: 'agents.listConversations',
+  scope: 'read',
+  summary: 'List conversations, the newest first',
+  description: 'End users get their own; hosts get those of the tenant, or of one user.',
+  request: { params: schema.tenantParams, query: pageQuery().extend({ user_id: schema.userId.optional() }) },
+  responses: { 200: json(pageOf(schema.listedConversation)) },
+  problems: [...gate, 'http.cursor_refused', 'agents.user_not_found'],
+});
+export const get = route({
+  ...user,
+  method: 'get',
+  path: one,
+  operationId: 'agents.getConversation',
+  scope: 'read',
+  summary: 'Read a conversation and its newest turns',
+  request: { params },
+  responses: { 200: json(schema.conversationShape) },
+  problems: found,
+});
+export const rename = route({
+  ...user,
+  method: 'patch',
+  path: one,
+  operationId: 'agents.renameConversation',
+  scope: 'write',
+  conditional: 'optional',
+  summary: 'Rename a conversation',
+  request: { params, body: json(schema.conversationPatch) },
+  responses: { 200: json(schema.conversationShape) },
+  problems: found,
+});
+export const remove = route({
+  ...user,
+  method: 'delete',
+  path: one,
+  operationId: 'agents.deleteConversation',
+  scope: 'write',
+  summary: 'Delete a conversation',
+  description: 'It is gone at once, with everything that was said. An answer that is being made is dropped.',
+  request: { params },
+  responses: { 204: empty() },
+  problems: found,
+});
+export const clear = route({
+  ...user,
+  method: 'delete',
+  path: `${one}/messages`,
+  operationId: 'agents.clearConversation',
+  scope: 'write',
+  summary: 'Clear a conversation',
+  description: 'Its turns are gone at once; the conversation stays. An answer that is being made is dropped.',
+  request: { params },
+  responses: { 204: empty() },
+  problems: found,
+});
+export const turns = route({
+  ...user,
+  method: 'get',
+  path: `${one}/messages`,
+  operationId: 'agents.listMessages',
+  scope: 'read',
+  summary: 'Read the turns of a conversation',
+  request: {
+    params,
+    query: pageQuery().extend({ order: z.enum(['oldest', 'newest']).default('oldest') }),
+  },
+  responses: { 200: json(pageOf(schema.turnShape)) },
+  problems: [...found, 'http.cursor_refused'],
+});
+
+const answered = {
+  description:
+    'The answer. As events if you accept text/event-stream: delta, skill, restart, reply or error.',
+  content: {
+    'application/json': { schema: schema.replyShape },
+    'text/event-stream': { schema: z.unknown() },
+  },
+};
+const waiting = json(schema.waitingShape, 'Accepted; the answer takes longer');
+
+export const send = route({
+  ...user,
+  method: 'post',
+  path: `${one}/messages`,
+  operationId: 'agents.sendMessage',
+  scope: 'write',
+  summary: 'Say something, and get an answer',
+  description:
+    'With an Idempotency-Key the same message is answered once, for three days; sent again while the answer is made, it joins in.',
+  request: {
+    params,
+    headers: z.object({
+      'idempotency-key': z
+        .string()
+        .regex(/^[\x21-\x7e]{1,255}$/, '1 to 255 visible ASCII characters')
+        .optional(),
+    }),
+    body: json(schema.newMessage),
+  },
+  responses: { 200: answered, 202: waiting },
+  problems: [
+    ...found,
+    'agents.conversation_busy',
+    'agents.conversation_cleared',
+    'agents.message_dropped',
+    'agents.quota_exceeded',
+    'agents.spend_exceeded',
+    'agents.price_unknown',
+    'agents.model_failed',
+    'agents.channel_disabled',
+    'agents.user_not_found',
+    'http.idempotency_mismatch',
+  ],
+  limits: { bodyBytes: limits.messageBodyBytes },
+});
+export const answer = route({
+  ...user,
+  method: 'get',
+  path: `${one}/messages/{message_id}`,
+  operationId: 'agents.getReply',
+  scope: 'read',
+  summary: 'Read the answer to a message, or wait for it',
+  description: 'As events if you accept text/event-stream; `Last-Event-ID` goes on where you were.',
+  request: { params: schema.messageParams },
+  responses: { 200: answered, 202: waiting },
+  problems: [...found, 'agents.message_not_found', 'agents.message_dropped'],
+});
+export const download = route({
+  ...user,
+  method: 'get',
+  path: `${one}/export`,
+  operationId: 'agents.exportConversation',
+  scope: 'read',
+  summary: 'Export a conversation',
+  description: 'A line of JSON for the conversation, for each turn, and for the end.',
+  request: { params },
+  responses: {
+    200: { ...raw('Lines of JSON'), content: { 'application/x-ndjson': { schema: z.unknown() } } },
+  },
+  problems: found,
+});
+export const upload = route({
+  ...user,
+  method: 'post',
+  path: `${base}/conversation-imports`,
+  operationId: 'agents.importConversation',
+  scope: 'write',
+  idempotent: true,
+  summary: 'Import a conversation',
+  request: { params: schema.tenantParams, body: json(schema.newImport) },
+  responses: { 201: json(schema.conversationShape, 'The new conversation') },
+  problems: [...gate, 'agents.conversation_exists', 'agents.import_refused', 'agents.user_not_found'],
+  limits: { bodyBytes: limits.importBodyBytes },
+});

@@ -1,0 +1,56 @@
+import * as limits from '../limits.ts';
+import { type Head, plainTurn, type TurnItem } from '../turns/commit-turn.ts';
+import { parseMessages, readPlain } from './message-format.ts';
+
+// What goes over the wire.
+
+const figuresOf = (item: TurnItem) => ({
+  routing: item.routing,
+  rule: item.rule ?? null,
+  skills: item.skills ?? [],
+  model: item.model ?? null,
+  usage: { input_tokens: item.input_tokens ?? 0, output_tokens: item.output_tokens ?? 0 },
+  cost_usd: (item.cost_micros ?? 0) / limits.microsPerUsd,
+});
+
+export const showTurn = (item: TurnItem) => ({
+  seq: item.seq,
+  created_at: item.created_at,
+  ...figuresOf(item),
+  messages: parseMessages(item.messages),
+});
+
+export const answerOf = (item: Pick<TurnItem, 'messages'>): string =>
+  plainTurn(item)
+    .filter(({ role }) => role === 'assistant')
+    .map(({ content }) => content)
+    .join('\n\n');
+
+export const showReply = (item: TurnItem, message_id: string) => ({
+  message_id,
+  conversation_id: item.conversation_id,
+  status: 'answered' as const,
+  seq: item.seq,
+  created_at: item.created_at,
+  reply: { role: 'assistant' as const, content: answerOf(item) },
+  merged: item.message_ids.length,
+  ...figuresOf(item),
+});
+
+export type Listed = Partial<Head> & { conversation_id: string };
+
+export const showListed = (head: Listed) => ({
+  conversation_id: head.conversation_id,
+  title: head.title ?? null,
+  user_id: head.user_id ?? null,
+  channel: head.channel ?? null,
+  turns: head.last_seq ?? 0,
+  created_at: head.created_at ?? null,
+  updated_at: head.updated_at ?? null,
+});
+
+export const showConversation = (head: Head) => ({
+  ...showListed(head),
+  expires_at: new Date(head.ttl * 1000).toISOString(),
+  messages: readPlain(head.messages),
+});

@@ -1,0 +1,123 @@
+import { type ItemOf, write } from '@stak/table';
+import {
+  channelSecrets,
+  channelsOfTenant,
+  notice,
+  noticesOfTenant,
+  tenantChannel,
+} from './channels/table.ts';
+import { exportConversation } from './conversations/conversations.ts';
+import { deleteConversation } from './conversations/deletion.ts';
+import { readHead } from './conversations/reads.ts';
+import type { Service } from './deps.ts';
+import * as limits from './limits.ts';
+import { declineMemory } from './memory/memory.ts';
+import { choicesOfTenant, memoriesOfTenant, memoriesOfUser, memory, memoryChoice } from './memory/table.ts';
+import { customSkill, skillsOfTenant } from './skills/table.ts';
+import {
+  accountDay,
+  conversationsOfUser,
+  daysOfAccount,
+  daysOfUser,
+  headsOfTenant,
+  tenantDay,
+  usageOfTenant,
+  userDay,
+} from './table.ts';
+import { isRefused } from './turns/conflict-retry.ts';
+
+type Erased = 'done' | 'more';
+
+// Conversations are deleted as anybody deletes them: unreadable at once, and removed by the worker. It goes on after
+// the job is done, within seconds.
+export function createEraser(service: Service) {
+  return {
+    name: 'agents',
+    eraseUser: (tenantId: string, userId: string) => eraseUser(service, tenantId, userId),
+    eraseTenant: (tenantId: string) => eraseTenant(service, tenantId),
+    eraseAccount: (accountId: string) => eraseAccount(service, accountId),
+    exportUser: (tenantId: string, userId: string) => exportUser(service, tenantId, userId),
+  };
+}
+
+const page = { limit: limits.purgeTogether };
+
+async function eraseUser(service: Service, tenant_id: string, user_id: string): Promise<Erased> {
+  const { store } = service;
+  const { items } = await store.query(conversationsOfUser, { tenant_id, user_id }, page);
+  let deleted = 0;
+  for (const key of items) {
+    // The index is late: what it still lists may be gone, or begun anew by somebody else.
+    if ((await readHead(service, key))?.user_id !== user_id) continue;
+    await deleteConversation(service, key);
+    if (++deleted === limits.erasedTogether) break;
+  }
+  if (deleted > 0) return 'more';
+  await declineMemory(service, { tenant_id, user_id });
+  await store.delete(memoryChoice, { tenant_id, user_id });
+  const days = await store.query(daysOfUser, { tenant_id, user_id }, page);
+  await store.batchWrite(
+    days.items.map(item => write.delete(userDay, item)),
+    { pattern: 'erase a user' },
+  );
+  return days.cursor === undefined ? 'done' : 'more';
+}
+
+async function eraseTenant(service: Service, tenant_id: string): Promise<Erased> {
+  const { store } = service;
+  const few = { limit: limits.erasedTogether };
+  const heads = await store.query(headsOfTenant, { tenant_id }, few);
+  for (const head of heads.items) await deleteConversation(service, head);
+  if (heads.items.length > 0) return 'more';
+  const found = await Promise.all([
+    store.query(usageOfTenant, { tenant_id }, page),
+    store.query(memoriesOfTenant, { tenant_id }, page),
+    store.query(choicesOfTenant, { tenant_id }, page),
+    store.query(skillsOfTenant, { tenant_id }, page),
+    store.query(channelsOfTenant, { tenant_id }, page),
+    store.query(noticesOfTenant, { tenant_id }, page),
+  ]);
+  const [usage, memories, choices, skills, channels, notices] = found;
+  for (const channel of channels.items) await eraseSecrets(service, channel);
+  const steps = [
+    ...usage.items.map(one =>
+      one.entity === 'usage of a day' ? write.delete(tenantDay, one.item) : write.delete(userDay, one.item),
+    ),
+    ...memories.items.map(item => write.delete(memory, item)),
+    ...choices.items.map(item => write.delete(memoryChoice, item)),
+    ...skills.items.map(item => write.delete(customSkill, item)),
+    ...channels.items.map(item => write.delete(tenantChannel, item)),
+    ...notices.items.map(item => write.delete(notice, item)),
+  ];
+  if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase a tenant' });
+  return found.some(({ cursor }) => cursor !== undefined) ? 'more' : 'done';
+}
+
+async function eraseAccount({ store }: Service, account_id: string): Promise<Erased> {
+  const { items, cursor } = await store.query(daysOfAccount, { account_id }, page);
+  await store.batchWrite(
+    items.map(item => write.delete(accountDay, item)),
+    { pattern: 'erase an account' },
+  );
+  return cursor === undefined ? 'done' : 'more';
+}
+
+// Another tenant may have claimed the channel since, with secrets of its own.
+const eraseSecrets = ({ store }: Service, { tenant_id, type, channel_id }: ItemOf<typeof tenantChannel>) =>
+  store.delete(channelSecrets, { type, channel_id }, { if: { tenant_id } }).catch(error => {
+    if (!isRefused(error)) throw error;
+  });
+
+async function* exportUser(
+  service: Service,
+  tenant_id: string,
+  user_id: string,
+): AsyncGenerator<{ kind: string; item: unknown }> {
+  const { store } = service;
+  for await (const key of store.all(conversationsOfUser, { tenant_id, user_id })) {
+    const head = await readHead(service, key);
+    if (head?.user_id === user_id) yield* exportConversation(service, head);
+  }
+  for await (const item of store.all(memoriesOfUser, { tenant_id, user_id })) yield { kind: 'memory', item };
+  for await (const item of store.all(daysOfUser, { tenant_id, user_id })) yield { kind: 'agent usage', item };
+}

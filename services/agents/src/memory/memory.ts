@@ -1,0 +1,199 @@
+import { versionMismatch } from '@stak/http';
+import { type ItemOf, type WriteStep, write } from '@stak/table';
+import { tenantUser } from '@stak/tenants';
+import type { z } from 'zod';
+import { type Service, timestampOf } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { failedStep, isRefused, retryOnConflict } from '../turns/conflict-retry.ts';
+import { type keyFact, memoriesOfUser, memory, memoryChoice } from './table.ts';
+
+export type Person = { tenant_id: string; user_id: string };
+export type Fact = z.infer<typeof keyFact>;
+export type MemoryItem = ItemOf<typeof memory>;
+
+export type Remembered = { summary: string | undefined; items: MemoryItem[] };
+
+const noMemory = () => agentErrors.create('agents.memory_not_found', 'There is no such memory.');
+const noUser = () => agentErrors.create('agents.user_not_found', 'There is no such user.');
+
+export const factsOf = ({ key_facts }: Pick<MemoryItem, 'key_facts'>): Fact[] => {
+  try {
+    return JSON.parse(key_facts) as Fact[];
+  } catch {
+    return []; // another program's mistake
+  }
+};
+
+const declined = () =>
+  agentErrors.create('agents.memory_declined', 'The user does not want to be remembered.');
+
+export const hasDeclined = async ({ store }: Service, { tenant_id, user_id }: Person): Promise<boolean> =>
+  (await store.get(memoryChoice, { tenant_id, user_id }, { consistent: true })) !== undefined;
+
+// What goes into a turn: nothing about somebody who declined.
+export async function readMemory(service: Service, { tenant_id, user_id }: Person): Promise<Remembered> {
+  const key = { tenant_id, user_id };
+  const [isDeclined, user, page] = await Promise.all([
+    hasDeclined(service, key),
+    service.store.get(tenantUser, key),
+    service.store.query(memoriesOfUser, key, { limit: limits.memoryItems, newestFirst: true }),
+  ]);
+  return isDeclined
+    ? { summary: undefined, items: [] }
+    : { summary: user?.memory_summary, items: page.items };
+}
+
+// The choice is looked at in the same transaction: a user who declines meanwhile has the last word.
+async function unlessDeclined(
+  { store }: Pick<Service, 'store'>,
+  { tenant_id, user_id }: Person,
+  step: WriteStep,
+): Promise<void> {
+  const choice = write.check(memoryChoice, { tenant_id, user_id }, { absent: true });
+  try {
+    await store.transact({ 'the choice': choice, 'the memory': step }, { pattern: 'remember' });
+  } catch (error) {
+    throw failedStep(error, 'the choice') ? declined() : error;
+  }
+}
+
+// Adds a fact to the memory of the conversation it was said in.
+export async function rememberFact(
+  service: Service,
+  person: Person,
+  session_id: string,
+  fact: string,
+  source: string,
+): Promise<Fact> {
+  if (await hasDeclined(service, person)) throw declined();
+  const key = { tenant_id: person.tenant_id, user_id: person.user_id, session_id };
+  return retryOnConflict(service, async () => {
+    const before = await service.store.get(memory, key, { consistent: true });
+    const known = before ? factsOf(before) : [];
+    const same = known.find(one => one.fact === fact);
+    if (same) return same;
+    if (known.length >= limits.factsPerItem)
+      throw agentErrors.create('agents.memory_full', `There are ${limits.factsPerItem} facts already.`);
+    const at = timestampOf(service.clock.now());
+    const added = { fact_id: service.ids.next('fact'), fact, created_at: at, source };
+    const item = {
+      ...key,
+      ...before,
+      key_facts: JSON.stringify([...known, added]),
+      created_at: before?.created_at ?? at,
+      updated_at: at,
+    };
+    const asRead = before ? { ifVersion: before.version } : ({ ifAbsent: true } as const);
+    await unlessDeclined(service, person, write.put(memory, item, asRead));
+    return added;
+  });
+}
+
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+// Removes every fact that has all the words, as words, wherever it was remembered. Answers what is gone.
+export async function forgetFacts(service: Service, person: Person, words: string): Promise<string[]> {
+  const wanted = wordsOf(words);
+  if (wanted.length === 0) return [];
+  const gone: string[] = [];
+  const key = { tenant_id: person.tenant_id, user_id: person.user_id };
+  for await (const item of service.store.all(memoriesOfUser, key)) {
+    const isMeant = ({ fact }: Fact) => {
+      const known = new Set(wordsOf(fact));
+      return wanted.every(word => known.has(word));
+    };
+    const meant = factsOf(item).filter(isMeant);
+    if (meant.length === 0) continue;
+    await changeMemory(service, item, before => ({
+      facts: before ? factsOf(before).filter(one => !isMeant(one)) : [],
+    })).catch(error => {
+      if (!agentErrors.includes(error) || error.code !== 'agents.memory_not_found') throw error;
+    });
+    gone.push(...meant.map(({ fact }) => fact));
+  }
+  return gone;
+}
+
+export type MemoryChange = { summary?: string | null; facts?: readonly Fact[] };
+
+// Writes the item if it is new. An item without a summary and without facts is gone.
+export async function changeMemory(
+  service: Service,
+  { tenant_id, user_id, session_id }: Person & { session_id: string },
+  change: (before: MemoryItem | undefined) => MemoryChange,
+  expected?: string,
+): Promise<MemoryItem> {
+  const key = { tenant_id, user_id, session_id };
+  return retryOnConflict(service, async () => {
+    const before = await service.store.get(memory, key, { consistent: true });
+    if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
+    const { summary = before?.summary, facts = before ? factsOf(before) : [] } = change(before);
+    const updated_at = timestampOf(service.clock.now());
+    const after = {
+      ...key,
+      ...before,
+      summary: summary || undefined,
+      key_facts: JSON.stringify(facts),
+      created_at: before?.created_at ?? updated_at,
+      updated_at,
+    };
+    if (!summary && facts.length === 0) {
+      if (!before) throw noMemory();
+      await service.store.delete(memory, key, { ifVersion: before.version });
+      return { ...after, version: before.version };
+    }
+    const asRead = before ? { ifVersion: before.version } : ({ ifAbsent: true } as const);
+    await unlessDeclined(service, key, write.put(memory, after, asRead));
+    return { ...after, version: (before?.version ?? 0) + 1 };
+  });
+}
+
+export async function deleteMemory({ store }: Service, key: Person & { session_id: string }): Promise<void> {
+  const { tenant_id, user_id, session_id } = key;
+  if (!(await store.delete(memory, { tenant_id, user_id, session_id }))) throw noMemory();
+}
+
+export async function writeSummary(
+  service: Service,
+  { tenant_id, user_id }: Person,
+  summary: string | null,
+): Promise<void> {
+  const { store, clock } = service;
+  const key = { tenant_id, user_id };
+  try {
+    if (summary === null)
+      await store.update(
+        tenantUser,
+        key,
+        { remove: ['memory_summary', 'memory_updated_at'] },
+        { pattern: 'remove a memory summary' },
+      );
+    else {
+      const set = { memory_summary: summary, memory_updated_at: timestampOf(clock.now()) };
+      await unlessDeclined(service, key, write.update(tenantUser, key, { set }));
+    }
+  } catch (error) {
+    throw isRefused(error) ? noUser() : error;
+  }
+}
+
+export async function readSummary({ store }: Service, { tenant_id, user_id }: Person) {
+  const user = await store.get(tenantUser, { tenant_id, user_id }, { consistent: true });
+  return { memory_summary: user?.memory_summary ?? null, memory_updated_at: user?.memory_updated_at ?? null };
+}
+
+// The choice first, so that nothing is remembered after it; then everything that was.
+export async function declineMemory(service: Service, { tenant_id, user_id }: Person): Promise<void> {
+  const { store, clock } = service;
+  await store.put(memoryChoice, { tenant_id, user_id, declined_at: timestampOf(clock.now()) });
+  for await (const { session_id } of store.all(memoriesOfUser, { tenant_id, user_id }))
+    await store.delete(memory, { tenant_id, user_id, session_id });
+  await writeSummary(service, { tenant_id, user_id }, null).catch(error => {
+    if (!agentErrors.includes(error)) throw error; // a user without a record has no summary either
+  });
+}
+
+export const allowMemory = async ({ store }: Service, { tenant_id, user_id }: Person): Promise<void> => {
+  await store.delete(memoryChoice, { tenant_id, user_id });
+};

@@ -1,0 +1,168 @@
+import { tableErrors } from '@stak/table';
+import type { ToolSet } from 'ai';
+import { z } from 'zod';
+import type { Service } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import type { AgentSettings } from '../settings.ts';
+import { executeSkill } from '../skills/run-skill.ts';
+import type { Skill, SkillScope } from '../skills/skill.ts';
+import type { LiveEvent } from '../streaming/live-answers.ts';
+import type { Budget } from './budget.ts';
+import { type Answer, attemptAnswer, ModelTimeout, type Prompt, TruncatedStream } from './model-call.ts';
+import { type ModelName, type Models, modelText, operatorsChoice } from './models.ts';
+
+export type Question = {
+  models: Models;
+  settings: AgentSettings;
+  prompt: Prompt;
+  shorten(): Prompt | undefined; // the same with less of what was said before, if there is any
+  skills: readonly Skill[];
+  scope: SkillScope;
+  budget: Budget;
+  isEnabled(name: string): Promise<boolean>; // asked again when a skill is called
+  emit(event: LiveEvent): void;
+};
+export type ModelAnswer = Answer & { name: ModelName; skills: string[] };
+
+// Which models may answer, in order: the tenant's, or the default where the server does not have that, then the
+// tenant's fallback and the operator's.
+export async function findModels({ models, settings }: Pick<Question, 'models' | 'settings'>) {
+  const { ai_provider: provider, ai_model, ai_fallback } = settings;
+  const isOwn = provider !== operatorsChoice && ai_model !== operatorsChoice;
+  const own = isOwn ? { provider, model: ai_model } : undefined;
+  const first = own && (await models.find(own)) ? own : models.default;
+  const wanted = [first, ai_fallback, models.fallback].filter(name => name !== undefined);
+  const names = [...new Map(wanted.map(name => [modelText(name), name])).values()];
+  const found = await Promise.all(names.map(async name => ({ name, model: await models.find(name) })));
+  return found.flatMap(({ name, model: one }) => (one ? [{ name, model: one }] : []));
+}
+
+// Asks one model after the other. Undefined if none is configured.
+export async function askModel(service: Service, question: Question): Promise<ModelAnswer | undefined> {
+  const { clock, log } = service;
+  const { scope, budget, emit } = question;
+  const candidates = await findModels(question);
+  const toolBytes = Buffer.byteLength(JSON.stringify(question.skills.map(describeSkill)));
+  if (candidates.length === 0) return undefined;
+  let failure: unknown;
+  for (const { name, model } of candidates) {
+    let prompt = question.prompt;
+    for (let attempt = 1; attempt <= limits.modelAttempts; attempt++) {
+      const used: string[] = [];
+      let hasText = false;
+      try {
+        const tools = await toolsOf(service, question, used);
+        const onText = (text: string) => {
+          hasText = true;
+          emit({ event: 'delta', data: { text } });
+        };
+        const { signal } = scope;
+        const attempted = { clock, name, model, prompt, tools, toolBytes, budget, signal, onText };
+        const answer = await attemptAnswer(attempted);
+        if (answer.text !== '') return { ...answer, name, skills: used };
+        throw new Error(
+          answer.ranOut ? 'the budget of the day ended before an answer' : 'the answer was empty',
+        );
+      } catch (error) {
+        if (scope.signal.aborted || agentErrors.includes(error) || tableErrors.includes(error)) throw error;
+        failure = error;
+        log.warn({ err: withoutPrompt(error), ...name, attempt }, 'a model did not answer');
+        if (hasText) emit({ event: 'restart', data: {} });
+        if (attempt === limits.modelAttempts) break;
+        const shorter = isTooLong(error) ? question.shorten() : undefined;
+        const delayMs = shorter ? 0 : await retryDelay(error, clock.now());
+        if (delayMs === undefined) break;
+        prompt = shorter ?? prompt;
+        if (delayMs > 0) await clock.sleep(delayMs, scope.signal);
+      }
+    }
+  }
+  throw agentErrors.create(
+    'agents.model_failed',
+    `No model answered: ${describe(failure)}`,
+    undefined,
+    withoutPrompt(failure),
+  );
+}
+
+// Each provider says it in words of its own.
+const tooLong =
+  /context[ _-]?(?:length|window)|(?:prompt|input|request)[\w ]* (?:is )?too (?:long|large)|maximum context|input token count|too many (?:input )?tokens|exceeds? the (?:maximum|max) (?:number of )?(?:input )?tokens/i;
+
+function isTooLong(error: unknown): boolean {
+  const { statusCode, message, responseBody } = Object(error) as Record<string, unknown>;
+  if (statusCode === 413) return true;
+  const isRefused = statusCode === undefined || statusCode === 400 || statusCode === 422;
+  return isRefused && tooLong.test(`${String(message)} ${String(responseBody ?? '')}`);
+}
+
+// How long until the same model is worth another try; undefined if it is not.
+async function retryDelay(error: unknown, nowMs: number): Promise<number | undefined> {
+  const { APICallError, InvalidResponseDataError } = await import('ai');
+  const isBroken =
+    error instanceof TruncatedStream ||
+    error instanceof TypeError || // the connection broke off
+    InvalidResponseDataError.isInstance(error);
+  if (isBroken || isOverload(error)) return limits.modelRetryMs;
+  if (!APICallError.isInstance(error) || !error.isRetryable) return undefined;
+  const after = error.responseHeaders?.['retry-after'];
+  const untilMs = Number(after) > 0 ? Number(after) * 1000 : Date.parse(after ?? '') - nowMs;
+  const delayMs = untilMs > 0 ? untilMs : limits.modelRetryMs;
+  return delayMs > limits.modelRetryMostMs ? undefined : delayMs;
+}
+
+// Told in the middle of a stream, where there is no status any more.
+function isOverload(error: unknown): boolean {
+  const { type, code } = Object(error) as { type?: unknown; code?: unknown };
+  return [type, code].some(
+    one => typeof one === 'string' && /overloaded|rate_limit|server_error|api_error/.test(one),
+  );
+}
+
+// The SDK's errors carry the whole request, with everything that was said, and errors are logged.
+function withoutPrompt(error: unknown): unknown {
+  if (!(error instanceof Error)) return new Error(String(Object(error).message ?? 'the stream has an error'));
+  const plain = new Error(error.message);
+  plain.name = error.name;
+  plain.stack = error.stack;
+  return plain;
+}
+
+// Of a provider's error, what says nothing about us or our keys.
+function describe(error: unknown): string {
+  const status = (error as { statusCode?: unknown }).statusCode;
+  if (isTooLong(error)) return 'the message is too long for it.';
+  if (typeof status === 'number' && status >= 400) return `the provider answered ${status}.`;
+  const isOurs = error instanceof ModelTimeout || error instanceof TruncatedStream;
+  return isOurs ? `${error.message}.` : 'the provider could not be used.';
+}
+
+const describeSkill = ({ name, description, jsonSchema, parameters }: Skill) => ({
+  name,
+  description,
+  parameters: jsonSchema ?? z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' }),
+});
+
+async function toolsOf(service: Service, question: Question, used: string[]): Promise<ToolSet> {
+  const { jsonSchema, tool } = await import('ai');
+  const { scope, emit, isEnabled } = question;
+  const run = async (skill: Skill, input: unknown): Promise<unknown> => {
+    used.push(skill.name);
+    if (used.length > limits.skillCalls) return { error: 'too many calls in one turn' };
+    if (!(await isEnabled(skill.name))) return { error: 'this skill is not enabled' };
+    emit({ event: 'skill', data: { name: skill.name } });
+    const outcome = await executeSkill(service.clock, skill, input, scope);
+    return outcome.ok ? (outcome.result.data ?? null) : { error: outcome.reason };
+  };
+  return Object.fromEntries(
+    question.skills.map(skill => [
+      skill.name,
+      tool({
+        description: skill.description,
+        inputSchema: skill.jsonSchema ? jsonSchema(skill.jsonSchema) : skill.parameters,
+        execute: (input: unknown) => run(skill, input),
+      }),
+    ]),
+  );
+}

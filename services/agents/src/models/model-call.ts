@@ -1,0 +1,200 @@
+import type { Clock } from '@stak/kit';
+import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
+import { cleanText, cutBytes, type Message, type Part } from '../conversations/message-format.ts';
+import * as limits from '../limits.ts';
+import { tokensOf } from '../turns/context-window.ts';
+import type { Budget } from './budget.ts';
+import type { ModelName } from './models.ts';
+
+export type Prompt = { system: string; messages: readonly Message[]; maxOutputTokens: number };
+export type Attempt = {
+  clock: Clock;
+  name: ModelName;
+  model: LanguageModel;
+  prompt: Prompt;
+  tools: ToolSet;
+  toolBytes: number;
+  budget: Budget;
+  signal: AbortSignal;
+  onText(text: string): void;
+};
+export type Answer = { text: string; messages: Message[]; ranOut: boolean; isRefused: boolean };
+
+export class ModelTimeout extends Error {
+  override readonly name = 'ModelTimeout';
+}
+
+// The stream ended before the model did: what came of it is no answer.
+export class TruncatedStream extends Error {
+  override readonly name = 'TruncatedStream';
+}
+
+// One try with one model: steps of text and calls of skills, until it has nothing more to call. Rejects with whatever
+// went wrong; what was used by then is in the budget.
+export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
+  const { streamText, stepCountIs } = await import('ai');
+  const { name, prompt, budget, tools, onText } = attempt;
+  const promptBytes = Buffer.byteLength(prompt.system) + jsonBytes(prompt.messages);
+  const inputBytes = promptBytes + attempt.toolBytes + overheadBytes;
+  const reserve = (moreBytes: number) => budget.reserve(name, inputBytes + moreBytes, prompt.maxOutputTokens);
+  await reserve(0);
+  const watch = createWatch(attempt);
+  let text = '';
+  let textBytes = 0;
+  let stepText = '';
+  let stepBytes = inputBytes;
+  let refusal: unknown;
+  let refused = '';
+  let isRefused = false;
+  // The provider charges for what it has written, whether or not it told us how much.
+  const spendUntold = () => {
+    if (stepText !== '') budget.spend(name, estimate(stepBytes), tokensOf(stepText));
+  };
+  try {
+    const result = streamText({
+      model: attempt.model,
+      system: prompt.system,
+      messages: prompt.messages as ModelMessage[],
+      tools,
+      maxOutputTokens: prompt.maxOutputTokens,
+      includeRawChunks: true, // the SDK leaves out what OpenAI says when it refuses
+      maxRetries: 0, // our own, which know the next model and our clock
+      abortSignal: watch.signal,
+      stopWhen: [
+        stepCountIs(limits.modelSteps),
+        ({ steps }) => {
+          const moreBytes = jsonBytes(steps.at(-1)?.response.messages);
+          stepBytes = inputBytes + moreBytes;
+          return reserve(moreBytes).then(
+            () => false,
+            error => {
+              refusal = error;
+              return true;
+            },
+          );
+        },
+      ],
+      onError: () => {}, // it comes with the stream
+    });
+    for await (const part of result.fullStream) {
+      watch.touch();
+      if (part.type === 'text-delta') {
+        text += part.text;
+        textBytes += Buffer.byteLength(part.text);
+        stepText += part.text;
+        onText(part.text);
+        if (textBytes > limits.replyBytes) break;
+      } else if (part.type === 'raw') refused += refusalOf(part.rawValue);
+      else if (part.type === 'finish-step') {
+        const { inputTokens, outputTokens } = part.usage;
+        budget.spend(
+          name,
+          told(inputTokens) ?? estimate(stepBytes),
+          told(outputTokens) ?? tokensOf(stepText),
+        );
+        stepText = '';
+        isRefused = part.finishReason === 'content-filter' || refused !== '';
+        if (part.rawFinishReason === undefined && part.finishReason === 'other')
+          throw new TruncatedStream('The stream ended before the answer');
+      } else if (part.type === 'error') throw part.error;
+      else if (part.type === 'abort') throw watch.reason();
+    }
+    if (watch.signal.aborted) throw watch.reason();
+    const isCut = textBytes > limits.replyBytes;
+    if (isCut) {
+      watch.abort();
+      spendUntold();
+    }
+    const messages = isCut ? [] : (await result.response).messages;
+    const kept = messages.flatMap(message => readMessage(message as LooseMessage));
+    if (text === '' && isRefused) {
+      text = refused || sayRefused;
+      onText(text);
+      kept.push({ role: 'assistant', content: cleanText(text) });
+    }
+    return {
+      text: cutBytes(cleanText(text), limits.replyBytes),
+      messages: kept,
+      ranOut: refusal !== undefined,
+      isRefused,
+    };
+  } catch (error) {
+    spendUntold();
+    throw watch.signal.aborted ? watch.reason() : error;
+  } finally {
+    watch.stop();
+  }
+}
+
+// A refusal is an answer: asking again, or somebody else, until one does not refuse is not ours to do.
+const sayRefused = 'The model declined to answer this.';
+
+// In OpenAI's two protocols.
+function refusalOf(chunk: unknown): string {
+  const { type, delta, choices } = Object(chunk) as {
+    type?: unknown;
+    delta?: unknown;
+    choices?: readonly { delta?: { refusal?: unknown } }[];
+  };
+  const text = type === 'response.refusal.delta' ? delta : choices?.[0]?.delta?.refusal;
+  return typeof text === 'string' ? text : '';
+}
+
+const overheadBytes = 2_000; // what a provider adds: its template, and the tools in its own words
+const estimate = (bytes: number): number => Math.ceil(bytes / 4);
+// Some providers tell nothing, and some tell nonsense.
+const told = (tokens: number | undefined): number | undefined =>
+  Number.isInteger(tokens) && tokens! > 0 && tokens! <= limits.tokensTold ? tokens : undefined;
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
+
+// Ends an attempt that takes too long, or that has gone silent.
+function createWatch({ clock, signal }: Attempt) {
+  const over = new AbortController();
+  const late = new AbortController();
+  let touchedMs = clock.now();
+  const expire = (what: string) => late.abort(new ModelTimeout(`The model ${what}`));
+  const rest = (ms: number) => clock.sleep(ms, over.signal);
+  rest(limits.modelMs).then(
+    () => expire(`had not finished after ${limits.modelMs} ms`),
+    () => {},
+  );
+  const watchSilence = async () => {
+    for (;;) {
+      const leftMs = touchedMs + limits.modelStallMs - clock.now();
+      if (leftMs <= 0) return expire(`was silent for ${limits.modelStallMs} ms`);
+      await rest(leftMs);
+    }
+  };
+  watchSilence().catch(() => {}); // it was over before that
+  const joined = AbortSignal.any([signal, late.signal]);
+  return {
+    signal: joined,
+    reason: (): unknown => joined.reason,
+    touch: () => {
+      touchedMs = clock.now();
+    },
+    abort: () => late.abort(new ModelTimeout('The answer is too long')),
+    stop: () => over.abort(),
+  };
+}
+
+type LooseMessage = { role: string; content: string | readonly { type: string; [field: string]: unknown }[] };
+
+// What the log keeps of a model's message: no reasoning, no files, nothing of one provider only.
+function readMessage({ role, content }: LooseMessage): Message[] {
+  if (typeof content === 'string') return role === 'assistant' ? [{ role, content: cleanText(content) }] : [];
+  const parts = content.flatMap((part): Part[] => {
+    if (part.type === 'text') return [{ type: 'text', text: cleanText(String(part.text)) }];
+    const id = { toolCallId: String(part.toolCallId), toolName: String(part.toolName) };
+    if (part.type === 'tool-call') return [{ type: 'tool-call', ...id, input: asObject(part.input) }];
+    if (part.type === 'tool-result')
+      return [{ type: 'tool-result', ...id, output: part.output as { type: string; value: unknown } }];
+    return [];
+  });
+  if (parts.length === 0) return [];
+  return role === 'tool' ? [{ role, content: parts }] : [{ role: 'assistant', content: parts }];
+}
+
+// Arguments that were no JSON come as the text they were; providers take an object and nothing else.
+const asObject = (input: unknown): unknown =>
+  typeof input === 'object' && input !== null ? input : { malformed: String(input).slice(0, 1000) };

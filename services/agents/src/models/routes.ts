@@ -1,0 +1,137 @@
+import { endpoint, json, route } from '@stak/http';
+import { z } from 'zod';
+import type { Service } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { createBudget } from './budget.ts';
+import { attemptAnswer } from './model-call.ts';
+import { type ModelName, modelText } from './models.ts';
+
+const tags = ['agents'] as string[];
+const name = z.string().min(1).max(300);
+const modelShape = z.strictObject({
+  provider: z.string(),
+  model: z.string(),
+  is_default: z.boolean(),
+  price: z
+    .strictObject({ input: z.number(), output: z.number() })
+    .nullable()
+    .describe('Dollars for a million tokens; null if the operator gave none'),
+});
+
+const routes = {
+  list: route({
+    auth: 'account',
+    tags,
+    method: 'get',
+    path: '/v1/models',
+    operationId: 'agents.listModels',
+    scope: 'read',
+    summary: 'List the models that tenants can choose',
+    description:
+      'Providers that can be asked are asked for their list. `default` answers for tenants that chose none; `missing` says why there is no default, and where to set one.',
+    responses: {
+      200: json(
+        z.strictObject({
+          data: z.array(modelShape),
+          default: z.string().nullable(),
+          missing: z.string().nullable(),
+        }),
+      ),
+    },
+    problems: [],
+  }),
+  test: route({
+    auth: 'account',
+    tags,
+    method: 'post',
+    path: '/v1/models/test',
+    operationId: 'agents.testModel',
+    scope: 'admin',
+    summary: 'Ask a model one question',
+    description: 'Shows what came. It counts against what the account may spend a day.',
+    request: { body: json(z.strictObject({ provider: name.optional(), model: name.optional() })) },
+    responses: {
+      200: json(
+        z.strictObject({
+          provider: z.string(),
+          model: z.string(),
+          answer: z.string(),
+          usage: z.strictObject({ input_tokens: z.int(), output_tokens: z.int() }),
+          cost_usd: z.number(),
+          duration_ms: z.int(),
+        }),
+      ),
+    },
+    problems: ['agents.no_model', 'agents.model_failed', 'agents.spend_exceeded'],
+  }),
+};
+
+export const modelEndpoints = (service: Service) =>
+  [
+    endpoint(routes.list, async c => {
+      const { models } = service;
+      const chosen = models?.default && modelText(models.default);
+      const data = ((await models?.list?.()) ?? []).map(one => ({
+        ...one,
+        is_default: modelText(one) === chosen,
+        price: models!.priceOf(one) ?? null,
+      }));
+      return c.json({ data, default: chosen ?? null, missing: models?.missing ?? null }, 200);
+    }),
+    endpoint(routes.test, async c => {
+      const { provider, model } = c.req.valid('json');
+      const chosen = service.models?.default;
+      const asked = {
+        provider: provider ?? chosen?.provider ?? '',
+        model: model ?? (provider === undefined || provider === chosen?.provider ? chosen?.model : '') ?? '',
+      };
+      return c.json(await testModel(service, asked, c.get('principal').accountId, c.req.raw.signal), 200);
+    }),
+  ] as const;
+
+async function testModel(service: Service, name: ModelName, account_id: string, signal: AbortSignal) {
+  const { models, clock } = service;
+  const found = name.provider === '' ? undefined : await models?.find(name);
+  if (!models || !found) {
+    const problem = name.provider === '' ? undefined : await models?.problemWith?.(name);
+    const missing = problem ?? models?.missing ?? 'No provider of models is configured.';
+    throw agentErrors.create('agents.no_model', missing);
+  }
+  const accountUsd = await service.spendPerDayUsd(account_id);
+  const budget = createBudget(service, { account_id }, { tenantUsd: undefined, accountUsd }, models);
+  const startMs = clock.now();
+  try {
+    const { text } = await attemptAnswer({
+      clock,
+      name,
+      model: found,
+      prompt: {
+        system: 'Answer in one short sentence.',
+        messages: [{ role: 'user', content: 'Say hello, and which model you are.' }],
+        maxOutputTokens: limits.modelTestTokens,
+      },
+      tools: {},
+      toolBytes: 0,
+      budget,
+      signal,
+      onText() {},
+    });
+    const { input_tokens, output_tokens, cost_micros } = budget.used;
+    return {
+      ...name,
+      answer: text,
+      usage: { input_tokens, output_tokens },
+      cost_usd: cost_micros / limits.microsPerUsd,
+      duration_ms: Math.round(clock.now() - startMs),
+    };
+  } catch (error) {
+    if (agentErrors.includes(error)) throw error;
+    const { statusCode, message } = Object(error) as { statusCode?: number; message?: unknown };
+    const status = statusCode === undefined ? '' : ` ${statusCode}`;
+    const detail = `${modelText(name)} did not answer:${status} ${String(message).slice(0, 300)}`;
+    throw agentErrors.create('agents.model_failed', detail);
+  } finally {
+    await budget.settle();
+  }
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { readTurns } from '../conversations/reads.ts';
+import type { Service } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { forgetFacts, rememberFact } from '../memory/memory.ts';
+import { conversation, conversationsOfUser, tenantDay, userDay } from '../table.ts';
+import { plainTurn } from '../turns/commit-turn.ts';
+import { dateOf } from '../usage/quota.ts';
+import { defineSkill, type Skill, type SkillScope } from './skill.ts';
+
+// Skills over what this service itself keeps.
+
+const personOf = ({ tenant_id, user_id }: SkillScope) => {
+  if (user_id === undefined)
+    throw new Error('this conversation has no user; send `user_id` with its first message');
+  return { tenant_id, user_id };
+};
+
+export const ownSkills = (service: () => Service): Skill[] => [
+  defineSkill({
+    name: 'usage',
+    description: "Today's messages, tokens and cost.",
+    triggers: ['usage', 'how much have i used', 'cost today'],
+    parameters: z.strictObject({}),
+    async run(_, { tenant_id, user_id }) {
+      const { store, clock } = service();
+      const date = dateOf(clock.now());
+      const day =
+        user_id === undefined
+          ? await store.get(tenantDay, { tenant_id, date }, { consistent: true })
+          : await store.get(userDay, { tenant_id, user_id, date }, { consistent: true });
+      const { messages = 0, input_tokens = 0, output_tokens = 0, spend_micros = 0 } = day ?? {};
+      const cost_usd = spend_micros / limits.microsPerUsd;
+      const whose = user_id === undefined ? 'The tenant' : 'You';
+      return {
+        data: { date, messages, input_tokens, output_tokens, cost_usd },
+        text: `${whose}, today (${date}, UTC): ${messages} messages, ${input_tokens + output_tokens} tokens, $${cost_usd}.`,
+      };
+    },
+  }),
+  defineSkill({
+    name: 'search_history',
+    description: 'Finds earlier messages of this user that contain some words.',
+    triggers: [
+      /^(?:search|find|look up)(?: in)?(?: my)?(?: history| messages| conversations)(?: for)? (?<query>.+)$/i,
+    ],
+    parameters: z.strictObject({ query: z.string().trim().min(1).max(200) }),
+    async run({ query }, scope) {
+      const hits = await searchHistory(service(), personOf(scope), query.toLowerCase(), scope.signal);
+      const lines = hits.map(hit => `- ${hit.created_at.slice(0, 10)} ${hit.role}: ${hit.excerpt}`);
+      return { data: { hits }, text: hits.length === 0 ? 'Nothing was found.' : lines.join('\n') };
+    },
+  }),
+  defineSkill({
+    name: 'remember',
+    description: 'Remembers a fact about the user for later conversations. Only when the user asks for it.',
+    triggers: [/^(?:please )?remember(?: that| this:?)? (?<fact>.+)$/is],
+    parameters: z.strictObject({ fact: z.string().trim().min(1).max(limits.factChars) }),
+    async run({ fact }, scope) {
+      const added = await rememberFact(service(), personOf(scope), scope.conversation_id, fact, 'user');
+      return { data: added, text: `I will remember: ${added.fact}` };
+    },
+  }),
+  defineSkill({
+    name: 'forget',
+    description: 'Forgets what was remembered about the user, by words of it.',
+    // "Forget it" means no fact that has the word "it".
+    triggers: [
+      /^(?:please )?forget(?: that| about)? (?!(?:it|that|this|about (?:it|that|this))\W*$)(?<words>.+)$/is,
+    ],
+    parameters: z.strictObject({ words: z.string().trim().min(1).max(limits.factChars) }),
+    async run({ words }, scope) {
+      const gone = await forgetFacts(service(), personOf(scope), words);
+      return {
+        data: { forgotten: gone },
+        text: gone.length === 0 ? 'I remember nothing like that.' : `Forgotten: ${gone.join('; ')}`,
+      };
+    },
+  }),
+];
+
+type Hit = { conversation_id: string; seq: number; created_at: string; role: string; excerpt: string };
+
+// The newest conversations of one user, newest first, until there are enough hits.
+async function searchHistory(
+  service: Service,
+  { tenant_id, user_id }: { tenant_id: string; user_id: string },
+  query: string,
+  signal: AbortSignal,
+): Promise<Hit[]> {
+  const hits: Hit[] = [];
+  const page = { limit: limits.searchedConversations };
+  const { items } = await service.store.query(conversationsOfUser, { tenant_id, user_id }, page);
+  for (const { conversation_id } of items) {
+    signal.throwIfAborted();
+    const head = await service.store.get(conversation, { tenant_id, conversation_id }, { consistent: true });
+    if (head?.user_id !== user_id) continue; // the index is late; the item is not
+    for (const turn of (await readTurns(service, head, head, limits.searchedTurns)).toReversed())
+      for (const { role, content } of plainTurn(turn)) {
+        const at = content.toLowerCase().indexOf(query);
+        if (at < 0) continue;
+        const excerpt = content.slice(Math.max(0, at - 80), at + query.length + 80);
+        hits.push({ conversation_id, seq: turn.seq, created_at: turn.created_at, role, excerpt });
+        if (hits.length >= limits.searchHits) return hits;
+      }
+  }
+  return hits;
+}

@@ -1,0 +1,174 @@
+import { empty, endpoint, etagOf, expectedVersion, json, pageOf, pageQuery, route } from '@stak/http';
+import { z } from 'zod';
+import { resolveUser } from '../conversations/access.ts';
+import type { Service } from '../deps.ts';
+import { answerPage, type PageRequest } from '../list-page.ts';
+import * as schema from '../schema.ts';
+import { enabledNames, readAgentSettings } from '../settings.ts';
+import { readUsage } from '../usage/usage.ts';
+import {
+  type CustomSkill,
+  deleteCustomSkill,
+  getCustomSkill,
+  putCustomSkill,
+  readCustomSkills,
+} from './custom-skills.ts';
+import { skillsOfTenant } from './table.ts';
+
+const tags = ['agents'] as string[];
+const gate = ['tenants.not_found', 'tenants.suspended'];
+const base = '/v1/tenants/{tenant_id}';
+const skillParams = schema.tenantParams.extend({ name: schema.skillName });
+const onePath = `${base}/custom-skills/{name}` as const;
+
+const routes = {
+  usage: route({
+    auth: 'user',
+    endUserScope: 'agents:chat',
+    tags,
+    method: 'get',
+    path: `${base}/agent-usage`,
+    operationId: 'agents.getUsage',
+    scope: 'read',
+    summary: 'Messages, tokens and cost by day',
+    description: 'End users get their own; hosts get those of the tenant, or of one user.',
+    request: { params: schema.tenantParams, query: schema.usageQuery },
+    responses: { 200: json(schema.usageShape) },
+    problems: [...gate, 'agents.user_not_found'],
+  }),
+  skills: route({
+    auth: 'user',
+    endUserScope: 'agents:chat',
+    tags,
+    method: 'get',
+    path: `${base}/skills`,
+    operationId: 'agents.listSkills',
+    scope: 'read',
+    summary: 'List skills',
+    request: { params: schema.tenantParams },
+    responses: { 200: json(z.strictObject({ data: z.array(schema.skillShape) })) },
+    problems: gate,
+  }),
+  customSkills: route({
+    auth: 'account',
+    tags,
+    method: 'get',
+    path: `${base}/custom-skills`,
+    operationId: 'agents.listCustomSkills',
+    scope: 'read',
+    summary: 'List the skills that the tenant serves itself',
+    request: { params: schema.tenantParams, query: pageQuery() },
+    responses: { 200: json(pageOf(schema.customSkillShape)) },
+    problems: gate,
+  }),
+  getSkill: route({
+    auth: 'account',
+    tags,
+    method: 'get',
+    path: onePath,
+    operationId: 'agents.getCustomSkill',
+    scope: 'read',
+    summary: 'Read a custom skill',
+    request: { params: skillParams },
+    responses: { 200: json(schema.customSkillShape) },
+    problems: [...gate, 'agents.skill_not_found'],
+  }),
+  putSkill: route({
+    auth: 'account',
+    tags,
+    method: 'put',
+    path: onePath,
+    operationId: 'agents.putCustomSkill',
+    scope: 'admin',
+    conditional: 'optional',
+    summary: 'Register or change a skill that the tenant serves itself',
+    description:
+      'Called by POST with `{skill, arguments, conversation_id, user_id}`, signed as Standard Webhooks are. It is used once its name is among the `custom_skills` of the settings. With `If-None-Match: *` nothing that is there is changed.',
+    request: {
+      params: skillParams,
+      headers: z.object({ 'if-none-match': z.literal('*').optional() }),
+      body: json(schema.skillDraft),
+    },
+    responses: { 200: json(schema.customSkillShape) },
+    problems: [
+      ...gate,
+      'agents.skill_exists',
+      'agents.skill_refused',
+      'agents.skill_name_taken',
+      'agents.too_many_skills',
+    ],
+  }),
+  deleteSkill: route({
+    auth: 'account',
+    tags,
+    method: 'delete',
+    path: onePath,
+    operationId: 'agents.deleteCustomSkill',
+    scope: 'admin',
+    summary: 'Remove a custom skill',
+    request: { params: skillParams },
+    responses: { 204: empty() },
+    problems: [...gate, 'agents.skill_not_found'],
+  }),
+};
+
+const show = ({ tenant_id: _, secret: __, version: ___, parameters, ...skill }: CustomSkill) => ({
+  ...skill,
+  parameters: JSON.parse(parameters) as Record<string, unknown>,
+});
+
+export const tenantEndpoints = (service: Service) =>
+  [
+    endpoint(routes.usage, async c => {
+      const caller = c.get('principal');
+      const { tenant_id, settings } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const { user_id, ...range } = c.req.valid('query');
+      const usage = await readUsage(service, tenant_id, resolveUser(caller, user_id), range);
+      const { messages_per_day, messages_per_user_per_day = null } = readAgentSettings(settings);
+      const limit_per_day = usage.user_id === null ? messages_per_day : messages_per_user_per_day;
+      return c.json({ ...usage, limit_per_day }, 200);
+    }),
+    endpoint(routes.skills, async c => {
+      const tenant = await service.enterTenant(c.get('principal'), c.req.valid('param').tenant_id);
+      const names = enabledNames(tenant.settings);
+      const listed = (is_custom: boolean) => (skill: { name: string; description: string }) => ({
+        name: skill.name,
+        description: skill.description,
+        is_enabled: names.has(skill.name),
+        is_custom,
+      });
+      const custom = await readCustomSkills(service, tenant.tenant_id);
+      return c.json({ data: [...service.skills.map(listed(false)), ...custom.map(listed(true))] }, 200);
+    }),
+    endpoint(routes.customSkills, async c => {
+      const caller = c.get('principal');
+      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const read = (page: PageRequest) => service.store.query(skillsOfTenant, { tenant_id }, page);
+      return c.json(await answerPage(caller, c.req.valid('query'), read, show), 200);
+    }),
+    endpoint(routes.getSkill, async c => {
+      const { name } = c.req.valid('param');
+      const { tenant_id } = await service.enterTenant(c.get('principal'), c.req.valid('param').tenant_id);
+      const skill = await getCustomSkill(service, tenant_id, name);
+      c.header('ETag', etagOf(skill.version));
+      return c.json(show(skill), 200);
+    }),
+    endpoint(routes.putSkill, async c => {
+      const { name } = c.req.valid('param');
+      const { tenant_id } = await service.enterTenant(c.get('principal'), c.req.valid('param').tenant_id);
+      const draft = c.req.valid('json');
+      const isNew = c.req.header('if-none-match') !== undefined;
+      const { item, secret } = await putCustomSkill(service, tenant_id, name, draft, {
+        expected: expectedVersion(c),
+        isNew,
+      });
+      c.header('ETag', etagOf(item.version));
+      return c.json({ ...show(item), ...(secret && { secret }) }, 200);
+    }),
+    endpoint(routes.deleteSkill, async c => {
+      const { tenant_id, name } = c.req.valid('param');
+      await service.enterTenant(c.get('principal'), tenant_id);
+      await deleteCustomSkill(service, tenant_id, name);
+      return c.body(null, 204);
+    }),
+  ] as const;

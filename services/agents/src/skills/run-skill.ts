@@ -1,0 +1,58 @@
+import type { Clock } from '@stak/kit';
+import { cleanText, cutBytes } from '../conversations/message-format.ts';
+import * as limits from '../limits.ts';
+import type { Skill, SkillResult, SkillScope } from './skill.ts';
+
+export type SkillOutcome = { ok: true; result: SkillResult } | { ok: false; reason: string };
+
+// Runs a skill within its time and cuts what it says to its size. A skill that fails is an answer, not an exception:
+// the model or the user is told.
+export async function executeSkill(
+  clock: Clock,
+  skill: Skill,
+  input: unknown,
+  scope: SkillScope,
+): Promise<SkillOutcome> {
+  const parsed = skill.parameters.safeParse(input);
+  if (!parsed.success)
+    return { ok: false, reason: `The arguments are not as they should be: ${issues(parsed)}` };
+  const over = new AbortController();
+  const late = new AbortController();
+  const signal = AbortSignal.any([scope.signal, late.signal]);
+  const timeout = clock.sleep(limits.skillMs, over.signal).then(
+    () => {
+      late.abort(new Error(`it took longer than ${limits.skillMs} ms`));
+      throw late.signal.reason;
+    },
+    () => new Promise<never>(() => {}), // the skill was faster
+  );
+  try {
+    const result = await Promise.race([skill.run(parsed.data, { ...scope, signal }), timeout]);
+    return { ok: true, result: bounded(result) };
+  } catch (error) {
+    return { ok: false, reason: error instanceof Error ? error.message.slice(0, 500) : 'it failed' };
+  } finally {
+    over.abort();
+  }
+}
+
+const issues = ({
+  error,
+}: {
+  error: { issues: readonly { path: PropertyKey[]; message: string }[] };
+}): string =>
+  error.issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${path.join('.') || 'input'}: ${message}`)
+    .join('; ');
+
+function bounded({ data, text }: SkillResult): SkillResult {
+  const json = JSON.stringify(data) ?? 'null';
+  const isLong = Buffer.byteLength(json) > limits.skillOutputBytes;
+  return {
+    data: isLong
+      ? { cut: true, text: cutBytes(json, limits.skillOutputBytes) }
+      : (JSON.parse(json) as unknown),
+    text: cutBytes(cleanText(text), limits.skillOutputBytes),
+  };
+}

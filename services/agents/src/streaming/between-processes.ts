@@ -1,0 +1,119 @@
+import type { Peers } from '@stak/kit';
+import * as limits from '../limits.ts';
+import type { Live, LiveEvent } from './live-answers.ts';
+
+// Events of answers go from the process that makes them to those where somebody follows them, and to no other. A
+// process says what it follows; the one that makes the answer sends it all events so far, and then each as it comes.
+// What gets lost on the way ends the copy: the follower then gets the whole answer from the table.
+
+type Message =
+  | { kind: 'follow' | 'unfollow'; keys: readonly string[] }
+  | {
+      kind: 'events';
+      key: string;
+      live: string;
+      from: number;
+      events: readonly LiveEvent[];
+      isOver: boolean;
+    };
+
+export type AnswerSharingDeps = {
+  peers: Peers;
+  find(key: string): Live | undefined; // made here
+  mirror(id: string, onEnd: () => void): Live;
+  ring(key: string): void; // those who listen here
+};
+
+export type AnswerSharing = ReturnType<typeof createAnswerSharing>;
+
+const topic = 'agents answers';
+
+export function createAnswerSharing({ peers, find, mirror, ring }: AnswerSharingDeps) {
+  const followed = new Map<string, number>(); // here, by how many
+  const copies = new Map<string, { live: Live; from: string }>();
+  const followers = new Map<string, Map<string, { live?: string; sent: number }>>(); // elsewhere: key, process
+  const send = (message: Message, to?: string) => peers.send(topic, message, to);
+
+  // What that process has not got yet.
+  function share(key: string, live: Live, to: string, state: { live?: string; sent: number }): void {
+    if (state.live !== live.id) Object.assign(state, { live: live.id, sent: 0 });
+    do {
+      const events = live.events.slice(state.sent, state.sent + limits.eventsTogether);
+      const from = state.sent;
+      state.sent += events.length;
+      const isOver = live.isOver && state.sent === live.events.length;
+      send({ kind: 'events', key, live: live.id, from, events, isOver }, to);
+    } while (state.sent < live.events.length);
+  }
+
+  function noteFollower(key: string, from: string): void {
+    if (!followers.has(key) && followers.size >= limits.followedElsewhere) return;
+    const states = followers.get(key) ?? new Map();
+    followers.set(key, states);
+    if (!states.has(from)) states.set(from, { sent: 0 });
+    const live = find(key);
+    if (live) share(key, live, from, states.get(from));
+  }
+
+  function forgetFollower(key: string, from: string): void {
+    const states = followers.get(key);
+    states?.delete(from);
+    if (states?.size === 0) followers.delete(key);
+  }
+
+  function receiveEvents(
+    { key, live: id, from: at, events, isOver }: Message & { kind: 'events' },
+    from: string,
+  ) {
+    if (!followed.has(key)) return;
+    let copy = copies.get(key)?.live;
+    if (copy?.id !== id) {
+      if (at !== 0) return;
+      copy?.end();
+      const begun = mirror(id, () => ring(key));
+      copies.set(key, { live: begun, from });
+      copy = begun;
+      ring(key);
+    }
+    if (at === copy.events.length) for (const event of events) copy.push(event);
+    if (isOver || at + events.length !== copy.events.length) copy.end();
+  }
+
+  peers.onMessage(topic, (body, from) => {
+    const message = body as Message;
+    if (message.kind === 'follow') for (const key of message.keys) noteFollower(key, from);
+    else if (message.kind === 'unfollow') for (const key of message.keys) forgetFollower(key, from);
+    else if (message.kind === 'events') receiveEvents(message, from);
+  });
+  peers.onJoined(id => {
+    if (followed.size > 0) send({ kind: 'follow', keys: [...followed.keys()] }, id);
+  });
+  peers.onGone(id => {
+    for (const key of [...followers.keys()]) forgetFollower(key, id);
+    for (const { live, from } of copies.values()) if (from === id) live.end();
+  });
+
+  return {
+    find(key: string): Live | undefined {
+      const copy = copies.get(key)?.live;
+      // One that is over has nothing new for those who come now; what came of it is in the table.
+      return copy && (!copy.isOver || copy.events.at(-1)?.event === 'reply') ? copy : undefined;
+    },
+    follow(key: string): () => void {
+      const before = followed.get(key) ?? 0;
+      followed.set(key, before + 1);
+      if (before === 0) send({ kind: 'follow', keys: [key] });
+      return () => {
+        const left = followed.get(key)! - 1;
+        if (left > 0) return void followed.set(key, left);
+        followed.delete(key);
+        copies.delete(key);
+        send({ kind: 'unfollow', keys: [key] });
+      };
+    },
+    push(keys: readonly string[], live: Live): void {
+      if (followers.size === 0) return;
+      for (const key of keys) for (const [to, state] of followers.get(key) ?? []) share(key, live, to, state);
+    },
+  };
+}

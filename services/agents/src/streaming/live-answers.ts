@@ -1,0 +1,133 @@
+import type { ServerEvent } from '@stak/http';
+import { type Bell, type Clock, createBell, type Ids, type Peers } from '@stak/kit';
+import * as limits from '../limits.ts';
+import { createAnswerSharing } from './between-processes.ts';
+
+export type LiveEvent = Required<Pick<ServerEvent, 'event' | 'data'>>;
+type Address = { tenant_id: string; conversation_id: string; message_id: string };
+
+// The events of an answer that is being made, kept while it is: a client that comes back gets those it missed.
+export type Live = {
+  readonly id: string;
+  readonly events: readonly LiveEvent[];
+  readonly isOver: boolean;
+  push(event: LiveEvent): void;
+  end(): void;
+  // Until there is more, or it is over.
+  next(mostMs: number, signal: AbortSignal): Promise<void>;
+};
+
+export type Hub = {
+  // One answer may be to several messages.
+  open(addresses: readonly Address[]): Live;
+  // Made here, or in another process and followed from here.
+  find(address: Address): Live | undefined;
+  // Somebody waits for the outcome of a message, or follows its events, whichever process brings them about.
+  listen(address: Address, options?: { isFollowing?: boolean }): Listening;
+  settle(address: Address): void;
+  settleAll(): void;
+  listeners(): number;
+  readonly wanted: Bell; // rung when somebody begins to listen
+};
+
+export type Listening = { wait(mostMs: number, signal: AbortSignal): Promise<void>; close(): void };
+
+const textOf = ({ tenant_id, conversation_id, message_id }: Address) =>
+  `${tenant_id}#${conversation_id}#${message_id}`;
+
+export function createHub(clock: Clock, ids: Ids, peers?: Peers): Hub {
+  const lives = new Map<string, Live>();
+  const listeners = new Map<string, Set<Bell>>();
+  const wanted = createBell(clock);
+
+  const ring = (key: string) => {
+    for (const bell of listeners.get(key) ?? []) bell.ring();
+  };
+  const sharing = peers && createAnswerSharing({ peers, find: key => lives.get(key), mirror, ring });
+
+  // An answer that another process makes.
+  function mirror(id: string, onEnd: () => void): Live {
+    return createLive(clock, id, { onEnd });
+  }
+
+  return {
+    open(addresses) {
+      const keys = addresses.map(textOf);
+      const live = createLive(clock, ids.next(), {
+        onPush: () => sharing?.push(keys, live),
+        onEnd() {
+          for (const key of keys) if (lives.get(key) === live) lives.delete(key);
+          sharing?.push(keys, live);
+          for (const key of keys) ring(key);
+        },
+      });
+      for (const key of keys) {
+        lives.set(key, live);
+        ring(key);
+      }
+      sharing?.push(keys, live);
+      return live;
+    },
+    find: address => lives.get(textOf(address)) ?? sharing?.find(textOf(address)),
+    listen(address, { isFollowing = false } = {}) {
+      const key = textOf(address);
+      const bell = createBell(clock);
+      listeners.set(key, (listeners.get(key) ?? new Set()).add(bell));
+      const unfollow = isFollowing ? sharing?.follow(key) : undefined;
+      wanted.ring();
+      return {
+        wait: bell.wait,
+        close() {
+          const set = listeners.get(key);
+          set?.delete(bell);
+          if (set?.size === 0) listeners.delete(key);
+          unfollow?.();
+        },
+      };
+    },
+    settle: address => ring(textOf(address)),
+    settleAll() {
+      for (const key of listeners.keys()) ring(key);
+    },
+    listeners: () => listeners.size,
+    wanted,
+  };
+}
+
+function createLive(clock: Clock, id: string, { onPush, onEnd }: { onPush?(): void; onEnd(): void }): Live {
+  const events: LiveEvent[] = [];
+  const bells = new Set<Bell>();
+  let isOver = false;
+  const ring = () => {
+    for (const bell of bells) bell.ring();
+  };
+  return {
+    id,
+    events,
+    get isOver() {
+      return isOver;
+    },
+    push(event) {
+      if (isOver || events.length >= limits.eventsKept) return;
+      events.push(event);
+      onPush?.();
+      ring();
+    },
+    end() {
+      if (isOver) return;
+      isOver = true;
+      onEnd();
+      ring();
+    },
+    async next(mostMs, signal) {
+      const seen = events.length;
+      const bell = createBell(clock);
+      bells.add(bell);
+      try {
+        if (!isOver && events.length === seen) await bell.wait(mostMs, signal);
+      } finally {
+        bells.delete(bell);
+      }
+    },
+  };
+}

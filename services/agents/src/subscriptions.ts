@@ -1,0 +1,36 @@
+import { type Following, type Subscription, subscribe } from '@stak/streams';
+import { mergeExternalWrites } from './conversations/external-writes.ts';
+import { isExternal } from './conversations/reads.ts';
+import type { Service } from './deps.ts';
+import { conversation, conversations, message } from './table.ts';
+
+// What every process hears by itself, where the store can tell it: a message was answered, or given up.
+export const createFollowings = ({ hub }: Service): Following[] => [
+  {
+    subscription: subscribe({
+      name: 'agents-live',
+      table: conversations,
+      entities: [message],
+      handle(change) {
+        if (change.kind !== 'insert') hub.settle(change.new ?? change.old);
+      },
+    }) as unknown as Subscription,
+    isWanted: () => hub.listeners() > 0,
+    wanted: hub.wanted,
+    lookAgain: hub.settleAll,
+  },
+];
+
+// What a program that knows only the document did: its messages go into the log, and what it deleted, or what has
+// expired, is removed from there. Seeing a change twice finds nothing left to do.
+export const createSubscriptions = (service: Service): Subscription[] => [
+  subscribe({
+    name: 'agents-documented-item',
+    table: conversations,
+    entities: [conversation],
+    async handle(change) {
+      const { old, new: item } = change;
+      if (item ? isExternal(item) : old !== undefined) await mergeExternalWrites(service, item ?? old!);
+    },
+  }) as unknown as Subscription,
+];

@@ -1,0 +1,119 @@
+import { and, type Condition, type ItemOf, is, or, write } from '@stak/table';
+import type { Service } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { message, state } from '../table.ts';
+import type { MessageItem } from './commit-turn.ts';
+import { failedStep } from './conflict-retry.ts';
+import {
+  type ConversationKey,
+  dueAt,
+  type Held,
+  isFree,
+  isLeased,
+  leaseOf,
+  readState,
+  type StateItem,
+} from './lease.ts';
+
+export type Incoming = Omit<MessageItem, 'status' | 'accepted_at' | 'epoch' | 'seq' | 'reason' | 'ttl'>;
+
+export type Accepted =
+  | { kind: 'held'; held: Held } // and it is up to us to answer
+  | { kind: 'queued' } // the holder of the lease, or a worker, answers it with the other waiting messages
+  | { kind: 'busy' }
+  | { kind: 'repeated' }
+  | { kind: 'absent' }; // there is no such conversation, or not for this user
+
+export type Acceptance = {
+  asUser?: string; // the conversation has to be this user's
+  whenBusy: 'queue' | 'refuse';
+  waitsMs?: number; // for more of a burst, instead of being answered now
+};
+
+const isThere: Condition<StateItem> = or({ is_deleted: is.absent }, { is_deleted: false });
+const hasRoom: Condition<StateItem> = { waiting_count: is.below(limits.waitingMessages) };
+
+// From here on the message is not lost: it waits in the table until a turn answers it. The same message twice is one.
+export async function acceptMessage(
+  service: Service,
+  incoming: Incoming,
+  acceptance: Acceptance,
+): Promise<Accepted> {
+  if (acceptance.waitsMs !== undefined) return queue(service, incoming, acceptance, acceptance.waitsMs);
+  const lease = leaseOf(service, incoming);
+  const taken = await put(service, incoming, acceptance, isFree(service.clock.now()), lease);
+  if (taken.kind === 'done') {
+    const known = await readState(service, incoming);
+    if (known?.fence !== lease.fence) return { kind: 'queued' }; // cleared already: the message says so
+    return { kind: 'held', held: { key: keyOf(incoming), fence: lease.fence, state: known } };
+  }
+  if (taken.kind !== 'leased') return taken;
+  return acceptance.whenBusy === 'refuse' ? { kind: 'busy' } : queue(service, incoming, acceptance, 0);
+}
+
+// Behind a turn that is being made, or until a burst is over. The holder of a lease looks again when it commits.
+async function queue(
+  service: Service,
+  incoming: Incoming,
+  acceptance: Acceptance,
+  waitsMs: number,
+): Promise<Accepted> {
+  for (let lost = 0; lost < limits.raceAttempts; lost++) {
+    const known = await readState(service, incoming);
+    const isHeld = known !== undefined && isLeased(known, service.clock.now());
+    const dueMs = isHeld ? known.leased_until! : service.clock.now() + waitsMs;
+    const asSeen = known?.fence === undefined ? { fence: is.absent } : { fence: known.fence };
+    const outcome = await put(service, incoming, acceptance, asSeen, dueAt(incoming, dueMs));
+    if (outcome.kind === 'leased') continue;
+    if (outcome.kind !== 'done') return outcome;
+    service.bell.ring();
+    return { kind: 'queued' };
+  }
+  return { kind: 'busy' };
+}
+
+type Put =
+  | { kind: 'done' }
+  | { kind: 'leased' }
+  | { kind: 'busy' }
+  | { kind: 'repeated' }
+  | { kind: 'absent' };
+
+async function put(
+  service: Service,
+  incoming: Incoming,
+  { asUser }: Acceptance,
+  condition: Condition<StateItem>,
+  change: Partial<ItemOf<typeof state>>,
+): Promise<Put> {
+  const ofUser: Condition<StateItem>[] = asUser === undefined ? [] : [{ user_id: asUser }];
+  const item = { ...incoming, status: 'waiting' as const, accepted_at: service.clock.now() };
+  try {
+    await service.store.transact(
+      {
+        'the state': write.update(
+          state,
+          keyOf(incoming),
+          { set: change, add: { waiting: new Set([incoming.message_id]), waiting_count: 1 } },
+          { if: and(isThere, hasRoom, ...ofUser, condition) },
+        ),
+        'the message': write.put(message, item, { ifAbsent: true }),
+      },
+      { pattern: 'accept a message' },
+    );
+    return { kind: 'done' };
+  } catch (error) {
+    if (failedStep(error, 'the message')) return { kind: 'repeated' };
+    const refused = failedStep(error, 'the state');
+    if (!refused) throw error;
+    const known = refused.current as StateItem | undefined;
+    if (!known || known.is_deleted) return { kind: 'absent' };
+    if (asUser !== undefined && known.user_id !== asUser) return { kind: 'absent' };
+    return { kind: known.waiting_count >= limits.waitingMessages ? 'busy' : 'leased' };
+  }
+}
+
+const keyOf = ({ tenant_id, conversation_id }: ConversationKey): ConversationKey => ({
+  tenant_id,
+  conversation_id,
+});

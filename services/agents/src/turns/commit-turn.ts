@@ -1,0 +1,222 @@
+import { cutText } from '@stak/kit';
+import { type ItemOf, is, type WriteStep, write } from '@stak/table';
+import {
+  digestOf,
+  headMessages,
+  type PlainMessage,
+  parseMessages,
+  plainMessages,
+} from '../conversations/message-format.ts';
+import { type Service, timestampOf, ttlAfter } from '../deps.ts';
+import { cleared } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { conversation, message, state, turn } from '../table.ts';
+import { failedStep, type NamedStep } from './conflict-retry.ts';
+import {
+  type ConversationKey,
+  dueAt,
+  dueWhenFree,
+  type Held,
+  keyOfConversation,
+  type StateItem,
+} from './lease.ts';
+
+export type Head = ItemOf<typeof conversation>;
+export type TurnItem = ItemOf<typeof turn>;
+export type MessageItem = ItemOf<typeof message>;
+export type NewTurn = Omit<TurnItem, 'tenant_id' | 'conversation_id' | 'epoch' | 'seq' | 'created_at'>;
+
+export type Commit = {
+  head: Head; // as it was read
+  tail: readonly TurnItem[]; // the newest turns before the new ones, for the documented item
+  turns: readonly NewTurn[];
+  mostMessages: number; // in the documented item
+  answered?: readonly MessageItem[];
+  reply?: string; // for a channel
+  replaces?: boolean; // whatever was there: these turns begin anew
+  keepsLease?: boolean;
+};
+
+// The documented item changed while a turn was made: what it is now has to be looked at first.
+export class HeadMoved extends Error {
+  override readonly name = 'HeadMoved';
+}
+
+// Writes turns, the documented item and the receipts together, on the condition that the lease is still held and the
+// conversation was not cleared. More turns than a transaction takes lie past the last number until the last of them
+// makes all visible.
+export async function commitTurns(service: Service, held: Held, commit: Commit): Promise<TurnItem[]> {
+  const nowMs = service.clock.now();
+  const epoch = commit.replaces ? nextEpoch(held.state.epoch, nowMs) : held.state.epoch;
+  const before = commit.replaces ? 0 : held.state.last_seq;
+  const created_at = timestampOf(nowMs);
+  const items = commit.turns.map(
+    (one, i): TurnItem => ({
+      ...one,
+      ...held.key,
+      epoch,
+      seq: before + 1 + i,
+      created_at,
+    }),
+  );
+  const last_seq = before + items.length;
+  const chunks = chunkTurns(items);
+  const last = chunks.pop() ?? [];
+  for (const chunk of chunks) {
+    const check = write.check(state, held.key, { present: true, if: { fence: held.fence } });
+    await transact(service, held, [['the state', check], ...chunk.map(putTurn)]);
+  }
+  for (let lost = 0; lost < limits.raceAttempts; lost++) {
+    const next = { ...nextState(held, commit, nowMs), epoch, last_seq };
+    const isWritten = await transact(service, held, [
+      ...last.map(putTurn),
+      ['the state', settleState(held, commit, next)],
+      ['the head', putHead(commit, items, next, nowMs)],
+      ...receipts(commit.answered ?? [], items.at(-1), nowMs),
+    ]);
+    if (!isWritten) continue;
+    held.state = { ...held.state, ...next };
+    if (!commit.keepsLease) {
+      held.isReleased = true;
+      if (next.due_at <= nowMs) service.bell.ring(); // more came meanwhile, or is to be removed
+    }
+    return items;
+  }
+  throw cleared();
+}
+
+// No epoch is used twice, also not by a conversation that was deleted and begun again under the same id.
+export const nextEpoch = (epoch: number, nowMs: number): number =>
+  Math.max(epoch + 1, Math.floor(nowMs / 1000));
+
+const putTurn = (item: TurnItem): NamedStep => [`turn ${item.seq}`, write.put(turn, item)];
+
+function chunkTurns(items: readonly TurnItem[]): TurnItem[][] {
+  const chunks: TurnItem[][] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const size = Buffer.byteLength(item.messages);
+    const isFull = chunks.at(-1)?.length === limits.turnsTogether || bytes + size > limits.turnBytesTogether;
+    if (chunks.length === 0 || isFull) {
+      chunks.push([]);
+      bytes = 0;
+    }
+    bytes += size;
+    chunks.at(-1)!.push(item);
+  }
+  return chunks;
+}
+
+// Whether it was written. A message that arrived meanwhile is no reason to give up, a lease that is lost is.
+async function transact({ store }: Service, held: Held, steps: readonly NamedStep[]): Promise<boolean> {
+  try {
+    await store.transact(steps, { pattern: 'commit a turn' });
+    return true;
+  } catch (error) {
+    const refused = failedStep(error, 'the state');
+    const current = refused?.current as StateItem | undefined;
+    if (refused && (current?.fence !== held.fence || current.epoch !== held.state.epoch)) throw cleared();
+    if (failedStep(error, 'the head')) throw new HeadMoved('The documented item was changed');
+    if (!current) throw error;
+    held.state = current;
+    return false;
+  }
+}
+
+function nextState({ key, state: current }: Held, commit: Commit, nowMs: number) {
+  const waiting_count = current.waiting_count - (commit.answered?.length ?? 0);
+  const has_stale = commit.replaces || current.has_stale;
+  const reply = commit.reply ?? current.reply;
+  const dueMs = commit.keepsLease
+    ? (current.leased_until ?? nowMs)
+    : dueWhenFree({ waiting_count, reply, has_stale }, nowMs);
+  return { waiting_count, ...(has_stale && { has_stale }), ...dueAt(key, dueMs) };
+}
+
+function settleState(held: Held, commit: Commit, next: Partial<StateItem>): WriteStep {
+  const { answered = [], reply, keepsLease } = commit;
+  const { epoch, waiting_count } = held.state;
+  const leaving = keepsLease ? [] : (['fence', 'leased_until', 'attempts'] as const);
+  return write.update(
+    state,
+    held.key,
+    {
+      set: { ...next, reply },
+      ...(answered.length > 0 && { deleteFrom: { waiting: new Set(answered.map(one => one.message_id)) } }),
+      ...(leaving.length > 0 && { remove: leaving }),
+    },
+    { if: { fence: held.fence, epoch, waiting_count } },
+  );
+}
+
+export type Draft = { title?: string; user_id?: string; channel?: string };
+
+export function newHead(key: ConversationKey, draft: Draft, epoch: number, nowMs: number): Head {
+  const messages = '[]';
+  const at = timestampOf(nowMs);
+  return {
+    ...keyOfConversation(key),
+    ...draft,
+    is_named: draft.title !== undefined,
+    messages,
+    digest: digestOf(messages),
+    epoch,
+    last_seq: 0,
+    created_at: at,
+    updated_at: at,
+    ttl: ttlAfter(nowMs, limits.ttlDays),
+    version: 1,
+  };
+}
+
+function putHead(
+  { head, tail, replaces, mostMessages }: Commit,
+  items: readonly TurnItem[],
+  { epoch, last_seq }: { epoch: number; last_seq: number },
+  nowMs: number,
+): WriteStep {
+  const turns = [...(replaces ? [] : tail), ...items].map(plainTurn);
+  const messages = headMessages(turns, mostMessages);
+  const next = {
+    ...head,
+    messages,
+    digest: digestOf(messages),
+    epoch,
+    last_seq,
+    title: head.title ?? titleOf(turns),
+    created_at: head.created_at ?? timestampOf(nowMs),
+    updated_at: timestampOf(nowMs),
+    ttl: ttlAfter(nowMs, limits.ttlDays),
+  };
+  // Another program sets `updated_at` and counts no version: either tells that it was here.
+  const asRead = { updated_at: head.updated_at };
+  return head.version === undefined
+    ? write.put(conversation, { ...next, version: 1 }, { if: { ...asRead, version: is.absent } })
+    : write.put(conversation, next, { ifVersion: head.version, if: asRead });
+}
+
+export const plainTurn = (item: Pick<TurnItem, 'messages'>): PlainMessage[] =>
+  plainMessages(parseMessages(item.messages));
+
+const titleOf = (turns: readonly PlainMessage[][]): string | undefined => {
+  const asked = turns[0]?.find(({ role }) => role === 'user')?.content ?? '';
+  return cutText(asked.replace(/\s+/g, ' ').trim(), 80) || undefined;
+};
+
+const receipts = (answered: readonly MessageItem[], last: TurnItem | undefined, nowMs: number): NamedStep[] =>
+  answered.map(({ tenant_id, conversation_id, message_id }) => [
+    `message ${message_id}`,
+    write.update(
+      message,
+      { tenant_id, conversation_id, message_id },
+      {
+        set: {
+          status: 'answered',
+          epoch: last?.epoch,
+          seq: last?.seq,
+          ttl: ttlAfter(nowMs, limits.receiptDays),
+        },
+        remove: ['content', 'reply_to'],
+      },
+    ),
+  ]);

@@ -1,0 +1,182 @@
+import { hashParts, httpErrors } from '@stak/http';
+import { ref } from '@stak/table';
+import type { Caller } from '../conversations/access.ts';
+import { createConversation } from '../conversations/conversations.ts';
+import { dropMessages } from '../conversations/deletion.ts';
+import { mergeExternalWrites } from '../conversations/external-writes.ts';
+import { readHead, readWaiting } from '../conversations/reads.ts';
+import type { Entered, Service } from '../deps.ts';
+import { agentErrors, cleared, noConversation, noMessage } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { readAgentSettings } from '../settings.ts';
+import { message, state, turn } from '../table.ts';
+import { isRefusal, refundMessage, reserveMessage } from '../usage/quota.ts';
+import { acceptMessage, type Incoming } from './accept-message.ts';
+import type { MessageItem, TurnItem } from './commit-turn.ts';
+import { type ConversationKey, type Held, keyOfConversation } from './lease.ts';
+import { runTurn } from './run-turn.ts';
+
+export type Sending = {
+  caller: Caller;
+  tenant: Entered;
+  conversation_id: string;
+  content: string;
+  user_id: string | undefined; // of a conversation that is new
+  key: string | undefined; // the caller's Idempotency-Key
+};
+export type Sent = {
+  message_id: string;
+  isRepeated: boolean;
+  // Settled when the answer is there. Undefined after a while without one: the message goes on waiting.
+  outcome: Promise<TurnItem | undefined>;
+};
+
+const dashboard = 'dashboard';
+
+// Accepts a message and answers it, here if nobody else is at it. The caller may go away: the turn goes on, and the
+// message knows what became of it.
+export async function sendMessage(service: Service, sending: Sending): Promise<Sent> {
+  const { caller, tenant, conversation_id, content, key } = sending;
+  const settings = readAgentSettings(tenant.settings);
+  if (!settings.enabled_channels.includes(dashboard))
+    throw agentErrors.create('agents.channel_disabled', 'The dashboard is not among the enabled channels.');
+  const place = { tenant_id: tenant.tenant_id, conversation_id };
+  const message_id = key === undefined ? service.ids.next('msg') : `msg_${hashParts(callerOf(caller), key)}`;
+  const fingerprint = hashParts(content);
+  const address = { ...place, message_id };
+  const before = key === undefined ? undefined : await readMessage(service, address);
+  if (before) return repeat(service, before, fingerprint);
+
+  const payer = { tenant_id: tenant.tenant_id, user_id: await payerOf(service, sending, place) };
+  const reserved_on = await reserveMessage(service, payer, settings);
+  const incoming: Incoming = { ...address, content, fingerprint, channel: dashboard, reserved_on };
+  if (payer.user_id !== undefined) incoming.user_id = payer.user_id;
+  try {
+    const accepted = await acceptOrCreate(service, sending, incoming, settings.busy);
+    if (accepted.kind === 'repeated') {
+      await refundMessage(service, payer, reserved_on);
+      return repeat(service, (await readMessage(service, address))!, fingerprint);
+    }
+    const isHeld = accepted.kind === 'held';
+    const outcome = isHeld ? answerNow(service, accepted.held, tenant) : awaitAnswer(service, address);
+    outcome.catch(() => {}); // streams report it themselves
+    return { message_id, isRepeated: false, outcome };
+  } catch (error) {
+    if (isRefusal(error)) await refundMessage(service, payer, reserved_on);
+    throw error;
+  }
+}
+
+const callerOf = (caller: Caller): string =>
+  caller.kind === 'account' ? `account ${caller.accountId}` : `user ${caller.tenantId} ${caller.userId}`;
+
+// Who is counted: the conversation's user. For a new one, the user it will belong to.
+async function payerOf(
+  service: Service,
+  { caller, user_id }: Sending,
+  place: ConversationKey,
+): Promise<string | undefined> {
+  if (caller.kind === 'endUser') return caller.userId;
+  const head = await readHead(service, place);
+  return head ? head.user_id : user_id;
+}
+
+async function acceptOrCreate(
+  service: Service,
+  { caller, user_id }: Sending,
+  incoming: Incoming,
+  busy: 'wait' | 'refuse',
+) {
+  const asUser = caller.kind === 'endUser' ? caller.userId : undefined;
+  const acceptance = { asUser, whenBusy: busy === 'wait' ? ('queue' as const) : ('refuse' as const) };
+  for (let tries = 0; tries < 3; tries++) {
+    const accepted = await acceptMessage(service, incoming, acceptance);
+    if (accepted.kind === 'busy')
+      throw agentErrors.create('agents.conversation_busy', 'Another message is being answered.', {
+        retryAfterS: limits.busyRetryS,
+      });
+    if (accepted.kind !== 'absent') return accepted;
+    // Hosts name conversations as they like. End users cannot create one by its id: they could find out which ids
+    // are taken.
+    if (caller.kind === 'endUser') throw noConversation();
+    const head = await readHead(service, incoming);
+    if (head) await mergeExternalWrites(service, incoming);
+    else await createConversation(service, incoming, { user_id, channel: dashboard }).catch(ifNotExisting);
+  }
+  throw noConversation();
+}
+
+const ifNotExisting = (error: unknown) => {
+  if (!agentErrors.includes(error) || error.code !== 'agents.conversation_exists') throw error;
+};
+
+async function answerNow(service: Service, held: Held, tenant: Entered): Promise<TurnItem> {
+  const waiting = await readWaiting(service, held.state);
+  if (waiting.length === 0) throw cleared();
+  try {
+    return await runTurn(service, { held, waiting, tenant });
+  } catch (error) {
+    await dropMessages(service, held, waiting, reasonOf(error));
+    throw error;
+  }
+}
+
+export const reasonOf = (error: unknown): string =>
+  agentErrors.includes(error) ? error.code : 'agents.turn_failed';
+
+const readMessage = ({ store }: Service, address: ConversationKey & { message_id: string }) =>
+  store.get(message, address, { consistent: true, pattern: 'read a receipt' });
+
+async function repeat(service: Service, before: MessageItem, fingerprint: string): Promise<Sent> {
+  if (before.fingerprint !== fingerprint)
+    throw httpErrors.create(
+      'http.idempotency_mismatch',
+      'This Idempotency-Key was used for another message.',
+    );
+  const outcome = awaitAnswer(service, before);
+  outcome.catch(() => {});
+  return { message_id: before.message_id, isRepeated: true, outcome };
+}
+
+type Address = ConversationKey & { message_id: string };
+
+// For a message that somebody else answers. Undefined if that takes longer than a caller waits.
+export async function awaitAnswer(
+  service: Service,
+  { tenant_id, conversation_id, message_id }: Address,
+): Promise<TurnItem | undefined> {
+  const address = { tenant_id, conversation_id, message_id };
+  const untilMs = service.clock.now() + limits.busyWaitMs;
+  const listening = service.hub.listen(address);
+  try {
+    for (;;) {
+      const found = await readAnswer(service, address);
+      if (found) return found;
+      const leftMs = untilMs - service.clock.now();
+      if (leftMs <= 0) return undefined;
+      await listening.wait(Math.min(limits.answerPollMs, leftMs), never);
+    }
+  } finally {
+    listening.close();
+  }
+}
+
+const never = new AbortController().signal;
+
+// The turn that answered a message; undefined while it waits.
+export async function readAnswer(service: Service, address: Address): Promise<TurnItem | undefined> {
+  const found = await readMessage(service, address);
+  if (!found) throw noMessage();
+  if (found.status === 'waiting') return undefined;
+  const { epoch, seq } = found;
+  if (epoch !== undefined && seq !== undefined) {
+    const key = keyOfConversation(address);
+    const { known, answer } = await service.store.transactGet(
+      { known: ref(state, key), answer: ref(turn, { ...key, epoch, seq }) },
+      { pattern: 'read an answer' },
+    );
+    if (answer && known?.epoch === epoch) return answer; // of a cleared conversation it is not shown any more
+  }
+  const reason = found.reason ?? 'cleared';
+  throw agentErrors.create('agents.message_dropped', 'This message has no answer any more.', { reason });
+}

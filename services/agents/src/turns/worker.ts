@@ -1,0 +1,168 @@
+import { markWork, type Worker, watchGone } from '@stak/kit';
+import { is, isUnavailable } from '@stak/table';
+import { tenantErrors } from '@stak/tenants';
+import { replyAddress, sayUnavailable, sendReply, writeReply } from '../channels/send-reply.ts';
+import { deleteConversation, dropMessages, purge } from '../conversations/deletion.ts';
+import { readHead, readWaiting } from '../conversations/reads.ts';
+import type { Entered, Service } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { conversation, dueStates, state } from '../table.ts';
+import type { MessageItem } from './commit-turn.ts';
+import { isRefused } from './conflict-retry.ts';
+import {
+  type ConversationKey,
+  dueWhenFree,
+  type Held,
+  keyOfConversation,
+  release,
+  releaseGone,
+  shards,
+  withLease,
+} from './lease.ts';
+import { runTurn, turnPrincipal } from './run-turn.ts';
+import { reasonOf } from './send-message.ts';
+
+// Does what no request waits for: answers what came by a channel or was left behind by a process that died, sends
+// answers to channels, removes what was cleared, deleted or has expired. Told to stop, it starts nothing more; what it
+// cannot finish is due again when its lease ends, or as soon as this process is known to be gone.
+export function createTurnWorker(service: Service): Worker {
+  return {
+    name: 'agents turns',
+    async run(signal) {
+      const running = new Map<string, Promise<void>>();
+      const gone = watchGone(service.owners, service.bell.ring);
+      try {
+        while (!signal.aborted) {
+          await gone.check(() => releaseGone(service));
+          const { due, nextMs } = await findDue(service);
+          for (const key of due) {
+            const id = `${key.tenant_id}#${key.conversation_id}`;
+            if (running.has(id) || running.size >= limits.workConcurrency) continue;
+            const work = processSafely(service, key).finally(() => {
+              running.delete(id);
+              service.bell.ring();
+            });
+            running.set(id, work);
+          }
+          const leftMs = nextMs === undefined ? limits.duePollMs : nextMs - service.clock.now();
+          await service.bell.wait(Math.min(limits.duePollMs, Math.max(0, leftMs)), signal);
+        }
+      } finally {
+        gone.stop();
+        await Promise.all(running.values());
+      }
+    },
+  };
+}
+
+// Once, everything that is due now: for tests, and for runs without a worker.
+export async function runDue(service: Service): Promise<{ worked: number }> {
+  const { due } = await findDue(service);
+  await Promise.all(due.map(key => processSafely(service, key)));
+  return { worked: due.length };
+}
+
+// What is due now, of every lane, and when the next thing will be, if that is soon.
+async function findDue(service: Service): Promise<{ due: ConversationKey[]; nextMs?: number }> {
+  const nowMs = service.clock.now();
+  const range = { to: { due_at: nowMs + limits.duePollMs }, limit: limits.dueTogether };
+  const pages = await Promise.all(
+    shards.map(due_lane => service.store.query(dueStates, { due_lane }, range)),
+  );
+  const found = pages.flatMap(page => page.items);
+  const due = found.filter(({ due_at = 0 }) => due_at <= nowMs);
+  const later = found.map(({ due_at = 0 }) => due_at).filter(atMs => atMs > nowMs);
+  return { due, ...(later.length > 0 && { nextMs: Math.min(...later) }) };
+}
+
+const processSafely = (service: Service, key: ConversationKey): Promise<void> =>
+  processConversation(service, key).catch(error =>
+    service.log.error({ err: error, ...keyOfConversation(key) }, 'a conversation was not attended to'),
+  );
+
+// One conversation, as far as one lease goes. The index may be late: the lease tells what is so.
+async function processConversation(service: Service, key: ConversationKey): Promise<void> {
+  await withLease(service, key, async held => {
+    markWork('agent turn');
+    const { reply, waiting_count } = held.state;
+    if (reply !== undefined) return deliver(service, held, reply);
+    if (waiting_count > 0) return answer(service, held);
+    return tidy(service, held);
+  });
+}
+
+async function deliver(service: Service, held: Held, reply: string): Promise<void> {
+  const retry = await sendReply(service, reply);
+  const nowMs = service.clock.now();
+  await release(service, held, () => nowMs + (retry?.delayMs ?? 0), { reply: retry?.reply ?? null });
+}
+
+async function answer(service: Service, held: Held): Promise<void> {
+  const waiting = await readWaiting(service, held.state);
+  if (waiting.length === 0) {
+    const known = held.state.waiting_count; // of messages that are gone
+    const nowMs = service.clock.now();
+    return release(service, held, ({ waiting_count }) =>
+      waiting_count > known ? nowMs : nowMs + limits.expiryGraceMs,
+    );
+  }
+  const to = replyAddress(waiting);
+  let tenant: Entered;
+  try {
+    tenant = await service.enterTenant(
+      turnPrincipal(held.key.tenant_id, held.state.user_id),
+      held.key.tenant_id,
+    );
+  } catch (error) {
+    if (!tenantErrors.includes(error)) throw error;
+    return giveUp(service, held, waiting, error, undefined); // suspended or deleted since
+  }
+  try {
+    const replyFor = to && ((text: string) => writeReply(to, text));
+    await runTurn(service, { held, waiting, tenant, replyFor });
+  } catch (error) {
+    service.log.warn({ err: error, ...held.key }, 'a turn failed');
+    // A store that throttles or is away is no fault of the turn.
+    const attempts = (held.state.attempts ?? 0) + (isUnavailable(error) ? 0 : 1);
+    if (attempts >= limits.turnAttempts)
+      return giveUp(service, held, waiting, error, to && writeReply(to, sayUnavailable));
+    const retryMs = service.clock.now() + limits.turnRetryMs * Math.max(1, attempts);
+    await release(service, held, () => retryMs, { attempts });
+  }
+}
+
+const giveUp = (
+  service: Service,
+  held: Held,
+  waiting: readonly MessageItem[],
+  error: unknown,
+  reply: string | undefined,
+): Promise<void> => dropMessages(service, held, waiting, reasonOf(error), reply);
+
+// What is left of earlier epochs goes; a conversation whose item has expired or was deleted goes altogether.
+async function tidy(service: Service, held: Held): Promise<void> {
+  const nowMs = service.clock.now();
+  const head = await readHead(service, held.key);
+  if (!head && !held.state.is_deleted) {
+    await removeExpired(service, held.key);
+    return deleteConversation(service, held.key);
+  }
+  if ((await purge(service, held)) === 'more') return release(service, held, () => nowMs);
+  if (held.state.is_deleted) return forget(service, held);
+  const idleMs = head!.ttl * 1000 + limits.expiryGraceMs;
+  return release(service, held, current => dueWhenFree(current, nowMs, idleMs), { has_stale: false });
+}
+
+// DynamoDB removes it within days; another program could bring it back to life until then.
+async function removeExpired({ store, clock }: Service, key: ConversationKey): Promise<void> {
+  const nowS = Math.floor(clock.now() / 1000);
+  await store.delete(conversation, keyOfConversation(key), { if: { ttl: is.atMost(nowS) } }).catch(error => {
+    if (!isRefused(error)) throw error;
+  });
+}
+
+async function forget({ store }: Service, held: Held): Promise<void> {
+  await store.delete(state, held.key, { if: { fence: held.fence, waiting_count: 0 } }).catch(error => {
+    if (!isRefused(error)) throw error;
+  });
+}

@@ -1,0 +1,176 @@
+import { AppError } from '@stak/kit';
+import { type AnyEntity, is, or, type Store } from '@stak/table';
+import { type Service, secondsOf, ttlAfter } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import type { AgentSettings } from '../settings.ts';
+import { accountDay, tenantDay, userDay } from '../table.ts';
+import { isRefused } from '../turns/conflict-retry.ts';
+
+export type Payer = { tenant_id: string; user_id?: string };
+
+export const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+const dayMs = 24 * 60 * 60 * 1000;
+const resetOf = (nowMs: number): number => (Math.floor(nowMs / dayMs) + 1) * dayMs;
+
+// A message counts when it is accepted, by an addition on the condition that there is room: of any number at once, as
+// many pass as there is room for. Plain updates, because transactions that meet in one item would refuse each other.
+export async function reserveMessage(
+  service: Service,
+  { tenant_id, user_id }: Payer,
+  settings: AgentSettings,
+): Promise<string> {
+  const nowMs = service.clock.now();
+  const date = dateOf(nowMs);
+  const ttl = ttlAfter(nowMs, limits.usageDays);
+  const { messages_per_day, messages_per_user_per_day: most = Number.MAX_SAFE_INTEGER } = settings;
+  const takeOfTenant = () =>
+    take(service.store, tenantDay, { tenant_id, date }, ttl, messages_per_day, () =>
+      exceeded('tenant', messages_per_day, nowMs),
+    );
+  if (user_id === undefined) {
+    await takeOfTenant();
+    return date;
+  }
+  // The user's first: what is taken and given back is then their own, and no other user is refused for it.
+  const ofUser = { tenant_id, user_id, date };
+  await take(service.store, userDay, ofUser, ttl, most, () => exceeded('user', most, nowMs));
+  try {
+    await takeOfTenant();
+  } catch (error) {
+    await service.store.update(userDay, ofUser, { add: { messages: -1 } });
+    throw error;
+  }
+  return date;
+}
+
+async function take(
+  store: Store,
+  day: AnyEntity,
+  key: object,
+  ttl: number,
+  most: number,
+  refusal: () => Error,
+): Promise<void> {
+  if (most <= 0) throw refusal();
+  const hasRoom = or({ messages: is.absent }, { messages: is.below(most) });
+  try {
+    await store.update(
+      day,
+      key as never,
+      { set: { ttl }, add: { messages: 1 } } as never,
+      { upsert: true, if: hasRoom, pattern: 'count a message' } as never,
+    );
+  } catch (error) {
+    throw isRefused(error) ? refusal() : error;
+  }
+}
+
+function exceeded(scope: 'tenant' | 'user', limit: number, nowMs: number) {
+  const resetMs = resetOf(nowMs);
+  return agentErrors.create('agents.quota_exceeded', `The ${scope} has had its ${limit} messages of today.`, {
+    scope,
+    limit,
+    resets_at: new Date(resetMs).toISOString(),
+    retryAfterS: secondsOf(resetMs - nowMs) + 1,
+  });
+}
+
+// For a message that got no answer. Made after the message is marked as dropped, which one process does once: a crash
+// in between counts one message too many, never one too few.
+export async function refundMessage(
+  service: Pick<Service, 'store'>,
+  { tenant_id, user_id }: Payer,
+  date: string | undefined,
+): Promise<void> {
+  if (date === undefined) return;
+  const change = { add: { messages: -1, refunded: 1 } };
+  await service.store.update(tenantDay, { tenant_id, date }, change, { upsert: true, pattern: 'refund' });
+  if (user_id !== undefined)
+    await service.store.update(userDay, { tenant_id, user_id, date }, change, {
+      upsert: true,
+      pattern: 'refund',
+    });
+}
+
+// Whether nothing was written for sure. After a broken connection it may have been: then the message counts.
+export const isRefusal = (error: unknown): boolean => error instanceof AppError;
+
+// What a step of the model may cost at most is taken before it is made, so the cap is never passed.
+// The account's is taken first, on the operator's behalf.
+export async function reserveSpend(
+  service: Service,
+  day: typeof tenantDay | typeof accountDay,
+  key: { tenant_id: string; date: string } | { account_id: string; date: string },
+  micros: number,
+  capUsd: number | undefined,
+): Promise<void> {
+  const nowMs = service.clock.now();
+  const refusal = () => spent(day === accountDay ? 'account' : 'tenant', capUsd!, nowMs);
+  const most = capUsd === undefined ? undefined : Math.floor(capUsd * limits.microsPerUsd) - micros;
+  if (most !== undefined && most < 0) throw refusal();
+  const hasRoom =
+    most === undefined ? undefined : or({ spend_micros: is.absent }, { spend_micros: is.atMost(most) });
+  const ttl = ttlAfter(nowMs, limits.usageDays);
+  try {
+    await service.store.update(
+      day as AnyEntity,
+      key as never,
+      { set: { ttl }, add: { spend_micros: micros } } as never,
+      { upsert: true, ...(hasRoom && { if: hasRoom }), pattern: 'reserve spending' } as never,
+    );
+  } catch (error) {
+    throw isRefused(error) ? refusal() : error;
+  }
+}
+
+function spent(scope: 'account' | 'tenant', capUsd: number, nowMs: number) {
+  const resetMs = resetOf(nowMs);
+  const whose = scope === 'tenant' ? 'The tenant' : 'The account';
+  const by = scope === 'tenant' ? 'its settings' : 'the operator of the server';
+  return agentErrors.create(
+    'agents.spend_exceeded',
+    `${whose} has reached what ${by} allows for models a day: $${capUsd}.`,
+    {
+      scope,
+      limit_usd: capUsd,
+      resets_at: new Date(resetMs).toISOString(),
+      retryAfterS: secondsOf(resetMs - nowMs) + 1,
+    },
+  );
+}
+
+// What was reserved of an account's day and not spent, as a negative number.
+export const giveBackSpend = async (
+  { store }: Pick<Service, 'store'>,
+  account_id: string,
+  date: string,
+  micros: number,
+): Promise<void> => {
+  const options = { upsert: true, pattern: 'settle spending' };
+  await store.update(accountDay, { account_id, date }, { add: { spend_micros: micros } }, options);
+};
+
+export type Spent = { input_tokens: number; output_tokens: number; cost_micros: number };
+
+// The tokens of a turn, and what was reserved for it and not spent.
+export async function settleSpend(
+  { store }: Pick<Service, 'store'>,
+  { tenant_id, user_id }: Payer,
+  date: string,
+  { input_tokens, output_tokens, cost_micros }: Spent,
+  reservedMicros: number,
+): Promise<void> {
+  const tokens = { model_turns: output_tokens > 0 ? 1 : 0, input_tokens, output_tokens };
+  const options = { upsert: true, pattern: 'settle spending' };
+  const over = cost_micros - reservedMicros;
+  await store.update(tenantDay, { tenant_id, date }, { add: { ...tokens, spend_micros: over } }, options);
+  if (user_id !== undefined)
+    await store.update(
+      userDay,
+      { tenant_id, user_id, date },
+      { add: { ...tokens, spend_micros: cost_micros } },
+      options,
+    );
+}

@@ -1,0 +1,41 @@
+import type { ItemOf } from '@stak/table';
+import type { Service } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { daysOfTenant, daysOfUser, type tenantDay } from '../table.ts';
+import { dateOf } from './quota.ts';
+
+type Day = Omit<ItemOf<typeof tenantDay>, 'tenant_id'>;
+
+const figuresOf = ({ messages = 0, refunded = 0, model_turns = 0, ...day }: Partial<Day>) => ({
+  messages,
+  refunded,
+  model_turns,
+  input_tokens: day.input_tokens ?? 0,
+  output_tokens: day.output_tokens ?? 0,
+  cost_usd: (day.spend_micros ?? 0) / limits.microsPerUsd,
+});
+type Figures = ReturnType<typeof figuresOf>;
+
+const monthMs = 30 * 24 * 60 * 60 * 1000;
+
+// Days of a tenant or of one of its users, the last thirty unless asked otherwise.
+export async function readUsage(
+  { store, clock }: Service,
+  tenant_id: string,
+  user_id: string | undefined,
+  range: { from?: string; to?: string },
+) {
+  const nowMs = clock.now();
+  const { from = dateOf(nowMs - monthMs), to = dateOf(nowMs) } = range;
+  const bounds = { from: { date: from }, to: { date: to }, limit: limits.usageDays };
+  const { items } =
+    user_id === undefined
+      ? await store.query(daysOfTenant, { tenant_id }, bounds)
+      : await store.query(daysOfUser, { tenant_id, user_id }, bounds);
+  const days = items.map(day => ({ date: day.date, ...figuresOf(day) }));
+  const total = figuresOf({});
+  for (const day of days)
+    for (const name of Object.keys(total) as (keyof Figures)[]) total[name] += day[name];
+  total.cost_usd = Math.round(total.cost_usd * limits.microsPerUsd) / limits.microsPerUsd;
+  return { from, to, user_id: user_id ?? null, total, days };
+}
