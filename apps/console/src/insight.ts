@@ -5,13 +5,14 @@ import { client } from './api.ts';
 export type Insight = ApiTypes['insights.read']['data'];
 export type InsightRow = Insight['data'][number];
 
-// Sums that are kept beside the data: asking often costs the tables nothing.
+// The sums are kept beside the data, so asking often costs the tables nothing. While the lake is behind, the page asks
+// again soon.
 export const useInsight = (name: string, days: number) =>
   useQuery({
     queryKey: ['insights', name, days],
     queryFn: async () => (await client.insights.read({ name, days })).data,
     placeholderData: keepPreviousData,
-    refetchInterval: 10_000,
+    refetchInterval: ({ state }) => (state.data?.caught_up === false ? 1_500 : 10_000),
   });
 
 const dayMs = 86_400_000;

@@ -79,7 +79,10 @@ export function useTasksDue(from: string, to: string) {
 
 export function useTaskActions() {
   const queries = useQueryClient();
-  const refresh = () => queries.invalidateQueries({ queryKey: ['tasks'] });
+  const refresh = () => {
+    void queries.invalidateQueries({ queryKey: ['insights'] });
+    return queries.invalidateQueries({ queryKey: ['tasks'] });
+  };
   // The change shows at once where it was made; the server's answer replaces it a moment later.
   const foresee = async (change: (tasks: Task[], column?: TaskStatus) => Task[]) => {
     await queries.cancelQueries({ queryKey: listKey });
