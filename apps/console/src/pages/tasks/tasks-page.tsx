@@ -38,13 +38,13 @@ export function TasksPage() {
   const close = () => void navigate({ search: ({ task: _, ...rest }) => rest });
   const { refresh } = useTaskActions();
   // Many changes at once are one reason to read the lists again.
-  const refreshSoon = useThrottledCallback(() => void refresh(), 500);
+  const refreshOnce = useThrottledCallback(() => void refresh(), 500);
   const { zone } = useZone();
   const today = useTodayIn(zone);
   useLive(
     'tasks',
     options => client.tasks.events({}, options),
-    () => refreshSoon(),
+    () => refreshOnce(),
   );
   const panels: Readonly<Record<View, ReactNode>> = {
     board: <TaskBrowser isBoard onOpen={open} />,
