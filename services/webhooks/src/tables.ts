@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { defineQuery, defineTable, entity, type ItemOf } from '@stak/table';
+import { defineKeys, defineQuery, defineTable, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
 import * as limits from './limits.ts';
 
 // The table `ferryhook-events`. The entities that webhooks add to `ferryhook-main` are in main-table.ts.
 export * from './main-table.ts';
 
-export const ferryhookEvents = defineTable({
+const eventsKeys = defineKeys({
   name: 'ferryhook-events',
   description: 'Events, their deliveries and attempts, replay jobs, and counters.',
   keys: { partition: 'PK', sort: 'SK' },
@@ -57,7 +57,7 @@ const summary = z.object({
   jobId: z.string().optional().describe('The replay job that started the run'),
 });
 
-export const event = entity(ferryhookEvents, {
+export const event = entity(eventsKeys, {
   name: 'event',
   description:
     'A webhook that was received, and its status. Small, because every delivery result rewrites it.',
@@ -88,7 +88,7 @@ export const event = entity(ferryhookEvents, {
 export type Event = ItemOf<typeof event>;
 export type DeliverySummary = z.infer<typeof summary>;
 
-export const payload = entity(ferryhookEvents, {
+export const payload = entity(eventsKeys, {
   name: 'payload',
   description: 'Headers and body as received. Written once.',
   schema: z.object({
@@ -107,7 +107,7 @@ export const payload = entity(ferryhookEvents, {
 });
 export type Payload = ItemOf<typeof payload>;
 
-export const delivery = entity(ferryhookEvents, {
+export const delivery = entity(eventsKeys, {
   name: 'delivery',
   description: 'One event for one connection: when it is due, which worker holds its lease, and its state.',
   schema: z.object({
@@ -133,7 +133,7 @@ export const delivery = entity(ferryhookEvents, {
 });
 export type Delivery = ItemOf<typeof delivery>;
 
-export const attempt = entity(ferryhookEvents, {
+export const attempt = entity(eventsKeys, {
   name: 'attempt',
   description: 'One request to a destination, and its outcome.',
   schema: z.object({
@@ -153,14 +153,14 @@ export const attempt = entity(ferryhookEvents, {
 });
 export type Attempt = ItemOf<typeof attempt>;
 
-export const dedupe = entity(ferryhookEvents, {
+export const dedupe = entity(eventsKeys, {
   name: 'provider id',
   description: 'The event that was stored for this id of a provider.',
   schema: z.object({ sourceId: z.string(), dedupeId: z.string(), eventId: z.string(), expiresAt }),
   key: { partition: 'DEDUPE#{sourceId}#{dedupeId:text}', sort: 'EVENT' },
 });
 
-export const orderEntry = entity(ferryhookEvents, {
+export const orderEntry = entity(eventsKeys, {
   name: 'order entry',
   description: 'The position of a delivery to an ordered connection. Only the first one may be attempted.',
   schema: z.object({
@@ -173,7 +173,7 @@ export const orderEntry = entity(ferryhookEvents, {
   key: { partition: 'LANE#{connectionId}', sort: 'Q#{queueId}' },
 });
 
-export const backlog = entity(ferryhookEvents, {
+export const backlog = entity(eventsKeys, {
   name: 'backlog',
   description:
     'Schedules the release of the deliveries held for a connection, or a probe of its destination.',
@@ -190,7 +190,7 @@ export const backlog = entity(ferryhookEvents, {
 });
 export type Backlog = ItemOf<typeof backlog>;
 
-export const rateBucket = entity(ferryhookEvents, {
+export const rateBucket = entity(eventsKeys, {
   name: 'rate bucket',
   description: 'Token bucket of a connection with a rate limit, shared by all processes.',
   schema: z.object({ connectionId: z.string(), used: z.number(), atMs: ms, version: z.int(), expiresAt }),
@@ -198,7 +198,7 @@ export const rateBucket = entity(ferryhookEvents, {
   version: 'version',
 });
 
-export const job = entity(ferryhookEvents, {
+export const job = entity(eventsKeys, {
   name: 'job',
   description: 'A replay or a cancellation of many events, and its progress.',
   schema: z.object({
@@ -243,7 +243,7 @@ const byLatency = Object.fromEntries(
   Array.from({ length: latencyBuckets }, (_, i) => [`l_${i}`, count]),
 ) as Record<`l_${number}`, Count>;
 
-export const dayCount = entity(ferryhookEvents, {
+export const dayCount = entity(eventsKeys, {
   name: 'count of a day',
   description: 'Events of a source received that day, by status. Sharded: each process adds to one shard.',
   schema: z.object({
@@ -262,7 +262,7 @@ export const dayCount = entity(ferryhookEvents, {
 });
 export type DayCount = ItemOf<typeof dayCount>;
 
-export const totalCount = entity(ferryhookEvents, {
+export const totalCount = entity(eventsKeys, {
   name: 'total',
   description: 'Events of a source, or deliveries and failures of a connection, over its lifetime.',
   schema: z.object({
@@ -277,14 +277,14 @@ export const totalCount = entity(ferryhookEvents, {
 });
 export type TotalCount = ItemOf<typeof totalCount>;
 
-export const countCheckpoint = entity(ferryhookEvents, {
+export const countCheckpoint = entity(eventsKeys, {
   name: 'checkpoint of counts',
   description: 'Last record of a stream shard that is counted. Written in one transaction with the counts.',
   schema: z.object({ shard: z.string(), through: z.string(), expiresAt: z.int() }),
   key: { partition: 'COUNTED', sort: 'SHARD#{shard:text}' },
 });
 
-export const countStart = entity(ferryhookEvents, {
+export const countStart = entity(eventsKeys, {
   name: 'start of counting',
   description: 'Events received before this time were counted by earlier versions.',
   schema: z.object({ since: z.int().describe('Unix timestamp (ms)') }),
@@ -306,6 +306,37 @@ export const backlogOfConnection = defineQuery('backlog of a connection', { of: 
 export const jobsOfUser = defineQuery('jobs of a user', { of: job, newestFirst: true, consistent: true });
 export const daysOfUser = defineQuery('counts of a user by day', { of: dayCount });
 export const totalsOfUser = defineQuery('totals of a user', { of: totalCount });
+
+export const ferryhookEvents = defineTable(eventsKeys, {
+  entities: [
+    event,
+    payload,
+    delivery,
+    attempt,
+    dedupe,
+    orderEntry,
+    backlog,
+    rateBucket,
+    job,
+    dayCount,
+    totalCount,
+    countCheckpoint,
+    countStart,
+  ],
+  queries: [
+    eventsOfShard,
+    eventById,
+    payloadOfEvent,
+    deliveriesOfEvent,
+    attemptsOfEvent,
+    orderOfConnection,
+    dueWork,
+    backlogOfConnection,
+    jobsOfUser,
+    daysOfUser,
+    totalsOfUser,
+  ],
+});
 
 const finishedStates: ReadonlySet<DeliveryState> = new Set(['delivered', 'failed', 'filtered', 'cancelled']);
 

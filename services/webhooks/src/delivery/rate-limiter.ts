@@ -1,6 +1,6 @@
 import { judge } from '@stak/http';
 import type { Clock } from '@stak/kit';
-import { type Store, tableErrors } from '@stak/table';
+import { isConflict, type Store } from '@stak/table';
 import { inSeconds, rateBucket } from '../tables.ts';
 
 // Returns how long to wait until the connection's rate allows another attempt, over all processes; zero if it is allowed
@@ -21,7 +21,7 @@ export async function takeRate(
       await store.put(rateBucket, item, known ? { ifVersion: known.version } : { ifAbsent: true });
       return 0;
     } catch (error) {
-      if (!tableErrors.includes(error) || error.code !== 'table.condition_failed') throw error;
+      if (!isConflict(error)) throw error;
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { EventSink } from '@stak/http';
-import { createBell, timeOf } from '@stak/kit';
+import { createHub, timeOf } from '@stak/kit';
 import { type Following, type Subscription, subscribe } from '@stak/streams';
 import type { Store } from '@stak/table';
 import type { BaseDeps } from '../deps.ts';
@@ -21,34 +21,25 @@ export type TailOptions = { payload: boolean; show(event: Event): EventView };
 // Sends new events of a source to live views. A write may become visible a little after its own timestamp, so the last
 // seconds are read again each time, and sent again after a reconnection: each event at least once, with the same id.
 export function createTail({ store, clock }: BaseDeps): Tail {
-  const followers = new Map<string, Set<() => void>>();
-  const wanted = createBell(clock);
-  const notify = (sourceId: string) => {
-    for (const wake of followers.get(sourceId) ?? []) wake();
-  };
+  const hub = createHub(clock); // by source
 
   return {
-    notify,
+    notify: hub.notify,
     following: {
       subscription: subscribe({
         name: 'webhooks-live',
         table: ferryhookEvents,
         entities: [event],
         handle(change) {
-          if (change.kind === 'insert') notify(change.new.sourceId);
+          if (change.kind === 'insert') hub.notify(change.new.sourceId);
         },
       }) as unknown as Subscription,
-      isWanted: () => followers.size > 0,
-      wanted,
-      lookAgain() {
-        for (const sourceId of followers.keys()) notify(sourceId);
-      },
+      isWanted: () => hub.subscribers() > 0,
+      wanted: hub.subscribed,
+      lookAgain: hub.notifyAll,
     },
     async follow(sourceId, afterId, options, sink) {
-      const bell = createBell(clock);
-      const own = followers.get(sourceId) ?? new Set();
-      followers.set(sourceId, own.add(bell.ring));
-      wanted.ring();
+      const subscriber = hub.subscribe([sourceId]);
       let fromMs = clock.now();
       if (afterId !== undefined) fromMs = Math.min(fromMs, timeOf(afterId) ?? fromMs) - limits.tailOverlapMs;
       const sent = new Map<string, number>(); // among those that are read again
@@ -65,11 +56,10 @@ export function createTail({ store, clock }: BaseDeps): Tail {
           }
           fromMs = Math.max(fromMs, settledMs);
           for (const [eventId, receivedAt] of sent) if (receivedAt < fromMs) sent.delete(eventId);
-          await bell.wait(limits.tailPollMs, sink.signal);
+          await subscriber.wait(limits.tailPollMs, sink.signal);
         }
       } finally {
-        own.delete(bell.ring);
-        if (own.size === 0) followers.delete(sourceId);
+        subscriber.close();
       }
     },
   };
