@@ -99,7 +99,21 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     '"caught_up":',
   ],
   [page('consume-a-stream', 'Records that fail'), 'webhooks-alerts'],
-  [page('storage'), '"limitBytes":250000000'],
+  [page('storage'), '"plan":"selfhosted"', '"limitBytes":null'],
+  [
+    page('accounts'),
+    '"emailVerified":true',
+    /202\n202$/m,
+    /^401$/m, // the session that was ended
+    '"pointer":"#/password"',
+    '{"status":"waiting"}',
+    '{"status":"changed"}',
+    '"email":"dana@new.example"',
+    /usr_\w+ +dana@new\.example +selfhosted +verified/,
+    'accounts.disabled',
+    'dana@new.example is let in again',
+  ],
+  [page('self-hosting-plans'), '"eventsPerMonth":null', 'has the plan pro', '"plan": "pro"'],
   [page('run-dynamodb-locally', 'Look after the data'), '"problemCount": 0', 'Backed up to ./copy'],
 ];
 

@@ -52,6 +52,10 @@ export const session = {
     await client.accounts.logOut();
     become(undefined);
   },
+  async endAll(): Promise<void> {
+    await client.accounts.endSessions();
+    become(undefined);
+  },
   // At the first load: whoever was signed in still is.
   resume: () => refresh(),
 };

@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/
 import { session } from './api.ts';
 import { latePage, PageFailure } from './late-module.tsx';
 import { NothingHere } from './nothing-here.tsx';
+import { type AccountTab, accountTabs } from './pages/account/place.ts';
 import { readTenantSearch } from './pages/agents/place.ts';
 import { readInboxSearch } from './pages/inbox/place.ts';
 import { readTableSearch } from './pages/tables/place.ts';
@@ -31,6 +32,36 @@ const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
   component: latePage(() => import('./pages/invitation.tsx'), 'InvitationPage'),
+});
+
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot-password',
+  component: latePage(() => import('./pages/recovery.tsx'), 'ForgotPasswordPage'),
+});
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/reset-password',
+  component: latePage(() => import('./pages/recovery.tsx'), 'ResetPasswordPage'),
+});
+
+// Links in mails that are for somebody who is signed in, and are no place of the console to stay at.
+const mailed = createRoute({
+  getParentRoute: () => root,
+  id: 'mailed',
+  beforeLoad: ({ location }) => {
+    if (!session.isSignedIn()) throw redirect({ to: '/sign-in', search: { to: location.href } });
+  },
+});
+const verifyEmail = createRoute({
+  getParentRoute: () => mailed,
+  path: '/verify-email',
+  component: latePage(() => import('./pages/recovery.tsx'), 'VerifyEmailPage'),
+});
+const confirmEmail = createRoute({
+  getParentRoute: () => mailed,
+  path: '/confirm-email',
+  component: latePage(() => import('./pages/recovery.tsx'), 'ConfirmEmailPage'),
 });
 
 // Everything below is for whoever has signed in.
@@ -104,7 +135,10 @@ const table = createRoute({
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
-  component: latePage(() => import('./pages/account.tsx'), 'AccountPage'),
+  validateSearch: ({ tab }): { tab?: AccountTab } => ({
+    tab: accountTabs.find(name => name === tab),
+  }),
+  component: latePage(() => import('./pages/account/account-page.tsx'), 'AccountPage'),
 });
 
 export const router = createRouter({
@@ -112,6 +146,9 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
+    forgotPassword,
+    resetPassword,
+    mailed.addChildren([verifyEmail, confirmEmail]),
     inside.addChildren([
       overview,
       inbox,

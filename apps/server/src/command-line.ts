@@ -1,5 +1,6 @@
 import { type CAC, cac } from 'cac';
 import manifest from '../package.json' with { type: 'json' };
+import { registerAccounts } from './commands/accounts.ts';
 import { registerChat } from './commands/chat.ts';
 import { registerCompletion } from './commands/completion.ts';
 import { registerDemo } from './commands/demo.ts';
@@ -49,6 +50,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerSimulate(cli);
   registerStreams(cli);
   registerStorage(cli);
+  registerAccounts(cli);
   registerSecrets(cli);
   registerCompletion(cli);
   cli.help(sections => shapeHelp(cli, sections));

@@ -2,6 +2,7 @@ import {
   type AccountsDeps,
   createAccounts,
   createStorage,
+  planOf,
   plansWith,
   type Storage,
   storageTable,
@@ -63,6 +64,7 @@ export type Surroundings = {
     | 'modelSpend'
     | 'webhooksPerMinute'
     | 'storageLimits'
+    | 'defaultPlan'
     | 'mail'
     | 'requireVerifiedEmail'
   >;
@@ -137,6 +139,7 @@ export function composeServices(surroundings: Surroundings): Services {
     }),
     passwordCost: surroundings.passwordCost,
     storageLimits: config.storageLimits,
+    defaultPlan: config.defaultPlan,
     readStorage: accountId => storage.read(accountId),
   });
   const plans = plansWith(config.storageLimits);
@@ -170,7 +173,10 @@ export function composeServices(surroundings: Surroundings): Services {
     sealer,
     outbound,
     publicUrl,
-    planOf: async userId => plans[(await accounts.users.readProfile(userId))?.plan ?? 'free'],
+    planOf: async userId => {
+      const profile = await accounts.users.readProfile(userId);
+      return plans[profile ? planOf(profile, config.defaultPlan) : 'free'];
+    },
     usageOf: async userId => {
       const { usageThisMonth: events, usagePeriodStart: since } = await accounts.usage.read(userId);
       return { events, since };
@@ -244,7 +250,7 @@ export function composeServices(surroundings: Surroundings): Services {
     // What an account that is being deleted still has goes with it.
     planOf: async accountId => {
       const profile = await accounts.users.readProfile(accountId);
-      return profile?.deletingAt === undefined ? profile?.plan : undefined;
+      return profile?.deletingAt === undefined && profile ? planOf(profile, config.defaultPlan) : undefined;
     },
     limitOf: plan => plans[plan].storageBytes,
     notify: tellStorage(inbox.operations, clock),

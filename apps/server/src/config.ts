@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
-import type { StorageLimits } from '@stak/accounts';
+import type { PlanName, StorageLimits } from '@stak/accounts';
 import type { ModelsConfig } from '@stak/agents';
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import { readText } from './commands/flags.ts';
 import { UsageError } from './errors.ts';
-import { mailFrom, readIntegrations, readMail } from './integrations.ts';
+import { mailFrom, readDefaultPlan, readIntegrations, readMail } from './integrations.ts';
 import { isLoopback } from './loopback.ts';
 import { modelName, price, readModels, readSpend, spend } from './model-config.ts';
 import { readOrigins } from './origins.ts';
@@ -64,6 +64,7 @@ export const serverVariables = {
   STAK_CONNECTIONS_PER_ADDRESS: whole(1_000_000).min(1).default(2_000),
   STAK_BODY_MEMORY_MB: whole(1_000_000).min(16).default(64),
   STAK_STORAGE_LIMITS: storageLimits.default({}),
+  STAK_DEFAULT_PLAN: z.enum(['free', 'starter', 'pro', 'team', 'selfhosted']).optional(),
   STAK_METRICS_TOKEN: secret.optional(),
   STAK_SMTP_URL: z.url({ protocol: /^(?:smtps?|file)$/ }).optional(),
   STAK_MAIL_FROM: mailFrom.optional(),
@@ -140,6 +141,7 @@ export type ServerConfig = {
   webhooksPerMinute: number; // of one address, and to one source
   connectionsPerAddress: number;
   bodyMemoryMb: number; // of all requests in flight
+  defaultPlan: PlanName; // of accounts that bought none
   storageLimits: StorageLimits; // where they are not those of the plans
   metricsToken: string | undefined;
   logLevel: z.output<(typeof serverVariables)['STAK_LOG_LEVEL']>;
@@ -197,6 +199,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     webhooksPerMinute: data.STAK_WEBHOOKS_PER_MINUTE,
     connectionsPerAddress: data.STAK_CONNECTIONS_PER_ADDRESS,
     bodyMemoryMb: data.STAK_BODY_MEMORY_MB,
+    defaultPlan: readDefaultPlan(data),
     storageLimits: data.STAK_STORAGE_LIMITS,
     metricsToken: data.STAK_METRICS_TOKEN,
     logLevel: data.STAK_LOG_LEVEL ?? (isProduction ? 'info' : 'warn'),

@@ -9,7 +9,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   'Run it': ['start', 'demo'],
   'Sign in': ['login', 'logout', 'whoami', 'keys'],
   'Use it': ['tenants', 'tokens', 'inbox', 'hooks', 'tasks', 'chat', 'models', 'lake'],
-  'Look after it': ['tables', 'streams', 'storage', 'secrets', 'dynamodb'],
+  'Look after it': ['accounts', 'tables', 'streams', 'storage', 'secrets', 'dynamodb'],
   'In your shell': ['completion'],
 };
 

@@ -7,8 +7,10 @@ const plans: Required<{ [plan in keyof StorageLimits]: null }> = {
   starter: null,
   pro: null,
   team: null,
+  selfhosted: null,
 };
-const limit = /^(?<plan>free|starter|pro|team)=(?:none|(?<size>\d+(?:\.\d+)?) ?(?<unit>MB|GB|TB))$/;
+const limit =
+  /^(?<plan>free|starter|pro|team|selfhosted)=(?:none|(?<size>\d+(?:\.\d+)?) ?(?<unit>MB|GB|TB))$/;
 const bytesOf: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, TB: 1e12 };
 
 // `none`, or a list like `free=500MB,pro=none`: what an installation keeps for a plan where the plan's own is not right.

@@ -5,7 +5,7 @@ export type AccountsGetMeData = {
   email: string;
   emailVerified: boolean;
   name: string;
-  plan: 'free' | 'starter' | 'pro' | 'team';
+  plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
   hasPassword: boolean;
   githubId?: string;
   googleId?: string;
@@ -723,8 +723,8 @@ export type ApiTypes = {
     data: {
       usagePeriodStart: string;
       usageThisMonth: number;
-      plan: 'free' | 'starter' | 'pro' | 'team';
-      eventsPerMonth: number;
+      plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
+      eventsPerMonth: number | null;
       storage: {
         usedBytes: number;
         limitBytes: number | null;
@@ -778,9 +778,9 @@ export type ApiTypes = {
     args: Record<never, never>;
     data: {
       data: Array<{
-        plan: 'free' | 'starter' | 'pro' | 'team';
-        eventsPerMonth: number;
-        eventsPerMinute: number;
+        plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
+        eventsPerMonth: number | null;
+        eventsPerMinute: number | null;
         retentionSeconds: number;
         storageBytes: number | null;
       }>;
@@ -823,7 +823,7 @@ export type ApiTypes = {
   'accounts.readBilling': {
     args: Record<never, never>;
     data: {
-      plan: 'free' | 'starter' | 'pro' | 'team';
+      plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
       status?: string;
       currentPeriodEnd?: string;
       cancelAtPeriodEnd?: boolean;

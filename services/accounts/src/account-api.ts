@@ -17,7 +17,7 @@ import { doneBy } from './audit.ts';
 import { type Browser, originOf } from './browser.ts';
 import type { Deletions } from './deletion.ts';
 import { accountsErrors, userNotFound } from './errors.ts';
-import type { Plan, PlanName } from './plans.ts';
+import { type Plan, type PlanName, planOf, publicPlans, shownLimit } from './plans.ts';
 import {
   auditSchema,
   callerSchema,
@@ -151,11 +151,18 @@ export type AccountApiDeps = SignInDeps & {
   browser: Browser;
   deletions: Deletions;
   plans: Readonly<Record<PlanName, Plan>>;
+  defaultPlan: PlanName;
   readStorage(accountId: string): Promise<StorageUse>;
 };
 
 export function createAccountApi(deps: AccountApiDeps) {
-  const { users, audit, browser, deletions, plans } = deps;
+  const { users, audit, browser, deletions, plans, defaultPlan } = deps;
+  const shownPlans = [...new Set([...publicPlans, defaultPlan])].map(name => ({
+    ...plans[name],
+    eventsPerMonth: shownLimit(plans[name].eventsPerMonth),
+    eventsPerMinute: shownLimit(plans[name].eventsPerMinute),
+  }));
+  const showMe = (user: User) => describeUser(user, planOf(user, defaultPlan));
   const readUser = async (userId: string): Promise<User> => {
     const user = await users.getById(userId);
     if (!user) throw userNotFound();
@@ -203,8 +210,10 @@ export function createAccountApi(deps: AccountApiDeps) {
     endpoint(routes.getUsage, async c => {
       const { accountId } = c.get('principal');
       const [user, use] = await Promise.all([readUser(accountId), deps.readStorage(accountId)]);
-      const { plan, usageThisMonth, usagePeriodStart } = user;
-      const { eventsPerMonth, storageBytes: limitBytes } = plans[plan];
+      const { usageThisMonth, usagePeriodStart } = user;
+      const plan = planOf(user, defaultPlan);
+      const { storageBytes: limitBytes } = plans[plan];
+      const eventsPerMonth = shownLimit(plans[plan].eventsPerMonth);
       const storage = {
         usedBytes: use.bytes,
         limitBytes,
@@ -213,7 +222,7 @@ export function createAccountApi(deps: AccountApiDeps) {
       };
       return c.json({ usagePeriodStart, usageThisMonth, plan, eventsPerMonth, storage }, 200);
     }),
-    endpoint(routes.listPlans, c => c.json({ data: Object.values(plans), next_cursor: null }, 200)),
+    endpoint(routes.listPlans, c => c.json({ data: shownPlans, next_cursor: null }, 200)),
   ] as const;
 }
 
@@ -221,12 +230,12 @@ function refuseCursor(error: unknown): never {
   throw tableErrors.includes(error) && error.code === 'table.cursor_refused' ? cursorRefused(error) : error;
 }
 
-const showMe = (user: User) => ({
+const describeUser = (user: User, plan: PlanName) => ({
   userId: user.userId,
   email: user.email,
   emailVerified: user.emailVerified ?? false,
   name: user.name,
-  plan: user.plan,
+  plan,
   hasPassword: user.passwordHash !== undefined,
   githubId: user.githubId,
   googleId: user.googleId,

@@ -60,18 +60,21 @@ export function createApiKeys({
     for await (const one of store.all(keysOfUser, { userId })) found.push(one);
     return found;
   };
-  const readOwner = (keyHash: string) => store.get(apiKeyHash, { keyHash }, { consistent: true });
+  const readOwner = async (keyHash: string) => {
+    const found = await store.get(apiKeyHash, { keyHash }, { consistent: true });
+    return found?.isDisabled ? undefined : found;
+  };
+  const isGood = async (userId: string, keyId: string): Promise<true | undefined> => {
+    const found = await store.get(apiKey, { userId, keyId }, { consistent: true });
+    return found && !found.isDisabled ? true : undefined;
+  };
 
   return {
     listByUser,
     findOwner: (keyHash, fresh) => owners.get(keyHash, () => readOwner(keyHash), fresh),
     isLive: (userId, keyId, fresh) =>
       whenKnown(
-        live.get(
-          keyId,
-          async () => ((await store.get(apiKey, { userId, keyId }, { consistent: true })) ? true : undefined),
-          fresh,
-        ),
+        live.get(keyId, () => isGood(userId, keyId), fresh),
         found => found === true,
       ),
 
@@ -93,7 +96,11 @@ export function createApiKeys({
         createdAt: isoTime(clock.now()),
       };
       const steps = {
-        'the user': write.check(profile, { userId }, { present: true, if: { deletingAt: is.absent } }),
+        'the user': write.check(
+          profile,
+          { userId },
+          { present: true, if: { deletingAt: is.absent, disabledAt: is.absent } },
+        ),
         'the key': write.put(apiKey, made, { ifAbsent: true }),
         'its hash': write.put(apiKeyHash, { keyHash, keyId, userId, permissions }, { ifAbsent: true }),
         ...also(keyId),

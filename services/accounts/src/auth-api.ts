@@ -52,6 +52,7 @@ const routes = {
     responses: { 200: json(tokensSchema) },
     problems: [
       'accounts.credentials_wrong',
+      'accounts.disabled',
       'accounts.origin_refused',
       'accounts.too_many_attempts',
       'accounts.busy',

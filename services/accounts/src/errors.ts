@@ -11,6 +11,7 @@ export const accountsErrors = defineErrors({
   'accounts.password_wrong': 403,
   'accounts.sign_in_again': 403,
   'accounts.email_unverified': 403,
+  'accounts.disabled': 403,
   'accounts.user_not_found': 404,
   'accounts.key_not_found': 404,
   'accounts.session_not_found': 404,

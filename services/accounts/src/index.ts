@@ -29,8 +29,9 @@ import { socialErrors } from './oauth/errors.ts';
 import type { GithubSettings } from './oauth/github.ts';
 import type { GoogleSettings } from './oauth/google.ts';
 import { createSocialSignIn } from './oauth/social-sign-in.ts';
+import { createOperators } from './operators.ts';
 import { createPasswords, type PasswordCost } from './passwords.ts';
-import { plansWith, type StorageLimits } from './plans.ts';
+import { type PlanName, plansWith, type StorageLimits } from './plans.ts';
 import { createRecent } from './recent.ts';
 import { resolveReset } from './recovery/password-reset.ts';
 import { createRecoveryApi } from './recovery/recovery-api.ts';
@@ -53,7 +54,15 @@ export { accountsErrors } from './errors.ts';
 export type { MailSettings } from './mail/outbox.ts';
 export { accountOwners } from './owners.ts';
 export type { PasswordCost } from './passwords.ts';
-export { type Plan, type PlanName, planNames, plans, plansWith, type StorageLimits } from './plans.ts';
+export {
+  type Plan,
+  type PlanName,
+  planNames,
+  planOf,
+  plans,
+  plansWith,
+  type StorageLimits,
+} from './plans.ts';
 export { listStorage, type StorageUse } from './storage/counts.ts';
 export { type StorageNotice, sizeText } from './storage/limit.ts';
 export { requestRecount } from './storage/recount.ts';
@@ -81,6 +90,7 @@ export type AccountsDeps = Base & {
   throttles?: Partial<ThrottlePolicies>;
   // Tells other processes ahead that something of the account is revoked, so that open event streams end.
   announceRevoked?: (revoked: { account: string }) => Promise<void>;
+  defaultPlan?: PlanName; // of accounts that bought none; free unless told
   storageLimits?: StorageLimits; // where the plans' own do not fit this installation
   readStorage?: (accountId: string) => Promise<StorageUse>; // none: nothing is counted
   authCacheMs?: number; // 0 asks the table for every request
@@ -156,6 +166,7 @@ export function createAccounts(given: AccountsDeps) {
       browser,
       deletions,
       plans: plansWith(given.storageLimits ?? {}),
+      defaultPlan: given.defaultPlan ?? 'free',
       readStorage: given.readStorage ?? (async () => nothingStored),
     }),
     ...createRecoveryApi({ ...signing, browser, apiKeys }),
@@ -184,6 +195,7 @@ export function createAccounts(given: AccountsDeps) {
     usage,
     audit,
     sessions,
+    operators: createOperators({ ...base, users, sessions, apiKeys, audit }),
     // What has to be there before the first request: call it when the tables are.
     prepare: keys.prepare,
     sendMails: outbox.sendDue, // what is due now; the worker does it by itself

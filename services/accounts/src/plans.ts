@@ -1,5 +1,10 @@
-export const planNames = ['free', 'starter', 'pro', 'team'] as const;
+// `selfhosted` is for those who run the server themselves, and is not sold.
+export const planNames = ['free', 'starter', 'pro', 'team', 'selfhosted'] as const;
 export type PlanName = (typeof planNames)[number];
+export const publicPlans = planNames.filter(name => name !== 'selfhosted');
+
+// More than a machine takes in a minute or a century: a number, because it is compared and counted with.
+const unlimited = 1_000_000_000;
 
 export type Plan = {
   readonly plan: PlanName;
@@ -38,7 +43,24 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionSeconds: 7_776_000,
     storageBytes: 250_000_000_000,
   },
+  selfhosted: {
+    plan: 'selfhosted',
+    eventsPerMonth: Number.MAX_SAFE_INTEGER,
+    eventsPerMinute: unlimited,
+    retentionSeconds: 7_776_000,
+    storageBytes: null,
+  },
 };
+
+// For people to read: null where there is no limit.
+export const shownLimit = (limit: number): number | null => (limit >= unlimited ? null : limit);
+
+// What an account has. One that bought nothing, and was given nothing by an operator, has the plan of the installation:
+// also those of before it had one, and again another when it changes.
+export const planOf = (
+  { plan, planFixed }: { plan: PlanName; planFixed?: boolean },
+  defaultPlan: PlanName,
+): PlanName => (plan === 'free' && !planFixed ? defaultPlan : plan);
 
 // An installation may keep more or less for a plan than the table says; null lifts the limit.
 export type StorageLimits = Readonly<Partial<Record<PlanName, number | null>>>;

@@ -82,8 +82,8 @@ export const auditSchema = z.strictObject({
 
 export const planDetailsSchema = z.strictObject({
   plan: planSchema,
-  eventsPerMonth: z.int(),
-  eventsPerMinute: z.int(),
+  eventsPerMonth: z.int().nullable().describe('Null if there is no limit'),
+  eventsPerMinute: z.int().nullable().describe('Null if there is no limit'),
   retentionSeconds: z.int(),
   storageBytes: z
     .int()
@@ -95,7 +95,7 @@ export const usageSchema = z.strictObject({
   usagePeriodStart: z.string(),
   usageThisMonth: z.int(),
   plan: planSchema,
-  eventsPerMonth: z.int(),
+  eventsPerMonth: z.int().nullable().describe('Of your plan; null if there is no limit'),
   storage: z
     .strictObject({
       usedBytes: z.int().describe('Of everything you and your tenants have, some seconds ago'),

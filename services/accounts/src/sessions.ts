@@ -173,7 +173,12 @@ export function createSessions({
       const steps: [string, WriteStep][] = [
         [
           'the user',
-          userIsGood ?? write.check(profile, { userId }, { present: true, if: { deletingAt: is.absent } }),
+          userIsGood ??
+            write.check(
+              profile,
+              { userId },
+              { present: true, if: { deletingAt: is.absent, disabledAt: is.absent } },
+            ),
         ],
         ['the session', write.put(session, made, { ifAbsent: true })],
         ['audit', audit.step(userId, deed)],

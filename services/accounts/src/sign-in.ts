@@ -5,6 +5,7 @@ import { type Base, isoTime, type Origin } from './deps.ts';
 import { accountsErrors, userNotFound } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Outbox } from './mail/outbox.ts';
+import { disabledError } from './operators.ts';
 import { checkPassword } from './password-policy.ts';
 import type { Passwords } from './passwords.ts';
 import { verificationSteps } from './recovery/tokens.ts';
@@ -69,6 +70,7 @@ export async function logIn(
       background.run('note a failed sign-in', () => audit.record(user.userId, deed));
     throw wrongCredentials();
   }
+  if (user.disabledAt !== undefined) throw disabledError();
   const userIsGood = await stillThisPassword(deps, user, password);
   const started = await sessions
     .start({ userId: user.userId, signedInWith: 'password', origin, userIsGood })
@@ -87,7 +89,7 @@ async function stillThisPassword(
   { userId, passwordHash }: Profile,
   password: string,
 ): Promise<WriteStep> {
-  const unchanged = { passwordHash, deletingAt: is.absent };
+  const unchanged = { passwordHash, deletingAt: is.absent, disabledAt: is.absent };
   if (!passwords.isOutdated(passwordHash!))
     return write.check(profile, { userId }, { present: true, if: unchanged });
   const set = { passwordHash: await passwords.hash(password), updatedAt: isoTime(clock.now()) };

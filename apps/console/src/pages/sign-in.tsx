@@ -14,12 +14,10 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useLocation, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { session } from '../api.ts';
+import { fieldComplaints } from '../complaint.ts';
 import { Failure } from '../failure.tsx';
-
-// Only a server on this machine that has made a demo workspace answers.
-async function hasDemo(): Promise<boolean> {
-  return (await fetch('/console/demo.json')).ok;
-}
+import { TextLink } from '../text-link.tsx';
+import { readDemo } from './demo.ts';
 
 const route = getRouteApi('/sign-in');
 
@@ -32,7 +30,9 @@ export function SignInPage() {
   const hash = useLocation({ select: location => location.hash });
   const [usedHash, setUsedHash] = useState<string>();
   const demoToken = hash === usedHash ? undefined : /^demo=([\w-]+)$/.exec(hash)?.[1];
-  const { data: isDemoHere } = useQuery({ queryKey: ['demo'], queryFn: hasDemo });
+  const { data: isDemoHere } = useQuery({ queryKey: ['demo'], queryFn: readDemo });
+
+  const complaints = fieldComplaints(error);
 
   const attempt = async (signIn: () => Promise<void>) => {
     setIsBusy(true);
@@ -85,25 +85,47 @@ export function SignInPage() {
               There is a demo workspace: open it with the link that the server printed when it started.
             </Text>
           )}
-          {error !== undefined && <Failure error={error} />}
+          {error !== undefined && Object.keys(complaints).length === 0 && <Failure error={error} />}
           <form onSubmit={submit}>
             <Stack>
-              {isNew && <TextInput name="name" label="Name" required autoComplete="name" />}
-              <TextInput name="email" type="email" label="E-mail" required autoComplete="email" />
+              {isNew && (
+                <TextInput name="name" label="Name" required autoComplete="name" error={complaints.name} />
+              )}
+              <TextInput
+                name="email"
+                type="email"
+                label="E-mail"
+                required
+                autoComplete="email"
+                error={complaints.email}
+              />
               <PasswordInput
                 name="password"
                 label="Password"
                 required
                 autoComplete={isNew ? 'new-password' : 'current-password'}
+                error={complaints.password}
               />
               <Button type="submit" loading={isBusy} variant={demoToken ? 'default' : 'filled'}>
                 {isNew ? 'Sign up' : 'Sign in'}
               </Button>
             </Stack>
           </form>
+          {!isNew && (
+            <TextLink to="/forgot-password" size="sm" ta="center">
+              Forgot your password?
+            </TextLink>
+          )}
           <Text size="sm" ta="center">
             {isNew ? 'There is one already?' : 'New here?'}{' '}
-            <Anchor component="button" type="button" onClick={() => setIsNew(!isNew)}>
+            <Anchor
+              component="button"
+              type="button"
+              onClick={() => {
+                setIsNew(!isNew);
+                setError(undefined);
+              }}
+            >
               {isNew ? 'Sign in' : 'Make an account'}
             </Anchor>
           </Text>

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Api, httpErrors } from '@stak/http';
 import { readDemo } from '../demo-file.ts';
 import { isFromThisMachine } from '../loopback.ts';
@@ -13,7 +15,9 @@ export function mountDemoSignIn(app: Api['app'], folder: string): void {
   // Whether there is a demo, so that the page can say how to get in.
   app.get('/console/demo.json', async c => {
     const demo = isFromThisMachine(c.env?.incoming) ? await readDemo(folder) : undefined;
-    return demo?.isFilled ? c.json({ email: demo.email }) : c.json(null, 404);
+    return demo?.isFilled
+      ? c.json({ email: demo.email, newestMail: await newestMail(folder) })
+      : c.json(null, 404);
   });
 
   app.post('/console/demo/session', async c => {
@@ -38,6 +42,17 @@ export function mountDemoSignIn(app: Api['app'], folder: string): void {
       ...(remoteAddress !== undefined && { remoteAddress }),
     });
   });
+}
+
+// Where to look for the mail that was just sent: its name, because what it holds opens accounts.
+async function newestMail(folder: string): Promise<string | undefined> {
+  const place = join(folder, 'mail');
+  const names = await readdir(place).catch(() => []);
+  const newest = names
+    .filter(name => name.endsWith('.eml') && !name.startsWith('.'))
+    .toSorted()
+    .at(-1);
+  return newest === undefined ? undefined : join(place, newest);
 }
 
 async function readToken(request: Request): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { type PlanName, planNames } from '../plans.ts';
 
-export type PaidPlan = Exclude<PlanName, 'free'>;
+export type PaidPlan = Exclude<PlanName, 'free' | 'selfhosted'>;
 export const paidPlans = ['starter', 'pro', 'team'] as const satisfies readonly PaidPlan[];
 
 // Which prices buy a plan. The first is sold; the others are what earlier customers still pay.

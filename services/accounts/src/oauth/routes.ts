@@ -66,6 +66,7 @@ export const socialRoutes = {
       'accounts.link_refused',
       'accounts.identity_taken',
       'accounts.being_deleted',
+      'accounts.disabled',
       'accounts.provider_failed',
     ],
   }),

@@ -1,6 +1,7 @@
 import { failedStep, is, write } from '@stak/table';
 import type { Origin } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
+import { disabledError } from '../operators.ts';
 import type { Sessions, SignedIn } from '../sessions.ts';
 import { profile } from '../table.ts';
 import { attemptOver, type Linker } from './attempts.ts';
@@ -11,8 +12,9 @@ export type ProviderSignInDeps = IdentityDeps & { sessions: Sessions };
 // The session starts only if the identity is the account's at that very moment.
 export async function signIn(deps: ProviderSignInDeps, known: Known, origin: Origin): Promise<SignedIn> {
   const { provider, identity } = known;
-  const { userId } = await findAccount(deps, known, origin);
-  const isTheirs = { deletingAt: is.absent, [idOf[provider]]: identity.id };
+  const { userId, disabledAt } = await findAccount(deps, known, origin);
+  if (disabledAt !== undefined) throw disabledError();
+  const isTheirs = { deletingAt: is.absent, disabledAt: is.absent, [idOf[provider]]: identity.id };
   const userIsGood = write.check(profile, { userId }, { present: true, if: isTheirs });
   try {
     return await deps.sessions.start({ userId, signedInWith: provider, origin, userIsGood });

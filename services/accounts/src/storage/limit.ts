@@ -1,6 +1,6 @@
 import { type Clock, createRecentMap, type Logger } from '@stak/kit';
 import { accountsErrors } from '../errors.ts';
-import { type PlanName, planNames } from '../plans.ts';
+import { type PlanName, publicPlans } from '../plans.ts';
 import type { StorageUse } from './counts.ts';
 import * as limits from './limits.ts';
 
@@ -154,7 +154,7 @@ function refusal(
 ) {
   const limitBytes = limit!;
   const details = { plan, usedBytes, limitBytes, requestBytes };
-  const most = Math.max(...planNames.map(one => limitOf(one) ?? Number.POSITIVE_INFINITY));
+  const most = Math.max(...publicPlans.map(one => limitOf(one) ?? Number.POSITIVE_INFINITY));
   if (requestBytes > most)
     return accountsErrors.create(
       'accounts.request_exceeds_storage',

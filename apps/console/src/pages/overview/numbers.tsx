@@ -45,7 +45,12 @@ function Usage() {
     <Stat
       label="Events this month"
       value={data ? formatNumber(data.usageThisMonth) : '…'}
-      note={data && `of ${formatNumber(data.eventsPerMonth)} in your plan`}
+      note={
+        data &&
+        (data.eventsPerMonth === null
+          ? 'Your plan has no limit'
+          : `of ${formatNumber(data.eventsPerMonth)} in your plan`)
+      }
     />
   );
 }

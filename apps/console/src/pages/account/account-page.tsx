@@ -1,25 +1,40 @@
-import { Badge, Button, Card, Group, Progress, SimpleGrid, Stack, Tabs, Text, Title } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { client, messageOf } from '../api.ts';
-import { DataTable } from '../data-table.tsx';
-import { formatAgo, formatBytes, formatNumber, formatTime } from '../format.ts';
-import { Loaded } from '../loaded.tsx';
+import { Badge, Card, Group, Progress, SimpleGrid, Stack, Tabs, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { client } from '../../api.ts';
+import { DataTable } from '../../data-table.tsx';
+import { formatBytes, formatNumber, formatTime } from '../../format.ts';
+import { Loaded } from '../../loaded.tsx';
 import { ApiKeys } from './api-keys.tsx';
+import { Profile, Unverified, useMe } from './profile.tsx';
+import { Sessions } from './sessions.tsx';
+
+const route = getRouteApi('/inside/account');
 
 export function AccountPage() {
+  const { tab = 'keys' } = route.useSearch();
+  const navigate = route.useNavigate();
   return (
     <Stack>
       <Title order={2}>Account</Title>
+      <Unverified />
       <Plan />
-      <Tabs defaultValue="keys" keepMounted={false}>
+      <Tabs
+        value={tab}
+        keepMounted={false}
+        onChange={next => navigate({ search: { tab: next as typeof tab }, replace: true })}
+      >
         <Tabs.List>
           <Tabs.Tab value="keys">API keys</Tabs.Tab>
+          <Tabs.Tab value="profile">Profile</Tabs.Tab>
           <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
           <Tabs.Tab value="audit">Audit trail</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="keys" pt="md">
           <ApiKeys />
+        </Tabs.Panel>
+        <Tabs.Panel value="profile" pt="md">
+          <Profile />
         </Tabs.Panel>
         <Tabs.Panel value="sessions" pt="md">
           <Sessions />
@@ -33,7 +48,7 @@ export function AccountPage() {
 }
 
 function Plan() {
-  const me = useQuery({ queryKey: ['me'], queryFn: async () => (await client.accounts.getMe()).data });
+  const me = useMe();
   const usage = useQuery({
     queryKey: ['usage'],
     queryFn: async () => (await client.accounts.getUsage()).data,
@@ -60,13 +75,16 @@ function Plan() {
           {({ usageThisMonth, eventsPerMonth, storage }) => (
             <>
               <Text size="sm">
-                {formatNumber(usageThisMonth)} of {formatNumber(eventsPerMonth)} events this month
+                {formatNumber(usageThisMonth)}
+                {eventsPerMonth !== null && ` of ${formatNumber(eventsPerMonth)}`} events this month
               </Text>
-              <Progress
-                mt="xs"
-                value={Math.min(100, (100 * usageThisMonth) / eventsPerMonth)}
-                aria-label="Events used this month"
-              />
+              {eventsPerMonth !== null && (
+                <Progress
+                  mt="xs"
+                  value={Math.min(100, (100 * usageThisMonth) / eventsPerMonth)}
+                  aria-label="Events used this month"
+                />
+              )}
               <Storage {...storage} />
             </>
           )}
@@ -99,48 +117,6 @@ function Storage({ usedBytes, limitBytes, isComplete, services }: StorageProps) 
         {services.map(({ service, bytes }) => `${service} ${formatBytes(bytes)}`).join(' · ')}
       </Text>
     </>
-  );
-}
-
-function Sessions() {
-  const queries = useQueryClient();
-  const sessions = useQuery({
-    queryKey: ['sessions'],
-    queryFn: async () => (await client.accounts.listSessions()).data.data,
-  });
-  const end = useMutation({
-    mutationFn: (sessionId: string) => client.accounts.endSession({ sessionId }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
-    onError: error => notifications.show({ color: 'red', message: messageOf(error) }),
-  });
-  return (
-    <Loaded query={sessions}>
-      {rows => (
-        <DataTable
-          label="Sessions"
-          rows={rows}
-          keyOf={row => row.sessionId}
-          empty="Nobody is signed in."
-          columns={[
-            { label: 'Where', show: row => row.userAgent ?? 'Unknown' },
-            { label: 'Address', show: row => row.address ?? '–' },
-            { label: 'Signed in', show: row => formatTime(row.createdAt) },
-            { label: 'Last used', show: row => formatAgo(row.lastUsedAt) },
-            {
-              label: '',
-              show: row =>
-                row.isCurrent ? (
-                  <Badge variant="light">This one</Badge>
-                ) : (
-                  <Button size="compact-sm" variant="default" onClick={() => end.mutate(row.sessionId)}>
-                    End
-                  </Button>
-                ),
-            },
-          ]}
-        />
-      )}
-    </Loaded>
   );
 }
 

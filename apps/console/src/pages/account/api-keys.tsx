@@ -2,11 +2,11 @@ import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { client, messageOf } from '../api.ts';
-import { DataTable } from '../data-table.tsx';
-import { formatAgo, formatTime } from '../format.ts';
-import { Loaded } from '../loaded.tsx';
-import { OneTimeSecret } from '../one-time-secret.tsx';
+import { client, messageOf } from '../../api.ts';
+import { DataTable } from '../../data-table.tsx';
+import { formatAgo, formatTime } from '../../format.ts';
+import { Loaded } from '../../loaded.tsx';
+import { OneTimeSecret } from '../../one-time-secret.tsx';
 
 type Scope = 'read' | 'write' | 'admin';
 

@@ -1,0 +1,218 @@
+import {
+  Alert,
+  Button,
+  Card,
+  Group,
+  PasswordInput,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { FormEvent, ReactNode } from 'react';
+import { client } from '../../api.ts';
+import { complain, fieldComplaints } from '../../complaint.ts';
+import { Failure } from '../../failure.tsx';
+import { Loaded } from '../../loaded.tsx';
+
+export const useMe = () =>
+  useQuery({ queryKey: ['me'], queryFn: async () => (await client.accounts.getMe()).data });
+
+const say = (message: string) => notifications.show({ message });
+
+// An account that has not shown that its address is theirs.
+export function Unverified() {
+  const { data: me } = useMe();
+  const send = useMutation({
+    mutationFn: () => client.accounts.sendVerification(),
+    onSuccess: () => say('The mail is on its way.'),
+    onError: complain,
+  });
+  if (!me || me.emailVerified) return null;
+  return (
+    <Alert color="yellow" title="Verify your e-mail address">
+      <Group justify="space-between">
+        <Text size="sm" className="stak-break">
+          Open the link in the mail to {me.email}, or have another one sent.
+        </Text>
+        <Button size="xs" variant="default" loading={send.isPending} onClick={() => send.mutate()}>
+          Send the mail again
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
+export function Profile() {
+  const me = useMe();
+  return (
+    <Loaded query={me}>
+      {({ name, email, hasPassword }) => (
+        <SimpleGrid cols={{ base: 1, md: 3 }}>
+          <NameForm name={name} />
+          <EmailForm email={email} hasPassword={hasPassword} />
+          <PasswordForm hasPassword={hasPassword} />
+        </SimpleGrid>
+      )}
+    </Loaded>
+  );
+}
+
+type FormProps = {
+  title: string;
+  button: string;
+  isBusy: boolean;
+  error: unknown; // what stands at no field
+  onSubmit: (text: (name: string) => string, form: HTMLFormElement) => void;
+  children: ReactNode;
+};
+
+function FormCard({ title, button, isBusy, error, onSubmit, children }: FormProps) {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const fields = new FormData(form);
+    onSubmit(name => String(fields.get(name) ?? ''), form);
+  };
+  return (
+    <Card withBorder component="section" aria-label={title}>
+      <form onSubmit={submit}>
+        <Stack>
+          <Title order={3} size="h4">
+            {title}
+          </Title>
+          {Boolean(error) && <Failure error={error} />}
+          {children}
+          <Group justify="end">
+            <Button type="submit" loading={isBusy}>
+              {button}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Card>
+  );
+}
+
+function NameForm({ name }: { name: string }) {
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: (next: string) => client.accounts.updateMe({ body: { name: next } }),
+    onSuccess: async () => {
+      say('Your name is changed.');
+      await queries.invalidateQueries({ queryKey: ['me'] });
+    },
+  });
+  const complaints = fieldComplaints(change.error);
+  return (
+    <FormCard
+      title="Name"
+      button="Change the name"
+      isBusy={change.isPending}
+      error={complaints.name === undefined && change.error}
+      onSubmit={text => change.mutate(text('name'))}
+    >
+      <TextInput
+        name="name"
+        label="Your name"
+        required
+        maxLength={100}
+        defaultValue={name}
+        error={complaints.name}
+      />
+    </FormCard>
+  );
+}
+
+// What is wrong with the password that proves who it is stands at its field.
+const wrongPassword = (error: unknown): string | undefined =>
+  (error as { code?: string } | null)?.code === 'accounts.password_wrong'
+    ? 'This is not your password.'
+    : undefined;
+
+function EmailForm({ email, hasPassword }: { email: string; hasPassword: boolean }) {
+  const change = useMutation({
+    mutationFn: (body: { email: string; password?: string }) => client.accounts.changeEmail({ body }),
+  });
+  const complaints = fieldComplaints(change.error);
+  const wrong = wrongPassword(change.error);
+  const isAtField = complaints.email !== undefined || wrong !== undefined;
+  return (
+    <FormCard
+      title="E-mail address"
+      button="Change the address"
+      isBusy={change.isPending}
+      error={!isAtField && change.error}
+      onSubmit={(text, form) =>
+        change.mutate(
+          { email: text('email'), ...(hasPassword && { password: text('password') }) },
+          { onSuccess: () => form.reset() },
+        )
+      }
+    >
+      <Text size="sm" className="stak-break">
+        You sign in with {email}. Both addresses get a mail to confirm the change.
+      </Text>
+      {change.isSuccess && <Alert title="Look into your mail">Confirm the change from both addresses.</Alert>}
+      <TextInput name="email" type="email" label="New address" required error={complaints.email} />
+      {hasPassword && (
+        <PasswordInput
+          name="password"
+          label="Your password"
+          required
+          autoComplete="current-password"
+          error={wrong}
+        />
+      )}
+    </FormCard>
+  );
+}
+
+function PasswordForm({ hasPassword }: { hasPassword: boolean }) {
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: (body: { currentPassword?: string; newPassword: string }) =>
+      client.accounts.changePassword({ body }),
+    onSuccess: async () => {
+      say('Your password is changed, and your other sessions have ended.');
+      await queries.invalidateQueries();
+    },
+  });
+  const complaint = fieldComplaints(change.error).newPassword;
+  const wrong = wrongPassword(change.error);
+  const isAtField = complaint !== undefined || wrong !== undefined;
+  return (
+    <FormCard
+      title="Password"
+      button={hasPassword ? 'Change the password' : 'Set a password'}
+      isBusy={change.isPending}
+      error={!isAtField && change.error}
+      onSubmit={(text, form) =>
+        change.mutate(
+          { newPassword: text('next'), ...(hasPassword && { currentPassword: text('current') }) },
+          { onSuccess: () => form.reset() },
+        )
+      }
+    >
+      {hasPassword && (
+        <PasswordInput
+          name="current"
+          label="Current password"
+          required
+          autoComplete="current-password"
+          error={wrong}
+        />
+      )}
+      <PasswordInput
+        name="next"
+        label="New password"
+        required
+        autoComplete="new-password"
+        error={complaint}
+      />
+    </FormCard>
+  );
+}

@@ -1,0 +1,80 @@
+import { Badge, Button, Group, Stack } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { client, session } from '../../api.ts';
+import { complain } from '../../complaint.ts';
+import { Confirm } from '../../confirm.tsx';
+import { DataTable } from '../../data-table.tsx';
+import { formatAgo, formatTime } from '../../format.ts';
+import { Loaded } from '../../loaded.tsx';
+import { deviceOf } from './device.ts';
+
+export function Sessions() {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const sessions = useQuery({
+    queryKey: ['sessions'],
+    queryFn: async () => (await client.accounts.listSessions()).data.data,
+  });
+  const end = useMutation({
+    mutationFn: (sessionId: string) => client.accounts.endSession({ sessionId }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
+    onError: complain,
+  });
+  const endAll = useMutation({
+    mutationFn: () => session.endAll(),
+    onSuccess: () => navigate({ to: '/sign-in' }),
+    onError: complain,
+  });
+  return (
+    <Stack>
+      <Group justify="end">
+        <Confirm
+          title="Sign out everywhere?"
+          text="All sessions end, on every device and also here. API keys go on."
+          button="Sign out everywhere"
+          onConfirm={() => endAll.mutate()}
+        >
+          {ask => (
+            <Button variant="default" onClick={ask} loading={endAll.isPending}>
+              Sign out everywhere
+            </Button>
+          )}
+        </Confirm>
+      </Group>
+      <Loaded query={sessions}>
+        {rows => (
+          <DataTable
+            label="Sessions"
+            rows={rows}
+            keyOf={row => row.sessionId}
+            empty="Nobody is signed in."
+            columns={[
+              { label: 'Device', show: row => <span title={row.userAgent}>{deviceOf(row.userAgent)}</span> },
+              { label: 'Address', show: row => row.address ?? '–' },
+              { label: 'With', show: row => row.signedInWith },
+              { label: 'Signed in', show: row => formatTime(row.createdAt) },
+              { label: 'Last used', show: row => formatAgo(row.lastUsedAt) },
+              {
+                label: '',
+                show: row =>
+                  row.isCurrent ? (
+                    <Badge variant="light">This one</Badge>
+                  ) : (
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      aria-label={`Sign out ${deviceOf(row.userAgent)}`}
+                      onClick={() => end.mutate(row.sessionId)}
+                    >
+                      Sign out
+                    </Button>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Stack>
+  );
+}

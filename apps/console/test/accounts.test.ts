@@ -1,0 +1,149 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { newAccount, openPage, openSignedInPage } from './signed-in-page.ts';
+import { openTestServer, type TestServer } from './test-server.ts';
+import { expectUsable } from './usability.ts';
+
+// From the screen to the mail and back.
+
+const browser = await openBrowser();
+let server: TestServer;
+let folder: string;
+const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
+
+beforeAll(async () => {
+  if (!browser) return;
+  folder = await mkdtemp(join(tmpdir(), 'stak-console-mail-'));
+  server = await openTestServer({ STAK_SMTP_URL: pathToFileURL(folder).href });
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+  if (folder) await rm(folder, { recursive: true });
+});
+
+// The link of the newest mail with this subject to somebody, when it has come.
+const linkTo = (email: string, subject: string): Promise<string> =>
+  vi.waitFor(async () => {
+    const files = (await readdir(folder)).filter(name => name.endsWith('.eml')).toSorted();
+    const texts = await Promise.all(files.map(name => readFile(join(folder, name), 'utf8')));
+    const found = texts.findLast(
+      text => text.includes(`To: ${email}`) && text.includes(`Subject: ${subject}`),
+    );
+    const link = found
+      ?.replaceAll('=\r\n', '')
+      .replaceAll('=3D', '=')
+      .match(/^http\S+#token=\S+$/m)?.[0];
+    expect(link, `${subject} to ${email}`).toBeDefined();
+    return link!;
+  }, 15_000);
+
+async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+  await page.getByLabel('Password').first().fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)', slowly, () => {
+  it('is got back with a forgotten password', async () => {
+    const { page, email, failures } = await openSignedInPage(browser!, server.url, { path: '/console/' });
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByRole('heading', { name: 'Forgotten your password?' }).waitFor();
+    await expectUsable(page, 'forgotten password');
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByText(`If ${email} has an account`).waitFor();
+
+    await page.goto(await linkTo(email, 'Reset'));
+    await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
+    const field = page.getByLabel('New password').first();
+    await field.fill('Password2024!');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('one of the first that are guessed').waitFor(); // at the field
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await expectUsable(page, 'reset password');
+    await field.fill('eleven blue lampposts');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByRole('heading', { name: 'Your password is changed' }).waitFor();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await signIn(page, email, 'eleven blue lampposts');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+
+    await page.goto(await linkTo(email, 'Reset'));
+    await page.getByLabel('New password').first().fill('nine red bicycles');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('This link was used already').waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('verifies its address, changes it from both sides, and its name', async () => {
+    const { page, email, password, client, failures } = await openSignedInPage(browser!, server.url, {
+      path: '/console/account',
+    });
+    await page.getByText('Verify your e-mail address').waitFor();
+    await page.goto(await linkTo(email, 'Verify'));
+    await page.getByRole('button', { name: 'This is my address' }).click();
+    await page.getByRole('heading', { name: 'Your address is verified' }).waitFor();
+
+    await page.goto(`${server.url}/console/account?tab=profile`);
+    await page.getByRole('region', { name: 'Name' }).waitFor();
+    await expectUsable(page, 'profile');
+    expect(await page.getByText('Verify your e-mail address').count()).toBe(0);
+    await page.getByLabel('Your name').fill('Dana');
+    await page.getByRole('button', { name: 'Change the name' }).click();
+    await page.getByText('Your name is changed.').waitFor();
+
+    const form = page.getByRole('region', { name: 'E-mail address' });
+    const next = `new-${email}`;
+    await form.getByLabel('New address').fill(next);
+    await form.getByLabel('Your password').first().fill('not my password');
+    await form.getByRole('button', { name: 'Change the address' }).click();
+    await form.getByText('This is not your password.').waitFor();
+    await form.getByLabel('Your password').first().fill(password);
+    await form.getByRole('button', { name: 'Change the address' }).click();
+    await form.getByText('Look into your mail').waitFor();
+    await page.goto(await linkTo(email, 'Confirm the change'));
+    await page.getByRole('button', { name: 'Confirm the change' }).click();
+    await page.getByRole('heading', { name: 'One more to go' }).waitFor();
+    await page.goto(await linkTo(next, 'Confirm your new address'));
+    await page.getByRole('button', { name: 'Confirm the change' }).click();
+    await page.getByRole('heading', { name: 'Your address is changed' }).waitFor();
+    expect((await client.accounts.getMe()).data).toMatchObject({ email: next, name: 'Dana' });
+    expect(failures).toEqual([]);
+  });
+
+  it('says at the field what is wrong with a new account', async () => {
+    const { page } = await openPage(browser!);
+    const { name, email } = newAccount();
+    await page.goto(`${server.url}/console/sign-in`);
+    await page.getByRole('button', { name: 'Make an account' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill(name);
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+    await page.getByLabel('Password').first().fill('1234567890');
+    await page.getByRole('button', { name: 'Sign up' }).click();
+    await page.getByText('a row of keys or of letters').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  it('sees where it is signed in, and signs out there or everywhere', async () => {
+    const { page, email, password } = await openSignedInPage(browser!, server.url);
+    const elsewhere = await openPage(browser!, { userAgent: 'Mozilla/5.0 (iPhone) Version/17 Safari/604.1' });
+    await elsewhere.page.goto(`${server.url}/console/sign-in`);
+    await signIn(elsewhere.page, email, password);
+    await elsewhere.page.getByRole('heading', { name: 'Overview' }).waitFor();
+
+    await page.goto(`${server.url}/console/account?tab=sessions`);
+    await page.getByText('This one').waitFor();
+    await page.getByRole('button', { name: 'Sign out Safari on iPhone' }).click();
+    await expect.poll(() => page.getByText('Safari on iPhone').count()).toBe(0);
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
+  });
+});

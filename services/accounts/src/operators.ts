@@ -1,0 +1,95 @@
+import { tableErrors, write } from '@stak/table';
+import type { ApiKeys } from './api-keys.ts';
+import type { Audit } from './audit.ts';
+import { type Base, isoTime } from './deps.ts';
+import { accountsErrors, userNotFound } from './errors.ts';
+import type { PlanName } from './plans.ts';
+import { resetS } from './recovery/limits.ts';
+import { newToken, tokenSteps } from './recovery/tokens.ts';
+import { emailSchema } from './schema.ts';
+import type { Sessions } from './sessions.ts';
+import { apiKey, apiKeyHash, type Profile, profile } from './table.ts';
+import type { Users } from './users.ts';
+
+// What those who run the server do for an account, with nothing but its store: recovery without mail, and the end of
+// abuse. Each deed stands in the account's audit trail, by `operator`.
+export type Operators = {
+  find(idOrEmail: string): Promise<Profile>;
+  setPlan(userId: string, plan: PlanName): Promise<void>;
+  verify(userId: string): Promise<void>;
+  // A token with which its owner chooses a new password, for an hour.
+  issueReset(userId: string): Promise<string>;
+  // Nobody signs in, and keys are refused, until it is enabled again. What it has stays.
+  disable(userId: string): Promise<void>;
+  enable(userId: string): Promise<void>;
+};
+
+type OperatorsDeps = Base & { users: Users; sessions: Sessions; apiKeys: ApiKeys; audit: Audit };
+
+export const disabledError = () =>
+  accountsErrors.create('accounts.disabled', 'This account was disabled by those who run this server.');
+
+export function createOperators(deps: OperatorsDeps): Operators {
+  const { store, clock, users, sessions, apiKeys, audit } = deps;
+  const entry = (userId: string, action: string, detail?: string) => ({
+    audit: audit.step(userId, { action, via: 'operator', detail }),
+  });
+
+  // Keys are recognised without a look at the account, so each of them has to know.
+  const markKeys = async (userId: string, isDisabled: boolean): Promise<void> => {
+    const change = isDisabled ? { set: { isDisabled } } : { remove: ['isDisabled'] as ['isDisabled'] };
+    for (const { keyId, keyHash } of await apiKeys.listByUser(userId))
+      await store
+        .transact(
+          {
+            'the key': write.update(apiKey, { userId, keyId }, change),
+            'its hash': write.update(apiKeyHash, { keyHash }, change),
+          },
+          { pattern: 'disable or enable a key' },
+        )
+        .catch(ignoreGone);
+  };
+
+  return {
+    async find(idOrEmail) {
+      const email = emailSchema.safeParse(idOrEmail);
+      const found = email.success
+        ? await users.findProfile('email', email.data)
+        : await store.get(profile, { userId: idOrEmail }, { consistent: true });
+      if (!found) throw userNotFound();
+      return found;
+    },
+    async setPlan(userId, plan) {
+      await users.update(userId, { plan, planFixed: true }, { also: entry(userId, 'plan.changed', plan) });
+    },
+    async verify(userId) {
+      await users.update(userId, { emailVerified: true }, { also: entry(userId, 'email.verified') });
+    },
+    async issueReset(userId) {
+      const user = await users.readProfile(userId);
+      if (!user) throw userNotFound();
+      const { text, hash } = newToken(userId);
+      const steps = {
+        ...tokenSteps(deps, { userId, purpose: 'reset', hash, email: user.email, lifeS: resetS }),
+        ...entry(userId, 'password.reset_requested'),
+      };
+      await store.transact(steps, { pattern: 'issue a password reset' });
+      return text;
+    },
+    async disable(userId) {
+      const disabledAt = isoTime(clock.now());
+      await users.update(userId, { disabledAt }, { also: entry(userId, 'account.disabled') });
+      await sessions.revokeAll(userId);
+      await markKeys(userId, true);
+    },
+    async enable(userId) {
+      await markKeys(userId, false);
+      await users.update(userId, { disabledAt: null }, { also: entry(userId, 'account.enabled') });
+    },
+  };
+}
+
+// Deleted meanwhile, which is as good.
+function ignoreGone(error: unknown): void {
+  if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') throw error;
+}
