@@ -29,6 +29,7 @@ import { createWebhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
 import { createExplorer, type Explorer, type ExplorerDeps } from './explorer/explorer.ts';
 import { followed, insights } from './followed.ts';
+import { withKeyTenants } from './key-tenants.ts';
 import {
   ownInboxEndpoints,
   ownInboxEraser,
@@ -331,7 +332,7 @@ export function composeServices(surroundings: Surroundings): Services {
 
 // Every route of theirs, with what the store under all of them may answer.
 export const endpointsOf = ({ ownEndpoints, all }: Pick<Services, 'ownEndpoints' | 'all'>): AnyEndpoint[] =>
-  withProblems([...ownEndpoints, ...all.flatMap(service => service.api)], ['table.busy']);
+  withProblems(withKeyTenants([...ownEndpoints, ...all.flatMap(service => service.api)]), ['table.busy']);
 
 const tellMessage = ({ message, received }: { message: { title: string | null }; received: number }) => ({
   title: message.title ?? '(no title)',

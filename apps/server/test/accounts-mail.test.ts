@@ -81,3 +81,28 @@ it('gets a forgotten password back, with the name and the colour of whoever runs
   const answer = await accounts.logIn({ body: { email, password: 'eleven blue lampposts', cookie: false } });
   expect(answer.status).toBe(200);
 });
+
+it('keeps a key to the tenants it is limited to', async () => {
+  const { url } = await open({});
+  const { data } = await createClient({ baseUrl: url }).accounts.signUp({ body: person });
+  const session = createClient({ baseUrl: url, token: data.access_token });
+  for (const tenant_id of ['ours', 'other'])
+    await session.tenants.create({ body: { tenant_id, name: tenant_id, status: 'active' } });
+  const { data: made } = await session.accounts.createKey({
+    body: { name: 'ours', permissions: 'admin', tenants: ['ours'] },
+  });
+  const limited = createClient({ baseUrl: url, token: made.key });
+  expect((await limited.accounts.whoAmI()).data).toMatchObject({ tenants: ['ours'] });
+  expect((await limited.tenants.get({ tenant_id: 'ours' })).status).toBe(200);
+  const refused: (() => Promise<unknown>)[] = [
+    () => limited.tenants.get({ tenant_id: 'other' }),
+    () => limited.tenants.list({}),
+    () => limited.tenants.delete({ tenant_id: 'other' }),
+    () => limited.webhooks.createSource({ body: { name: 'shop' } }),
+    () => limited.accounts.getMe(),
+    () => limited.accounts.listAudit({}),
+    () => limited.accounts.mintInboxToken(),
+    () => limited.tasks.list({}),
+  ];
+  for (const one of refused) await expect(one().catch(codeOf)).resolves.toBe('accounts.key_tenant_refused');
+});

@@ -54,7 +54,7 @@ test('from signing up to the token of an end user, and out again', async () => {
   expect(keys, 'what to do is not among the keys').toBe('');
 
   const key = await good('keys', 'create', '--name', 'ci', '--scope', 'admin');
-  expect(key).toMatch(/^fh_live_/);
+  expect(key).toMatch(/^stak_/);
   const asKey = await stakWith(
     { env: { XDG_CONFIG_HOME: home, STAK_TOKEN: key } },
     ...['tenants', 'create', '--id', 'acme', '--name', 'Acme'],

@@ -689,12 +689,23 @@ export type ApiTypes = {
   'accounts.confirmEmail': { args: { body: { token: string } }; data: { status: 'changed' | 'waiting' } };
   /** Make an API key. For: session, scope admin. */
   'accounts.createKey': {
-    args: { body: { name: string; permissions: 'read' | 'write' | 'admin' } };
+    args: {
+      body: {
+        name: string;
+        permissions: 'read' | 'write' | 'admin';
+        expiresAt?: string;
+        tenants?: Array<string>;
+        addresses?: Array<string>;
+      };
+    };
     data: {
       keyId: string;
       name: string;
       keyPrefix: string;
       permissions: 'read' | 'write' | 'admin';
+      expiresAt?: string;
+      tenants?: Array<string>;
+      addresses?: Array<string>;
       lastUsedAt?: string;
       createdAt: string;
       key: string;
@@ -767,6 +778,9 @@ export type ApiTypes = {
         name: string;
         keyPrefix: string;
         permissions: 'read' | 'write' | 'admin';
+        expiresAt?: string;
+        tenants?: Array<string>;
+        addresses?: Array<string>;
         lastUsedAt?: string;
         createdAt: string;
       }>;
@@ -797,6 +811,7 @@ export type ApiTypes = {
         sessionId: string;
         isCurrent: boolean;
         signedInWith: string;
+        device: string;
         address?: string;
         userAgent?: string;
         createdAt: string;
@@ -872,6 +887,7 @@ export type ApiTypes = {
           scope: 'read' | 'write' | 'admin';
           via: 'session' | 'api_key';
           credentialId: string;
+          tenants?: Array<string>;
         }
       | { kind: 'endUser'; tenantId: string; userId: string; scope: string };
   };

@@ -17,6 +17,7 @@ export type AccountPrincipal = {
   readonly scope: Scope;
   readonly via: 'session' | 'api_key';
   readonly credentialId: string; // of the session or the key, for the audit trail
+  readonly tenants?: readonly string[]; // of a key that is good for these alone
 };
 
 export type EndUserPrincipal = {

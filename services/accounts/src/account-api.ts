@@ -5,6 +5,7 @@ import {
   etagOf,
   expectedVersion,
   json,
+  type PrincipalOf,
   pageOf,
   pageQuery,
   route,
@@ -170,7 +171,7 @@ export function createAccountApi(deps: AccountApiDeps) {
   };
 
   return [
-    endpoint(routes.whoAmI, c => c.json(c.get('principal'), 200)),
+    endpoint(routes.whoAmI, c => c.json(showCaller(c.get('principal')), 200)),
     endpoint(routes.getMe, async c => {
       const user = await readUser(c.get('principal').accountId);
       c.header('ETag', etagOf(user.version));
@@ -224,6 +225,12 @@ export function createAccountApi(deps: AccountApiDeps) {
     }),
     endpoint(routes.listPlans, c => c.json({ data: shownPlans, next_cursor: null }, 200)),
   ] as const;
+}
+
+function showCaller(principal: PrincipalOf<'user'>) {
+  if (principal.kind === 'endUser') return principal;
+  const { tenants, ...caller } = principal;
+  return tenants ? { ...caller, tenants: [...tenants] } : caller;
 }
 
 function refuseCursor(error: unknown): never {

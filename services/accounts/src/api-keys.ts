@@ -1,20 +1,28 @@
 import { randomInt } from 'node:crypto';
 import { type Soon, whenKnown } from '@stak/kit';
 import { failedStep, is, or, tableErrors, type WriteStep, write } from '@stak/table';
-import { type AnnounceEnd, type Base, isoTime, sha256 } from './deps.ts';
+import { type AnnounceEnd, type Base, inSeconds, isoTime, sha256 } from './deps.ts';
 import { accountsErrors } from './errors.ts';
+import type { KeyLimits } from './key-limits.ts';
 import * as limits from './limits.ts';
 import type { Recent } from './recent.ts';
 import type { Permission } from './schema.ts';
 import { type ApiKey, apiKey, apiKeyHash, keysOfUser, profile } from './table.ts';
 
-export const keyStart = 'fh_live_';
+export const keyStart = 'stak_';
+const keyStarts = [keyStart, 'fh_live_']; // the document's, for keys of before
 const secretChars = 40; // of 62: 238 bits
 const shownChars = keyStart.length + 6; // the document's eight characters are the same for every key
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-export type NewApiKey = { name: string; permissions: Permission };
-export type KeyOwner = { keyId: string; userId: string; permissions: Permission };
+export type NewApiKey = {
+  name: string;
+  permissions: Permission;
+  expiresAt?: string;
+  tenants?: string[];
+  addresses?: string[];
+};
+export type KeyOwner = KeyLimits & { keyId: string; userId: string; permissions: Permission };
 type Also = Readonly<Record<string, WriteStep>>;
 
 export type ApiKeys = {
@@ -45,7 +53,7 @@ export async function endApiKeys(apiKeys: ApiKeys, userId: string): Promise<void
 const idStart = 'key';
 export const isKeyId = (id: string): boolean => id.startsWith(`${idStart}_`);
 
-export const isApiKey = (token: string): boolean => token.startsWith(keyStart);
+export const isApiKey = (token: string): boolean => keyStarts.some(start => token.startsWith(start));
 
 export function createApiKeys({
   store,
@@ -66,7 +74,8 @@ export function createApiKeys({
   };
   const isGood = async (userId: string, keyId: string): Promise<true | undefined> => {
     const found = await store.get(apiKey, { userId, keyId }, { consistent: true });
-    return found && !found.isDisabled ? true : undefined;
+    const isOver = found?.endsAtMs !== undefined && found.endsAtMs <= clock.now();
+    return found && !found.isDisabled && !isOver ? true : undefined;
   };
 
   return {
@@ -78,7 +87,20 @@ export function createApiKeys({
         found => found === true,
       ),
 
-    async create(userId, { name, permissions }, also = () => ({})) {
+    async create(userId, { name, permissions, expiresAt, tenants, addresses }, also = () => ({})) {
+      const endsAtMs = expiresAt === undefined ? undefined : Date.parse(expiresAt);
+      if (endsAtMs !== undefined && endsAtMs <= clock.now())
+        throw accountsErrors.create('accounts.key_expiry_past', 'A key cannot expire in the past.', {
+          errors: [
+            { in: 'body', pointer: '#/expiresAt', code: 'key_expiry_past', detail: 'Choose a later time.' },
+          ],
+        });
+      const keyLimits = {
+        endsAtMs,
+        tenants,
+        addresses,
+        expiresAt: endsAtMs === undefined ? undefined : inSeconds(endsAtMs) + limits.keyListedS,
+      };
       if ((await listByUser(userId)).length >= limits.apiKeysPerUser)
         throw accountsErrors.create('accounts.too_many_keys', 'Delete a key before you make another one.', {
           most: limits.apiKeysPerUser,
@@ -93,6 +115,7 @@ export function createApiKeys({
         keyHash,
         keyPrefix: key.slice(0, shownChars),
         permissions,
+        ...keyLimits,
         createdAt: isoTime(clock.now()),
       };
       const steps = {
@@ -102,7 +125,11 @@ export function createApiKeys({
           { present: true, if: { deletingAt: is.absent, disabledAt: is.absent } },
         ),
         'the key': write.put(apiKey, made, { ifAbsent: true }),
-        'its hash': write.put(apiKeyHash, { keyHash, keyId, userId, permissions }, { ifAbsent: true }),
+        'its hash': write.put(
+          apiKeyHash,
+          { keyHash, keyId, userId, permissions, ...keyLimits },
+          { ifAbsent: true },
+        ),
         ...also(keyId),
       };
       await store.transact(steps, { pattern: 'create API key' }).catch(error => {

@@ -1,6 +1,7 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import { type Browser, originOf } from './browser.ts';
+import { deviceName } from './device-name.ts';
 import { accountsErrors } from './errors.ts';
 import {
   emailSchema,
@@ -123,6 +124,7 @@ export function createAuthApi(deps: SignInDeps & { browser: Browser }) {
     sessionId,
     isCurrent: sessionId === own,
     signedInWith,
+    device: deviceName(userAgent),
     address,
     userAgent,
     createdAt,

@@ -3,6 +3,7 @@ import { type Clock, createRecentMap, type Soon, whenKnown } from '@stak/kit';
 import { type ApiKeys, isApiKey, isKeyId, type KeyOwner } from './api-keys.ts';
 import type { Background } from './background.ts';
 import { sha256 } from './deps.ts';
+import { isWithinLimits } from './key-limits.ts';
 import * as limits from './limits.ts';
 import type { Sessions } from './sessions.ts';
 import type { Claims, EndUserClaims, Tokens } from './tokens.ts';
@@ -20,15 +21,15 @@ export type AuthenticateDeps = {
 };
 
 export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
-  const { tokens, apiKeys } = deps;
+  const { tokens, apiKeys, clock } = deps;
   const noteUse = createUseNotes(deps);
 
-  return ({ token, fresh }) => {
+  return ({ token, fresh, address }) => {
     // The hash is what keys are kept by, and by which a verified token is known again.
     const digest = sha256(token);
     if (isApiKey(token))
       return whenKnown(apiKeys.findOwner(digest, fresh), owner => {
-        if (!owner) return undefined;
+        if (!owner || !isWithinLimits(owner, clock.now(), address)) return undefined;
         noteUse(owner);
         return keyHolder(owner);
       });
@@ -36,12 +37,13 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   };
 }
 
-const keyHolder = ({ userId, permissions, keyId }: KeyOwner): Principal => ({
+const keyHolder = ({ userId, permissions, keyId, tenants }: KeyOwner): Principal => ({
   kind: 'account',
   accountId: userId,
   scope: permissions,
   via: 'api_key',
   credentialId: keyId,
+  ...(tenants && { tenants }),
 });
 
 function principalOf(

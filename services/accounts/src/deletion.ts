@@ -8,7 +8,15 @@ import { lockSteps } from './locks.ts';
 import { mailsOfUser, outgoingMail } from './mail/table.ts';
 import { recoveryErasure } from './recovery/table.ts';
 import { proveOwner, type Signed, type SignInDeps } from './sign-in.ts';
-import { accountDeletion, accountDeletions, auditEntry, auditOfUser, profile } from './table.ts';
+import {
+  accountDeletion,
+  accountDeletions,
+  auditEntry,
+  auditOfUser,
+  devicesOfUser,
+  knownDevice,
+  profile,
+} from './table.ts';
 import type { Usage } from './usage.ts';
 
 // What another service does for an account that goes: a bounded piece of work a call, until it says 'done'.
@@ -89,7 +97,7 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   const { store, log, usage, users } = deps;
   for (const eraser of deps.erasers()) await eraseWith(eraser, userId);
   await eraseTrail(deps, userId);
-  await eraseMails(deps, userId);
+  await eraseMailsAndDevices(deps, userId);
   await store.batchWrite(recoveryErasure(userId), { pattern: 'erase mailed tokens' });
   await usage.erase(userId);
 
@@ -103,11 +111,13 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   log.info({ userId }, 'an account was deleted');
 }
 
-async function eraseMails({ store }: DeletionDeps, userId: string): Promise<void> {
+async function eraseMailsAndDevices({ store }: DeletionDeps, userId: string): Promise<void> {
   const steps: WriteStep[] = [];
   for await (const { mailId } of store.all(mailsOfUser, { userId }))
     steps.push(write.delete(outgoingMail, { userId, mailId }));
-  if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase mails' });
+  for await (const { deviceId } of store.all(devicesOfUser, { userId }))
+    steps.push(write.delete(knownDevice, { userId, deviceId }));
+  if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase mails and devices' });
 }
 
 async function eraseTrail({ store }: DeletionDeps, userId: string): Promise<void> {

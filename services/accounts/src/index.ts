@@ -22,6 +22,7 @@ import { createBrowser } from './browser.ts';
 import { type AccountEraser, createDeletions } from './deletion.ts';
 import type { Base } from './deps.ts';
 import { accountsErrors } from './errors.ts';
+import { withKeyProblems } from './key-limits.ts';
 import { createKeysApi } from './keys-api.ts';
 import * as limits from './limits.ts';
 import { createOutbox, type MailSettings, type Outbox } from './mail/outbox.ts';
@@ -51,6 +52,7 @@ export type { CheckEndUser } from './authenticate.ts';
 export { subscription } from './billing/table.ts';
 export type { AccountEraser } from './deletion.ts';
 export { accountsErrors } from './errors.ts';
+export { withKeyProblems } from './key-limits.ts';
 export type { MailSettings } from './mail/outbox.ts';
 export { accountOwners } from './owners.ts';
 export type { PasswordCost } from './passwords.ts';
@@ -176,7 +178,7 @@ export function createAccounts(given: AccountsDeps) {
   ] as const satisfies readonly AnyEndpoint[];
 
   return {
-    api,
+    api: withKeyProblems(api),
     errors: allErrors,
     tables: [ferryhookMain],
     subscriptions: [],

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ApiKeys } from './api-keys.ts';
 import { type Audit, doneBy } from './audit.ts';
 import { originOf } from './browser.ts';
+import { keyLimitsShape } from './key-limits.ts';
 import * as limits from './limits.ts';
 import { apiKeySchema, nameSchema, permissionSchema } from './schema.ts';
 import type { SigningKeys } from './signing-keys.ts';
@@ -22,9 +23,11 @@ const routes = {
     summary: 'Make an API key',
     description:
       'The key is in this answer and nowhere else. If it gets lost, delete the key and make another.',
-    request: { body: json(z.strictObject({ name: nameSchema, permissions: permissionSchema })) },
+    request: {
+      body: json(z.strictObject({ name: nameSchema, permissions: permissionSchema, ...keyLimitsShape })),
+    },
     responses: { 201: json(apiKeySchema.extend({ key: z.string() })) },
-    problems: ['accounts.too_many_keys', 'accounts.being_deleted'],
+    problems: ['accounts.too_many_keys', 'accounts.key_expiry_past', 'accounts.being_deleted'],
   }),
   listKeys: route({
     method: 'get',
@@ -98,11 +101,14 @@ export function createKeysApi({
   ] as const;
 }
 
-const show = ({ keyId, name, keyPrefix, permissions, lastUsedAt, createdAt }: ApiKey) => ({
+const show = ({ keyId, name, keyPrefix, permissions, lastUsedAt, createdAt, ...limited }: ApiKey) => ({
   keyId,
   name,
   keyPrefix,
   permissions,
+  expiresAt: limited.endsAtMs === undefined ? undefined : new Date(limited.endsAtMs).toISOString(),
+  tenants: limited.tenants,
+  addresses: limited.addresses,
   lastUsedAt,
   createdAt,
 });

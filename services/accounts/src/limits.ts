@@ -25,6 +25,12 @@ export const freshSessionMs = 10 * 60_000; // what someone without a password sh
 export const sessionsPerUser = 50; // the oldest makes room; nobody has more devices
 export const apiKeysPerUser = 100; // one list page; nobody keeps track of more
 
+export const keyTenants = 50; // of a key that is limited to some: more is no limit
+export const keyAddresses = 20;
+export const keyListedS = 30 * day; // how long a key is listed after it has expired
+export const deviceS = 180 * day; // a device that was not used so long is new again
+export const devicesKnown = 100; // one page; nobody has more
+
 export const endUserTokenS = hour; // unless the tenant asks for another time
 export const endUserTokenMostS = day; // these are revoked by tenant only, so they must end by themselves
 export const endUserIdChars = 256; // a tenant's own ids: UUIDs, e-mail addresses, URNs

@@ -13,6 +13,7 @@ export const accountOwners = [
   ownedByKey(table.profile, byUser),
   ownedByKey(table.apiKey, byUser),
   ownedByKey(table.session, byUser),
+  ownedByKey(table.knownDevice, byUser),
   ownedByKey(table.auditEntry, byUser),
   ownedByKey(table.usageCount, byUser),
   ownedByKey(subscription, byUser),

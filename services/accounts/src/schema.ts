@@ -54,6 +54,9 @@ export const apiKeySchema = z.strictObject({
   name: z.string(),
   keyPrefix: z.string(),
   permissions: permissionSchema,
+  expiresAt: z.string().optional().describe('When it stops working, or did'),
+  tenants: z.array(z.string()).optional().describe('The only ones it is good for'),
+  addresses: z.array(z.string()).optional().describe('The only networks it may be used from'),
   lastUsedAt: z.string().optional(),
   createdAt: z.string(),
 });
@@ -62,6 +65,7 @@ export const sessionSchema = z.strictObject({
   sessionId: z.string(),
   isCurrent: z.boolean(),
   signedInWith: z.string(),
+  device: z.string().describe('Like Firefox on Linux, from what its browser says of itself'),
   address: z.string().optional(),
   userAgent: z.string().optional(),
   createdAt: z.string(),
@@ -122,6 +126,7 @@ export const callerSchema = z.discriminatedUnion('kind', [
     scope: permissionSchema,
     via: z.enum(['session', 'api_key']),
     credentialId: z.string().describe('Of the session or the key'),
+    tenants: z.array(z.string()).optional().describe('If the key is limited to some'),
   }),
   z.strictObject({
     kind: z.literal('endUser'),

@@ -29,7 +29,7 @@ type Also = Readonly<Record<string, WriteStep>>;
 export type Sessions = {
   // `userIsGood` is checked in the same transaction, so that nobody signs in with what has just been changed. By
   // default: the user exists and is not being deleted.
-  start(who: SigningIn & { userIsGood?: WriteStep }): Promise<SignedIn>;
+  start(who: SigningIn & { userIsGood?: WriteStep; also?: Also }): Promise<SignedIn>;
   refresh(token: string, origin: Origin): Promise<SignedIn>;
   list(userId: string): Promise<Session[]>;
   read(userId: string, sessionId: string): Promise<Session | undefined>;
@@ -162,7 +162,7 @@ export function createSessions({
     read,
     revoke,
 
-    async start({ userIsGood, ...who }) {
+    async start({ userIsGood, also = {}, ...who }) {
       const { userId, signedInWith, origin } = who;
       const sessionId = ids.next('ses');
       const key = randomBytes(32);
@@ -182,6 +182,7 @@ export function createSessions({
         ],
         ['the session', write.put(session, made, { ifAbsent: true })],
         ['audit', audit.step(userId, deed)],
+        ...Object.entries(also),
         ...surplus.map((one): [string, WriteStep] => [`end ${one.sessionId}`, deletion(one)]),
       ];
       if (surplus.length > 0) await announceEnd(userId);

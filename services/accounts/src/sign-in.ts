@@ -2,6 +2,7 @@ import { failedStep, is, type WriteStep, write } from '@stak/table';
 import type { Audit } from './audit.ts';
 import type { Background } from './background.ts';
 import { type Base, isoTime, type Origin } from './deps.ts';
+import { deviceSteps } from './devices.ts';
 import { accountsErrors, userNotFound } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Outbox } from './mail/outbox.ts';
@@ -49,7 +50,8 @@ export async function signUp(
   await users.create({ email, name, passwordHash }, also, userId);
   outbox.ring();
   background.run('remember a place', () => throttle.remember({ account: email, address }));
-  return sessions.start({ userId, signedInWith: 'password', origin });
+  const device = await deviceSteps(deps, { userId, email, name }, origin);
+  return sessions.start({ userId, signedInWith: 'password', origin, also: device });
 }
 
 // Every way to fail looks the same and takes the same time: there is always a hash to compare with.
@@ -72,11 +74,13 @@ export async function logIn(
   }
   if (user.disabledAt !== undefined) throw disabledError();
   const userIsGood = await stillThisPassword(deps, user, password);
+  const device = await deviceSteps(deps, user, origin);
   const started = await sessions
-    .start({ userId: user.userId, signedInWith: 'password', origin, userIsGood })
+    .start({ userId: user.userId, signedInWith: 'password', origin, userIsGood, also: device })
     .catch(error => {
       throw failedStep(error)?.step === 'the user' ? wrongCredentials() : error;
     });
+  deps.outbox.ring();
   background.run('refund an attempt', () => attempt.refund());
   background.run('remember a place', () => throttle.remember(who));
   return started;

@@ -69,6 +69,16 @@ export const stripeLock = entity(ferryhookMain, {
   key: { partition: 'STRIPE#{stripeCustomerId:text}', sort: 'LOCK' },
 });
 
+const keyLimits = {
+  endsAtMs: z.int().optional().describe('When it stops working'),
+  tenants: z.array(z.string()).optional().describe('The only ones it is good for'),
+  addresses: z
+    .array(z.string())
+    .optional()
+    .describe('The only networks it may be used from, in CIDR notation'),
+  expiresAt: expiresAt.optional(),
+};
+
 export const apiKey = entity(ferryhookMain, {
   name: 'API key',
   description: 'As it is listed. GSI2 is for old readers: callers are recognised by the item below.',
@@ -77,9 +87,10 @@ export const apiKey = entity(ferryhookMain, {
     userId: z.string(),
     name: z.string(),
     keyHash: z.string().describe('SHA-256, hexadecimal'),
-    keyPrefix: z.string().describe('`fh_live_` and six more characters'),
+    keyPrefix: z.string().describe('`stak_`, or `fh_live_` of older ones, and six more characters'),
     permissions: permissionSchema,
     isDisabled: z.boolean().optional().describe('With its account'),
+    ...keyLimits,
     lastUsedAt: time.optional(),
     createdAt: time,
   }),
@@ -97,6 +108,7 @@ export const apiKeyHash = entity(ferryhookMain, {
     userId: z.string(),
     permissions: permissionSchema,
     isDisabled: z.boolean().optional(),
+    ...keyLimits,
   }),
   key: { partition: 'KEYHASH#{keyHash}', sort: 'KEY' },
 });
@@ -177,6 +189,17 @@ export const knownPlace = entity(ferryhookMain, {
   key: { partition: 'PLACE#{place}', sort: 'KNOWN' },
 });
 
+export const knownDevice = entity(ferryhookMain, {
+  name: 'known device',
+  description: 'A device and network from which somebody signed in: the next sign-in from there is no news.',
+  schema: z.object({
+    userId: z.string(),
+    deviceId: z.string().describe('SHA-256 of the device’s name and the network, cut'),
+    expiresAt,
+  }),
+  key: { partition: 'USER#{userId}', sort: 'DEVICE#{deviceId}' },
+});
+
 export const signingKey = entity(ferryhookMain, {
   name: 'signing key',
   description:
@@ -229,6 +252,7 @@ export const userByEmailIndex = defineQuery('user by e-mail, for old readers', {
 export const keyByHashIndex = defineQuery('key by hash, for old readers', { of: apiKey, index: 'GSI2' });
 export const keysOfUser = defineQuery('keys of a user', { of: apiKey, consistent: true });
 export const sessionsOfUser = defineQuery('sessions of a user', { of: session, consistent: true });
+export const devicesOfUser = defineQuery('known devices of a user', { of: knownDevice, consistent: true });
 export const auditOfUser = defineQuery('audit trail of a user', { of: auditEntry, newestFirst: true });
 export const usageOfShard = defineQuery('months of a usage counter', { of: usageCount, consistent: true });
 export const signingKeys = defineQuery('signing keys', { of: signingKey, consistent: true });

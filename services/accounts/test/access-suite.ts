@@ -69,9 +69,9 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
       const { users, apiKeys, store } = house;
       const { userId } = await users.create(ann);
       const { key, apiKey } = await apiKeys.create(userId, { name: 'Production', permissions: 'write' });
-      expect(key).toMatch(/^fh_live_[0-9A-Za-z]{40}$/);
+      expect(key).toMatch(/^stak_[0-9A-Za-z]{40}$/);
       const keyHash = createHash('sha256').update(key).digest('hex');
-      expect(apiKey).toMatchObject({ keyHash, keyPrefix: key.slice(0, 14), permissions: 'write' });
+      expect(apiKey).toMatchObject({ keyHash, keyPrefix: key.slice(0, 11), permissions: 'write' });
       expect(JSON.stringify(apiKey)).not.toContain(key);
 
       expect(await apiKeys.getByHash(keyHash)).toEqual(apiKey);

@@ -1,7 +1,9 @@
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sha256 } from '../src/deps.ts';
 import { unknownKeyReloadMs } from '../src/limits.ts';
-import { type Engine, openEmbedded, publicUrl, type Serving, serve } from './open-accounts.ts';
+import { apiKey, apiKeyHash } from '../src/table.ts';
+import { type Engine, openEmbedded, publicUrl, type Serving, serve, type Tokens } from './open-accounts.ts';
 
 let engine: Engine;
 let house: Serving;
@@ -49,6 +51,80 @@ describe('API keys', () => {
     expect((await house.call('DELETE', `/v1/api-keys/${keyId}`, { as })).status).toBe(204);
     expect(await statusOf(key)).toBe(401);
     expect((await house.call('DELETE', `/v1/api-keys/${keyId}`, { as })).status).toBe(404);
+  });
+
+  it('of before keep working, and new ones say whose they are', async () => {
+    const { access_token: as } = await house.signUp('ann@example.com');
+    const { userId } = (await (await house.call('GET', '/v1/me', { as })).json()) as { userId: string };
+    const old = `fh_live_${'A'.repeat(40)}`;
+    const [keyId, keyHash] = ['key_old', sha256(old)];
+    const shared = { keyId, userId, keyHash, permissions: 'read' as const };
+    await house.store.put(apiKey, { ...shared, name: 'old', keyPrefix: old.slice(0, 14), createdAt: '2025' });
+    await house.store.put(apiKeyHash, shared);
+    expect(await statusOf(old)).toBe(200);
+    expect((await create(as)).key).toMatch(/^stak_/);
+  });
+
+  it('end when they say, also for what was made with them', async () => {
+    const { access_token: as } = await house.signUp('ann@example.com');
+    const make = (send: object) =>
+      house.call('POST', '/v1/api-keys', { as, send: { name: 'k', permissions: 'read', ...send } });
+    const inAnHour = new Date(house.clock.now() + 3_600_000).toISOString();
+    const { key, keyId, expiresAt } = (await (await make({ expiresAt: inAnHour })).json()) as Record<
+      string,
+      string
+    >;
+    expect(expiresAt).toBe(inAnHour);
+    const { accountId } = (await authenticate(key!)) as { accountId: string };
+    const minted = await house.mintEndUserToken({
+      tenant: 't',
+      sub: accountId,
+      scope: 'read',
+      credentialId: keyId,
+    });
+    expect(await statusOf(key!)).toBe(200);
+    await house.clock.advance(3_599_000);
+    expect(await statusOf(key!)).toBe(200);
+    expect(await authenticate(minted.token)).toBeDefined();
+    await house.clock.advance(1_000);
+    expect(await statusOf(key!)).toBe(401);
+    expect(await authenticate(minted.token)).toBeUndefined();
+    // It is listed for a while, so that its owner sees why.
+    const { access_token: later } = (await (await house.logIn('ann@example.com')).json()) as Tokens;
+    const list = async (token: string) => (await house.call('GET', '/v1/api-keys', { as: token })).text();
+    expect(await list(later)).toContain(keyId);
+    const past = await house.call('POST', '/v1/api-keys', {
+      as: later,
+      send: { name: 'k', permissions: 'read', expiresAt: inAnHour },
+    });
+    expect(await past.json()).toMatchObject({
+      code: 'accounts.key_expiry_past',
+      errors: [{ pointer: '#/expiresAt' }],
+    });
+  });
+
+  it('are good from the networks they name, and from no other', async () => {
+    const { access_token: as } = await house.signUp('ann@example.com');
+    const send = {
+      name: 'k',
+      permissions: 'read',
+      addresses: ['192.0.2.0/24', '2001:db8::/32', '198.51.100.7'],
+    };
+    const made = await house.call('POST', '/v1/api-keys', { as, send });
+    const { key } = (await made.json()) as { key: string };
+    const from = async (address: string) => (await house.call('GET', '/v1/me', { as: key, address })).status;
+    expect(
+      await Promise.all(['192.0.2.9', '2001:db8:9::1', '198.51.100.7', '::ffff:192.0.2.8'].map(from)),
+    ).toEqual([200, 200, 200, 200]);
+    expect(await Promise.all(['192.0.3.9', '2001:db9::1', '198.51.100.8'].map(from))).toEqual([
+      403, 403, 403,
+    ]);
+    const refused = await house.call('GET', '/v1/me', { as: key, address: '203.0.113.1' });
+    expect(await house.codeOf(refused)).toBe('accounts.key_address_refused');
+    for (const bad of ['192.0.2.0/33', '192.0.2', 'home', '2001:db8::/129', '192.0.2.0/24/1', '']) {
+      const answer = await house.call('POST', '/v1/api-keys', { as, send: { ...send, addresses: [bad] } });
+      expect([bad, answer.status]).toEqual([bad, 400]);
+    }
   });
 
   it('tell whom they stand for, as any token does', async () => {

@@ -186,6 +186,31 @@ describe('the outbox', () => {
   });
 });
 
+describe('a sign-in', () => {
+  const firefox = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0' };
+  const logIn = (address: string, headers: Record<string, string> = firefox) =>
+    house.logIn('ann@example.com', undefined, { address, headers });
+
+  it('from a device or a network that is new is told to its owner, once', async () => {
+    await house.signUp('ann@example.com');
+    await house.mailsTo('ann@example.com');
+    expect((await logIn('192.0.2.1')).status).toBe(200);
+    const [mail, ...more] = await house.mailsTo('ann@example.com');
+    expect(mail?.subject).toBe('New sign-in to Stak');
+    expect(mail?.text).toContain('Firefox on Linux from 192.0.2.1');
+    expect(more).toEqual([]);
+    await house.settle();
+    await logIn('192.0.2.1');
+    await logIn('192.0.2.1', { 'user-agent': firefox['user-agent'].replace('130', '131') });
+    expect(await house.mailsTo('ann@example.com')).toEqual([]);
+    await logIn('192.0.2.1', { 'user-agent': 'stak on laptop' });
+    expect((await house.mailsTo('ann@example.com'))[0]?.text).toContain('stak on laptop');
+    // Nobody hears of an attempt that failed.
+    await house.logIn('ann@example.com', 'a wrong guess', { address: '192.0.2.200' });
+    expect(await house.mailsTo('ann@example.com')).toEqual([]);
+  });
+});
+
 describe('a request for a reset', () => {
   it('looks the same and costs the same, whether or not the address has an account', async () => {
     await house.signUp('ann@example.com');

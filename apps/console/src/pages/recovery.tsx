@@ -19,9 +19,13 @@ import { Failure } from '../failure.tsx';
 import { TextLink } from '../text-link.tsx';
 import { readDemo } from './demo.ts';
 
-// What the links in mails open. The token is behind the `#`, which no browser sends to a server.
-const useToken = (): string | undefined =>
-  /^token=([\w.-]+)$/.exec(useLocation({ select: ({ hash }) => hash }))?.[1];
+// What the links in mails open. The token is behind the `#`, which no browser sends to a server. With the token of another
+// mail, opened in the same tab, it begins again.
+const withToken = (Page: (props: { token: string }) => ReactNode) => () => {
+  const hash = useLocation({ select: location => location.hash });
+  const token = /^token=([\w.-]+)$/.exec(hash)?.[1];
+  return token === undefined ? <BrokenLink /> : <Page key={token} token={token} />;
+};
 
 function Frame({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -98,11 +102,11 @@ function NewestMail() {
   );
 }
 
-export function ResetPasswordPage() {
-  const token = useToken();
+export const ResetPasswordPage = withToken(ResetPassword);
+function ResetPassword({ token }: { token: string }) {
   const reset = useMutation({
     mutationFn: (newPassword: string) =>
-      client.accounts.finishPasswordReset({ body: { token: token ?? '', newPassword } }),
+      client.accounts.finishPasswordReset({ body: { token, newPassword } }),
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -115,7 +119,6 @@ export function ResetPasswordPage() {
         <TextLink to="/sign-in">Sign in</TextLink>
       </Frame>
     );
-  if (token === undefined) return <BrokenLink />;
   const complaint = fieldComplaints(reset.error).newPassword;
   return (
     <Frame title="Choose a new password">
@@ -140,17 +143,19 @@ export function ResetPasswordPage() {
   );
 }
 
-const BrokenLink = () => (
-  <Frame title="A part of the link is missing">
-    <Text size="sm">Copy the whole of it from the mail into the address bar.</Text>
-  </Frame>
-);
+function BrokenLink() {
+  return (
+    <Frame title="A part of the link is missing">
+      <Text size="sm">Copy the whole of it from the mail into the address bar.</Text>
+    </Frame>
+  );
+}
 
 // A click, not the opening: programs that look into mails open links, too.
-export function VerifyEmailPage() {
-  const token = useToken();
+export const VerifyEmailPage = withToken(VerifyEmail);
+function VerifyEmail({ token }: { token: string }) {
   const verify = useMutation({
-    mutationFn: () => client.accounts.verifyEmail({ body: { token: token ?? '' } }),
+    mutationFn: () => client.accounts.verifyEmail({ body: { token } }),
   });
   if (verify.isSuccess)
     return (
@@ -158,7 +163,6 @@ export function VerifyEmailPage() {
         <TextLink to="/">Go to the overview</TextLink>
       </Frame>
     );
-  if (token === undefined) return <BrokenLink />;
   return (
     <Frame title="Verify your address">
       {verify.error !== null && <Failure error={verify.error} />}
@@ -170,11 +174,10 @@ export function VerifyEmailPage() {
   );
 }
 
-export function ConfirmEmailPage() {
-  const token = useToken();
+export const ConfirmEmailPage = withToken(ConfirmEmail);
+function ConfirmEmail({ token }: { token: string }) {
   const confirm = useMutation({
-    mutationFn: async () =>
-      (await client.accounts.confirmEmail({ body: { token: token ?? '' } })).data.status,
+    mutationFn: async () => (await client.accounts.confirmEmail({ body: { token } })).data.status,
   });
   if (confirm.data === 'changed')
     return (
@@ -189,7 +192,6 @@ export function ConfirmEmailPage() {
         <Text size="sm">The other address has to confirm the change, too. Open the link that it got.</Text>
       </Frame>
     );
-  if (token === undefined) return <BrokenLink />;
   return (
     <Frame title="Change your address">
       {confirm.error !== null && <Failure error={confirm.error} />}

@@ -2,9 +2,16 @@ import type { CAC } from 'cac';
 import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { declareActions, runAction } from './action.ts';
-import { readText } from './flags.ts';
+import { readMoment, readOptionalList, readText } from './flags.ts';
 
-export type KeyFlags = ConnectFlags & { name?: unknown; scope?: unknown; json?: unknown };
+export type KeyFlags = ConnectFlags & {
+  name?: unknown;
+  scope?: unknown;
+  expires?: unknown;
+  tenant?: unknown;
+  from?: unknown;
+  json?: unknown;
+};
 
 const actions = { list, create, delete: remove };
 
@@ -17,6 +24,9 @@ export function registerKeys(cli: CAC): void {
     .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--name <name>', 'create: what the key is for')
     .option('--scope <scope>', 'create: read, write or admin (default: write)')
+    .option('--expires <time>', 'create: when it stops working, like 2027-01-01T00:00:00Z')
+    .option('--tenant <ids>', 'create: the only tenants it is good for, with commas between them')
+    .option('--from <networks>', 'create: the only networks it may be used from, like 192.0.2.0/24')
     .option('--json', 'list: everything there is to know')
     .example('stak keys create --name production --scope write')
     .example('stak keys delete key_0mwhdlltm00iqb4e1zqzc3by')
@@ -36,9 +46,10 @@ async function list(flags: KeyFlags): Promise<void> {
     `${key.keyPrefix}…`,
     key.permissions,
     key.lastUsedAt ?? 'never used',
+    key.expiresAt ?? 'never',
   ]);
   printTable(
-    [['id', 'name', 'key', 'scope', 'last used'], ...rows],
+    [['id', 'name', 'key', 'scope', 'last used', 'expires'], ...rows],
     'There are no keys yet: stak keys create --name first',
   );
 }
@@ -47,7 +58,17 @@ async function create(flags: KeyFlags): Promise<void> {
   const { connect } = await load();
   const { client } = await connect(flags);
   const name = readText('--name', flags.name);
-  const { data } = await client.accounts.createKey({ body: { name, permissions: readScope(flags.scope) } });
+  const expires = readMoment('--expires', flags.expires);
+  const tenants = readOptionalList('--tenant', flags.tenant);
+  const addresses = readOptionalList('--from', flags.from);
+  const body = {
+    name,
+    permissions: readScope(flags.scope),
+    ...(expires && { expiresAt: expires.toISOString() }),
+    ...(tenants && { tenants }),
+    ...(addresses && { addresses }),
+  };
+  const { data } = await client.accounts.createKey({ body });
   console.error('This is the only time it is shown:');
   console.log(data.key);
 }

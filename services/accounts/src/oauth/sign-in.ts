@@ -1,23 +1,30 @@
 import { failedStep, is, write } from '@stak/table';
-import type { Origin } from '../deps.ts';
+import type { Base, Origin } from '../deps.ts';
+import { deviceSteps } from '../devices.ts';
 import { accountsErrors } from '../errors.ts';
+import type { Outbox } from '../mail/outbox.ts';
 import { disabledError } from '../operators.ts';
 import type { Sessions, SignedIn } from '../sessions.ts';
 import { profile } from '../table.ts';
 import { attemptOver, type Linker } from './attempts.ts';
 import { findAccount, type IdentityDeps, idOf, type Known, linkIdentity } from './identities.ts';
 
-export type ProviderSignInDeps = IdentityDeps & { sessions: Sessions };
+export type ProviderSignInDeps = IdentityDeps &
+  Pick<Base, 'store' | 'clock'> & { sessions: Sessions; outbox: Outbox };
 
 // The session starts only if the identity is the account's at that very moment.
 export async function signIn(deps: ProviderSignInDeps, known: Known, origin: Origin): Promise<SignedIn> {
   const { provider, identity } = known;
-  const { userId, disabledAt } = await findAccount(deps, known, origin);
+  const user = await findAccount(deps, known, origin);
+  const { userId, disabledAt } = user;
   if (disabledAt !== undefined) throw disabledError();
   const isTheirs = { deletingAt: is.absent, disabledAt: is.absent, [idOf[provider]]: identity.id };
   const userIsGood = write.check(profile, { userId }, { present: true, if: isTheirs });
   try {
-    return await deps.sessions.start({ userId, signedInWith: provider, origin, userIsGood });
+    const also = await deviceSteps(deps, user, origin);
+    const started = await deps.sessions.start({ userId, signedInWith: provider, origin, userIsGood, also });
+    deps.outbox.ring();
+    return started;
   } catch (error) {
     if (failedStep(error)?.step !== 'the user') throw error;
     throw accountsErrors.create(

@@ -2,6 +2,7 @@ import { endpoint } from '@stak/http';
 import type { Audit } from '../audit.ts';
 import { type Browser, originOf } from '../browser.ts';
 import type { Base } from '../deps.ts';
+import type { Outbox } from '../mail/outbox.ts';
 import type { Sessions } from '../sessions.ts';
 import type { Signed } from '../sign-in.ts';
 import type { Users } from '../users.ts';
@@ -20,6 +21,7 @@ export type SocialSignInDeps = Base & {
   users: Users;
   sessions: Sessions;
   audit: Audit;
+  outbox: Outbox;
   browser: Pick<Browser, 'answer'>; // the cookie is the one of a sign-in by password
   proveOwner(signed: Signed, password: string | undefined): Promise<unknown>;
   pages: ReturnSettings;

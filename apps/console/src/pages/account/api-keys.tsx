@@ -1,28 +1,38 @@
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { client, messageOf } from '../../api.ts';
+import { client } from '../../api.ts';
+import { complain, fieldComplaints } from '../../complaint.ts';
 import { DataTable } from '../../data-table.tsx';
 import { formatAgo, formatTime } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
 import { OneTimeSecret } from '../../one-time-secret.tsx';
 
 type Scope = 'read' | 'write' | 'admin';
+type NewKey = Parameters<typeof client.accounts.createKey>[0]['body'];
+
+const day = 24 * 60 * 60 * 1000;
+const lives = [
+  { value: '', label: 'never' },
+  { value: '30', label: 'in 30 days' },
+  { value: '90', label: 'in 90 days' },
+  { value: '365', label: 'in a year' },
+];
+const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(part => part !== '');
 
 export function ApiKeys() {
   const queries = useQueryClient();
   const [shown, setShown] = useState<string>();
   const [scope, setScope] = useState<Scope>('write');
+  const [days, setDays] = useState('');
   const refresh = () => queries.invalidateQueries({ queryKey: ['keys'] });
-  const complain = (error: unknown) => notifications.show({ color: 'red', message: messageOf(error) });
 
   const keys = useQuery({
     queryKey: ['keys'],
     queryFn: async () => (await client.accounts.listKeys()).data.data,
   });
   const create = useMutation({
-    mutationFn: (name: string) => client.accounts.createKey({ body: { name, permissions: scope } }),
+    mutationFn: (body: NewKey) => client.accounts.createKey({ body }),
     onSuccess: ({ data }) => {
       setShown(data.key);
       return refresh();
@@ -35,10 +45,24 @@ export function ApiKeys() {
     onError: complain,
   });
 
+  const complaints = fieldComplaints(create.error);
+
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    create.mutate(String(new FormData(form).get('name')), { onSuccess: () => form.reset() });
+    const fields = new FormData(form);
+    const text = (name: string) => String(fields.get(name) ?? '');
+    const [tenants, addresses] = [listOf(text('tenants')), listOf(text('addresses'))];
+    create.mutate(
+      {
+        name: text('name'),
+        permissions: scope,
+        ...(days !== '' && { expiresAt: new Date(Date.now() + Number(days) * day).toISOString() }),
+        ...(tenants.length > 0 && { tenants }),
+        ...(addresses.length > 0 && { addresses }),
+      },
+      { onSuccess: () => form.reset() },
+    );
   };
 
   return (
@@ -53,6 +77,21 @@ export function ApiKeys() {
             allowDeselect={false}
             onChange={value => setScope((value ?? 'write') as Scope)}
             w={120}
+          />
+          <Select
+            label="Expires"
+            data={lives}
+            value={days}
+            allowDeselect={false}
+            onChange={value => setDays(value ?? '')}
+            w={130}
+          />
+          <TextInput name="tenants" label="Only tenants" placeholder="all" error={complaints.tenants} />
+          <TextInput
+            name="addresses"
+            label="Only from"
+            placeholder="192.0.2.0/24"
+            error={complaints.addresses}
           />
           <Button type="submit" loading={create.isPending}>
             Create
@@ -72,6 +111,11 @@ export function ApiKeys() {
               { label: 'Key', show: row => <span className="stak-mono">{row.keyPrefix}…</span> },
               { label: 'Scope', show: row => row.permissions },
               { label: 'Created', show: row => formatTime(row.createdAt) },
+              { label: 'Expires', show: row => (row.expiresAt ? formatTime(row.expiresAt) : 'never') },
+              {
+                label: 'Only',
+                show: row => [...(row.tenants ?? []), ...(row.addresses ?? [])].join(', ') || '–',
+              },
               { label: 'Last used', show: row => (row.lastUsedAt ? formatAgo(row.lastUsedAt) : 'never') },
               {
                 label: '',

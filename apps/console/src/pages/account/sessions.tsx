@@ -7,7 +7,6 @@ import { Confirm } from '../../confirm.tsx';
 import { DataTable } from '../../data-table.tsx';
 import { formatAgo, formatTime } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
-import { deviceOf } from './device.ts';
 
 export function Sessions() {
   const queries = useQueryClient();
@@ -50,7 +49,7 @@ export function Sessions() {
             keyOf={row => row.sessionId}
             empty="Nobody is signed in."
             columns={[
-              { label: 'Device', show: row => <span title={row.userAgent}>{deviceOf(row.userAgent)}</span> },
+              { label: 'Device', show: row => <span title={row.userAgent}>{row.device}</span> },
               { label: 'Address', show: row => row.address ?? '–' },
               { label: 'With', show: row => row.signedInWith },
               { label: 'Signed in', show: row => formatTime(row.createdAt) },
@@ -64,7 +63,7 @@ export function Sessions() {
                     <Button
                       size="compact-sm"
                       variant="default"
-                      aria-label={`Sign out ${deviceOf(row.userAgent)}`}
+                      aria-label={`Sign out ${row.device}`}
                       onClick={() => end.mutate(row.sessionId)}
                     >
                       Sign out

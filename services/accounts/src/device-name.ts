@@ -15,8 +15,8 @@ const systems: readonly (readonly [string, RegExp])[] = [
 ];
 
 // What somebody recognises their device by, from what its browser says of itself.
-export function deviceOf(userAgent: string | undefined): string {
-  if (userAgent === undefined || userAgent === '') return 'Unknown';
+export function deviceName(userAgent: string | undefined): string {
+  if (userAgent === undefined || userAgent === '') return 'an unknown device';
   const nameIn = (names: readonly (readonly [string, RegExp])[]) =>
     names.find(([, shape]) => shape.test(userAgent))?.[0];
   const [browser, system] = [nameIn(browsers), nameIn(systems)];

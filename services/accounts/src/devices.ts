@@ -1,0 +1,30 @@
+import { addressKey } from '@stak/http';
+import { type WriteStep, write } from '@stak/table';
+import { type Base, inSeconds, isoTime, type Origin, sha256 } from './deps.ts';
+import { deviceName } from './device-name.ts';
+import * as limits from './limits.ts';
+import type { Outbox } from './mail/outbox.ts';
+import { devicesOfUser, knownDevice } from './table.ts';
+
+type DevicesDeps = Pick<Base, 'store' | 'clock'> & { outbox: Outbox };
+type Person = { userId: string; email: string; name: string };
+
+// For the transaction that starts a session: the device is known from then on, and its owner hears of one that was not.
+// The first one that is ever noted is no news: it made the account, or was there before devices were noted.
+export async function deviceSteps(
+  { store, clock, outbox }: DevicesDeps,
+  { userId, email, name }: Person,
+  { userAgent, address }: Origin,
+): Promise<Record<string, WriteStep>> {
+  const device = deviceName(userAgent);
+  const deviceId = sha256(`${device} from ${addressKey(address)}`).slice(0, 32);
+  const nowMs = clock.now();
+  const { items } = await store.query(devicesOfUser, { userId }, { limit: limits.devicesKnown });
+  const isNew = items.length > 0 && !items.some(one => one.deviceId === deviceId);
+  const details = { name, device, address: address ?? 'an unknown address', at: isoTime(nowMs) };
+  const expiresAt = inSeconds(nowMs) + limits.deviceS;
+  return {
+    'the device': write.put(knownDevice, { userId, deviceId, expiresAt }),
+    ...(isNew && outbox.steps({ kind: 'session.new_device', to: email, userId, details })),
+  };
+}

@@ -1,0 +1,72 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import type { AnyEndpoint } from '@stak/http';
+import { z } from 'zod';
+import { accountsErrors } from './errors.ts';
+import * as limits from './limits.ts';
+
+// What a key may be limited to, besides its scope. All of it is optional.
+export const keyLimitsShape = {
+  expiresAt: z.iso.datetime().optional().describe('When it stops working; it is listed for a month longer'),
+  tenants: z
+    .array(z.string().min(1).max(limits.endUserIdChars))
+    .min(1)
+    .max(limits.keyTenants)
+    .optional()
+    .describe('The only tenants it is good for; then it is good for nothing else of the account'),
+  addresses: z
+    .array(z.string().max(60).refine(isNetwork, 'Not an address or a network like 192.0.2.0/24'))
+    .min(1)
+    .max(limits.keyAddresses)
+    .optional()
+    .describe('The only networks it may be used from, in CIDR notation'),
+};
+
+export type KeyLimits = { endsAtMs?: number; tenants?: readonly string[]; addresses?: readonly string[] };
+
+type Network = { address: string; bits: number; family: 'ipv4' | 'ipv6' };
+
+function parseNetwork(text: string): Network | undefined {
+  const [address = '', length, ...rest] = text.split('/');
+  const family = isIPv4(address) ? 'ipv4' : isIPv6(address) && !address.includes('%') ? 'ipv6' : undefined;
+  if (family === undefined || rest.length > 0) return undefined;
+  const most = family === 'ipv4' ? 32 : 128;
+  if (length === undefined) return { address, bits: most, family };
+  const bits = /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN;
+  return bits <= most ? { address, bits, family } : undefined;
+}
+
+function isNetwork(text: string): boolean {
+  return parseNetwork(text) !== undefined;
+}
+
+// Whether the key is good now; throws if it is good, but not from there.
+export function isWithinLimits(
+  { endsAtMs, addresses }: KeyLimits,
+  nowMs: number,
+  address: string | undefined,
+): boolean {
+  if (endsAtMs !== undefined && nowMs >= endsAtMs) return false;
+  if (addresses === undefined || isListed(addresses, address)) return true;
+  throw accountsErrors.create(
+    'accounts.key_address_refused',
+    `This key is not good from ${address ?? 'an unknown address'}.`,
+  );
+}
+
+function isListed(networks: readonly string[], address: string | undefined): boolean {
+  if (address === undefined) return false;
+  const list = new BlockList();
+  for (const { address: first, bits, family } of networks.map(parseNetwork).filter(one => one !== undefined))
+    list.addSubnet(first, bits, family);
+  return list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+}
+
+const refusals = ['accounts.key_address_refused', 'accounts.key_tenant_refused'];
+
+// Every route that looks at a key may answer what its limits refuse. Those of end users and of strangers do not.
+export const withKeyProblems = <E extends readonly AnyEndpoint[]>(endpoints: E): E =>
+  endpoints.map(one => {
+    const { auth, problems = [] } = one.route;
+    if (auth === 'public' || auth === 'provider') return one;
+    return { ...one, route: { ...one.route, problems: [...new Set([...problems, ...refusals])] } };
+  }) as unknown as E;
