@@ -21,7 +21,7 @@ import { readDemo } from './demo.ts';
 
 // What the links in mails open. The token is behind the `#`, which no browser sends to a server. With the token of another
 // mail, opened in the same tab, it begins again.
-const withToken = (Page: (props: { token: string }) => ReactNode) => () => {
+const withToken = (Page: (props: { token: string }) => ReactNode) => (): ReactNode => {
   const hash = useLocation({ select: location => location.hash });
   const token = /^token=([\w.-]+)$/.exec(hash)?.[1];
   return token === undefined ? <BrokenLink /> : <Page key={token} token={token} />;
@@ -102,7 +102,7 @@ function NewestMail() {
   );
 }
 
-export const ResetPasswordPage = withToken(ResetPassword);
+export const ResetPasswordPage: () => ReactNode = withToken(ResetPassword);
 function ResetPassword({ token }: { token: string }) {
   const reset = useMutation({
     mutationFn: (newPassword: string) =>
@@ -152,7 +152,7 @@ function BrokenLink() {
 }
 
 // A click, not the opening: programs that look into mails open links, too.
-export const VerifyEmailPage = withToken(VerifyEmail);
+export const VerifyEmailPage: () => ReactNode = withToken(VerifyEmail);
 function VerifyEmail({ token }: { token: string }) {
   const verify = useMutation({
     mutationFn: () => client.accounts.verifyEmail({ body: { token } }),
@@ -174,7 +174,7 @@ function VerifyEmail({ token }: { token: string }) {
   );
 }
 
-export const ConfirmEmailPage = withToken(ConfirmEmail);
+export const ConfirmEmailPage: () => ReactNode = withToken(ConfirmEmail);
 function ConfirmEmail({ token }: { token: string }) {
   const confirm = useMutation({
     mutationFn: async () => (await client.accounts.confirmEmail({ body: { token } })).data.status,
