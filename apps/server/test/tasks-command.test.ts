@@ -20,7 +20,7 @@ test('a task from its title to the list of what is done', async () => {
     expect.stringMatching(new RegExp(`^${id}  2027-01-31 .*pending .*Call Ann$`)),
   ]);
   expect(JSON.parse(found)).toMatchObject([{ task_id: id, labels: ['phone', 'home'] }]);
-  expect(unknown).toContain('There is no field "colour"');
+  expect(unknown).toContain('Unknown field "colour"');
 
   expect(await me.run('tasks', 'done', id)).toBe('done: Call Ann');
   const [open, csv] = await Promise.all([

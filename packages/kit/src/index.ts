@@ -34,7 +34,6 @@ export {
 } from './sealer.ts';
 export { type Soon, whenKnown } from './soon.ts';
 export { cutText, isOneLine } from './text.ts';
-export { mapInTurns, nextTurn } from './turn.ts';
 export {
   type Supervisor,
   superviseWorkers,
@@ -42,3 +41,4 @@ export {
   type WorkerSettings,
   type WorkerState,
 } from './workers.ts';
+export { mapInBatches, yieldToEventLoop } from './yield.ts';

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, mapInTurns, markWork, type Random } from '@stak/kit';
+import { type Clock, type Logger, mapInBatches, markWork, type Random } from '@stak/kit';
 import { readChange, secondsOf } from './change.ts';
 import type { Counters } from './counters.ts';
 import type { DeadLetters } from './dead-letters.ts';
@@ -176,7 +176,7 @@ async function handleWhole(
   for (let attempt = 1; !tries.areOver() && job.mayGoOn(); attempt++) {
     try {
       const read = (record: StreamRecord) => readChange(subscription.entities, record);
-      const changes = await mapInTurns(records, limits.readInTurn, read);
+      const changes = await mapInBatches(records, limits.readInTurn, read);
       markWork('stream consumer', subscription.name);
       await subscription.handleBatch!(changes, contextOf(attempt));
       return true;

@@ -6,7 +6,7 @@ import { publicStats, send, tenantSettings, userStats } from './tables.ts';
 
 const slug = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/);
 const uid = fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9._:@|+=~-]{0,10}$/).filter(isUid);
-const place = fc.record({ tenant_key: slug, inbox_key: slug });
+const inboxId = fc.record({ tenant_key: slug, inbox_key: slug });
 
 // Every partition of a tenant begins with one of these, and no other tenant's does.
 const roots = (tenant: string) => [
@@ -19,7 +19,7 @@ const isIn = (tenant: string, pk: string) =>
 describe('keys', () => {
   it('tell tenants, users and inboxes apart', () => {
     fc.assert(
-      fc.property(place, uid, place, uid, (a, u, b, v) => {
+      fc.property(inboxId, uid, inboxId, uid, (a, u, b, v) => {
         const keys = (one: typeof a, who: string) => [
           keyOf(userStats, { ...one, uid: who }).pk,
           keyOf(publicStats, one).pk,

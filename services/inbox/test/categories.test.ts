@@ -35,8 +35,8 @@ describe('categories', () => {
   it('count no longer where they were written without a time, and their messages are gone', async () => {
     await fillUp('6s');
     await broadcast('c0', '1h');
-    const place = { tenant_key: 'acme', inbox_key: 'main' };
-    const { until: _, version, kind: __, ...item } = (await server.store.get(inboxCategories, place))!;
+    const inboxId = { tenant_key: 'acme', inbox_key: 'main' };
+    const { until: _, version, kind: __, ...item } = (await server.store.get(inboxCategories, inboxId))!;
     await server.store.put(inboxCategories, item, { ifVersion: version });
     expect((await broadcast('one-more', '1h')).body.code).toBe('inbox.too_many_categories');
     await server.clock.advance(7000);

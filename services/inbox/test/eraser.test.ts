@@ -59,8 +59,8 @@ it('shows nothing of before to a user who comes back', async () => {
 
 it('erases a tenant, and leaves the others alone', async () => {
   await fill();
-  const place = { as: 'bob', send: main };
-  await server.ask('PUT', '/v1/tenants/bolt/inboxes/main', place);
+  const init = { as: 'bob', send: main };
+  await server.ask('PUT', '/v1/tenants/bolt/inboxes/main', init);
   await server.ask('POST', '/v1/tenants/bolt/inboxes/main/broadcasts', { as: 'bob', send: hello });
   while ((await server.inbox.eraser.eraseTenant('acme')) === 'more');
   expect(await stored()).not.toContain('acme');

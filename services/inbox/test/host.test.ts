@@ -163,11 +163,11 @@ describe('publishing', () => {
   it('does not send a repeated request again when its message was redacted', async () => {
     const send = { ...hello, uids: ['u1'], host_system_id: 'INV-1' };
     const origin = { sender: 's', requestKey: 'k' };
-    const place = { tenant_key: 'acme', inbox_key: 'main' };
+    const inboxId = { tenant_key: 'acme', inbox_key: 'main' };
     const { operations } = server.inbox;
-    const first = await operations.publish(place, send, origin);
-    await operations.redact(place, first.send.id);
-    const repeated = await operations.publish(place, send, origin);
+    const first = await operations.publish(inboxId, send, origin);
+    await operations.redact(inboxId, first.send.id);
+    const repeated = await operations.publish(inboxId, send, origin);
     expect([repeated.isNew, repeated.send.id]).toEqual([false, first.send.id]);
     expect(await feedOf('u1')).toEqual([]);
   });
@@ -191,9 +191,9 @@ describe('publishing', () => {
     // The record in the table stands in when the HTTP layer has forgotten.
     const origin = { sender: 's', requestKey: 'k' };
     const { operations } = server.inbox;
-    const place = { tenant_key: 'acme', inbox_key: 'main' };
-    const one = await operations.publish(place, send, origin);
-    const two = await operations.publish(place, send, origin);
+    const inboxId = { tenant_key: 'acme', inbox_key: 'main' };
+    const one = await operations.publish(inboxId, send, origin);
+    const two = await operations.publish(inboxId, send, origin);
     expect([two.isNew, two.send.id]).toEqual([false, one.send.id]);
   });
 
@@ -225,11 +225,11 @@ describe('publishing', () => {
       throw Object.assign(new Error('Slow down'), { name: 'ThrottlingException' });
     };
     const messages = ['u1', 'u2', 'u3'].map(uid => ({ ...hello, uids: [uid] }));
-    const asking = server.ask('POST', 'main/bulk', { send: { messages }, headers });
+    const request = server.ask('POST', 'main/bulk', { send: { messages }, headers });
     let isOver = false;
-    void asking.finally(() => (isOver = true));
+    void request.finally(() => (isOver = true));
     while (!isOver) await server.clock.advance(1000);
-    const { status, body } = await asking;
+    const { status, body } = await request;
     expect(status).toBe(expected);
     if (status === 200) expect(body.data.map(one => one.code ?? one.ok)).toEqual([true, 'table.busy', true]);
     expect(await countsOf('u1')).toMatchObject({ total: 1 });

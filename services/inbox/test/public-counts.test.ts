@@ -10,11 +10,11 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const place = { tenant_key: 'acme', inbox_key: 'main' };
+const inboxId = { tenant_key: 'acme', inbox_key: 'main' };
 const broadcast = async (category: string, ttl: string) =>
   (await server.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy: { category }, ttl } })).body.id;
 const storedOf = async (category: string) =>
-  (await server.store.get(publicCategoryStats, { ...place, category }))?.published ?? 0;
+  (await server.store.get(publicCategoryStats, { ...inboxId, category }))?.published ?? 0;
 
 describe('what is stored of messages to everyone', () => {
   it('leaves a category when its message expires, also if another was sent before the sweep', async () => {
@@ -33,12 +33,12 @@ describe('what is stored of messages to everyone', () => {
     await consumers.until(async () => (await storedOf('flash')) + (await storedOf('news')) === 0);
     await consumers.stop();
     expect(await storedOf('long')).toBe(1);
-    expect(await server.store.get(publicStats, place)).toMatchObject({ published: 1, counts: { long: 1 } });
+    expect(await server.store.get(publicStats, inboxId)).toMatchObject({ published: 1, counts: { long: 1 } });
   });
 
   it('is mended where it was stored wrong before heads had counts', async () => {
     await broadcast('flash', '6s');
-    const { counts: _, kind: __, version, ...head } = (await server.store.get(publicStats, place))!;
+    const { counts: _, kind: __, version, ...head } = (await server.store.get(publicStats, inboxId))!;
     await server.store.put(publicStats, head, { ifVersion: version });
     await server.clock.advance(7000);
     await broadcast('news', '1h');

@@ -1,4 +1,4 @@
-import { nextTurn } from '@stak/kit';
+import { yieldToEventLoop } from '@stak/kit';
 import * as limits from './limits.ts';
 import { keyPart } from './objects.ts';
 import type { Row } from './rows.ts';
@@ -61,8 +61,8 @@ export async function encodeRows(
   generation: number,
 ): Promise<Uint8Array> {
   const { ByteWriter, parquetWrite, schemaFromColumnData } = await import('hyparquet-writer');
-  await nextTurn(); // the files of a page are made side by side
-  const writer = Object.assign(new ByteWriter(), { flush: nextTurn }); // after each group of rows
+  await yieldToEventLoop(); // the files of a page are made side by side
+  const writer = Object.assign(new ByteWriter(), { flush: yieldToEventLoop }); // after each group of rows
   const text = (name: string, read: (row: Row) => string | undefined, nullable = false) => ({
     name,
     type: 'STRING' as const,

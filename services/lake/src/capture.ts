@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import { type Clock, type Logger, nextTurn } from '@stak/kit';
+import { type Clock, type Logger, yieldToEventLoop } from '@stak/kit';
 import { type Change, type Subscription, subscribe } from '@stak/streams';
 import type { AnyEntity } from '@stak/table';
 import { type BronzeFile, bronzeFormat, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
@@ -89,7 +89,7 @@ async function readRows(plan: Plan, shard: string, changes: readonly Change<AnyE
   const rows: Row[] = [];
   const letters: NewLetter[] = [];
   for (const [i, change] of changes.entries()) {
-    if (i % limits.rowsInTurn === limits.rowsInTurn - 1) await nextTurn();
+    if (i % limits.rowsInTurn === limits.rowsInTurn - 1) await yieldToEventLoop();
     try {
       rows.push(...rowsOf(plan, change));
     } catch (error) {

@@ -16,14 +16,14 @@ export const tasksErrors = defineErrors({
   'tasks.busy': 503,
 });
 
-type Place = 'body' | 'query';
+type Location = 'body' | 'query';
 type Code = keyof typeof tasksErrors.statuses;
 
-// A refusal that names the field it is about.
-export const refuseField = (code: Code, place: Place, field: string, detail: string) =>
+// An error that names the field it is about.
+export const refuseField = (code: Code, location: Location, field: string, detail: string) =>
   tasksErrors.create(code, detail, {
-    errors: [{ in: place, pointer: `#/${field}`, code: code.slice('tasks.'.length), detail }],
+    errors: [{ in: location, pointer: `#/${field}`, code: code.slice('tasks.'.length), detail }],
   });
 
-// The same for a task that is missing and one that is somebody else's.
-export const taskNotFound = () => tasksErrors.create('tasks.task_not_found', 'There is no such task.');
+// The same for a task that does not exist and one of another user.
+export const taskNotFound = () => tasksErrors.create('tasks.task_not_found', 'Task not found.');

@@ -6,7 +6,7 @@ import { zoneNamed } from './schedule/dates.ts';
 // What goes over the wire and into the table, under the same names.
 
 export const statuses = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
-export const priorities = ['low', 'medium', 'high', 'urgent'] as const; // in rank order, which is not the alphabet's
+export const priorities = ['low', 'medium', 'high', 'urgent'] as const; // by rank
 export const openStatuses = ['pending', 'in_progress'] as const;
 
 export const status = z.enum(statuses);
@@ -16,38 +16,38 @@ export type Priority = z.infer<typeof priority>;
 
 const wellFormed = (text: string) => text.isWellFormed();
 const oneLine = (text: z.ZodString, mostChars: number) =>
-  text.trim().min(1).max(mostChars).refine(isOneLine, 'Control characters have no place here');
-// The same letter can be written in two ways; names that look the same are the same. What is kept is measured: some
-// letters are longer in their normal form.
+  text.trim().min(1).max(mostChars).refine(isOneLine, 'Must not contain control characters');
+// The same letter can be written in two ways, so names are normalised. Their length is checked after that, because some
+// letters get longer.
 const label = (mostChars: number) => oneLine(z.string().normalize('NFC'), mostChars);
 
 const title = oneLine(z.string(), limits.titleChars);
-const description = z.string().max(limits.descriptionChars).refine(wellFormed, 'This is not Unicode');
+const description = z.string().max(limits.descriptionChars).refine(wellFormed, 'Not valid Unicode');
 export const category = label(limits.categoryChars);
 const labels = z
   .array(label(limits.labelChars))
   .max(limits.labels)
-  .refine(list => new Set(list).size === list.length, 'A label stands twice');
+  .refine(list => new Set(list).size === list.length, 'A label is listed twice');
 export const date = z.iso
   .date()
   .refine(
     value => limits.firstDate <= value && value <= limits.lastDate,
-    `Dates are from ${limits.firstDate} to ${limits.lastDate}`,
+    `Must be between ${limits.firstDate} and ${limits.lastDate}`,
   );
-export const taskId = z.string().regex(/^tsk_[0-9a-z]{24}$/, 'This is no id of a task');
+export const taskId = z.string().regex(/^tsk_[0-9a-z]{24}$/, 'Not a task id');
 
-// At a moment, or on the due date (or days before it) at a time of the user's clock.
+// At a fixed time, or on the due date or days before it, at a local time.
 export const reminder = z.union([
   z.strictObject({ at: z.iso.datetime({ offset: true }) }),
   z.strictObject({
     days_before: z.number().int().min(0).max(limits.reminderDays),
-    time: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'A time is written as 09:30'),
+    time: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'Must be a time such as 09:30'),
   }),
 ]);
 
 const seconds = z.number().int();
 
-// A task as it is stored. Optional attributes are absent, never empty: an index key is made of them.
+// A task as it is stored. Optional attributes are missing rather than empty, because index keys are made of them.
 export const storedTask = z.object({
   user_id: z.string(),
   task_id: z.string(),
@@ -59,7 +59,7 @@ export const storedTask = z.object({
   labels: labels.min(1).optional(),
   due_date: date.optional(),
   parent_id: z.string().optional(),
-  subtask_ids: z.array(z.string()).min(1).optional().describe('in the order its user gave them'),
+  subtask_ids: z.array(z.string()).min(1).optional().describe("in the user's order"),
   position: z.string().max(limits.positionChars).optional().describe('sorts; subtasks have none'),
   recurrence: z.string().max(limits.ruleChars).optional().describe('an RRULE over dates'),
   series_id: z.string().optional().describe('the first task of a series'),
@@ -71,15 +71,15 @@ export const storedTask = z.object({
   completed_at: seconds.nullable(),
   version: z.number().int(),
   request_id: z.string().optional().describe('the idempotency record it was created with'),
-  ttl: seconds.optional().describe('completed tasks, if the user chose so; the trash'),
+  ttl: seconds.optional().describe('of completed tasks with a retention, and of trashed tasks'),
 });
 
 export type Task = z.infer<typeof storedTask>;
 export const wireTask = z.strictObject(storedTask.omit({ user_id: true, request_id: true }).shape);
 export type WireTask = z.infer<typeof wireTask>;
 
-// What the indexes copy. Without the description, and without what every edit changes, so that editing a description
-// touches none of them.
+// The attributes that the indexes copy: without the description and without what every edit changes, so that editing a
+// description touches no index.
 export const summaryAttributes = [
   'title',
   'status',
@@ -115,7 +115,7 @@ export const newTask = z.strictObject({
 });
 export type NewTask = z.infer<typeof newTask>;
 
-// Null takes an attribute away.
+// Null removes an attribute.
 export const taskPatch = z.strictObject({
   title: title.optional(),
   description: description.nullable().optional(),
@@ -137,7 +137,7 @@ export const email = z
 const timeZone = z
   .string()
   .max(limits.zoneChars)
-  .refine(name => zoneNamed(name) !== undefined, 'There is no time zone of this name')
+  .refine(name => zoneNamed(name) !== undefined, 'Unknown time zone')
   .transform(name => zoneNamed(name) ?? name);
 const retentionDays = z.number().int().min(1).max(limits.retentionDays);
 export const name = oneLine(z.string(), limits.nameChars);
@@ -163,8 +163,8 @@ export type ProfilePatch = z.infer<typeof profilePatch>;
 
 export const showTask = ({ user_id: _user, request_id: _request, ...shown }: Task): WireTask => shown;
 
-// A base table gives more than an index does; a list gives the same whichever it was read from. Written out, because
-// this is done for every task of every list: what a task does not have is undefined, which JSON leaves out.
+// A list returns the same attributes from the table as from an index. They are written out, because this runs for every
+// task of every list; JSON leaves out what is undefined.
 export const showSummary = (listed: Summary) =>
   ({
     task_id: listed.task_id,
@@ -180,10 +180,10 @@ export const showSummary = (listed: Summary) =>
     ttl: listed.ttl,
   }) satisfies Record<keyof Summary, unknown>;
 
-// What routes take and answer, besides tasks and profiles.
+// What routes take and return, besides tasks and profiles.
 
 export const taskParams = z.strictObject({ task_id: taskId });
-// A list gives summaries, or whole tasks where it is asked for them.
+// Lists return summaries, or whole tasks on request.
 export const listedTask = z.union([wireTask, summary]);
 export const trashedTask = wireTask.extend({ deleted_at: z.number().int() }).strict();
 export const foundTask = wireTask.extend({ score: z.number() }).strict();
@@ -191,7 +191,7 @@ export const foundTask = wireTask.extend({ score: z.number() }).strict();
 export const idempotencyHeaders = z.object({
   'idempotency-key': z
     .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, 'An Idempotency-Key has 1 to 255 visible ASCII characters')
+    .regex(/^[\x21-\x7e]{1,255}$/, 'Must be 1 to 255 visible ASCII characters')
     .optional(),
 });
 
@@ -215,7 +215,7 @@ export const changesPage = z.strictObject({
   has_more: z.boolean(),
 });
 
-export const place = z.union([
+export const moveTarget = z.union([
   z.strictObject({ before: taskId }),
   z.strictObject({ after: taskId }),
   z.strictObject({ to: z.enum(['top', 'bottom']) }),

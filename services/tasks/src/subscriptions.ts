@@ -3,7 +3,7 @@ import type { Deps } from './deps.ts';
 import { change, todoAppData, user } from './tables.ts';
 import { followSettings } from './users/settings.ts';
 
-// What every process hears by itself, where the store can tell it.
+// Runs in every process, where the store can tell it about changes, so that event streams are woken at once.
 export const createFollowings = ({ hub }: Deps): Following[] => [
   {
     subscription: subscribe({
@@ -20,7 +20,7 @@ export const createFollowings = ({ hub }: Deps): Following[] => [
   },
 ];
 
-// What follows from a write. Both may be told twice, and do the same again.
+// The effects of a write. A change that is delivered twice has the same effect.
 export const createSubscriptions = (deps: Deps): Subscription[] => [
   subscribe({
     name: 'tasks-changes',

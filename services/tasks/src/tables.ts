@@ -11,11 +11,11 @@ import { z } from 'zod';
 import { priority, profile, status, storedTask, summaryAttributes } from './schema.ts';
 import { ownerOf } from './users/owner.ts';
 
-// Moments are seconds since 1970, as the document has them; those of reminders are milliseconds.
+// Times are in seconds since 1970, as in the design; those of reminders are in milliseconds.
 
 const todoKeys = defineKeys({
   name: 'todo-app-data',
-  description: 'Users, their tasks, and what has to be known of both without reading them all.',
+  description: 'Users and their tasks, with counts, changes, reminders and the trash.',
   keys: { partition: 'PK', sort: 'SK' },
   indexes: {
     GSI1: { partition: 'GSI1PK', sort: 'GSI1SK', project: summaryAttributes },
@@ -40,7 +40,7 @@ const count = z.number().int();
 
 export const user = entity(todoKeys, {
   name: 'user',
-  description: 'Who the tasks are of, and how they want them kept.',
+  description: 'The profile and settings of a user.',
   schema: z.object({ user_id: z.string(), feed_hash: z.string().optional(), ...profile.shape }),
   key: { partition: 'USER#{user_id}', sort: 'METADATA' },
   version: 'version',
@@ -79,22 +79,21 @@ export const task = entity(todoKeys, {
 
 export const tally = entity(todoKeys, {
   name: 'tally',
-  description:
-    'How many tasks a user has of which kind, and how many changes there were. Every write rewrites it.',
+  description: 'The counts of a user, and the number of the last change. Every write rewrites it.',
   schema: z.object({
     user_id: z.string(),
-    epoch: z.string().describe('tells the histories of an erased and a new user apart'),
+    epoch: z.string().describe('identifies the history: an erased user who returns has a new one'),
     seq: count.describe('the number of the last change'),
     total: count,
     by_status: z.record(status, count),
     by_priority: z.partialRecord(z.enum([...priority.options, 'none']), count),
     by_category: z.array(z.object({ category: z.string(), tasks: count })),
     blocked: count.describe('open tasks with the label "blocked"'),
-    next_expiry: seconds.optional().describe('no completed task expires before'),
-    // As in the user's own item: whoever writes a task needs them.
+    next_expiry: seconds.optional().describe('no completed task expires before this second'),
+    // Copied from the user's profile: every write of a task needs them.
     time_zone: z.string(),
     retention_days: count.optional(),
-    has_user: z.literal(true).optional().describe('whether there is an item of the user'),
+    has_user: z.literal(true).optional().describe('whether the profile is stored'),
   }),
   key: { partition: 'USER#{user_id}', sort: 'COUNTS' },
   examples: [
@@ -114,7 +113,7 @@ export const tally = entity(todoKeys, {
 
 export const expiry = entity(todoKeys, {
   name: 'expiry',
-  description: 'That a completed task expires, and what the tally loses by it: the task is gone by then.',
+  description: 'When a completed task expires, and what to subtract from the tally then.',
   schema: z.object({
     user_id: z.string(),
     task_id: z.string(),
@@ -127,7 +126,7 @@ export const expiry = entity(todoKeys, {
 
 export const change = entity(todoKeys, {
   name: 'change',
-  description: 'Which tasks one write has changed, removed or restored. Numbered without gaps.',
+  description: 'The tasks that one write has changed, deleted or restored. Numbered without gaps.',
   schema: z.object({
     user_id: z.string(),
     seq: count,
@@ -141,22 +140,24 @@ export const change = entity(todoKeys, {
 
 export const trashed = entity(todoKeys, {
   name: 'trashed task',
-  description: 'A deleted task, for as long as it can be restored. In no index.',
+  description: 'A deleted task, as long as it can be restored. In no index.',
   schema: z.object({ ...storedTask.shape, deleted_at: seconds, ttl: seconds }),
   key: { partition: 'TRASH#{user_id}', sort: 'TASK#{task_id}' },
 });
 
 export const reminder = entity(todoKeys, {
   name: 'reminder',
-  description: 'Apart from its task, so that claiming it changes nothing the user sees.',
+  description: 'A reminder of a task. Separate from it, so that leasing a reminder does not change the task.',
   schema: z.object({
     user_id: z.string(),
     task_id: z.string(),
-    due_at: count.describe('when it is to be fired'),
-    next_at: count.optional().describe('when a worker looks at it next; absent when all attempts failed'),
+    due_at: count.describe('when it is due'),
+    next_at: count
+      .optional()
+      .describe('when a worker looks at it next; missing after the last failed attempt'),
     shard: count,
-    fence: count.describe('counted up by every claim'),
-    owner: z.string().optional().describe('which worker has claimed it'),
+    fence: count.describe('increased by every lease'),
+    owner: z.string().optional().describe('which worker leases it'),
     attempts: count,
     failure: z.string().optional(),
   }),
@@ -167,8 +168,8 @@ export const reminder = entity(todoKeys, {
 
 export const idempotency = entity(todoKeys, {
   name: 'idempotency record',
-  description: 'What a request was answered, written together with its task.',
-  // Of a task that was deleted for good, nothing stays but that the key is taken.
+  description: 'The response to a request, written in the transaction that creates the task.',
+  // When the task is deleted permanently, only the fact that the key is taken stays.
   schema: z.object({
     request_id: z.string().describe('a hash of user, method, route and key'),
     fingerprint: z.string().optional().describe('a hash of the body'),
@@ -184,7 +185,7 @@ export const idempotency = entity(todoKeys, {
 
 export const emailLock = entity(todoKeys, {
   name: 'e-mail lock',
-  description: 'That an e-mail address is taken, among accounts or among the users of one tenant.',
+  description: 'Reserves an e-mail address among accounts, or among the users of one tenant.',
   schema: z.object({ realm: z.string(), email: z.string(), user_id: z.string() }),
   key: { partition: 'EMAIL#{realm}#{email:text}', sort: 'METADATA' },
   examples: [{ ...ann, realm: 'accounts', email: 'ann@example.com' }],
@@ -192,14 +193,14 @@ export const emailLock = entity(todoKeys, {
 
 export const feed = entity(todoKeys, {
   name: 'calendar feed',
-  description: 'Whose tasks a secret address shows.',
+  description: 'The user whose calendar a secret address shows.',
   schema: z.object({ feed_hash: z.string(), user_id: z.string(), created_at: seconds }),
   key: { partition: 'FEED#{feed_hash}', sort: 'METADATA' },
 });
 
 export const member = entity(todoKeys, {
   name: 'tenant member',
-  description: 'Which users of a tenant have tasks, for the day the tenant is erased.',
+  description: 'A user of a tenant who has tasks. Read when the tenant is erased.',
   schema: z.object({ tenant_id: z.string(), user_id: z.string() }),
   key: { partition: 'TENANT#{tenant_id:text}', sort: 'USER#{user_id}' },
   examples: [{ tenant_id: 'acme', user_id: 'acme:ann' }],
@@ -250,11 +251,11 @@ function byUser({ user_id }: { user_id?: string }) {
     : ({ kind: 'tenant', id: owner.tenantId } as const);
 }
 
-// The key of the task is all that an answer kept for a repeated request says about its owner.
+// An idempotency record names its owner only in the key of its task.
 const byTask = ({ target_task_pk }: { target_task_pk?: string }) =>
   byUser({ user_id: target_task_pk?.slice('TASK#'.length) });
 
-// Whose storage each item of tasks takes.
+// Whose storage each item takes.
 export const taskOwners = [
   ownedByKey(user, byUser),
   ownedByKey(task, byUser),

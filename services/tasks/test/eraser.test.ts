@@ -36,7 +36,7 @@ describe('the eraser', () => {
   it('finds the users of a tenant without looking at anybody else', async () => {
     await live('bob');
     const others = await everything();
-    await live('guest');
+    await live('endUser');
     const scans: unknown[] = [];
     const { scan } = f.client;
     f.client.scan = input => {
@@ -50,7 +50,7 @@ describe('the eraser', () => {
   });
 
   it('erases one user of a tenant, and exports them before', async () => {
-    await live('guest');
+    await live('endUser');
     const kinds: string[] = [];
     for await (const { kind } of f.tasks.eraser.exportUser('acme', 'u#1')) kinds.push(kind);
     expect(kinds.filter(kind => kind === 'task')).toHaveLength(11);

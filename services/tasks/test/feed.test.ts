@@ -130,6 +130,6 @@ describe('an export', () => {
   });
 
   it('of nothing is still a file', async () => {
-    expect(await (await f.call('GET', '/v1/tasks/export', { as: 'guest' })).json()).toEqual([]);
+    expect(await (await f.call('GET', '/v1/tasks/export', { as: 'endUser' })).json()).toEqual([]);
   });
 });

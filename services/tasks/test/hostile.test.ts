@@ -236,8 +236,8 @@ describe("somebody else's", () => {
   });
 
   it('tenant does not matter: end users have their own, whatever they are called', async () => {
-    const { task_id } = await f.create({ title: 'Guest' }, { as: 'guest' });
-    expect((await f.ok<{ data: object[] }>('GET', '/v1/tasks', { as: 'guest' })).data).toHaveLength(1);
+    const { task_id } = await f.create({ title: 'Guest' }, { as: 'endUser' });
+    expect((await f.ok<{ data: object[] }>('GET', '/v1/tasks', { as: 'endUser' })).data).toHaveLength(1);
     expect((await f.call('GET', `/v1/tasks/${task_id}`)).status).toBe(404);
     expect((await f.call('GET', '/v1/tasks', { as: 'suspended' })).status).toBe(403);
     expect((await f.call('POST', '/v1/tasks', { as: 'reader', send: { title: 'x' } })).status).toBe(403);

@@ -49,13 +49,13 @@ describe('tasks in the order of their user', () => {
         for (const [which, other, where] of all) {
           const [id, anchor] = [ids[which]!, ids[other]!];
           if (id === anchor) continue;
-          const place =
+          const target =
             where === 'before'
               ? { before: anchor }
               : where === 'after'
                 ? { after: anchor }
                 : { to: where as 'top' };
-          await moveTask(f.writing, user_id, id, place);
+          await moveTask(f.writing, user_id, id, target);
           list = moveInList(list, id, anchor, where);
         }
         const found = areSubtasks
@@ -87,10 +87,10 @@ describe('tasks in the order of their user', () => {
     ['itself', (a: WireTask) => ({ before: a.task_id }), 409],
     ['nothing', () => ({ after: 'tsk_000000000000000000000000' }), 409],
     ['a stale version', () => ({ to: 'top' }), 412],
-  ])('cannot be moved next to %s', async (what, place, status) => {
+  ])('cannot be moved next to %s', async (what, target, status) => {
     const task = await f.create({ title: 'x' });
     const etag = what === 'a stale version' ? '"v7"' : undefined;
-    const response = await f.call('PUT', `/v1/tasks/${task.task_id}/position`, { send: place(task), etag });
+    const response = await f.call('PUT', `/v1/tasks/${task.task_id}/position`, { send: target(task), etag });
     expect(response.status).toBe(status);
   });
 });

@@ -102,7 +102,7 @@ describe('a profile', () => {
       409,
       'tasks.email_taken',
     ]);
-    expect((await set({ email: 'ann@example.com' }, 'guest')).status).toBe(200);
+    expect((await set({ email: 'ann@example.com' }, 'endUser')).status).toBe(200);
     expect((await set({ email: 'ann@example.com' })).status).toBe(200);
     expect((await set({ email: 'ann@new.example' })).status).toBe(200);
     expect((await set({ email: 'ann@example.com' }, 'bob')).status).toBe(200);

@@ -55,7 +55,7 @@ describe('a reminder', () => {
 
   it('fires when it is due, once, for the right user', async () => {
     const task = await f.create({ title: 'Tea', reminder: at(hour) });
-    await f.create({ title: 'Guest tea', reminder: at(hour) }, { as: 'guest' });
+    await f.create({ title: 'Guest tea', reminder: at(hour) }, { as: 'endUser' });
     expect(await fireDue(worker(), never)).toBe(start + hour);
     await f.clock.advance(hour - 1);
     await fireDue(worker(), never);
@@ -235,8 +235,8 @@ describe('the worker', () => {
     const stopping = new AbortController();
     const [one] = f.tasks.workers;
     const running = one!.run(stopping.signal);
-    const soon = new Date(f.clock.now() + 2000).toISOString();
-    await f.create({ title: 'Soon', reminder: { at: soon } });
+    const dueAt = new Date(f.clock.now() + 2000).toISOString();
+    await f.create({ title: 'Soon', reminder: { at: dueAt } });
     await f.clock.advance(2000);
     await eventually(() => fired.length === 1);
     stopping.abort();
@@ -252,7 +252,7 @@ const systemClockAt = ({ clock }: Fixture) => ({
 });
 
 // A client whose process dies before or after its nth call: nothing it asks for is ever answered again.
-function mortal(client: DynamoClient, calls: number, isAfter: boolean) {
+function crashing(client: DynamoClient, calls: number, isAfter: boolean) {
   let left = calls;
   let die = () => {};
   const died = new Promise<void>(resolve => {
@@ -283,7 +283,7 @@ describe('a reminder worker that is killed', () => {
   it.each(moments)('at call $calls (answered: $isAfter) loses no reminder', async ({ calls, isAfter }) => {
     await f.create({ title: 'x', reminder: at(hour) });
     await f.clock.advance(hour);
-    const { dying, died } = mortal(f.client, calls, isAfter);
+    const { dying, died } = crashing(f.client, calls, isAfter);
     const doomed = await openTasks({ ...f, wrap: () => dying });
     await Promise.race([died, fireDue({ ...worker(), store: doomed.store }, never)]);
     await f.clock.advance(2 * 60_000);

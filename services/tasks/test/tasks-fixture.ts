@@ -62,7 +62,7 @@ const principals: Readonly<Record<string, Principal>> = {
   ann: { kind: 'account', accountId: 'usr_ann', scope: 'admin', via: 'api_key', credentialId: 'k1' },
   bob: { kind: 'account', accountId: 'usr_bob', scope: 'admin', via: 'session', credentialId: 's1' },
   reader: { kind: 'account', accountId: 'usr_ann', scope: 'read', via: 'api_key', credentialId: 'k2' },
-  guest: { kind: 'endUser', tenantId: 'acme', userId: 'u#1', scope: 'write' },
+  endUser: { kind: 'endUser', tenantId: 'acme', userId: 'u#1', scope: 'write' },
   suspended: { kind: 'endUser', tenantId: 'closed', userId: 'u1', scope: 'write' },
 };
 

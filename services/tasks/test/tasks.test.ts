@@ -124,9 +124,9 @@ describe('a task', () => {
 
   it('is listed by category in one order, whether all are asked for or some', async () => {
     for (const category of ['work', '🏠', 'Ärger'])
-      await f.create({ title: category, category }, { as: 'guest' });
+      await f.create({ title: category, category }, { as: 'endUser' });
     const sorted = async (query: string) =>
-      (await list(`sort=category&${query}`, 'guest')).data.map(one => one.title);
+      (await list(`sort=category&${query}`, 'endUser')).data.map(one => one.title);
     const some = `filter=${encodeURIComponent('category:work,Ärger,🏠')}`;
     expect(await sorted(some)).toEqual(await sorted(''));
     expect(await sorted(`${some}&order=desc`)).toEqual((await sorted('')).toReversed());
@@ -235,20 +235,23 @@ describe("tasks of a tenant's user", () => {
       ['Guest two', 'low'],
       ['Guest three', 'high'],
     ])
-      await f.ok('POST', '/v1/tasks', { as: 'guest', send: { title, priority, category: 'of a guest' } });
-    const query = 'filter=category:"of a guest" priority:high&limit=1';
+      await f.ok('POST', '/v1/tasks', {
+        as: 'endUser',
+        send: { title, priority, category: 'of an end user' },
+      });
+    const query = 'filter=category:"of an end user" priority:high&limit=1';
     const first = await f.ok<Listed>('GET', `${path}?${query}`);
     expect(first.data.map(one => one.title)).toEqual(['Guest one']);
     const rest = await f.ok<Listed>('GET', `${path}?${query}&cursor=${first.next_cursor}`, { as: 'reader' });
     expect(rest.data.map(one => one.title)).toEqual(['Guest three']);
-    const theirs = await f.ok<Listed>('GET', '/v1/tasks?limit=100', { as: 'guest' });
+    const theirs = await f.ok<Listed>('GET', '/v1/tasks?limit=100', { as: 'endUser' });
     expect(await f.ok('GET', `${path}?limit=100`)).toEqual(theirs);
   });
 
   it('are none of anybody else', async () => {
     for (const [as, url] of [
       ['bob', path],
-      ['guest', path],
+      ['endUser', path],
       ['ann', '/v1/tenants/closed/users/u1/tasks'],
     ] as const)
       expect([as, (await f.call('GET', url, { as })).status]).toEqual([as, 403]);

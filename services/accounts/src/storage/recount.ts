@@ -2,7 +2,7 @@ import {
   type Clock,
   createBell,
   type Logger,
-  mapInTurns,
+  mapInBatches,
   type Owners,
   type Worker,
   watchGone,
@@ -178,7 +178,7 @@ async function recountTable<Kind extends string>(
     // Whatever made an item as it was found is in the stream by now.
     if (!source.position) await clock.sleep(limits.settleMs, signal);
     await catchUp.read(note);
-    await mapInTurns(items, limits.itemsInTurn, item => {
+    await mapInBatches(items, limits.itemsInTurn, item => {
       const key = keyText(table, item);
       const isChanged = before.has(key);
       sums.add(isChanged ? before.get(key) : ownedItem(summing, item, itemBytes(item), () => item));

@@ -3,7 +3,6 @@ import { type Deps, retry, secondsNow } from '../deps.ts';
 import { categoryBeingDeleted, categoryNotFound, inboxErrors } from '../errors.ts';
 import type { InboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
-import { ownNumber } from '../publish/broadcasts.ts';
 import { inboxCategories, sendsOfInbox } from '../tables.ts';
 import { readInbox } from './settings.ts';
 
@@ -54,6 +53,10 @@ export async function registerCategory(
     return done(undefined);
   });
 }
+
+// A category can be called `constructor`.
+export const ownNumber = (counts: Readonly<Record<string, number>>, category: string): number =>
+  Object.hasOwn(counts, category) ? counts[category]! : 0;
 
 const entryOf = (times: Until, category: string): [string, number][] =>
   Object.hasOwn(times, category) ? [[category, times[category]!]] : [];

@@ -1,8 +1,7 @@
 import { empty, etagOf, expectedVersion, json, pageOf, route } from '@stak/http';
 import { z } from 'zod';
-import { type Deps, secondsNow } from '../deps.ts';
+import { createInTenant, type Deps, secondsNow } from '../deps.ts';
 import { settingsNotFound } from '../errors.ts';
-import { createInTenant } from '../in-tenant.ts';
 import { countByCategory, liveOf, readHead } from '../publish/broadcasts.ts';
 import { countMembers } from '../publish/send-records.ts';
 import * as shapes from '../schema.ts';

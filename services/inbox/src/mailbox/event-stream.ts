@@ -3,8 +3,7 @@ import type { Deps } from '../deps.ts';
 import { inboxText, type MailboxId, mailboxText } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import { broadcastsOfInbox, messagesOfUser } from '../tables.ts';
-import { countAll, nextChange } from './counts.ts';
-import { isHidden, type Mailbox, openMailbox } from './mailbox.ts';
+import { countAll, isHidden, type Mailbox, nextChange, openMailbox } from './mailbox.ts';
 import { showOwn, showPublic } from './messages.ts';
 import { broadcastFlags, flagsOf, isVisible, markOf } from './state.ts';
 

@@ -1,7 +1,7 @@
 import { createRecentMap } from '@stak/kit';
 import { mailboxText } from '../inbox-id.ts';
-import { nextChange } from './counts.ts';
 import type { Mailbox } from './mailbox.ts';
+import { nextChange } from './mailbox.ts';
 
 // Caches results about a mailbox until it changes. A result depends on the user's state, the broadcasts, the query and
 // the time, and every change of a message changes its user's state. So a result is valid as long as these are the same:

@@ -2,10 +2,20 @@ import { type Attempt, conflict, done, type ItemOf, type NamedStep, progress, wr
 import { type Deps, retry } from '../deps.ts';
 import { inboxNotFound } from '../errors.ts';
 import { type InboxId, type MailboxId, mailboxText } from '../inbox-id.ts';
+import type { ShownCounts } from '../schema.ts';
 import { inboxConfig, member, memberTotal, publicStats, userStats } from '../tables.ts';
 import type { Broadcasts, Head } from './broadcast-list.ts';
-import { isStale, refresh, removeRedacted } from './refresh.ts';
-import { emptyState, lastNumber, stateSteps, type UserState } from './state.ts';
+import { refresh, removeRedacted } from './refresh.ts';
+import {
+  broadcastFlags,
+  emptyState,
+  isStale,
+  isVisible,
+  lastNumber,
+  stateSteps,
+  type UserState,
+  uncategorised,
+} from './state.ts';
 
 // A user's mailbox at one moment. Its counts include everything that has expired, returned or been redacted until then.
 export type Mailbox = {
@@ -142,4 +152,54 @@ export function joinedAt(policy: Policy, { seq, inOrder }: Broadcasts, nowMs: nu
   const live = inOrder.filter(one => one.expiredat * 1000 > nowMs);
   const first = live[live.length - policy.last];
   return first ? first.seq - 1 : 0;
+}
+
+type Numbers = { total: number; unread: number; unseen: number };
+
+export async function readCounts(deps: Deps, user: MailboxId): Promise<ShownCounts> {
+  const mailbox = await openMailbox(deps, user);
+  const known = deps.countsCache.get(mailbox, 'counts');
+  if (known) return known;
+  const counts = countAll(mailbox);
+  deps.countsCache.set(mailbox, 'counts', counts);
+  return counts;
+}
+
+// The state holds the counts of the user's own messages. Messages to everyone are counted here, from the user's flags,
+// so their count cannot drift.
+export function countAll(mailbox: Mailbox): ShownCounts {
+  const { state, broadcasts, nowMs } = mailbox;
+  const counted = new Map<string, Numbers>();
+  for (const [category, [total, unread, unseen]] of Object.entries(state.counts))
+    if (!isHidden(mailbox, category)) counted.set(category, { total, unread, unseen });
+  const flagsOf = broadcastFlags(state);
+  for (const one of broadcasts.inOrder) {
+    if (!isVisible(state, one, nowMs)) continue;
+    const { read, seen, archived, snoozed } = flagsOf(one);
+    if (archived || snoozed) continue;
+    const category = one.category ?? uncategorised;
+    const numbers = counted.get(category) ?? { total: 0, unread: 0, unseen: 0 };
+    if (numbers.total === 0) counted.set(category, numbers);
+    numbers.total += 1;
+    if (!read) numbers.unread += 1;
+    if (!seen) numbers.unseen += 1;
+  }
+  const sum = { total: 0, unread: 0, unseen: 0 };
+  for (const { total, unread, unseen } of counted.values()) {
+    sum.total += total;
+    sum.unread += unread;
+    sum.unseen += unseen;
+  }
+  counted.delete(uncategorised);
+  return { ...sum, categories: Object.fromEntries(counted) };
+}
+
+// When the counts change without a write, in milliseconds; undefined if they do not.
+export function nextChange({ state, broadcasts, nowMs }: Mailbox): number | undefined {
+  const seconds = [
+    ...(state.next_expiry === undefined ? [] : [state.next_expiry]),
+    ...state.snoozed.map(one => Math.min(one.until, one.expiredat)),
+    ...broadcasts.inOrder.map(one => one.expiredat),
+  ].filter(second => second * 1000 > nowMs);
+  return seconds.length === 0 ? undefined : Math.min(...seconds) * 1000;
 }

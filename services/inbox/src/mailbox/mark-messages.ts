@@ -14,7 +14,7 @@ import {
   isVisible,
   markBroadcasts,
   markOf,
-  rangesOver,
+  readAt,
   type Snooze,
   type UserMessage,
 } from './state.ts';
@@ -144,10 +144,6 @@ function ownSteps({ user, state, nowMs }: Mailbox, message: UserMessage, after: 
     ],
   ];
 }
-
-// When a message was read, by itself or with a range.
-export const readAt = (state: Mailbox['state'], message: UserMessage): number | undefined =>
-  message.readat ?? rangesOver(state, markOf(message)).find(range => !range.only_seen)?.at;
 
 function receiptSteps({ user, nowMs }: Mailbox, one: Broadcast, before: Flags, after: Flags): NamedStep[] {
   if (before.read === after.read) return [];

@@ -8,8 +8,7 @@ import type { ShownMessage } from '../schema.ts';
 import { messagesOfUser, receipt, userMessage } from '../tables.ts';
 import type { Broadcast, PublicMessage } from './broadcast-list.ts';
 import { isHidden, type Mailbox, openMailbox } from './mailbox.ts';
-import { readAt } from './mark-messages.ts';
-import { broadcastFlags, type Flags, flagsOf, isVisible, markOf, type UserMessage } from './state.ts';
+import { broadcastFlags, type Flags, flagsOf, isVisible, markOf, readAt, type UserMessage } from './state.ts';
 
 export type FeedFilter = { category?: string; read?: boolean; archived: boolean; snoozed: boolean };
 export type Feed = { items: ShownMessage[]; before?: string };

@@ -6,6 +6,8 @@ import { expiriesOfUser, expiry, userMessage } from '../tables.ts';
 import {
   countMessage,
   flagsOf,
+  hasExpired,
+  isOver,
   markOf,
   markOfExpiry,
   stateSteps,
@@ -15,14 +17,6 @@ import {
 
 // Time changes a mailbox without a write: messages expire and snoozed ones return. The first reader, or the stream,
 // brings the counts up to date. That changes nothing that a user sees, so anyone may do it, at any time and again.
-
-const isOver = (second: number, nowMs: number): boolean => second * 1000 <= nowMs;
-
-export const isStale = (state: UserState, nowMs: number): boolean =>
-  hasExpired(state, nowMs) || state.snoozed.some(one => isOver(Math.min(one.until, one.expiredat), nowMs));
-
-const hasExpired = (state: UserState, nowMs: number): boolean =>
-  state.next_expiry !== undefined && isOver(state.next_expiry, nowMs);
 
 export async function refresh(deps: Deps, user: MailboxId, state: UserState, nowMs: number): Promise<void> {
   const { refreshed, steps } = hasExpired(state, nowMs)

@@ -12,16 +12,14 @@ import {
   sse,
 } from '@stak/http';
 import { z } from 'zod';
-import { type Deps, secondsNow } from '../deps.ts';
+import { createInTenant, type Deps, enterMailbox, secondsNow } from '../deps.ts';
 import { inboxErrors, messageNotFound } from '../errors.ts';
-import { createInTenant, enterMailbox } from '../in-tenant.ts';
 import { type MailboxId, uidHint } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import { messageId } from '../publish/message-rules.ts';
 import * as shapes from '../schema.ts';
-import { readCounts } from './counts.ts';
 import { followMailbox } from './event-stream.ts';
-import { join, openMailbox } from './mailbox.ts';
+import { join, openMailbox, readCounts } from './mailbox.ts';
 import { markAll } from './mark-all.ts';
 import { type Mark, type Marked, markMessages } from './mark-messages.ts';
 import { openPage, readMessage, tagOf } from './messages.ts';

@@ -70,6 +70,10 @@ export const rangesOver = (state: UserState, mark: OwnMark): MarkedRange[] =>
     ? []
     : state.ranges.filter(range => range.version > mark.touched && isInRange(range, mark.id, mark.category));
 
+// When a message was read, by itself or with a range.
+export const readAt = (state: UserState, message: UserMessage): number | undefined =>
+  message.readat ?? rangesOver(state, markOf(message)).find(range => !range.only_seen)?.at;
+
 export function flagsOf(state: UserState, mark: OwnMark): Flags {
   const over = rangesOver(state, mark);
   const read = mark.read || over.some(range => !range.only_seen);
@@ -80,6 +84,15 @@ export function flagsOf(state: UserState, mark: OwnMark): Flags {
     snoozed: isSnoozed(state, mark.id),
   };
 }
+
+export const isOver = (second: number, nowMs: number): boolean => second * 1000 <= nowMs;
+
+// Whether a message has expired, or a snoozed one is due, so that the counts are out of date.
+export const isStale = (state: UserState, nowMs: number): boolean =>
+  hasExpired(state, nowMs) || state.snoozed.some(one => isOver(Math.min(one.until, one.expiredat), nowMs));
+
+export const hasExpired = (state: UserState, nowMs: number): boolean =>
+  state.next_expiry !== undefined && isOver(state.next_expiry, nowMs);
 
 export const isSnoozed = (state: UserState, id: string): boolean => state.snoozed.some(one => one.id === id);
 

@@ -2,6 +2,7 @@ import { type NamedStep, write } from '@stak/table';
 import { type Deps, secondsNow } from '../deps.ts';
 import { categoryBeingDeleted, inboxErrors, inboxNotFound } from '../errors.ts';
 import type { InboxId } from '../inbox-id.ts';
+import { ownNumber } from '../inboxes/categories.ts';
 import * as limits from '../limits.ts';
 import type { Broadcast, Broadcasts, Head } from '../mailbox/broadcast-list.ts';
 import { broadcast, publicCategories, publicCategoryStats, publicMessage, publicStats } from '../tables.ts';
@@ -115,7 +116,3 @@ export function headSteps(
   }
   return steps;
 }
-
-// A category can be called `constructor`.
-export const ownNumber = (counts: Readonly<Record<string, number>>, category: string): number =>
-  Object.hasOwn(counts, category) ? counts[category]! : 0;

@@ -21,8 +21,8 @@ export async function deliverySteps(
   const inbox = { tenant_key, inbox_key };
   const refs = uids.map(uid => ref(userStats, { ...inbox, uid }));
   const states = await store.batchGet(refs, { consistent: true, pattern: 'states of recipients' });
-  const newcomers = uids.filter((_, i) => !states[i]);
-  const joining = await joinTogether(deps, inbox, newcomers, config);
+  const newUids = uids.filter((_, i) => !states[i]);
+  const joining = await joinTogether(deps, inbox, newUids, config);
 
   const delivered = Math.floor(clock.now() / 1000);
   const { kind, label } = content.audiences;

@@ -1,6 +1,6 @@
 import { json, type PrincipalOf, route } from '@stak/http';
 import type { Deps } from '../deps.ts';
-import { createInTenant } from '../in-tenant.ts';
+import { createInTenant } from '../deps.ts';
 import type { InboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import * as shapes from '../schema.ts';

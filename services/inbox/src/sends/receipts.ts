@@ -3,8 +3,7 @@ import { type Deps, retry } from '../deps.ts';
 import type { InboxId, MailboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import { openMailbox } from '../mailbox/mailbox.ts';
-import { readAt } from '../mailbox/mark-messages.ts';
-import { broadcastFlags, flagsOf, isVisible, markOf } from '../mailbox/state.ts';
+import { broadcastFlags, flagsOf, isVisible, markOf, readAt } from '../mailbox/state.ts';
 import { audienceOf, erasedRecipient, type Send } from '../publish/send-records.ts';
 import { inboxCategories, membersOfInbox, receipt, userMessage, userStats } from '../tables.ts';
 

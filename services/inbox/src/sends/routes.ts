@@ -12,7 +12,7 @@ import {
 } from '@stak/http';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
-import { createInTenant } from '../in-tenant.ts';
+import { createInTenant } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { messageId } from '../publish/message-rules.ts';
 import { countMembers, listSends, readSend, showSend } from '../publish/send-records.ts';

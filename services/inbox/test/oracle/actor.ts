@@ -17,7 +17,7 @@ export class Actor {
   readonly #sent: { id: string; hostId: string }[] = [];
   readonly #pending: Pending[] = []; // written down, and not yet delivered to all
   readonly #holders = new Map<string, string>(); // by host id: the last send that has it
-  #turn = 0;
+  #calls = 0;
   #number = 0;
 
   constructor(world: World, policy: Policy) {
@@ -26,7 +26,7 @@ export class Actor {
   }
 
   // The processes take turns, so neither can rely on what it remembers.
-  inbox = () => this.#world.processes[this.#turn++ % 2]!;
+  inbox = () => this.#world.processes[this.#calls++ % 2]!;
 
   async run(command: Command): Promise<void> {
     if (command.do === 'crash') return this.#world.faults.arm(command.write, command.after);
@@ -169,8 +169,8 @@ export class Actor {
     const publishOnce = () => {
       const { operations } = this.inbox();
       return uids
-        ? operations.publish(this.#world.place, { ...draft, uids }, origin)
-        : operations.broadcast(this.#world.place, draft, origin);
+        ? operations.publish(this.#world.inboxId, { ...draft, uids }, origin)
+        : operations.broadcast(this.#world.inboxId, draft, origin);
     };
     if (await this.#isBeingDeleted(category)) {
       const code = await this.#again(publishOnce).catch((error: { code?: string }) => error.code);
@@ -199,10 +199,10 @@ export class Actor {
 
   // How far the worker got is what it has written down; the copies have to agree.
   async #learnDelivered(): Promise<void> {
-    const { store, place } = this.#world;
+    const { store, inboxId } = this.#world;
     for (const pending of this.#pending) {
       const { sent } = pending;
-      const found = await store.get(send, { ...place, id: sent.id }, { consistent: true });
+      const found = await store.get(send, { ...inboxId, id: sent.id }, { consistent: true });
       if (!found) continue;
       if (!sent.recipients) {
         if (found.status === 'sent' && pending.delivered++ === 0) this.model.broadcast(sent);
@@ -221,11 +221,11 @@ export class Actor {
     const isThere = this.model.sent.get(id)!.expiredat * 1000 > this.#world.now();
     // Of one that was cancelled the host's id is free, also when the answer to the cancelling was lost.
     const isCancelled = async () =>
-      (await this.#world.store.get(send, { ...this.#world.place, id }))?.status === 'cancelled';
+      (await this.#world.store.get(send, { ...this.#world.inboxId, id }))?.status === 'cancelled';
     const attempt = () =>
       byHostId
-        ? this.inbox().operations.redactHostId(this.#world.place, hostId)
-        : this.inbox().operations.redact(this.#world.place, id);
+        ? this.inbox().operations.redactHostId(this.#world.inboxId, hostId)
+        : this.inbox().operations.redact(this.#world.inboxId, id);
     await this.#again(attempt).catch(async (error: { code?: string }) => {
       const isGone =
         error.code === 'inbox.send_not_found' && (!isThere || (byHostId && (await isCancelled())));
@@ -237,7 +237,7 @@ export class Actor {
   // From the answer on nobody has its messages. What was not yet delivered will not be.
   async #deleteCategory(category: string): Promise<void> {
     const outcome = await this.#again(() =>
-      this.inbox().operations.deleteCategory(this.#world.place, category),
+      this.inbox().operations.deleteCategory(this.#world.inboxId, category),
     ).then(
       () => 'deleted',
       (error: { code?: string }) => error.code,
@@ -251,8 +251,8 @@ export class Actor {
 
   // What is being deleted is what is written down.
   async #isBeingDeleted(category: string | undefined): Promise<boolean> {
-    const { store, place } = this.#world;
-    const known = await store.get(inboxCategories, place, { consistent: true });
+    const { store, inboxId } = this.#world;
+    const known = await store.get(inboxCategories, inboxId, { consistent: true });
     return category !== undefined && (known?.deleting?.includes(category) ?? false);
   }
 
@@ -260,7 +260,7 @@ export class Actor {
     ...new Set(picks.flatMap(pick => this.#picked(pick)?.id ?? [])),
   ];
   #picked = (pick: number) => this.#sent.at(pick % Math.max(1, this.#sent.length));
-  #user = (uid: string) => ({ ...this.#world.place, uid });
+  #user = (uid: string) => ({ ...this.#world.inboxId, uid });
   #seconds = () => Math.floor(this.#world.now() / 1000);
 }
 

@@ -17,7 +17,7 @@ const views = [
 export async function checkAll(world: World, actor: Actor, last: PublicCheck, tally: Tally): Promise<void> {
   await checkPublic(world, actor, last);
   for (const uid of users) {
-    const user = { ...world.place, uid };
+    const user = { ...world.inboxId, uid };
     deepStrictEqual(sorted(await actor.inbox().operations.counts(user)), sorted(actor.model.counts(uid)));
     await checkUser(world, actor, uid);
     tally.checks += 1;

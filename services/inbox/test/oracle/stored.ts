@@ -25,7 +25,7 @@ const countsAt = async (world: World, partition: string): Promise<Record<string,
   Object.fromEntries((await itemsAt(world, partition, 'c#')).map(item => [item.sk.slice(2), item]));
 
 const keyOf = (world: World, kind: string, uid = ''): string =>
-  `t#${world.place.tenant_key}${kind}#${uid}${world.place.inbox_key}`;
+  `t#${world.inboxId.tenant_key}${kind}#${uid}${world.inboxId.inbox_key}`;
 
 const picked = <Name extends string>(stored: Record<string, Stored>, ...names: Name[]) =>
   Object.fromEntries(
@@ -38,7 +38,7 @@ const picked = <Name extends string>(stored: Record<string, Stored>, ...names: N
 // is in a category that is being deleted is still stored, and counted in it and in all, until the worker was there.
 export async function checkUser(world: World, actor: Actor, uid: string): Promise<void> {
   const stored = picked(await countsAt(world, keyOf(world, 'U', `${uid}#`)), 'published', 'read');
-  const known = await world.store.get(inboxCategories, world.place, { consistent: true });
+  const known = await world.store.get(inboxCategories, world.inboxId, { consistent: true });
   for (const category of known?.deleting ?? []) {
     if (!Object.hasOwn(stored, category)) continue;
     for (const name of ['published', 'read'] as const)
@@ -68,7 +68,7 @@ const publishedOf = (stored: Record<string, Stored>) =>
 // Every deletion comes to its end, and leaves what was to be left.
 async function endDeletions(world: World, actor: Actor): Promise<void> {
   const isUnderWay = async () =>
-    (await world.store.get(inboxCategories, world.place, { consistent: true }))?.deleting?.length;
+    (await world.store.get(inboxCategories, world.inboxId, { consistent: true }))?.deleting?.length;
   if (!(await isUnderWay())) return;
   for (let i = 0; await isUnderWay(); i++) {
     if (i === 5) throw new Error('a category is not deleted');
@@ -76,7 +76,7 @@ async function endDeletions(world: World, actor: Actor): Promise<void> {
     await actor.run({ do: 'runDue' });
   }
   for (const uid of users) {
-    await actor.inbox().operations.counts({ ...world.place, uid });
+    await actor.inbox().operations.counts({ ...world.inboxId, uid });
     await checkUser(world, actor, uid);
   }
 }
@@ -100,7 +100,7 @@ export async function checkAtRest(world: World, actor: Actor): Promise<void> {
     'bodies of messages that are gone',
   );
   for (const [id, read] of readers) {
-    const found = await world.store.get(send, { ...world.place, id }, { consistent: true });
+    const found = await world.store.get(send, { ...world.inboxId, id }, { consistent: true });
     if (found) deepStrictEqual(found.read, read, `readers of ${id}`);
     if (found) deepStrictEqual(found.members, actor.model.sent.get(id)?.members, `recipients of ${id}`);
   }

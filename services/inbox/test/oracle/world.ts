@@ -32,12 +32,12 @@ export async function openWorld({ engine, policy, recipientsTogether, sabotage }
   const serving = engine === 'adversary' ? createAdversary(faults.client, adversary) : faults.client;
   const openProcess = (seed: number) => processOf(serving, clock, seed, recipientsTogether);
   const processes: [Inbox, Inbox] = [openProcess(1), openProcess(2)];
-  const place = { tenant_key: randomUUID(), inbox_key: 'main' };
+  const inboxId = { tenant_key: randomUUID(), inbox_key: 'main' };
   const store = createStore({ client, clock });
   const words = { title: 'Main', description: '', ttl: {}, uid: 'usr_1' };
-  await store.put(inboxConfig, { ...place, ...words, late_joiners: policy, unique_host_system_ids: true });
+  await store.put(inboxConfig, { ...inboxId, ...words, late_joiners: policy, unique_host_system_ids: true });
   return {
-    place,
+    inboxId,
     client,
     store,
     faults,

@@ -18,8 +18,8 @@ export type BulkResult = { task_id: string } & (
   | { ok: false; code: string; detail: string }
 );
 
-// As many items to a transaction as fit. Each one succeeds or fails by itself: one that is refused is left out, and
-// changes nothing for the others.
+// Puts as many items into each transaction as fit. Each succeeds or fails on its own; one that is refused changes
+// nothing for the others.
 export async function runBulk(
   deps: CommitDeps,
   user_id: string,
@@ -43,7 +43,7 @@ async function decideSome(
   const results: BulkResult[] = [];
   const touched = new Set<string>();
   for (const item of items) {
-    // What comes later to the same task, or out of the trash, has to find what was done before in the table.
+    // A second change to a task, or a restore after other items, needs the earlier ones in the table.
     const isLater = touched.has(item.task_id) || (item.op === 'restore' && results.length > 0);
     if (isLater) break;
     touched.add(item.task_id);
@@ -76,11 +76,11 @@ function refusalOf(error: unknown) {
   return { ok: false as const, code: error.code, detail: error.message };
 }
 
-// As in an If-Match header. What is no version of ours matches nothing.
+// As in an If-Match header. Anything that is not a version matches nothing.
 const versionIn = (etag: string): string | undefined =>
   etag === '*' ? undefined : (/^"v(\d+)"$/.exec(etag)?.[1] ?? 'none');
 
-// The document's access pattern "bulk update task status".
+// The design's access pattern "bulk update task status".
 export const setStatusOfMany = (
   deps: CommitDeps,
   user_id: string,
@@ -93,8 +93,8 @@ export const setStatusOfMany = (
     taskIds.map(task_id => ({ op: 'update', task_id, set: { status } })),
   );
 
-// The document's access pattern "bulk delete completed tasks": as many as one request may, so call again while there
-// are more. The index may be behind: a task that was opened again meanwhile is left alone.
+// The design's access pattern "bulk delete completed tasks": a limited number, so call again while there are more. The
+// index may be late, so a task that was reopened in the meantime is left alone.
 export async function deleteCompleted(
   deps: CommitDeps,
   user_id: string,
@@ -128,7 +128,7 @@ async function decideClearing(
     seen += 1;
   }
   const taskChanges = draft.taskChanges();
-  // Subtasks go with their task.
+  // Includes the subtasks.
   const deleted = taskChanges.filter(taskChange => taskChange.toTrash).map(idOf);
   return { answer: { deleted, seen }, taskChanges };
 }

@@ -18,7 +18,7 @@ import { createDraft } from './draft.ts';
 import { type Counted, emptyTally, recount } from './tally.ts';
 import { countedIn, idOf, stepsOf, type TaskChange } from './task-change.ts';
 
-// `onReminder` is told that there may be a new one, so that its worker in this process need not wait.
+// `onReminder` is called when there may be a new reminder, so that the worker in this process need not wait.
 export type CommitDeps = {
   store: Store;
   clock: Clock;
@@ -26,18 +26,18 @@ export type CommitDeps = {
   random: Random;
   lock: KeyedLock;
   onReminder?(): void;
-  // Stores who the tasks are of, if that is not done yet. False if it has to be tried again.
+  // Stores the user's profile, if there is none yet. False if it has to be tried again.
   ensureUser?(user_id: string): Promise<boolean>;
 };
 
-// What an operation sees when it decides. Whatever it reads after this was read no earlier than the tally, so if it
-// is outdated the tally is, too, and the write is refused.
+// What an operation decides on. Everything it reads later is at least as new as the tally, so if it is outdated, the
+// tally is too, and the write is refused.
 export type View = { readonly tally: Tally; readonly nowS: number };
 export type Decision<T> = {
   readonly answer: T;
   readonly taskChanges?: readonly TaskChange[];
   readonly steps?: NamedStep[];
-  // Tasks that are gone by themselves.
+  // Tasks that have expired.
   readonly lost?: readonly (Counted & { task_id: string })[];
   readonly settings?: Partial<Pick<Tally, 'time_zone' | 'retention_days' | 'next_expiry'>>;
 };
@@ -53,8 +53,8 @@ export const secondsOf = (clock: Clock): number => Math.floor(clock.now() / 1000
 export const isExpiryDue = ({ next_expiry }: Pick<Tally, 'next_expiry'>, nowS: number): boolean =>
   next_expiry !== undefined && next_expiry <= nowS;
 
-// Every write of a user's tasks: the tasks, the tally and the change go in one transaction that takes the next number
-// of the user's changes. One that was overtaken decides again.
+// Every write to a user's tasks. The tasks, the tally and the change are written in one transaction that takes the next
+// number of the user's changes. After a conflict it decides again.
 export function commit<T>(
   deps: CommitDeps,
   user_id: string,
@@ -83,7 +83,7 @@ const retryOf = ({ clock, random }: CommitDeps): ConflictRetry => ({
   busy: () => tasksErrors.create('tasks.busy', 'Too many changes at once; try again.', { retryAfterS: 1 }),
 });
 
-// With the first write of a user there is an item that says who that is: the write's own, or another one.
+// The first write of a user stores their profile: as one of its own steps, or separately.
 const storesUser = async (
   { ensureUser }: CommitDeps,
   user_id: string,
@@ -91,7 +91,7 @@ const storesUser = async (
 ): Promise<true | undefined> =>
   steps.some(([name]) => name === 'user') || (await ensureUser?.(user_id)) ? true : undefined;
 
-// False if another write was faster.
+// False after a conflict.
 async function writeDecision(
   deps: CommitDeps,
   view: View,
@@ -117,7 +117,7 @@ async function writeDecision(
   return true;
 }
 
-// What is refused for itself would be refused again.
+// A step that was refused for another reason would be refused again.
 function isOvertaken(error: unknown): boolean {
   const failed = failedStep(error);
   return failed !== undefined && failed.reason !== 'refused';
@@ -151,7 +151,7 @@ function bookkeeping(
   const tenant_id = known ? undefined : tenantOf(user_id);
   return [
     ['tally', write.put(tally, next, guard)],
-    // Erasing a user leaves room for the same number in a new history.
+    // Unconditional: after a user was erased, a new history may reuse the number.
     ['change', write.put(change, entry)],
     ...(tenant_id === undefined
       ? []
@@ -166,20 +166,19 @@ function earliest({ next_expiry }: Tally, taskChanges: readonly TaskChange[]): n
   return moments.length === 0 ? undefined : Math.min(...moments);
 }
 
-// What is undefined is not there, in the table as in its type.
+// Leaves out attributes that are undefined.
 const present = <T extends object>(item: T): T =>
   Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)) as T;
 
-// Completed tasks whose time to live is over are gone for every reader at that second, whenever DynamoDB removes them.
-// The tally follows before anybody looks at it or writes: it knows when the next one expires, and what it loses by it
-// stands in an item of its own. Nothing waits for the removal.
+// Readers stop seeing an expired task at that second, whenever DynamoDB removes it. The tally is corrected before it is
+// next read or written: it knows when the next task expires, and an item of its own says what to subtract.
 export async function decideExpiry(deps: { store: Store }, view: View): Promise<Decision<undefined>> {
   const { user_id } = view.tally;
   const { items } = await deps.store.query(expiriesOfUser, { user_id }, { limit: limits.expiryBatch + 1 });
   const due = takeDue(items, view.nowS);
   const gone = new Set(due.map(one => one.task_id));
   const draft = createDraft(deps, view);
-  // Subtasks outlive their task, and a task its subtasks.
+  // The subtasks of an expired task stay, and so does its parent.
   const relatives = due.flatMap(one => [
     ...(one.subtask_ids ?? []),
     ...(one.parent_id ? [one.parent_id] : []),
@@ -199,10 +198,10 @@ export async function decideExpiry(deps: { store: Store }, view: View): Promise<
   };
 }
 
-// A relative whose user has chosen other days meanwhile gets those with this write: the task, and an expiry for another.
+// A parent or subtask may need new expiry times as well: the task, and an expiry item deleted and added.
 const stepsForRelative = 3;
 
-// As many as fit into a transaction together with their relatives.
+// As many as fit into a transaction with their parents and subtasks.
 function takeDue(items: readonly Expiry[], nowS: number): Expiry[] {
   const due: Expiry[] = [];
   let steps = 0;

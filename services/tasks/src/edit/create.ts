@@ -9,11 +9,11 @@ import { createDraft } from './draft.ts';
 import { addToParent } from './update.ts';
 
 export type KeyedRequest = { method: string; route: string; key: string; body: Uint8Array };
-// As it goes over the wire: the first answer and its repetitions are the same bytes.
+// As it is sent: the first response and its replays are the same bytes.
 export type CreateAnswer = { body: string; status: number; task_id: string; isReplayed: boolean };
 
-// One transaction holds the task, its idempotency record, the tally and the change. Of any number of requests with one
-// key, one creates; the others find its record.
+// One transaction writes the task, its idempotency record, the tally and the change. Of several requests with one key,
+// one creates the task and the others find its record.
 export function createTask(
   deps: CommitDeps,
   user_id: string,
@@ -51,7 +51,7 @@ async function decideCreation(
   return { answer, taskChanges: draft.taskChanges(), steps };
 }
 
-// The document's access pattern "idempotency check": one item, by its key.
+// The design's access pattern "idempotency check": one item, by its key.
 export async function findReplay(
   { store }: Pick<CommitDeps, 'store'>,
   user_id: string,
@@ -62,7 +62,10 @@ export async function findReplay(
   if (!found) return undefined;
   const { response_data, target_task_sk } = found;
   if (response_data === undefined || target_task_sk === undefined)
-    throw tasksErrors.create('tasks.task_purged', 'The task of this Idempotency-Key was deleted for good.');
+    throw tasksErrors.create(
+      'tasks.task_purged',
+      'The task created with this Idempotency-Key was permanently deleted.',
+    );
   if (found.fingerprint !== hashParts(request.body))
     throw httpErrors.create(
       'http.idempotency_mismatch',
@@ -76,8 +79,8 @@ export async function findReplay(
   };
 }
 
-// What a record keeps when its task is deleted for good: the answer held the task's text, but the key stays taken, so
-// that a request that comes again does not bring the task back. Nothing if the record is no more.
+// What is left of a record when its task is deleted permanently. The response held the task's text, so it goes; the key
+// stays taken, so that a repeated request does not create the task again. Nothing if the record has expired.
 export function clearedRecords(tasks: readonly Task[], nowS: number): WriteStep[] {
   return tasks.flatMap(({ request_id, created_at }) => {
     const ttl = created_at + limits.idempotencyS;

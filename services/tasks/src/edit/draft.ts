@@ -11,8 +11,8 @@ import { firstPosition } from './position.ts';
 import { recount } from './tally.ts';
 import { countedIn, stepsOf, type TaskChange } from './task-change.ts';
 
-// Tasks as they were read and as they shall be. An operation changes a draft as if it were alone; what comes out is
-// one shift for each task, however often it was touched: a transaction may have an item only once.
+// Tasks as they were read and as they will be written. An operation changes a draft as if it were alone. The result is
+// one change for each task, however often it was touched, because a transaction may name an item only once.
 export type Draft = {
   readonly view: View;
   read(taskId: string): Promise<Task>;
@@ -22,11 +22,11 @@ export type Draft = {
   restore(from: TrashedTask, task: Task): void;
   taskChanges(): TaskChange[];
   countSteps(): number;
-  // Throws if the user would have more than they may.
+  // Throws if the user would exceed a limit.
   checkLimits(): void;
-  // As it is now, to come back to.
+  // Returns a function that rolls back to the current state.
   mark(): () => void;
-  // A task as it will be written; undefined for one that is not there or will not be.
+  // A task as it will be written; undefined if it does not or will not exist.
   peek(taskId: string): Task | undefined;
   result(taskId: string): Task;
 };
@@ -34,7 +34,7 @@ export type Draft = {
 type Entry = {
   readonly before?: Task;
   readonly after?: Task;
-  readonly discarded?: Task; // as it was by then
+  readonly discarded?: Task; // as it was before
   readonly fromTrash?: TrashedTask;
 };
 
@@ -52,7 +52,7 @@ export function createDraft({ store }: { store: Store }, view: View): Draft {
     return taskIds.flatMap(id => entries.get(id)?.after ?? []);
   }
 
-  // An entry is replaced, never changed, so what follows from it stays the same.
+  // Entries are replaced, never changed, so their effects can be cached.
   const known = new WeakMap<Entry, { taskChange?: TaskChange; steps: number }>();
   const effectOf = (entry: Entry) => {
     const found = known.get(entry);
@@ -125,8 +125,8 @@ const trashedOf = (before: Task, nowS: number): TrashedTask => ({
 type Settings = Pick<Tally, 'time_zone' | 'retention_days'>;
 const dayS = 24 * 60 * 60;
 
-// A task with everything that follows from the rest of it. Whoever writes a task writes what comes out of here, so the
-// same task always expires and reminds at the same moment.
+// A task with its derived attributes. Every write goes through here, so the same task always expires and reminds at the
+// same time.
 export function withDerived(task: Task, settings: Settings, nowS: number): Task {
   const stamped: Task = {
     ...task,
@@ -139,7 +139,7 @@ export function withDerived(task: Task, settings: Settings, nowS: number): Task 
   return withoutEmpty(stamped);
 }
 
-// A time to live that is over already is the present: DynamoDB leaves alone what expired years ago.
+// A time to live in the past becomes the present, because DynamoDB ignores items that expired years ago.
 function expiresAt(task: Task, { retention_days }: Settings, nowS: number): number | undefined {
   if (task.completed_at === null || retention_days === undefined) return undefined;
   const atS = task.completed_at + retention_days * dayS;
@@ -148,28 +148,23 @@ function expiresAt(task: Task, { retention_days }: Settings, nowS: number): numb
 
 function remindsAt({ reminder, due_date }: Task, timeZone: string): number | undefined {
   if (!reminder) return undefined;
-  // Rounded up: not before its time, and not into the past, where nothing is reminded of.
+  // Rounded up, so it is neither early nor in the past, where reminders are not sent.
   if ('at' in reminder) return Math.ceil(Date.parse(reminder.at) / 1000);
   if (due_date === undefined)
     throw refuseField(
       'tasks.reminder_refused',
       'body',
       'reminder',
-      'Without a due date there is no day before it.',
+      'A reminder relative to the due date needs a due date.',
     );
   return Math.floor(instantOf(addDays(due_date, -reminder.days_before), reminder.time, timeZone) / 1000);
 }
 
-// A series begins with the due date of the task that got the rule.
+// A series starts with the due date of the task that got the rule.
 function seriesOf(task: Task): Partial<Task> {
   if (task.recurrence === undefined) return {};
   if (task.due_date === undefined)
-    throw refuseField(
-      'tasks.recurrence_refused',
-      'body',
-      'recurrence',
-      'What recurs needs a due date to begin with.',
-    );
+    throw refuseField('tasks.recurrence_refused', 'body', 'recurrence', 'A recurring task needs a due date.');
   const start = task.series_start ?? task.due_date;
   return {
     recurrence: task.series_start === undefined ? checkRule(task.recurrence, start) : task.recurrence,
@@ -178,7 +173,7 @@ function seriesOf(task: Task): Partial<Task> {
   };
 }
 
-// Attributes are there or not; empty ones would be in an index, or refused by it.
+// Empty attributes are left out: an index would list them, or refuse them.
 function withoutEmpty(task: Task): Task {
   const isEmpty = (value: unknown) =>
     value === undefined || value === '' || (Array.isArray(value) && value.length === 0);

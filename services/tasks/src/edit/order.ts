@@ -8,8 +8,8 @@ import { createDraft, type Draft } from './draft.ts';
 import { positionBetween } from './position.ts';
 import { getTask, requireVersion } from './update.ts';
 
-// Where to: right before or after another task, or to an end of the list.
-export type Place = { before: string } | { after: string } | { to: 'top' | 'bottom' };
+// The new position: right before or after another task, or at an end of the list.
+export type MoveTarget = { before: string } | { after: string } | { to: 'top' | 'bottom' };
 
 const refuse = (why: string) => tasksErrors.create('tasks.order_refused', why);
 
@@ -17,7 +17,7 @@ export function moveTask(
   deps: CommitDeps,
   user_id: string,
   taskId: string,
-  place: Place,
+  target: MoveTarget,
   expected?: string,
 ): Promise<Task> {
   return commit(deps, user_id, 'move task', async view => {
@@ -25,37 +25,37 @@ export function moveTask(
     const moved = await draft.read(taskId);
     requireVersion(moved.version, expected);
     if (moved.parent_id === undefined) {
-      const anchorId = anchorOf(place);
+      const anchorId = anchorOf(target);
       if (anchorId === taskId) throw refuse('A task cannot be moved next to itself.');
       const anchor = anchorId === undefined ? undefined : (await draft.find([anchorId]))[0];
       if (anchorId !== undefined && anchor?.position === undefined)
-        throw refuse('There is no such task to move it next to.');
-      const position = await positionAt(deps, draft, taskId, place, anchor?.position);
+        throw refuse('The task to move it next to was not found.');
+      const position = await positionAt(deps, draft, taskId, target, anchor?.position);
       if (position === undefined || position.length > limits.positionChars)
-        throw refuse('There is no room left between these two: move one of them first.');
+        throw refuse('There is no room left between these two tasks. Move one of them first.');
       draft.put({ ...moved, position });
     } else {
       const parent = await draft.read(moved.parent_id);
-      draft.put({ ...parent, subtask_ids: reordered(parent.subtask_ids ?? [], taskId, place) });
+      draft.put({ ...parent, subtask_ids: reordered(parent.subtask_ids ?? [], taskId, target) });
     }
     return { answer: draft.result(taskId), taskChanges: draft.taskChanges() };
   });
 }
 
-const anchorOf = (place: Place): string | undefined =>
-  'before' in place ? place.before : 'after' in place ? place.after : undefined;
+const anchorOf = (target: MoveTarget): string | undefined =>
+  'before' in target ? target.before : 'after' in target ? target.after : undefined;
 
-// Who stands next to it is asked of an index that may be a moment behind, so several are read, and compared as they are
-// now. At worst the task stands a little further from its anchor than wished, on the right side of it.
+// The neighbours are read from an index that may be late, so several are read and compared as they are now. At worst
+// the task ends up a little further from its anchor, but on the right side of it.
 async function positionAt(
   { store }: CommitDeps,
   draft: Draft,
   taskId: string,
-  place: Place,
+  target: MoveTarget,
   anchor: string | undefined,
 ): Promise<string | undefined> {
   const { user_id } = draft.view.tally;
-  const isDown = 'after' in place || ('to' in place && place.to === 'top');
+  const isDown = 'after' in target || ('to' in target && target.to === 'top');
   const range = isDown ? { after: { position: anchor } } : { before: { position: anchor } };
   const options = { ...(anchor !== undefined && range), newestFirst: !isDown, limit: limits.neighbours };
   const { items } = await store.query(tasksByPosition, { user_id }, options);
@@ -72,17 +72,17 @@ async function positionAt(
       );
 }
 
-function reordered(ids: readonly string[], taskId: string, place: Place): string[] {
+function reordered(ids: readonly string[], taskId: string, target: MoveTarget): string[] {
   const others = ids.filter(id => id !== taskId);
-  const anchorId = anchorOf(place);
+  const anchorId = anchorOf(target);
   const anchorAt = anchorId === undefined ? -1 : others.indexOf(anchorId);
   if (anchorId !== undefined && anchorAt === -1)
-    throw refuse('A subtask is moved among the subtasks of its own task.');
-  if ('to' in place) return place.to === 'top' ? [taskId, ...others] : [...others, taskId];
-  return others.toSpliced('before' in place ? anchorAt : anchorAt + 1, 0, taskId);
+    throw refuse('A subtask can only be moved among the subtasks of its own task.');
+  if ('to' in target) return target.to === 'top' ? [taskId, ...others] : [...others, taskId];
+  return others.toSpliced('before' in target ? anchorAt : anchorAt + 1, 0, taskId);
 }
 
-// In the order their user gave them.
+// In the user's order.
 export async function listSubtasks(
   deps: Pick<CommitDeps, 'store'>,
   user_id: string,

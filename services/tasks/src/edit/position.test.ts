@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { firstPosition, positionBetween } from './position.ts';
 
-const places = fc.array(fc.integer({ min: 0, max: 1000 }), { maxLength: 120 });
+const indexes = fc.array(fc.integer({ min: 0, max: 1000 }), { maxLength: 120 });
 const ids = fc.array(fc.stringMatching(/^tsk_0m[0-9a-z]{22}$/), { minLength: 1, maxLength: 10 });
 
 describe('positions', () => {
   it('always sort between their neighbours, wherever tasks are put', () => {
     fc.assert(
-      fc.property(ids, places, (tasks, moves) => {
+      fc.property(ids, indexes, (tasks, moves) => {
         const list = [...new Set(tasks)].map(firstPosition).sort();
         for (const move of moves) {
           const at = move % (list.length + 1);

@@ -1,14 +1,14 @@
-// Where a task stands among the others when its user orders them by hand: a text that sorts. A new task has its own
-// id, so that tasks stand as they were made; one that is moved gets a text between its neighbours'. Nobody else moves.
+// The position of a task in the user's own order: text that sorts. A new task has the position of its id, so tasks are
+// in the order they were created. A moved one gets a text between its neighbours, and no other task changes.
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
 const base = digits.length;
-const headDigits = 9; // an id begins with its millisecond
-const endStep = 1000; // to the top or the bottom is a second further, so that the ends do not get crowded
+const headDigits = 9; // an id starts with its millisecond
+const endStep = 1000; // a move to the top or bottom goes a second further, so that positions there stay short
 
 export const firstPosition = (taskId: string): string => taskId.slice(taskId.indexOf('_') + 1);
 
-// A short text between the two, where undefined stands for the end of the list; undefined if there is none.
+// A short text between the two. Undefined stands for the end of the list, and is returned if there is no room.
 export function positionBetween(low: string | undefined, high: string | undefined): string | undefined {
   if (low === undefined) return high === undefined ? 'i' : beforeAll(high);
   if (high === undefined) return afterAll(low);
@@ -30,7 +30,7 @@ function afterAll(low: string): string {
   return head.length === headDigits ? head : `${low}i`;
 }
 
-// Both texts are read as digits after a point. The result never ends with a zero: nothing would fit below it.
+// Both texts are read as digits after a point. The result never ends in zero, because nothing would fit below it.
 function fraction(low: string, high: string): string | undefined {
   let between = '';
   for (let i = 0; i < high.length; i++) {
@@ -38,7 +38,7 @@ function fraction(low: string, high: string): string | undefined {
     const ceiling = digits.indexOf(high[i]!);
     if (ceiling - floor > 1) return between + digits[floor + Math.floor((ceiling - floor) / 2)];
     between += digits[floor];
-    // Neighbouring digits: stay at the lower one, and go above what follows it.
+    // Adjacent digits: keep the lower one, and go above what follows it.
     if (floor < ceiling) return between + aboveRest(low.slice(i + 1));
   }
   return undefined;

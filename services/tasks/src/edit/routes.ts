@@ -8,8 +8,8 @@ import {
   cleared,
   emptied,
   idempotencyHeaders,
+  moveTarget,
   newTask,
-  place,
   showTask,
   taskParams,
   taskPatch,
@@ -103,7 +103,7 @@ const move = route({
   conditional: 'optional',
   operationId: 'tasks.move',
   summary: 'Move a task before or after another, or to the top or bottom',
-  request: { params: taskParams, body: json(place) },
+  request: { params: taskParams, body: json(moveTarget) },
   responses: { 200: json(wireTask) },
   problems: ['tasks.task_not_found', 'tasks.order_refused'],
 });

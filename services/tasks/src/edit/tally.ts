@@ -3,7 +3,7 @@ import * as limits from '../limits.ts';
 import { openStatuses, type Status, type Task } from '../schema.ts';
 import type { Tally } from '../tables.ts';
 
-// What of a task is counted.
+// The attributes of a task that are counted.
 export type Counted = Pick<Task, 'status' | 'priority' | 'category' | 'labels'>;
 
 export const isOpen = (status: Status): boolean => (openStatuses as readonly Status[]).includes(status);
@@ -27,11 +27,11 @@ export const emptyTally = (user_id: string, epoch: string): Tally => ({
 
 type Counts = Pick<Tally, 'total' | 'by_status' | 'by_priority' | 'by_category' | 'blocked'>;
 
-// The counts after some tasks have become others; refused where they would grow past a limit.
+// The counts after tasks have changed. Throws if they would exceed a limit.
 export function recount(before: Counts, gone: readonly Counted[], come: readonly Counted[]): Counts {
   const byStatus = { ...before.by_status };
   const byPriority = { ...before.by_priority };
-  // A category may have any name, `__proto__` among them, so it is never a property's.
+  // A category can have any name, even `__proto__`, so it is never the name of a property.
   const byCategory = new Map(before.by_category.map(({ category, tasks }) => [category, tasks]));
   let { total, blocked } = before;
   const count = (one: Counted, by: 1 | -1) => {

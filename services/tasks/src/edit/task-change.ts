@@ -6,8 +6,8 @@ import type { Task } from '../schema.ts';
 import { type Expiry, expiry, reminder, type TrashedTask, task, trashed } from '../tables.ts';
 import { isOpen } from './tally.ts';
 
-// What becomes of one task: made, edited, deleted into the trash, or restored from it. Everything that is kept about a
-// task besides itself follows from it here and nowhere else.
+// The change of one task: created, edited, moved to the trash or restored. All items that depend on a task are derived
+// from it here, and only here.
 export type TaskChange = {
   readonly before?: Task;
   readonly after?: Task;
@@ -19,7 +19,7 @@ const keyOf = ({ user_id, task_id }: { user_id: string; task_id: string }) => ({
 
 export const idOf = ({ before, after }: TaskChange): string => (after ?? before)!.task_id;
 
-// What leaves the counts, and what enters them.
+// What is subtracted from the counts, and what is added.
 export const countedIn = (taskChanges: readonly TaskChange[]): [gone: Task[], come: Task[]] => [
   taskChanges.flatMap(taskChange => taskChange.before ?? []),
   taskChanges.flatMap(taskChange => taskChange.after ?? []),
@@ -44,7 +44,7 @@ function taskStepOf(before: Task | undefined, after: Task | undefined): WriteSte
   if (!before) return after && write.put(task, after, { ifAbsent: true });
   if (!after) return write.delete(task, keyOf(before), { ifPresent: true, ifVersion: before.version });
   const change = diff(before, after);
-  // The keys of the indexes follow from what is set: one update, one condition, no key left behind.
+  // The keys of the indexes follow from what is set: one update with one condition.
   return change && write.update(task, keyOf(before), change, { ifVersion: before.version, current: before });
 }
 
@@ -62,7 +62,7 @@ function diff(before: Task, after: Task) {
   return { set: set as Partial<Settable>, remove };
 }
 
-// Only open tasks remind. One that was fired is gone; an edit of something else does not bring it back.
+// Only open tasks have a reminder. One that was sent is gone, and editing something else does not bring it back.
 const remindsAt = (one: Task | undefined): number | undefined =>
   one && isOpen(one.status) ? one.remind_at : undefined;
 

@@ -8,7 +8,7 @@ import { clearedRecords } from './create.ts';
 import { createDraft, type Draft } from './draft.ts';
 import { removeFromParent, requireVersion } from './update.ts';
 
-// Deleting a task takes its subtasks along.
+// Deletes a task with its subtasks.
 export async function discardTask(draft: Draft, taskId: string, expected?: string): Promise<void> {
   const found = await draft.read(taskId);
   requireVersion(found.version, expected);
@@ -48,8 +48,8 @@ export function restoreTask(
   });
 }
 
-// The subtasks that were deleted with it come back with it; a subtask comes back to its parent if that is there and
-// has room.
+// Restores a task with the subtasks that were deleted with it. A subtask returns to its parent, if that exists and has
+// room.
 export async function takeFromTrash(
   { store }: Pick<CommitDeps, 'store'>,
   draft: Draft,
@@ -72,7 +72,7 @@ export async function takeFromTrash(
 
 function untrashed({ deleted_at: _, ...task }: TrashedTask, { view }: Draft): Task {
   const { retention_days } = view.tally;
-  // One that would have expired by now gets its days anew.
+  // A task that would have expired by now gets its full time again.
   return { ...task, ttl: retention_days && view.nowS + retention_days * 24 * 60 * 60 };
 }
 
@@ -87,8 +87,8 @@ async function parentWithRoom(draft: Draft, { task_id, parent_id }: Task): Promi
 
 export const showTrashed = ({ user_id: _user, request_id: _request, ...shown }: TrashedTask) => shown;
 
-// For good. It left the counts and the indexes when it was deleted; what is left of its text is in the answer to its
-// creation.
+// Permanent. The task left the counts and the indexes when it was deleted; its text is also in the response stored for
+// its creation.
 export function purgeTask(
   deps: CommitDeps,
   user_id: string,
@@ -105,14 +105,14 @@ export function purgeTask(
   });
 }
 
-// As much as one call may; true when the trash is empty.
+// A limited number of tasks; true when the trash is empty.
 export async function emptyTrash(
   { store, clock }: Pick<CommitDeps, 'store' | 'clock'>,
   user_id: string,
 ): Promise<boolean> {
   const page = { limit: limits.eraseItems, consistent: true };
   const { items, cursor } = await store.query(trashOfUser, { user_id }, page);
-  // The trash says where the answers are, so it goes last.
+  // The trash refers to the stored responses, so it is deleted last.
   await store.batchWrite(clearedRecords(items, secondsOf(clock)), { pattern: 'clear answers' });
   const steps = items.map(({ task_id }) => write.delete(trashed, { user_id, task_id }));
   await store.batchWrite(steps, { pattern: 'empty the trash' });

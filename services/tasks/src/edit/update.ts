@@ -10,7 +10,7 @@ import { task } from '../tables.ts';
 import { type CommitDeps, commit } from './commit.ts';
 import { createDraft, type Draft } from './draft.ts';
 
-// The document's access pattern "fetch task by task_id".
+// The design's access pattern "fetch task by task_id".
 export async function getTask(
   { store }: { store: Store },
   user_id: string,
@@ -40,7 +40,7 @@ export function requireVersion(version: number, expected: string | undefined): v
   if (expected !== undefined && expected !== String(version)) throw versionMismatch();
 }
 
-// Changes a task in the draft, and whatever has to change with it.
+// Changes a task in the draft, and everything that depends on it.
 export async function editTask(
   draft: Draft,
   ids: Ids,
@@ -63,28 +63,29 @@ function patchedTask(before: Task, patch: TaskPatch): Task {
   const given = Object.entries(patch).filter(([, value]) => value !== undefined);
   const cleared = given.map(([name, value]) => [name, value === null ? undefined : value]);
   const after: Task = { ...before, ...Object.fromEntries(cleared) };
-  // A new rule begins a new series; the same one in other letters does not.
+  // A new rule starts a new series; the same rule in another spelling does not.
   if (spellRule(after.recurrence ?? '') === spellRule(before.recurrence ?? ''))
     after.recurrence = before.recurrence;
   else delete after.series_start;
   return after;
 }
 
-// A task names its subtasks, in order, and they name it. Both ends are written together.
+// A task lists its subtasks, in order, and each names its parent. Both are written together.
 
 const refuse = (why: string) => tasksErrors.create('tasks.parent_refused', why);
 
-// Adds the task at the end of its parent's subtasks.
+// Adds the task to the end of its parent's subtasks.
 export async function addToParent(draft: Draft, child: Task): Promise<void> {
   if (child.parent_id === undefined) return;
   const [parent] = await draft.find([child.parent_id]);
-  if (!parent) throw refuse('There is no such parent.');
+  if (!parent) throw refuse('Parent task not found.');
   if (parent.task_id === child.task_id) throw refuse('A task cannot be its own subtask.');
-  if (parent.parent_id !== undefined) throw refuse('A subtask has no subtasks of its own.');
-  if (child.subtask_ids !== undefined) throw refuse('A task with subtasks cannot become one.');
+  if (parent.parent_id !== undefined) throw refuse('A subtask cannot have subtasks.');
+  if (child.subtask_ids !== undefined) throw refuse('A task with subtasks cannot become a subtask.');
   const siblings = parent.subtask_ids ?? [];
   if (siblings.includes(child.task_id)) return;
-  if (siblings.length >= limits.subtasks) throw refuse(`A task has at most ${limits.subtasks} subtasks.`);
+  if (siblings.length >= limits.subtasks)
+    throw refuse(`A task can have at most ${limits.subtasks} subtasks.`);
   draft.put({ ...parent, subtask_ids: [...siblings, child.task_id] });
 }
 

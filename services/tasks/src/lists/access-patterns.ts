@@ -13,14 +13,14 @@ import {
 } from '../tables.ts';
 import { type Clause, conditionOf, type Filter, matches } from './filter.ts';
 
-// The document's access patterns that list tasks, by its names. Each is one or more queries that are read one after
-// the other; whatever else is asked goes along as a filter.
+// The design's access patterns that list tasks, under its names. Each is one or more queries that are read one after
+// the other; other conditions become a filter.
 
 export type Reading = { store: Store; user_id: string; filter?: Filter; newestFirst?: boolean };
 export type Listed = Summary & Partial<Task>;
 export type PageReader = (page: { limit: number; cursor?: string }) => Promise<ResultPage<Listed>>;
 
-// A page reads on behind a filter until it is full or its budget is spent; its cursor is that of the last item it gave.
+// A page with a filter is read until it is full or its budget is used up. Its cursor is that of the last item returned.
 const optionsOf = ({ user_id, filter = [], newestFirst }: Reading) => ({
   caller: user_id,
   newestFirst,
@@ -28,7 +28,7 @@ const optionsOf = ({ user_id, filter = [], newestFirst }: Reading) => ({
   filter: conditionOf(filter),
 });
 
-// What an index leaves out is optional in its items; what a summary needs is all there.
+// Attributes that an index does not copy are optional in its items; those of a summary are all there.
 const readerOf =
   (read: (page: { limit: number; cursor?: string }) => Promise<ResultPage<Partial<Task>>>): PageReader =>
   page =>
@@ -61,7 +61,7 @@ export const tasksWithDueDate = (reading: Reading): PageReader[] => [byDueDate(r
 export const tasksDueOn = (reading: Reading, date: string): PageReader[] => [
   byDueDate(reading, { from: date, to: date }),
 ];
-// Both days included; no days at all if they are the wrong way round.
+// Both days are included. Nothing if they are in the wrong order.
 export const tasksDueBetween = (reading: Reading, days: Days): PageReader[] =>
   days.from !== undefined && days.to !== undefined && days.from > days.to ? [] : [byDueDate(reading, days)];
 
@@ -86,7 +86,7 @@ const byDueDate = (reading: Reading, { from, to }: Days): PageReader =>
     ),
   );
 
-// The most urgent first: one query for each rank, because the alphabet has another order.
+// The most urgent first: one query for each rank, because that is not the alphabetical order.
 export const tasksRanked = (reading: Reading): PageReader[] =>
   priorities.toReversed().map(priority => byPriority(reading, priority));
 export const tasksWithPriority = (reading: Reading, priority: Priority): PageReader[] => [
@@ -119,14 +119,14 @@ const byCategory = (reading: Reading, category?: string): PageReader =>
 export const openTasks = (reading: Reading): PageReader[] =>
   openStatuses.flatMap(status => tasksWithStatus(reading, status));
 
-// Those that an index has not, because they lack what it sorts by.
+// Tasks that an index lacks, because they have no value for its key.
 export const tasksWithout = (
   reading: Reading,
   attribute: (Clause & { kind: 'present' })['attribute'],
 ): PageReader[] =>
   allTasksOf({ ...reading, filter: [...(reading.filter ?? []), { kind: 'present', attribute, not: true }] });
 
-// In the order their user gave them. The index has keys only, so the tasks are read by them, and filtered here.
+// In the user's own order. The index has keys only, so the tasks are read by key and filtered here.
 export const tasksInOrder = (reading: Reading): PageReader[] => [
   async ({ limit, cursor: start }) => {
     const { store, user_id, filter = [], newestFirst } = reading;
@@ -141,7 +141,7 @@ export const tasksInOrder = (reading: Reading): PageReader[] => [
       const found = (await readTasks(store, user_id, ids)).filter(one => matches(one, filter));
       items.push(...found.slice(0, left));
       if (found.length > left) {
-        // More than was asked for: the list goes on behind the last one that is given.
+        // There are more than needed: the list continues after the last one returned.
         const given = ids.indexOf(items.at(-1)!.task_id) + 1;
         return { items, cursor: (await keys({ limit: given, cursor })).cursor };
       }

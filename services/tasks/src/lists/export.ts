@@ -21,7 +21,7 @@ const columns = [
   'completed_at',
 ] as const satisfies readonly (keyof Task)[];
 
-// All tasks, piece by piece: an export is never held in memory as a whole.
+// All tasks as a stream, so an export is never in memory as a whole.
 export async function* exportTasks(
   store: Store,
   user_id: string,
@@ -39,12 +39,12 @@ export async function* exportTasks(
 
 const cellOf = (value: Task[(typeof columns)[number]]) => (Array.isArray(value) ? value.join('; ') : value);
 
-// RFC 4180, and safe to open in a spreadsheet: a text that would be taken for a formula begins with an apostrophe.
+// RFC 4180, and safe to open in a spreadsheet: text that looks like a formula gets an apostrophe in front.
 export function csvLine(cells: readonly (string | number | null | undefined)[]): string {
   return `${cells.map(cellText).join(',')}\r\n`;
 }
 
-const formula = /^[\s]*[=+\-@|%＝＋－＠]|^[\t\r\n]/; // some spreadsheets read full-width signs like others
+const formula = /^[\s]*[=+\-@|%＝＋－＠]|^[\t\r\n]/; // some spreadsheets accept full-width signs too
 
 function cellText(value: string | number | null | undefined): string {
   if (value === null || value === undefined) return '';

@@ -5,7 +5,7 @@ import * as limits from '../limits.ts';
 import { addDays } from '../schedule/dates.ts';
 import { category, date, openStatuses, priorities, type Summary, statuses, type Task } from '../schema.ts';
 
-// What a filter asks of a task; all clauses have to hold. Dates are resolved, both ends included.
+// A filter as clauses that a task has to match, all of them. Dates are resolved; both ends are included.
 export type Clause = { readonly not: boolean } & (
   | {
       readonly kind: 'oneOf';
@@ -24,12 +24,12 @@ type Term = { not: boolean; field: string; operator: string; values: string[]; a
 // `status:pending due<2026-12-01 category:work,"home & garden" -label:someday is:overdue`
 export function parseFilter(text: string, today: string): Filter {
   if (text.length > limits.filterChars)
-    throw refuse(`A filter has at most ${limits.filterChars} characters`, 0);
+    throw refuse(`A filter can have at most ${limits.filterChars} characters`, 0);
   const terms = readTerms(text);
   if (terms.length > limits.filterTerms)
-    throw refuse(`A filter has at most ${limits.filterTerms} terms`, terms[limits.filterTerms]!.at);
+    throw refuse(`A filter can have at most ${limits.filterTerms} terms`, terms[limits.filterTerms]!.at);
   if (terms.reduce((sum, { values }) => sum + values.length, 0) > limits.filterValues)
-    throw refuse(`A filter names at most ${limits.filterValues} values`, 0);
+    throw refuse(`A filter can have at most ${limits.filterValues} values`, 0);
   return terms.flatMap(term => clausesOf(term, today));
 }
 
@@ -59,7 +59,7 @@ function readTerms(text: string): Term[] {
       if (!value)
         throw refuse(
           text[at] === '"'
-            ? 'A quoted value has no end'
+            ? 'A quoted value has no closing quote'
             : `Expected a value after "${text.slice(start, at)}"`,
           at,
         );
@@ -86,10 +86,10 @@ const presences: Readonly<Record<string, Presence>> = {
 function clausesOf(term: Term, today: string): Clause[] {
   const { field, operator, values, not, at } = term;
   if (!fields.includes(field))
-    throw refuse(`There is no field "${field}": the fields are ${fields.join(', ')}`, at);
+    throw refuse(`Unknown field "${field}"; the fields are ${fields.join(', ')}`, at);
   if (field === 'due') return dueClauses(term, today);
   if (field === 'priority' && operator !== ':') return [rankClause(term)];
-  if (operator !== ':') throw refuse(`"${field}" is compared with a colon`, at);
+  if (operator !== ':') throw refuse(`"${field}" takes a colon`, at);
   switch (field) {
     case 'status':
       return [{ kind: 'oneOf', attribute: 'status', values: known(term, statuses), not }];
@@ -114,7 +114,7 @@ function clausesOf(term: Term, today: string): Clause[] {
 
 function choose(term: Term, value: string, choices: readonly string[]): string {
   if (choices.includes(value)) return value;
-  throw refuse(`"${term.field}" is one of ${choices.join(', ')}, not "${value.slice(0, 30)}"`, term.at);
+  throw refuse(`"${term.field}" must be one of ${choices.join(', ')}, not "${value.slice(0, 30)}"`, term.at);
 }
 
 const known = (term: Term, choices: readonly string[]) =>
@@ -182,16 +182,16 @@ function dayOf(term: Term, text: string, today: string): string {
   const inDays = /^([+-]\d{1,5})d$/.exec(text);
   if (inDays) return addDays(today, Number(inDays[1]));
   if (!date.safeParse(text).success)
-    throw refuse(`"${text.slice(0, 30)}" is no date: write 2026-12-01, today, tomorrow or +7d`, term.at);
+    throw refuse(`"${text.slice(0, 30)}" is not a date; use 2026-12-01, today, tomorrow or +7d`, term.at);
   return text;
 }
 
-// A filter as DynamoDB understands it, and as a test of a task in hand. Both mean the same.
+// The filter as a condition of DynamoDB, and as a function of a task. Both mean the same.
 
 export function conditionOf(filter: Filter): Condition<Task> | undefined {
   const conditions = filter.map(clause => {
     const positive = positiveOf(clause);
-    // What is compared with a missing attribute is false, so its negation is true.
+    // A comparison with a missing attribute is false, so its negation is true.
     return clause.not ? negate(positive) : positive;
   });
   return conditions.length === 0 ? undefined : (and(...conditions) as Condition<Task>);

@@ -63,16 +63,16 @@ export async function listTasks(
   }
 }
 
-// Which day it is depends on where the user is.
+// "Today" depends on the user's time zone.
 async function filterOf(deps: ListDeps, user_id: string, text: string): Promise<Filter> {
   if (text === '') return [];
   const settings = await readTally(deps, user_id, false);
   return parseFilter(text, todayIn(settings?.time_zone ?? 'UTC', deps.clock.now()));
 }
 
-// Where a list goes on, as text. The cursor of a query is sealed already, for its user and for that query alone, so
-// the number of the query stands before it in the open: under another number it does not open. Only the start of a
-// query has nothing of its own, and is sealed here.
+// The position of a list as a cursor. The cursor of a query is already sealed for its user and that query, so the index
+// of the query stands in front of it in plain text: with another index it does not open. Only the start of a query has
+// no cursor of its own, and is sealed here.
 const withinQuery = /^(\d{1,3})\.(.+)$/;
 
 const positionText = ({ cursors }: ListDeps, { index, cursor }: ListPosition, bound: readonly unknown[]) =>
@@ -93,13 +93,13 @@ function positionIn(
 export const sorts = ['created', 'due_date', 'priority', 'category', 'status', 'position'] as const;
 export type Sort = (typeof sorts)[number];
 export type ListRequest = { filter: Filter; sort?: Sort; newestFirst?: boolean };
-// Where a list goes on: in which of its queries, and where there.
+// Where a list continues: the index of its query, and the cursor within.
 export type ListPosition = { index: number; cursor?: string };
 
 type Context = Pick<Reading, 'store' | 'user_id'>;
 
-// Chooses the access pattern that reads the least: the one for the order asked for, or else the one for what the
-// filter asks. What lacks the attribute a list is sorted by comes last.
+// Chooses the access pattern that reads the least: the one for the requested order, or else the one that fits the
+// filter. Tasks without the attribute that a list is sorted by come last.
 export function planList(
   context: Context,
   { filter, sort, newestFirst }: ListRequest,
@@ -146,10 +146,10 @@ export function planList(
   }
 }
 
-// Names stand in the order of their keys, where they are encoded.
+// Names are sorted by their keys, where they are encoded.
 const byKey = (a: string, b: string): number => (encodeURIComponent(a) < encodeURIComponent(b) ? -1 : 1);
 
-// Within one category, status, priority or day, tasks stand in the order they were made.
+// Within one category, status, priority or day, tasks are in the order they were created.
 function sourceOf(filter: Filter, sort: 'created' | undefined): Sort {
   const [days] = daysOf(filter);
   if (sort === 'created') {
@@ -168,7 +168,7 @@ function sourceOf(filter: Filter, sort: 'created' | undefined): Sort {
 type OneOf = Clause & { kind: 'oneOf' };
 type Due = Clause & { kind: 'due' };
 
-// What an attribute may be, by all clauses about it, and which those were.
+// The values that all clauses about an attribute allow, and those clauses.
 function valuesOf(filter: Filter, attribute: OneOf['attribute']): [string[] | undefined, Filter] {
   const own = filter.filter(
     (clause): clause is OneOf => clause.kind === 'oneOf' && clause.attribute === attribute && !clause.not,
@@ -211,7 +211,7 @@ export async function readQueries(
   return { items };
 }
 
-// The whole tasks instead of summaries, as they are now: one that no longer fits is left out.
+// Whole tasks instead of summaries, as they are now. Leaves out those that no longer match.
 export async function completeList(
   { store, user_id }: Context,
   listed: readonly Listed[],

@@ -35,10 +35,10 @@ it('looks for so many words and no more, whatever stands between them', async ()
 
 it('lets others have a turn between two words', async () => {
   const index = indexOf('milk and honey');
-  const turns: string[] = [];
-  setImmediate(() => turns.push('another'));
-  await index.find('milk honey').then(() => turns.push('found'));
-  expect(turns).toEqual(['another', 'found']);
+  const order: string[] = [];
+  setImmediate(() => order.push('another'));
+  await index.find('milk honey').then(() => order.push('found'));
+  expect(order).toEqual(['another', 'found']);
 });
 
 it.each([

@@ -1,15 +1,15 @@
-import { nextTurn } from '@stak/kit';
+import { yieldToEventLoop } from '@stak/kit';
 import MiniSearch from 'minisearch';
 import * as limits from '../limits.ts';
 import type { Task } from '../schema.ts';
 
-// The full-text index of one user's tasks, and how far it is.
+// The full-text index of one user's tasks, and the number of the last change in it.
 export type SearchIndex = {
   readonly epoch: string;
   seq: number;
   put(task: Task): void;
   remove(taskId: string): void;
-  // The best first.
+  // The best matches first.
   find(query: string): Promise<Found[]>;
   chars(): number;
 };
@@ -17,7 +17,7 @@ export type SearchIndex = {
 export type Found = { task_id: string; score: number };
 type Document = { id: string; title: string; description: string; category: string; labels: string };
 
-// Letters without their marks, so that "cafe" finds "Café".
+// Letters without accents, so that "cafe" finds "Café".
 const foldTerm = (term: string): string => term.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
 export function createSearchIndex(epoch: string, seq: number, most = limits.searchUserChars): SearchIndex {
@@ -28,7 +28,7 @@ export function createSearchIndex(epoch: string, seq: number, most = limits.sear
     processTerm: term => foldTerm(term) || null,
     searchOptions: {
       boost: { title: 4, labels: 2, category: 2 },
-      // The word being typed is not finished; a long word may have a letter wrong.
+      // The last word may be unfinished, and a long word may have a wrong letter.
       prefix: true,
       fuzzy: term => errorsIn(term) || false,
       weights: { prefix: 0.6, fuzzy: fuzzyWeight },
@@ -55,11 +55,11 @@ export function createSearchIndex(epoch: string, seq: number, most = limits.sear
       sizes.set(task.task_id, added);
       size += added;
     },
-    // Word by word, because others are served in between: a word that is in every task takes a while.
+    // Word by word, with other work in between, because a word that is in every task takes a while.
     async find(query) {
       let found: Found[] | undefined;
       for (const word of wordsOf(query)) {
-        if (found) await nextTurn();
+        if (found) await yieldToEventLoop();
         const matches = matchesOf(index, word);
         found = found ? inBoth(found, matches) : matches;
         if (found.length === 0) break;
@@ -69,12 +69,12 @@ export function createSearchIndex(epoch: string, seq: number, most = limits.sear
   };
 }
 
-// How many mistakes a word of this length may have.
+// How many typing errors a word of this length may have.
 const errorsIn = (term: string): number => (term.length < 4 ? 0 : term.length < 6 ? 1 : 2);
 const fuzzyWeight = 0.3;
 
-// Two letters in the wrong order are one mistake, which the index takes for two: so it is asked again with each pair
-// the other way round and one mistake less.
+// Two swapped letters are one error to a user, but two to the index. So it is searched again with each pair swapped and
+// one error less.
 function matchesOf(index: MiniSearch<Document>, word: string): Found[] {
   const term = foldTerm(word);
   const errors = errorsIn(term);
@@ -114,7 +114,7 @@ function swapsOf(term: string): string[] {
   return [...swaps];
 }
 
-// As the index takes texts apart. A word that stands twice, or is nothing but accents, is looked for no more than once.
+// Splits a query as the index does. Words that occur twice, or consist of accents only, are searched once at most.
 function wordsOf(query: string): string[] {
   const words = new Map(query.split(/[\n\r\p{Z}\p{P}]+/u).map(word => [foldTerm(word), word]));
   words.delete('');

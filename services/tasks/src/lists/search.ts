@@ -1,4 +1,4 @@
-import { createKeyedLock, nextTurn } from '@stak/kit';
+import { createKeyedLock, yieldToEventLoop } from '@stak/kit';
 import type { CommitDeps } from '../edit/commit.ts';
 import { tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -9,18 +9,19 @@ import { readTasks } from './access-patterns.ts';
 import { createSearchIndex, type Found, type SearchIndex } from './search-index.ts';
 
 export type Search = {
-  // The best first. What was written before the call is found by it.
+  // The best matches first, including everything written before the call.
   find(userId: string, query: string): Promise<Found[]>;
-  // Told by the stream that a user's tasks have changed.
+  // Called by the stream when a user's tasks have changed.
   refresh(userId: string): Promise<void>;
-  // Also what is being read meanwhile.
+  // Includes an index that is being built.
   forget(userId: string): Promise<void>;
   users(): number;
   chars(): number;
 };
 
-// Indexes of the users who searched last. One is built from the table when it is asked for, and follows the user's
-// changes by their numbers: however they come, late or twice or not at all, it ends where the table is.
+// Full-text indexes of the users who searched last. An index is built from the table on the first search, and then
+// follows the user's changes by their numbers. Changes may arrive late, twice or not at all: it always catches up with
+// the table.
 export function createSearch(deps: CommitDeps, mostChars = limits.searchChars): Search {
   const indexes = new Map<string, SearchIndex>(); // the least recently used first
   const lock = createKeyedLock();
@@ -65,13 +66,13 @@ async function build({ store }: CommitDeps, user_id: string, tally: Tally): Prom
   let added = 0;
   for await (const one of store.all(allTasks, { user_id }, { consistent: true })) {
     index.put(one as Task);
-    // Others are served meanwhile.
-    if (++added % limits.searchChunk === 0) await nextTurn();
+    // Lets other work run.
+    if (++added % limits.searchChunk === 0) await yieldToEventLoop();
   }
   return index;
 }
 
-// Undefined if there are changes it can no longer learn of.
+// Undefined if changes that it needs have expired.
 async function catchUp(
   { store }: CommitDeps,
   user_id: string,
@@ -94,7 +95,7 @@ async function catchUp(
   }
 }
 
-// The document's access pattern "search tasks by title/description".
+// The design's access pattern "search tasks by title/description".
 export async function searchTasks(
   { store, search }: Pick<CommitDeps, 'store'> & { search: Search },
   user_id: string,

@@ -7,7 +7,7 @@ import type { Tally } from '../tables.ts';
 import { openTasks, overdueTasks } from './access-patterns.ts';
 import { type ListPosition, readQueries } from './list.ts';
 
-// The document's access patterns "count by status" and "count by priority": one item, written with every change.
+// The design's access patterns "count by status" and "count by priority": one item, written with every change.
 
 export const countByStatus = async (deps: CommitDeps, user_id: string): Promise<Record<Status, number>> =>
   (await currentTally(deps, user_id)).by_status;
@@ -33,8 +33,8 @@ export async function readCounts(deps: CommitDeps, user_id: string) {
   };
 }
 
-// Which tasks are overdue changes at midnight without a write, so they are counted when they are asked for: among the
-// open ones, or among those that were due, where there are fewer to look at. Old users have many that are done.
+// Tasks become overdue at midnight without a write, so they are counted on request: among the open tasks or among those
+// that were due, whichever are fewer. Long-time users have many completed tasks.
 async function countOverdue(
   deps: CommitDeps,
   { user_id, time_zone, total, by_status }: Tally,
@@ -59,7 +59,7 @@ async function countOverdue(
 
 export type TaskStatistics = { done: number; left: number; blocked: number; overdue: number };
 
-// For whoever sums up how a user is doing.
+// For summaries in other services.
 export async function taskStatistics(deps: CommitDeps, user_id: string): Promise<TaskStatistics> {
   const { by_status, blocked, overdue } = await readCounts(deps, user_id);
   return { done: by_status.completed, left: by_status.pending + by_status.in_progress, blocked, overdue };

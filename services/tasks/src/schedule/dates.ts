@@ -22,8 +22,8 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-// The zone's name, in the database's own letters; undefined for one it does not know. Another name of the same zone
-// stays: whoever lives in Asia/Kolkata does not call it Asia/Calcutta.
+// The name of a time zone in its usual spelling; undefined if it is unknown. Another name of the same zone is kept:
+// users in Asia/Kolkata do not call it Asia/Calcutta.
 export function zoneNamed(name: string): string | undefined {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name)) return undefined;
   try {
@@ -34,7 +34,7 @@ export function zoneNamed(name: string): string | undefined {
   }
 }
 
-// What clocks on the wall show, as if it were UTC.
+// The local time, as if it were UTC.
 function wallMs(instantMs: number, timeZone: string): number {
   const parts: Record<string, number> = {};
   for (const { type, value } of formatOf(timeZone).formatToParts(instantMs)) parts[type] = Number(value);
@@ -46,13 +46,13 @@ export const dateOf = (utcMs: number): string => new Date(utcMs).toISOString().s
 
 export const todayIn = (timeZone: string, nowMs: number): string => dateOf(wallMs(nowMs, timeZone));
 
-// Midnight UTC of a date: dates are counted and compared there, where no day is longer than another.
+// Midnight UTC of a date. Dates are counted and compared in UTC, where all days have the same length.
 export const utcOf = (date: string): number => Date.parse(`${date}T00:00:00Z`);
 
 export const addDays = (date: string, days: number): string => dateOf(utcOf(date) + days * dayMs);
 
-// The moment a clock shows the time. Where it is shown twice the first is taken; where it is skipped, the moment
-// after the gap that is as far from its start.
+// The instant of a local time. A time that occurs twice means the first; one that is skipped is moved by the length of
+// the gap.
 export function instantOf(date: string, time: string, timeZone: string): number {
   const wanted = Date.parse(`${date}T${time}:00Z`);
   const offsetAt = (instantMs: number) => wallMs(instantMs, timeZone) - instantMs;

@@ -1,4 +1,4 @@
-import { type Ids, nextTurn } from '@stak/kit';
+import { type Ids, yieldToEventLoop } from '@stak/kit';
 import type { Draft } from '../edit/draft.ts';
 import { firstPosition } from '../edit/position.ts';
 import * as limits from '../limits.ts';
@@ -6,17 +6,17 @@ import type { Task } from '../schema.ts';
 import { addDays, todayIn, utcOf } from './dates.ts';
 import { occurrenceAfter } from './occurrences.ts';
 
-// Completing an occurrence makes the next one, in the same transaction: the next that is due after this one and after
-// today, in the user's time zone. The rule goes with it, so a task that is opened and completed again does not repeat
-// itself twice; so does its place among the others.
+// Completing an occurrence creates the next one in the same transaction: the first that is due after this one and after
+// today, in the user's time zone. The rule and the position move to the new task, so completing the old one again does
+// not repeat it twice.
 export async function repeatTask(draft: Draft, ids: Ids, taskId: string): Promise<void> {
   const done = draft.result(taskId);
   const { recurrence, series_start, due_date } = done;
   if (recurrence === undefined || series_start === undefined || due_date === undefined) return;
   const { tally, nowS } = draft.view;
   const today = todayIn(tally.time_zone, nowS * 1000);
-  // A few milliseconds at the worst, and a hundred tasks may be completed at once.
-  if (recurrence.includes('COUNT=')) await nextTurn();
+  // This can take a few milliseconds, and a hundred tasks may be completed at once.
+  if (recurrence.includes('COUNT=')) await yieldToEventLoop();
   const nextDate = occurrenceAfter(recurrence, series_start, due_date > today ? due_date : today);
   if (nextDate === undefined) return draft.put({ ...done, recurrence: undefined });
 
@@ -44,7 +44,7 @@ export async function repeatTask(draft: Draft, ids: Ids, taskId: string): Promis
 const dayMs = 24 * 60 * 60 * 1000;
 const earlier = (one: string, other: string): string => (one < other ? one : other);
 
-// What a user wrote, without what has happened to it. A reminder at a certain moment was for this time only.
+// The task as its user wrote it, without its history. A reminder at a fixed time was for this occurrence only.
 function freshCopy(task: Task, task_id: string, nowS: number): Task {
   const { request_id: _, ...copy } = task;
   return {

@@ -1,12 +1,12 @@
 import * as limits from '../limits.ts';
 import { dateOf, utcOf } from './dates.ts';
 
-// The dates of a rule of RFC 5545. Nothing is walked from the start of a series, which may be thousands of years ago:
-// the period that holds a date is computed, and dates are looked for there and in the few periods after it. Days are
-// numbers, counted from 1970; which date is today for the user is asked elsewhere.
+// The dates of a recurrence rule (RFC 5545). A series may have started thousands of years ago, so it is not walked from
+// its start: the period of a date is computed, and dates are searched there and in the few periods after it. Days are
+// numbers since 1970. The caller decides which day is today.
 
 type Frequency = 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY';
-type NumberedDay = { weekday: number; nth: number }; // the -1st Friday; 0 for every one
+type NumberedDay = { weekday: number; nth: number }; // -1 is the last one; 0 is every one
 type Rule = {
   frequency: Frequency;
   interval: number;
@@ -42,12 +42,12 @@ function firstFrom(rule: Rule, first: number, from: number, last: number): numbe
   return undefined;
 }
 
-// Counting needs every date before, so a series that is counted has an end of its own as well.
+// Counting takes all dates before, so a series with COUNT also ends after a number of years.
 function isCountedOut(rule: Rule, first: number, found: number): boolean {
   const periods = periodsOf(rule, first);
   const countIn = (at: number) => periods.list(at).filter(day => day >= first && day < found).length;
   const end = periods.indexOf(found);
-  // Days and weeks hold as many dates as the others of their kind, unless some months have none.
+  // All periods of days and weeks have the same number of dates, unless some months are excluded.
   if (
     (rule.frequency === 'DAILY' && !hasLists(rule)) ||
     (rule.frequency === 'WEEKLY' && rule.months.size === 0)
@@ -94,7 +94,7 @@ function periodsOf(rule: Rule, first: number): Periods {
       list: at => choose(rule, listMonth(...monthAt(at))),
     };
   }
-  // Every day that is this or that is found year by year, too: such a rule has no interval.
+  // A daily rule with lists has no interval, so it can be searched year by year too.
   return {
     indexOf: day => index(civilOf(day).year - year),
     startOf: at => dayOfCivil(year + at * interval, 1),
@@ -108,8 +108,8 @@ function periodsOf(rule: Rule, first: number): Periods {
   };
 }
 
-// Months of the same name and length that begin on the same day of the week have the same dates, unless the rule counts
-// days or weeks of the year.
+// Months with the same name, length and first weekday have the same dates, unless the rule counts days or weeks of the
+// year.
 function monthLister(rule: Rule): (year: number, month: number) => number[] {
   const known = new Map<number, number[]>();
   const countsInYear = rule.yearDays.size + rule.weeks.size > 0 || rule.frequency === 'YEARLY';
@@ -151,7 +151,7 @@ function isMember(rule: Rule, day: Civil): boolean {
   return weeks.size === 0 || isInWeeks(rule, day);
 }
 
-// The nth of its kind in the month, or in the year where no month is said.
+// The nth weekday of the month, or of the year if the rule names no month.
 function isNumbered({ frequency, months }: Rule, day: Civil, { weekday, nth }: NumberedDay): boolean {
   if (day.weekday !== weekday) return false;
   if (nth === 0) return true;
@@ -160,7 +160,7 @@ function isNumbered({ frequency, months }: Rule, day: Civil, { weekday, nth }: N
   return nth === (nth > 0 ? Math.ceil(at / 7) : -Math.ceil((length - at + 1) / 7));
 }
 
-// A week belongs to the year that has most of its days, so its fourth day says which.
+// A week belongs to the year with most of its days, which its fourth day tells.
 function isInWeeks({ weeks, weekStart }: Rule, day: Civil): boolean {
   let fourth = day.yearDay - sinceWeekStart(day.weekday, weekStart) + 3;
   let length = day.yearLength;
@@ -177,7 +177,7 @@ function isInWeeks({ weeks, weekStart }: Rule, day: Civil): boolean {
 
 const sinceWeekStart = (weekday: number, weekStart: number): number => (weekday - weekStart + 7) % 7;
 
-// What a rule leaves open is as on its first date.
+// Parts that a rule leaves out are taken from its first date.
 function completeRule(rule: Rule, first: number): Rule {
   const { frequency, yearDays, monthDays, weeks, days } = rule;
   if (yearDays.size + monthDays.size + weeks.size + days.length > 0) return rule;

@@ -111,9 +111,9 @@ describe('recurrence', () => {
   });
 
   it('gives the date that walking the series gives', () => {
-    const place = fc.record({ rule: anyRule, day: fc.nat(900), later: fc.integer({ min: -3, max: 1500 }) });
+    const sample = fc.record({ rule: anyRule, day: fc.nat(900), later: fc.integer({ min: -3, max: 1500 }) });
     fc.assert(
-      fc.property(place, ({ rule, day, later }) => {
+      fc.property(sample, ({ rule, day, later }) => {
         const start = addDays('2026-01-01', day);
         const date = addDays(start, later);
         expect(occurrenceAfter(rule, start, date)).toBe(walkedAfter(rule, start, date));
@@ -182,7 +182,7 @@ describe('recurrence', () => {
   });
 
   it('says what is wrong in words of its own', () => {
-    expect(() => checkRule('FREQ=WEEKLY;BYDAY=XX', '2026-01-01')).toThrow(/^BYDAY is a list of days/);
+    expect(() => checkRule('FREQ=WEEKLY;BYDAY=XX', '2026-01-01')).toThrow(/^BYDAY must be a list of days/);
   });
 
   it('refuses a rule without any date, soon', () => {

@@ -15,14 +15,14 @@ import { showTask, type Task, type WireTask } from '../schema.ts';
 import { type Reminder, reminder, remindersDue, task } from '../tables.ts';
 import { type Owner, ownerOf } from '../users/owner.ts';
 
-// A reminder may be fired more than once, when a worker dies or is late; its key is the same each time, and whoever
-// receives it takes it once.
+// Called at least once for each reminder: again when a worker dies or is late. The key is always the same, so the
+// receiver can ignore repetitions.
 export type Remind = (reminder: {
   key: string;
   user: Owner;
   user_id: string;
   task: WireTask;
-  at: number; // the moment it was to be fired, in milliseconds
+  at: number; // when it was due, in milliseconds
   signal: AbortSignal;
 }) => Promise<void>;
 
@@ -57,8 +57,8 @@ export const createReminderWorker = (deps: ReminderDeps) => ({
 
 const shards = Array.from({ length: limits.reminderShards }, (_, shard) => shard);
 
-// Makes due now what a dead process had claimed, instead of when its lease ends. The index does not say who has what,
-// so all that becomes due within a lease is looked at.
+// Makes the reminders of a dead process due at once, instead of when their leases end. The index does not tell who
+// leases what, so all reminders due within a lease are read.
 async function releaseGone({ store, clock, owners }: ReminderDeps): Promise<void> {
   const nowMs = clock.now();
   const range = { after: { next_at: nowMs }, to: { next_at: nowMs + limits.reminderLeaseMs } };
@@ -74,7 +74,7 @@ async function releaseGone({ store, clock, owners }: ReminderDeps): Promise<void
     }
 }
 
-// Fires what is due, and tells when the next one will be.
+// Sends the due reminders, and returns when the next one is due.
 export async function fireDue(deps: ReminderDeps, signal: AbortSignal): Promise<number> {
   return Math.min(...(await Promise.all(shards.map(shard => fireShard(deps, shard, signal)))));
 }
@@ -85,7 +85,7 @@ async function fireShard(deps: ReminderDeps, shard: number, signal: AbortSignal)
     const nowMs = deps.clock.now();
     const due = items.filter(one => (one.next_at ?? 0) <= nowMs) as Claimed[];
     const claimed = await Promise.all(due.map(one => handleOne(deps, one, signal)));
-    // An index that is behind shows what somebody else has claimed: that goes away by itself, later.
+    // A late index shows reminders that another worker leases; they disappear from it soon.
     if (!claimed.includes(true)) {
       const upcoming = items.find(one => (one.next_at ?? 0) > nowMs)?.next_at;
       return upcoming ?? (due.length > 0 ? nowMs + limits.reminderPollMs : Number.POSITIVE_INFINITY);
@@ -94,7 +94,7 @@ async function fireShard(deps: ReminderDeps, shard: number, signal: AbortSignal)
   return Number.POSITIVE_INFINITY;
 }
 
-// True if it was ours to handle.
+// True if this worker got the lease.
 async function handleOne(deps: ReminderDeps, seen: Claimed, signal: AbortSignal): Promise<boolean> {
   const mine = await claim(deps, seen);
   if (!mine) return false;
@@ -118,7 +118,7 @@ async function handleOne(deps: ReminderDeps, seen: Claimed, signal: AbortSignal)
 const isStillDue = ({ status, remind_at }: Task, dueMs: number): boolean =>
   isOpen(status) && remind_at !== undefined && remind_at * 1000 === dueMs;
 
-// Until the lease ends nobody else sees it as due. A worker that dies leaves it to the next one.
+// Until the lease ends, the reminder is not due for others. If this worker dies, another one takes it then.
 async function claim({ store, clock, owners }: ReminderDeps, seen: Claimed): Promise<Reminder | undefined> {
   const leaseMs = clock.now() + limits.reminderLeaseMs;
   return ignoreLostLease(
@@ -131,7 +131,7 @@ async function claim({ store, clock, owners }: ReminderDeps, seen: Claimed): Pro
   );
 }
 
-// Somebody else has it by now, or its user has changed it: what this worker knows is outdated.
+// Fails if another worker leases it by now, or if its user has changed it.
 const fencedBy = ({ fence, due_at }: Reminder) => ({ fence, due_at });
 
 async function ignoreLostLease<T>(writing: Promise<T>): Promise<T | undefined> {
@@ -152,7 +152,7 @@ async function fire(
   const over = new AbortController();
   const signal = AbortSignal.any([stopping, over.signal]);
   const late = clock.sleep(limits.reminderPortMs, signal).then(() => {
-    throw new Error('the reminder was not taken in time');
+    throw new Error('the reminder was not delivered in time');
   });
   const user = ownerOf(user_id);
   const sent = { key: `${task_id}:${due_at}`, user, user_id, task: showTask(found), at: due_at, signal };
@@ -167,15 +167,15 @@ async function fire(
   }
 }
 
-// Tried again later; after the last attempt it leaves the index, and stays to be looked at.
+// Tries again later. After the last attempt the reminder leaves the index, and stays in the table for inspection.
 async function giveBack(deps: ReminderDeps, mine: Reminder, failure: unknown): Promise<void> {
   const { store, clock, random, log } = deps;
-  // A store that throttles or is away is no fault of the reminder.
+  // A store that throttles or is unavailable does not count as an attempt.
   const attempts = mine.attempts + (isUnavailable(failure) ? 0 : 1);
   const delays = { firstMs: limits.reminderRetryFirstMs, mostMs: limits.reminderRetryMostMs };
   const delayMs = backoffMs(attempts, delays, random, 'half');
   const isLast = attempts >= limits.reminderAttempts;
-  log.warn({ err: failure, task_id: mine.task_id, attempts, isLast }, 'a reminder could not be fired');
+  log.warn({ err: failure, task_id: mine.task_id, attempts, isLast }, 'could not send a reminder');
   const message = failure instanceof Error ? failure.message : String(failure);
   const noted = { attempts, failure: cutText(message, limits.failureChars) };
   const change = isLast

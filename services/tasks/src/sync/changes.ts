@@ -8,8 +8,8 @@ import { readTasks } from '../lists/access-patterns.ts';
 import { showTask, type Task, type WireTask } from '../schema.ts';
 import { allTasks, changesOfUser, type Tally } from '../tables.ts';
 
-// Incremental sync. Every write of a user has a number, and an entry that names its tasks; both are written with it, so
-// whoever has read up to a number has missed nothing before it. A token is that number, and the history it belongs to.
+// Incremental sync. Every write of a user has a number, and an entry that names its tasks. Both are written with it, so
+// a client that has read up to a number has missed nothing. A token is that number and the history it belongs to.
 
 export type ChangesPage = {
   changed: WireTask[];
@@ -17,7 +17,7 @@ export type ChangesPage = {
   token: string;
   has_more: boolean;
 };
-// While everything is read for the first time, a token also says where that goes on.
+// While a client reads all tasks for the first time, the token also holds the position in that list.
 type Token = { epoch: string; seq: number; cursor?: string };
 
 export const tokenShape = /^([0-9a-z]{1,40})\.(\d{1,12})(?:\.([A-Za-z0-9_-]{1,4000}))?$/;
@@ -31,18 +31,15 @@ export function parseToken(text: string): Token | undefined {
 }
 
 export const tokenExpired = () =>
-  tasksErrors.create(
-    'tasks.token_expired',
-    'This token is too old, or of another history. Ask without a token and read everything again.',
-  );
+  tasksErrors.create('tasks.token_expired', 'This token has expired. Start again without a token.');
 
 const noEpoch = 'none'; // of a user who has never written anything
 
-// A token from before the first write belongs to the history that began with it.
+// A token from before the first write belongs to the history that this write started.
 export const inHistory = <T extends Pick<Token, 'epoch'>>(token: T, { epoch }: Tally): T =>
   token.epoch === noEpoch ? { ...token, epoch } : token;
 
-// The tally as it is now: what has expired is counted off, and is a change like any other.
+// The current tally. Expired tasks are subtracted first, which is a change like any other.
 export async function currentTally(deps: CommitDeps, user_id: string): Promise<Tally> {
   const known = await readTally(deps, user_id);
   if (!known) return emptyTally(user_id, noEpoch);
@@ -80,7 +77,7 @@ export async function readChanges(
   };
 }
 
-// Numbers without gaps: where one is missing, it has expired. Nothing is guessed.
+// The numbers have no gaps: if one is missing, it has expired, and the token with it.
 export async function readEntries(store: Store, user_id: string, after: number, upTo: number) {
   if (after >= upTo) return [];
   const { items } = await store.query(
@@ -96,7 +93,7 @@ export async function readEntries(store: Store, user_id: string, after: number, 
   return items;
 }
 
-// As they are now, which may be newer than the change: then there is another change to come.
+// The tasks as they are now. They may be newer than the change; then another change follows.
 export async function describeTasks(store: Store, user_id: string, ids: readonly string[]) {
   const found = await readTasks(store, user_id, ids, true);
   const alive = new Set(found.map(one => one.task_id));
@@ -106,8 +103,8 @@ export async function describeTasks(store: Store, user_id: string, ids: readonly
   };
 }
 
-// From the table itself, read strongly: what was written before the token's number is in it, and what is written
-// meanwhile comes with the changes after that number.
+// From the table itself, read consistently: everything written before the token's number is in it, and later writes are
+// in the changes after that number.
 async function readEverything(
   store: Store,
   token: Token,
@@ -129,7 +126,9 @@ async function readEverything(
 const invalidToken = (cause?: unknown) =>
   httpErrors.create(
     'http.request_invalid',
-    'The token is not one of yours.',
-    { errors: [{ in: 'query', pointer: '#/since', code: 'invalid_format', detail: 'Ask without a token' }] },
+    'The token is not valid.',
+    {
+      errors: [{ in: 'query', pointer: '#/since', code: 'invalid_format', detail: 'Start without a token' }],
+    },
     cause,
   );

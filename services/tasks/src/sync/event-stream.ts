@@ -7,8 +7,8 @@ import { currentTally, describeTasks, inHistory, parseToken, readEntries, tokenT
 
 export type EventDeps = CommitDeps & { hub: Hub };
 
-// How far a client is: it has every write up to a number, and so many tasks of the next one. Every task is an event of
-// its own, and the id of the event is the place behind it.
+// How far a client has read: all writes up to a number, and some tasks of the next one. Each task is an event, whose id
+// is the position after it.
 type Position = { epoch: string; seq: number; index: number };
 
 const idOf = ({ epoch, seq, index }: Position): string => `${tokenText({ epoch, seq })}-${index}`;
@@ -47,8 +47,8 @@ async function currentPosition(deps: EventDeps, user_id: string): Promise<Positi
   return { epoch, seq, index: 0 };
 }
 
-// What is read after this and what is told from here on is everything: nothing falls in between. And whoever is cut
-// off before the first change knows where to go on.
+// Everything that the client reads now, or gets from here on, is complete. A client that is cut off before the first
+// change knows where to continue.
 async function sendOpen(deps: EventDeps, user_id: string, sink: EventSink): Promise<Position> {
   const position = await currentPosition(deps, user_id);
   sink.send({ id: idOf(position), event: 'open', data: {} });
@@ -61,7 +61,7 @@ async function sendResync(deps: EventDeps, user_id: string, sink: EventSink): Pr
   return position;
 }
 
-// Undefined if the place is no longer in the history.
+// Undefined if the position is no longer in the history.
 async function sendSince(
   deps: EventDeps,
   user_id: string,

@@ -13,16 +13,17 @@ import { currentTally } from '../sync/changes.ts';
 import { feed, user } from '../tables.ts';
 import { type DescribeOwner, newUser, readUser, settleEmail } from './profile.ts';
 
-// A calendar with a secret address, which is all that calendar programs know how to send. Only its hash is kept.
+// A calendar with a secret address, because calendar programs cannot send a token. Only the hash of the secret is
+// stored.
 
 type FeedDeps = CommitDeps & { describeOwner?: DescribeOwner };
 
 const secretBytes = 24;
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
-export const feedNotFound = () => tasksErrors.create('tasks.feed_not_found', 'There is no such calendar.');
+export const feedNotFound = () => tasksErrors.create('tasks.feed_not_found', 'Calendar not found.');
 
-// A new address; the one before, if any, is worth nothing from then on. The version is the user's.
+// Replaces the address; the previous one stops working. Returns the version of the user.
 export async function replaceFeed(
   deps: FeedDeps,
   user_id: string,
@@ -67,7 +68,7 @@ export async function findFeed(store: Store, secret: string): Promise<string> {
   return found.user_id;
 }
 
-// Names the state of everything the calendar shows.
+// Identifies the state of everything the calendar shows.
 export async function feedVersion(deps: CommitDeps, user_id: string): Promise<string> {
   const { epoch, seq } = await currentTally(deps, user_id);
   return `${epoch}${seq}`;
@@ -82,7 +83,7 @@ export async function readFeed(deps: CommitDeps, user_id: string): Promise<strin
   return calendarText(await completeList(reading, items, filter));
 }
 
-// Tasks as all-day events: hardly any calendar shows the to-dos of a feed it subscribes to.
+// Shows tasks as all-day events, because hardly any calendar shows the to-dos of a feed.
 export function calendarText(tasks: readonly Task[]): string {
   const calendar = ical({ name: 'Tasks', prodId: { company: 'Stak', product: 'Tasks' } });
   for (const task of tasks) {
@@ -94,7 +95,7 @@ export function calendarText(tasks: readonly Task[]): string {
       summary: task.status === 'completed' ? `✓ ${task.title}` : task.title,
       description: task.description ?? null,
       categories: [task.category ?? [], task.labels ?? []].flat().map(name => ({ name })),
-      transparency: ICalEventTransparency.TRANSPARENT, // a task does not make its user busy all day
+      transparency: ICalEventTransparency.TRANSPARENT, // a task does not block the whole day
       sequence: task.version,
       created: new Date(task.created_at * 1000),
       lastModified: new Date(task.updated_at * 1000),
@@ -105,8 +106,8 @@ export function calendarText(tasks: readonly Task[]): string {
   return calendar.toString();
 }
 
-// A COUNT counts from the first of the series. A calendar would count from the task it sees, and show too many: it sees
-// a later one alone.
+// COUNT counts from the start of a series. A calendar that sees only a later task would count from there and show too
+// many, so that task is shown without its rule.
 function repetitionOf({ recurrence, due_date, series_start }: Task): string | null {
   if (recurrence === undefined) return null;
   const isMiscounted = due_date !== series_start && recurrence.includes('COUNT=');

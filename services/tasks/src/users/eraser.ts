@@ -25,8 +25,8 @@ import { emailLockOf, readUser } from './profile.ts';
 
 export type Progress = 'done' | 'more';
 
-// Everything a user left here, a bounded amount at a time. Called again until it is done, after whatever happened in
-// between: what is gone is not found again.
+// Erases everything of a user, a limited amount with each call. It is called until it is done, and may be interrupted
+// anywhere.
 export function createEraser({ store, search }: { store: Store; search: Search }) {
   const eraseOwner = async (owner: Owner): Promise<Progress> => {
     const user_id = userIdOf(owner);
@@ -40,7 +40,7 @@ export function createEraser({ store, search }: { store: Store; search: Search }
     name: 'tasks',
     eraseAccount: (accountId: string) => eraseOwner({ kind: 'account', accountId }),
     eraseUser: (tenantId: string, userId: string) => eraseOwner({ kind: 'endUser', tenantId, userId }),
-    // Users of a tenant are found by its own list of them, one after the other.
+    // The table lists the users of each tenant; they are erased one after the other.
     async eraseTenant(tenantId: string): Promise<Progress> {
       const { items } = await store.query(membersOfTenant, { tenant_id: tenantId }, { limit: 1 });
       const [first] = items;
@@ -61,7 +61,7 @@ type Source = (store: Store, key: Erasable, page: Page) => Promise<WriteStep[]>;
 const remove = (entity: AnyEntity, items: readonly object[]): WriteStep[] =>
   items.map(item => write.delete(entity, item as never));
 
-// The answer that was kept for a task's creation holds its text, too.
+// The response stored for a task's creation holds its text, too.
 const withRecords = (items: readonly { request_id?: string }[]): WriteStep[] =>
   remove(
     idempotency,

@@ -6,13 +6,13 @@ import { email, name, type Profile, type ProfilePatch } from '../schema.ts';
 import { emailLock, type StoredUser, user } from '../tables.ts';
 import { type Owner, ownerOf, tenantOf } from './owner.ts';
 
-// What is known of an account or of a tenant's user.
+// What is known about an account or a user of a tenant.
 export type Person = { email?: string; name?: string; createdAt: string };
 export type DescribeOwner = (owner: Owner) => Promise<Person | undefined>;
 type UserDeps = Pick<CommitDeps, 'store' | 'clock'> & { describeOwner?: DescribeOwner };
 
-// The document's access pattern "fetch user by user_id". Who has never written anything has a profile all the same,
-// as old as their account: reading stores nothing.
+// The design's access pattern "fetch user by user_id". A user who has not written anything has a profile too, as old as
+// their account. Reading stores nothing.
 export const getUser = async (users: UserDeps, user_id: string): Promise<StoredUser> =>
   (await readUser(users.store, user_id)) ?? newUser(users, user_id);
 
@@ -30,7 +30,7 @@ export async function newUser({ clock, describeOwner }: UserDeps, user_id: strin
   return present({ ...unset, ...known }) as StoredUser;
 }
 
-// Stores who somebody is, with their first write. False if another write was faster, or has just taken their address.
+// Stores the profile with the user's first write. False after a conflict, also about the e-mail address.
 export async function ensureUser(users: UserDeps, user_id: string): Promise<boolean> {
   const { store } = users;
   if (await readUser(store, user_id, true)) return true;
@@ -51,7 +51,8 @@ export async function ensureUser(users: UserDeps, user_id: string): Promise<bool
 
 export const showUser = ({ user_id: _user, feed_hash: _feed, ...profile }: StoredUser): Profile => profile;
 
-// Addresses are unique among accounts, and among the users of each tenant: nobody learns of anybody else's.
+// E-mail addresses are unique among accounts, and among the users of each tenant, so nobody learns about users
+// elsewhere.
 const realmOf = (user_id: string): string => {
   const tenant = tenantOf(user_id);
   return tenant === undefined ? 'accounts' : `tenant:${encodeURIComponent(tenant)}`;
@@ -87,7 +88,7 @@ const present = <T extends object>(item: T) =>
     [A in keyof T]: NonNullable<T[A]>;
   };
 
-// An address that was asked for and is taken is refused. One that is only known from the account is left out.
+// An address that the user asked for is refused if it is taken. One that comes from the account is left out.
 export async function settleEmail(
   store: Store,
   held: string | undefined,
@@ -101,8 +102,7 @@ export async function settleEmail(
   if (wanted === undefined) return { after, steps };
   if (!(await readLock(store, user_id, wanted)))
     return { after, steps: [...steps, claimStep(user_id, wanted)] };
-  if (patch.email != null)
-    throw tasksErrors.create('tasks.email_taken', 'Somebody else has this e-mail address.');
+  if (patch.email != null) throw tasksErrors.create('tasks.email_taken', 'This e-mail address is taken.');
   return { after: present({ ...after, email: undefined }) as unknown as StoredUser, steps };
 }
 

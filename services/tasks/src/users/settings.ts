@@ -3,7 +3,7 @@ import { createDraft } from '../edit/draft.ts';
 import * as limits from '../limits.ts';
 import { allTasks, type StoredUser } from '../tables.ts';
 
-// Another time zone moves reminders, another retention the end of completed tasks. The tasks follow from the stream:
+// A new time zone moves reminders, and a new retention the expiry of completed tasks. The tasks follow from the stream;
 // a change that is delivered twice finds nothing left to do.
 export async function followSettings(
   deps: CommitDeps,
@@ -16,7 +16,7 @@ export async function followSettings(
   const { user_id } = after;
   let ids: string[] = [];
   const flush = async () => {
-    if (ids.length > 0) await restamp(deps, user_id, ids);
+    if (ids.length > 0) await applySettings(deps, user_id, ids);
     ids = [];
   };
   for await (const { task_id, completed_at, reminder } of deps.store.all(
@@ -26,12 +26,12 @@ export async function followSettings(
   )) {
     if (completed_at === null && reminder === undefined) continue;
     ids.push(task_id);
-    if (ids.length === limits.restampTasks) await flush();
+    if (ids.length === limits.settingsTasks) await flush();
   }
   await flush();
 }
 
-function restamp(deps: CommitDeps, user_id: string, ids: readonly string[]): Promise<void> {
+function applySettings(deps: CommitDeps, user_id: string, ids: readonly string[]): Promise<void> {
   return commit(deps, user_id, 'follow settings', async view => {
     const draft = createDraft(deps, view);
     for (const task of await draft.find(ids)) draft.put({ ...task, ttl: undefined });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mapInTurns, nextTurn } from './turn.ts';
+import { mapInBatches, yieldToEventLoop } from './yield.ts';
 
 it('maps in order, and lets others have a turn in between', async () => {
   let turns = 0;
@@ -9,7 +9,7 @@ it('maps in order, and lets others have a turn in between', async () => {
   };
   let counting = setImmediate(count);
   const numbers = Array.from({ length: 25 }, (_, i) => i);
-  expect(await mapInTurns(numbers, 10, n => n * 2)).toEqual(numbers.map(n => n * 2));
+  expect(await mapInBatches(numbers, 10, n => n * 2)).toEqual(numbers.map(n => n * 2));
   clearImmediate(counting);
   expect(turns).toBe(2);
 });
@@ -18,7 +18,7 @@ it('lets one of several go on in each turn, in the order they came', async () =>
   const order: string[] = [];
   const work = async (name: string) => {
     for (const piece of [1, 2]) {
-      await nextTurn();
+      await yieldToEventLoop();
       order.push(`${name}${piece}`);
     }
   };
