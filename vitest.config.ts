@@ -8,8 +8,8 @@ const everywhere = [
 ];
 // They hold processes or threads for the length of a file, in modules that files share.
 const apart = ['services/webhooks/src/transforms/**/*.test.ts', 'packages/sandbox/**/*.test.ts'];
-// Those of test/packed run on what is installed outside: npm run test:packed.
-const exclude = ['**/node_modules/**', 'test/packed/**'];
+// Those have commands of their own: npm run test:packed, npm run test:image.
+const exclude = ['**/node_modules/**', 'test/packed/**', 'test/image/**'];
 
 // Modules are loaded once for each worker, not once for each file: loading them took longer than most tests.
 export default defineConfig({

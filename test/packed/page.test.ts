@@ -10,8 +10,8 @@ import { firstExample, inProject, root, runOutside, signUp, startOutside, writeO
 // The browser of the console's tests.
 type Page = { goto(url: string): Promise<unknown>; waitForSelector(selector: string): Promise<unknown> };
 type Browser = { newPage(): Promise<Page>; close(): Promise<void> };
-const place = pathToFileURL(join(root, 'apps/console/test/browser.ts')).href;
-const { openBrowser } = (await import(place)) as { openBrowser(): Promise<Browser | undefined> };
+const browserModule = pathToFileURL(join(root, 'apps/console/test/browser.ts')).href;
+const { openBrowser } = (await import(browserModule)) as { openBrowser(): Promise<Browser | undefined> };
 
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 let token = '';

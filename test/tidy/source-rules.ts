@@ -96,6 +96,9 @@ const upperCaseNames = new Set([
   'CHANGELOG.md',
   'SECURITY.md',
   'Dockerfile',
+  'Caddyfile',
+  'ISSUE_TEMPLATE', // as GitHub looks for them
+  'pull_request_template.md',
 ]);
 const kebabCase = /^\.?[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*$/;
 const vagueName = /^(?:utils?|helpers?|commons?|misc)$/;

@@ -30,6 +30,15 @@ const origin = z
   })
   .transform(text => text.replace(/\/$/, ''));
 
+const address = z
+  .string()
+  .regex(/^(\[[0-9a-f:.]+\]|[^:\s]+):\d{1,5}$/i, 'must be host:port, like 127.0.0.1:9100')
+  .transform(text => {
+    const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(text) ?? [];
+    return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+  })
+  .refine(({ port }) => port <= 65_535, 'must be host:port, like 127.0.0.1:9100');
+
 // An address of e-mail would not do: nobody proves at sign-up that it is theirs.
 const accountId = z.string().regex(/^usr_[0-9a-z]+$/, 'must be off, or ids of accounts, like usr_…');
 
@@ -66,6 +75,7 @@ export const serverVariables = {
   STAK_STORAGE_LIMITS: storageLimits.default({}),
   STAK_DEFAULT_PLAN: z.enum(['free', 'starter', 'pro', 'team', 'selfhosted']).optional(),
   STAK_METRICS_TOKEN: secret.optional(),
+  STAK_METRICS_ADDRESS: address.optional(),
   STAK_SMTP_URL: z.url({ protocol: /^(?:smtps?|file)$/ }).optional(),
   STAK_MAIL_FROM: mailFrom.optional(),
   STAK_BRAND_NAME: z.string().trim().min(1).max(60).refine(isOneLine, 'must be one line').default('Stak'),
@@ -144,6 +154,7 @@ export type ServerConfig = {
   defaultPlan: PlanName; // of accounts that bought none
   storageLimits: StorageLimits; // where they are not those of the plans
   metricsToken: string | undefined;
+  metricsAddress: { host: string; port: number } | undefined; // where metrics are read, if not beside the API
   logLevel: z.output<(typeof serverVariables)['STAK_LOG_LEVEL']>;
   demo: boolean;
   explorer: ExplorerConfig | undefined; // none: there are no routes for it
@@ -202,6 +213,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     defaultPlan: readDefaultPlan(data),
     storageLimits: data.STAK_STORAGE_LIMITS,
     metricsToken: data.STAK_METRICS_TOKEN,
+    metricsAddress: data.STAK_METRICS_ADDRESS,
     logLevel: data.STAK_LOG_LEVEL ?? (isProduction ? 'info' : 'warn'),
     isPrivate,
     demo,

@@ -38,6 +38,7 @@ import { UsageError } from './errors.ts';
 import { createLakeHost } from './lake-host.ts';
 import { isInMemory, openLake } from './lake-place.ts';
 import { createMetrics } from './metrics.ts';
+import { serveMetrics } from './metrics-server.ts';
 import { createPresence } from './presence.ts';
 import { deriveSecret, readSecretKeys } from './secrets.ts';
 import { storeCheck } from './store-check.ts';
@@ -143,8 +144,13 @@ async function startOn(
     }),
   });
   const { all } = services;
+  const folder =
+    config.store.kind === 'embedded' && config.store.path !== ':memory:' ? config.store.path : undefined;
   if (config.store.kind === 'aws') await noteOtherPrefixes(database, config.store.prefix ?? '', log);
-  await createTables(database.control, [streamsTable, httpTable, ...all.flatMap(service => service.tables)]);
+  await createTables(database.control, [streamsTable, httpTable, ...all.flatMap(service => service.tables)], {
+    recovery: config.store.kind === 'aws',
+    progress: (table, what) => log.info({ table }, what),
+  });
   await services.prepare().catch(explainSeal);
   await presence?.begin();
   // Ends after the workers: what they are finishing must not be taken over.
@@ -191,6 +197,19 @@ async function startOn(
     const ofLake = [...(lakeThread?.states() ?? []), ...(lakeHost?.workers() ?? [])];
     return [...workers.states(), ...ofLake];
   }
+  const exposed = metrics.expose({
+    ledger,
+    eventLoop,
+    workers: listWorkers,
+    storage: services.storage.readAll,
+    consumers: () => [
+      ...consumers.map(({ name, counters }) => ({ name, counters: counters() })),
+      ...(lakeHost?.consumers() ?? []),
+    ],
+    setAside: letters.read,
+    token: config.metricsToken,
+    supervised,
+  });
   const api = createApi({
     info: apiInfo,
     endpoints: endpointsOf(services),
@@ -226,7 +245,7 @@ async function startOn(
     trustedProxyHops: config.trustedProxyHops,
     corsOrigins: config.corsOrigins,
     checks: {
-      store: storeCheck(client, clock),
+      store: storeCheck(client, clock, folder),
       // Requests are answered all the same; an effect of one is missing until somebody has looked at the record.
       dead_letters: async () => ((await letters.read()).length > 0 ? 'degraded' : undefined),
       ...(presence && { public_url: presence.check }),
@@ -237,25 +256,25 @@ async function startOn(
       }),
     },
     eventLoop: eventLoop.delay,
-    metrics: metrics.expose({
-      ledger,
-      eventLoop,
-      workers: listWorkers,
-      storage: services.storage.readAll,
-      consumers: () => [
-        ...consumers.map(({ name, counters }) => ({ name, counters: counters() })),
-        ...(lakeHost?.consumers() ?? []),
-      ],
-      setAside: letters.read,
-      token: config.metricsToken,
-      supervised,
-    }),
+    // Where it has an address of its own, it is answered nowhere else.
+    metrics: config.metricsAddress
+      ? { contentType: exposed.contentType, read: exposed.read, admits: () => false }
+      : exposed,
     observe: request => {
       metrics.observe(request);
       record(request);
     },
   });
   extend?.(api.app);
+  let metricsServer: Awaited<ReturnType<typeof serveMetrics>> | undefined;
+  const giveUp = async (error: unknown): Promise<never> => {
+    await metricsServer?.close();
+    await workers.stop();
+    await beating.stop();
+    eventLoop.stop();
+    throw error;
+  };
+  if (config.metricsAddress) metricsServer = await serveMetrics(config.metricsAddress, exposed).catch(giveUp);
   const listening = await listen(api, {
     host: config.host,
     port: config.port,
@@ -264,12 +283,7 @@ async function startOn(
     log,
     // A proxy's connections are everybody's: then only requests are counted, by the address that it passes on.
     ...(config.trustedProxyHops === 0 && { connectionsPerAddress: config.connectionsPerAddress }),
-  }).catch(async error => {
-    await workers.stop();
-    await beating.stop();
-    eventLoop.stop();
-    throw error;
-  });
+  }).catch(giveUp);
   // Last: what answers requests does not wait for it.
   if (lakeHost) lakeThread = superviseWorkers([lakeHost.worker], { clock, log });
 
@@ -280,6 +294,7 @@ async function startOn(
     services,
     async stop() {
       await listening.close();
+      await metricsServer?.close();
       await Promise.all([workers.stop(), lakeThread?.stop()]);
       eventLoop.stop();
       await services.close();

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import type { Clock } from '@stak/kit';
 import { streamsTable } from '@stak/streams';
 import { type DynamoClient, isUnavailable, withDeadline } from '@stak/table';
@@ -6,21 +7,30 @@ const freshMs = 1_000; // probes of several load balancers share one read
 const attempts = 3; // one that is throttled says nothing yet
 const pauseMs = 100;
 const deadlineMs = 1_500; // a probe waits two seconds
+const leastBytes = 4 * 1024 * 1024; // the commit of a large batch
 
-// Whether the store answers: one key that nobody writes, half a unit a second at most. The control plane is left alone,
-// because its limits are low and it says nothing about the tables.
+// Whether the store answers: one key that nothing else writes, half a unit a second at most. The control plane is left
+// alone, because its limits are low and it says nothing about the tables. A store in a folder of this machine also has to
+// commit, which it does not on a disk that is full or read-only: there the key is written.
 export function storeCheck(
-  client: Pick<DynamoClient, 'get'>,
+  client: Pick<DynamoClient, 'get' | 'put'>,
   clock: Pick<Clock, 'now' | 'sleep'>,
+  folder?: string,
 ): () => Promise<void> {
   const { partition, sort } = streamsTable.keys;
-  const input = { TableName: streamsTable.name, Key: { [partition]: 'ready', [sort!]: 'ready' } };
+  const Key = { [partition]: 'ready', [sort!]: 'ready' };
+  const TableName = streamsTable.name;
+  const ask = async (): Promise<void> => {
+    if (folder === undefined) return void (await client.get({ TableName, Key }));
+    await requireSpace(folder);
+    await client.put({ TableName, Item: { ...Key, at: clock.now() } });
+  };
   let latest: { atMs: number; answer: Promise<void> } | undefined;
 
   async function look(): Promise<void> {
     for (let left = attempts; ; left--)
       try {
-        return void (await client.get(input));
+        return await ask();
       } catch (error) {
         if (left === 1 || !isUnavailable(error)) throw error;
         await clock.sleep(pauseMs);
@@ -34,4 +44,11 @@ export function storeCheck(
     }
     return latest.answer;
   };
+}
+
+// A page that is free inside the file can be written when the disk has none left; the next large commit could not.
+async function requireSpace(folder: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize < leastBytes)
+    throw new Error(`${bavail * bsize} bytes are free on the disk of ${folder}`);
 }

@@ -1,5 +1,10 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createEngine } from '@stak/engine';
 import { createApi, endpoint, json, route } from '@stak/http';
 import { createLogger, manualClock, seededRandom, systemClock } from '@stak/kit';
@@ -9,7 +14,17 @@ import { createAdversary } from '@stak/table/adversary';
 import { awsClient } from '@stak/table/aws';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { readServerConfig } from '../src/config.ts';
+import { startServer } from '../src/server.ts';
 import { storeCheck } from '../src/store-check.ts';
+
+const run = promisify(execFile);
+const canMount =
+  process.platform === 'linux' &&
+  (await run('unshare', ['-m', 'true']).then(
+    () => true,
+    () => false,
+  ));
 
 const log = createLogger({ level: 'silent' });
 const failure = (type: string) => `{"__type":"com.amazonaws.dynamodb.v20120810#${type}","message":"x"}`;
@@ -25,6 +40,7 @@ test('probes share one read a second, of one key', async () => {
       reads.push(input);
       return engine.client.get(input);
     },
+    put: engine.client.put,
   };
   const check = storeCheck(client, clock);
   for (let probe = 0; probe < 20; probe++) await check();
@@ -33,6 +49,44 @@ test('probes share one read a second, of one key', async () => {
   await Promise.all([check(), check()]);
   expect(reads).toHaveLength(2);
 });
+
+test('a store in a folder has to commit', async () => {
+  const engine = await createEngine({ path: ':memory:' });
+  onTestFinished(() => engine.close());
+  await createTables(engine, [streamsTable]);
+  const { get, put } = engine.client;
+  const check = (client: Pick<typeof engine.client, 'get' | 'put'>, folder?: string) =>
+    storeCheck(client, manualClock(), folder)();
+  const refuses = () => Promise.reject(new Error('the disk is full'));
+  const hangs = () => new Promise<never>(() => {});
+  await check({ get, put }, tmpdir());
+  await expect(check({ get, put: refuses }, tmpdir())).rejects.toThrow('the disk is full');
+  await expect(check({ get, put: hangs }, tmpdir())).rejects.toThrow();
+  await expect(check({ get, put }, '/nowhere/at/all'), 'a disk that is gone').rejects.toThrow('ENOENT');
+  await check({ get, put: refuses }); // elsewhere a read has to do
+});
+
+test.skipIf(!canMount)(
+  'a disk that is full or read-only is not ready (needs the right to mount)',
+  async () => {
+    const disk = await mkdtemp(join(tmpdir(), 'stak-disk-'));
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', disk]);
+    onTestFinished(async () => {
+      await run('umount', [disk]);
+      await rm(disk, { recursive: true });
+    });
+    const config = readServerConfig({ path: join(disk, 'data'), port: 0 }, { STAK_LAKE: 'off' });
+    const server = await startServer(config, { log, passwordCost: { logN: 4, r: 8, p: 1 } });
+    onTestFinished(() => server.stop());
+    const status = async () => (await fetch(`${server.localUrl}/readyz`)).status;
+    const filler = join(disk, 'filler');
+    await expect.poll(status).toBe(200);
+    await writeFile(filler, Buffer.alloc(11 * 1024 * 1024)).catch(() => {}); // as much as fits
+    await expect.poll(status).toBe(503);
+    await rm(filler);
+    await expect.poll(status).toBe(200);
+  },
+);
 
 test('a store that is throttled now and then is ready, one that always is is not', async () => {
   const engine = await createEngine({ path: ':memory:' });

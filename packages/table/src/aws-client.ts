@@ -1,10 +1,12 @@
 import {
   CreateTableCommand,
   DeleteTableCommand,
+  DescribeContinuousBackupsCommand,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
   DynamoDBClient,
   ListTablesCommand,
+  UpdateContinuousBackupsCommand,
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -45,6 +47,8 @@ const controlCommands = {
   DeleteTable: DeleteTableCommand,
   ListTables: ListTablesCommand,
   DescribeTimeToLive: DescribeTimeToLiveCommand,
+  DescribeContinuousBackups: DescribeContinuousBackupsCommand,
+  UpdateContinuousBackups: UpdateContinuousBackupsCommand,
   UpdateTimeToLive: UpdateTimeToLiveCommand,
 } as unknown as Record<ControlOperation, new (input: object) => object>;
 

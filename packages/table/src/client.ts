@@ -108,4 +108,6 @@ export type ControlOperation =
   | 'DeleteTable'
   | 'ListTables'
   | 'DescribeTimeToLive'
+  | 'DescribeContinuousBackups'
+  | 'UpdateContinuousBackups'
   | 'UpdateTimeToLive';

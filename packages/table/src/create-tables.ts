@@ -15,9 +15,19 @@ export type TableReport = { table: string; done: string[] };
 
 const pollMs = 500; // a table of AWS is ready in seconds, an index in minutes
 const attempts = 5; // of servers that start together, on one table
+const recoveryAttempts = 60;
+// DynamoDB Local and others do not know it; a server's role may not be allowed to.
+const isHelpless = /^(UnknownOperation|AccessDenied|NotImplemented|ContinuousBackupsUnavailable)/;
 const waitMs = 30 * 60_000; // the backfill of a large index takes its time; beyond this something is wrong
 
 type Progress = (table: string, what: string) => void;
+type CreateOptions = {
+  clock?: Clock;
+  progress?: Progress;
+  // Whether to enable point-in-time recovery. A store that knows nothing of it, or a caller who may not, is no reason
+  // to stop: the report says so.
+  recovery?: boolean;
+};
 type Work = { control: ControlPlane; clock: Clock; progress: Progress };
 
 // Brings the tables to their designs: makes what is missing, and refuses to go on where what is there
@@ -25,7 +35,7 @@ type Work = { control: ControlPlane; clock: Clock; progress: Progress };
 export async function createTables(
   control: ControlPlane,
   tables: readonly AnyTable[],
-  { clock = systemClock, progress = () => {} }: { clock?: Clock; progress?: Progress } = {},
+  { clock = systemClock, progress = () => {}, recovery = false }: CreateOptions = {},
 ): Promise<TableReport[]> {
   const reports: TableReport[] = [];
   for (const table of tables) {
@@ -35,6 +45,7 @@ export async function createTables(
       progress(name, what);
     };
     await bringToDesign({ control, clock, progress: note }, table);
+    if (recovery) await enableRecovery({ control, clock, progress: note }, table.name);
     reports.push({ table: table.name, done });
   }
   return reports;
@@ -128,6 +139,33 @@ async function enableTtl({ control, progress }: Work, table: AnyTable): Promise<
     TableName: table.name,
     TimeToLiveSpecification: { Enabled: true, AttributeName: table.ttl },
   });
+}
+
+type Backups = {
+  ContinuousBackupsDescription?: {
+    PointInTimeRecoveryDescription?: { PointInTimeRecoveryStatus?: string };
+  };
+};
+
+// DynamoDB refuses it for a moment after a table was made.
+async function enableRecovery({ control, clock, progress }: Work, TableName: string): Promise<void> {
+  for (let left = recoveryAttempts; ; left--)
+    try {
+      const { ContinuousBackupsDescription: found } = (await control.execute('DescribeContinuousBackups', {
+        TableName,
+      })) as Backups;
+      if (found?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED') return;
+      await control.execute('UpdateContinuousBackups', {
+        TableName,
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      });
+      return progress(TableName, 'enable point-in-time recovery');
+    } catch (error) {
+      const { name = '', message = '' } = error as Partial<Error>;
+      if (name === 'ContinuousBackupsUnavailableException' && left > 1) await clock.sleep(pollMs);
+      else if (isHelpless.test(name)) return progress(TableName, `no point-in-time recovery: ${message}`);
+      else throw error;
+    }
 }
 
 async function describeTable(control: ControlPlane, name: string): Promise<Described | undefined> {

@@ -50,8 +50,9 @@ async function list(flags: Flags): Promise<void> {
 async function create(flags: Flags): Promise<void> {
   const tables = await readDesigns(flags);
   await withControl(flags, async control => {
+    const recovery = flags.region !== undefined || flags.endpoint !== undefined;
     const progress = (table: string, what: string) => console.log(`${table}: ${what}`);
-    for (const { table, done } of await createTables(control, tables, { progress }))
+    for (const { table, done } of await createTables(control, tables, { progress, recovery }))
       if (done.length === 0) console.log(`${table}: is as designed`);
   });
 }

@@ -1,0 +1,107 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+// The steps of the Dockerfile, in folders instead of layers, and the server from there: with a tree that nobody may
+// write to, as a user without rights where the test itself has them.
+
+const root = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const isRoot = process.getuid?.() === 0;
+const nobody = isRoot ? { uid: 65_534, gid: 65_534 } : {};
+
+type Step = { instruction: string; text: string };
+const steps = (await readFile(join(root, 'deploy/Dockerfile'), 'utf8'))
+  .split('\n')
+  .flatMap((line): Step[] => {
+    const [, instruction, text] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
+    return instruction === undefined ? [] : [{ instruction, text: text! }];
+  });
+const lastStage = steps.findLastIndex(({ instruction }) => instruction === 'FROM');
+const inImage = steps.slice(lastStage);
+const textOf = (instruction: string): string =>
+  inImage.find(one => one.instruction === instruction)?.text ?? '';
+
+let folder: string;
+let server: ChildProcess | undefined;
+const pathIn = (path: string) => join(folder, path);
+const inFolder = (text: string) => text.replace(/^\/(app|data)/, pathIn('$1'));
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stak-image-'));
+  await chmod(folder, 0o755);
+  const env = {
+    ...process.env,
+    npm_config_prefer_offline: 'true',
+    SOURCE: root,
+    OUT: pathIn('out'),
+    APP: pathIn('app'),
+  };
+  for (const { instruction, text } of steps.slice(0, lastStage))
+    if (instruction === 'RUN')
+      await run('sh', ['-c', text], { env, cwd: folder, maxBuffer: 64 * 1024 * 1024 });
+  await run('chmod', ['-R', 'a-w,a+rX', pathIn('app')]);
+  await mkdir(pathIn('data'), { mode: 0o700 });
+  if (isRoot) await chown(pathIn('data'), 65_534, 65_534);
+}, 600_000);
+afterAll(async () => {
+  server?.kill('SIGKILL');
+  await run('chmod', ['-R', 'u+w', pathIn('app')]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('it says who runs it, how to stop it and where it writes', () => {
+  expect(textOf('USER')).toBe('node');
+  expect(textOf('STOPSIGNAL')).toBe('SIGTERM');
+  expect(textOf('VOLUME')).toBe('["/data"]');
+});
+
+test('the server runs from a tree that it cannot write to, is healthy, and stops when asked to', async () => {
+  const declared = inImage.filter(one => one.instruction === 'ENV').map(({ text }) => text.split(/=(.*)/s));
+  const variables = Object.fromEntries(declared.map(([name, value]) => [name!, inFolder(value!)]));
+  const env = {
+    PATH: process.env.PATH,
+    ...variables,
+    STAK_HOST: '127.0.0.1',
+    STAK_PORT: '0',
+    STAK_WORKERS: '2',
+    STAK_DRAIN_SECONDS: '0',
+    STAK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+  };
+  const [program, ...args] = [...JSON.parse(textOf('ENTRYPOINT')), ...JSON.parse(textOf('CMD'))].map(
+    inFolder,
+  );
+  const child = spawn(program!, args, {
+    cwd: pathIn('data'),
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...nobody,
+  });
+  server = child;
+  const closed = once(child, 'close');
+  let url: string | undefined;
+  for await (const line of createInterface(child.stdout)) {
+    url = /Stak is at (\S+)/.exec(line)?.[1];
+    if (url) break;
+  }
+  child.stdout.resume();
+  expect(url).toBeDefined();
+  const [, check] = /CMD (\[.*\])$/.exec(textOf('HEALTHCHECK'))!;
+  const [probe, ...probeArgs] = JSON.parse(check!) as string[];
+  const probeEnv = { ...env, STAK_PORT: new URL(url!).port };
+  await run(probe!, probeArgs, { env: probeEnv });
+  await expect(run(probe!, probeArgs, { env: { ...env, STAK_PORT: '1' } })).rejects.toThrow();
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  expect((await fetch(`${url}/console`)).status).toBe(200);
+  expect(await readdir(pathIn('data'))).toContain('stak.mdb');
+  expect((await stat(pathIn('data/stak.mdb'))).mode & 0o077).toBe(0);
+
+  child.kill(textOf('STOPSIGNAL') as NodeJS.Signals);
+  expect((await closed)[0]).toBe(0);
+}, 120_000);
