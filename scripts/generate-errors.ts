@@ -8,7 +8,11 @@ type Operation = {
 export type Documented = { paths?: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
 
 // The page of all error codes. Which operation answers with which code is in the document.
-export function errorsPage(catalogues: readonly Catalogue[], document: Documented): string {
+export function errorsPage(
+  catalogues: readonly Catalogue[],
+  document: Documented,
+  texts: Readonly<Record<string, string>>,
+): string {
   const operations = operationsByCode(document);
   const statuses = new Map(catalogues.flatMap(({ statuses }) => Object.entries(statuses)));
   const rooms = [...new Set([...statuses.keys()].map(roomOf))].sort(
@@ -19,9 +23,9 @@ export function errorsPage(catalogues: readonly Catalogue[], document: Documente
   return [
     '# Errors',
     '',
-    'Generated from the catalogues by `npm run generate`. What an error looks like, and what the codes of `http` mean, is in [the conventions](http.md#errors). A code never changes its meaning; look at it, not at the text.',
+    'Generated from the catalogues by `npm run generate`. What an error looks like is in [the conventions](http.md#errors). Each code says what happened and what to do. A code never changes its meaning: write programs against it, not against the text.',
     '',
-    ...rooms.flatMap(room => section(room, codesOf(room), statuses, operations)),
+    ...rooms.flatMap(room => section(room, codesOf(room), statuses, operations, texts)),
   ].join('\n');
 }
 
@@ -41,16 +45,18 @@ function section(
   codes: readonly string[],
   statuses: ReadonlyMap<string, number>,
   operations: ReadonlyMap<string, readonly string[]>,
+  texts: Readonly<Record<string, string>>,
 ): string[] {
   const isEverywhere = place(room) < 3;
   const rows = codes.map(code => {
     const status = statuses.get(code)!;
     const by = listed(operations.get(code) ?? []);
-    return `| \`${code}\` | ${status} ${STATUS_CODES[status]} |${isEverywhere ? '' : ` ${by} |`}`;
+    const text = texts[code] ?? '';
+    return `| \`${code}\` | ${status} ${STATUS_CODES[status]} | ${text} |${isEverywhere ? '' : ` ${by} |`}`;
   });
   const head = isEverywhere
-    ? ['| Code | Status |', '|---|---|']
-    : ['| Code | Status | Answered by |', '|---|---|---|'];
+    ? ['| Code | Status | What it means, and what to do |', '|---|---|---|']
+    : ['| Code | Status | What it means, and what to do | Answered by |', '|---|---|---|---|'];
   return [`## ${room}`, '', ...head, ...rows, ''];
 }
 

@@ -18,13 +18,14 @@ const { httpErrors } = await load('packages/http/src/index.ts');
 const { tableErrors } = await load('packages/table/src/index.ts');
 const { streamErrors } = await load('packages/streams/src/index.ts');
 const { describeApi, serviceErrors } = await load('apps/server/src/document.ts');
+const { errorTexts } = await load('apps/server/src/reference/error-texts.ts');
 const { generateClient } = await load('packages/client/src/generator.ts');
 
 const document: Documented = describeApi();
 const catalogues: Catalogue[] = [httpErrors, tableErrors, streamErrors, ...serviceErrors()];
 const files: [path: string, text: string][] = [
   ['packages/client/src/generated.ts', format(generateClient(document))],
-  ['docs/reference/errors.md', errorsPage(catalogues, document)],
+  ['docs/reference/errors.md', errorsPage(catalogues, document, errorTexts)],
 ];
 
 let outdated = 0;

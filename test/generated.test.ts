@@ -19,15 +19,19 @@ it('the page of errors lists each code once, with who answers it', () => {
     { get: { operationId: `b.${i}`, ...answer('`b.gone`') } },
   ]);
   const paths = { '/b': { post: { operationId: 'b.add', ...answer('`http.internal`, `b.taken`') } } };
-  const page = errorsPage([catalogue, catalogue], { paths: { ...paths, ...Object.fromEntries(many) } });
+  const page = errorsPage(
+    [catalogue, catalogue],
+    { paths: { ...paths, ...Object.fromEntries(many) } },
+    { 'http.internal': 'It failed.', 'b.gone': 'It is gone.', 'b.taken': 'It is taken.' },
+  );
   expect(page.split('\n').filter(line => /^[|#] /.test(line) || line.startsWith('##'))).toEqual([
     '# Errors',
     '## http',
-    '| Code | Status |',
-    '| `http.internal` | 500 Internal Server Error |',
+    '| Code | Status | What it means, and what to do |',
+    '| `http.internal` | 500 Internal Server Error | It failed. |',
     '## b',
-    '| Code | Status | Answered by |',
-    '| `b.gone` | 404 Not Found | `b.0`, `b.1`, `b.2`, `b.3` and 4 more |',
-    '| `b.taken` | 409 Conflict | `b.add` |',
+    '| Code | Status | What it means, and what to do | Answered by |',
+    '| `b.gone` | 404 Not Found | It is gone. | `b.0`, `b.1`, `b.2`, `b.3` and 4 more |',
+    '| `b.taken` | 409 Conflict | It is taken. | `b.add` |',
   ]);
 });

@@ -3,7 +3,9 @@ import {
   Anchor,
   AppShell,
   Burger,
+  Button,
   Group,
+  Kbd,
   NavLink,
   Title,
   useComputedColorScheme,
@@ -14,9 +16,11 @@ import {
   IconChecklist,
   IconGauge,
   IconInbox,
+  IconKeyboard,
   IconLogout,
   IconMessageChatbot,
   IconMoon,
+  IconSearch,
   IconSun,
   IconTable,
   IconUser,
@@ -29,6 +33,7 @@ import { complain } from './complaint.ts';
 import { loadPagesAhead } from './late-module.tsx';
 import { useHasTables } from './pages/tables/place.ts';
 import { Reachability } from './reachability.tsx';
+import { isMac, useShortcuts } from './shortcuts.tsx';
 
 const places = [
   { to: '/', label: 'Overview', icon: IconGauge },
@@ -42,10 +47,11 @@ const places = [
 
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
-  useEffect(loadPagesAhead, []);
   const path = useRouterState({ select: state => state.location.pathname });
   const hasTables = useHasTables();
   const shownPlaces = places.filter(({ to }) => to !== '/tables' || hasTables);
+  const { openPalette, openHelp, dialogs } = useShortcuts(shownPlaces);
+  useEffect(loadPagesAhead, []);
   return (
     <AppShell
       header={{ height: 56 }}
@@ -62,6 +68,33 @@ export function Shell() {
             </Title>
           </Group>
           <Group gap="xs">
+            <Button
+              variant="default"
+              leftSection={<IconSearch size={16} />}
+              rightSection={<Kbd size="xs">{isMac ? '⌘' : 'Ctrl'} K</Kbd>}
+              visibleFrom="sm"
+              onClick={openPalette}
+            >
+              Search
+            </Button>
+            <ActionIcon
+              variant="default"
+              size="lg"
+              aria-label="Search everything"
+              hiddenFrom="sm"
+              onClick={openPalette}
+            >
+              <IconSearch size={18} />
+            </ActionIcon>
+            <ActionIcon
+              variant="default"
+              size="lg"
+              aria-label="Keyboard shortcuts"
+              visibleFrom="sm"
+              onClick={openHelp}
+            >
+              <IconKeyboard size={18} />
+            </ActionIcon>
             <ColorSwitch />
             <SignOut />
           </Group>
@@ -88,6 +121,7 @@ export function Shell() {
       <AppShell.Main>
         <Reachability />
         <Outlet />
+        {dialogs}
       </AppShell.Main>
     </AppShell>
   );

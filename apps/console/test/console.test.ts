@@ -130,7 +130,9 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByRole('tab', { name: 'Sent request' }).click();
     await page.getByRole('button', { name: 'Show what is sent' }).click();
     await page.getByText('X-Ferryhook-Signature').waitFor();
-    await page.goBack();
+    await page.keyboard.press('Control+K');
+    await page.getByPlaceholder('paste an id').fill('shop');
+    await page.getByRole('button', { name: /^Shop/ }).click();
     await page.getByRole('button', { name: 'Send a test event' }).click();
     await expect.poll(() => destination.bodies.at(-1)).toContain('order_1042');
     expect(failures).toEqual([]);
@@ -314,5 +316,21 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     );
     expect(bytes).toBeGreaterThan(50_000);
     expect(bytes).toBeLessThan(250_000);
+  });
+
+  it('has an API reference that asks no other server for anything', async () => {
+    const { page, failures } = await openPage(browser!);
+    const elsewhere: string[] = [];
+    page.on('request', request => {
+      const url = request.url();
+      if (!url.startsWith(server.url) && !url.startsWith('data:')) elsewhere.push(url);
+    });
+    page.on('console', message => {
+      if (message.text().includes('Content Security Policy')) failures.push(message.text());
+    });
+    await page.goto(`${server.url}/docs`);
+    await page.getByText('POST').first().waitFor();
+    await page.getByText('/v1/auth/signup').first().waitFor();
+    expect([elsewhere, failures]).toEqual([[], []]);
   });
 });

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type Api, transportSecurity } from '@stak/http';
 import { mountDemoSignIn } from './demo/sign-in.ts';
+import { mountReference } from './reference/page.ts';
 
 // In the package the pages are beside the bundle.
 const [packedFolder, builtFolder] = ['./console', '../../console/dist'].map(path =>
@@ -43,6 +44,7 @@ export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): v
     return file;
   };
 
+  mountReference(app, { isHttps });
   app.get('/', c => c.body(null, 302, { Location: '/console/', ...secured }));
   if (demoFolder !== undefined) mountDemoSignIn(app, demoFolder);
   app.get('/console/*', async c => {

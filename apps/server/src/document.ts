@@ -4,6 +4,7 @@ import { createCursors, createLedger, createStore, type DynamoClient, tableError
 import manifest from '../package.json' with { type: 'json' };
 import { composeServices, endpointsOf, type Services } from './compose.ts';
 import { readServerConfig } from './config.ts';
+import { annotate } from './reference/annotate.ts';
 
 export const apiInfo: ApiInfo = {
   title: 'Stak',
@@ -53,5 +54,8 @@ export function describeApi(): ApiDocument {
   });
   return api.document();
 }
+
+// The document as readers get it: with a text and an example for everything.
+export const describeReference = (): ApiDocument => annotate(describeApi());
 
 export const serviceErrors = (): ErrorCatalogue[] => describeServices().all.map(service => service.errors);

@@ -40,6 +40,7 @@ import { isInMemory, openLake } from './lake-place.ts';
 import { createMetrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { createPresence } from './presence.ts';
+import { annotate } from './reference/annotate.ts';
 import { deriveSecret, readSecretKeys } from './secrets.ts';
 import { storeCheck } from './store-check.ts';
 import type { Supervised } from './supervised.ts';
@@ -212,6 +213,7 @@ async function startOn(
   });
   const api = createApi({
     info: apiInfo,
+    describe: annotate,
     endpoints: endpointsOf(services),
     errors: [tableErrors, ...all.map(service => service.errors)],
     authenticate: services.authenticate,

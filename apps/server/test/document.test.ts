@@ -1,9 +1,13 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { httpErrors } from '@stak/http';
+import { streamErrors } from '@stak/streams';
+import { tableErrors } from '@stak/table';
 import { endUserScopes } from '@stak/tenants';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect, it } from 'vitest';
-import { describeApi } from '../src/document.ts';
+import { describeApi, describeReference, serviceErrors } from '../src/document.ts';
+import { errorTexts } from '../src/reference/error-texts.ts';
 
 type Parameter = { name: string; in: string; schema: { maxLength?: number; default?: unknown } };
 type Operation = {
@@ -98,4 +102,85 @@ it('says how long every text may be that a caller sends', () => {
 it('asks end users for scopes that can be minted, and for each of them somewhere', () => {
   const asked = operations.flatMap(({ security }) => security.flatMap(({ endUser = [] }) => endUser));
   expect([...new Set(asked)].sort()).toEqual([...endUserScopes].sort());
+});
+
+type Described = { description?: string };
+type Media = { schema?: Schema; example?: unknown };
+type ReferenceOperation = Described & {
+  operationId: string;
+  tags?: string[];
+  parameters?: (Parameter & Described & { example?: unknown })[];
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, Described & { content?: Record<string, Media> }>;
+};
+const reference = JSON.parse(JSON.stringify(describeReference())) as {
+  tags: { name: string }[];
+  paths: Record<string, Record<string, ReferenceOperation>>;
+  components: { schemas: Record<string, object> };
+};
+const referenceOperations = Object.values(reference.paths).flatMap(item => Object.values(item));
+
+// Every property in a schema that no text explains, by its place.
+function unexplained(schema: unknown, place: string): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const fields = 'properties' in schema ? (schema.properties as Record<string, Schema & Described>) : {};
+  return [
+    ...Object.entries(fields)
+      .filter(([, field]) => !field.$ref && !field.description)
+      .map(([name]) => `${place}.${name}`),
+    ...Object.entries(schema).flatMap(([name, inner]) => unexplained(inner, `${place}/${name}`)),
+  ];
+}
+
+it('explains every operation, parameter and field', () => {
+  const missing = referenceOperations.flatMap(
+    ({ operationId, description, parameters: all = [], ...rest }) => [
+      ...(description ? [] : [operationId]),
+      ...all.filter(one => !one.description).map(({ name }) => `${operationId} ${name}`),
+      ...unexplained(rest, operationId),
+    ],
+  );
+  expect([...missing, ...unexplained(reference.components.schemas, 'schemas')]).toEqual([]);
+});
+
+it('introduces every group of operations', () => {
+  const used = new Set(referenceOperations.flatMap(({ tags = [] }) => tags));
+  expect(reference.tags.map(({ name }) => name).sort()).toEqual([...used].sort());
+});
+
+it('says of every error what it means, and explains no other', () => {
+  const catalogues = [httpErrors, tableErrors, streamErrors, ...serviceErrors()];
+  const codes = catalogues.flatMap(({ statuses }) => Object.keys(statuses));
+  expect(codes.filter(code => !errorTexts[code])).toEqual([]);
+  expect(Object.keys(errorTexts).filter(code => !codes.includes(code))).toEqual([]);
+});
+
+it('has an example for everything that is sent or answered, which fits its schema', () => {
+  const check = new Ajv2020({ strict: false, validateFormats: false });
+  for (const [name, schema] of Object.entries(reference.components.schemas))
+    check.addSchema(schema, `#/components/schemas/${name}`);
+  const wrong: string[] = [];
+  const compiled = new Map<string, ReturnType<typeof check.compile>>(); // a schema that stands in ten places, once
+  const test = (place: string, { schema, example }: Media) => {
+    if (!schema) return;
+    if (example === undefined) wrong.push(`${place}: no example`);
+    else {
+      const text = JSON.stringify(schema);
+      const validate = compiled.get(text) ?? check.compile(schema);
+      compiled.set(text, validate);
+      if (!validate(example)) wrong.push(`${place}: ${check.errorsText(validate.errors)}`);
+    }
+  };
+  for (const { operationId, parameters: all = [], requestBody, responses } of referenceOperations) {
+    for (const one of all) test(`${operationId} ${one.name}`, one as Media);
+    const contents = [
+      requestBody?.content ?? {},
+      ...Object.entries(responses).map(([status, { content }]) =>
+        Number(status) < 300 ? (content ?? {}) : {},
+      ),
+    ];
+    for (const [type, media] of contents.flatMap(content => Object.entries(content)))
+      if (/json/.test(type)) test(`${operationId} ${type}`, media);
+  }
+  expect(wrong).toEqual([]);
 });

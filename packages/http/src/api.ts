@@ -28,6 +28,7 @@ import { createStreamCount } from './stream-count.ts';
 import { type Metrics, type ReadyCheck, systemEndpoints } from './system-endpoints.ts';
 
 export type ApiSettings = Gate & {
+  describe?: (document: ApiDocument) => ApiDocument; // adds what routes do not say themselves
   info: ApiInfo;
   endpoints: readonly AnyEndpoint[]; // of every service: `[...accounts.api, ...tenants.api]`
   errors?: readonly Pick<ErrorCatalogue, 'statuses'>[];
@@ -65,7 +66,8 @@ export function createApi(settings: ApiSettings): Api {
   setMaxListeners(0, stopping.signal); // every open stream listens
   const statuses = joinCatalogues([httpErrors, ...(settings.errors ?? [])]);
   const app = new OpenAPIHono<ApiEnv>();
-  const document = () => app.getOpenAPI31Document({ openapi: '3.1.0', info });
+  const { describe = (raw: ApiDocument) => raw } = settings;
+  const document = () => describe(app.getOpenAPI31Document({ openapi: '3.1.0', info }));
 
   const inFlight = createInFlight(settings.inFlight);
   const serving: Serving = {

@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import type { EventLoopDelay } from '@stak/kit';
 import type { ServerContext } from './context.ts';
-import { pagePolicy, renderDocument } from './docs-page.ts';
 import { hashParts } from './idempotency.ts';
 import * as limits from './limits.ts';
 import type { ApiDocument } from './openapi.ts';
@@ -72,15 +71,6 @@ const openapi = route({
   responses: { 200: json(z.looseObject({ openapi: z.string() })) },
 });
 
-const docs = route({
-  method: 'get',
-  path: '/docs',
-  auth: 'public',
-  summary: 'This document, to be read',
-  tags,
-  responses: { 200: { description: 'A page', content: { 'text/html': { schema: z.string() } } } },
-});
-
 const metricsRoute = route({
   method: 'get',
   path: '/metrics',
@@ -99,7 +89,6 @@ export function systemEndpoints({
   document,
 }: SystemSettings): AnyEndpoint[] {
   let documentText: string | undefined;
-  let page: string | undefined;
   const endpoints: AnyEndpoint[] = [
     endpoint(health, c => c.json({ status: 'ok' as const }, 200)),
     endpoint(ready, async c => {
@@ -116,11 +105,6 @@ export function systemEndpoints({
     endpoint(openapi, c => {
       documentText ??= JSON.stringify(document());
       return c.body(documentText, 200, { 'Content-Type': 'application/json' }) as never;
-    }),
-    endpoint(docs, c => {
-      page ??= renderDocument(document());
-      c.header('Content-Security-Policy', pagePolicy);
-      return c.html(page, 200);
     }),
   ];
   if (metrics)

@@ -23,7 +23,7 @@ export function AgentsPage() {
     <Stack>
       <Group justify="space-between">
         <Title order={2}>Agents</Title>
-        <Button leftSection={<IconPlus size={16} />} onClick={open}>
+        <Button data-create leftSection={<IconPlus size={16} />} onClick={open}>
           New tenant
         </Button>
       </Group>

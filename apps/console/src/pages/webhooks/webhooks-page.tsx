@@ -32,7 +32,7 @@ export function WebhooksPage() {
     <Stack>
       <Group justify="space-between">
         <Title order={2}>Webhooks</Title>
-        <Button leftSection={<IconPlus size={16} />} onClick={open}>
+        <Button data-create leftSection={<IconPlus size={16} />} onClick={open}>
           New source
         </Button>
       </Group>
