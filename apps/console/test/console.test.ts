@@ -216,6 +216,18 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await filter.fill('[{ "field": "body", "path": "$.a", "operator": "resembles" }]');
     await page.getByRole('button', { name: 'Create connection' }).click();
     await expect.poll(() => filter.getAttribute('aria-invalid')).toBe('true');
+
+    await filter.fill('[]');
+    await page.getByRole('textbox', { name: 'Destination' }).fill(`${server.url}/nowhere`);
+    await page.getByRole('button', { name: 'Retries, rate and order' }).click();
+    await page.getByRole('textbox', { name: 'Wait before each retry' }).fill('10s, 5m');
+    await page.getByText('3 attempts within').waitFor();
+    await page.getByRole('textbox', { name: 'Deliveries a second' }).fill('5');
+    await page.getByRole('button', { name: 'Create connection' }).click();
+    await page.getByText('it is not shown again').waitFor();
+    const { sourceId } = (await client.webhooks.listSources()).data.data[0]!;
+    const [made] = (await client.webhooks.listConnections({ sourceId })).data.data;
+    expect(made).toMatchObject({ retryConfig: { delaysS: [10, 300] }, ratePerSecond: 5, ordered: false });
   });
 
   it('shows in the overview what happens, as it happens, and how far everything is', async () => {

@@ -1,4 +1,4 @@
-import { Anchor, Button, JsonInput, Select, Stack, Textarea, TextInput } from '@mantine/core';
+import { Anchor, Button, JsonInput, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type {
   ApiTypes,
@@ -10,12 +10,13 @@ import { type FormEvent, useState } from 'react';
 import { client } from '../../api.ts';
 import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
+import { DeliverySettings, deliveryOf, draftOf } from './delivery-settings.tsx';
 
 type Draft = ApiTypes['webhooks.createConnection']['args']['body'];
 type Kind = Connection['transform']['type'];
 
 const kinds = [
-  { value: 'passthrough', label: 'As it was received' },
+  { value: 'passthrough', label: 'None: send as received' },
   { value: 'field_map', label: 'Map fields' },
   { value: 'javascript', label: 'JavaScript' },
 ];
@@ -46,11 +47,18 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
   const [map, setMap] = useState(
     given?.type === 'field_map' ? JSON.stringify(given.fields, null, 2) : exampleMap,
   );
+  const [keep, setKeep] = useState(keepOf(given) ?? false);
+  const [delivery, setDelivery] = useState(() => draftOf(connection));
   const [code, setCode] = useState(given?.type === 'javascript' ? given.code : exampleCode);
 
   const save = useMutation({
     mutationFn: async (names: { name: string; destinationUrl: string }) => {
-      const body = { ...names, filters: parse('filter', filters), transform: transformOf() } as Draft;
+      const body = {
+        ...names,
+        filters: parse('filter', filters),
+        transform: transformOf(),
+        ...deliveryOf(delivery, connection === undefined),
+      } as Draft;
       if (connection) {
         const { connectionId } = connection;
         await client.webhooks.editConnection({ connectionId, body });
@@ -65,7 +73,7 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
     },
   });
   const transformOf = (): unknown => {
-    if (kind === 'field_map') return { type: kind, fields: parse('map', map), keep: keepOf(given) };
+    if (kind === 'field_map') return { type: kind, fields: parse('map', map), keep };
     return kind === 'javascript' ? { type: kind, code } : { type: kind };
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -102,9 +110,9 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
           label="Filter"
           description={
             <>
-              Rules that all have to hold; an empty list lets every event through.{' '}
+              Rules that must all match. An empty list passes every event.{' '}
               <Anchor component="button" type="button" size="xs" onClick={() => setFilters(exampleFilter)}>
-                Show an example
+                Insert an example
               </Anchor>
             </>
           }
@@ -118,7 +126,7 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
           classNames={{ input: 'stak-mono' }}
         />
         <Select
-          label="What is sent"
+          label="Transform"
           data={kinds}
           value={kind}
           allowDeselect={false}
@@ -128,7 +136,7 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
         {kind === 'field_map' && (
           <JsonInput
             label="Fields"
-            description="Where each value goes, and whether it is taken from the body, fixed, or put together"
+            description="For each field: `to`, and one of `from`, `value` or `template`"
             value={map}
             onChange={setMap}
             validationError="This is not JSON"
@@ -137,6 +145,14 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
             minRows={4}
             maxRows={16}
             classNames={{ input: 'stak-mono' }}
+          />
+        )}
+        {kind === 'field_map' && (
+          <Switch
+            label="Keep the other fields"
+            description="Otherwise the new body has the mapped fields only."
+            checked={keep}
+            onChange={event => setKeep(event.currentTarget.checked)}
           />
         )}
         {kind === 'javascript' && (
@@ -153,6 +169,11 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
             classNames={{ input: 'stak-mono' }}
           />
         )}
+        <DeliverySettings
+          draft={delivery}
+          complaints={complaints}
+          onChange={part => setDelivery(before => ({ ...before, ...part }))}
+        />
         <Button type="submit" loading={save.isPending}>
           {connection ? 'Save' : 'Create connection'}
         </Button>

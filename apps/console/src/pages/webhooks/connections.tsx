@@ -79,10 +79,41 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
               setSecret(signingSecret);
             }}
           />
-          {current && <ConnectionTrial connectionId={current.connectionId} />}
+          {current && (
+            <>
+              <RotateSecret connectionId={current.connectionId} onRotated={setSecret} />
+              <ConnectionTrial connectionId={current.connectionId} />
+            </>
+          )}
         </Stack>
       </Drawer>
     </Stack>
+  );
+}
+
+type RotateProps = { connectionId: string; onRotated: (secret: string) => void };
+
+function RotateSecret({ connectionId, onRotated }: RotateProps) {
+  const rotate = useMutation({
+    mutationFn: async () => (await client.webhooks.rotateSecret({ connectionId })).data.signingSecret,
+    onSuccess: onRotated,
+    onError: complain,
+  });
+  return (
+    <Group justify="space-between" wrap="nowrap">
+      <Text size="sm" c="dimmed">
+        Deliveries are signed. After a rotation they carry signatures of both secrets for 24 hours.
+      </Text>
+      <Button
+        variant="default"
+        size="xs"
+        miw="max-content"
+        loading={rotate.isPending}
+        onClick={() => rotate.mutate()}
+      >
+        Rotate secret
+      </Button>
+    </Group>
   );
 }
 

@@ -1,0 +1,134 @@
+import { Accordion, Badge, Group, NumberInput, Stack, Switch, Text, TextInput } from '@mantine/core';
+import type { WebhooksEditConnectionData as Connection } from '@stak/client';
+import { formatLag } from '../../format.ts';
+import { delaysText, readDelays, usualDelaysS } from './retry-delays.ts';
+
+export type DeliveryDraft = {
+  delays: string; // "30s, 2m, 1h"; empty for the usual ones
+  maxAttempts: number | string;
+  maxConcurrency: number | string;
+  ratePerSecond: number | string;
+  ordered: boolean;
+};
+
+export const draftOf = (connection: Connection | undefined): DeliveryDraft => ({
+  delays: delaysText(connection?.retryConfig.delaysS ?? []),
+  maxAttempts: connection?.retryConfig.maxAttempts ?? '',
+  maxConcurrency: connection?.maxConcurrency ?? '',
+  ratePerSecond: connection?.ratePerSecond ?? '',
+  ordered: connection?.ordered ?? false,
+});
+
+// A new connection leaves out what nobody chose; an old one takes back what was cleared.
+export function deliveryOf(draft: DeliveryDraft, isNew: boolean) {
+  const delaysS = readDelays(draft.delays);
+  const { maxAttempts, maxConcurrency, ratePerSecond, ordered } = draft;
+  return {
+    retryConfig: {
+      ...(delaysS.length > 0 && { delaysS }),
+      ...(maxAttempts !== '' && { maxAttempts: Number(maxAttempts) }),
+    },
+    ...(maxConcurrency !== '' && { maxConcurrency: Number(maxConcurrency) }),
+    ...(ratePerSecond !== ''
+      ? { ratePerSecond: Number(ratePerSecond) }
+      : isNew
+        ? {}
+        : { ratePerSecond: null }),
+    ordered,
+  };
+}
+
+type Props = {
+  draft: DeliveryDraft;
+  complaints: Readonly<Record<string, string>>;
+  onChange: (part: Partial<DeliveryDraft>) => void;
+};
+
+// When, how fast and in what order deliveries are made.
+export function DeliverySettings({ draft, complaints, onChange }: Props) {
+  return (
+    <Accordion variant="contained" chevronPosition="left">
+      <Accordion.Item value="delivery">
+        <Accordion.Control>Retries, rate and order</Accordion.Control>
+        <Accordion.Panel>
+          <Stack>
+            <TextInput
+              label="Wait before each retry"
+              description="Such as 30s, 5m, 1h, at most 24h each. Empty uses the usual schedule."
+              placeholder={delaysText(usualDelaysS)}
+              value={draft.delays}
+              error={complaints.retryConfig}
+              onChange={event => onChange({ delays: event.currentTarget.value })}
+            />
+            <Schedule draft={draft} />
+            <NumberInput
+              label="Attempts at most"
+              placeholder="8"
+              min={1}
+              max={8}
+              allowDecimal={false}
+              value={draft.maxAttempts}
+              onChange={maxAttempts => onChange({ maxAttempts })}
+            />
+            <NumberInput
+              label="Deliveries at once"
+              placeholder="16"
+              min={1}
+              max={100}
+              allowDecimal={false}
+              value={draft.maxConcurrency}
+              error={complaints.maxConcurrency}
+              onChange={maxConcurrency => onChange({ maxConcurrency })}
+            />
+            <NumberInput
+              label="Deliveries a second"
+              description="Empty means no limit."
+              placeholder="No limit"
+              min={1}
+              max={1000}
+              allowDecimal={false}
+              value={draft.ratePerSecond}
+              error={complaints.ratePerSecond}
+              onChange={ratePerSecond => onChange({ ratePerSecond })}
+            />
+            <Switch
+              label="Deliver in order"
+              description="An event waits until the one before it is delivered or has failed for good."
+              checked={draft.ordered}
+              onChange={event => onChange({ ordered: event.currentTarget.checked })}
+            />
+          </Stack>
+        </Accordion.Panel>
+      </Accordion.Item>
+    </Accordion>
+  );
+}
+
+// The attempts on a line of time, as far as the delays can be read.
+function Schedule({ draft }: { draft: DeliveryDraft }) {
+  let delays: number[];
+  try {
+    delays = readDelays(draft.delays);
+  } catch {
+    return null;
+  }
+  const most = draft.maxAttempts === '' ? 8 : Number(draft.maxAttempts);
+  const used = (delays.length > 0 ? delays : usualDelaysS).slice(0, Math.max(0, most - 1));
+  const totalS = used.reduce((sum, one) => sum + one, 0);
+  return (
+    <Group gap={6}>
+      <Badge variant="default" tt="none">
+        at once
+      </Badge>
+      {used.map((delay, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: an attempt is known by its number
+        <Badge key={index} variant="default" tt="none">
+          + {formatLag(delay * 1000)}
+        </Badge>
+      ))}
+      <Text size="xs" c="dimmed">
+        {used.length + 1} attempts{totalS > 0 && ` within ${formatLag(totalS * 1000)}`}
+      </Text>
+    </Group>
+  );
+}
