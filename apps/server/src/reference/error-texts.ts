@@ -48,6 +48,11 @@ export const errorTexts: Readonly<Record<string, string>> = {
 
   'accounts.email_unchanged': 'The new address is the one you have. Nothing needs to be done.',
   'accounts.event_unreadable': 'The billing event is not valid. Check the webhook in Stripe and its secret.',
+  'accounts.key_expiry_past': 'The expiry of the key is in the past. Choose a later time.',
+  'accounts.disabled': 'The account is disabled. Ask the operator.',
+  'accounts.key_address_refused':
+    'The key may not be used from this network address. Call from an address that the key allows, or change the key.',
+  'accounts.key_tenant_refused': 'The key is limited to other tenants. Use a key that includes this one.',
   'accounts.password_weak': 'The password is too short or too common. Choose a longer one.',
   'accounts.plan_not_sold': 'This plan cannot be bought. Choose one of `GET /v1/plans`.',
   'accounts.return_to_refused':
