@@ -1,9 +1,9 @@
-import { defineTable, entity } from '@stak/table';
+import { defineKeys, defineTable, entity } from '@stak/table';
 import { z } from 'zod';
 
 // What the processes that serve one API share. Times are milliseconds, but for `expires_at`, which DynamoDB wants
 // in seconds.
-export const httpTable = defineTable({
+const httpKeys = defineKeys({
   name: 'stak-http',
   description:
     'Idempotency keys with their answers, the limits that hold over all processes, and notices of what is revoked.',
@@ -14,7 +14,7 @@ export const httpTable = defineTable({
 const time = z.number().int();
 const bytes = z.custom<Uint8Array>(value => value instanceof Uint8Array);
 
-export const keyedRequest = entity(httpTable, {
+export const keyedRequest = entity(httpKeys, {
   name: 'keyed request',
   description: 'A request with an Idempotency-Key: in flight while it has no status.',
   schema: z.object({
@@ -42,7 +42,7 @@ export const keyedRequest = entity(httpTable, {
   ],
 });
 
-export const sharedBucket = entity(httpTable, {
+export const sharedBucket = entity(httpKeys, {
   name: 'shared bucket',
   description: 'How much of a limit that all processes share is used up.',
   schema: z.object({
@@ -62,7 +62,7 @@ export const sharedBucket = entity(httpTable, {
   ],
 });
 
-export const revocationSlot = entity(httpTable, {
+export const revocationSlot = entity(httpKeys, {
   name: 'revocation slot',
   description: 'Whose open streams every process has to look at again, for a few seconds.',
   schema: z.object({
@@ -78,4 +78,9 @@ export const revocationSlot = entity(httpTable, {
       expires_at: 1767225615,
     },
   ],
+});
+
+export const httpTable = defineTable(httpKeys, {
+  entities: [keyedRequest, sharedBucket, revocationSlot],
+  queries: [],
 });

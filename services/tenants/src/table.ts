@@ -1,5 +1,6 @@
 import {
   type Condition,
+  defineKeys,
   defineQuery,
   defineTable,
   entity,
@@ -13,7 +14,7 @@ import { z } from 'zod';
 // `settings`, `channel_identities`, `preferences` and `custom_properties` are JSON in a string, as documented: a
 // reader of the document still reads them. On the wire they are objects.
 
-export const tenants = defineTable({
+const tenantsKeys = defineKeys({
   name: 'tenants',
   description: 'Tenants, their users and the channels they are reached by.',
   keys: { partition: 'pk', sort: 'sk' },
@@ -22,7 +23,7 @@ export const tenants = defineTable({
   stream: 'NEW_AND_OLD_IMAGES',
 });
 
-export const tenant = entity(tenants, {
+export const tenant = entity(tenantsKeys, {
   name: 'tenant',
   description:
     'A tenant and its settings. A deleted one stays as a tombstone, so that its id is never used again.',
@@ -57,14 +58,14 @@ export const tenant = entity(tenants, {
   ],
 });
 
-export const accountTenant = entity(tenants, {
+export const accountTenant = entity(tenantsKeys, {
   name: 'tenant of an account',
   description: 'Lists the tenants of an account, which would otherwise take a Scan.',
   schema: z.object({ account_id: z.string(), tenant_id: z.string(), created_at: z.string() }),
   key: { partition: 'ACCOUNT#{account_id}', sort: 'TENANT#{tenant_id}' },
 });
 
-export const user = entity(tenants, {
+export const user = entity(tenantsKeys, {
   name: 'user',
   schema: z.object({
     tenant_id: z.string(),
@@ -101,14 +102,14 @@ export const user = entity(tenants, {
   ],
 });
 
-export const emailLock = entity(tenants, {
+export const emailLock = entity(tenantsKeys, {
   name: 'e-mail of a user',
   description: 'Makes an address unique in its tenant, and finds its user. In lower case.',
   schema: z.object({ tenant_id: z.string(), email: z.string(), user_id: z.string() }),
   key: { partition: 'TENANT#{tenant_id}', sort: 'EMAIL#{email}' },
 });
 
-export const identityLock = entity(tenants, {
+export const identityLock = entity(tenantsKeys, {
   name: 'channel identity of a user',
   description: 'Makes an identity unique in its tenant, and finds its user.',
   schema: z.object({
@@ -120,7 +121,7 @@ export const identityLock = entity(tenants, {
   key: { partition: 'TENANT#{tenant_id}', sort: 'IDENT#{channel}#{identity}' },
 });
 
-export const channelMapping = entity(tenants, {
+export const channelMapping = entity(tenantsKeys, {
   name: 'channel mapping',
   schema: z.object({
     tenant_id: z.string(),
@@ -144,14 +145,14 @@ export const channelMapping = entity(tenants, {
   ],
 });
 
-export const channelClaim = entity(tenants, {
+export const channelClaim = entity(tenantsKeys, {
   name: 'channel claim',
   description: 'Says which tenant a channel belongs to. The index cannot: it is stale, and may hold two.',
   schema: z.object({ type: z.string(), channel_id: z.string(), tenant_id: z.string() }),
   key: { partition: 'CHANNEL#{type}#{channel_id}', sort: 'CLAIM' },
 });
 
-export const propertiesSchema = entity(tenants, {
+export const propertiesSchema = entity(tenantsKeys, {
   name: 'schema of custom properties',
   schema: z.object({
     tenant_id: z.string(),
@@ -163,7 +164,7 @@ export const propertiesSchema = entity(tenants, {
   version: 'version',
 });
 
-export const invitation = entity(tenants, {
+export const invitation = entity(tenantsKeys, {
   name: 'invitation',
   description: 'One for each address; a new one replaces it.',
   schema: z.object({
@@ -180,7 +181,7 @@ export const invitation = entity(tenants, {
   key: { partition: 'TENANT#{tenant_id}', sort: 'INVITE#{invitation_id}' },
 });
 
-export const tokenEpoch = entity(tenants, {
+export const tokenEpoch = entity(tenantsKeys, {
   name: 'token epoch of a user',
   description: 'Tokens issued until then are void. Gone when the last of them has expired anyway.',
   schema: z.object({
@@ -192,7 +193,7 @@ export const tokenEpoch = entity(tenants, {
   key: { partition: 'TENANT#{tenant_id}', sort: 'TOKENS#{user_id}' },
 });
 
-export const erasure = entity(tenants, {
+export const erasure = entity(tenantsKeys, {
   name: 'erasure',
   description: 'A job that erases a tenant or one of its users in every service, and how far it is.',
   schema: z.object({
@@ -216,7 +217,7 @@ export const erasure = entity(tenants, {
   version: 'version',
 });
 
-export const openErasure = entity(tenants, {
+export const openErasure = entity(tenantsKeys, {
   name: 'open erasure',
   description: 'Finds the jobs that are not done, however long ago the process that had them died.',
   schema: z.object({ erasure_id: z.string(), tenant_id: z.string() }),
@@ -255,3 +256,29 @@ export function refusedStep(error: unknown): StepFailure | undefined {
   const { failures } = error.details as { failures: readonly StepFailure[] };
   return failures.find(({ reason }) => reason === 'condition_failed');
 }
+
+export const tenants = defineTable(tenantsKeys, {
+  entities: [
+    tenant,
+    accountTenant,
+    user,
+    emailLock,
+    identityLock,
+    channelMapping,
+    channelClaim,
+    propertiesSchema,
+    invitation,
+    tokenEpoch,
+    erasure,
+    openErasure,
+  ],
+  queries: [
+    tenantsOfAccount,
+    usersOfTenant,
+    channelsOfTenant,
+    invitationsOfTenant,
+    tenantOfChannel,
+    openErasures,
+    everythingOfTenant,
+  ],
+});

@@ -1,8 +1,8 @@
-import { defineQuery, defineTable, entity, type ItemOf } from '@stak/table';
+import { defineKeys, defineQuery, defineTable, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
 
 // It has no stream: counting what the counters write would never end.
-export const storageTable = defineTable({
+const storageKeys = defineKeys({
   name: 'stak-storage',
   description: 'How many bytes of the other tables belong to each account, and how far they are counted.',
   keys: { partition: 'pk', sort: 'sk' },
@@ -12,7 +12,7 @@ export const storageTable = defineTable({
 const ms = z.int().describe('Unix timestamp (ms)');
 const seconds = z.int().describe('The second after which it is gone');
 
-export const count = entity(storageTable, {
+export const count = entity(storageKeys, {
   name: 'count',
   description:
     "What one service keeps for one account in one table: the sum of a scan, and the sums of changes since. The account `*` is everyone's sum.",
@@ -39,7 +39,7 @@ export const count = entity(storageTable, {
   ],
 });
 
-export const mark = entity(storageTable, {
+export const mark = entity(storageKeys, {
   name: 'mark',
   description: 'How far a shard of a stream is counted. It moves in the transaction that adds to the counts.',
   schema: z.object({
@@ -63,7 +63,7 @@ export const mark = entity(storageTable, {
 });
 export type Mark = ItemOf<typeof mark>;
 
-export const tableState = entity(storageTable, {
+export const tableState = entity(storageKeys, {
   name: 'table',
   description: 'Which generation of counts is good, and who recounts.',
   schema: z.object({
@@ -80,7 +80,7 @@ export const tableState = entity(storageTable, {
 });
 export type TableState = ItemOf<typeof tableState>;
 
-export const ownerAccount = entity(storageTable, {
+export const ownerAccount = entity(storageKeys, {
   name: 'account of an owner',
   description: 'Outlives a tenant or a source, because what it had is still being removed when it is gone.',
   schema: z.object({ kind: z.string(), id: z.string(), account_id: z.string(), expires_at: seconds }),
@@ -90,3 +90,8 @@ export const ownerAccount = entity(storageTable, {
 
 export const countsOfAccount = defineQuery('storage of an account', { of: count, consistent: true });
 export const tableStates = defineQuery('tables that are counted', { of: tableState, consistent: true });
+
+export const storageTable = defineTable(storageKeys, {
+  entities: [count, mark, tableState, ownerAccount],
+  queries: [countsOfAccount, tableStates],
+});
