@@ -275,7 +275,8 @@ export function composeServices(surroundings: Surroundings): Services {
 
   function composeLake({ wake, ...place }: NonNullable<Surroundings['lake']>) {
     const { tenantsOf } = tenants;
-    const deps = { ...base, ...place, tables: followed, insights, tenantsOf, enterTenant };
+    const about = { sealer, publicUrl, tables: followed, insights };
+    const deps = { ...base, ...place, ...about, tenantsOf, enterTenant };
     return wake ? { ...createLakeReader({ ...deps, wake }), onAlarm() {} } : createLake(deps);
   }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createEngine, type Engine } from '@stak/engine';
 import type { AccountPrincipal } from '@stak/http';
-import { type Clock, createIds, createLogger, systemClock, type Worker } from '@stak/kit';
+import { type Clock, createIds, createLogger, createSealer, systemClock, type Worker } from '@stak/kit';
 import { createLake, type FollowedTable, folderObjects, follow, taskInsights } from '@stak/lake';
 import { createConsumer, engineSource, streamsTable } from '@stak/streams';
 import { createLedger, createStore, createTables } from '@stak/table';
@@ -49,6 +49,8 @@ export async function openLake(folder: string, clock: Clock = systemClock) {
     tables: [followed],
     insights: taskInsights(task),
     tenantsOf: async () => [],
+    sealer: createSealer({ keys: [{ id: 'one', secret: 'a secret that is long enough for a seal' }] }),
+    publicUrl: 'http://127.0.0.1',
   });
   const [subscription] = lake.subscriptions;
   return {

@@ -1410,6 +1410,44 @@ export type ApiTypes = {
       caught_up: boolean;
     };
   };
+  /** Settings for Iceberg clients. For: account, scope read. */
+  'lake.icebergConfig': {
+    args: { warehouse?: string };
+    data: {
+      defaults: { [name: string]: string };
+      overrides: { [name: string]: string };
+      endpoints: Array<string>;
+    };
+  };
+  /** A file of a table, for S3 clients. For: provider. */
+  'lake.icebergFile': {
+    args: { bucket: 'stak'; table: string; kind: 'metadata' | 'data'; file: string };
+    data: Uint8Array;
+  };
+  /** One namespace of your Iceberg catalog. For: account, scope read. */
+  'lake.icebergNamespace': {
+    args: { namespace: string };
+    data: { namespace: Array<string>; properties: { [name: string]: string } };
+  };
+  /** Namespaces of your Iceberg catalog. For: account, scope read. */
+  'lake.icebergNamespaces': {
+    args: { parent?: string; pageToken?: string; pageSize?: string };
+    data: { namespaces: Array<Array<string>>; 'next-page-token': null };
+  };
+  /** Load a table of your rows. For: account, scope read. */
+  'lake.icebergTable': {
+    args: { namespace: string; table: string; snapshots?: 'all' | 'refs' };
+    data: {
+      'metadata-location': string;
+      metadata: Record<string, never>;
+      config: { [name: string]: string };
+    };
+  };
+  /** Tables of a namespace. For: account, scope read. */
+  'lake.icebergTables': {
+    args: { namespace: string; pageToken?: string; pageSize?: string };
+    data: { identifiers: Array<{ namespace: Array<string>; name: string }>; 'next-page-token': null };
+  };
   /** Ask about your data in SQL. For: user, scope read. */
   'lake.query': {
     args: { body: { sql: string } };
@@ -2697,6 +2735,12 @@ export const operations = {
   'inbox.writeSettings': { method: 'PUT', path: '/v1/tenants/{tenant_id}/inbox-settings', body: 'json' },
   'insights.list': { method: 'GET', path: '/v1/insights' },
   'insights.read': { method: 'GET', path: '/v1/insights/{name}' },
+  'lake.icebergConfig': { method: 'GET', path: '/v1/lake/iceberg/v1/config' },
+  'lake.icebergFile': { method: 'GET', path: '/v1/lake/iceberg/files/{bucket}/{table}/{kind}/{file}' },
+  'lake.icebergNamespace': { method: 'GET', path: '/v1/lake/iceberg/v1/namespaces/{namespace}' },
+  'lake.icebergNamespaces': { method: 'GET', path: '/v1/lake/iceberg/v1/namespaces' },
+  'lake.icebergTable': { method: 'GET', path: '/v1/lake/iceberg/v1/namespaces/{namespace}/tables/{table}' },
+  'lake.icebergTables': { method: 'GET', path: '/v1/lake/iceberg/v1/namespaces/{namespace}/tables' },
   'lake.query': { method: 'POST', path: '/v1/lake/query', body: 'json' },
   'lake.status': { method: 'GET', path: '/v1/lake/status' },
   'system.status': { method: 'GET', path: '/v1/system/status' },

@@ -1,5 +1,6 @@
 import { currentRows, isPresent } from './current-sql.ts';
 import { eraseGold, eraseLetters, eraseSilver } from './erasure-steps.ts';
+import { eraseCopies } from './iceberg/copies.ts';
 import * as limits from './limits.ts';
 import type { ListedFile } from './manifest-state.ts';
 import { locateAll, locateCurrent, type Part, whileFilesLast } from './parts.ts';
@@ -28,6 +29,9 @@ export async function eraseOwner(part: Part, deps: RewriteDeps, erasure: Erasure
       await whileFilesLast(() => eraseGold(part, deps, name, erasure.owner));
     await eraseLetters(part, erasure.owner);
   }
+  // Copies that are being made of what was there see that this has changed, and are made again.
+  await manifest.commit(() => ({ at: clock.now(), erased: true }));
+  await eraseCopies(part.objects, erasure.owner);
   await deleteGarbage(part, 0);
   return outcome;
 }

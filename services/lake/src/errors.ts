@@ -8,5 +8,7 @@ export const lakeErrors = defineErrors({
   'lake.query_too_slow': 400,
   'lake.insight_not_found': 404,
   'lake.table_not_found': 404,
+  'lake.file_not_found': 404,
+  'lake.range_not_satisfiable': 416,
   'lake.busy': 503,
 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ErrorCatalogue, Worker } from '@stak/kit';
+import type { ErrorCatalogue, Sealer, Worker } from '@stak/kit';
 import type { Subscription } from '@stak/streams';
 import type { AnyTable } from '@stak/table';
 import { lakeEndpoints } from './api.ts';
@@ -7,6 +7,7 @@ import { subscriptionName } from './capture.ts';
 import { createDucks, createReadingDucks, type Ducks, type ReadingDucks } from './duck.ts';
 import { createAskingEraser } from './eraser.ts';
 import { lakeErrors } from './errors.ts';
+import { catalogEndpoints } from './iceberg/catalog-api.ts';
 import { type KeeperDeps, keeperOf, type LakeBase, openParts } from './keeping.ts';
 import { createReading } from './lake.ts';
 import type { Part } from './parts.ts';
@@ -26,6 +27,9 @@ export { deliveryInsights, messageInsights } from './traffic-insights.ts';
 export type ReaderDeps = LakeBase & {
   // The tenants of an account.
   tenantsOf: TenantsOf;
+  // Keys to files are sealed, and addressed to this server.
+  sealer: Sealer;
+  publicUrl: string;
   // Asked about every end user who asks something; left out where there are none.
   enterTenant?: EnterTenant;
   // The processes that SQL runs in; its own ones by default.
@@ -77,7 +81,7 @@ function readerOf(deps: ReaderDeps, parts: readonly Part[], onMissingFile: () =>
     onMissingFile,
   });
   return {
-    api: lakeEndpoints(lake),
+    api: [...lakeEndpoints(lake), ...catalogEndpoints(lake.catalog, deps.objects)] as const,
     errors: lakeErrors as ErrorCatalogue,
     tables: [] as AnyTable[],
     // The consumers that capture, wherever they run.

@@ -80,7 +80,7 @@ async function locateParts(
 }
 
 // Where some sum is missing, or cannot go on.
-async function partsOf(part: Part, state: State, insight: Insight): Promise<string[]> {
+export async function partsOf(part: Part, state: State, insight: Insight): Promise<string[]> {
   const { objects, clock } = part;
   const entity = insight.entity.name;
   const canGoOn = goesOn(state, insight, clock.now());

@@ -5,6 +5,7 @@ import { beginBackfill, continueBackfill, needsBackfill } from './backfill.ts';
 import { compactEntity, isDue } from './compaction.ts';
 import type { Erased } from './erasure.ts';
 import type { GoldDeps } from './gold.ts';
+import { sweepCopies } from './iceberg/copies.ts';
 import { takeLease } from './leases.ts';
 import * as limits from './limits.ts';
 import { dropLostFiles } from './lost-files.ts';
@@ -64,13 +65,13 @@ export function createKeeper(deps: KeeperDeps) {
     return undefined;
   }
 
-  // A file that is lost is found missing here first.
+  // Whatever is wrong with them, the lake itself goes on. A file that is lost is found missing here first.
   async function publishTables(part: Part): Promise<void> {
     try {
       await part.tables.publish(await part.manifest.read());
     } catch (error) {
-      if (!isGone(error)) throw error;
-      suspects.add(part);
+      if (isGone(error)) suspects.add(part);
+      else log.error({ err: error, table: part.plan.table.name }, 'Iceberg tables could not be written');
     }
   }
 
@@ -82,6 +83,7 @@ export function createKeeper(deps: KeeperDeps) {
     await findLost(part);
     await deleteOrphans(part);
     await part.tables.sweep(await part.manifest.read());
+    if (part === parts[0]) await sweepCopies(objects, clock);
   }
 
   async function findLost(part: Part): Promise<void> {

@@ -1,14 +1,18 @@
+import { join } from 'node:path';
 import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
-import type { Clock } from '@stak/kit';
+import type { Clock, Sealer } from '@stak/kit';
 import type { StreamSource } from '@stak/streams';
 import type { Store } from '@stak/table';
 import { dayOf } from './bronze-file.ts';
 import type { Duck } from './duck.ts';
 import { lakeErrors } from './errors.ts';
+import { createCatalog } from './iceberg/catalog.ts';
+import { createCopies } from './iceberg/copies.ts';
 import type { Insight } from './insight.ts';
 import { answerInsight } from './insights.ts';
 import { type Lag, readLag } from './lag.ts';
 import * as limits from './limits.ts';
+import type { ObjectStore } from './objects.ts';
 import { columnsFor, isGone, type Part } from './parts.ts';
 import { isMentioned, listViews, runQuery } from './query.ts';
 import { type EnterTenant, scopeOf, type TenantsOf, whoseOf } from './scope.ts';
@@ -27,6 +31,9 @@ type LakeParts = {
   store: Store;
   source: StreamSource;
   clock: Clock;
+  objects: ObjectStore;
+  sealer: Sealer;
+  publicUrl: string;
   tenantsOf: TenantsOf;
   enterTenant?: EnterTenant;
   onMissingFile(): void;
@@ -36,7 +43,7 @@ export type Lake = ReturnType<typeof createReading>;
 
 // What callers ask of the lake.
 export function createReading({ parts, insights, guests, own, scratch, ...deps }: LakeParts) {
-  const { clock } = deps;
+  const { clock, objects, sealer, publicUrl, tenantsOf } = deps;
   const views = listViews(parts);
   const queries = createTurns(limits.queryTurns);
   const sums = createTurns(limits.insightTurns);
@@ -65,7 +72,19 @@ export function createReading({ parts, insights, guests, own, scratch, ...deps }
     );
   };
 
+  const catalog = createCatalog({
+    parts,
+    insights,
+    tenantsOf,
+    sealer,
+    clock,
+    publicUrl,
+    copies: createCopies({ objects, clock, duck: own, scratch: join(scratch, 'copies') }),
+    inTurn: (payer, work) => queries.take(payer, () => work().catch(tellMissing)),
+  });
+
   return {
+    catalog,
     async query(caller: Caller, sql: string) {
       const scope = await scopeOf(caller, deps);
       const seen = views.filter(view => view.scope === undefined || view.scope === caller.scope);

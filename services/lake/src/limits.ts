@@ -76,3 +76,13 @@ export const icebergManifests = 50; // of a snapshot, before its files are liste
 export const icebergMetadataKept = 20; // versions of a table's metadata, for readers that have just looked
 export const icebergReads = 8; // ends of new files that are read at a time
 export const icebergOrphanMs = 60 * 60_000; // a manifest that no snapshot names, and none will
+
+// Copies of an account's rows, for its own Iceberg catalog.
+export const copyBucket = 'stak'; // what an S3 client calls the folder that it may read
+export const copySnapshots = 10; // of a table; each is all of an account's rows
+export const copyNoteMs = 60 * 60_000; // between two notes that a folder is in use
+export const copyNotes = 10_000; // folders that this process remembers to be in use
+export const copyUnusedMs = 24 * 60 * 60_000; // made again within seconds when somebody asks
+export const copyOrphanMs = 10 * 60_000; // a file that is being written has no snapshot yet
+export const fileKeyMs = 60 * 60_000; // a key to files outlives the API key by no more than this
+export const signatureMs = 15 * 60_000; // as AWS has it: clocks differ, and a signature that was seen is soon worth nothing

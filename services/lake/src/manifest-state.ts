@@ -39,6 +39,7 @@ export type State = {
   completeGeneration: number;
   backfilledAt: number; // when the last scan was over
   erasedAt: number; // when somebody's rows were taken out
+  erasures: number; // how often that began or ended
   // Nothing names these any more; readers that began before may still have them open.
   garbage: { path: string; since: number }[];
 };
@@ -74,6 +75,7 @@ export const emptyState = (): State => ({
   completeGeneration: 0,
   backfilledAt: 0,
   erasedAt: 0,
+  erasures: 0,
   garbage: [],
 });
 
@@ -96,7 +98,10 @@ export function applyEntry(state: State, commit: number, entry: Entry): void {
   if (answered.size > 0) state.letters = state.letters.filter(({ path }) => !answered.has(path));
   replaceRefs(state, state.silver, entry.silver, entry.at);
   replaceRefs(state, state.gold, entry.gold, entry.at);
-  if (entry.erased) state.erasedAt = entry.at;
+  if (entry.erased) {
+    state.erasedAt = entry.at;
+    state.erasures += 1;
+  }
   if (entry.backfill) applyBackfill(state, entry.backfill, entry.at);
   const deleted = new Set(entry.deleted);
   if (deleted.size > 0) state.garbage = state.garbage.filter(({ path }) => !deleted.has(path));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createEngine } from '@stak/engine';
-import { createIds, createLogger, systemClock } from '@stak/kit';
+import { createIds, createLogger, createSealer, systemClock } from '@stak/kit';
 import { createConsumer, engineSource } from '@stak/streams';
 import { createStore } from '@stak/table';
 import { createLake, folderObjects } from '../src/index.ts';
@@ -27,6 +27,8 @@ const lake = createLake({
   scratch: join(folder, 'scratch'),
   tables: [followed],
   tenantsOf: async () => [],
+  sealer: createSealer({ keys: [{ id: 'one', secret: 'a secret that is long enough for a seal' }] }),
+  publicUrl: 'http://127.0.0.1',
   flushMs: 5,
 });
 const forever = new AbortController().signal;

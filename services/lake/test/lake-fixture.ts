@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { createEngine } from '@stak/engine';
 import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
-import { createIds, createLogger, manualClock, seededRandom } from '@stak/kit';
+import { createIds, createLogger, createSealer, manualClock, seededRandom } from '@stak/kit';
 import { createConsumer, engineSource, type Subscription, streamsTable } from '@stak/streams';
 import { createStore, createTables, type DynamoClient } from '@stak/table';
 import { onTestFinished } from 'vitest';
@@ -39,6 +39,8 @@ export const guest: EndUserPrincipal = { kind: 'endUser', tenantId: 't1', userId
 const shared = ({ run }: Duck): Duck => ({ run, close() {} });
 const { guests, asking, keeping } = createDucks();
 export const ducks: Ducks = { guests: shared(guests), asking: shared(asking), keeping: shared(keeping) };
+
+const testSealer = createSealer({ keys: [{ id: 'test', secret: 'a secret for tests that is long enough' }] });
 
 export const silent = createLogger({ level: 'silent' });
 
@@ -102,6 +104,8 @@ const depsOf = ({ store, clock, client, source, objects, folder }: Backend) => (
   scratch: join(folder, 'scratch'),
   tables: [followed],
   insights: taskInsights(errand),
+  sealer: testSealer,
+  publicUrl: 'http://lake.test',
   tenantsOf: async (accountId: string) => (accountId === 'usr_ann' ? ['t1'] : []),
   ducks,
 });

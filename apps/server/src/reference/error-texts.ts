@@ -173,6 +173,8 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'lake.sql_invalid': 'The SQL is not valid. `detail` says where.',
   'lake.insight_not_found': 'There is no such insight. List the insights and check the name.',
   'lake.table_not_found': 'The lake has no such table. List the tables and check the name.',
+  'lake.file_not_found': 'The table has no such file any more. Load the table again.',
+  'lake.range_not_satisfiable': 'The file does not have these bytes. Ask for its size first.',
   'lake.busy': 'Too many queries are running. Try again after `Retry-After`.',
 
   'tasks.filter_refused': 'The filter is not valid. `detail` names the term and its place.',

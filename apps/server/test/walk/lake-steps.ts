@@ -5,6 +5,18 @@ const everybody = { anything: 'it is the same for everybody' };
 export const lakeSteps: readonly Step[] = [
   { operation: 'lake.query', body: { sql: 'select * from tasks' }, stranger: 'own' },
   { operation: 'lake.query', body: { sql: 'select * from users' }, as: 'endUser', stranger: 'own' },
+  { operation: 'lake.icebergConfig', stranger: everybody },
+  { operation: 'lake.icebergNamespaces', stranger: everybody },
+  { operation: 'lake.icebergNamespace', path: { namespace: 'silver' }, stranger: everybody },
+  { operation: 'lake.icebergTables', path: { namespace: 'silver' }, stranger: everybody },
+  { operation: 'lake.icebergTable', path: { namespace: 'silver', table: 'tasks' }, stranger: 'own' },
+  {
+    operation: 'lake.icebergFile',
+    as: 'nobody',
+    path: { bucket: 'stak', table: 'silver.tasks', kind: 'metadata', file: 'v1.metadata.json' },
+    status: 401,
+    stranger: { anything: 'nobody reads a file without a signature' },
+  },
   { operation: 'lake.status', stranger: everybody },
   { operation: 'insights.list', stranger: everybody },
   { operation: 'system.status', stranger: 'own' },

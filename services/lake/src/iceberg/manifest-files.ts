@@ -221,12 +221,18 @@ export const encodeManifestList = (
     manifests,
   );
 
+// Named exports of a CommonJS module are there under a bundler alone.
+const loadAvro = async (): Promise<typeof import('avsc')> => {
+  const loaded = await import('avsc');
+  return (loaded as unknown as { default?: typeof loaded }).default ?? loaded;
+};
+
 async function encode(
   schema: object,
   about: Record<string, string>,
   records: readonly object[],
 ): Promise<Buffer> {
-  const { streams } = await import('avsc');
+  const { streams } = await loadAvro();
   const metadata = Object.fromEntries(Object.entries(about).map(([name, text]) => [name, Buffer.from(text)]));
   // Its types do not know of `metadata`, which it documents.
   const options: object = { codec: 'null', metadata, writeHeader: 'always' };
@@ -244,7 +250,7 @@ async function encode(
 }
 
 export async function decodeManifestList(body: Uint8Array): Promise<ManifestFile[]> {
-  const { streams } = await import('avsc');
+  const { streams } = await loadAvro();
   const decoder = new streams.BlockDecoder();
   const found: ManifestFile[] = [];
   const ended = new Promise<void>((resolve, reject) => {

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import * as limits from '../limits.ts';
 import type { PartitionSpec } from './manifest-files.ts';
 import { type IcebergColumn, nameMapping, nextSchema, type Schema } from './schema.ts';
 
@@ -163,11 +162,11 @@ export function withSnapshot(
 
 // Snapshots that name files which were let go of before the moment: those files may be deleted, or have to be. The
 // oldest go first, so what is left is always the end of the list.
-export function expiredSnapshots({ snapshots }: Metadata, cutoffMs: number): Snapshot[] {
+export function expiredSnapshots({ snapshots }: Metadata, cutoffMs: number, kept: number): Snapshot[] {
   const removal = snapshots.findLastIndex(
     ({ summary }) => Number(summary['stak.removed-at'] ?? Number.POSITIVE_INFINITY) <= cutoffMs,
   );
-  const first = Math.max(removal, snapshots.length - limits.icebergSnapshots, 0);
+  const first = Math.max(removal, snapshots.length - kept, 0);
   return snapshots.slice(0, first);
 }
 

@@ -32,6 +32,7 @@ export type PublishOptions = {
   cutoffMs: number;
   // When the first file was let go of since the moment; infinite if nobody knows of one.
   removedAt(afterMs: number): number;
+  kept?: number; // snapshots at most
 };
 
 const decode = (body: Uint8Array): string => Buffer.from(body).toString('utf8');
@@ -72,7 +73,7 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
     const step = nextStep(begun, source);
     const written: string[] = [];
     const grown = step ? await writeSnapshot(begun, source, step, options, written) : begun;
-    const expired = expiredSnapshots(grown, options.cutoffMs);
+    const expired = expiredSnapshots(grown, options.cutoffMs, options.kept ?? limits.icebergSnapshots);
     const isSame = known && going?.['current-schema-id'] === known.metadata['current-schema-id'];
     if (isSame && !step && expired.length === 0) return known;
     const number = (known?.number ?? 0) + 1;

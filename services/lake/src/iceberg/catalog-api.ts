@@ -1,0 +1,209 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { endpoint, json, raw, route } from '@stak/http';
+import { z } from 'zod';
+import { lakeErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import type { ObjectStore } from '../objects.ts';
+import { type Catalog, namespaces } from './catalog.ts';
+import type { Metadata } from './metadata.ts';
+
+// The read-only part of Iceberg's REST catalog, and the files of its tables as an S3 client reads them.
+
+const name = z.string().regex(/^[A-Za-z0-9_]{1,100}$/);
+const text = z.string().max(1000);
+const namespace = { namespace: name };
+const tags = ['lake'];
+const read = { auth: 'account', scope: 'read', method: 'get' } as const;
+const base = '/v1/lake/iceberg/v1';
+const pages = { pageToken: text.optional(), pageSize: text.optional() };
+const identifier = z.strictObject({ namespace: z.array(z.string()), name: z.string() });
+const token = { 'next-page-token': z.null() };
+
+const routes = {
+  config: route({
+    ...read,
+    tags,
+    path: `${base}/config`,
+    operationId: 'lake.icebergConfig',
+    summary: 'Settings for Iceberg clients',
+    description: 'The first call of a client of the Iceberg REST catalog. There is one warehouse.',
+    request: { query: z.strictObject({ warehouse: text.optional() }) },
+    responses: {
+      200: json(
+        z.strictObject({
+          defaults: z.record(z.string(), z.string()),
+          overrides: z.record(z.string(), z.string()),
+          endpoints: z.array(z.string()),
+        }),
+        'What to set, and what may be called',
+      ),
+    },
+  }),
+  namespaces: route({
+    ...read,
+    tags,
+    path: `${base}/namespaces`,
+    operationId: 'lake.icebergNamespaces',
+    summary: 'Namespaces of your Iceberg catalog',
+    request: { query: z.strictObject({ parent: text.optional(), ...pages }) },
+    responses: {
+      200: json(z.strictObject({ namespaces: z.array(z.array(z.string())), ...token }), 'Their names'),
+    },
+  }),
+  namespace: route({
+    ...read,
+    tags,
+    path: `${base}/namespaces/{namespace}`,
+    operationId: 'lake.icebergNamespace',
+    summary: 'One namespace of your Iceberg catalog',
+    request: { params: z.strictObject(namespace) },
+    responses: {
+      200: json(
+        z.strictObject({ namespace: z.array(z.string()), properties: z.record(z.string(), z.string()) }),
+        'Its name',
+      ),
+    },
+    problems: ['lake.table_not_found'],
+  }),
+  tables: route({
+    ...read,
+    tags,
+    path: `${base}/namespaces/{namespace}/tables`,
+    operationId: 'lake.icebergTables',
+    summary: 'Tables of a namespace',
+    request: { params: z.strictObject(namespace), query: z.strictObject(pages) },
+    responses: { 200: json(z.strictObject({ identifiers: z.array(identifier), ...token }), 'Their names') },
+    problems: ['lake.table_not_found'],
+  }),
+  table: route({
+    ...read,
+    tags,
+    path: `${base}/namespaces/{namespace}/tables/{table}`,
+    operationId: 'lake.icebergTable',
+    summary: 'Load a table of your rows',
+    description:
+      'Writes your rows as they are now into files of your own, if they have changed, and answers with the table’s metadata and a key to its files that is good for an hour.',
+    request: {
+      params: z.strictObject({ ...namespace, table: name }),
+      query: z.strictObject({ snapshots: z.enum(['all', 'refs']).optional() }),
+    },
+    responses: {
+      200: json(
+        z.strictObject({
+          'metadata-location': z.string(),
+          metadata: z.custom<Metadata>(value => typeof value === 'object').meta({ type: 'object' }),
+          config: z.record(z.string(), z.string()),
+        }),
+        'The table',
+      ),
+    },
+    problems: ['lake.table_not_found', 'lake.query_too_large', 'lake.query_too_slow', 'lake.busy'],
+    limits: { rate: { name: 'lake', limit: limits.requestsPerMinute, windowMs: 60_000 } },
+  }),
+  file: route({
+    method: 'get',
+    auth: 'provider',
+    path: '/v1/lake/iceberg/files/{bucket}/{table}/{kind}/{file}',
+    operationId: 'lake.icebergFile',
+    tags,
+    summary: 'A file of a table, for S3 clients',
+    description:
+      'Signed with the key that came with the table (AWS Signature Version 4). Takes a Range of bytes.',
+    request: {
+      params: z.strictObject({
+        bucket: z.literal(limits.copyBucket),
+        table: z.string().regex(/^[a-z]+\.[a-z0-9_]{1,100}$/),
+        kind: z.enum(['metadata', 'data']),
+        file: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/),
+      }),
+    },
+    responses: { 200: raw('Its bytes'), 206: raw('Some of its bytes') },
+    problems: ['lake.file_not_found', 'lake.range_not_satisfiable'],
+  }),
+};
+
+export const catalogEndpoints = (catalog: Catalog, objects: ObjectStore) =>
+  [
+    endpoint(routes.config, c =>
+      c.json(
+        {
+          defaults: {},
+          overrides: {},
+          endpoints: [
+            'GET /v1/{prefix}/namespaces',
+            'GET /v1/{prefix}/namespaces/{namespace}',
+            'GET /v1/{prefix}/namespaces/{namespace}/tables',
+            'GET /v1/{prefix}/namespaces/{namespace}/tables/{table}',
+          ],
+        },
+        200,
+      ),
+    ),
+    endpoint(routes.namespaces, c => {
+      const isTop = c.req.valid('query').parent === undefined;
+      return c.json({ namespaces: isTop ? namespaces.map(one => [one]) : [], 'next-page-token': null }, 200);
+    }),
+    endpoint(routes.namespace, c => {
+      const { namespace } = c.req.valid('param');
+      catalog.list(c.get('principal'), namespace);
+      return c.json({ namespace: [namespace], properties: {} }, 200);
+    }),
+    endpoint(routes.tables, c => {
+      const { namespace } = c.req.valid('param');
+      const names = catalog.list(c.get('principal'), namespace);
+      const identifiers = names.map(name => ({ namespace: [namespace], name }));
+      return c.json({ identifiers, 'next-page-token': null }, 200);
+    }),
+    endpoint(routes.table, async c => {
+      const { namespace, table } = c.req.valid('param');
+      return c.json(await catalog.load(c.get('principal'), namespace, table), 200);
+    }),
+    endpoint(
+      routes.file,
+      async c => {
+        const path = await objects.locate(c.get('principal').subject);
+        const about = path === undefined ? undefined : await stat(path).catch(() => undefined);
+        if (path === undefined || !about)
+          throw lakeErrors.create('lake.file_not_found', 'There is no such file.');
+        return serve(path, about.size, c.req.header('range'));
+      },
+      async c => {
+        const { table, kind, file } = c.req.valid('param' as never) as Record<
+          'table' | 'kind' | 'file',
+          string
+        >;
+        const request = {
+          method: c.req.method,
+          url: c.req.url,
+          header: (name: string) => c.req.header(name),
+        };
+        const key = catalog.keyOf(request, table, kind, file);
+        return key === undefined ? undefined : { kind: 'provider', provider: 'lake', subject: key };
+      },
+    ),
+  ] as const;
+
+function serve(path: string, size: number, range: string | undefined): Response {
+  const headers = { 'Content-Type': 'application/octet-stream', 'Accept-Ranges': 'bytes' };
+  const body = (start: number, end: number) =>
+    size === 0 ? null : (Readable.toWeb(createReadStream(path, { start, end: end - 1 })) as ReadableStream);
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
+  if (first === '' && last === '')
+    return new Response(body(0, size), { headers: { ...headers, 'Content-Length': String(size) } });
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1);
+  if (start >= end)
+    throw lakeErrors.create('lake.range_not_satisfiable', 'The file does not have these bytes.', {
+      headers: { 'Content-Range': `bytes */${size}` },
+    });
+  return new Response(body(start, end), {
+    status: 206,
+    headers: {
+      ...headers,
+      'Content-Length': String(end - start),
+      'Content-Range': `bytes ${start}-${end - 1}/${size}`,
+    },
+  });
+}

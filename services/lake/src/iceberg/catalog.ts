@@ -1,0 +1,79 @@
+import type { AccountPrincipal } from '@stak/http';
+import type { Clock, Sealer } from '@stak/kit';
+import { lakeErrors } from '../errors.ts';
+import { goldNames } from '../gold.ts';
+import type { Insight } from '../insight.ts';
+import type { Part } from '../parts.ts';
+import { listViews } from '../query.ts';
+import { scopeOf, type TenantsOf } from '../scope.ts';
+import { type CopyTable, copyFolder, type createCopies, type Namespace } from './copies.ts';
+import { tableName } from './lake-tables.ts';
+import { grantFiles, readableFolder, type SignedRequest } from './signature.ts';
+
+// What an Iceberg client asks of a REST catalog, for one account: which tables there are, and one of them with its
+// metadata and credentials for its files.
+
+export const namespaces: readonly Namespace[] = ['bronze', 'silver', 'gold'];
+
+export type CatalogDeps = {
+  parts: readonly Part[];
+  insights: readonly Insight[];
+  tenantsOf: TenantsOf;
+  copies: ReturnType<typeof createCopies>;
+  sealer: Sealer;
+  clock: Clock;
+  publicUrl: string;
+  // Accounts take turns at making copies, as they do at SQL.
+  inTurn<T>(payer: string, work: () => Promise<T>): Promise<T>;
+};
+
+export type Catalog = ReturnType<typeof createCatalog>;
+
+export function createCatalog(deps: CatalogDeps) {
+  const { parts, insights, copies, sealer, clock, publicUrl, inTurn } = deps;
+  const views = listViews(parts);
+  const sums = insights.flatMap(insight => {
+    const part = parts.find(({ plan }) => plan.table.name === insight.entity.table.name);
+    if (!part) return [];
+    const name = tableName(goldNames(insight)[0]!.name);
+    return [{ namespace: 'gold' as const, name, part, entity: insight.entity.name, insight }];
+  });
+
+  function tablesOf({ scope }: AccountPrincipal, namespace: string): CopyTable[] {
+    if (namespace === 'gold') return sums;
+    if (namespace !== 'bronze' && namespace !== 'silver')
+      throw lakeErrors.create('lake.table_not_found', `There is no namespace called ${namespace}.`);
+    return views
+      .filter(view => view.scope === undefined || view.scope === scope)
+      .map(({ name, part, entity }) => ({ namespace, name: tableName(name), part, entity }));
+  }
+
+  return {
+    list: (caller: AccountPrincipal, namespace: string): string[] =>
+      tablesOf(caller, namespace).map(({ name }) => name),
+    async load(caller: AccountPrincipal, namespace: string, name: string) {
+      const table = tablesOf(caller, namespace).find(one => one.name === name);
+      if (!table) throw lakeErrors.create('lake.table_not_found', `There is no table ${namespace}.${name}.`);
+      const scope = await scopeOf(caller, deps);
+      if (scope.kind !== 'account') throw new TypeError('a catalog is an account’s');
+      const { location, metadata } = await inTurn(scope.payer, () => copies.load(table, scope));
+      const key = grantFiles(sealer, clock, `${copyFolder(scope)}/${namespace}.${name}`);
+      return {
+        'metadata-location': location,
+        metadata,
+        config: {
+          's3.endpoint': `${publicUrl}/v1/lake/iceberg/files`,
+          's3.access-key-id': key.accessKeyId,
+          's3.secret-access-key': key.secretAccessKey,
+          's3.region': 'us-east-1',
+          's3.path-style-access': 'true',
+        },
+      };
+    },
+    // Where a file lies that the request may read. A key opens one table of one account.
+    keyOf(request: SignedRequest, table: string, kind: string, file: string): string | undefined {
+      const folder = readableFolder(sealer, clock, request);
+      return folder?.endsWith(`/${table}`) ? `${folder}/${kind}/${file}` : undefined;
+    },
+  };
+}

@@ -1,0 +1,216 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '@stak/kit';
+import { currentRows, isPresent } from '../current-sql.ts';
+import type { Duck } from '../duck.ts';
+import { finish } from '../gold-sql.ts';
+import type { Insight } from '../insight.ts';
+import { partsOf } from '../insights.ts';
+import * as limits from '../limits.ts';
+import type { State } from '../manifest-state.ts';
+import type { ObjectStore } from '../objects.ts';
+import { columnsFor, locateAll, locateCurrent, type Part, whileFilesLast } from '../parts.ts';
+import { type Scope, scopeCondition } from '../scope.ts';
+import { quoteName, quoteText, readFiles } from '../sql-text.ts';
+import type { Owner } from '../tables.ts';
+import { bronzeColumns, entityColumns, goldColumns } from './lake-tables.ts';
+import { digestOf, type Metadata } from './metadata.ts';
+import { createPublisher } from './publisher.ts';
+import type { IcebergColumn } from './schema.ts';
+
+// Files of the lake hold everybody's rows, so what a caller is given are files of their own: made when they ask, of
+// their rows alone, under a folder that nobody else has a key to. They are copies, and go with whoever is erased.
+
+const root = 'copies';
+
+export type Namespace = 'bronze' | 'silver' | 'gold';
+export type CopyTable = { namespace: Namespace; name: string; part: Part; entity: string; insight?: Insight };
+type ScopeNote = { accountId: string; tenantIds: readonly string[] };
+type AccountScope = Extract<Scope, { kind: 'account' }>;
+
+// Whoever sees the same rows has the same folder.
+export const copyFolder = (scope: AccountScope): string =>
+  `${root}/${createHash('sha256').update(scopeCondition(scope)).digest('hex').slice(0, 40)}`;
+
+const noteKey = (folder: string): string => `${folder}/scope.json`;
+const hidden = new Set(['shard', 'chained', 'generation', 'event_id']); // of use to the lake alone
+
+function columnsOf({ namespace, part, entity, insight }: CopyTable): IcebergColumn[] {
+  if (namespace === 'bronze') return bronzeColumns.filter(({ name }) => !hidden.has(name));
+  return namespace === 'silver' ? entityColumns(columnsFor(part, entity)) : goldColumns(insight!);
+}
+
+// The files that the rows come from: the same files, the same rows.
+function inputsOf({ namespace, part, entity, insight }: CopyTable, state: State): string[] {
+  const files = [...state.files.values()].filter(file => file.entity === entity).map(({ path }) => path);
+  if (namespace === 'bronze') return files;
+  const silver = state.silver[entity]?.path ?? '';
+  const gold = insight ? Object.values(state.gold).map(({ path }) => path) : [];
+  const { completeGeneration } = state;
+  const columns = columnsFor(part, entity).map(({ name, type }) => `${name} ${type}`);
+  return [...files, silver, ...gold, String(completeGeneration), ...columns];
+}
+
+async function rowsOf(table: CopyTable, state: State, condition: string): Promise<string> {
+  const { namespace, part, entity, insight } = table;
+  const names = columnsOf(table).map(({ name }) => quoteName(name));
+  if (namespace === 'gold')
+    return finish(insight!, await partsOf(part, state, insight!), condition, undefined);
+  if (namespace === 'silver') {
+    const texts = columnsFor(part, entity).map(({ name, type }) =>
+      type === 'JSON' ? `${quoteName(name)}::varchar as ${quoteName(name)}` : quoteName(name),
+    );
+    const sources = await locateCurrent(part, state, entity);
+    return `select ${texts.join(', ')} from (${currentRows(sources, condition)}) where ${isPresent} order by all`;
+  }
+  const paths = inputsOf(table, state);
+  if (paths.length === 0) return emptyRows(columnsOf(table));
+  const files = readFiles(await locateAll(part.objects, paths));
+  return `select ${names.join(', ')} from (
+    select *, account_id as _account, tenant_id as _tenant, user_id as _user from ${files}
+  ) where (${condition}) order by "at", length(sequence), sequence, key, kind`;
+}
+
+const sqlTypes = { timestamp: 'timestamp', string: 'varchar' } as Record<string, string>;
+const emptyRows = (columns: readonly IcebergColumn[]): string =>
+  `select ${columns.map(({ name, type }) => `null::${sqlTypes[type] ?? type} as ${quoteName(name)}`).join(', ')} where false`;
+
+export type CopyDeps = { objects: ObjectStore; clock: Clock; duck: Duck; scratch: string };
+
+export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
+  const underWay = new Map<string, Promise<unknown>>();
+  const notedAt = new Map<string, number>();
+
+  // A folder that is in use is younger than the sweep looks for, and says whose rows it holds before it has any.
+  async function note(folder: string, { accountId, tenantIds }: AccountScope): Promise<void> {
+    if (clock.now() - (notedAt.get(folder) ?? Number.NEGATIVE_INFINITY) < limits.copyNoteMs) return;
+    const about: ScopeNote = { accountId, tenantIds };
+    await objects.put(noteKey(folder), Buffer.from(JSON.stringify(about)));
+    if (notedAt.size > limits.copyNotes) notedAt.clear();
+    notedAt.set(folder, clock.now());
+  }
+
+  async function build(
+    table: CopyTable,
+    scope: AccountScope,
+  ): Promise<{ location: string; metadata: Metadata }> {
+    const top = copyFolder(scope);
+    const folder = `${top}/${table.namespace}.${table.name}`;
+    const publisher = createPublisher({ objects: { ...objects, locationOf: locationIn(top) }, clock });
+    await note(top, scope);
+    for (;;) {
+      const { erasures } = await table.part.manifest.read();
+      const { number, metadata } = await copy(table, scopeCondition(scope), folder, publisher);
+      // Somebody may have been erased meanwhile, and be in what was just written.
+      if ((await table.part.manifest.read()).erasures === erasures)
+        return { location: await locationIn(top)(publisher.metadataKey(folder, number)), metadata };
+      await removeAll(objects, `${folder}/`);
+    }
+  }
+
+  async function copy(
+    table: CopyTable,
+    condition: string,
+    folder: string,
+    publisher: ReturnType<typeof createPublisher>,
+  ) {
+    const state = structuredClone(await table.part.manifest.read());
+    const inputs = createHash('sha256').update(inputsOf(table, state).join('\n')).digest('hex').slice(0, 32);
+    const path = `${folder}/data/${inputs}.parquet`;
+    const { version, at } = state;
+    const known = await publisher.current(folder);
+    const hasIt =
+      known?.metadata.snapshots.at(-1)?.summary['stak.files'] === digestOf([{ path, bytes: 0, commit: 0 }]);
+    if (known && hasIt) return known;
+    const bytes = await writeRows(await rowsOf(table, state, condition), path);
+    const source = { folder, columns: columnsOf(table), isByDay: false, version, at };
+    // Rows were replaced, but the files before stay for as long as their snapshots do.
+    const options = {
+      cutoffMs: Number.NEGATIVE_INFINITY,
+      removedAt: () => clock.now(),
+      kept: limits.copySnapshots,
+    };
+    const published = await publisher.publish(
+      { ...source, files: [{ path, bytes, commit: version }] },
+      options,
+    );
+    await removeOldData(folder, published.metadata);
+    return published;
+  }
+
+  async function writeRows(rows: string, path: string): Promise<number> {
+    await mkdir(scratch, { recursive: true });
+    const file = join(scratch, `${randomUUID()}.parquet`);
+    try {
+      await duck.run({ scratch, prepare: [`copy (${rows}) to ${quoteText(file)} (format parquet)`] });
+      const bytes = (await stat(file)).size;
+      await objects.putFile(path, file);
+      return bytes;
+    } finally {
+      await rm(file, { force: true });
+    }
+  }
+
+  async function removeOldData(folder: string, { snapshots }: Metadata): Promise<void> {
+    const named = new Set(snapshots.map(({ summary }) => summary['stak.files']));
+    for await (const { key, changedAt } of objects.list(`${folder}/data/`)) {
+      const isNamed = named.has(digestOf([{ path: key, bytes: 0, commit: 0 }]));
+      if (!isNamed && changedAt < clock.now() - limits.copyOrphanMs) await objects.delete(key);
+    }
+  }
+
+  return {
+    // One at a time for each table of a caller: those who ask at once get the same.
+    async load(table: CopyTable, scope: AccountScope): Promise<{ location: string; metadata: Metadata }> {
+      const key = `${copyFolder(scope)} ${table.namespace} ${table.name}`;
+      const last = underWay.get(key) ?? Promise.resolve();
+      const next = last.then(() => whileFilesLast(() => build(table, scope)));
+      const settled = next.catch(() => {});
+      underWay.set(key, settled);
+      void settled.then(() => underWay.get(key) === settled && underWay.delete(key));
+      return next;
+    },
+  };
+}
+
+// As the one who has the folder's key sees it: the folder is the bucket.
+const locationIn = (top: string) => async (key: string) =>
+  `s3://${limits.copyBucket}/${key.slice(top.length + 1)}`;
+
+async function removeAll(objects: ObjectStore, prefix: string): Promise<void> {
+  const keys: string[] = [];
+  for await (const { key } of objects.list(prefix)) keys.push(key);
+  for (const key of keys) await objects.delete(key);
+}
+
+// Copies that may hold rows of somebody who is erased. They are made again when they are asked for.
+export async function eraseCopies(objects: ObjectStore, { account_id, tenant_id }: Owner): Promise<void> {
+  await eachFolder(objects, async (folder, note) => {
+    const holds = note && (note.accountId === account_id || note.tenantIds.includes(tenant_id ?? ''));
+    if (!note || holds) await removeAll(objects, `${folder}/`);
+  });
+}
+
+// Those that nobody has asked for since yesterday.
+export async function sweepCopies(objects: ObjectStore, clock: Clock): Promise<void> {
+  const newest = new Map<string, number>();
+  for await (const { key, changedAt } of objects.list(`${root}/`)) {
+    const folder = key.split('/').slice(0, 2).join('/');
+    newest.set(folder, Math.max(newest.get(folder) ?? 0, changedAt));
+  }
+  for (const [folder, at] of newest)
+    if (at < clock.now() - limits.copyUnusedMs) await removeAll(objects, `${folder}/`);
+}
+
+async function eachFolder(
+  objects: ObjectStore,
+  visit: (folder: string, note: ScopeNote | undefined) => Promise<void>,
+): Promise<void> {
+  const folders = new Set<string>();
+  for await (const { key } of objects.list(`${root}/`)) folders.add(key.split('/').slice(0, 2).join('/'));
+  for (const folder of folders) {
+    const body = await objects.get(noteKey(folder));
+    await visit(folder, body && (JSON.parse(Buffer.from(body).toString('utf8')) as ScopeNote));
+  }
+}

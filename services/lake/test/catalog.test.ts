@@ -1,0 +1,226 @@
+import { GetObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { createApi, createMemoryRateLimits, type Principal } from '@stak/http';
+import { expect, test } from 'vitest';
+import type { Metadata } from '../src/iceberg/metadata.ts';
+import { fileKeyMs } from '../src/limits.ts';
+import { errand, newErrand } from './errands.ts';
+import { readParquet } from './evidence.ts';
+import {
+  ann,
+  type Backend,
+  bob,
+  capture,
+  guest,
+  keep,
+  openBackend,
+  openLake,
+  readObjects,
+  silent,
+} from './lake-fixture.ts';
+
+type Loaded = { 'metadata-location': string; metadata: Metadata; config: Record<string, string> };
+
+// The API as an Iceberg client meets it: JSON for the catalog, S3 for the files.
+function openCatalog(backend: Backend) {
+  const lake = openLake(backend);
+  const principals: Record<string, Principal> = { ann, bob, guest };
+  const { app } = createApi({
+    info: { title: 'Lake', version: '1' },
+    endpoints: lake.api,
+    errors: [lake.errors],
+    authenticate: async ({ token }) => principals[token],
+    clock: backend.clock,
+    log: silent,
+    rateLimits: { store: createMemoryRateLimits() },
+  });
+  const get = async (path: string, as: string) => {
+    const answer = await app.request(`http://lake.test/v1/lake/iceberg/v1/${path}`, {
+      headers: { Authorization: `Bearer ${as}` },
+    });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+  const load = async (table: string, as: string): Promise<Loaded> => {
+    const [namespace, name] = table.split('.');
+    const { status, body } = await get(`namespaces/${namespace}/tables/${name}`, as);
+    expect([status, body]).toMatchObject([200, {}]);
+    return body as Loaded;
+  };
+  const s3 = (config: Record<string, string>) =>
+    new S3Client({
+      endpoint: config['s3.endpoint']!,
+      region: config['s3.region']!,
+      forcePathStyle: true,
+      credentials: {
+        accessKeyId: config['s3.access-key-id']!,
+        secretAccessKey: config['s3.secret-access-key']!,
+      },
+      maxAttempts: 1,
+      systemClockOffset: backend.clock.now() - Date.now(),
+      requestHandler: {
+        handle: async (request: SignedRequest) => ({ response: await answerOf(app, request) }),
+      } as never,
+    });
+  const read = async ({ config }: Loaded, location: string, Range?: string): Promise<Uint8Array> => {
+    const [, Bucket, Key] = /^s3:\/\/([^/]+)\/(.+)$/.exec(location)!;
+    const { Body } = await s3(config).send(new GetObjectCommand({ Bucket, Key, ...(Range && { Range }) }));
+    return Body!.transformToByteArray();
+  };
+  return { lake, get, load, read, s3 };
+}
+
+type SignedRequest = {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  query?: Record<string, string>;
+};
+
+async function answerOf(
+  app: { request(url: string, init: object): Response | Promise<Response> },
+  request: SignedRequest,
+) {
+  const query = new URLSearchParams(request.query).toString();
+  const answer = await app.request(`http://lake.test${request.path}${query && `?${query}`}`, {
+    method: request.method,
+    headers: request.headers,
+  });
+  const { Readable } = await import('node:stream');
+  const body = Buffer.from(await answer.arrayBuffer());
+  return {
+    statusCode: answer.status,
+    headers: Object.fromEntries(answer.headers),
+    body: Readable.from([body], { objectMode: false }),
+  };
+}
+
+async function readTasks(catalog: ReturnType<typeof openCatalog>, loaded: Loaded) {
+  const list = loaded.metadata.snapshots.at(-1)!['manifest-list'];
+  const names = [
+    ...Buffer.from(await catalog.read(loaded, list))
+      .toString('latin1')
+      .matchAll(/s3:[\w:/.-]+manifest-[\w-]+\.avro/g),
+  ];
+  const manifest = Buffer.from(await catalog.read(loaded, names[0]![0])).toString('latin1');
+  const file = /s3:[\w:/.-]+\.parquet/.exec(manifest)![0];
+  return readParquet<{ user_id: string; task_id: string }>(await catalog.read(loaded, file));
+}
+
+async function begin() {
+  const backend = await openBackend();
+  const catalog = openCatalog(backend);
+  for (const [user, id] of [
+    ['usr_ann', 'a'],
+    ['t1:u1', 'b'],
+    ['t1:u2', 'c'],
+    ['usr_bob', 'd'],
+    ['t2:u9', 'e'],
+  ])
+    await backend.store.put(errand, newErrand(user!, id!, { labels: ['x'] }));
+  await capture(backend, catalog.lake);
+  await keep(catalog.lake);
+  return { backend, catalog };
+}
+
+test('the catalog names its tables, and refuses what is not there', async () => {
+  const { catalog } = await begin();
+  expect((await catalog.get('config?warehouse=x', 'ann')).body).toMatchObject({ overrides: {} });
+  expect((await catalog.get('namespaces', 'ann')).body).toMatchObject({
+    namespaces: [['bronze'], ['silver'], ['gold']],
+  });
+  expect((await catalog.get('namespaces/silver/tables', 'ann')).body).toMatchObject({
+    identifiers: [{ namespace: ['silver'], name: 'tasks' }],
+  });
+  expect((await catalog.get('namespaces/gold/tables', 'ann')).body.identifiers).toContainEqual({
+    namespace: ['gold'],
+    name: 'tasks_created',
+  });
+  for (const path of ['namespaces/lead', 'namespaces/lead/tables', 'namespaces/silver/tables/secrets'])
+    expect((await catalog.get(path, 'ann')).status).toBe(404);
+  expect((await catalog.get('namespaces', 'guest')).status).toBe(403); // end users have no catalog
+  expect((await catalog.get('namespaces', 'nobody')).status).toBe(401);
+});
+
+test.each(['bronze', 'silver', 'gold'])(
+  'a table of %s holds the caller’s rows, and files of nobody else',
+  async layer => {
+    const { catalog } = await begin();
+    const name = layer === 'gold' ? 'gold.tasks_by_status' : `${layer}.tasks`;
+    const [hers, his] = [await catalog.load(name, 'ann'), await catalog.load(name, 'bob')];
+    const [own, others] = [await readTasks(catalog, hers), await readTasks(catalog, his)];
+    if (layer === 'silver') {
+      expect(own.map(row => row.task_id).sort()).toEqual(['a', 'b', 'c']);
+      expect(others.map(row => row.task_id)).toEqual(['d']);
+    }
+    if (layer === 'gold')
+      expect([own, others]).toEqual([[{ status: 'pending', tasks: 3 }], [{ status: 'pending', tasks: 1 }]]);
+    expect(JSON.stringify(own, asText)).not.toMatch(/usr_bob|t2/);
+    expect(JSON.stringify(others, asText)).not.toMatch(/usr_ann|t1|t2/);
+  },
+);
+
+test('a key opens the files of one table of one account, for an hour', async () => {
+  const { backend, catalog } = await begin();
+  const tasks = await catalog.load('silver.tasks', 'ann');
+  const changes = await catalog.load('bronze.tasks', 'ann');
+  const bobs = await catalog.load('silver.tasks', 'bob');
+  const location = tasks['metadata-location'];
+  const whole = await catalog.read(tasks, location);
+  expect(JSON.parse(Buffer.from(whole).toString())).toEqual(tasks.metadata);
+  expect(await catalog.read(tasks, location, 'bytes=2-9')).toEqual(whole.slice(2, 10));
+  expect(await catalog.read(tasks, location, 'bytes=-5')).toEqual(whole.slice(-5));
+  const head = await catalog
+    .s3(tasks.config)
+    .send(new HeadObjectCommand({ Bucket: 'stak', Key: location.slice('s3://stak/'.length) }));
+  expect(head.ContentLength).toBe(whole.length);
+
+  await expect(catalog.read(changes, location)).rejects.toMatchObject({ $metadata: { httpStatusCode: 401 } });
+  const list = tasks.metadata.snapshots[0]!['manifest-list'];
+  await expect(catalog.read(bobs, list)).rejects.toMatchObject({ $metadata: { httpStatusCode: 404 } });
+  const forged = { ...tasks, config: { ...tasks.config, 's3.secret-access-key': 'guess' } };
+  await expect(catalog.read(forged, location)).rejects.toMatchObject({ $metadata: { httpStatusCode: 401 } });
+  await expect(catalog.read(tasks, location, 'bytes=9999999-')).rejects.toMatchObject({
+    $metadata: { httpStatusCode: 416 },
+  });
+  await backend.clock.advance(fileKeyMs + 1);
+  await expect(catalog.read(tasks, location)).rejects.toMatchObject({ $metadata: { httpStatusCode: 401 } });
+});
+
+test('a table that is loaded again has a snapshot for what has changed, and none for what has not', async () => {
+  const { backend, catalog } = await begin();
+  const first = await catalog.load('silver.tasks', 'ann');
+  const again = await catalog.load('silver.tasks', 'ann');
+  expect(again['metadata-location']).toBe(first['metadata-location']);
+  await backend.store.put(errand, newErrand('usr_ann', 'new'));
+  await capture(backend, catalog.lake);
+  const later = await catalog.load('silver.tasks', 'ann');
+  expect(later.metadata['table-uuid']).toBe(first.metadata['table-uuid']);
+  expect(later.metadata.snapshots).toHaveLength(2);
+  expect(await readTasks(catalog, later)).toHaveLength(4);
+  const before = {
+    ...later,
+    metadata: { ...later.metadata, snapshots: later.metadata.snapshots.slice(0, 1) },
+  };
+  expect(await readTasks(catalog, before)).toHaveLength(3);
+  for (let round = 0; round < 12; round++) {
+    await backend.store.put(errand, newErrand('usr_ann', `more-${round}`));
+    await capture(backend, catalog.lake);
+    await catalog.load('silver.tasks', 'ann');
+  }
+  expect((await catalog.load('silver.tasks', 'ann')).metadata.snapshots).toHaveLength(10);
+});
+
+test('copies that hold somebody who is erased are gone at once, those of others stay', async () => {
+  const { backend, catalog } = await begin();
+  for (const as of ['ann', 'bob'])
+    for (const name of ['bronze.tasks', 'silver.tasks']) await catalog.load(name, as);
+  const folders = new Set((await readObjects(backend.objects, 'copies/')).map(key => key.split('/')[1]));
+  expect(folders.size).toBe(2);
+  while ((await catalog.lake.eraser.eraseUser('t1', 'u1')) !== 'done');
+  const left = new Set((await readObjects(backend.objects, 'copies/')).map(key => key.split('/')[1]));
+  expect(left.size).toBe(1);
+  const loaded = await catalog.load('bronze.tasks', 'ann');
+  expect(loaded.metadata.snapshots).toHaveLength(1);
+  expect(JSON.stringify(await readTasks(catalog, loaded))).not.toContain('"u1"');
+});
+
+const asText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
