@@ -97,6 +97,7 @@ const upperCaseNames = new Set([
   'SECURITY.md',
   'Dockerfile',
   'Caddyfile',
+  'Chart.yaml',
   'ISSUE_TEMPLATE', // as GitHub looks for them
   'pull_request_template.md',
 ]);

@@ -103,12 +103,23 @@ describe('metrics on an address of their own', () => {
   });
 });
 
-test.each(['deploy/stak.env.example', 'docs/guides/operate.md', 'docs/guides/deploy-on-one-machine.md'])(
-  '%s names variables that there are',
-  async file => {
-    const named = new Set([...(await read(file)).matchAll(/\bSTAK_[A-Z_]+\b/g)].map(([name]) => name));
-    const ofProxies = ['STAK_SITE', 'STAK_UPSTREAM'];
-    const known = [...Object.keys(serverVariables), ...ofProxies];
-    expect([...named].filter(name => !known.includes(name))).toEqual([]);
-  },
-);
+test('the Helm chart has the version of the packages', async () => {
+  const { version } = JSON.parse(await read('package.json'));
+  const chart = await read('deploy/helm/stak/Chart.yaml');
+  expect(chart).toContain(`\nversion: ${version}\n`);
+  expect(chart).toContain(`\nappVersion: ${version}\n`);
+});
+
+test.each([
+  'deploy/stak.env.example',
+  'deploy/Dockerfile',
+  'deploy/helm/stak/values.yaml',
+  'deploy/helm/stak/templates/pod.tpl',
+  'docs/guides/operate.md',
+  'docs/guides/deploy-on-one-machine.md',
+])('%s names variables that there are', async file => {
+  const named = new Set([...(await read(file)).matchAll(/\bSTAK_[A-Z_]+\b/g)].map(([name]) => name));
+  const ofProxies = ['STAK_SITE', 'STAK_UPSTREAM'];
+  const known = [...Object.keys(serverVariables), ...ofProxies];
+  expect([...named].filter(name => !known.includes(name))).toEqual([]);
+});
