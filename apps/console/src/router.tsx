@@ -3,10 +3,10 @@ import { session } from './api.ts';
 import { latePage, PageFailure } from './late-module.tsx';
 import { NothingHere } from './nothing-here.tsx';
 import { type AccountTab, accountTabs } from './pages/account/place.ts';
-import { readTenantSearch } from './pages/agents/place.ts';
-import { readInboxSearch } from './pages/inbox/place.ts';
-import { readTableSearch } from './pages/tables/place.ts';
-import { readTasksSearch } from './pages/tasks/place.ts';
+import { readTenantSearch } from './pages/agents/queries.ts';
+import { readInboxSearch } from './pages/inbox/queries.ts';
+import { readTableSearch } from './pages/tables/queries.ts';
+import { readTasksSearch } from './pages/tasks/address.ts';
 import { readDaysSearch, readEventSearch, readSourceSearch } from './pages/webhooks/address.ts';
 import { Shell } from './shell.tsx';
 

@@ -31,7 +31,7 @@ import { useEffect } from 'react';
 import { session } from './api.ts';
 import { complain } from './complaint.ts';
 import { loadPagesAhead } from './late-module.tsx';
-import { useHasTables } from './pages/tables/place.ts';
+import { useHasTables } from './pages/tables/queries.ts';
 import { Reachability } from './reachability.tsx';
 import { isMac, useShortcuts } from './shortcuts.tsx';
 

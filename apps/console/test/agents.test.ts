@@ -249,8 +249,8 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     const link = () => dialog.getByText('/console/invitation#').innerText();
     const invited = (email: string, action: string) => choose(page, `the invitation of ${email}`, action);
     await open('?tab=users');
-    await page.getByText('Nobody is invited').waitFor();
-    await page.getByRole('button', { name: 'Invite somebody' }).click();
+    await page.getByText('There are no open invitations').waitFor();
+    await page.getByRole('button', { name: 'Invite a user' }).click();
     await page.getByRole('textbox', { name: 'E-mail' }).fill('bob@example');
     await page.getByRole('textbox', { name: 'Id', exact: true }).fill('bob');
     await page.keyboard.press('Enter');
@@ -283,7 +283,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('row', { name: /Bob.*bob@example.com/ }).waitFor();
     await invited('eve@example.com', 'Revoke…');
     await dialog.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByText('Nobody is invited').waitFor();
+    await page.getByText('There are no open invitations').waitFor();
     const acceptance = client.tenants.acceptInvitation({ body: { token: data.token, display_name: 'Eve' } });
     await expect(acceptance).rejects.toMatchObject({ status: 404 });
     expect(failures).toEqual([]);

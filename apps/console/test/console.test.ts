@@ -236,7 +236,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.goto(`${server.url}/console/`);
     const figures = (service: string) => page.getByRole('region', { name: service }).innerText();
     await expect.poll(() => figures('Webhooks')).toContain('Events\n\n0');
-    await expect.poll(() => figures('Inbox')).toContain('No message in these days');
+    await expect.poll(() => figures('Inbox')).toContain('No messages in this period');
     await expect.poll(() => figures('Agents')).toContain('talk to its agent');
     await post(address, { type: 'order.paid' });
     const other = await page.context().newPage();
@@ -246,6 +246,9 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await expect.poll(() => figures('Tasks')).toContain('Late\n\n1');
     await page.getByRole('img', { name: /^Tasks created and completed by day.*1 created/ }).waitFor();
     await expect.poll(() => figures('Webhooks')).toContain('Events\n\n1');
+    // The first steps tick themselves off.
+    const steps = page.getByRole('region', { name: 'First steps' });
+    await expect.poll(() => steps.getByRole('img', { name: 'Done' }).count()).toBe(2);
 
     const tables = page.getByRole('table', { name: 'Lag of each table' });
     await tables.getByRole('row', { name: /^todo-app-data up to date up to date/ }).waitFor();

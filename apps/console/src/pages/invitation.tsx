@@ -25,8 +25,8 @@ export function InvitationPage() {
               Welcome, {accept.data.display_name}
             </Title>
             <Text size="sm" className="stak-break">
-              You are a user of <b>{accept.data.tenant_id}</b> now. Go back to whoever invited you, and sign
-              in there.
+              You are a user of <b>{accept.data.tenant_id}</b> now. Go back to the person who invited you, and
+              sign in there.
             </Text>
           </Stack>
         ) : (
@@ -63,7 +63,7 @@ function Acceptance({ isWhole, isBusy, error, onAccept }: Props) {
         </Text>
       </div>
       {error !== null && <Failure error={error} />}
-      {isGone && <Text size="sm">Ask whoever invited you for a new link.</Text>}
+      {isGone && <Text size="sm">Ask the person who invited you for a new link.</Text>}
       {isWhole && (
         <form onSubmit={submit}>
           <Stack>

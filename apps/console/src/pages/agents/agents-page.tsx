@@ -8,11 +8,11 @@ import { formatAgo, formatTime } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
 import { usePageTitle } from '../../page-title.ts';
 import { StatusBadge } from '../../status-badge.tsx';
+import { tenantsKey } from '../../tenant-queries.ts';
 import { TextLink } from '../../text-link.tsx';
-import { tenantsKey } from '../inbox/place.ts';
 import { TenantForm } from '../inbox/tenant-form.tsx';
 import { More, usePages } from './pages.tsx';
-import type { Tenant } from './place.ts';
+import type { Tenant } from './queries.ts';
 
 export function AgentsPage() {
   usePageTitle('Agents');

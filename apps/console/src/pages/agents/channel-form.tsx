@@ -5,7 +5,7 @@ import { client } from '../../api.ts';
 import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
 import { type ChannelType, channelKinds, channelNames, channelTypes } from './channel-kinds.ts';
-import { channelsKey } from './place.ts';
+import { channelsKey } from './queries.ts';
 import { SecretsForm } from './secrets-form.tsx';
 
 type Props = { tenant_id: string; onDone: () => void };

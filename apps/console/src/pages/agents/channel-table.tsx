@@ -8,7 +8,7 @@ import { CopyIcon } from '../../copy.tsx';
 import { DataTable } from '../../data-table.tsx';
 import { StatusBadge } from '../../status-badge.tsx';
 import { channelNames, isChannelType, webhookAddress } from './channel-kinds.ts';
-import { channelsKey } from './place.ts';
+import { channelsKey } from './queries.ts';
 import { SecretsForm } from './secrets-form.tsx';
 
 type Channel = { type: string; channel_id: string; hasSecrets: boolean };

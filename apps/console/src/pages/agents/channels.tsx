@@ -8,7 +8,7 @@ import { Loaded } from '../../loaded.tsx';
 import { ChannelForm } from './channel-form.tsx';
 import { channelNames, channelTypes } from './channel-kinds.ts';
 import { ChannelTable } from './channel-table.tsx';
-import { channelsKey, type Tenant, useSettings } from './place.ts';
+import { channelsKey, type Tenant, useSettings } from './queries.ts';
 import { useSettingsChange } from './settings-change.ts';
 import type { Settings } from './settings-draft.ts';
 

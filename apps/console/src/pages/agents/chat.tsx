@@ -2,7 +2,7 @@ import { Card } from '@mantine/core';
 import { ConversationList } from './conversation-list.tsx';
 import { ConversationPane } from './conversation-pane.tsx';
 import { NewConversation } from './new-conversation.tsx';
-import { type Go, type TenantSearch, unbegun } from './place.ts';
+import { type Go, type TenantSearch, unbegun } from './queries.ts';
 
 type Props = { tenant_id: string; search: TenantSearch; go: Go };
 

@@ -7,7 +7,7 @@ import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
 import { formatTime, isolate } from '../../format.ts';
 import { saveFile } from '../../saved-file.ts';
-import { useUsers } from '../inbox/place.ts';
+import { useUsers } from '../../tenant-queries.ts';
 import {
   type Conversation,
   conversationKey,
@@ -15,7 +15,7 @@ import {
   nameOfConversation,
   type Place,
   turnsKey,
-} from './place.ts';
+} from './queries.ts';
 import { RenameForm } from './rename-form.tsx';
 import { endTalk } from './talk.ts';
 

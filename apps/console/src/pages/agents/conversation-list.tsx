@@ -3,7 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { client } from '../../api.ts';
 import { formatAgo, isolate } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
-import { useUsers } from '../inbox/place.ts';
+import { useUsers } from '../../tenant-queries.ts';
 import { More, usePages } from './pages.tsx';
 import {
   type Conversation,
@@ -13,7 +13,7 @@ import {
   type TenantSearch,
   unbegun,
   useUserChoices,
-} from './place.ts';
+} from './queries.ts';
 
 const refreshMs = 5_000; // channels and other windows talk too, and no stream tells of it
 

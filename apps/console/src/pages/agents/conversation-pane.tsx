@@ -6,7 +6,7 @@ import { Loaded } from '../../loaded.tsx';
 import { Composer } from './composer.tsx';
 import { ConversationHead } from './conversation-head.tsx';
 import { More, usePages } from './pages.tsx';
-import { conversationKey, type Place, turnsKey } from './place.ts';
+import { conversationKey, type Place, turnsKey } from './queries.ts';
 import { Suggestions } from './suggestions.tsx';
 import { endTalk, resumeTalk, say, useTalk } from './talk.ts';
 import { TalkView, TurnView } from './turn-view.tsx';

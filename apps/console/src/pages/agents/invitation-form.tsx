@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { client } from '../../api.ts';
 import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
-import { invitationsKey, type NewInvitation, type User } from './place.ts';
+import { invitationsKey, type NewInvitation, type User } from './queries.ts';
 import { RoleSelect } from './role.tsx';
 
 type Props = { tenant_id: string; onMade: (made: NewInvitation) => void };

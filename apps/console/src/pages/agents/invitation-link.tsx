@@ -2,7 +2,7 @@ import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { CopyLine } from '../../copy.tsx';
 import { formatTime } from '../../format.ts';
 import { OneTimeSecret } from '../../one-time-secret.tsx';
-import type { NewInvitation } from './place.ts';
+import type { NewInvitation } from './queries.ts';
 
 // Behind a # it is in no server's log and in no referrer.
 const linkOf = (token: string): string => `${location.origin}/console/invitation#${token}`;

@@ -11,7 +11,7 @@ import { Loaded } from '../../loaded.tsx';
 import { InvitationForm } from './invitation-form.tsx';
 import { InvitationLink } from './invitation-link.tsx';
 import { More, usePages } from './pages.tsx';
-import { type Invitation, invitationsKey, type NewInvitation } from './place.ts';
+import { type Invitation, invitationsKey, type NewInvitation } from './queries.ts';
 import { RoleBadge } from './role.tsx';
 
 // Those that nobody has taken yet.
@@ -33,7 +33,7 @@ export function Invitations({ tenant_id }: { tenant_id: string }) {
           </Text>
         </div>
         <Button variant="default" leftSection={<IconMail size={16} />} onClick={() => setDialog('form')}>
-          Invite somebody
+          Invite a user
         </Button>
       </Group>
       <Loaded query={invitations}>{rows => <InvitationTable rows={rows} onMade={setDialog} />}</Loaded>
@@ -59,7 +59,7 @@ const InvitationTable = ({ rows, onMade }: TableProps) => (
     rows={rows}
     keyOf={row => row.invitation_id}
     minWidth={600}
-    empty="Nobody is invited at the moment."
+    empty="There are no open invitations."
     columns={[
       {
         label: 'E-mail',

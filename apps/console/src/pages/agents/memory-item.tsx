@@ -9,7 +9,7 @@ import { Confirm } from '../../confirm.tsx';
 import { formatAgo, formatTime } from '../../format.ts';
 import { TextLink } from '../../text-link.tsx';
 import { changeFact } from './fact-change.ts';
-import { type Memory, memoryKey } from './place.ts';
+import { type Memory, memoryKey } from './queries.ts';
 
 type Fact = Memory['key_facts'][number];
 type Props = { tenant_id: string; user_id: string; item: Memory };

@@ -6,7 +6,7 @@ import { client } from '../../api.ts';
 import { Confirm } from '../../confirm.tsx';
 import { Failure } from '../../failure.tsx';
 import { Loaded } from '../../loaded.tsx';
-import { memoryKey } from './place.ts';
+import { memoryKey } from './queries.ts';
 
 type Props = { tenant_id: string; user_id: string; name: string };
 type Change = { is_declined?: boolean; memory_summary?: string | null };

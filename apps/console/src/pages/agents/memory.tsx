@@ -1,12 +1,12 @@
 import { Card, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { client } from '../../api.ts';
 import { Loaded } from '../../loaded.tsx';
+import { useUsers } from '../../tenant-queries.ts';
 import { TextLink } from '../../text-link.tsx';
-import { useUsers } from '../inbox/place.ts';
 import { MemoryItem } from './memory-item.tsx';
 import { MemorySummary } from './memory-summary.tsx';
 import { More, usePages } from './pages.tsx';
-import { type Go, memoryKey, useUserChoices } from './place.ts';
+import { type Go, memoryKey, useUserChoices } from './queries.ts';
 
 type Props = { tenant_id: string; user: string | undefined; go: Go };
 

@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api.ts';
 import { Failure } from '../../failure.tsx';
-import { usersQuery } from '../inbox/place.ts';
+import { usersQuery } from '../../tenant-queries.ts';
 import { Composer } from './composer.tsx';
-import { conversationsKey, useUserChoices } from './place.ts';
+import { conversationsKey, useUserChoices } from './queries.ts';
 import { Suggestions } from './suggestions.tsx';
 import { say } from './talk.ts';
 

@@ -7,7 +7,7 @@ import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
 import { DataTable } from '../../data-table.tsx';
 import { Loaded } from '../../loaded.tsx';
-import { type OwnSkill, skillsKey, useOwnSkills } from './place.ts';
+import { type OwnSkill, skillsKey, useOwnSkills } from './queries.ts';
 import { changeSettings } from './settings-change.ts';
 import { SkillForm } from './skill-form.tsx';
 import { SkillSwitch } from './skill-switch.tsx';

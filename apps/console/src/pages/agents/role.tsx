@@ -1,5 +1,5 @@
 import { Badge, Select } from '@mantine/core';
-import type { User } from './place.ts';
+import type { User } from './queries.ts';
 
 type Role = User['role'];
 

@@ -2,7 +2,7 @@ import { Badge, Group, Text } from '@mantine/core';
 import { IconBolt, IconDownload, IconSparkles, IconTool } from '@tabler/icons-react';
 import { formatNumber } from '../../format.ts';
 import { formatCost } from './cost.ts';
-import type { Turn } from './place.ts';
+import type { Turn } from './queries.ts';
 
 type Figures = Pick<Turn, 'routing' | 'rule' | 'skills' | 'model' | 'usage' | 'cost_usd'>;
 

@@ -6,7 +6,7 @@ import { client } from '../../api.ts';
 import { CopyIcon } from '../../copy.tsx';
 import { Failure } from '../../failure.tsx';
 import { type ChannelType, channelKinds, webhookAddress } from './channel-kinds.ts';
-import { channelsKey } from './place.ts';
+import { channelsKey } from './queries.ts';
 
 type Props = { tenant_id: string; type: ChannelType; channel_id: string; onDone: () => void };
 

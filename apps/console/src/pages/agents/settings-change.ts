@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
-import { settingsKey, skillsKey } from './place.ts';
+import { settingsKey, skillsKey } from './queries.ts';
 import type { Settings, SettingsPatch } from './settings-draft.ts';
 
 type Change = (settings: Settings) => SettingsPatch;

@@ -7,7 +7,7 @@ import { client } from '../../api.ts';
 import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
 import { Loaded } from '../../loaded.tsx';
-import { settingsKey, useSettings } from './place.ts';
+import { settingsKey, useSettings } from './queries.ts';
 import { patchOf, type Settings, type SettingsDraft } from './settings-draft.ts';
 import { SettingsForm } from './settings-form.tsx';
 

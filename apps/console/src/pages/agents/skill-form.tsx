@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { client } from '../../api.ts';
 import { Loaded } from '../../loaded.tsx';
 import { OneTimeSecret } from '../../one-time-secret.tsx';
-import { skillsKey } from './place.ts';
+import { skillsKey } from './queries.ts';
 import { useSettingsChange } from './settings-change.ts';
 import type { SkillBody } from './skill-draft.ts';
 import { type FilledSkill, SkillFields } from './skill-fields.tsx';

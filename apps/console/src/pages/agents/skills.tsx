@@ -1,7 +1,7 @@
 import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { Loaded } from '../../loaded.tsx';
 import { OwnSkills } from './own-skills.tsx';
-import { useSkills } from './place.ts';
+import { useSkills } from './queries.ts';
 import { SkillSwitch } from './skill-switch.tsx';
 
 type Props = { tenant_id: string };

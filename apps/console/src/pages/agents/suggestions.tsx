@@ -1,5 +1,5 @@
 import { Button, Group, Text } from '@mantine/core';
-import { useSkills } from './place.ts';
+import { useSkills } from './queries.ts';
 
 // Words that each skill listens to.
 const examples: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { type ApiTypes, createClientFor, type ServerEvent } from '@stak/client';
 import { type QueryClient, skipToken, useQuery } from '@tanstack/react-query';
 import { clientSettings, messageOf } from '../../api.ts';
-import { conversationKey, conversationsKey, type Place, turnsKey, usageKey } from './place.ts';
+import { conversationKey, conversationsKey, type Place, turnsKey, usageKey } from './queries.ts';
 
 // What was said and is not part of the conversation yet.
 export type Talk = {

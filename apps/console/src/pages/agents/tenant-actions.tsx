@@ -7,8 +7,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { ActionMenu } from '../../action-menu.tsx';
 import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
-import { tenantsKey } from '../inbox/place.ts';
-import { type Tenant, tenantKey } from './place.ts';
+import { tenantsKey } from '../../tenant-queries.ts';
+import { type Tenant, tenantKey } from './queries.ts';
 import { RenameForm } from './rename-form.tsx';
 
 type Change = { name?: string; status?: 'active' | 'suspended' };

@@ -12,7 +12,7 @@ import { TextLink } from '../../text-link.tsx';
 import { Channels } from './channels.tsx';
 import { Chat } from './chat.tsx';
 import { MemoryOfUsers } from './memory.tsx';
-import { type Go, type Tab, type Tenant, type TenantSearch, tabs, tenantKey } from './place.ts';
+import { type Go, type Tab, type Tenant, type TenantSearch, tabs, tenantKey } from './queries.ts';
 import { SettingsTab } from './settings.tsx';
 import { Skills } from './skills.tsx';
 import { TenantActions } from './tenant-actions.tsx';

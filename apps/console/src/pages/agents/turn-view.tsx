@@ -1,7 +1,7 @@
 import { Box, Code, Group, Loader, Stack, Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { formatTime } from '../../format.ts';
-import type { Turn } from './place.ts';
+import type { Turn } from './queries.ts';
 import { RoutingBadge } from './routing-badge.tsx';
 import type { Talk } from './talk.ts';
 

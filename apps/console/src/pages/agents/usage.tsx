@@ -11,7 +11,7 @@ import { LateBars } from '../../late-charts.tsx';
 import { Loaded } from '../../loaded.tsx';
 import { Stat } from '../../stat.tsx';
 import { formatCost } from './cost.ts';
-import { usageKey, useUserChoices } from './place.ts';
+import { usageKey, useUserChoices } from './queries.ts';
 
 type Day = ApiTypes['agents.getUsage']['data']['days'][number];
 type Measure = keyof typeof charts;
@@ -130,7 +130,7 @@ export function UsageTab({ tenant_id }: { tenant_id: string }) {
               </Group>
               {read.length === 0 ? (
                 <Text c="dimmed" ta="center" py="xl">
-                  Nothing was said in these days. What is said under Chat is counted here.
+                  No messages in this period. Messages under Chat are counted here.
                 </Text>
               ) : (
                 <LateBars label={title} rows={rowsOf(read, from, count)} height={240} {...chart} />

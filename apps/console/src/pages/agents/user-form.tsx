@@ -5,9 +5,9 @@ import { client } from '../../api.ts';
 import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
 import { Loaded } from '../../loaded.tsx';
-import { usersKey } from '../inbox/place.ts';
+import { usersKey } from '../../tenant-queries.ts';
 import { channelNames, channelTypes } from './channel-kinds.ts';
-import type { User } from './place.ts';
+import type { User } from './queries.ts';
 import { RoleSelect } from './role.tsx';
 
 type Props = { tenant_id: string; user: User | undefined; onDone: () => void };

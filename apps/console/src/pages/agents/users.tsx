@@ -7,10 +7,10 @@ import { client } from '../../api.ts';
 import { complain } from '../../complaint.ts';
 import { DataTable } from '../../data-table.tsx';
 import { Loaded } from '../../loaded.tsx';
-import { usersKey } from '../inbox/place.ts';
+import { usersKey } from '../../tenant-queries.ts';
 import { Invitations } from './invitations.tsx';
 import { More, usePages } from './pages.tsx';
-import type { Go, User } from './place.ts';
+import type { Go, User } from './queries.ts';
 import { RoleBadge } from './role.tsx';
 import { UserForm } from './user-form.tsx';
 

@@ -20,9 +20,10 @@ import { client } from '../../api.ts';
 import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
 import { formatTime } from '../../format.ts';
+import { useUsers } from '../../tenant-queries.ts';
 import { type Draft, emptyDraft, sendBody } from './draft.ts';
 import { MessagePreview } from './message-preview.tsx';
-import { nameAudience, type Place, sendsKey, useUsers } from './place.ts';
+import { nameAudience, type Place, sendsKey } from './queries.ts';
 
 export function Compose({
   place,

@@ -6,7 +6,7 @@ import { Confirm } from '../../confirm.tsx';
 import { DataTable } from '../../data-table.tsx';
 import { formatNumber, formatTime } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
-import { categoriesKey, inboxesKey, type Place, publicCountsKey, sendsKey } from './place.ts';
+import { categoriesKey, inboxesKey, type Place, publicCountsKey, sendsKey } from './queries.ts';
 
 const refreshMs = 2_000; // while something is being removed
 const complain = (error: unknown) => notifications.show({ color: 'red', message: messageOf(error) });

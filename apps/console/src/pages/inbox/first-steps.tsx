@@ -1,8 +1,8 @@
 import { Card, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { client } from '../../api.ts';
+import { usersKey } from '../../tenant-queries.ts';
 import { type Named, NamedForm } from './named-form.tsx';
-import { usersKey } from './place.ts';
 import { TenantForm } from './tenant-form.tsx';
 
 export function NewTenant() {

@@ -19,7 +19,7 @@ import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
 import { Loaded } from '../../loaded.tsx';
 import { CategoryTtls } from './category-ttls.tsx';
-import { inboxesKey, type Place } from './place.ts';
+import { inboxesKey, type Place } from './queries.ts';
 
 type Config = InboxListInboxesDataDataItem;
 type Body = Parameters<typeof client.inbox.writeInbox>[0]['body'];

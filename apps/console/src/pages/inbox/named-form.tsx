@@ -1,7 +1,7 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { Failure } from '../../failure.tsx';
-import { keyOf } from './place.ts';
+import { slugOf } from '../../slug.ts';
 
 export type Named = { key: string; title: string };
 
@@ -23,7 +23,7 @@ export function NamedForm({
 }) {
   const [title, setTitle] = useState('');
   const [ownKey, setOwnKey] = useState<string>();
-  const key = ownKey ?? keyOf(title);
+  const key = ownKey ?? slugOf(title);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSubmit({ key, title });

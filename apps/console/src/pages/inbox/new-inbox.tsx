@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { client } from '../../api.ts';
 import { type Named, NamedForm } from './named-form.tsx';
-import { inboxesKey } from './place.ts';
+import { inboxesKey } from './queries.ts';
 
 export function NewInbox({
   tenant_id,

@@ -4,7 +4,7 @@ import { client } from '../../api.ts';
 import { formatNumber } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
 import { Stat } from '../../stat.tsx';
-import { type Place, publicCountsKey } from './place.ts';
+import { type Place, publicCountsKey } from './queries.ts';
 
 const refreshMs = 4_000; // members join, and messages expire
 

@@ -7,7 +7,7 @@ import { DataTable } from '../../data-table.tsx';
 import { Failure } from '../../failure.tsx';
 import { formatTime } from '../../format.ts';
 import { saveFile } from '../../saved-file.ts';
-import type { Place } from './place.ts';
+import type { Place } from './queries.ts';
 
 type Props = { place: Place; send: InboxBroadcastData; onClose: () => void };
 
@@ -47,7 +47,7 @@ export function Receipts({ place, send, onClose }: Props) {
             label="Receipts"
             rows={receipts.data.pages.flatMap(page => page.data)}
             keyOf={row => row.uid}
-            empty={receipts.hasNextPage ? 'None so far. Look at more.' : 'Nobody.'}
+            empty={receipts.hasNextPage ? 'None on this page. Load more.' : 'No users.'}
             minWidth={320}
             columns={[
               { label: 'User', show: row => row.uid },

@@ -8,8 +8,8 @@ import { Confirm, type Question } from '../../confirm.tsx';
 import { DataTable } from '../../data-table.tsx';
 import { Failure } from '../../failure.tsx';
 import { formatAgo, formatNumber, formatTime } from '../../format.ts';
-import { nameAudience, type Place, sendsKey } from './place.ts';
 import { PublicCounts } from './public-counts.tsx';
+import { nameAudience, type Place, sendsKey } from './queries.ts';
 import { Receipts } from './receipts.tsx';
 
 type Send = InboxBroadcastData;

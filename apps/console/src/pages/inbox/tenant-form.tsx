@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { client } from '../../api.ts';
+import { tenantsKey } from '../../tenant-queries.ts';
 import { type Named, NamedForm } from './named-form.tsx';
-import { tenantsKey } from './place.ts';
 
 export function TenantForm({ onMade }: { onMade?: (tenant_id: string) => void }) {
   const queries = useQueryClient();

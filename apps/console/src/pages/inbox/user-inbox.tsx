@@ -3,8 +3,9 @@ import { Bell, Inbox, InboxProvider, useConnection } from '@stak/inbox-react';
 import { useCallback } from 'react';
 import { client } from '../../api.ts';
 import { Loaded } from '../../loaded.tsx';
+import { useUsers } from '../../tenant-queries.ts';
 import { NewUser } from './first-steps.tsx';
-import { type Place, useUsers } from './place.ts';
+import type { Place } from './queries.ts';
 
 // What a user has in front of them: with a token of theirs, and the components that an app of yours would use.
 export function UserInbox({

@@ -58,7 +58,7 @@ export function AgentsCard({ days }: { days: readonly string[] }) {
       ) : !data ? (
         <Skeleton h={chartHeight} />
       ) : data.messages === 0 ? (
-        <NoChart>No message in these days. Make a tenant and talk to its agent.</NoChart>
+        <NoChart>No messages in this period. Create a tenant and talk to its agent.</NoChart>
       ) : (
         <LateBars
           label="Messages to agents by day"

@@ -35,7 +35,7 @@ export function InboxCard({ days }: { days: readonly string[] }) {
       ) : !data ? (
         <Skeleton h={chartHeight} />
       ) : messages === 0 ? (
-        <NoChart>No message in these days. Send one to a user of a tenant.</NoChart>
+        <NoChart>No messages in this period. Send one to a user of a tenant.</NoChart>
       ) : (
         <LateBars
           label="Messages to users by day, and how many of them were read"

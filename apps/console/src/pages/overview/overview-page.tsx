@@ -7,6 +7,7 @@ import { usePageTitle } from '../../page-title.ts';
 import { useReachable, watchedFetch } from '../../reachability.tsx';
 import { StatusBadge } from '../../status-badge.tsx';
 import { AgentsCard } from './agents-card.tsx';
+import { FirstSteps } from './first-steps.tsx';
 import { InboxCard } from './inbox-card.tsx';
 import { Numbers } from './numbers.tsx';
 import { System } from './system.tsx';
@@ -27,6 +28,7 @@ export function OverviewPage() {
         <Title order={2}>Overview</Title>
         <Health />
       </Group>
+      <FirstSteps />
       <Numbers />
       <Group justify="space-between">
         <Title order={3} size="h4">

@@ -56,7 +56,7 @@ export function WebhooksCard({ days }: { days: readonly string[] }) {
       ) : !data ? (
         <Skeleton h={chartHeight} />
       ) : data.received === 0 ? (
-        <NoChart>No event in these days. Make a source and send something to its address.</NoChart>
+        <NoChart>No events in this period. Create a source and send it a test event.</NoChart>
       ) : (
         <LateBars
           label="Events by day and outcome"

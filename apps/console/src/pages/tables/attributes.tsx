@@ -1,9 +1,9 @@
 import { Badge, Code, Group, Text } from '@mantine/core';
 import { prettyText } from '../../payload-text.ts';
-import type { Attribute } from './place.ts';
+import type { Attribute } from './queries.ts';
 
 const notes = {
-  masked: 'hidden: it would let somebody in',
+  masked: 'hidden: it is a secret',
   sealed: 'sealed, as it is stored',
   cut: 'cut: there is more of it',
 } as const;

@@ -5,7 +5,7 @@ import { Attributes, textOf } from './attributes.tsx';
 import type { Live, NumberedChange } from './changes.ts';
 import { EntityName } from './entity-name.tsx';
 import { KeyText } from './key-text.tsx';
-import type { TableDetails } from './place.ts';
+import type { TableDetails } from './queries.ts';
 
 const kinds = {
   insert: { label: 'inserted', color: 'teal' },

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { client } from '../../api.ts';
 import { useLive } from '../../live.ts';
 import { useReachable } from '../../reachability.tsx';
-import type { Change } from './place.ts';
+import type { Change } from './queries.ts';
 
 const kept = 200; // nobody scrolls further back than this
 

@@ -3,7 +3,7 @@ import { DataTable } from '../../data-table.tsx';
 import { formatBytes, formatNumber } from '../../format.ts';
 import { EntityName } from './entity-name.tsx';
 import { TemplateText } from './key-text.tsx';
-import type { TableDetails } from './place.ts';
+import type { TableDetails } from './queries.ts';
 
 type Entity = TableDetails['entities'][number];
 type Index = TableDetails['indexes'][number];

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import type { TableDetails } from './place.ts';
+import type { TableDetails } from './queries.ts';
 
 const colors = [
   'teal',

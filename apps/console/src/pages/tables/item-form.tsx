@@ -1,7 +1,7 @@
 import { ActionIcon, Autocomplete, Button, Card, Group, Select, TextInput } from '@mantine/core';
 import { IconSearch, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { TableDetails, TableSearch } from './place.ts';
+import type { TableDetails, TableSearch } from './queries.ts';
 
 const ownKeys = 'the table';
 

@@ -6,7 +6,7 @@ import { Failure } from '../../failure.tsx';
 import { formatNumber } from '../../format.ts';
 import { ItemForm } from './item-form.tsx';
 import { Partition } from './partition.tsx';
-import { type Item, keyOf, type TableDetails, type TableSearch } from './place.ts';
+import { type Item, keyOf, type TableDetails, type TableSearch } from './queries.ts';
 import { formatUnits } from './units.ts';
 
 type Props = {

@@ -1,4 +1,4 @@
-import type { Key } from './place.ts';
+import type { Key } from './queries.ts';
 
 // A key as it is written. What stands for an attribute says for which one.
 export function KeyText({ keyView }: { keyView: Key }) {

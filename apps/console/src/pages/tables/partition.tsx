@@ -6,7 +6,7 @@ import { TextLink } from '../../text-link.tsx';
 import { Attributes, textOf } from './attributes.tsx';
 import { EntityName } from './entity-name.tsx';
 import { KeyText } from './key-text.tsx';
-import { type Item, type Key, keyOf, type TableDetails } from './place.ts';
+import { type Item, type Key, keyOf, type TableDetails } from './queries.ts';
 
 type Props = {
   items: readonly Item[];

@@ -4,7 +4,7 @@ import { DataTable } from '../../data-table.tsx';
 import { formatNumber, formatTime } from '../../format.ts';
 import { Stat } from '../../stat.tsx';
 import { TemplateText } from './key-text.tsx';
-import type { TableDetails } from './place.ts';
+import type { TableDetails } from './queries.ts';
 import { formatPerCall, formatUnits } from './units.ts';
 
 type Pattern = TableDetails['patterns'][number];

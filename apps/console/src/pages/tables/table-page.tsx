@@ -12,7 +12,7 @@ import { Design } from './design.tsx';
 import { Items } from './items.tsx';
 import { OperatorsOnly } from './operators-only.tsx';
 import { Patterns } from './patterns.tsx';
-import { type TableDetails, type TableSearch, useHasTables, useTable } from './place.ts';
+import { type TableDetails, type TableSearch, useHasTables, useTable } from './queries.ts';
 
 const route = getRouteApi('/inside/tables/$table');
 

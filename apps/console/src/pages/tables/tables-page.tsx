@@ -7,7 +7,7 @@ import { isMissing } from '../../nothing-here.tsx';
 import { usePageTitle } from '../../page-title.ts';
 import { TextLink } from '../../text-link.tsx';
 import { OperatorsOnly } from './operators-only.tsx';
-import { useTables } from './place.ts';
+import { useTables } from './queries.ts';
 import { formatUnits } from './units.ts';
 
 export function TablesPage() {

@@ -7,7 +7,7 @@ import { client } from '../../api.ts';
 import { lateComponent } from '../../late-module.tsx';
 import { useLive } from '../../live.ts';
 import { usePageTitle } from '../../page-title.ts';
-import { type View, views } from './place.ts';
+import { type View, views } from './address.ts';
 import { TaskBrowser } from './task-browser.tsx';
 import { TaskForm } from './task-form.tsx';
 import { type Task, useTaskActions } from './task-queries.ts';

@@ -1,7 +1,7 @@
 import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api.ts';
-import { useUsers } from '../inbox/place.ts';
+import { useUsers } from '../../tenant-queries.ts';
 
 export const tabs = ['chat', 'usage', 'memory', 'users', 'channels', 'skills', 'settings'] as const;
 export type Tab = (typeof tabs)[number];
