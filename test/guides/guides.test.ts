@@ -109,6 +109,7 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     '{"status":"waiting"}',
     '{"status":"changed"}',
     '"email":"dana@new.example"',
+    '"tenants":["acme"]',
     /usr_\w+ +dana@new\.example +selfhosted +verified/,
     'accounts.disabled',
     'dana@new.example is let in again',

@@ -29,8 +29,10 @@ export const session = {
     listeners.add(listener);
     return () => listeners.delete(listener);
   },
-  async signIn(email: string, password: string): Promise<void> {
-    const { data } = await client.accounts.logIn({ body: { email, password, cookie: true } });
+  async signIn(email: string, password: string, code?: string): Promise<void> {
+    const { data } = await client.accounts.logIn({
+      body: { email, password, cookie: true, ...(code && { code }) },
+    });
     become((data as Tokens).access_token);
   },
   async signUp(email: string, password: string, name: string): Promise<void> {

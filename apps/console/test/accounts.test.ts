@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +43,17 @@ const linkTo = (email: string, subject: string): Promise<string> =>
     expect(link, `${subject} to ${email}`).toBeDefined();
     return link!;
   }, 15_000);
+
+// What an authenticator app shows for a secret.
+function codeOf(secret: string): string {
+  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+  const bits = [...secret].map(one => digits.indexOf(one).toString(2).padStart(5, '0')).join('');
+  const key = Uint8Array.from(bits.match(/.{8}/g)!, byte => Number.parseInt(byte, 2));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const mac = createHmac('sha1', key).update(counter).digest();
+  return String((mac.readUInt32BE(mac[19]! & 15) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
 
 async function signIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
@@ -115,6 +127,30 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await page.getByRole('button', { name: 'Confirm the change' }).click();
     await page.getByRole('heading', { name: 'Your address is changed' }).waitFor();
     expect((await client.accounts.getMe()).data).toMatchObject({ email: next, name: 'Dana' });
+    expect(failures).toEqual([]);
+  });
+
+  it('adds an authenticator app, and asks for its code from then on', async () => {
+    const { page, email, password, failures } = await openSignedInPage(browser!, server.url, {
+      path: '/console/account?tab=security',
+    });
+    await page.getByLabel('Your password').first().fill(password);
+    await page.getByRole('button', { name: 'Add an app' }).click();
+    const secret = await page.locator('code').first().innerText();
+    await expectUsable(page, 'an app');
+    await page.getByLabel('Code').fill(codeOf(secret));
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
+    await expect.poll(() => codes.count()).toBe(10);
+    const recovery = await codes.first().innerText();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signIn(page, email, password);
+    await page.getByLabel('Code').fill('000000');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('The code is wrong').waitFor();
+    await page.getByLabel('Code').fill(recovery);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(failures).toEqual([]);
   });
 

@@ -7,6 +7,7 @@ export type AccountsGetMeData = {
   name: string;
   plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
   hasPassword: boolean;
+  secondFactor: boolean;
   githubId?: string;
   googleId?: string;
   usageThisMonth: number;
@@ -678,12 +679,22 @@ export type WebhooksListSourcesDataDataItem = {
 export type WebhooksReceiveData = { eventId: string; status: string; duplicate: boolean };
 
 export type ApiTypes = {
+  /** Begin to add an authenticator app. For: session, scope admin. */
+  'accounts.beginAuthenticator': {
+    args: { body: { password?: string } };
+    data: { secret: string; uri: string };
+  };
   /** Change your e-mail address. For: session, scope admin. */
   'accounts.changeEmail': { args: { body: { email: string; password?: string } }; data: undefined };
   /** Change or set your password. For: session, scope admin. */
   'accounts.changePassword': {
     args: { body: { currentPassword?: string; newPassword: string } };
     data: undefined;
+  };
+  /** Add the authenticator app, with a code that it shows. For: session, scope admin. */
+  'accounts.confirmAuthenticator': {
+    args: { body: { code: string } };
+    data: { recoveryCodes: Array<string> };
   };
   /** Confirm a change of address with the token of a mail. For: session, scope admin. */
   'accounts.confirmEmail': { args: { body: { token: string } }; data: { status: 'changed' | 'waiting' } };
@@ -822,7 +833,7 @@ export type ApiTypes = {
   };
   /** Sign in with a password. For: public. */
   'accounts.logIn': {
-    args: { body: { email: string; cookie?: boolean; password: string } };
+    args: { body: { email: string; cookie?: boolean; password: string; code?: string } };
     data: AccountsLogInData;
   };
   /** End this session. For: session, scope read. */
@@ -847,6 +858,10 @@ export type ApiTypes = {
   };
   /** Exchange a refresh token for new tokens. For: public. */
   'accounts.refresh': { args: { body: { refresh_token?: string } }; data: AccountsLogInData };
+  /** Remove the authenticator app. For: session, scope admin. */
+  'accounts.removeAuthenticator': { args: { body: { password?: string } }; data: undefined };
+  /** Make new recovery codes; the old ones work no more. For: session, scope admin. */
+  'accounts.renewRecoveryCodes': { args: Record<never, never>; data: { recoveryCodes: Array<string> } };
   /** Ask for a mail with which to reset a forgotten password. For: public. */
   'accounts.requestPasswordReset': { args: { body: { email: string } }; data: undefined };
   /** Send another mail to verify your address. For: session, scope write. */
@@ -866,6 +881,8 @@ export type ApiTypes = {
     args: { provider: 'github' | 'google'; return_to?: string };
     data: unknown;
   };
+  /** Show your second factor again. For: session, scope admin. */
+  'accounts.stepUp': { args: { body: { code: string } }; data: undefined };
   /** Stripe's events, signed by Stripe. For: provider. */
   'accounts.takeStripeEvent': {
     args: { body: string | Uint8Array<ArrayBuffer> | Blob };
@@ -2497,8 +2514,10 @@ export type ApiTypes = {
 };
 
 export const operations = {
+  'accounts.beginAuthenticator': { method: 'POST', path: '/v1/me/authenticator', body: 'json' },
   'accounts.changeEmail': { method: 'POST', path: '/v1/me/email', body: 'json' },
   'accounts.changePassword': { method: 'POST', path: '/v1/me/password', body: 'json' },
+  'accounts.confirmAuthenticator': { method: 'POST', path: '/v1/me/authenticator/confirm', body: 'json' },
   'accounts.confirmEmail': { method: 'POST', path: '/v1/me/email/confirm', body: 'json' },
   'accounts.createKey': { method: 'POST', path: '/v1/api-keys', body: 'json' },
   'accounts.deleteKey': { method: 'DELETE', path: '/v1/api-keys/{keyId}' },
@@ -2522,11 +2541,14 @@ export const operations = {
   'accounts.openBillingPortal': { method: 'POST', path: '/v1/billing/portal', body: 'json' },
   'accounts.readBilling': { method: 'GET', path: '/v1/billing' },
   'accounts.refresh': { method: 'POST', path: '/v1/auth/refresh', body: 'json' },
+  'accounts.removeAuthenticator': { method: 'POST', path: '/v1/me/authenticator/removal', body: 'json' },
+  'accounts.renewRecoveryCodes': { method: 'POST', path: '/v1/me/recovery-codes' },
   'accounts.requestPasswordReset': { method: 'POST', path: '/v1/auth/password-reset', body: 'json' },
   'accounts.sendVerification': { method: 'POST', path: '/v1/me/verification' },
   'accounts.signUp': { method: 'POST', path: '/v1/auth/signup', body: 'json' },
   'accounts.startCheckout': { method: 'POST', path: '/v1/billing/checkout', body: 'json', isKeyed: true },
   'accounts.startProviderSignIn': { method: 'GET', path: '/v1/auth/{provider}/start' },
+  'accounts.stepUp': { method: 'POST', path: '/v1/auth/step-up', body: 'json' },
   'accounts.takeStripeEvent': { method: 'POST', path: '/v1/billing/webhook', body: 'raw' },
   'accounts.unlinkProvider': { method: 'DELETE', path: '/v1/auth/{provider}/link' },
   'accounts.updateMe': { method: 'PATCH', path: '/v1/me', body: 'json' },

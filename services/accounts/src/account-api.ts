@@ -109,6 +109,7 @@ const routes = {
     request: { body: json(z.strictObject({ password: proof })) },
     responses: { 202: empty('It has begun') },
     problems: [
+      'accounts.step_up_needed',
       'accounts.password_wrong',
       'accounts.sign_in_again',
       'accounts.changed',
@@ -244,6 +245,7 @@ const describeUser = (user: User, plan: PlanName) => ({
   name: user.name,
   plan,
   hasPassword: user.passwordHash !== undefined,
+  secondFactor: user.secondFactor !== undefined,
   githubId: user.githubId,
   googleId: user.googleId,
   usageThisMonth: user.usageThisMonth,

@@ -4,6 +4,7 @@ import { type Browser, originOf } from './browser.ts';
 import { deviceName } from './device-name.ts';
 import { accountsErrors } from './errors.ts';
 import {
+  codeSchema,
   emailSchema,
   nameSchema,
   passwordSchema,
@@ -48,11 +49,17 @@ const routes = {
     tags,
     auth: 'public',
     summary: 'Sign in with a password',
-    description: noStore,
-    request: { body: json(z.strictObject({ ...credentials, password: triedPasswordSchema })) },
+    description: `${noStore} An account with an authenticator app answers \`accounts.code_required\` to the right password: send it again, with the code.`,
+    request: {
+      body: json(
+        z.strictObject({ ...credentials, password: triedPasswordSchema, code: codeSchema.optional() }),
+      ),
+    },
     responses: { 200: json(tokensSchema) },
     problems: [
       'accounts.credentials_wrong',
+      'accounts.code_required',
+      'accounts.code_wrong',
       'accounts.disabled',
       'accounts.origin_refused',
       'accounts.too_many_attempts',

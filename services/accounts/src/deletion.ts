@@ -3,6 +3,8 @@ import { failedStep, is, type WriteStep, write } from '@stak/table';
 import { type ApiKeys, endApiKeys } from './api-keys.ts';
 import { isoTime } from './deps.ts';
 import { accountsErrors } from './errors.ts';
+import { requireFresh } from './factors/factors.ts';
+import { factorErasure } from './factors/table.ts';
 import * as limits from './limits.ts';
 import { lockSteps } from './locks.ts';
 import { mailsOfUser, outgoingMail } from './mail/table.ts';
@@ -45,6 +47,7 @@ export function createDeletions(deps: DeletionDeps): Deletions {
   const request = async (signed: Signed, password: string | undefined): Promise<void> => {
     const { userId, sessionId, address, requestId } = signed;
     const user = await proveOwner(deps, signed, password);
+    await requireFresh(deps, signed, user);
     const requestedAt = isoTime(clock.now());
     const deed = { action: 'account.deleted', via: 'session', credentialId: sessionId, address, requestId };
     const unchanged = { passwordHash: user.passwordHash ?? is.absent, deletingAt: is.absent };
@@ -98,7 +101,9 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   for (const eraser of deps.erasers()) await eraseWith(eraser, userId);
   await eraseTrail(deps, userId);
   await eraseMailsAndDevices(deps, userId);
-  await store.batchWrite(recoveryErasure(userId), { pattern: 'erase mailed tokens' });
+  await store.batchWrite([...recoveryErasure(userId), ...factorErasure(userId)], {
+    pattern: 'erase mailed tokens',
+  });
   await usage.erase(userId);
 
   const user = await users.readProfile(userId);

@@ -22,6 +22,9 @@ import { createBrowser } from './browser.ts';
 import { type AccountEraser, createDeletions } from './deletion.ts';
 import type { Base } from './deps.ts';
 import { accountsErrors } from './errors.ts';
+import { createCodes } from './factors/codes.ts';
+import { requireFresh } from './factors/factors.ts';
+import { createFactorsApi } from './factors/factors-api.ts';
 import { withKeyProblems } from './key-limits.ts';
 import { createKeysApi } from './keys-api.ts';
 import * as limits from './limits.ts';
@@ -145,7 +148,8 @@ export function createAccounts(given: AccountsDeps) {
     mail: given.mail,
     resolve: request => resolveReset({ users, audit, clock, outbox }, request),
   });
-  const signing = { ...base, users, sessions, passwords, throttle, audit, background, outbox };
+  const codes = createCodes({ ...base, sealer });
+  const signing = { ...base, users, sessions, passwords, throttle, audit, background, outbox, codes };
   const browser = createBrowser({ publicUrl, isHttps, allowedOrigins });
 
   const { github, google, stripe } = given;
@@ -172,7 +176,8 @@ export function createAccounts(given: AccountsDeps) {
       readStorage: given.readStorage ?? (async () => nothingStored),
     }),
     ...createRecoveryApi({ ...signing, browser, apiKeys }),
-    ...createKeysApi({ apiKeys, audit, keys }),
+    ...createFactorsApi({ ...signing, issuer: given.mail?.brand.name ?? 'Stak' }),
+    ...createKeysApi({ apiKeys, audit, keys, requireFresh: signed => requireFresh(signing, signed) }),
     ...social.api,
     ...billing.api,
   ] as const satisfies readonly AnyEndpoint[];

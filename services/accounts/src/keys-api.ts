@@ -27,7 +27,12 @@ const routes = {
       body: json(z.strictObject({ name: nameSchema, permissions: permissionSchema, ...keyLimitsShape })),
     },
     responses: { 201: json(apiKeySchema.extend({ key: z.string() })) },
-    problems: ['accounts.too_many_keys', 'accounts.key_expiry_past', 'accounts.being_deleted'],
+    problems: [
+      'accounts.too_many_keys',
+      'accounts.key_expiry_past',
+      'accounts.step_up_needed',
+      'accounts.being_deleted',
+    ],
   }),
   listKeys: route({
     method: 'get',
@@ -66,7 +71,10 @@ export function createKeysApi({
   apiKeys,
   audit,
   keys,
+  requireFresh,
 }: {
+  // A second factor that was just shown, of those who have one.
+  requireFresh(signed: { userId: string; sessionId: string }): Promise<void>;
   apiKeys: ApiKeys;
   audit: Audit;
   keys: SigningKeys;
@@ -75,6 +83,8 @@ export function createKeysApi({
     endpoint(routes.createKey, async c => {
       const { accountId } = c.get('principal');
       const input = c.req.valid('json');
+      const { credentialId: sessionId } = c.get('principal');
+      if (input.permissions === 'admin') await requireFresh({ userId: accountId, sessionId });
       const by = doneBy(c.get('principal'), originOf(c));
       const deed = { ...by, detail: `${input.name} (${input.permissions})` };
       const { key, apiKey } = await apiKeys.create(accountId, input, keyId => ({

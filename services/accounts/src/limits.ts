@@ -25,6 +25,8 @@ export const freshSessionMs = 10 * 60_000; // what someone without a password sh
 export const sessionsPerUser = 50; // the oldest makes room; nobody has more devices
 export const apiKeysPerUser = 100; // one list page; nobody keeps track of more
 
+export const recoveryCodes = 10; // as others give; a person keeps them on a sheet of paper
+export const codeChars = 20; // six digits or a recovery code, with spaces
 export const keyTenants = 50; // of a key that is limited to some: more is no limit
 export const keyAddresses = 20;
 export const keyListedS = 30 * day; // how long a key is listed after it has expired

@@ -1,5 +1,6 @@
 import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
 import { subscription } from './billing/table.ts';
+import { authenticator } from './factors/table.ts';
 import { outgoingMail } from './mail/table.ts';
 import { emailChange, mailedToken } from './recovery/table.ts';
 import * as table from './table.ts';
@@ -19,6 +20,7 @@ export const accountOwners = [
   ownedByKey(subscription, byUser),
   ownedByKey(table.accountDeletion, byUser),
   ownedByKey(outgoingMail, byUser),
+  ownedByKey(authenticator, byUser),
   ownedByKey(mailedToken, byUser),
   ownedByKey(emailChange, byUser),
   ownedByItem(table.emailLock, byUser),

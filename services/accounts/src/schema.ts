@@ -18,6 +18,11 @@ export const nameSchema = z.string().trim().min(1).max(limits.nameChars).refine(
 export const passwordSchema = z.string().min(limits.passwordCharsLeast).max(limits.passwordCharsMost);
 // A password as it is tried: one that is too short to be one is simply wrong.
 export const triedPasswordSchema = z.string().min(1).max(limits.passwordCharsMost);
+export const codeSchema = z
+  .string()
+  .min(1)
+  .max(limits.codeChars)
+  .describe('Six digits of an authenticator app, or a recovery code');
 export const planSchema = z.enum(planNames);
 export const permissionSchema = z.enum(['read', 'write', 'admin']);
 export type Permission = z.infer<typeof permissionSchema>;
@@ -41,6 +46,7 @@ export const meSchema = z.strictObject({
   name: z.string(),
   plan: planSchema,
   hasPassword: z.boolean(),
+  secondFactor: z.boolean().describe('Whether signing in with a password needs a code besides'),
   githubId: z.string().optional(),
   googleId: z.string().optional(),
   usageThisMonth: z.int(),

@@ -167,7 +167,10 @@ export function createSessions({
       const sessionId = ids.next('ses');
       const key = randomBytes(32);
       const familyKey = sealer.seal(key, placeOf(userId, sessionId));
-      const made = newSession(who, sessionId, familyKey, clock.now());
+      const made = {
+        ...newSession(who, sessionId, familyKey, clock.now()),
+        ...('the code' in also && { provenAtMs: clock.now() }), // a second factor was shown with it
+      };
       const surplus = surplusOf(await list(userId));
       const deed = { ...requested(origin), action: 'session.started', via: signedInWith, target: sessionId };
       const steps: [string, WriteStep][] = [

@@ -4,6 +4,7 @@ import type { Background } from './background.ts';
 import { type Base, isoTime, type Origin } from './deps.ts';
 import { deviceSteps } from './devices.ts';
 import { accountsErrors, userNotFound } from './errors.ts';
+import { type Codes, codeWrong } from './factors/codes.ts';
 import * as limits from './limits.ts';
 import type { Outbox } from './mail/outbox.ts';
 import { disabledError } from './operators.ts';
@@ -23,6 +24,7 @@ export type SignInDeps = Base & {
   audit: Audit;
   background: Background;
   outbox: Outbox;
+  codes: Codes;
 };
 
 // Who is doing something with their session, and from where.
@@ -57,10 +59,10 @@ export async function signUp(
 // Every way to fail looks the same and takes the same time: there is always a hash to compare with.
 export async function logIn(
   deps: SignInDeps,
-  { email, password }: { email: string; password: string },
+  { email, password, code }: { email: string; password: string; code?: string },
   origin: Origin,
 ): Promise<SignedIn> {
-  const { users, sessions, passwords, throttle, audit, background } = deps;
+  const { users, sessions, passwords, throttle, audit, background, codes } = deps;
   const who = { account: email, address: origin.address };
   const attempt = await throttle.tryPassword(who);
   const user = await users.findProfile('email', email);
@@ -73,12 +75,21 @@ export async function logIn(
     throw wrongCredentials();
   }
   if (user.disabledAt !== undefined) throw disabledError();
+  const used = await codes.useSteps(user, code);
   const userIsGood = await stillThisPassword(deps, user, password);
   const device = await deviceSteps(deps, user, origin);
   const started = await sessions
-    .start({ userId: user.userId, signedInWith: 'password', origin, userIsGood, also: device })
+    .start({
+      userId: user.userId,
+      signedInWith: 'password',
+      origin,
+      userIsGood,
+      also: { ...device, ...used },
+    })
     .catch(error => {
-      throw failedStep(error)?.step === 'the user' ? wrongCredentials() : error;
+      const { step } = failedStep(error) ?? {};
+      if (step === 'the code') throw codeWrong();
+      throw step === 'the user' ? wrongCredentials() : error;
     });
   deps.outbox.ring();
   background.run('refund an attempt', () => attempt.refund());

@@ -4,5 +4,6 @@
 // design's page is the same for both.
 export * from './recovery/table.ts';
 export * from './billing/table.ts';
+export * from './factors/table.ts';
 export * from './mail/table.ts';
 export * from './table.ts';

@@ -10,10 +10,11 @@ import {
   TextInput,
   Title,
 } from '@mantine/core';
+import { StakError } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useLocation, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { session } from '../api.ts';
+import { messageOf, session } from '../api.ts';
 import { fieldComplaints } from '../complaint.ts';
 import { Failure } from '../failure.tsx';
 import { TextLink } from '../text-link.tsx';
@@ -32,13 +33,18 @@ export function SignInPage() {
   const demoToken = hash === usedHash ? undefined : /^demo=([\w-]+)$/.exec(hash)?.[1];
   const { data: isDemoHere } = useQuery({ queryKey: ['demo'], queryFn: readDemo });
 
-  const complaints = fieldComplaints(error);
+  const failed = error instanceof StakError ? error.code : undefined;
+  const needsCode = !isNew && (failed === 'accounts.code_required' || failed === 'accounts.code_wrong');
+  const complaints: Readonly<Record<string, string>> = {
+    ...fieldComplaints(error),
+    ...(failed === 'accounts.code_wrong' && { code: messageOf(error) }),
+  };
 
   const attempt = async (signIn: () => Promise<void>) => {
     setIsBusy(true);
-    setError(undefined);
     try {
       await signIn();
+      setError(undefined);
       await navigate({ href: to });
     } catch (caught) {
       setError(caught);
@@ -56,7 +62,7 @@ export function SignInPage() {
     void attempt(() =>
       isNew
         ? session.signUp(text('email'), text('password'), text('name'))
-        : session.signIn(text('email'), text('password')),
+        : session.signIn(text('email'), text('password'), text('code')),
     );
   };
 
@@ -85,7 +91,9 @@ export function SignInPage() {
               There is a demo workspace: open it with the link that the server printed when it started.
             </Text>
           )}
-          {error !== undefined && Object.keys(complaints).length === 0 && <Failure error={error} />}
+          {error !== undefined && !needsCode && Object.keys(complaints).length === 0 && (
+            <Failure error={error} />
+          )}
           <form onSubmit={submit}>
             <Stack>
               {isNew && (
@@ -106,6 +114,17 @@ export function SignInPage() {
                 autoComplete={isNew ? 'new-password' : 'current-password'}
                 error={complaints.password}
               />
+              {needsCode && (
+                <TextInput
+                  name="code"
+                  label="Code"
+                  description="Of your authenticator app, or a recovery code"
+                  required
+                  autoFocus
+                  autoComplete="one-time-code"
+                  error={complaints.code}
+                />
+              )}
               <Button type="submit" loading={isBusy} variant={demoToken ? 'default' : 'filled'}>
                 {isNew ? 'Sign up' : 'Sign in'}
               </Button>

@@ -47,6 +47,11 @@ export const actions = {
     console.error(`Give this to the owner of ${email}. It works once, for an hour, and ends all sessions:`);
     console.log(`${publicUrl ?? `http://${host}:${port}`}/console/reset-password#token=${token}`);
   }),
+  'remove-factor': withWho(async ({ operators }, _flags, who) => {
+    const { userId, email } = await operators.find(who);
+    await operators.removeFactor(userId);
+    console.log(`${email} signs in with the password alone`);
+  }),
   disable: withWho(async ({ operators }, _flags, who) => {
     const { userId, email } = await operators.find(who);
     await operators.disable(userId);

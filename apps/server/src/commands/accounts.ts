@@ -13,6 +13,7 @@ export function registerAccounts(cli: CAC): void {
       plan: 'Give it a plan, with --plan',
       verify: 'Take its e-mail address for verified',
       'reset-password': 'Print a link with which its owner chooses a new password, for an hour',
+      'remove-factor': 'Take away its second factor, for somebody who lost phone and recovery codes',
       disable: 'Let nobody in: its sessions end and its keys are refused',
       enable: 'Let it in again, with the keys it had',
     },

@@ -2,9 +2,14 @@ import { hostname } from 'node:os';
 import type { CAC } from 'cac';
 import type { ConnectFlags } from '../connection.ts';
 import { ask } from '../prompt.ts';
-import { readText } from './flags.ts';
+import { readOptional, readText } from './flags.ts';
 
-type Flags = ConnectFlags & { email?: unknown; signup?: unknown; name?: unknown };
+type Flags = ConnectFlags & {
+  email?: unknown;
+  code?: unknown;
+  signup?: unknown;
+  name?: unknown;
+};
 
 const urlOption = [
   '--url <url>',
@@ -16,6 +21,7 @@ export function registerLogin(cli: CAC): void {
     .command('login', 'Sign in to a server; the password is asked for, or read from a pipe')
     .option('--url <url>', 'The server (default: that of this folder, or http://127.0.0.1:8787)')
     .option('--email <address>', 'Who signs in')
+    .option('--code <code>', 'Of your authenticator app, or a recovery code')
     .option('--signup', 'Make the account first')
     .option('--name <name>', 'signup: what to call you')
     .example('stak login --email ann@example.com')
@@ -51,6 +57,9 @@ async function login(flags: Flags): Promise<void> {
   const email = flags.email === undefined ? await ask('E-mail: ') : readText('--email', flags.email);
   const password = await ask('Password: ', { isSecret: true });
   const name = flags.name === undefined ? email.split('@')[0]! : readText('--name', flags.name);
+  // The parser takes six digits for a number, and leading zeros away.
+  const given = readOptional('--code', flags.code);
+  const code = given !== undefined && /^\d+$/.test(given) ? given.padStart(6, '0') : given;
   const headers = { 'User-Agent': `stak on ${hostname()}` };
   const { url } = await signIn(
     flags,
@@ -58,7 +67,7 @@ async function login(flags: Flags): Promise<void> {
       const body = { email, password, cookie: false };
       const answer = flags.signup
         ? await accounts.signUp({ body: { ...body, name } }, { headers })
-        : await accounts.logIn({ body }, { headers });
+        : await accounts.logIn({ body: { ...body, ...(code !== undefined && { code }) } }, { headers });
       return answer.data;
     },
     email,

@@ -7,6 +7,7 @@ import { formatBytes, formatNumber, formatTime } from '../../format.ts';
 import { Loaded } from '../../loaded.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { Profile, Unverified, useMe } from './profile.tsx';
+import { Security } from './security.tsx';
 import { Sessions } from './sessions.tsx';
 
 const route = getRouteApi('/inside/account');
@@ -27,6 +28,7 @@ export function AccountPage() {
         <Tabs.List>
           <Tabs.Tab value="keys">API keys</Tabs.Tab>
           <Tabs.Tab value="profile">Profile</Tabs.Tab>
+          <Tabs.Tab value="security">Security</Tabs.Tab>
           <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
           <Tabs.Tab value="audit">Audit trail</Tabs.Tab>
         </Tabs.List>
@@ -35,6 +37,9 @@ export function AccountPage() {
         </Tabs.Panel>
         <Tabs.Panel value="profile" pt="md">
           <Profile />
+        </Tabs.Panel>
+        <Tabs.Panel value="security" pt="md">
+          <Security />
         </Tabs.Panel>
         <Tabs.Panel value="sessions" pt="md">
           <Sessions />

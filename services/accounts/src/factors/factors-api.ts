@@ -1,0 +1,125 @@
+import { empty, endpoint, json, route } from '@stak/http';
+import { z } from 'zod';
+import { originOf } from '../browser.ts';
+import { codeSchema, triedPasswordSchema } from '../schema.ts';
+import {
+  beginAuthenticator,
+  confirmAuthenticator,
+  type FactorDeps,
+  removeAuthenticator,
+  renewRecoveryCodes,
+  stepUp,
+} from './factors.ts';
+
+const tags = ['accounts'];
+const password = triedPasswordSchema
+  .optional()
+  .describe('Not needed if the account has none and you signed in just now');
+const recoveryCodes = json(
+  z.strictObject({
+    recoveryCodes: z.array(z.string()).describe('Each is good once, in place of a code of the app'),
+  }),
+);
+const owner = [
+  'accounts.password_wrong',
+  'accounts.sign_in_again',
+  'accounts.too_many_attempts',
+  'accounts.busy',
+];
+const session = { tags, auth: 'session', scope: 'admin' } as const;
+
+const routes = {
+  begin: route({
+    ...session,
+    method: 'post',
+    path: '/v1/me/authenticator',
+    operationId: 'accounts.beginAuthenticator',
+    summary: 'Begin to add an authenticator app',
+    description:
+      'Show the `uri` as a QR code, or the `secret`. Nothing changes until a code of the app has come.',
+    request: { body: json(z.strictObject({ password })) },
+    responses: { 201: json(z.strictObject({ secret: z.string(), uri: z.string() })) },
+    problems: [...owner, 'accounts.factor_exists'],
+  }),
+  confirm: route({
+    ...session,
+    method: 'post',
+    path: '/v1/me/authenticator/confirm',
+    operationId: 'accounts.confirmAuthenticator',
+    summary: 'Add the authenticator app, with a code that it shows',
+    description:
+      'Signing in with a password needs a code from now on. The recovery codes are in this answer only.',
+    request: { body: json(z.strictObject({ code: codeSchema })) },
+    responses: { 200: recoveryCodes },
+    problems: [
+      'accounts.code_wrong',
+      'accounts.factor_exists',
+      'accounts.changed',
+      'accounts.too_many_attempts',
+    ],
+  }),
+  remove: route({
+    ...session,
+    method: 'post',
+    path: '/v1/me/authenticator/removal',
+    operationId: 'accounts.removeAuthenticator',
+    summary: 'Remove the authenticator app',
+    request: { body: json(z.strictObject({ password })) },
+    responses: { 204: empty() },
+    problems: [...owner, 'accounts.factor_missing', 'accounts.step_up_needed', 'accounts.changed'],
+  }),
+  renew: route({
+    ...session,
+    method: 'post',
+    path: '/v1/me/recovery-codes',
+    operationId: 'accounts.renewRecoveryCodes',
+    summary: 'Make new recovery codes; the old ones work no more',
+    responses: { 200: recoveryCodes },
+    problems: ['accounts.factor_missing', 'accounts.step_up_needed', 'accounts.changed'],
+  }),
+  stepUp: route({
+    ...session,
+    method: 'post',
+    path: '/v1/auth/step-up',
+    operationId: 'accounts.stepUp',
+    summary: 'Show your second factor again',
+    description:
+      'Deleting the account, keys with the scope `admin` and changing factors need one that was shown within ten minutes.',
+    request: { body: json(z.strictObject({ code: codeSchema })) },
+    responses: { 204: empty() },
+    problems: ['accounts.code_wrong', 'accounts.factor_missing', 'accounts.too_many_attempts'],
+  }),
+};
+
+export function createFactorsApi(deps: FactorDeps) {
+  return [
+    endpoint(routes.begin, async c => {
+      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const signed = { userId, sessionId, ...originOf(c) };
+      return c.json(await beginAuthenticator(deps, signed, c.req.valid('json').password), 201);
+    }),
+    endpoint(routes.confirm, async c => {
+      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const signed = { userId, sessionId, ...originOf(c) };
+      return c.json(
+        { recoveryCodes: await confirmAuthenticator(deps, signed, c.req.valid('json').code) },
+        200,
+      );
+    }),
+    endpoint(routes.remove, async c => {
+      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      await removeAuthenticator(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json').password);
+      return c.body(null, 204);
+    }),
+    endpoint(routes.renew, async c => {
+      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const signed = { userId, sessionId, ...originOf(c) };
+      return c.json({ recoveryCodes: await renewRecoveryCodes(deps, signed) }, 200);
+    }),
+    endpoint(routes.stepUp, async c => {
+      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      await stepUp(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json').code);
+      return c.body(null, 204);
+    }),
+  ] as const;
+}
