@@ -49,6 +49,14 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'accounts.email_unchanged': 'The new address is the one you have. Nothing needs to be done.',
   'accounts.event_unreadable': 'The billing event is not valid. Check the webhook in Stripe and its secret.',
   'accounts.key_expiry_past': 'The expiry of the key is in the past. Choose a later time.',
+  'accounts.code_required':
+    'The password is right, and the account has an authenticator app. Send it again with `code`.',
+  'accounts.code_wrong':
+    'The code is wrong or was used already. Wait for the next one of the app, or use a recovery code.',
+  'accounts.step_up_needed':
+    'The operation needs a second factor that was shown within ten minutes. Call `POST /v1/auth/step-up`, then repeat it.',
+  'accounts.factor_exists': 'The account has an authenticator app. Remove it before you add another.',
+  'accounts.factor_missing': 'The account has no authenticator app. Add one first.',
   'accounts.disabled': 'The account is disabled. Ask the operator.',
   'accounts.key_address_refused':
     'The key may not be used from this network address. Call from an address that the key allows, or change the key.',

@@ -11,6 +11,10 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'accounts.getUsage': 'Returns the events of this month and the bytes stored, with the limits of the plan.',
   'accounts.listPlans': 'Returns the plans with their limits and prices.',
   'accounts.sendVerification': 'Sends a mail with a link that verifies the address of the account.',
+  'accounts.renewRecoveryCodes':
+    'Makes ten new recovery codes. The old ones stop working, and the new ones are in this answer only.',
+  'accounts.removeAuthenticator':
+    'Removes the authenticator app. Needs the password, and a code that was shown within ten minutes.',
   'accounts.verifyEmail': 'Verifies the address that the mail with this token was sent to.',
   'accounts.confirmEmail': 'Moves the account to the new address that the mail with this token was sent to.',
   'accounts.listKeys': 'Returns the API keys of the account. The keys themselves are never shown again.',

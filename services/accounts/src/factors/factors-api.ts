@@ -38,7 +38,14 @@ const routes = {
     description:
       'Show the `uri` as a QR code, or the `secret`. Nothing changes until a code of the app has come.',
     request: { body: json(z.strictObject({ password })) },
-    responses: { 201: json(z.strictObject({ secret: z.string(), uri: z.string() })) },
+    responses: {
+      201: json(
+        z.strictObject({
+          secret: z.string().describe('For an app that takes no QR code, in Base32'),
+          uri: z.string().describe('What the QR code for the app holds'),
+        }),
+      ),
+    },
     problems: [...owner, 'accounts.factor_exists'],
   }),
   confirm: route({
