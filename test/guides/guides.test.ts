@@ -91,6 +91,7 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     'rule thanks · no model',
     'I will remember: I like tea',
     /}422$/m, // a provider that is not there
+    '"structuredContent":',
   ],
   [
     page('lake'),

@@ -10,6 +10,7 @@ import { registerInbox } from './commands/inbox.ts';
 import { registerKeys } from './commands/keys.ts';
 import { registerLake } from './commands/lake.ts';
 import { registerLogin } from './commands/login.ts';
+import { registerMcp } from './commands/mcp.ts';
 import { registerModels } from './commands/models.ts';
 import { registerSecrets } from './commands/secrets.ts';
 import { registerSimulate } from './commands/simulate.ts';
@@ -45,6 +46,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerLake(cli);
   registerChat(cli);
   registerModels(cli);
+  registerMcp(cli);
   registerDynamoDb(cli);
   registerTables(cli);
   registerSimulate(cli);

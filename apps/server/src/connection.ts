@@ -11,22 +11,29 @@ export const localUrl = 'http://127.0.0.1:8787';
 // Refreshed a little early: a token that ends while it is under way is refused.
 const earlyMs = 30_000;
 
-// For the commands that talk to a server: with STAK_TOKEN, or as whoever has signed in.
-export async function connect(flags: ConnectFlags): Promise<Connection> {
+// The server, and the token for it: STAK_TOKEN, or that of the person who has signed in.
+export async function authorize(flags: ConnectFlags) {
   const config = configOf(flags);
   const { token, home } = config;
   const saved = createCredentialStore(home);
   const url = chooseUrl(config) ?? (await saved.currentUrl()) ?? localUrl;
-  if (token) return { url, client: createClient({ baseUrl: url, token }) };
+  if (token) return { url, token: async () => token, isFixed: true };
   if (!(await saved.read(url)))
     throw new UsageError(`nobody is signed in at ${url}; use stak login, or set STAK_TOKEN to an API key`);
+  return { url, token: (isRefused = false) => accessToken(saved, url, isRefused), isFixed: false };
+}
+
+// For the commands that talk to a server.
+export async function connect(flags: ConnectFlags): Promise<Connection> {
+  const { url, token, isFixed } = await authorize(flags);
+  if (isFixed) return { url, client: createClient({ baseUrl: url, token: await token() }) };
   let refused = false;
   const client = createClient({
     baseUrl: url,
     token: () => {
       const wasRefused = refused;
       refused = false; // the next one is another
-      return accessToken(saved, url, wasRefused);
+      return token(wasRefused);
     },
     onUnauthorized: () => {
       refused = true;

@@ -8,7 +8,7 @@ type Section = { title?: string; body: string };
 const groups: Readonly<Record<string, readonly string[]>> = {
   'Run it': ['start', 'demo'],
   'Sign in': ['login', 'logout', 'whoami', 'keys'],
-  'Use it': ['tenants', 'tokens', 'inbox', 'hooks', 'tasks', 'chat', 'models', 'lake'],
+  'Use it': ['tenants', 'tokens', 'inbox', 'hooks', 'tasks', 'chat', 'models', 'mcp', 'lake'],
   'Look after it': ['accounts', 'tables', 'streams', 'storage', 'secrets', 'dynamodb'],
   'In your shell': ['completion'],
 };

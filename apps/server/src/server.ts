@@ -37,6 +37,7 @@ import { apiInfo } from './document.ts';
 import { UsageError } from './errors.ts';
 import { createLakeHost } from './lake-host.ts';
 import { isInMemory, openLake } from './lake-place.ts';
+import { mountMcp } from './mcp.ts';
 import { createMetrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { createPresence } from './presence.ts';
@@ -267,6 +268,7 @@ async function startOn(
       record(request);
     },
   });
+  mountMcp(api.app);
   extend?.(api.app);
   let metricsServer: Awaited<ReturnType<typeof serveMetrics>> | undefined;
   const giveUp = async (error: unknown): Promise<never> => {

@@ -1151,6 +1151,13 @@ export type ApiTypes = {
     args: { tenant_id: string; conversation_id: string; body: { title: string } };
     data: AgentsCreateConversationData;
   };
+  /** Resume the stream, at the address that the AI SDK uses by default. For: user, scope read. */
+  'agents.resumeUiChat': {
+    args: { tenant_id: string; conversation_id: string; chat_id: string };
+    event: unknown;
+  };
+  /** Resume the stream of the answer that is being made. For: user, scope read. */
+  'agents.resumeUiStream': { args: { tenant_id: string; conversation_id: string }; event: unknown };
   /** Say something, and get an answer. For: user, scope write. */
   'agents.sendMessage': {
     args: {
@@ -1160,6 +1167,25 @@ export type ApiTypes = {
       body: { content: string; user_id?: string };
     };
     data: AgentsGetReplyData | AgentsGetReplyData2;
+  };
+  /** Say something, in the AI SDK's protocol. For: user, scope write. */
+  'agents.sendUiMessage': {
+    args: {
+      tenant_id: string;
+      conversation_id: string;
+      body: {
+        messages: Array<{
+          id: string;
+          role: string;
+          parts: Array<{ type: string; text?: string; [name: string]: unknown }>;
+          [name: string]: unknown;
+        }>;
+        trigger?: string;
+        user_id?: string;
+        [name: string]: unknown;
+      };
+    };
+    event: unknown;
   };
   /** Where Slack, Teams, Telegram and WhatsApp deliver messages. For: provider. */
   'agents.takeWebhook': {
@@ -2637,11 +2663,27 @@ export const operations = {
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}',
     body: 'json',
   },
+  'agents.resumeUiChat': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/ui/{chat_id}/stream',
+    isStream: true,
+  },
+  'agents.resumeUiStream': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/stream',
+    isStream: true,
+  },
   'agents.sendMessage': {
     method: 'POST',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages',
     body: 'json',
     headers: ['idempotency-key'],
+  },
+  'agents.sendUiMessage': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/ui',
+    body: 'json',
+    isStream: true,
   },
   'agents.takeWebhook': { method: 'POST', path: '/v1/channels/{type}/{id}/webhook', body: 'raw' },
   'agents.testModel': { method: 'POST', path: '/v1/models/test', body: 'json' },

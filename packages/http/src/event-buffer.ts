@@ -23,8 +23,8 @@ export type EventBuffer = {
 const encoder = new TextEncoder();
 
 // What one consumer has not read yet. It never grows past its size by more than one event: the next one ends
-// the stream instead.
-export function createEventBuffer(mostBytes: number): EventBuffer {
+// the stream instead. Clients of another protocol know no `end` event: for them the stream just ends.
+export function createEventBuffer(mostBytes: number, { namesEnd = true } = {}): EventBuffer {
   const over = new AbortController();
   const waiting: (() => void)[] = [];
   let controller!: ReadableStreamDefaultController<Uint8Array>; // the constructor calls start() at once
@@ -53,7 +53,7 @@ export function createEventBuffer(mostBytes: number): EventBuffer {
 
   const end = (reason: EndReason) => {
     if (over.signal.aborted) return;
-    controller.enqueue(encoder.encode(formatEvent({ event: 'end', data: { reason } })));
+    if (namesEnd) controller.enqueue(encoder.encode(formatEvent({ event: 'end', data: { reason } })));
     controller.close();
     stop(reason);
   };

@@ -28,6 +28,7 @@ export type SseOptions = {
   heartbeatMs?: number;
   lifetimeMs?: number;
   bufferBytes?: number;
+  namesEnd?: boolean; // whether the last event says why the stream ends; it does, unless told otherwise
 };
 
 const headers = {
@@ -42,7 +43,7 @@ export function sse<A extends Auth>(c: Context<ApiEnv<A>>, options: SseOptions):
   if (c.req.method === 'HEAD') return c.body(null, 200, headers); // nobody would read or cancel the stream
 
   const { log, stopping, streams } = c.get('server');
-  const buffer = createEventBuffer(options.bufferBytes ?? limits.sseBufferBytes);
+  const buffer = createEventBuffer(options.bufferBytes ?? limits.sseBufferBytes, options);
   buffer.retryAfter(limits.sseRetryMs);
   if (stopping.aborted) {
     buffer.end('stopping');

@@ -7,6 +7,7 @@ export const agentErrors = defineErrors({
   'agents.conversation_cleared': 409,
   'agents.message_not_found': 404,
   'agents.message_dropped': 410,
+  'agents.message_refused': 422,
   'agents.quota_exceeded': 429,
   'agents.spend_exceeded': 429,
   'agents.price_unknown': 409,

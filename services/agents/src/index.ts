@@ -17,6 +17,7 @@ import { portSkills } from './skills/built-in.ts';
 import { ownSkills } from './skills/conversation-skills.ts';
 import { tenantEndpoints } from './skills/routes.ts';
 import { createHub } from './streaming/live-answers.ts';
+import { uiEndpoints } from './streaming/ui-routes.ts';
 import { createFollowings, createSubscriptions } from './subscriptions.ts';
 import { conversations } from './table.ts';
 import { createTurnWorker, runDue } from './turns/worker.ts';
@@ -49,6 +50,7 @@ export function createAgents(deps: AgentsDeps) {
       ...memoryEndpoints(service),
       ...channelEndpoints(service),
       ...modelEndpoints(service),
+      ...uiEndpoints(service),
     ] as const,
     errors: agentErrors,
     tables: [conversations],

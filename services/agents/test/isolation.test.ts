@@ -26,6 +26,9 @@ describe('another tenant', () => {
     'agents.createConversation': {},
     'agents.renameConversation': { title: 'x' },
     'agents.sendMessage': { content: 'hello' },
+    'agents.sendUiMessage': {
+      messages: [{ id: 'q', role: 'user', parts: [{ type: 'text', text: 'hello' }] }],
+    },
     'agents.importConversation': { messages: [{ role: 'user', content: 'x' }] },
     'agents.putCustomSkill': { description: 'x', url: 'https://example.com/' },
     'agents.changeMemorySettings': { is_declined: true },

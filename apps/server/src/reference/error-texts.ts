@@ -129,6 +129,8 @@ export const errorTexts: Readonly<Record<string, string>> = {
     'The price of the model is unknown, so its cost cannot be limited. Choose a model with a known price, or remove the limit.',
   'agents.skill_name_taken': 'A built-in skill has this name. Choose another name.',
   'agents.too_many_skills': 'The tenant has as many skills as it may. Delete one that is not used.',
+  'agents.message_refused':
+    'The last message of the chat has no text that can be sent. Send a message of the user with text.',
   'agents.message_dropped': 'The message waited too long and was dropped. Send it again.',
   'agents.skill_exists': 'The skill exists already. Send its ETag to replace it.',
   'agents.credentials_refused': 'The channel did not accept the credentials. Check them at the provider.',

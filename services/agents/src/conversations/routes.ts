@@ -100,7 +100,7 @@ export const turns = route({
 
 const answered = {
   description:
-    'The answer. As events if you accept text/event-stream: delta, skill, restart, reply or error.',
+    'The answer. As events if you accept text/event-stream: delta, skill, skill_result, restart, reply or error.',
   content: {
     'application/json': { schema: schema.replyShape },
     'text/event-stream': { schema: z.unknown() },

@@ -147,13 +147,16 @@ const describeSkill = ({ name, description, jsonSchema, parameters }: Skill) => 
 async function toolsOf(service: Service, question: Question, used: string[]): Promise<ToolSet> {
   const { jsonSchema, tool } = await import('ai');
   const { scope, emit, isEnabled } = question;
-  const run = async (skill: Skill, input: unknown): Promise<unknown> => {
+  const run = async (skill: Skill, input: unknown, tool_call_id: string): Promise<unknown> => {
     used.push(skill.name);
     if (used.length > limits.skillCalls) return { error: 'too many calls in one turn' };
     if (!(await isEnabled(skill.name))) return { error: 'this skill is not enabled' };
-    emit({ event: 'skill', data: { name: skill.name } });
+    emit({ event: 'skill', data: { name: skill.name, tool_call_id, input } });
     const outcome = await executeSkill(service.clock, skill, input, scope);
-    return outcome.ok ? (outcome.result.data ?? null) : { error: outcome.reason };
+    const output = outcome.ok ? (outcome.result.data ?? null) : { error: outcome.reason };
+    const told = outcome.ok ? { output } : { error: outcome.reason };
+    emit({ event: 'skill_result', data: { name: skill.name, tool_call_id, ...told } });
+    return output;
   };
   return Object.fromEntries(
     question.skills.map(skill => [
@@ -161,7 +164,7 @@ async function toolsOf(service: Service, question: Question, used: string[]): Pr
       tool({
         description: skill.description,
         inputSchema: skill.jsonSchema ? jsonSchema(skill.jsonSchema) : skill.parameters,
-        execute: (input: unknown) => run(skill, input),
+        execute: (input: unknown, { toolCallId }: { toolCallId: string }) => run(skill, input, toolCallId),
       }),
     ]),
   );

@@ -1,0 +1,179 @@
+// Tools are made from the API's own document: a change of an operation is a change of its tool.
+
+export type Schema = { [key: string]: unknown };
+export type Tool = {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: Schema & { type: 'object' };
+  annotations: {
+    readOnlyHint: boolean;
+    destructiveHint: boolean;
+    idempotentHint: boolean;
+    openWorldHint: boolean;
+  };
+  request(input: Record<string, unknown>): { path: string; init: RequestInit };
+};
+
+// What a person asks an assistant for. Not among them: keys, billing, erasure, and what streams.
+const operations = [
+  'accounts.whoAmI',
+  'tenants.list',
+  'tenants.listUsers',
+  'inbox.publish',
+  'inbox.broadcast',
+  'inbox.listInboxes',
+  'inbox.readMessage',
+  'inbox.listReceipts',
+  'inbox.counts',
+  'inbox.feed',
+  'tasks.list',
+  'tasks.search',
+  'tasks.get',
+  'tasks.create',
+  'tasks.update',
+  'tasks.counts',
+  'tasks.listOfUser',
+  'webhooks.listSources',
+  'webhooks.listConnections',
+  'webhooks.listEvents',
+  'webhooks.readEvent',
+  'webhooks.readBody',
+  'webhooks.replayEvent',
+  'webhooks.listAlerts',
+  'webhooks.analytics',
+  'agents.listConversations',
+  'agents.getConversation',
+  'agents.listMessages',
+  'agents.sendMessage',
+  'agents.listSkills',
+  'agents.listModels',
+  'agents.listMemory',
+  'lake.query',
+  'lake.status',
+  'insights.list',
+  'insights.read',
+] as const;
+
+type Parameter = { name: string; in: string; required?: boolean; schema?: Schema; description?: string };
+type Operation = {
+  operationId?: string;
+  summary?: string;
+  description?: string;
+  parameters?: readonly Parameter[];
+  requestBody?: { required?: boolean; content?: Record<string, { schema?: Schema }> };
+};
+type Document = {
+  paths?: Record<string, Record<string, Operation>>;
+  components?: { schemas?: Record<string, Schema> };
+};
+
+const idempotencyKey = {
+  type: 'string',
+  description: 'Makes a repetition harmless: the same key and arguments have the same result, once.',
+};
+
+export async function readTools(
+  read: (path: string) => Response | Promise<Response>,
+): Promise<readonly Tool[]> {
+  const document = (await (await read('/openapi.json')).json()) as Document;
+  const wanted = new Set<string>(operations);
+  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) =>
+      operation.operationId !== undefined && wanted.has(operation.operationId)
+        ? [toTool(path, method.toUpperCase(), operation, document)]
+        : [],
+    ),
+  );
+}
+
+// `tasks.listOfUser` is `tasks_list_of_user`: clients take letters, digits and _.
+const nameOf = (operationId: string): string =>
+  operationId.replace('.', '_').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+
+function toTool(path: string, method: string, operation: Operation, document: Document): Tool {
+  const { operationId = '', summary = '', description, parameters = [] } = operation;
+  const given = parameters.filter(one => one.in === 'path' || one.in === 'query');
+  const body = operation.requestBody?.content?.['application/json']?.schema;
+  const takesKey = parameters.some(
+    one => one.in === 'header' && one.name.toLowerCase() === 'idempotency-key',
+  );
+  const properties: Record<string, Schema> = {};
+  for (const { name, schema = {}, description: about } of given)
+    properties[name] = { ...schema, ...(about !== undefined && { description: about }) };
+  if (body) properties.body = body;
+  if (takesKey) properties.idempotency_key = idempotencyKey;
+  const required = given.filter(one => one.required || one.in === 'path').map(({ name }) => name);
+  const isRead = method === 'GET';
+  return {
+    name: nameOf(operationId),
+    title: summary,
+    description: [summary, description].filter(Boolean).join('. '),
+    inputSchema: withDefinitions(
+      {
+        type: 'object',
+        properties,
+        required: [...required, ...(body && operation.requestBody?.required !== false ? ['body'] : [])],
+        additionalProperties: false,
+      },
+      document,
+    ),
+    annotations: {
+      readOnlyHint: isRead,
+      destructiveHint: method === 'DELETE',
+      idempotentHint: isRead || method === 'PUT' || method === 'DELETE',
+      openWorldHint: false,
+    },
+    request: input => requestOf(path, method, given, input),
+  };
+}
+
+function requestOf(
+  path: string,
+  method: string,
+  parameters: readonly Parameter[],
+  input: Record<string, unknown>,
+): { path: string; init: RequestInit } {
+  let address = path;
+  const query = new URLSearchParams();
+  for (const { name, in: place } of parameters) {
+    const value = input[name];
+    if (place === 'path') address = address.replace(`{${name}}`, encodeURIComponent(String(value ?? '')));
+    else if (Array.isArray(value)) for (const one of value) query.append(name, String(one));
+    else if (value !== undefined && value !== null) query.set(name, String(value));
+  }
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (input.body !== undefined) headers['content-type'] = 'application/json';
+  if (typeof input.idempotency_key === 'string') headers['idempotency-key'] = input.idempotency_key;
+  if (method === 'PATCH' || method === 'PUT') headers['if-match'] = '*'; // an assistant has just read it
+  const text = query.size > 0 ? `${address}?${query}` : address;
+  return {
+    path: text,
+    init: { method, headers, ...(input.body !== undefined && { body: JSON.stringify(input.body) }) },
+  };
+}
+
+const component = '#/components/schemas/';
+
+// A schema stands alone: what it refers to comes with it.
+function withDefinitions(schema: Schema & { type: 'object' }, { components }: Document) {
+  const definitions: Record<string, unknown> = {};
+  const visit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(visit);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => {
+        if (key !== '$ref' || typeof inner !== 'string' || !inner.startsWith(component))
+          return [key, visit(inner)];
+        const name = inner.slice(component.length);
+        if (!(name in definitions)) {
+          definitions[name] = {}; // so that one that refers to itself ends
+          definitions[name] = visit(components?.schemas?.[name]);
+        }
+        return [key, `#/$defs/${name}`];
+      }),
+    );
+  };
+  const visited = visit(schema) as Schema & { type: 'object' };
+  return Object.keys(definitions).length === 0 ? visited : { ...visited, $defs: definitions };
+}

@@ -1,0 +1,112 @@
+import type { Api } from '@stak/http';
+import { designDoc } from '@stak/table';
+import manifest from '../package.json' with { type: 'json' };
+import { designs } from './designs.ts';
+import { readTools, type Tool } from './mcp-tools.ts';
+
+// The Model Context Protocol over Streamable HTTP: the API's own operations as tools, called with the caller's own
+// credential. There are no sessions, so any process answers any request.
+// https://modelcontextprotocol.io/specification
+
+const bodyBytes = 1024 * 1024; // of one message; the largest body of an operation that is a tool
+const tooLarge = {
+  jsonrpc: '2.0',
+  error: { code: -32600, message: `Send at most ${bodyBytes} bytes, and say how many` },
+  id: null,
+};
+const unknownCaller = {
+  jsonrpc: '2.0',
+  error: { code: -32001, message: 'Send an API key or a token: Authorization: Bearer …' },
+  id: null,
+};
+
+type App = Api['app'];
+type Call = (path: string, init: RequestInit) => Promise<Response>;
+
+export function mountMcp(app: App): void {
+  let tools: Promise<readonly Tool[]> | undefined;
+  app.all('/mcp', async c => {
+    // Without sessions there is nothing to listen to or to end.
+    if (c.req.method !== 'POST') return c.body(null, 405, { Allow: 'POST' });
+    const authorization = c.req.header('authorization');
+    const forwarded = c.req.header('x-forwarded-for');
+    // The address of the caller, so that its limits count, and nothing of this request's own body.
+    const env = { remoteAddress: c.env?.remoteAddress ?? c.env?.incoming?.socket.remoteAddress };
+    const call: Call = async (path, init) => {
+      const headers = new Headers(init.headers);
+      if (authorization) headers.set('authorization', authorization);
+      if (forwarded !== undefined) headers.set('x-forwarded-for', forwarded);
+      return app.request(path, { ...init, headers }, env);
+    };
+    const known = authorization ? await call('/v1/whoami', {}) : undefined;
+    if (!known || known.status === 401)
+      return c.json(unknownCaller, 401, { 'WWW-Authenticate': 'Bearer realm="stak"' });
+    if (!known.ok) return known; // too many requests, or none at the moment
+    const length = c.req.header('content-length');
+    if (length === undefined) return c.json(tooLarge, 411);
+    if (!(Number(length) <= bodyBytes)) return c.json(tooLarge, 413);
+    tools ??= readTools(path => app.request(path));
+    return answer(c.req.raw, await tools, call);
+  });
+}
+
+// Loaded when somebody asks: the SDK is of no use to a server without such callers.
+async function answer(request: Request, tools: readonly Tool[], call: Call): Promise<Response> {
+  const [{ Server }, { WebStandardStreamableHTTPServerTransport }, types] = await Promise.all([
+    import('@modelcontextprotocol/sdk/server/index.js'),
+    import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
+    import('@modelcontextprotocol/sdk/types.js'),
+  ]);
+  const server = new Server(
+    { name: 'stak', title: 'Stak', version: manifest.version },
+    { capabilities: { tools: {}, resources: {} } },
+  );
+  server.setRequestHandler(types.ListToolsRequestSchema, () => ({
+    tools: tools.map(({ name, title, description, inputSchema, annotations }) => ({
+      name,
+      title,
+      description,
+      inputSchema,
+      annotations,
+    })),
+  }));
+  server.setRequestHandler(types.CallToolRequestSchema, async ({ params }) => {
+    const tool = tools.find(({ name }) => name === params.name);
+    if (!tool)
+      throw new types.McpError(
+        types.ErrorCode.InvalidParams,
+        `There is no tool ${JSON.stringify(params.name)}`,
+      );
+    return runTool(tool, params.arguments ?? {}, call);
+  });
+  server.setRequestHandler(types.ListResourcesRequestSchema, () => ({
+    resources: designs.map(({ name, description }) => ({
+      uri: `stak://tables/${name}`,
+      name,
+      ...(description !== undefined && { description }),
+      mimeType: 'text/markdown',
+    })),
+  }));
+  server.setRequestHandler(types.ReadResourceRequestSchema, ({ params: { uri } }) => {
+    const table = designs.find(({ name }) => uri === `stak://tables/${name}`);
+    if (!table) throw new types.McpError(types.ErrorCode.InvalidParams, `There is no resource ${uri}`);
+    return { contents: [{ uri, mimeType: 'text/markdown', text: designDoc(table) }] };
+  });
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  return transport.handleRequest(request);
+}
+
+async function runTool(tool: Tool, input: Record<string, unknown>, call: Call) {
+  const { path, init } = tool.request(input);
+  const response = await call(path, init);
+  const text = await response.text();
+  const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
+  const value: unknown = isJson && text !== '' ? JSON.parse(text) : undefined;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return {
+    content: [{ type: 'text' as const, text: text === '' ? 'Done.' : text }],
+    ...(isObject && response.ok && { structuredContent: value as Record<string, unknown> }),
+    isError: !response.ok,
+  };
+}

@@ -1,0 +1,112 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { createClient } from '@stak/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bin } from './command.ts';
+import { type SignedIn, signIn } from './signed-in.ts';
+
+// With the protocol's own client.
+
+let me: SignedIn;
+let key: string;
+beforeAll(async () => {
+  me = await signIn();
+  await me.client.tenants.create({ body: { tenant_id: 'acme', name: 'Acme', status: 'active' } });
+  key = await createKey('write');
+}, 60_000);
+afterAll(() => me.close());
+
+async function createKey(permissions: 'read' | 'write'): Promise<string> {
+  const person = { email: 'ann@example.com', password: 'a long enough password', cookie: false };
+  const { data } = await createClient({ baseUrl: me.url }).accounts.logIn({ body: person });
+  const session = createClient({ baseUrl: me.url, token: data.access_token });
+  const made = await session.accounts.createKey({ body: { name: permissions, permissions } });
+  return made.data.key;
+}
+
+async function open(token = key): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL(`${me.url}/mcp`), {
+    requestInit: { headers: { Authorization: `Bearer ${token}` } },
+  });
+  await client.connect(transport);
+  return client;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a test reads from an answer, it names itself.
+type Called = { isError: boolean; text: string; data: any };
+const call = async (client: Client, name: string, args: Record<string, unknown> = {}): Promise<Called> => {
+  const result = await client.callTool({ name, arguments: args });
+  const [content] = result.content as { type: string; text: string }[];
+  return {
+    isError: result.isError === true,
+    text: content!.text,
+    data: result.structuredContent,
+  };
+};
+
+test('an assistant finds tools for every service, and the designs of the tables', async () => {
+  const client = await open();
+  const { tools } = await client.listTools();
+  const names = tools.map(({ name }) => name);
+  for (const name of [
+    'inbox_publish',
+    'tasks_create',
+    'webhooks_list_events',
+    'agents_send_message',
+    'lake_query',
+  ])
+    expect(names).toContain(name);
+  expect(new Set(names).size).toBe(names.length);
+  const create = tools.find(({ name }) => name === 'tasks_create')!;
+  expect(create.inputSchema.required).toEqual(['body']);
+  expect(create.annotations).toMatchObject({ readOnlyHint: false });
+  const { resources } = await client.listResources();
+  expect(resources.map(({ uri }) => uri)).toContain('stak://tables/conversations');
+  const { contents } = await client.readResource({ uri: 'stak://tables/conversations' });
+  expect((contents[0] as { text: string }).text).toContain('# conversations');
+  await expect(client.readResource({ uri: 'stak://tables/none' })).rejects.toThrow('There is no resource');
+  await client.close();
+}, 60_000);
+
+test('it works with them as the owner of the key, and no further', async () => {
+  const client = await open();
+  const args = { body: { title: 'Buy tea' }, idempotency_key: 'once' };
+  const [first, again] = [await call(client, 'tasks_create', args), await call(client, 'tasks_create', args)];
+  expect(first.data).toMatchObject({ title: 'Buy tea' });
+  expect(again.data).toEqual(first.data);
+  expect((await call(client, 'tasks_counts')).data).toBeDefined();
+  const { data } = await call(client, 'tasks_list', { limit: 10 });
+  expect(data.data.map((one: { title: string }) => one.title)).toEqual(['Buy tea']);
+  const said = { tenant_id: 'acme', conversation_id: 'c', body: { content: 'hello' } };
+  expect((await call(client, 'agents_send_message', said)).data.reply.content).toMatch(/^Hello/);
+  const other = await call(client, 'agents_list_conversations', { tenant_id: 'globex' });
+  expect([other.isError, JSON.parse(other.text).code]).toEqual([true, 'tenants.not_found']);
+  const bad = await call(client, 'tasks_create', { body: {} });
+  expect([bad.isError, JSON.parse(bad.text).code]).toEqual([true, 'http.request_invalid']);
+  await expect(client.callTool({ name: 'accounts_delete_me' })).rejects.toThrow('There is no tool');
+  await client.close();
+}, 60_000);
+
+test('a key for reading reads, and nobody without one gets in', async () => {
+  const client = await open(await createKey('read'));
+  expect((await call(client, 'tasks_list')).isError).toBe(false);
+  const refused = await call(client, 'tasks_create', { body: { title: 'No' } });
+  expect([refused.isError, JSON.parse(refused.text).status]).toEqual([true, 403]);
+  await client.close();
+  await expect(open('nonsense')).rejects.toThrow('Send an API key or a token');
+}, 60_000);
+
+test('over standard input and output', async () => {
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [bin, 'mcp', '--url', me.url],
+    env: { ...(process.env as Record<string, string>), STAK_TOKEN: key },
+  });
+  await client.connect(transport);
+  expect((await client.listTools()).tools.length).toBeGreaterThan(20);
+  expect((await call(client, 'accounts_who_am_i')).data).toMatchObject({ kind: 'account' });
+  await client.close();
+}, 60_000);

@@ -1,0 +1,155 @@
+import { empty, endpoint, json, type PrincipalOf, route, sse } from '@stak/http';
+import { z } from 'zod';
+import { findConversation, resolveUser } from '../conversations/access.ts';
+import { readWaiting } from '../conversations/reads.ts';
+import type { Service } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import * as schema from '../schema.ts';
+import { type ConversationKey, readState } from '../turns/lease.ts';
+import { sendMessage } from '../turns/send-message.ts';
+import { followAnswer } from './event-stream.ts';
+import { uiSink, uiStreamHeader } from './ui-stream.ts';
+
+// For `useChat` of the AI SDK, with `api: '/v1/tenants/…/conversations/…/ui'` and nothing else.
+
+const user = { auth: 'user', endUserScope: 'agents:chat', tags: ['agents'] as string[] } as const;
+const problems = ['tenants.not_found', 'tenants.suspended', 'agents.conversation_not_found'];
+const one = '/v1/tenants/{tenant_id}/conversations/{conversation_id}';
+const params = schema.conversationParams;
+
+// Clients send all messages of the chat, and what else they like. What was said before is kept here; only the last
+// message is read.
+const uiPart = z.looseObject({ type: z.string(), text: z.string().optional() });
+const uiMessage = z.looseObject({ id: z.string().max(255), role: z.string(), parts: z.array(uiPart) });
+const uiRequest = z.looseObject({
+  messages: z.array(uiMessage).min(1),
+  trigger: z.string().optional(),
+  user_id: schema.userId.optional().describe('Whose conversation it becomes, if it is new. For hosts.'),
+});
+
+const chunks = {
+  description: 'The UI message stream of the AI SDK',
+  content: { 'text/event-stream': { schema: z.unknown() } },
+};
+
+const routes = {
+  send: route({
+    ...user,
+    method: 'post',
+    path: `${one}/ui`,
+    operationId: 'agents.sendUiMessage',
+    scope: 'write',
+    summary: "Say something, in the AI SDK's protocol",
+    description:
+      'For `useChat`. The last message of the user is sent; its id makes a repetition harmless. `regenerate-message` asks it again.',
+    request: { params, body: json(uiRequest) },
+    responses: { 200: chunks },
+    problems: [
+      ...problems,
+      'agents.message_refused',
+      'agents.conversation_busy',
+      'agents.quota_exceeded',
+      'agents.channel_disabled',
+      'agents.user_not_found',
+      'http.idempotency_mismatch',
+    ],
+    limits: { bodyBytes: limits.importBodyBytes },
+  }),
+  resume: route({
+    ...user,
+    method: 'get',
+    path: `${one}/stream`,
+    operationId: 'agents.resumeUiStream',
+    scope: 'read',
+    summary: 'Resume the stream of the answer that is being made',
+    description: 'From its beginning, as `useChat` wants it. 204 if no answer is being made.',
+    request: { params },
+    responses: { 200: chunks, 204: empty() },
+    problems,
+  }),
+  // Where the AI SDK looks for it, unless it is told otherwise: below the address that messages are sent to.
+  resumeByDefault: route({
+    ...user,
+    method: 'get',
+    path: `${one}/ui/{chat_id}/stream`,
+    operationId: 'agents.resumeUiChat',
+    scope: 'read',
+    summary: 'Resume the stream, at the address that the AI SDK uses by default',
+    request: { params: params.extend({ chat_id: z.string().max(255) }) },
+    responses: { 200: chunks, 204: empty() },
+    problems,
+  }),
+};
+
+type Body = z.infer<typeof uiRequest>;
+
+function lastQuestion({ messages, trigger }: Body): { content: string; key: string | undefined } {
+  const last = messages.findLast(({ role }) => role === 'user');
+  const text = (last?.parts ?? [])
+    .flatMap(part => (part.type === 'text' ? [part.text ?? ''] : []))
+    .join('\n');
+  const content = schema.newMessage.shape.content.safeParse(text);
+  if (!last || !content.success) {
+    const why = content.error?.issues[0]?.message ?? 'there is no message of the user';
+    throw agentErrors.create('agents.message_refused', `The last message cannot be sent: ${why}.`);
+  }
+  const isRepeated = trigger === 'regenerate-message' || last.id === '';
+  return { content: content.data, key: isRepeated ? undefined : `ui ${last.id}` };
+}
+
+// The newest message that waits for its answer.
+async function findRunning(service: Service, key: ConversationKey) {
+  const state = await readState(service, key);
+  return state && (await readWaiting(service, state)).at(-1);
+}
+
+export function uiEndpoints(service: Service) {
+  const enterer = (caller: PrincipalOf<'user'>, tenantId: string) => () =>
+    service.enterTenant(caller, tenantId);
+  const resume = async (caller: PrincipalOf<'user'>, key: ConversationKey) => {
+    const enter = enterer(caller, key.tenant_id);
+    await enter();
+    await findConversation(service, caller, key);
+    const running = await findRunning(service, key);
+    return running && { enter, follow: followAnswer(service, running) };
+  };
+
+  return [
+    endpoint(routes.send, async c => {
+      const caller = c.get('principal');
+      const { tenant_id, conversation_id } = c.req.valid('param');
+      const body = c.req.valid('json');
+      const enter = enterer(caller, tenant_id);
+      const tenant = await enter();
+      const { content, key } = lastQuestion(body);
+      const user_id = resolveUser(caller, body.user_id);
+      const sent = await sendMessage(service, { caller, tenant, conversation_id, content, user_id, key });
+      const follow = followAnswer(
+        service,
+        { tenant_id, conversation_id, message_id: sent.message_id },
+        sent.outcome,
+      );
+      c.header(...uiStreamHeader);
+      return sse(c, {
+        enter,
+        subscribe: (_, sink) => follow(undefined, uiSink(sink)),
+        namesEnd: false,
+      }) as never;
+    }),
+    ...([routes.resume, routes.resumeByDefault] as const).map(one =>
+      endpoint(one as typeof routes.resume, async c => {
+        const { tenant_id, conversation_id } = c.req.valid('param');
+        const running = await resume(c.get('principal'), { tenant_id, conversation_id });
+        if (!running) return c.body(null, 204);
+        c.header(...uiStreamHeader);
+        const { enter, follow } = running;
+        return sse(c, {
+          enter,
+          subscribe: (_, sink) => follow(undefined, uiSink(sink)),
+          namesEnd: false,
+        }) as never;
+      }),
+    ),
+  ] as const;
+}

@@ -1,0 +1,161 @@
+import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createModels, defineSkill } from '../src/index.ts';
+import { conversationPath, openPlace, type Place, say } from './agents-fixture.ts';
+import { openWire, type Reply, wires } from './provider-wires.ts';
+
+// The transport that `useChat` uses, as it comes, and the reader that makes its messages.
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const wire = wires.find(({ provider }) => provider === 'openai-compatible')!;
+
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>(resolve => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+async function openChat(
+  replies: readonly Reply[],
+  lookup: (word: string) => Promise<unknown> = async () => ({}),
+) {
+  const server = await openWire(replies);
+  const skill = defineSkill({
+    name: 'lookup',
+    description: 'Looks a word up.',
+    triggers: [],
+    parameters: z.strictObject({ word: z.string() }),
+    run: async ({ word }) => ({ data: await lookup(word), text: '' }),
+  });
+  const place = await openPlace(undefined, {
+    models: createModels(wire.configure(server.url)),
+    skills: [skill],
+  });
+  closers.push(server.close, place.target.close);
+  const { provider, model } = wire;
+  place.tenants.get('acme')!.settings = {
+    ai_provider: provider,
+    ai_model: model,
+    enabled_skills: ['lookup'],
+  };
+  return place;
+}
+
+const transportOf = (place: Place, options: { user_id?: string; as?: string } = {}) =>
+  new DefaultChatTransport({
+    api: `http://localhost${conversationPath('c')}/ui`,
+    headers: { Authorization: `Bearer ${options.as ?? 'acme'}` },
+    body: options.user_id === undefined ? {} : { user_id: options.user_id },
+    fetch: async (input, init) =>
+      place.app.request(String(input), init as RequestInit, { remoteAddress: '203.0.113.7' }),
+  });
+
+const question = (text: string, id = 'q1'): UIMessage => ({
+  id,
+  role: 'user',
+  parts: [{ type: 'text', text }],
+});
+const send = (place: Place, messages: UIMessage[], options: { as?: string; signal?: AbortSignal } = {}) =>
+  transportOf(place, options).sendMessages({
+    trigger: 'submit-message',
+    chatId: 'c',
+    messageId: undefined,
+    messages,
+    abortSignal: options.signal,
+  });
+
+async function last(stream: Parameters<typeof readUIMessageStream>[0]['stream']): Promise<UIMessage> {
+  let message: UIMessage | undefined;
+  for await (const one of readUIMessageStream({ stream, terminateOnError: true })) message = one;
+  return message!;
+}
+
+describe("the AI SDK's chat transport", () => {
+  it('gets an answer, with what it cost', async () => {
+    const place = await openChat([wire.text('It ', 'is ', 'noon.')]);
+    const message = await last(await send(place, [question('What time is it?')]));
+    expect(message.parts.filter(({ type }) => type === 'text')).toMatchObject([
+      { text: 'It is noon.', state: 'done' },
+    ]);
+    expect(message.metadata).toMatchObject({ routing: 'model', usage: { output_tokens: 20 }, seq: 1 });
+    const { body } = await place.call('GET', `${conversationPath('c')}/messages`);
+    expect(body.data[0].messages[0]).toEqual({ role: 'user', content: 'What time is it?' });
+  });
+
+  it('gets what rules answer', async () => {
+    const place = await openChat([]);
+    const message = await last(await send(place, [question('hello')]));
+    expect(message.parts.at(-1)).toMatchObject({ type: 'text', text: expect.stringMatching(/^Hello/) });
+  });
+
+  it('sees tools with their arguments and results', async () => {
+    const calls = [
+      { id: 'a1', name: 'lookup', input: { word: 'tea' } },
+      { id: 'b2', name: 'lookup', input: { word: 'rice' } },
+    ];
+    const place = await openChat([wire.calls(...calls), wire.text('Both.')], async word => {
+      if (word === 'rice') throw new Error('no rice today');
+      return { meaning: `of ${word}` };
+    });
+    const message = await last(await send(place, [question('Tea and rice?')]));
+    const tools = message.parts.filter(({ type }) => type === 'dynamic-tool');
+    expect(tools).toMatchObject([
+      {
+        toolName: 'lookup',
+        state: 'output-available',
+        input: { word: 'tea' },
+        output: { meaning: 'of tea' },
+      },
+      { toolName: 'lookup', state: 'output-error', errorText: 'no rice today' },
+    ]);
+    expect(message.parts.at(-1)).toMatchObject({ type: 'text', text: 'Both.' });
+  });
+
+  it('sends a message once, however often it is repeated', async () => {
+    const place = await openChat([wire.text('Noon.')]);
+    for (let i = 0; i < 2; i++) {
+      const message = await last(await send(place, [question('What time is it?')]));
+      expect(message.parts.at(-1)).toMatchObject({ text: 'Noon.' });
+    }
+    expect((await place.call('GET', conversationPath('c'))).body.turns).toBe(1);
+  });
+
+  it('goes away in the middle, comes back, and gets the whole answer', async () => {
+    const { open, opened } = gate();
+    const call = { id: 'a1', name: 'lookup', input: { word: 'tea' } };
+    const place = await openChat([wire.calls(call), wire.text('Tea.')], () => opened.then(() => ({})));
+    const leaving = new AbortController();
+    const stream = await send(place, [question('What is tea?')], { signal: leaving.signal });
+    const reader = stream.getReader();
+    await reader.read();
+    await reader.cancel();
+    leaving.abort();
+    const transport = transportOf(place);
+    const resumed = await transport.reconnectToStream({ chatId: 'c' });
+    open();
+    const message = await last(resumed!);
+    expect(message.parts.map(({ type }) => type)).toEqual(['step-start', 'dynamic-tool', 'text']);
+    expect(await transport.reconnectToStream({ chatId: 'c' })).toBeNull();
+    const { headers, status } = await place.call('GET', `${conversationPath('c')}/stream`);
+    expect([status, headers.get('content-type')]).toEqual([204, null]);
+  });
+
+  it('is told what went wrong', async () => {
+    const place = await openChat([{ status: 401, body: '{}' }]);
+    await expect(last(await send(place, [question('What now?')]))).rejects.toThrow(
+      'the provider answered 401',
+    );
+    await expect(send(place, [question(' ')])).rejects.toThrow('agents.message_refused');
+    await say(place, 'c', 'hello', { user_id: 'ann' });
+    await expect(send(place, [question('hello', 'q2')], { as: 'acme~bob' })).rejects.toThrow(
+      'agents.conversation_not_found',
+    );
+  });
+});
