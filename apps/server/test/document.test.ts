@@ -8,6 +8,7 @@ import addFormats from 'ajv-formats';
 import { expect, it } from 'vitest';
 import { describeApi, describeReference, serviceErrors } from '../src/document.ts';
 import { errorTexts } from '../src/reference/error-texts.ts';
+import { innerSchemas } from '../src/reference/examples.ts';
 
 type Parameter = { name: string; in: string; schema: { maxLength?: number; default?: unknown } };
 type Operation = {
@@ -121,14 +122,16 @@ const reference = JSON.parse(JSON.stringify(describeReference())) as {
 const referenceOperations = Object.values(reference.paths).flatMap(item => Object.values(item));
 
 // Every property in a schema that no text explains, by its place.
-function unexplained(schema: unknown, place: string): string[] {
-  if (typeof schema !== 'object' || schema === null) return [];
-  const fields = 'properties' in schema ? (schema.properties as Record<string, Schema & Described>) : {};
+function unexplained(schema: (Schema & Described) | undefined, place: string): string[] {
+  if (!schema) return [];
   return [
-    ...Object.entries(fields)
-      .filter(([, field]) => !field.$ref && !field.description)
-      .map(([name]) => `${place}.${name}`),
-    ...Object.entries(schema).flatMap(([name, inner]) => unexplained(inner, `${place}/${name}`)),
+    ...Object.entries<Schema & Described>(schema.properties ?? {}).flatMap(([name, field]) => [
+      ...(field.$ref || field.description ? [] : [`${place}.${name}`]),
+      ...unexplained(field, `${place}.${name}`),
+    ]),
+    ...innerSchemas(schema as Parameters<typeof innerSchemas>[0]).flatMap(inner =>
+      unexplained(inner as Schema, place),
+    ),
   ];
 }
 
@@ -137,10 +140,15 @@ it('explains every operation, parameter and field', () => {
     ({ operationId, description, parameters: all = [], ...rest }) => [
       ...(description ? [] : [operationId]),
       ...all.filter(one => !one.description).map(({ name }) => `${operationId} ${name}`),
-      ...unexplained(rest, operationId),
+      ...[rest.requestBody, ...Object.values(rest.responses)]
+        .flatMap(one => Object.values(one?.content ?? {}))
+        .flatMap(({ schema }) => unexplained(schema, operationId)),
     ],
   );
-  expect([...missing, ...unexplained(reference.components.schemas, 'schemas')]).toEqual([]);
+  expect([
+    ...missing,
+    ...Object.entries(reference.components.schemas).flatMap(([name, schema]) => unexplained(schema, name)),
+  ]).toEqual([]);
 });
 
 it('introduces every group of operations', () => {

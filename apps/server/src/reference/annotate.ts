@@ -1,7 +1,8 @@
 import type { ApiDocument } from '@stak/http';
 import { errorTexts } from './error-texts.ts';
-import { exampleOf, type Schema } from './examples.ts';
+import { exampleOf, innerSchemas, type Schema } from './examples.ts';
 import { fieldTexts } from './field-texts.ts';
+import { icebergFieldTexts } from './iceberg-field-texts.ts';
 import { operationTexts } from './operation-texts.ts';
 
 // Routes and schemas say what has to be known to call them. This adds what a reader needs besides: a text for
@@ -77,13 +78,15 @@ function explainCodes(description: string): string {
   return codes.map(code => `- \`${code}\`: ${errorTexts[code] ?? ''}`.trim()).join('\n');
 }
 
-function describeFields(schema: unknown): void {
-  if (typeof schema !== 'object' || schema === null) return;
-  if ('properties' in schema)
-    for (const [name, field] of Object.entries(schema.properties as Record<string, Schema>))
-      if (field.$ref === undefined) field.description ??= textOf(name);
-  for (const inner of Object.values(schema)) describeFields(inner);
+// Through the schemas inside a schema, and not through its examples and defaults, which may look like one.
+function describeFields(schema: Schema | boolean | undefined): void {
+  if (typeof schema !== 'object') return;
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    if (field.$ref === undefined) field.description ??= textOf(name);
+    describeFields(field);
+  }
+  for (const inner of innerSchemas(schema)) describeFields(inner);
 }
 
 const textOf = (name: string): string | undefined =>
-  fieldTexts[name] ?? fieldTexts[name.toLowerCase().replaceAll('-', '_')];
+  fieldTexts[name] ?? icebergFieldTexts[name] ?? fieldTexts[name.toLowerCase().replaceAll('-', '_')];

@@ -24,6 +24,17 @@ export type Schema = {
   allOf?: Schema[];
 };
 
+/** The schemas that a schema is made of, besides its properties. */
+export const innerSchemas = ({ items, prefixItems, additionalProperties, anyOf, oneOf, allOf }: Schema) =>
+  [
+    items,
+    additionalProperties,
+    ...(prefixItems ?? []),
+    ...(anyOf ?? []),
+    ...(oneOf ?? []),
+    ...(allOf ?? []),
+  ].filter(one => typeof one === 'object');
+
 const deepest = 5; // rules and conversations nest without end
 
 const byFormat: Readonly<Record<string, unknown>> = {
@@ -129,7 +140,13 @@ function arrayOf(schema: Schema, name: string, shared: Record<string, Schema>, d
 }
 
 function textFor({ format, pattern, minLength = 0 }: Schema, name: string): string {
-  const fitting = [byName[name], format && byFormat[format], name.replaceAll('_', ' '), 'a'].find(
+  const fitting = [
+    byName[name],
+    format && byFormat[format],
+    name.replaceAll('_', ' '),
+    'a',
+    'stak.tasks',
+  ].find(
     one =>
       typeof one === 'string' &&
       one.length >= minLength &&

@@ -106,6 +106,9 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'agents.verifyWebhook': 'Answers the handshake with which WhatsApp checks the address.',
   'agents.listChannelCredentials':
     'Returns which channels have credentials. The credentials are never shown.',
+  'lake.icebergNamespaces': 'Returns the namespaces of the Iceberg catalog.',
+  'lake.icebergNamespace': 'Returns a namespace of the Iceberg catalog.',
+  'lake.icebergTables': 'Returns the tables of a namespace of the Iceberg catalog.',
   'lake.status': 'Returns how far the lake is behind each table.',
   'insights.list': 'Returns the insights with their names and columns.',
   'insights.read': 'Returns sums over the caller’s data that are kept up to date as it changes.',
