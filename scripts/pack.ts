@@ -145,6 +145,7 @@ function packCommand(staging: string): string {
   run(process.execPath, [join(root, source, 'build.mjs'), entry, join(target, 'dist'), metafile]);
   run(process.execPath, [join(root, 'apps/console/build.mjs'), join(target, 'dist/console')]);
   const { inputs, outside } = readMetafile(metafile);
+  for (const name of resolvedIn(join(target, 'dist'))) outside.add(name);
   rmSync(metafile);
   writeFileSync(join(target, 'bin/stak.mjs'), "#!/usr/bin/env node\nimport '../dist/main.mjs';\n", {
     mode: 0o755,
@@ -176,6 +177,16 @@ function readMetafile(path: string): { inputs: string[]; outside: Set<string> } 
     .filter(specifier => !isBuiltIn(specifier));
   return { inputs: Object.keys(inputs), outside: new Set(external.map(packageOf)) };
 }
+
+// Packages whose files the server looks for, rather than importing them: the bundler does not report those.
+const resolvedIn = (folder: string): string[] =>
+  filesIn(folder)
+    .filter(file => file.endsWith('.mjs'))
+    .flatMap(file => [
+      ...readFileSync(file, 'utf8').matchAll(/createRequire\d*\([^)]*\)\.resolve\("([^".][^"]*)"\)/g),
+    ])
+    .map(([, specifier]) => packageOf(specifier!))
+    .filter(name => !isBuiltIn(name));
 
 const isBuiltIn = (specifier: string): boolean =>
   specifier.startsWith('node:') || builtinModules.includes(specifier);

@@ -149,6 +149,9 @@ it('no guide with a shell is left out', async () => {
     'sign-in-with-github-and-google',
     'define-a-table',
     'run-several-servers',
+    'deploy-on-one-machine',
+    'operate',
+    'upgrade',
     'lake-with-duckdb-spark-athena',
   ];
   const names = (await readdir(guides)).map(name => name.replace(/\.md$/, ''));
