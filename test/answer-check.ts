@@ -85,14 +85,16 @@ function judge(
   return undefined;
 }
 
-// APIs with the same routes have the same document: most tests open the same few over and over.
+type Documented = { method: string; path: string; responses: Operation['responses'] };
+
+// APIs with the same routes and the same problems have the same document: most tests open the same few over and over.
 const known = new Map<string, Promise<Checked>>();
 
 function readDocument(app: App): Promise<Checked> {
   const key = JSON.stringify(
     app.openAPIRegistry.definitions.map(one => {
-      const { method, path } = (one as { route?: { method: string; path: string } }).route ?? {};
-      return `${method} ${path}`;
+      const { method, path, responses = {} } = (one as { route?: Partial<Documented> }).route ?? {};
+      return [method, path, ...Object.values(responses).map(({ description }) => description)];
     }),
   );
   const reading = known.get(key) ?? prepare(app);

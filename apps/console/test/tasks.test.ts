@@ -89,7 +89,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await card(column(page, 'In progress'), 'Call Ann').waitFor();
 
     await page.getByRole('textbox', { name: 'Filter' }).fill('priority:hi');
-    await page.getByText('is one of low, medium, high, urgent').waitFor();
+    await page.getByText('must be one of low, medium, high, urgent').waitFor();
     await page.getByRole('textbox', { name: 'Filter' }).fill('priority:low');
     await page.getByText('No task matches').waitFor();
     await page.reload();

@@ -11,7 +11,11 @@ const reachesOut: ReadonlySet<string> = new Set([
   'agents.putChannelCredentials',
   'tenants.claimChannel',
 ]);
-const asksModels: ReadonlySet<string> = new Set(['agents.sendMessage']);
+const asksModels: ReadonlySet<string> = new Set([
+  'agents.sendMessage',
+  'agents.sendUiMessage',
+  'agents.testModel',
+]);
 
 type Guard = {
   isRequired: boolean;

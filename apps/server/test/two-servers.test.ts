@@ -14,7 +14,12 @@ let authorization: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stak-two-'));
-  const env = { STAK_LAKE: 'off', STAK_REQUESTS_PER_MINUTE: '120', STAK_OUTBOUND_ALLOW: '127.0.0.0/8' };
+  const env = {
+    STAK_LAKE: 'off',
+    STAK_DEFAULT_PLAN: 'free',
+    STAK_REQUESTS_PER_MINUTE: '120',
+    STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
+  };
   const config = readServerConfig({ path: join(folder, 'data'), port: 0, workers: 2 }, env);
   const options = { log: createLogger({ level: 'silent' }), passwordCost: { logN: 4, r: 8, p: 1 } };
   for (let n = 0; n < 2; n++) servers.push(await startServer(config, options));

@@ -60,6 +60,8 @@ describe('what would let somebody in', () => {
 // No credentials: words about them, hashes of what nobody can send, and bytes that are sealed.
 const harmless = new Set([
   'ferryhook-main: signedInWith',
+  'ferryhook-main: secondFactor',
+  'ferryhook-main: deviceId',
   'ferryhook-main: generation',
   'ferryhook-main: via',
   'ferryhook-main: whom',

@@ -49,6 +49,17 @@ const talking: readonly Step[] = [
   ...byBoth({ operation: 'agents.exportConversation' }),
   ...byBoth({ operation: 'agents.importConversation', body: { messages: spoken }, status: 201 }),
   ...byBoth({ operation: 'agents.getUsage' }),
+  ...byBoth({
+    operation: 'agents.sendUiMessage',
+    body: {
+      messages: [{ id: 'walked-ui', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }],
+      user_id: 'ann',
+    },
+  }),
+  ...byBoth({ operation: 'agents.resumeUiStream', status: 204 }),
+  ...byBoth({ operation: 'agents.resumeUiChat', path: { chat_id: 'walked-chat' }, status: 204 }),
+  { operation: 'agents.listModels', stranger: 'own' },
+  { operation: 'agents.testModel', body: {}, status: 409, stranger: 'own' },
 ];
 
 const remembering: readonly Step[] = [

@@ -19,6 +19,7 @@ export const webhooksSteps: readonly Step[] = [
   { operation: 'webhooks.readSource' },
   { operation: 'webhooks.editSource', body: { name: 'Walked source, edited', whilePaused: 'hold' } },
   { operation: 'webhooks.rotateAlertSecret' },
+  { operation: 'webhooks.sendTestEvent' },
   {
     operation: 'webhooks.createConnection',
     body: { name: 'Walked connection', destinationUrl },

@@ -20,11 +20,18 @@ const params = schema.conversationParams;
 
 // Clients send all messages of the chat, and what else they like. What was said before is kept here; only the last
 // message is read.
-const uiPart = z.looseObject({ type: z.string(), text: z.string().optional() });
-const uiMessage = z.looseObject({ id: z.string().max(255), role: z.string(), parts: z.array(uiPart) });
+const name = z.string().max(255);
+const uiPart = z.looseObject({ type: name, text: z.string().max(limits.importBodyBytes).optional() });
+const uiMessage = z.looseObject({
+  id: name,
+  role: name,
+  parts: z.array(uiPart).describe('The parts of the message; those of type `text` are read.'),
+});
 const uiRequest = z.looseObject({
   messages: z.array(uiMessage).min(1),
-  trigger: z.string().optional(),
+  trigger: name
+    .optional()
+    .describe('`submit-message`, or `regenerate-message` to ask the last question again.'),
   user_id: schema.userId.optional().describe('Whose conversation it becomes, if it is new. For hosts.'),
 });
 
@@ -76,7 +83,8 @@ const routes = {
     operationId: 'agents.resumeUiChat',
     scope: 'read',
     summary: 'Resume the stream, at the address that the AI SDK uses by default',
-    request: { params: params.extend({ chat_id: z.string().max(255) }) },
+    description: 'The same as `…/stream`, below the address that messages are sent to.',
+    request: { params: params.extend({ chat_id: name.describe('The id of the chat in the AI SDK; any.') }) },
     responses: { 200: chunks, 204: empty() },
     problems,
   }),
