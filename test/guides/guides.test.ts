@@ -128,8 +128,11 @@ it('the quickstart, then every guide that goes on from there, in a terminal of i
     const { KEY, STAK_TOKEN } = exported;
     Object.assign(reader.env, { KEY, STAK_TOKEN });
   }
-  const docs = await fetch(`${url}/docs`);
-  expect(await docs.text()).toContain('/v1/tenants/{tenant_id}/tokens');
+  const docs = await (await fetch(`${url}/docs`)).text();
+  const script = await fetch(new URL(/<script src="([^"]+)"/.exec(docs)![1]!, url));
+  expect(script.status).toBe(200);
+  const api = await (await fetch(`${url}/openapi.json`)).text();
+  expect(api).toContain('/v1/tenants/{tenant_id}/tokens');
 }, 400_000);
 
 it('the link that was printed opens the demo workspace', async () => {
