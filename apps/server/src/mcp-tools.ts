@@ -138,7 +138,7 @@ function requestOf(
   const query = new URLSearchParams();
   for (const { name, in: place } of parameters) {
     const value = input[name];
-    if (place === 'path') address = address.replace(`{${name}}`, encodeURIComponent(String(value ?? '')));
+    if (place === 'path') address = address.replace(`{${name}}`, segmentOf(name, value));
     else if (Array.isArray(value)) for (const one of value) query.append(name, String(one));
     else if (value !== undefined && value !== null) query.set(name, String(value));
   }
@@ -152,6 +152,16 @@ function requestOf(
     init: { method, headers, ...(input.body !== undefined && { body: JSON.stringify(input.body) }) },
   };
 }
+
+// A segment of dots would lead to another operation, which may be none of the tools.
+function segmentOf(name: string, value: unknown): string {
+  const text = String(value ?? '');
+  if (/^\.{0,2}$/.test(text))
+    throw new ToolInputError(`"${name}" must name something, not ${JSON.stringify(text)}`);
+  return encodeURIComponent(text);
+}
+
+export class ToolInputError extends Error {}
 
 const component = '#/components/schemas/';
 

@@ -2,7 +2,7 @@ import type { Api } from '@stak/http';
 import { designDoc } from '@stak/table';
 import manifest from '../package.json' with { type: 'json' };
 import { designs } from './designs.ts';
-import { readTools, type Tool } from './mcp-tools.ts';
+import { readTools, type Tool, ToolInputError } from './mcp-tools.ts';
 
 // The Model Context Protocol over Streamable HTTP: the API's own operations as tools, called with the caller's own
 // credential. There are no sessions, so any process answers any request.
@@ -98,8 +98,14 @@ async function answer(request: Request, tools: readonly Tool[], call: Call): Pro
 }
 
 async function runTool(tool: Tool, input: Record<string, unknown>, call: Call) {
-  const { path, init } = tool.request(input);
-  const response = await call(path, init);
+  let response: Response;
+  try {
+    const { path, init } = tool.request(input);
+    response = await call(path, init);
+  } catch (error) {
+    if (!(error instanceof ToolInputError)) throw error;
+    return { content: [{ type: 'text' as const, text: error.message }], isError: true };
+  }
   const text = await response.text();
   const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
   const value: unknown = isJson && text !== '' ? JSON.parse(text) : undefined;

@@ -85,6 +85,12 @@ test('it works with them as the owner of the key, and no further', async () => {
   expect([other.isError, JSON.parse(other.text).code]).toEqual([true, 'tenants.not_found']);
   const bad = await call(client, 'tasks_create', { body: {} });
   expect([bad.isError, JSON.parse(bad.text).code]).toEqual([true, 'http.request_invalid']);
+  // The address of a task called ".." would be that of another operation.
+  for (const task_id of ['..', '.', ''])
+    expect(await call(client, 'tasks_get', { task_id })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('"task_id" must name something'),
+    });
   await expect(client.callTool({ name: 'accounts_delete_me' })).rejects.toThrow('There is no tool');
   await client.close();
 }, 60_000);
