@@ -33,7 +33,8 @@ describe('npx stak in a folder with nothing but the package', () => {
       transform: { type: 'javascript', code: script },
     });
     const trial = await call(`/v1/connections/${connectionId}/test`, { body: '{"total":21}' });
-    expect(JSON.stringify(trial)).toContain('42');
+    const { body } = trial.request as unknown as { body: string };
+    expect(JSON.parse(Buffer.from(body, 'base64').toString())).toEqual({ total: 42 });
     const env = { STAK_URL: server.url, STAK_TOKEN: token };
     expect(await stak(['lake', 'query', 'select 6 * 7 as answer'], env)).toContain('42');
   });
