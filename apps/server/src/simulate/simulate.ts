@@ -10,7 +10,7 @@ import { type Heat, heatOf, isWork } from './heat.ts';
 export type Simulated = Pick<Flow, 'name' | 'rate'> & { ways: { place: string; heat: Heat }[] };
 
 export type SimulateOptions = {
-  quietMs?: number; // nothing was written for so long: the consumers have done their part
+  quietMs?: number; // nothing was written for so long: the consumers have done their part, and counted (once a second)
   note?: (line: string) => void;
 };
 
@@ -21,7 +21,7 @@ const atOnce = 16; // as under load, where counters of several operations are wr
 // times in each of its ways.
 export async function simulate(
   count: number,
-  { quietMs = 300, note = () => {} }: SimulateOptions = {},
+  { quietMs = 1_500, note = () => {} }: SimulateOptions = {},
 ): Promise<Simulated[]> {
   let usages: PartitionUsage[] = [];
   let writtenMs = 0;
