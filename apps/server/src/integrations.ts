@@ -38,8 +38,8 @@ export function readIntegrations(data: Variables): Pick<ServerConfig, 'github' |
   };
 }
 
-// Whoever runs the server for themselves has nobody to pay. One that sells plans, or that limits what the free one keeps,
-// means the free one.
+// People who run the server for themselves have nobody to pay. A server that sells plans, or limits what the free one
+// stores, starts accounts on the free one.
 export const readDefaultPlan = (data: Variables): ServerConfig['defaultPlan'] =>
   data.STAK_DEFAULT_PLAN ??
   (data.STAK_STRIPE_SECRET_KEY !== undefined || typeof data.STAK_STORAGE_LIMITS.free === 'number'

@@ -58,7 +58,7 @@ async function check({ isVerified, accountOf }: Guard, principal: Principal): Pr
     : principal.kind === 'endUser'
       ? await accountOf(principal.tenantId)
       : undefined;
-  // Somebody without an account is refused by whoever they ask.
+  // Callers without an account are refused by the route itself.
   if (accountId === undefined || (await isVerified(accountId))) return;
   throw accountsErrors.create(
     'accounts.email_unverified',

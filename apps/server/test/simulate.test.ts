@@ -20,8 +20,8 @@ test('a design is as fast as its hottest partition', () => {
   expect(heat.dollars).toBeCloseTo(1.5 * 0.125 + 5.5 * 0.625);
 });
 
-// How many a second each place can take on DynamoDB, at least, and what a million cost at most. Whoever makes a key
-// hotter or an operation dearer sees it here; docs/guides/run-several-servers.md has the table. With so few operations
+// How many a second each place can take on DynamoDB, at least, and what a million cost at most. A change that
+// makes a key hotter or an operation dearer fails here; docs/guides/run-several-servers.md has the table. With so few operations
 // the shards that they fall into are uneven, and statistics of the events before may still be written: so these are far
 // below what the command shows, which waits for them.
 const promised: Record<string, { dollars: number; most: Record<string, number> }> = {

@@ -1,5 +1,5 @@
 import type { Clock } from '@stak/kit';
-import { and, failedStep, type ItemOf, is, or, type Store, tableErrors, write } from '@stak/table';
+import { and, type ItemOf, is, isRefused, or, type Store, write } from '@stak/table';
 import { LeaseLostError } from './errors.ts';
 import { finishedShardMs } from './limits.ts';
 import type { Shard } from './shards.ts';
@@ -54,7 +54,7 @@ export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Sett
       );
       return { key, fence: taken.fence, untilMs, sequence: taken.sequence };
     } catch (error) {
-      if (isRefusal(error)) return undefined;
+      if (isRefused(error)) return undefined;
       throw error;
     }
   }
@@ -66,7 +66,7 @@ export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Sett
     try {
       await store.update(work, { consumer, work: lease.key }, change, { if: { owner, fence: lease.fence } });
     } catch (error) {
-      throw isRefusal(error)
+      throw isRefused(error)
         ? new LeaseLostError(`${lease.key} of ${consumer} belongs to another process`)
         : error;
     }
@@ -116,7 +116,7 @@ export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Sett
       await store.put(beginning, { consumer, table, position, started_at: startedAt }, { ifAbsent: true });
       return true;
     } catch (error) {
-      if (isRefusal(error)) return false;
+      if (isRefused(error)) return false;
       throw error;
     }
   }
@@ -166,7 +166,3 @@ const workOf = (item: ItemOf<typeof work>): Work => ({
   requestedAt: item.requested_at,
   finishedAt: item.finished_at,
 });
-
-export const isRefusal = (error: unknown): boolean =>
-  tableErrors.includes(error) &&
-  (error.code === 'table.condition_failed' || failedStep(error)?.reason === 'condition_failed');

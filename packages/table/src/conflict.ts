@@ -62,6 +62,16 @@ export function ignoreConflict(error: unknown): void {
   if (!isConflict(error)) throw error;
 }
 
-/** The step of this name, if its condition did not hold, with the item that was in the way. */
-export const failedCondition = (error: unknown, step: string): StepFailure | undefined =>
-  failuresOf(error).find(one => one.step === step && one.reason === 'condition_failed');
+/**
+ * The step of this name, or the first one, whose condition did not hold, with the item that was in the way. Steps that
+ * conflicted besides say nothing.
+ */
+export const failedCondition = (error: unknown, step?: string): StepFailure | undefined =>
+  failuresOf(error).find(
+    one => one.reason === 'condition_failed' && (step === undefined || one.step === step),
+  );
+
+/** A condition did not hold, rather than an outage or a transaction that met another. */
+export const isRefused = (error: unknown): boolean =>
+  (tableErrors.includes(error) && error.code === 'table.condition_failed') ||
+  failedCondition(error) !== undefined;

@@ -11,6 +11,7 @@ export {
   failedCondition,
   ignoreConflict,
   isConflict,
+  isRefused,
   progress,
   retryConflicts,
 } from './conflict.ts';

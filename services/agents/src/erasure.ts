@@ -1,4 +1,4 @@
-import { type ItemOf, write } from '@stak/table';
+import { type ItemOf, isRefused, write } from '@stak/table';
 import {
   channelSecrets,
   channelsOfTenant,
@@ -24,7 +24,6 @@ import {
   usageOfTenant,
   userDay,
 } from './table.ts';
-import { isRefused } from './turns/conflict-retry.ts';
 
 type Erased = 'done' | 'more';
 

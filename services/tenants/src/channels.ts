@@ -1,4 +1,4 @@
-import { type ItemOf, type KeyOf, write } from '@stak/table';
+import { failedCondition, type ItemOf, isRefused, type KeyOf, write } from '@stak/table';
 import { type Service, timestampOf } from './deps.ts';
 import { noTenant, tenantErrors } from './errors.ts';
 import { type EnteredTenant, readOpenTenant, suspended } from './gate.ts';
@@ -8,9 +8,7 @@ import {
   channelClaim,
   channelMapping,
   channelsOfTenant,
-  isRefused,
   notDeleted,
-  refusedStep,
   tenant,
   tenantOfChannel,
 } from './table.ts';
@@ -37,7 +35,7 @@ export async function claimChannel(
     );
     return { channel, isNew: true };
   } catch (error) {
-    const refused = refusedStep(error);
+    const refused = failedCondition(error);
     if (!refused) throw error;
     if (refused.step === 'the tenant is there') throw noTenant();
     const holder = (refused.current as ItemOf<typeof channelClaim> | undefined)?.tenant_id;

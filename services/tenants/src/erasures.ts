@@ -1,8 +1,8 @@
-import { type ItemOf, type WriteStep, write } from '@stak/table';
+import { type ItemOf, isRefused, type WriteStep, write } from '@stak/table';
 import { type Service, timestampOf } from './deps.ts';
 import { noTenant, tenantErrors } from './errors.ts';
 import * as limits from './limits.ts';
-import { accountTenant, erasure, isRefused, notDeleted, openErasure, tenant, tokenEpoch } from './table.ts';
+import { accountTenant, erasure, notDeleted, openErasure, tenant, tokenEpoch } from './table.ts';
 import { epochItem } from './token-epochs.ts';
 
 export type ErasureItem = ItemOf<typeof erasure>;

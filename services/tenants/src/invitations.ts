@@ -1,12 +1,12 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type ItemOf, write } from '@stak/table';
+import { failedCondition, type ItemOf, write } from '@stak/table';
 import { type Service, timestampOf } from './deps.ts';
 import { tenantErrors } from './errors.ts';
 import { readOpenTenant, suspended } from './gate.ts';
 import * as limits from './limits.ts';
 import type { PageRequest } from './list-page.ts';
 import type { NewInvitation } from './schema.ts';
-import { emailLock, invitation, invitationsOfTenant, refusedStep } from './table.ts';
+import { emailLock, invitation, invitationsOfTenant } from './table.ts';
 import { creationSteps, newUserItem, refusalOf, type User, userOf } from './users.ts';
 
 type InvitationItem = ItemOf<typeof invitation>;
@@ -99,7 +99,7 @@ export async function acceptInvitation(
     const steps = [['use the invitation', use] as const, ...creationSteps(item)];
     await deps.store.transact(steps, { pattern: 'accept an invitation' });
   } catch (error) {
-    throw refusedStep(error)?.step === 'use the invitation' ? noInvitation() : refusalOf(error);
+    throw failedCondition(error)?.step === 'use the invitation' ? noInvitation() : refusalOf(error);
   }
   return { user: userOf(item), invitation: show(found), account_id: entered.account_id };
 }

@@ -1,14 +1,4 @@
-import {
-  type Condition,
-  defineKeys,
-  defineQuery,
-  defineTable,
-  entity,
-  type ItemOf,
-  is,
-  type StepFailure,
-  tableErrors,
-} from '@stak/table';
+import { type Condition, defineKeys, defineQuery, defineTable, entity, type ItemOf, is } from '@stak/table';
 import { z } from 'zod';
 
 // `settings`, `channel_identities`, `preferences` and `custom_properties` are JSON in a string, as documented: a
@@ -244,18 +234,6 @@ export const everythingOfTenant = defineQuery('everything of a tenant', {
 
 // For whatever must not bring a deleted tenant back to life.
 export const notDeleted: Condition<ItemOf<typeof tenant>> = { status: is.not('deleted') };
-
-// A condition that did not hold, rather than an outage.
-export const isRefused = (error: unknown): boolean =>
-  (tableErrors.includes(error) && error.code === 'table.condition_failed') ||
-  refusedStep(error) !== undefined;
-
-// The first step of a transaction whose condition did not hold. Steps that conflicted besides say nothing.
-export function refusedStep(error: unknown): StepFailure | undefined {
-  if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') return undefined;
-  const { failures } = error.details as { failures: readonly StepFailure[] };
-  return failures.find(({ reason }) => reason === 'condition_failed');
-}
 
 export const tenants = defineTable(tenantsKeys, {
   entities: [

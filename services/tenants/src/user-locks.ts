@@ -1,4 +1,4 @@
-import { type WriteStep, write } from '@stak/table';
+import { type NamedStep, write } from '@stak/table';
 import { emailLock, identityLock } from './table.ts';
 
 // What a user holds that nobody else of the tenant may: an e-mail address and identities on channels.
@@ -6,7 +6,6 @@ export type Holdings = {
   email?: string;
   channel_identities: Readonly<Record<string, string>>;
 };
-type NamedStep = readonly [name: string, step: WriteStep];
 
 const addressOf = ({ email }: Holdings): string | undefined => email?.toLowerCase();
 

@@ -1,5 +1,5 @@
 import { versionMismatch } from '@stak/http';
-import { type ItemOf, type WriteStep, write } from '@stak/table';
+import { failedCondition, type ItemOf, isRefused, type WriteStep, write } from '@stak/table';
 import { checkProperties } from './custom-properties.ts';
 import { type Service, timestampOf } from './deps.ts';
 import { noUser, tenantErrors, tooLarge } from './errors.ts';
@@ -7,7 +7,7 @@ import { mergePatch, parseObject } from './json-object.ts';
 import * as limits from './limits.ts';
 import type { PageRequest } from './list-page.ts';
 import { type NewUser, type UserPatch, withinBytes } from './schema.ts';
-import { emailLock, identityLock, isRefused, refusedStep, tokenEpoch, user, usersOfTenant } from './table.ts';
+import { emailLock, identityLock, tokenEpoch, user, usersOfTenant } from './table.ts';
 import { idFromKey } from './tenants.ts';
 import { epochItem } from './token-epochs.ts';
 import { lockSteps, nothingHeld } from './user-locks.ts';
@@ -46,7 +46,7 @@ export async function createUser(
     await deps.store.transact(creationSteps(item), { pattern: 'create a user' });
     return userOf(item);
   } catch (error) {
-    const { step, current } = refusedStep(error) ?? {};
+    const { step, current } = failedCondition(error) ?? {};
     const made = step === 'the user' ? (current as UserItem | undefined) : undefined;
     if (made && request_key !== undefined && made.request_key === request_key) return userOf(made);
     throw refusalOf(error);
@@ -76,7 +76,7 @@ export const creationSteps = (item: UserItem): (readonly [string, WriteStep])[] 
 
 // Which of a user's transactions failed, for the caller. Anything else stays what it is.
 export function refusalOf(error: unknown): unknown {
-  const failed = refusedStep(error);
+  const failed = failedCondition(error);
   if (!failed) return error;
   if (failed.step === 'the user') return tenantErrors.create('tenants.user_exists', 'This user id is taken.');
   if (failed.step === 'hold the e-mail')
@@ -172,7 +172,7 @@ export async function patchUser(
   try {
     await deps.store.transact([...steps, ...lockSteps(before, before, after)], { pattern: 'change a user' });
   } catch (error) {
-    throw refusedStep(error)?.step === 'change the user' ? versionMismatch() : refusalOf(error);
+    throw failedCondition(error)?.step === 'change the user' ? versionMismatch() : refusalOf(error);
   }
   if (isDemoted) deps.epochs.forgetUser(tenant_id, user_id);
   return { ...after, updated_at, version: before.version + 1 };

@@ -34,3 +34,9 @@ export async function runAction<Flags>(
     );
   await action(flags, id);
 }
+
+// What a command needs to talk to a server. Loaded late, so that help and complaints come at once.
+export const loadConnection = async () => ({
+  ...(await import('../connection.ts')),
+  ...(await import('../print.ts')),
+});

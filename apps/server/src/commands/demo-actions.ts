@@ -60,8 +60,8 @@ export async function demo(flags: DemoFlags): Promise<void> {
   );
 }
 
-// The story is told in the server of the folder, and in no other: what answers at the usual address may be somebody
-// else's. One that left no word in its folder has to be named.
+// Uses the server of the folder and no other: what answers at the usual address may belong to somebody else. A server
+// without a file in its folder has to be named.
 function chooseServer(flags: DemoFlags, folder: string): string {
   const { flagUrl } = readClientConfig(flags);
   const found = findServer(folder);

@@ -1,7 +1,7 @@
 import type { CAC } from 'cac';
 import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
-import { declareActions, runAction } from './action.ts';
+import { declareActions, loadConnection, runAction } from './action.ts';
 import { readMoment, readOptionalList, readText } from './flags.ts';
 
 export type KeyFlags = ConnectFlags & {
@@ -36,7 +36,7 @@ export function registerKeys(cli: CAC): void {
 }
 
 async function list(flags: KeyFlags): Promise<void> {
-  const { connect, printJson, printTable } = await load();
+  const { connect, printJson, printTable } = await loadConnection();
   const { client } = await connect(flags);
   const { data } = await client.accounts.listKeys();
   if (flags.json) return printJson(data.data);
@@ -55,7 +55,7 @@ async function list(flags: KeyFlags): Promise<void> {
 }
 
 async function create(flags: KeyFlags): Promise<void> {
-  const { connect } = await load();
+  const { connect } = await loadConnection();
   const { client } = await connect(flags);
   const name = readText('--name', flags.name);
   const expires = readMoment('--expires', flags.expires);
@@ -75,7 +75,7 @@ async function create(flags: KeyFlags): Promise<void> {
 
 async function remove(flags: KeyFlags, id: string | undefined): Promise<void> {
   if (id === undefined) throw new UsageError('which key? see stak keys list');
-  const { connect } = await load();
+  const { connect } = await loadConnection();
   const { client } = await connect(flags);
   await client.accounts.deleteKey({ keyId: id });
   console.log(`${id} is refused from now on`);
@@ -86,6 +86,3 @@ export function readScope(value: unknown): 'read' | 'write' | 'admin' {
   if (value === 'read' || value === 'write' || value === 'admin') return value;
   throw new UsageError(`--scope is read, write or admin, not ${JSON.stringify(value)}`);
 }
-
-// Loaded late, so that help and mistakes are told at once.
-const load = async () => ({ ...(await import('../connection.ts')), ...(await import('../print.ts')) });

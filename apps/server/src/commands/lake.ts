@@ -1,7 +1,7 @@
 import type { CAC } from 'cac';
 import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
-import { declareActions, runAction } from './action.ts';
+import { declareActions, loadConnection, runAction } from './action.ts';
 
 type LakeFlags = ConnectFlags & { json?: unknown; days?: unknown };
 
@@ -26,7 +26,7 @@ export function registerLake(cli: CAC): void {
 
 async function query(flags: LakeFlags, sql: string | undefined): Promise<void> {
   if (sql === undefined) throw new UsageError('which query? for example: stak lake query "show tables"');
-  const { connect, printJson, printTable } = await load();
+  const { connect, printJson, printTable } = await loadConnection();
   const { client } = await connect(flags);
   const { data } = await client.lake.query({ body: { sql } });
   if (flags.json) return printJson(data);
@@ -36,7 +36,7 @@ async function query(flags: LakeFlags, sql: string | undefined): Promise<void> {
 }
 
 async function insight(flags: LakeFlags, name: string | undefined): Promise<void> {
-  const { connect, printJson, printTable } = await load();
+  const { connect, printJson, printTable } = await loadConnection();
   const { client } = await connect(flags);
   if (name === undefined) {
     const { data: list } = await client.insights.list();
@@ -52,7 +52,7 @@ async function insight(flags: LakeFlags, name: string | undefined): Promise<void
 }
 
 async function status(flags: LakeFlags): Promise<void> {
-  const { connect, printJson, printTable } = await load();
+  const { connect, printJson, printTable } = await loadConnection();
   const { client } = await connect(flags);
   const { data } = await client.lake.status();
   if (flags.json) return printJson(data);
@@ -77,6 +77,3 @@ const plain = (text: string): string =>
 
 const tellLag = ({ as_of, lag_ms }: { as_of: string; lag_ms: number }): void =>
   console.error(`As of ${as_of}, ${lag_ms} ms behind.`);
-
-// Loaded late, so that help and mistakes are told at once.
-const load = async () => ({ ...(await import('../connection.ts')), ...(await import('../print.ts')) });

@@ -1,7 +1,7 @@
 import type { CAC } from 'cac';
 import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
-import { declareActions, runAction } from './action.ts';
+import { declareActions, loadConnection, runAction } from './action.ts';
 
 type Flags = ConnectFlags & { json?: unknown };
 
@@ -23,7 +23,7 @@ export function registerModels(cli: CAC): void {
 }
 
 async function list(flags: Flags): Promise<void> {
-  const { connect, printJson, printTable } = await load();
+  const { connect, printJson, printTable } = await loadConnection();
   const { client } = await connect(flags);
   const { data } = await client.agents.listModels();
   if (flags.json) return printJson(data.data);
@@ -41,7 +41,7 @@ async function test(flags: ConnectFlags, name: string | undefined): Promise<void
   if (name !== undefined && slash < 1)
     throw new UsageError(`${JSON.stringify(name)} is no provider/model; see stak models`);
   const body = name === undefined ? {} : { provider: name.slice(0, slash), model: name.slice(slash + 1) };
-  const { connect } = await load();
+  const { connect } = await loadConnection();
   const { client } = await connect(flags);
   const { data } = await client.agents.testModel({ body });
   const { input_tokens, output_tokens } = data.usage;
@@ -50,6 +50,3 @@ async function test(flags: ConnectFlags, name: string | undefined): Promise<void
     `${data.provider}/${data.model} · ${input_tokens} + ${output_tokens} tokens · $${data.cost_usd} · ${data.duration_ms} ms`,
   );
 }
-
-// Loaded late, so that help and mistakes are told at once.
-const load = async () => ({ ...(await import('../connection.ts')), ...(await import('../print.ts')) });

@@ -1,7 +1,7 @@
 import type { CAC } from 'cac';
 import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
-import { declareActions, runAction } from './action.ts';
+import { declareActions, loadConnection, runAction } from './action.ts';
 import { readText } from './flags.ts';
 
 type TenantFlags = ConnectFlags & { id?: unknown; name?: unknown; json?: unknown };
@@ -135,9 +135,4 @@ function idOf(id: string | undefined): string {
   return id;
 }
 
-// Loaded late, so that help and mistakes are told at once.
-const load = async () => ({
-  ...(await import('../connection.ts')),
-  ...(await import('../print.ts')),
-  ...(await import('@stak/client')),
-});
+const load = async () => ({ ...(await loadConnection()), ...(await import('@stak/client')) });

@@ -1,4 +1,5 @@
 import {
+  backoffMs,
   createBell,
   cutText,
   type Owners,
@@ -201,8 +202,8 @@ async function giveBack(deps: OutboxDeps, mine: OutgoingMail, failure: unknown):
   const message = failure instanceof Error ? failure.message : String(failure);
   if (attempts >= limits.attempts) return giveUp(deps, mine, message);
   log.warn({ err: failure, mailId, kind, attempts }, 'a mail could not be sent; it is tried again');
-  const fullMs = Math.min(limits.retryMostMs, limits.retryFirstMs * 2 ** Math.max(0, attempts - 1));
-  const nextAtMs = clock.now() + Math.round(fullMs / 2 + (fullMs / 2) * random());
+  const backoff = { firstMs: limits.retryFirstMs, mostMs: limits.retryMostMs };
+  const nextAtMs = clock.now() + backoffMs(attempts, backoff, random, 'half');
   const set = { attempts, nextAtMs, failure: cutText(message, limits.failureChars) };
   const options = { if: { fence }, current: mine, pattern: 'mail failed' };
   await ignoreLostLease(store.update(outgoingMail, { userId, mailId }, { set, remove: ['owner'] }, options));

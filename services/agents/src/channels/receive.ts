@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { cutText } from '@stak/kit';
-import { is, or, write } from '@stak/table';
+import { is, isRefused, or, write } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { createConversation } from '../conversations/conversations.ts';
 import { cleanText } from '../conversations/message-format.ts';
@@ -11,7 +11,6 @@ import { readAgentSettings } from '../settings.ts';
 import { message as messageItem, state } from '../table.ts';
 import { acceptMessage, type Incoming } from '../turns/accept-message.ts';
 import { nextEpoch } from '../turns/commit-turn.ts';
-import { isRefused } from '../turns/conflict-retry.ts';
 import { dueAt } from '../turns/lease.ts';
 import { isRefusal, refundMessage, reserveMessage } from '../usage/quota.ts';
 import type { ChannelMessage } from './channel.ts';

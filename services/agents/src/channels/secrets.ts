@@ -1,9 +1,8 @@
-import { write } from '@stak/table';
+import { isRefused, write } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import type { z } from 'zod';
 import { type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
-import { isRefused } from '../turns/conflict-retry.ts';
 import type { ChannelType } from './channel.ts';
 import { channelSecrets, tenantChannel } from './table.ts';
 

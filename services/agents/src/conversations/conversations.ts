@@ -1,5 +1,5 @@
 import { versionMismatch } from '@stak/http';
-import { is, write } from '@stak/table';
+import { failedCondition, is, isRefused, write } from '@stak/table';
 import type { Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -12,7 +12,7 @@ import {
   turnsOfConversation,
 } from '../table.ts';
 import { commitTurns, type Draft, type Head, newHead, nextEpoch } from '../turns/commit-turn.ts';
-import { failedStep, isRefused, retryOnConflict } from '../turns/conflict-retry.ts';
+import { retryOnConflict } from '../turns/conflict-retry.ts';
 import { type ConversationKey, dueAt, keyOfConversation, leaseOf, readState } from '../turns/lease.ts';
 import { type Caller, findConversation } from './access.ts';
 import { deleteConversation } from './deletion.ts';
@@ -61,7 +61,7 @@ export async function createConversation(
         { pattern: 'create a conversation' },
       );
     } catch (error) {
-      if (failedStep(error, 'the head')) throw exists();
+      if (failedCondition(error, 'the head')) throw exists();
       throw error;
     }
     return head;

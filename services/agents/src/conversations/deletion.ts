@@ -1,9 +1,9 @@
-import { is, write } from '@stak/table';
+import { is, type NamedStep, write } from '@stak/table';
 import { type Service, timestampOf, ttlAfter } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { conversation, message, messagesOfConversation, state, turn, turnsOfConversation } from '../table.ts';
 import { type Head, type MessageItem, nextEpoch } from '../turns/commit-turn.ts';
-import { type NamedStep, retryOnConflict } from '../turns/conflict-retry.ts';
+import { retryOnConflict } from '../turns/conflict-retry.ts';
 import {
   type ConversationKey,
   dueAt,

@@ -1,4 +1,4 @@
-import { ref, write } from '@stak/table';
+import { failedCondition, isRefused, ref, write } from '@stak/table';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { conversation, state } from '../table.ts';
@@ -10,7 +10,6 @@ import {
   plainTurn,
   type TurnItem,
 } from '../turns/commit-turn.ts';
-import { failedStep, isRefused } from '../turns/conflict-retry.ts';
 import {
   type ConversationKey,
   dueAt,
@@ -97,7 +96,7 @@ export async function restartConversation(
     );
     held.state = { ...held.state, ...next };
   } catch (error) {
-    if (!failedStep(error, 'the head')) throw error; // the other program was faster: there is an item again
+    if (!failedCondition(error, 'the head')) throw error; // the other program was faster: there is an item again
   }
 }
 

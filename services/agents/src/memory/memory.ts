@@ -1,11 +1,11 @@
 import { versionMismatch } from '@stak/http';
-import { type ItemOf, type WriteStep, write } from '@stak/table';
+import { failedCondition, type ItemOf, isRefused, type WriteStep, write } from '@stak/table';
 import { tenantUser } from '@stak/tenants';
 import type { z } from 'zod';
 import { type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { failedStep, isRefused, retryOnConflict } from '../turns/conflict-retry.ts';
+import { retryOnConflict } from '../turns/conflict-retry.ts';
 import { type keyFact, memoriesOfUser, memory, memoryChoice } from './table.ts';
 
 export type Person = { tenant_id: string; user_id: string };
@@ -54,7 +54,7 @@ async function unlessDeclined(
   try {
     await store.transact({ 'the choice': choice, 'the memory': step }, { pattern: 'remember' });
   } catch (error) {
-    throw failedStep(error, 'the choice') ? declined() : error;
+    throw failedCondition(error, 'the choice') ? declined() : error;
   }
 }
 

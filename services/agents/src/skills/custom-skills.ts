@@ -1,12 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { versionMismatch } from '@stak/http';
 import { findMismatch, findProblem, type JsonObject } from '@stak/json-schema';
-import type { ItemOf } from '@stak/table';
+import { type ItemOf, isRefused } from '@stak/table';
 import { z } from 'zod';
 import { type Service, secondsOf, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { isRefused, retryOnConflict } from '../turns/conflict-retry.ts';
+import { retryOnConflict } from '../turns/conflict-retry.ts';
 import type { Skill, SkillScope } from './skill.ts';
 import { customSkill, skillsOfTenant } from './table.ts';
 

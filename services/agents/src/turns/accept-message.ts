@@ -1,9 +1,8 @@
-import { and, type Condition, type ItemOf, is, or, write } from '@stak/table';
+import { and, type Condition, failedCondition, type ItemOf, is, or, write } from '@stak/table';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { message, state } from '../table.ts';
 import type { MessageItem } from './commit-turn.ts';
-import { failedStep } from './conflict-retry.ts';
 import {
   type ConversationKey,
   dueAt,
@@ -103,8 +102,8 @@ async function put(
     );
     return { kind: 'done' };
   } catch (error) {
-    if (failedStep(error, 'the message')) return { kind: 'repeated' };
-    const refused = failedStep(error, 'the state');
+    if (failedCondition(error, 'the message')) return { kind: 'repeated' };
+    const refused = failedCondition(error, 'the state');
     if (!refused) throw error;
     const known = refused.current as StateItem | undefined;
     if (!known || known.is_deleted) return { kind: 'absent' };

@@ -1,5 +1,5 @@
 import { cutText } from '@stak/kit';
-import { type ItemOf, is, type WriteStep, write } from '@stak/table';
+import { failedCondition, type ItemOf, is, type NamedStep, type WriteStep, write } from '@stak/table';
 import {
   digestOf,
   headMessages,
@@ -11,7 +11,6 @@ import { type Service, timestampOf, ttlAfter } from '../deps.ts';
 import { cleared } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { conversation, message, state, turn } from '../table.ts';
-import { failedStep, type NamedStep } from './conflict-retry.ts';
 import {
   type ConversationKey,
   dueAt,
@@ -113,10 +112,10 @@ async function transact({ store }: Service, held: Held, steps: readonly NamedSte
     await store.transact(steps, { pattern: 'commit a turn' });
     return true;
   } catch (error) {
-    const refused = failedStep(error, 'the state');
+    const refused = failedCondition(error, 'the state');
     const current = refused?.current as StateItem | undefined;
     if (refused && (current?.fence !== held.fence || current.epoch !== held.state.epoch)) throw cleared();
-    if (failedStep(error, 'the head')) throw new HeadMoved('The documented item was changed');
+    if (failedCondition(error, 'the head')) throw new HeadMoved('The documented item was changed');
     if (!current) throw error;
     held.state = current;
     return false;

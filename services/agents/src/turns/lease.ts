@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type ItemOf, is, or } from '@stak/table';
+import { type ItemOf, is, isRefused, or } from '@stak/table';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { dueStates, state } from '../table.ts';
-import { isRefused } from './conflict-retry.ts';
 
 export type ConversationKey = { tenant_id: string; conversation_id: string };
 export type StateItem = ItemOf<typeof state>;

@@ -1,5 +1,5 @@
 import { markWork, type Worker, watchGone } from '@stak/kit';
-import { is, isUnavailable } from '@stak/table';
+import { is, isRefused, isUnavailable } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { replyAddress, sayUnavailable, sendReply, writeReply } from '../channels/send-reply.ts';
 import { deleteConversation, dropMessages, purge } from '../conversations/deletion.ts';
@@ -8,7 +8,6 @@ import type { Entered, Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { conversation, dueStates, state } from '../table.ts';
 import type { MessageItem } from './commit-turn.ts';
-import { isRefused } from './conflict-retry.ts';
 import {
   type ConversationKey,
   dueWhenFree,

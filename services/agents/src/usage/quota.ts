@@ -1,11 +1,10 @@
 import { AppError } from '@stak/kit';
-import { type AnyEntity, is, or, type Store } from '@stak/table';
+import { type AnyEntity, is, isRefused, or, type Store } from '@stak/table';
 import { type Service, secondsOf, ttlAfter } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import type { AgentSettings } from '../settings.ts';
 import { accountDay, tenantDay, userDay } from '../table.ts';
-import { isRefused } from '../turns/conflict-retry.ts';
 
 export type Payer = { tenant_id: string; user_id?: string };
 

@@ -47,7 +47,7 @@ export function Sessions() {
             label="Sessions"
             rows={rows}
             keyOf={row => row.sessionId}
-            empty="Nobody is signed in."
+            empty="There are no sessions."
             columns={[
               { label: 'Device', show: row => <span title={row.userAgent}>{row.device}</span> },
               { label: 'Address', show: row => row.address ?? '–' },

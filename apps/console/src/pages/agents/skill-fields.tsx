@@ -1,7 +1,8 @@
-import { Anchor, Button, Group, JsonInput, Stack, Textarea, TextInput } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Textarea, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
+import { JsonField } from '../../json-field.tsx';
 import {
   bodyOfSkill,
   draftOfSkill,
@@ -85,7 +86,7 @@ export function SkillFields({ skill, button, isBusy, error, onFilled, children }
           onChange={event => edit({ triggers: event.currentTarget.value })}
           error={complaints.triggers}
         />
-        <JsonInput
+        <JsonField
           label="Arguments"
           description={
             <>
@@ -101,13 +102,9 @@ export function SkillFields({ skill, button, isBusy, error, onFilled, children }
               </Anchor>
             </>
           }
-          autosize
-          minRows={4}
           maxRows={14}
-          classNames={{ input: 'stak-mono' }}
           value={draft.parameters}
           onChange={parameters => edit({ parameters })}
-          validationError="This is not JSON"
           error={isMisread ? 'This is not an object in JSON' : complaints.parameters}
         />
         {error !== null && <Failure error={error} />}

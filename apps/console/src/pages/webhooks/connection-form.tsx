@@ -1,4 +1,4 @@
-import { Anchor, Button, JsonInput, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import { Anchor, Button, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type {
   ApiTypes,
@@ -10,6 +10,7 @@ import { type FormEvent, useState } from 'react';
 import { client } from '../../api.ts';
 import { fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
+import { JsonField } from '../../json-field.tsx';
 import { DeliverySettings, deliveryOf, draftOf } from './delivery-settings.tsx';
 
 type Draft = ApiTypes['webhooks.createConnection']['args']['body'];
@@ -106,7 +107,7 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
           defaultValue={connection?.destinationUrl}
           error={complaints.destinationUrl}
         />
-        <JsonInput
+        <JsonField
           label="Filter"
           description={
             <>
@@ -118,12 +119,9 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
           }
           value={filters}
           onChange={setFilters}
-          validationError="This is not JSON"
           error={complaints.filters}
-          autosize
           minRows={3}
           maxRows={14}
-          classNames={{ input: 'stak-mono' }}
         />
         <Select
           label="Transform"
@@ -134,17 +132,13 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
           error={kind === 'passthrough' && complaints.transform}
         />
         {kind === 'field_map' && (
-          <JsonInput
+          <JsonField
             label="Fields"
             description="For each field: `to`, and one of `from`, `value` or `template`"
             value={map}
             onChange={setMap}
-            validationError="This is not JSON"
             error={complaints.transform}
-            autosize
-            minRows={4}
             maxRows={16}
-            classNames={{ input: 'stak-mono' }}
           />
         )}
         {kind === 'field_map' && (

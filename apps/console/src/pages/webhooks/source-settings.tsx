@@ -1,15 +1,4 @@
-import {
-  Button,
-  Card,
-  Group,
-  JsonInput,
-  NumberInput,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Button, Card, Group, NumberInput, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { ApiTypes } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -17,6 +6,7 @@ import { type FormEvent, useState } from 'react';
 import { client } from '../../api.ts';
 import { complain, fieldComplaints } from '../../complaint.ts';
 import { Failure } from '../../failure.tsx';
+import { JsonField } from '../../json-field.tsx';
 import { OneTimeSecret } from '../../one-time-secret.tsx';
 import { providerNames } from './providers.ts';
 import type { Source } from './source-page.tsx';
@@ -143,16 +133,12 @@ export function SourceSettings({ source }: { source: Source }) {
                 />
               )}
               {provider === 'custom' && algorithm === 'own' && (
-                <JsonInput
+                <JsonField
                   label="Algorithm as JSON"
                   description="algorithm, header, encoding; optional: prefix, secretEncoding, timestampHeader, idHeader, template"
                   value={ownAlgorithm}
                   onChange={setOwnAlgorithm}
-                  validationError="This is not JSON"
                   error={complaints.signingAlgorithm}
-                  autosize
-                  minRows={4}
-                  classNames={{ input: 'stak-mono' }}
                 />
               )}
               <NumberInput
