@@ -44,8 +44,8 @@ const keepPackagesOutside = {
 const programs = [
   './src/lake-thread.ts',
   '../../packages/sandbox/src/sandbox-thread.mjs',
-  '../../services/lake/src/duck-process.mjs',
-  '../../services/lake/src/memory-watch-thread.mjs',
+  '../../services/lake/src/duckdb/duck-process.mjs',
+  '../../services/lake/src/duckdb/memory-watch-thread.mjs',
   '../../services/webhooks/src/transforms/rules-program.ts',
   '../../services/webhooks/src/transforms/script-program.mjs',
 ].map(here);

@@ -16,7 +16,7 @@ import {
   messageInsights,
   type Owner,
   taskInsights,
-} from '@stak/lake/keeper';
+} from '@stak/lake/maintenance';
 import type { AnyTable } from '@stak/table';
 import { ownerOf } from '@stak/tasks/owner';
 import { task, user as taskUser, todoAppData, trashed } from '@stak/tasks/tables';

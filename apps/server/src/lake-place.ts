@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { folderObjects, type ObjectStore, s3Objects } from '@stak/lake/keeper';
+import { folderObjects, type ObjectStore, s3Objects } from '@stak/lake/maintenance';
 import type { LakeConfig, ServerConfig, StoreConfig } from './config.ts';
 import { openScratch, sweepScratch } from './scratch.ts';
 

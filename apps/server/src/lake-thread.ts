@@ -3,7 +3,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createIds, createLogger, superviseWorkers, systemClock } from '@stak/kit';
-import { createLakeKeeper } from '@stak/lake/keeper';
+import { createLakeKeeper } from '@stak/lake/maintenance';
 import { createConsumer } from '@stak/streams';
 import { createLedger, createStore, type DynamoClient } from '@stak/table';
 import { openDatabase } from './database.ts';

@@ -2,27 +2,27 @@ import { join } from 'node:path';
 import type { ErrorCatalogue, Sealer, Worker } from '@stak/kit';
 import type { Subscription } from '@stak/streams';
 import type { AnyTable } from '@stak/table';
-import { lakeEndpoints } from './api.ts';
-import { subscriptionName } from './capture.ts';
-import { createDucks, createReadingDucks, type Ducks, type ReadingDucks } from './duck.ts';
-import { createAskingEraser } from './eraser.ts';
+import { subscriptionName } from './capture/capture.ts';
+import { createDucks, createReadingDucks, type Ducks, type ReadingDucks } from './duckdb/duck.ts';
+import { createAskingEraser } from './erasure/eraser.ts';
 import { lakeErrors } from './errors.ts';
 import { catalogEndpoints } from './iceberg/catalog-api.ts';
-import { type KeeperDeps, keeperOf, type LakeBase, openParts } from './keeping.ts';
-import { createReading } from './lake.ts';
-import type { Part } from './parts.ts';
-import { createRequests } from './requests.ts';
-import type { EnterTenant, TenantsOf } from './scope.ts';
+import { type KeeperDeps, keeperOf, type LakeBase, openParts } from './maintenance/maintenance.ts';
+import { createRequests } from './maintenance/requests.ts';
+import { createReading } from './query/reader.ts';
+import type { EnterTenant, TenantsOf } from './query/scope.ts';
+import { lakeEndpoints } from './routes.ts';
+import type { Part } from './storage/lake-table.ts';
 
 export { lakeErrors } from './errors.ts';
-export { folderObjects } from './folder-objects.ts';
-export type { Insight, InsightRow } from './insight.ts';
-export { createLakeKeeper, type KeeperDeps } from './keeping.ts';
-export type { ObjectStore } from './objects.ts';
-export { type S3Options, s3Objects } from './s3-objects.ts';
+export type { Insight, InsightRow } from './insights/insight.ts';
+export { taskInsights } from './insights/task-insights.ts';
+export { deliveryInsights, messageInsights } from './insights/traffic-insights.ts';
+export { createLakeKeeper, type KeeperDeps } from './maintenance/maintenance.ts';
+export { folderObjects } from './storage/folder-objects.ts';
+export type { ObjectStore } from './storage/objects.ts';
+export { type S3Options, s3Objects } from './storage/s3-objects.ts';
 export { type FollowedEntity, type FollowedTable, follow, type Owner } from './tables.ts';
-export { taskInsights } from './task-insights.ts';
-export { deliveryInsights, messageInsights } from './traffic-insights.ts';
 
 export type ReaderDeps = LakeBase & {
   // The tenants of an account.

@@ -1,9 +1,8 @@
 import { createApi, createMemoryRateLimits, type Principal, withProblems } from '@stak/http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Duck } from '../src/duck.ts';
+import type { Duck } from '../src/duckdb/duck.ts';
 import { lakeErrors } from '../src/errors.ts';
 import * as limits from '../src/limits.ts';
-import { errand, newErrand } from './errands.ts';
 import {
   ann,
   type Backend,
@@ -16,6 +15,7 @@ import {
   silent,
   until,
 } from './lake-fixture.ts';
+import { errand, newErrand } from './test-table.ts';
 
 let backend: Backend;
 let call: (

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { errand, newErrand } from './errands.ts';
 import { expectSameAsTable, readBronze, readState } from './evidence.ts';
 import { ann, bob, capture, keep, openBackend, openLake } from './lake-fixture.ts';
+import { errand, newErrand } from './test-table.ts';
 
 const isAnns = (userId: string) => userId === 'usr_ann' || userId.startsWith('t1:');
 

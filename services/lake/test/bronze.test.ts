@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { errand, newErrand, visit } from './errands.ts';
 import { expectEveryChangeOnce, readBronze, readParquet, readState } from './evidence.ts';
 import { capture, keep, openBackend, openLake, readObjects } from './lake-fixture.ts';
+import { errand, newErrand, visit } from './test-table.ts';
 
 test('every kind of change is a row, with both images, keys, sequence and time', async () => {
   const backend = await openBackend();

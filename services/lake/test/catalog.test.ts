@@ -3,7 +3,6 @@ import { createApi, createMemoryRateLimits, type Principal } from '@stak/http';
 import { expect, test } from 'vitest';
 import type { Metadata } from '../src/iceberg/metadata.ts';
 import { fileKeyMs } from '../src/limits.ts';
-import { errand, newErrand } from './errands.ts';
 import { readParquet } from './evidence.ts';
 import {
   ann,
@@ -17,6 +16,7 @@ import {
   readObjects,
   silent,
 } from './lake-fixture.ts';
+import { errand, newErrand } from './test-table.ts';
 
 type Loaded = { 'metadata-location': string; metadata: Metadata; config: Record<string, string> };
 

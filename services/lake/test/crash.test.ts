@@ -1,7 +1,7 @@
 import { seededRandom } from '@stak/kit';
 import { createConsumer } from '@stak/streams';
 import { expect, test } from 'vitest';
-import { errand, newErrand } from './errands.ts';
+import { mortal } from './crashing.ts';
 import { expectEveryChangeOnce, expectSameAsTable, readState } from './evidence.ts';
 import {
   ann,
@@ -14,7 +14,7 @@ import {
   until,
   watchCapture,
 } from './lake-fixture.ts';
-import { mortal } from './mortal.ts';
+import { errand, newErrand } from './test-table.ts';
 
 // A process is killed at every step it ever makes, and another one takes over.
 

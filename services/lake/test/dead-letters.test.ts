@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { follow } from '../src/index.ts';
 import { sweepMs } from '../src/limits.ts';
-import { errand, errandsTable, newErrand, ownerOf } from './errands.ts';
 import { expectEveryChangeOnce, readState } from './evidence.ts';
 import { ann, capture, keep, openBackend, openLake, readObjects } from './lake-fixture.ts';
+import { errand, errandsTable, newErrand, ownerOf } from './test-table.ts';
 
 // `poison` is a user whose owner nobody can tell.
 test('what no row can be made of is set aside, and everything else goes on', async () => {

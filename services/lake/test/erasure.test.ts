@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { eraseAgainMs, erasureSettlesMs } from '../src/limits.ts';
-import { errand, newErrand } from './errands.ts';
 import { expectSameAsTable, readBronze, readParquet } from './evidence.ts';
 import {
   ann,
@@ -12,6 +11,7 @@ import {
   openLake,
   readObjects,
 } from './lake-fixture.ts';
+import { errand, newErrand } from './test-table.ts';
 
 // Whether any object says so, wherever it lies and whichever its form.
 async function mentions({ objects }: Backend, text: string): Promise<boolean> {

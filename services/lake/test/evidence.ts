@@ -1,7 +1,7 @@
 import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
 import { parquetReadObjects } from 'hyparquet';
 import { expect } from 'vitest';
-import { openManifest } from '../src/manifest.ts';
+import { openManifest } from '../src/storage/manifest.ts';
 import type { Backend, OpenLake } from './lake-fixture.ts';
 
 // What the lake holds, read by another library than the ones that wrote it, and what it ought to hold.

@@ -2,9 +2,9 @@ import { seededRandom } from '@stak/kit';
 import { createConsumer, type Subscription } from '@stak/streams';
 import { write } from '@stak/table';
 import { expect, test } from 'vitest';
-import { errand, newErrand } from './errands.ts';
 import { expectEveryChangeOnce, readState } from './evidence.ts';
 import { ann, capture, keep, openBackend, openLake, silent, until } from './lake-fixture.ts';
+import { errand, newErrand } from './test-table.ts';
 
 test('a change is in an insight’s answer within five seconds', async () => {
   const backend = await openBackend();

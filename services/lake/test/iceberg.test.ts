@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createLakeTables } from '../src/iceberg/lake-tables.ts';
+import { createLakeTables } from '../src/iceberg/iceberg-tables.ts';
 import { type ObjectStore, s3Objects } from '../src/index.ts';
 import { garbageMs, icebergMs } from '../src/limits.ts';
-import type { State } from '../src/manifest-state.ts';
+import type { State } from '../src/storage/manifest-state.ts';
 import { planOf } from '../src/tables.ts';
-import { errand, followed, newErrand } from './errands.ts';
+import { mortal } from './crashing.ts';
 import { type BronzeRow, readBronze, readState } from './evidence.ts';
 import { readEntries, readEverything, readSnapshot, readTable, tableFolders } from './iceberg-reader.ts';
 import {
@@ -19,9 +19,9 @@ import {
   openLake,
   readObjects,
 } from './lake-fixture.ts';
-import { mortal } from './mortal.ts';
 import { startBucket } from './s3-stub.ts';
 import { errandSchema, errandsOf } from './schema-versions.ts';
+import { errand, followed, newErrand } from './test-table.ts';
 
 const bronze = 'iceberg/bronze/tasks';
 const silver = 'iceberg/silver/tasks';

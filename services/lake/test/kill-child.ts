@@ -4,7 +4,7 @@ import { createIds, createLogger, createSealer, systemClock } from '@stak/kit';
 import { createConsumer, engineSource } from '@stak/streams';
 import { createStore } from '@stak/table';
 import { createLake, folderObjects } from '../src/index.ts';
-import { errand, followed, newErrand } from './errands.ts';
+import { errand, followed, newErrand } from './test-table.ts';
 
 // Writes, captures and keeps without end, until it is killed. Tells its parent what has been acknowledged.
 

@@ -8,9 +8,9 @@ import { createConsumer, engineSource, streamsTable } from '@stak/streams';
 import { createStore, createTables } from '@stak/table';
 import { expect, test } from 'vitest';
 import { folderObjects } from '../src/index.ts';
-import { errandsTable } from './errands.ts';
 import { expectEveryChangeOnce, expectSameAsTable } from './evidence.ts';
 import { ann, type Backend, openLake, silent, temporaryFolder, watchCapture } from './lake-fixture.ts';
+import { errandsTable } from './test-table.ts';
 
 // Built from kill-child.ts before the tests, by test/build-programs.ts.
 const program = fileURLToPath(new URL('../../../apps/.test/dist/kill-child.mjs', import.meta.url));

@@ -8,7 +8,8 @@ import { createIds, createLogger, createSealer, manualClock, seededRandom } from
 import { createConsumer, engineSource, type Subscription, streamsTable } from '@stak/streams';
 import { createStore, createTables, type DynamoClient } from '@stak/table';
 import { onTestFinished } from 'vitest';
-import { createDucks, type Duck, type Ducks } from '../src/duck.ts';
+import { readStreamLag } from '../src/capture/lag.ts';
+import { createDucks, type Duck, type Ducks } from '../src/duckdb/duck.ts';
 import {
   createLake,
   createLakeKeeper,
@@ -18,9 +19,8 @@ import {
   type ObjectStore,
   taskInsights,
 } from '../src/index.ts';
-import { readStreamLag } from '../src/lag.ts';
-import { openManifest } from '../src/manifest.ts';
-import { errand, errandsTable, followed } from './errands.ts';
+import { openManifest } from '../src/storage/manifest.ts';
+import { errand, errandsTable, followed } from './test-table.ts';
 
 // A lake that follows the table, and what it takes to let it run.
 

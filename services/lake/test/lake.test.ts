@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { errand, newErrand } from './errands.ts';
 import { ann, bob, capture, guest, keep, openBackend, openLake } from './lake-fixture.ts';
+import { errand, newErrand } from './test-table.ts';
 
 test('a change can be asked about in SQL, by whoever it belongs to', async () => {
   const backend = await openBackend();

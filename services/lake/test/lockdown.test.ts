@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { AppError } from '@stak/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDuck } from '../src/duck.ts';
-import { errand, followed, newErrand } from './errands.ts';
+import { createDuck } from '../src/duckdb/duck.ts';
 import { ann, type Backend, bob, capture, openBackend, openLake } from './lake-fixture.ts';
+import { errand, followed, newErrand } from './test-table.ts';
 
 // SQL that wants more than its caller's rows. Each is a clear problem, and nothing else happens.
 

@@ -1,9 +1,9 @@
 import { AppError } from '@stak/kit';
 import { expect, test } from 'vitest';
 import * as limits from '../src/limits.ts';
-import { errand, newErrand } from './errands.ts';
 import { expectSameAsTable, readState } from './evidence.ts';
 import { ann, type Backend, capture, keep, openBackend, openLake, readObjects } from './lake-fixture.ts';
+import { errand, newErrand } from './test-table.ts';
 
 // Somebody deletes a file of the lake by hand, or a disk loses the end of one.
 

@@ -2,10 +2,10 @@ import { manualClock, manualOwners } from '@stak/kit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { folderObjects } from '../src/index.ts';
-import { takeLease } from '../src/leases.ts';
 import * as limits from '../src/limits.ts';
-import { openManifest } from '../src/manifest.ts';
-import { type State, stateFromJson, stateToJson } from '../src/manifest-state.ts';
+import { takeLease } from '../src/storage/leases.ts';
+import { openManifest } from '../src/storage/manifest.ts';
+import { type State, stateFromJson, stateToJson } from '../src/storage/manifest-state.ts';
 import { readObjects, temporaryFolder } from './lake-fixture.ts';
 
 const file = (path: string) => ({

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Errand, errand, newErrand } from './errands.ts';
 import { expectEveryChangeOnce, expectSameAsTable } from './evidence.ts';
 import {
   ann,
@@ -13,6 +12,7 @@ import {
   openLake,
   readObjects,
 } from './lake-fixture.ts';
+import { type Errand, errand, newErrand } from './test-table.ts';
 
 // Any changes, with captures, compactions and backfills in between: the lake says what a list of the items says.
 

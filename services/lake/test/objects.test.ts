@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderObjects, type ObjectStore, s3Objects } from '../src/index.ts';
 import { draftMs } from '../src/limits.ts';
-import { checkKey, keyPart } from '../src/objects.ts';
+import { checkKey, keyPart } from '../src/storage/objects.ts';
 import { type AtEnd, readObjects, temporaryFolder } from './lake-fixture.ts';
 import { startBucket } from './s3-stub.ts';
 

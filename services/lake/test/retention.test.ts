@@ -1,9 +1,8 @@
 import { utimes } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import * as limits from '../src/limits.ts';
-import { openManifest } from '../src/manifest.ts';
-import { recentFiles } from '../src/manifest-state.ts';
-import { errand, newErrand } from './errands.ts';
+import { openManifest } from '../src/storage/manifest.ts';
+import { recentFiles } from '../src/storage/manifest-state.ts';
 import { expectEveryChangeOnce, expectSameAsTable, readState } from './evidence.ts';
 import {
   ann,
@@ -15,6 +14,7 @@ import {
   readObjects,
   until,
 } from './lake-fixture.ts';
+import { errand, newErrand } from './test-table.ts';
 
 async function captureOneByOne(
   backend: Backend,

@@ -1,7 +1,7 @@
 import { defineTable, entity } from '@stak/table';
 import type { z } from 'zod';
 import { type FollowedTable, follow } from '../src/index.ts';
-import { errandSchema, ownerOf } from './errands.ts';
+import { errandSchema, ownerOf } from './test-table.ts';
 
 export { errandSchema };
 

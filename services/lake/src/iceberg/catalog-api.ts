@@ -5,7 +5,7 @@ import { endpoint, json, raw, route } from '@stak/http';
 import { z } from 'zod';
 import { lakeErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import type { ObjectStore } from '../objects.ts';
+import type { ObjectStore } from '../storage/objects.ts';
 import { type Catalog, namespaces } from './catalog.ts';
 import type { Metadata } from './metadata.ts';
 

@@ -1,13 +1,13 @@
 import type { AccountPrincipal } from '@stak/http';
 import type { Clock, Sealer } from '@stak/kit';
+import { goldNames } from '../compaction/gold.ts';
 import { lakeErrors } from '../errors.ts';
-import { goldNames } from '../gold.ts';
-import type { Insight } from '../insight.ts';
-import type { Part } from '../parts.ts';
-import { listViews } from '../query.ts';
-import { scopeOf, type TenantsOf } from '../scope.ts';
+import type { Insight } from '../insights/insight.ts';
+import { listViews } from '../query/query.ts';
+import { scopeOf, type TenantsOf } from '../query/scope.ts';
+import type { Part } from '../storage/lake-table.ts';
 import { type CopyTable, copyFolder, type createCopies, type Namespace } from './copies.ts';
-import { tableName } from './lake-tables.ts';
+import { tableName } from './iceberg-tables.ts';
 import { grantFiles, readableFolder, type SignedRequest } from './signature.ts';
 
 // What an Iceberg client asks of a REST catalog, for one account: which tables there are, and one of them with its

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@stak/kit';
 import * as limits from '../limits.ts';
-import type { ObjectStore } from '../objects.ts';
+import type { ObjectStore } from '../storage/objects.ts';
 import {
   type DataFile,
   decodeManifestList,

@@ -1,6 +1,6 @@
 import type { FileMetaData, Statistics } from 'hyparquet';
-import type { ObjectStore } from '../objects.ts';
-import { GoneError } from '../parts.ts';
+import { GoneError } from '../storage/lake-table.ts';
+import type { ObjectStore } from '../storage/objects.ts';
 import type { Field, Schema } from './schema.ts';
 
 // What a Parquet file says at its end about its columns, by their numbers. Engines leave out files by it.

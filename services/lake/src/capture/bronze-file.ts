@@ -1,0 +1,101 @@
+import { yieldToEventLoop } from '@stak/kit';
+import * as limits from '../limits.ts';
+import { keyPart } from '../storage/objects.ts';
+import type { Row } from './rows.ts';
+
+// What the manifest knows of a file of bronze.
+export type BronzeFile = {
+  path: string;
+  entity: string;
+  day: string;
+  rows: number;
+  bytes: number;
+  isChained: boolean;
+  firstAt: number; // of its oldest change
+  format?: number; // of its columns; files of before have none
+};
+
+// Since 2 every file of bronze has the same types, whoever wrote it: one table of Iceberg can hold them all.
+export const bronzeFormat = 2;
+// Files that were merged have had these types all along.
+export const hasBronzeFormat = ({ format, path }: BronzeFile): boolean =>
+  format === bronzeFormat || path.includes('/merged-');
+
+export type FileGroup = { entity: string; day: string; rows: Row[] };
+
+export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+// Rows of one entity and day make one file, in the order they came.
+export function groupRows(rows: readonly Row[]): FileGroup[] {
+  const groups = new Map<string, FileGroup>();
+  for (const row of rows) {
+    const day = dayOf(row.at);
+    const name = `${day} ${row.entity}`;
+    const group = groups.get(name);
+    if (group) group.rows.push(row);
+    else groups.set(name, { entity: row.entity, day, rows: [row] });
+  }
+  return [...groups.values()];
+}
+
+export const bronzePath = (table: string, entity: string, day: string, name: string): string =>
+  `bronze/table=${keyPart(table)}/entity=${keyPart(entity)}/day=${day}/${name}.parquet`;
+
+export const firstAt = (rows: readonly Row[]): number =>
+  rows.reduce((first, { at }) => Math.min(first, at), Number.MAX_SAFE_INTEGER);
+
+type Typed = { type?: unknown; nullable?: boolean };
+
+// As DuckDB writes it when it merges files.
+const timeOfChange = {
+  name: 'at',
+  type: 'INT64' as const,
+  repetition_type: 'REQUIRED' as const,
+  logical_type: { type: 'TIMESTAMP' as const, isAdjustedToUTC: false, unit: 'MICROS' as const },
+};
+
+// Made of nothing but the rows and their place: the same rows are the same bytes, under the same name.
+export async function encodeRows(
+  rows: readonly Row[],
+  shard: string,
+  generation: number,
+): Promise<Uint8Array> {
+  const { ByteWriter, parquetWrite, schemaFromColumnData } = await import('hyparquet-writer');
+  await yieldToEventLoop(); // the files of a page are made side by side
+  const writer = Object.assign(new ByteWriter(), { flush: yieldToEventLoop }); // after each group of rows
+  const text = (name: string, read: (row: Row) => string | undefined, nullable = false) => ({
+    name,
+    type: 'STRING' as const,
+    nullable,
+    data: rows.map(row => read(row) ?? null),
+  });
+  // Of what differs from row to row there is no dictionary to be made.
+  const unique: typeof text = (...about) => ({ ...text(...about), encoding: 'PLAIN' as const });
+  const columns = [
+    text('kind', row => row.kind),
+    unique('key', row => row.key),
+    unique('sequence', row => row.sequence),
+    { name: 'generation', type: 'INT32' as const, nullable: false, data: rows.map(() => generation) },
+    text('shard', () => shard),
+    unique('event_id', row => row.eventId),
+    { name: 'at', data: rows.map(row => BigInt(row.at) * 1000n) },
+    text('account_id', row => row.owner.account_id, true),
+    text('tenant_id', row => row.owner.tenant_id, true),
+    text('user_id', row => row.owner.user_id, true),
+    unique('old', row => row.old, true),
+    unique('new', row => row.new, true),
+    { name: 'chained', type: 'BOOLEAN' as const, nullable: false, data: rows.map(row => row.isChained) },
+  ];
+  await parquetWrite({
+    writer,
+    rowGroupSize: limits.groupRows,
+    schema: schemaFromColumnData({ columnData: columns, schemaOverrides: { at: timeOfChange } }),
+    // In JavaScript, on the thread that answers requests, compressing takes five times as long as all the rest. It is
+    // left to DuckDB, when files are merged.
+    codec: 'UNCOMPRESSED',
+    columnData: columns.map(
+      ({ type: _, nullable: __, ...column }: (typeof columns)[number] & Typed) => column,
+    ),
+  });
+  return new Uint8Array(writer.getBuffer());
+}

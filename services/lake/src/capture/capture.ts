@@ -1,0 +1,123 @@
+import assert from 'node:assert';
+import { type Clock, type Logger, yieldToEventLoop } from '@stak/kit';
+import { type Change, type Subscription, subscribe } from '@stak/streams';
+import type { AnyEntity } from '@stak/table';
+import * as limits from '../limits.ts';
+import type { Manifest } from '../storage/manifest.ts';
+import type { Entry, State } from '../storage/manifest-state.ts';
+import { keyPart, type ObjectStore } from '../storage/objects.ts';
+import type { Plan } from '../tables.ts';
+import { type BronzeFile, bronzeFormat, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
+import { type NewLetter, writeLetter } from './dead-letters.ts';
+import { type Row, rowsOf } from './rows.ts';
+import { compareSequences, isCaptured } from './shard-mark.ts';
+
+export type CaptureDeps = {
+  objects: ObjectStore;
+  manifest: Manifest;
+  plan: Plan;
+  clock: Clock;
+  log: Logger;
+  flushMs: number;
+  onCaptured?(): void;
+};
+
+export const subscriptionName = (table: string): string => `lake-${table.toLowerCase()}`;
+
+// Files, then the manifest, then (by the consumer) the checkpoint. Killed in between, the same page or a longer one
+// comes again: the manifest says which of its records are new, in the same commit that lists the files.
+export function captureChanges(deps: CaptureDeps): Subscription {
+  const { plan, clock } = deps;
+  return subscribe({
+    name: subscriptionName(plan.table.name),
+    table: plan.table,
+    entities: plan.table.entities,
+    batchRecords: limits.pageRecords,
+    // A store that is away comes back; a record that cannot be read goes to a letter by itself.
+    attempts: Number.MAX_SAFE_INTEGER,
+    async handleBatch(changes, { shardId, signal }) {
+      assert(shardId !== undefined, 'the lake has to be told the shard: run it as a consumer, not in Lambda');
+      const bytes = await capturePage(deps, shardId, changes);
+      deps.onCaptured?.();
+      // What changes meanwhile becomes one page.
+      const isLarge = changes.length >= limits.pageRecords || bytes >= limits.pageBytes;
+      if (!isLarge && !isBehind(deps, changes)) await clock.sleep(deps.flushMs, signal).catch(() => {});
+    },
+  });
+}
+
+// What was changed so long ago is followed by more. DynamoDB tells the time of a change in whole seconds.
+const isBehind = ({ clock, flushMs }: CaptureDeps, changes: readonly Change<AnyEntity>[]): boolean =>
+  clock.now() - Math.max(...changes.map(({ at }) => at.getTime())) > flushMs + 1000;
+
+// How many bytes of images were captured.
+async function capturePage(
+  deps: CaptureDeps,
+  shard: string,
+  changes: readonly Change<AnyEntity>[],
+): Promise<number> {
+  const { manifest, objects, clock, log, plan } = deps;
+  const ordered = [...changes].sort((a, b) => compareSequences(a.sequence, b.sequence));
+  const last = ordered.at(-1)?.sequence;
+  if (last === undefined) return 0;
+  const written = new Set<string>();
+  let bytes = 0;
+
+  await manifest.commit(async (state): Promise<Entry | undefined> => {
+    const fresh = ordered.filter(({ sequence }) => !isCaptured(state.shards[shard], sequence));
+    const { rows, letters } = await readRows(plan, shard, fresh);
+    bytes = rows.reduce((sum, row) => sum + (row.old?.length ?? 0) + (row.new?.length ?? 0), 0);
+    if (rows.length === 0 && letters.length === 0) return undefined;
+    for (const { letter, body } of letters) {
+      await objects.put(letter.path, body);
+      log.error({ table: plan.table.name, letter: letter.path, reason: letter.error }, 'change set aside');
+    }
+    const add = await writeFiles(deps, state, shard, rows, written);
+    const captured = { shard, last, isPage: changes.length > 1 };
+    const { generation } = state;
+    return {
+      at: clock.now(),
+      captured,
+      add,
+      letters: letters.map(({ letter }) => ({ ...letter, generation })),
+    };
+  });
+  return bytes;
+}
+
+async function readRows(plan: Plan, shard: string, changes: readonly Change<AnyEntity>[]) {
+  const rows: Row[] = [];
+  const letters: NewLetter[] = [];
+  for (const [i, change] of changes.entries()) {
+    if (i % limits.rowsInTurn === limits.rowsInTurn - 1) await yieldToEventLoop();
+    try {
+      rows.push(...rowsOf(plan, change));
+    } catch (error) {
+      letters.push(writeLetter(plan, shard, change, error));
+    }
+  }
+  return { rows, letters };
+}
+
+// `written` are the files of an attempt that another process was faster than.
+export async function writeFiles(
+  { objects, plan }: Pick<CaptureDeps, 'objects' | 'plan'>,
+  { generation }: Pick<State, 'generation'>,
+  shard: string,
+  rows: readonly Row[],
+  written: Set<string> = new Set(),
+): Promise<BronzeFile[]> {
+  return Promise.all(
+    groupRows(rows).map(async ({ entity, day, rows }) => {
+      const name = `${keyPart(shard)}-${rows[0]!.sequence}-${rows.at(-1)!.sequence}`;
+      const path = bronzePath(plan.table.name, entity, day, name);
+      const body = await encodeRows(rows, shard, generation);
+      const version = `${path} ${generation}`;
+      if (!written.has(version)) await objects.put(path, body);
+      written.add(version);
+      const isChained = rows.every(row => row.isChained);
+      const about = { rows: rows.length, bytes: body.length, firstAt: firstAt(rows), format: bronzeFormat };
+      return { path, entity, day, isChained, ...about };
+    }),
+  );
+}

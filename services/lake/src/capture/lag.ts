@@ -1,0 +1,74 @@
+import type { Clock } from '@stak/kit';
+import { readStatus, type StreamSource, streamErrors } from '@stak/streams';
+import type { Store } from '@stak/table';
+import type { State } from '../storage/manifest-state.ts';
+import { needsBackfill } from './backfill.ts';
+import { subscriptionName } from './capture.ts';
+import { compareSequences, isCaptured } from './shard-mark.ts';
+
+export type LagDeps = { store: Store; source: StreamSource; clock: Clock };
+export type Lag = { as_of: string; lag_ms: number; caught_up: boolean };
+
+// How far the lake is behind its table. While the table is being read, anything may be missing that is younger than
+// the last time it was read to the end, and everything if it never was.
+export async function readLag(deps: LagDeps, table: string, state: State): Promise<Lag> {
+  const wholeUntil = needsBackfill(state) ? state.backfilledAt : undefined;
+  const lag = await readStreamLag(deps, table, state);
+  if (wholeUntil === undefined || wholeUntil > Date.parse(lag.as_of)) return lag;
+  return lagSince(deps.clock.now(), wholeUntil);
+}
+
+// The age of the oldest change that is in the stream and not in the lake.
+export async function readStreamLag(deps: LagDeps, table: string, state: State): Promise<Lag> {
+  const nowMs = deps.clock.now();
+  return lagSince(nowMs, await oldestMissing(deps, table, state));
+}
+
+function lagSince(nowMs: number, oldest: number | undefined): Lag {
+  const lag_ms = oldest === undefined ? 0 : Math.max(0, nowMs - oldest);
+  return { as_of: new Date(nowMs - lag_ms).toISOString(), lag_ms, caught_up: oldest === undefined };
+}
+
+async function oldestMissing(deps: LagDeps, table: string, state: State): Promise<number | undefined> {
+  const status = await readStatus(deps, subscriptionName(table)).catch(error => {
+    if (streamErrors.includes(error)) return undefined;
+    throw error;
+  });
+  if (!status) return oldestOf(deps.source, table); // nothing was ever captured: whatever the stream has is missing
+  const missing = await Promise.all(
+    status.shards.map(async ({ shardId, behind }) => {
+      if (behind?.newest === undefined || behind.oldestAt === undefined) return undefined;
+      const mark = state.shards[shardId];
+      if (!mark || !isCaptured(mark, behind.newest)) return Date.parse(behind.oldestAt);
+      // What was looked at is captured, and only the checkpoint is not that far. There may be more after it.
+      const sequence = compareSequences(mark.through, behind.newest) > 0 ? mark.through : behind.newest;
+      return oldestOf(deps.source, table, { shardId, sequence });
+    }),
+  );
+  const known = missing.filter(at => at !== undefined);
+  return known.length > 0 ? Math.min(...known) : undefined;
+}
+
+type Place = { shardId: string; sequence: string };
+
+// The oldest record of the stream, or the oldest after a place in it.
+async function oldestOf(source: StreamSource, TableName: string, after?: Place): Promise<number | undefined> {
+  const { Streams = [] } = await source.listStreams({ TableName });
+  for (const { StreamArn = '' } of Streams) {
+    const { StreamDescription } = await source.describeStream({ StreamArn });
+    for (const { ShardId = '' } of StreamDescription?.Shards ?? []) {
+      if (after && after.shardId !== ShardId) continue;
+      const { ShardIterator = '' } = await source.getShardIterator({
+        StreamArn,
+        ShardId,
+        ...(after
+          ? { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: after.sequence }
+          : { ShardIteratorType: 'TRIM_HORIZON' }),
+      });
+      const { Records: [oldest] = [] } = await source.getRecords({ ShardIterator, Limit: 1 });
+      const at = oldest?.dynamodb?.ApproximateCreationDateTime;
+      if (at !== undefined) return at instanceof Date ? at.getTime() : at * 1000;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,31 @@
+import type { Part } from '../storage/lake-table.ts';
+import { writeFiles } from './capture.ts';
+import { openLetter } from './dead-letters.ts';
+import { rowsOf } from './rows.ts';
+
+// Tries the letters again, oldest first. One that becomes rows does so in the commit that takes the letter off the
+// list: killed at any line, it is either still a letter or a row, never both. Answers how many are left.
+export async function redriveLetters(part: Part): Promise<{ redriven: number; left: number }> {
+  const { manifest, objects, plan, clock, log } = part;
+  const letters = [...(await manifest.read()).letters];
+  let redriven = 0;
+  for (const { path, generation } of letters) {
+    const body = await objects.get(path);
+    if (!body) continue;
+    const { shard, change } = openLetter(body);
+    try {
+      // It stands after changes that were captured long since, so nothing goes on from it.
+      const rows = rowsOf(plan, change).map(row => ({ ...row, isChained: false }));
+      const entry = await manifest.commit(async state => {
+        if (!state.letters.some(letter => letter.path === path)) return undefined;
+        const add = await writeFiles(part, { generation }, `redriven-${shard}`, rows);
+        return { at: clock.now(), add, answered: [path] };
+      });
+      if (entry) redriven += 1;
+      await objects.delete(path);
+    } catch (error) {
+      log.warn({ err: error, letter: path }, 'dead letter failed again');
+    }
+  }
+  return { redriven, left: (await manifest.read()).letters.length };
+}

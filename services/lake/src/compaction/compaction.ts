@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { quoteText } from '../duckdb/sql-text.ts';
+import { type Insight, insightSignature } from '../insights/insight.ts';
+import * as limits from '../limits.ts';
+import { columnsFor, locateCurrent, type Part } from '../storage/lake-table.ts';
+import { recentFiles, type SilverFile, type State } from '../storage/manifest-state.ts';
+import { keyPart } from '../storage/objects.ts';
+import { signatureOf } from './columns.ts';
+import { type CurrentSources, currentImages, isPresent, silverFormat, silverRows } from './current-sql.ts';
+import { type GoldDeps, goldNames, insightsOf, writeGold } from './gold.ts';
+
+// Where it would go on without a compaction, and whether that is too long a way.
+export function isDue(part: Part, state: State, entity: string, insights: readonly Insight[]): boolean {
+  const recent = recentFiles(state, entity);
+  const silver = state.silver[entity];
+  const rows = recent.reduce((sum, file) => sum + file.rows, 0);
+  const isOutdated =
+    silver !== undefined &&
+    (silver.signature !== signatureOf(columnsFor(part, entity)) ||
+      silver.format !== silverFormat ||
+      silver.generation !== state.completeGeneration);
+  const lacksGold = insightsOf(part, entity, insights).some(insight =>
+    goldNames(insight).some(({ name }) => state.gold[name]?.signature !== insightSignature(insight)),
+  );
+  if (recent.length === 0) return isOutdated || (silver !== undefined && lacksGold);
+  const most = Math.max(limits.recentRows, (silver?.rows ?? 0) * limits.recentShare);
+  // A large silver is not written anew for many small files: those are merged first.
+  const isCheap = (silver?.rows ?? 0) <= limits.cheapRows;
+  const isMany = recent.length >= (isCheap ? limits.recentFiles : limits.recentFilesMost);
+  return isOutdated || lacksGold || isMany || rows >= most;
+}
+
+// Writes an entity's silver and gold anew, up to the last commit there is. False if somebody was faster.
+export async function compactEntity(part: Part, entity: string, deps: GoldDeps): Promise<boolean> {
+  const { manifest, objects, clock, plan } = part;
+  const state = await manifest.read();
+  const before = structuredClone({
+    version: state.version,
+    generation: state.completeGeneration,
+    silver: state.silver[entity],
+    recent: recentFiles(state, entity).map(({ path }) => path),
+    all: [...state.files.values()].filter(file => file.entity === entity).map(({ path }) => path),
+    gold: state.gold,
+    // A row that comes late must still find that its item is gone.
+    keepsTombstones: state.backfill !== undefined || state.letters.length > 0,
+  });
+  const sources = await locateCurrent(part, state, entity);
+  const name = `${String(before.version).padStart(12, '0')}-${randomUUID().slice(0, 8)}`;
+  const folder = `table=${keyPart(plan.table.name)}/entity=${keyPart(entity)}`;
+
+  const written = await writeSilver(deps, sources, before.keepsTombstones, async (file, rows) => {
+    const path = `silver/${folder}/${name}.parquet`;
+    const bytes = (await stat(file)).size;
+    const gold = await writeGold(part, entity, deps, {
+      ...before,
+      name,
+      silver: file,
+      changes: sources.recent,
+    });
+    await objects.putFile(path, file);
+    const { version: through, generation } = before;
+    const signature = signatureOf(sources.columns);
+    const silver: SilverFile = { path, rows, bytes, through, generation, signature, format: silverFormat };
+    return { silver, gold };
+  });
+
+  const entry = await manifest.commit(now => {
+    const isSame =
+      now.silver[entity]?.path === before.silver?.path &&
+      before.recent.every(path => now.files.has(path)) &&
+      Object.keys(written.gold).every(name => now.gold[name]?.path === before.gold[name]?.path);
+    if (!isSame) return undefined;
+    return { at: clock.now(), silver: { [entity]: written.silver }, gold: written.gold };
+  });
+  if (entry) return true;
+  for (const { path } of [written.silver, ...Object.values(written.gold)]) await objects.delete(path);
+  return false;
+}
+
+async function writeSilver<T>(
+  { duck, scratch }: GoldDeps,
+  sources: CurrentSources,
+  keepsTombstones: boolean,
+  use: (file: string, rows: number) => Promise<T>,
+): Promise<T> {
+  await mkdir(scratch, { recursive: true, mode: 0o700 });
+  const file = join(scratch, `${randomUUID()}.parquet`);
+  // What is gone leaves its key behind and nothing else.
+  const image = `case when ${isPresent} then _image end as _image`;
+  const rows = `select * replace (${image}) from (${currentImages(sources)})
+    where ${keepsTombstones || isPresent} order by _account, _tenant, _user, _key`;
+  try {
+    const { rows: counted } = await duck.run({
+      scratch,
+      prepare: [
+        // Sorted before they have their columns: rows twice as wide would not fit into memory, nor onto the disk as fast.
+        `copy (${silverRows(rows, sources.columns)})
+         to ${quoteText(file)} (format parquet, row_group_size ${limits.rowGroupRows})`,
+      ],
+      sql: `select count(*) from read_parquet(${quoteText(file)})`,
+    });
+    return await use(file, Number(counted[0]?.[0] ?? 0));
+  } finally {
+    await rm(file, { force: true });
+  }
+}

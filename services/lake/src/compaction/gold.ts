@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Duck } from '../duckdb/duck.ts';
+import { quoteText } from '../duckdb/sql-text.ts';
+import { type Insight, insightSignature } from '../insights/insight.ts';
+import * as limits from '../limits.ts';
+import { columnsFor, locateAll, type Part } from '../storage/lake-table.ts';
+import type { GoldFile, State } from '../storage/manifest-state.ts';
+import { keyPart } from '../storage/objects.ts';
+import { addUp, readGold, sumChanges, sumCurrent } from './gold-sql.ts';
+
+export type GoldDeps = { duck: Duck; insights: readonly Insight[]; scratch: string };
+
+export const insightsOf = (
+  { plan }: Pick<Part, 'plan'>,
+  entity: string,
+  insights: readonly Insight[],
+): Insight[] =>
+  insights.filter(one => one.entity.table.name === plan.table.name && one.entity.name === entity);
+
+// Sums over what is there are made anew; sums over changes, and over what expired, go on from those before.
+export function goldNames({ name, of }: Insight): { name: string; isRunning: boolean }[] {
+  if (of === 'changes') return [{ name, isRunning: true }];
+  const current = { name, isRunning: false };
+  return of === 'kept' ? [current, { name: `${name}.expired`, isRunning: true }] : [current];
+}
+
+export type Compacted = {
+  version: number;
+  name: string; // of the new files
+  silver: string; // the new file, on this machine
+  changes: readonly string[]; // those it has and the last one had not, on this machine
+  all: readonly string[]; // everything bronze still has
+  gold: State['gold'];
+};
+
+type Draft = { name: string; file: string; copy: string; ref: GoldFile };
+
+// The sums of an entity's insights, for a silver that is being made.
+export async function writeGold(
+  part: Part,
+  entity: string,
+  { duck, insights, scratch }: GoldDeps,
+  compacted: Compacted,
+): Promise<Record<string, GoldFile>> {
+  const drafts: Draft[] = [];
+  for (const insight of insightsOf(part, entity, insights))
+    for (const gold of goldNames(insight))
+      drafts.push(await draftGold(part, insight, gold, compacted, join(scratch, `${randomUUID()}.parquet`)));
+  if (drafts.length === 0) return {};
+  try {
+    await duck.run({ scratch, prepare: drafts.map(({ copy }) => copy) });
+    for (const { file, ref } of drafts) {
+      ref.bytes = (await stat(file)).size;
+      await part.objects.putFile(ref.path, file);
+    }
+  } finally {
+    for (const { file } of drafts) await rm(file, { force: true });
+  }
+  return Object.fromEntries(drafts.map(({ name, ref }) => [name, ref]));
+}
+
+async function draftGold(
+  part: Part,
+  insight: Insight,
+  { name, isRunning }: { name: string; isRunning: boolean },
+  { version, silver, changes, all, gold, name: fileName }: Compacted,
+  file: string,
+): Promise<Draft> {
+  const columns = columnsFor(part, insight.entity.name);
+  const signature = insightSignature(insight);
+  const last = gold[name]?.signature === signature ? gold[name] : undefined;
+  const parts: string[] = [];
+  if (isRunning) {
+    // A definition that is new begins with everything bronze still has.
+    const added = last ? changes : await locateAll(part.objects, all);
+    if (last) parts.push(readGold((await locateAll(part.objects, [last.path]))[0]!));
+    if (added.length > 0) parts.push(sumChanges(insight, added, columns));
+  }
+  const source = isRunning ? undefined : { path: silver, isFlat: true };
+  parts.push(sumCurrent(insight, { columns, silver: source, recent: [], generation: 0 }));
+  const sums = `select * from (${addUp(insight, parts)}) order by _account, _tenant, _user`;
+  const copy = `copy (${sums}) to ${quoteText(file)} (format parquet, row_group_size ${limits.rowGroupRows})`;
+  const path = `gold/table=${keyPart(part.plan.table.name)}/insight=${keyPart(name)}/${fileName}.parquet`;
+  return { name, file, copy, ref: { path, through: version, signature, isRunning } };
+}

@@ -1,0 +1,204 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { type Clock, systemClock } from '@stak/kit';
+import { lakeErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { createMemoryWatch } from './memory-watch.ts';
+
+export type DuckJob = {
+  // Ours: may read and write files.
+  prepare: readonly string[];
+  // The one statement that is answered. A guest's sees what `prepare` left in memory, and no files.
+  sql?: string;
+  guest?: boolean;
+  scratch?: string;
+  maxRows?: number;
+  maxBytes?: number;
+};
+export type DuckAnswer = {
+  columns: { name: string; type: string }[];
+  rows: unknown[][];
+  truncated: boolean;
+};
+
+// DuckDB, in as many processes as jobs may run at a time. They are started when they are needed.
+export type Duck = { run(job: DuckJob): Promise<DuckAnswer>; close(): void };
+
+// Processes are watched by the clock of the machine they run on.
+type Settings = { clock?: Clock; processes: number; queue: number; timeoutMs: number; memory?: Memory };
+type Memory = { limit: string; rssBytes: number };
+type Waiting = { job: DuckJob; resolve(answer: DuckAnswer): void; reject(error: unknown): void };
+type Child = { process: ChildProcess; isReady: boolean; job?: Waiting; timer?: AbortController };
+
+const memoryWatch = createMemoryWatch();
+const program = fileURLToPath(new URL('./duck-process.mjs', import.meta.url));
+
+export function createDuck(given: Settings): Duck {
+  const { clock = systemClock, processes, queue, timeoutMs, memory = limits.guestMemory } = given;
+  const children = new Set<Child>();
+  const waiting: Waiting[] = [];
+  let isClosed = false;
+
+  function start(): Child {
+    const child: Child = {
+      isReady: false,
+      process: fork(program, {
+        execArgv: [],
+        env: { TZ: 'UTC' },
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      }),
+    };
+    children.add(child);
+    child.process.on('message', message => receive(child, message as Message));
+    child.process.on('error', error => {
+      children.delete(child);
+      fail(child, error);
+    });
+    const { pid } = child.process;
+    if (pid !== undefined) memoryWatch.watch(pid, memory.rssBytes);
+    child.process.on('exit', (code, signal) => {
+      if (pid !== undefined) memoryWatch.forget(pid);
+      children.delete(child);
+      // By the one who watches its memory, or by the kernel, which had none left.
+      const isTooLarge = signal === 'SIGKILL';
+      fail(child, isTooLarge ? tooLarge() : new Error(`DuckDB ended with ${code ?? signal}`));
+      next();
+    });
+    // A server that has been told to stop does not wait for them.
+    child.process.unref();
+    child.process.channel?.unref();
+    return child;
+  }
+
+  function next(): void {
+    if (isClosed) return;
+    for (const child of children) if (!child.job && waiting.length > 0) begin(child, waiting.shift()!);
+    while (waiting.length > 0 && children.size < processes) begin(start(), waiting.shift()!);
+  }
+
+  function begin(child: Child, waiter: Waiting): void {
+    child.job = waiter;
+    const job = {
+      memory: memory.limit,
+      maxRows: limits.resultRows,
+      maxBytes: limits.resultBytes,
+      ...waiter.job,
+    };
+    child.process.ref();
+    child.process.channel?.ref();
+    child.process.send(job);
+    limitTime(child, child.isReady ? timeoutMs : limits.duckStartMs);
+  }
+
+  function limitTime(child: Child, ms: number): void {
+    setTimer(child, ms, () => {
+      end(child);
+      fail(child, tooSlow(ms));
+    });
+  }
+
+  function receive(child: Child, { ready, answer, error }: Message): void {
+    if (ready) {
+      // On a busy machine the start alone takes seconds, which are not the query's.
+      child.isReady = true;
+      if (child.job) limitTime(child, timeoutMs);
+      return;
+    }
+    const waiter = release(child);
+    setTimer(child, limits.duckIdleMs, () => end(child));
+    if (answer) waiter?.resolve(answer);
+    else waiter?.reject(explain(waiter.job, error ?? { message: 'no answer' }));
+    next();
+  }
+
+  // It takes a moment to die, and no other job until then.
+  function end(child: Child): void {
+    children.delete(child);
+    child.process.kill('SIGKILL');
+  }
+
+  const fail = (child: Child, error: unknown): void => release(child)?.reject(error);
+
+  function release(child: Child): Waiting | undefined {
+    const waiter = child.job;
+    child.timer?.abort();
+    delete child.job;
+    child.process.unref();
+    child.process.channel?.unref();
+    return waiter;
+  }
+
+  function setTimer(child: Child, ms: number, ring: () => void): void {
+    child.timer?.abort();
+    child.timer = new AbortController();
+    clock.sleep(ms, child.timer.signal).then(ring, () => {});
+  }
+
+  return {
+    run(job) {
+      if (isClosed || waiting.length >= queue) return Promise.reject(busy());
+      return new Promise((resolve, reject) => {
+        waiting.push({ job, resolve, reject });
+        next();
+      });
+    },
+    close() {
+      isClosed = true;
+      for (const { reject } of waiting.splice(0)) reject(busy());
+      for (const child of children) {
+        child.timer?.abort();
+        end(child);
+      }
+    },
+  };
+}
+
+export type ReadingDucks = {
+  guests: Duck; // callers' SQL
+  asking: Duck; // ours, while a caller waits
+};
+// `keeping` is for ours when nobody waits.
+export type Ducks = ReadingDucks & { keeping: Duck };
+
+export const createReadingDucks = (): ReadingDucks => ({
+  guests: createDuck({
+    processes: limits.guestProcesses,
+    queue: limits.guestQueue,
+    timeoutMs: limits.guestMs,
+  }),
+  asking: createDuck({ processes: 1, queue: limits.ownQueue, timeoutMs: limits.insightMs }),
+});
+
+export const createKeepingDuck = (): Duck =>
+  createDuck({ processes: 1, queue: limits.ownQueue, timeoutMs: limits.ownMs, memory: limits.ownMemory });
+
+export const createDucks = (): Ducks => ({ ...createReadingDucks(), keeping: createKeepingDuck() });
+
+type Failure = { kind?: string; message: string };
+type Message = { ready?: true; answer?: DuckAnswer; error?: Failure };
+
+const tooLarge = () =>
+  lakeErrors.create('lake.query_too_large', 'The query needs more memory than it may have.');
+const tooSlow = (ms: number) =>
+  lakeErrors.create('lake.query_too_slow', `The query took longer than ${ms / 1000} seconds.`);
+const busy = () => lakeErrors.create('lake.busy', 'Too many queries are waiting.', { retryAfterS: 5 });
+
+const allowed = 'SQL may read the tables it is given, and nothing else.';
+
+// A file that was not there, a disk that is full: nothing that a query could do about.
+export class DuckError extends Error {
+  override readonly name = 'DuckError';
+}
+
+// What DuckDB says about a query is the caller's business, except where it speaks of files.
+function explain({ guest }: DuckJob, { kind, message }: Failure): Error {
+  const [name = '', ...rest] = message.split(' Error: ');
+  const text = rest.join(' Error: ').trim();
+  if (guest && name === 'Out of Memory') return tooLarge();
+  if (!guest || kind === 'preparation') return new DuckError(message);
+  if (kind === 'syntax') return lakeErrors.create('lake.sql_invalid', text || message);
+  if (kind === 'forbidden') return lakeErrors.create('lake.sql_forbidden', `${message} ${allowed}`);
+  if (name === 'Permission') return lakeErrors.create('lake.sql_forbidden', allowed);
+  if (['Parser', 'Catalog', 'Binder'].includes(name)) return lakeErrors.create('lake.sql_invalid', text);
+  return lakeErrors.create('lake.sql_failed', text || message);
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import type { Logger } from '@stak/kit';
+import { type LagDeps, readLag } from '../capture/lag.ts';
+import * as limits from '../limits.ts';
+import type { Requests } from '../maintenance/requests.ts';
+import type { RewriteDeps } from '../maintenance/rewrite-files.ts';
+import type { Part } from '../storage/lake-table.ts';
+import type { ObjectStore } from '../storage/objects.ts';
+import type { Owner } from '../tables.ts';
+import { type Erased, type Erasure, eraseOwner } from './erasure.ts';
+
+type EraserDeps = RewriteDeps &
+  LagDeps & {
+    parts: readonly Part[];
+    objects: ObjectStore;
+    log: Logger;
+  };
+
+type Reminder = { owner: Owner; due_at: number };
+
+const folder = 'erasures/';
+
+// Services erase their tables one after the other, before and after the lake: each removal comes by the stream, with
+// the old image of what was removed. So the lake looks a second time, an hour later, for what is gone by then.
+export function createEraser(deps: EraserDeps) {
+  const { parts, objects, clock } = deps;
+
+  const eraseFirst = (owner: Owner): Promise<Erased> => eraseEverywhere({ owner, isSecondLook: false });
+
+  async function eraseEverywhere(erasure: Erasure): Promise<Erased> {
+    for (const part of parts) if ((await eraseOwner(part, deps, erasure)) === 'more') return 'more';
+    return 'done';
+  }
+
+  // What was removed before the moment might still be on its way.
+  async function isBehind(atMs: number): Promise<boolean> {
+    for (const { plan, manifest } of parts) {
+      const { as_of } = await readLag(deps, plan.table.name, await manifest.read());
+      if (Date.parse(as_of) < atMs) return true;
+    }
+    return false;
+  }
+
+  // One that is due, if there is any. Answers whether there is more to do at once.
+  async function eraseAgain(): Promise<boolean> {
+    for await (const { key } of objects.list(folder)) {
+      const body = await objects.get(key);
+      if (!body) continue;
+      const { owner, due_at } = JSON.parse(Buffer.from(body).toString('utf8')) as Reminder;
+      if (due_at > clock.now() || (await isBehind(due_at))) continue;
+      if ((await eraseEverywhere({ owner, isSecondLook: true })) === 'done') await objects.delete(key);
+      return true;
+    }
+    return false;
+  }
+
+  return {
+    eraser: eraserOf(async owner => {
+      await remind(deps, owner);
+      return eraseFirst(owner);
+    }),
+    eraseFirst,
+    eraseAgain,
+  };
+}
+
+// Where another thread or process keeps the lake: asks it, and waits a moment for it.
+export const createAskingEraser = (deps: Pick<EraserDeps, 'objects' | 'clock'> & { requests: Requests }) =>
+  eraserOf(async owner => {
+    await remind(deps, owner);
+    return (await deps.requests.askAndWait({ kind: 'erase', owner })) ? 'done' : 'more';
+  });
+
+const eraserOf = (erase: (owner: Owner) => Promise<Erased>) => ({
+  name: 'lake',
+  eraseAccount: (accountId: string) => erase({ account_id: accountId }),
+  eraseTenant: (tenantId: string) => erase({ tenant_id: tenantId }),
+  eraseUser: (tenantId: string, userId: string) => erase({ tenant_id: tenantId, user_id: userId }),
+});
+
+async function remind(
+  { objects, clock }: Pick<EraserDeps, 'objects' | 'clock'>,
+  owner: Owner,
+): Promise<void> {
+  const reminder: Reminder = { owner, due_at: clock.now() + limits.eraseAgainMs };
+  const name = createHash('sha256').update(JSON.stringify(owner)).digest('hex');
+  await objects.put(`${folder}${name}.json`, Buffer.from(JSON.stringify(reminder)));
+}

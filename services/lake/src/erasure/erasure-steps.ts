@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { quoteText, readFiles } from '../duckdb/sql-text.ts';
+import type { RewriteDeps } from '../maintenance/rewrite-files.ts';
+import { ownerCondition } from '../query/scope.ts';
+import { GoneError, locateAll, type Part } from '../storage/lake-table.ts';
+import type { Owner } from '../tables.ts';
+
+// `living` are rows that stay.
+export async function eraseSilver(
+  part: Part,
+  deps: RewriteDeps,
+  entity: string,
+  owner: Owner,
+  living: string | undefined,
+): Promise<void> {
+  const { manifest, clock } = part;
+  const silver = (await manifest.read()).silver[entity];
+  if (!silver) return;
+  const isHis = ownerCondition(owner, 'silver');
+  const condition = living === undefined ? isHis : `${isHis} and _key not in (select _key from ${living})`;
+  const written = await rewriteWithout(part, deps, silver.path, condition);
+  if (!written) return;
+  const { path, rows, bytes } = written;
+  const next = { ...silver, path, rows, bytes };
+  const entry = await manifest.commit(now =>
+    now.silver[entity]?.path === silver.path ? { at: clock.now(), silver: { [entity]: next } } : undefined,
+  );
+  if (!entry) return giveUp(part, path);
+}
+
+// Without a signature, sums of what is there are made anew from silver: some of his rows may stay.
+export async function eraseGold(part: Part, deps: RewriteDeps, name: string, owner: Owner): Promise<void> {
+  const { manifest, clock } = part;
+  const gold = (await manifest.read()).gold[name];
+  if (!gold) return;
+  const written = await rewriteWithout(part, deps, gold.path, ownerCondition(owner, 'silver'));
+  if (!written) return;
+  const { path, bytes } = written;
+  const next = { ...gold, path, bytes, ...(gold.isRunning ? {} : { signature: '' }) };
+  const entry = await manifest.commit(now =>
+    now.gold[name]?.path === gold.path ? { at: clock.now(), gold: { [name]: next } } : undefined,
+  );
+  if (!entry) return giveUp(part, path);
+}
+
+// A compaction was faster: its file has to be looked at instead.
+async function giveUp({ objects }: Part, path: string): Promise<never> {
+  await objects.delete(path);
+  throw new GoneError(`a compaction was faster than ${path}`);
+}
+
+async function rewriteWithout(
+  { objects }: Part,
+  { duck, scratch }: RewriteDeps,
+  key: string,
+  condition: string,
+): Promise<{ path: string; rows: number; bytes: number } | undefined> {
+  const source = readFiles(await locateAll(objects, [key]));
+  const { rows: found } = await duck.run({
+    scratch,
+    prepare: [],
+    sql: `select count(*) from ${source} where ${condition}`,
+  });
+  if (Number(found[0]?.[0]) === 0) return undefined;
+  await mkdir(scratch, { recursive: true, mode: 0o700 });
+  const file = join(scratch, `${randomUUID()}.parquet`);
+  try {
+    const copy = `copy (select * from ${source} where not (${condition})) to ${quoteText(file)} (format parquet)`;
+    const count = `select count(*) from read_parquet(${quoteText(file)})`;
+    const { rows } = await duck.run({ scratch, prepare: [copy], sql: count });
+    const bytes = (await stat(file)).size;
+    const path = posix.join(posix.dirname(key), `erased-${randomUUID()}.parquet`);
+    await objects.putFile(path, file);
+    return { path, rows: Number(rows[0]?.[0]), bytes };
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+// A letter has no owner that could be told. One that mentions him goes.
+export async function eraseLetters({ manifest, objects, clock }: Part, owner: Owner): Promise<void> {
+  const ids = Object.values(owner).filter(id => id !== undefined);
+  const answered: string[] = [];
+  for (const { path } of [...(await manifest.read()).letters]) {
+    const body = await objects.get(path);
+    const text = body === undefined ? '' : plainText(Buffer.from(body).toString('utf8'));
+    if (ids.every(id => text.includes(JSON.stringify(id).slice(1, -1)))) answered.push(path);
+  }
+  if (answered.length === 0) return;
+  await manifest.commit(() => ({ at: clock.now(), answered }));
+  for (const path of answered) await objects.delete(path);
+}
+
+// Keys hold ids percent-encoded.
+function plainText(text: string): string {
+  const decoded = text.replace(/(?:%[0-9A-Fa-f]{2})+/g, encoded => {
+    try {
+      return JSON.stringify(decodeURIComponent(encoded)).slice(1, -1);
+    } catch {
+      return encoded;
+    }
+  });
+  return `${text}\n${decoded}`;
+}

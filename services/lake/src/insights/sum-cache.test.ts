@@ -1,0 +1,56 @@
+import { manualClock } from '@stak/kit';
+import { describe, expect, it } from 'vitest';
+import * as limits from '../limits.ts';
+import type { Insight } from './insight.ts';
+import { addRows, createKeptSums } from './sum-cache.ts';
+
+const insight = { groups: { day: '', status: '' }, sums: { tasks: '', hours: '' } } as unknown as Insight;
+const row = (day: string | null, status: string | null, tasks: number, hours: number) => ({
+  day,
+  status,
+  tasks,
+  hours,
+});
+
+describe('sums', () => {
+  it('add up by their groups, in order, and what is nothing is gone', () => {
+    const before = [row('a', 'open', 2, 5), row('b', 'open', 1, 0)];
+    const more = [
+      row('b', 'open', -1, 0),
+      row(null, 'open', 1, 1),
+      row('a', null, 1, 0),
+      row('a', 'open', 1, 2),
+    ];
+    expect(addRows(insight, before, more)).toEqual([
+      row('a', 'open', 3, 7),
+      row('a', null, 1, 0),
+      row(null, 'open', 1, 1),
+    ]);
+  });
+
+  it('stay while only one of them is nothing', () => {
+    expect(addRows(insight, [row('a', 'x', 1, 4)], [row('a', 'x', -1, 0)])).toEqual([row('a', 'x', 0, 4)]);
+  });
+});
+
+describe('answers of a moment ago', () => {
+  it('are found for the same gold and more changes, and for nothing else', () => {
+    const kept = createKeptSums(manualClock());
+    kept.keep('q', ['g1'], ['f1', 'f2'], [row('a', 'x', 1, 1)]);
+    expect(kept.find('q', ['g1'], ['f1', 'f2', 'f3'])?.rows).toEqual([row('a', 'x', 1, 1)]);
+    expect(kept.find('q', ['g2'], ['f1', 'f2'])).toBeUndefined(); // compacted since
+    expect(kept.find('q', ['g1'], ['merged'])).toBeUndefined();
+    expect(kept.find('other', ['g1'], ['f1', 'f2'])).toBeUndefined();
+  });
+
+  it('are forgotten after a while, and when there are too many', async () => {
+    const clock = manualClock();
+    const kept = createKeptSums(clock);
+    kept.keep('old', [], [], []);
+    await clock.advance(limits.keptSumsMs);
+    expect(kept.find('old', [], [])).toBeUndefined();
+    for (let i = 0; i <= limits.keptSums; i++) kept.keep(`q${i}`, [], [], []);
+    expect(kept.find('q0', [], [])).toBeUndefined();
+    expect(kept.find('q1', [], [])).toBeDefined();
+  });
+});

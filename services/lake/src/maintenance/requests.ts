@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '@stak/kit';
+import * as limits from '../limits.ts';
+import type { ObjectStore } from '../storage/objects.ts';
+import type { Owner } from '../tables.ts';
+
+// What those who answer callers want of the one who keeps the lake, in whichever thread, process or machine that is:
+// an object for each request, deleted when it is done. It outlives both of them.
+
+export type Request = { kind: 'erase'; owner: Owner } | { kind: 'find lost files' };
+
+const folder = 'requests/';
+
+function keyOf(request: Request): string {
+  const name = createHash('sha256').update(JSON.stringify(request)).digest('hex');
+  return `${folder}${name}.json`;
+}
+
+// `wake` tells a keeper that is near; others look by themselves now and then.
+export function createRequests({
+  objects,
+  clock,
+  wake,
+}: {
+  objects: ObjectStore;
+  clock: Clock;
+  wake(): void;
+}) {
+  const asked = new Set<string>();
+
+  async function ask(request: Request): Promise<string> {
+    const key = keyOf(request);
+    if (!asked.has(key)) await objects.putIfAbsent(key, Buffer.from(JSON.stringify(request)));
+    asked.add(key);
+    wake();
+    return key;
+  }
+
+  // Whether it was done within a moment. If not, ask again: it goes on meanwhile.
+  async function askAndWait(request: Request): Promise<boolean> {
+    const key = await ask(request);
+    const untilMs = clock.now() + limits.requestWaitMs;
+    while ((await objects.get(key)) !== undefined) {
+      if (clock.now() >= untilMs) return false;
+      await clock.sleep(limits.requestPollMs);
+    }
+    asked.delete(key);
+    return true;
+  }
+
+  return { ask: async (request: Request) => void (await ask(request)), askAndWait };
+}
+
+export type Requests = ReturnType<typeof createRequests>;
+
+export async function listRequests(objects: ObjectStore): Promise<{ key: string; request: Request }[]> {
+  const found: { key: string; request: Request }[] = [];
+  for await (const { key } of objects.list(folder)) {
+    const body = await objects.get(key);
+    if (body) found.push({ key, request: JSON.parse(Buffer.from(body).toString('utf8')) as Request });
+  }
+  return found;
+}

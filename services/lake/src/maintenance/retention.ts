@@ -1,0 +1,86 @@
+import { dayOf, hasBronzeFormat } from '../capture/bronze-file.ts';
+import * as limits from '../limits.ts';
+import type { Part } from '../storage/lake-table.ts';
+import { type ListedFile, namedFiles, type State } from '../storage/manifest-state.ts';
+import { keyPart } from '../storage/objects.ts';
+import { type RewriteDeps, replaceFiles, rewriteFiles } from './rewrite-files.ts';
+
+// Bronze that silver has: from here on it is history. Changes of what no entity describes have no silver.
+export const isSettled = (state: State, part: Part, file: ListedFile): boolean =>
+  !part.plan.entities.has(file.entity) || file.commit <= (state.silver[file.entity]?.through ?? 0);
+
+// Files of one entity and day that are small and so many that they should be one: history, or what came since a silver
+// that is too large to be written anew for them.
+export function smallFiles(part: Part, state: State): ListedFile[] | undefined {
+  const groups = new Map<string, { files: ListedFile[]; most: number }>();
+  for (const file of state.files.values()) {
+    if (file.bytes >= limits.smallFileBytes) continue;
+    const isHistory = isSettled(state, part, file);
+    const name = `${file.entity} ${file.day} ${isHistory}`;
+    const group = groups.get(name) ?? {
+      files: [],
+      most: isHistory ? limits.smallFiles : limits.recentFiles,
+    };
+    // Files of earlier versions are written anew, however few there are.
+    if (!hasBronzeFormat(file)) group.most = 1;
+    group.files.push(file);
+    groups.set(name, group);
+  }
+  return [...groups.values()].find(({ files, most }) => files.length >= most)?.files;
+}
+
+export async function mergeSmallFiles(
+  part: Part,
+  deps: RewriteDeps,
+  files: readonly ListedFile[],
+): Promise<boolean> {
+  return replaceFiles(part, files, await rewriteFiles(part, deps, files, 'true'));
+}
+
+// History that is too old.
+export async function dropOldFiles(part: Part, bronzeDays: number): Promise<void> {
+  const { manifest, clock } = part;
+  const first = dayOf(clock.now() - bronzeDays * 24 * 60 * 60_000);
+  await manifest.commit(state => {
+    const old = [...state.files.values()].filter(file => file.day < first && isSettled(state, part, file));
+    return old.length === 0 ? undefined : { at: clock.now(), drop: old.map(({ path }) => path) };
+  });
+}
+
+const garbageOf = ({ clock }: Part, { garbage }: State, olderThanMs: number): string[] =>
+  garbage.filter(({ since }) => since <= clock.now() - olderThanMs).map(({ path }) => path);
+
+export const hasGarbage = (part: Part, state: State): boolean =>
+  garbageOf(part, state, limits.garbageMs).length > 0;
+
+// Objects that the manifest has let go of, once nobody can be reading them.
+export async function deleteGarbage(part: Part, olderThanMs: number): Promise<void> {
+  const { manifest, objects, clock } = part;
+  const state = await manifest.read();
+  const deleted = garbageOf(part, state, olderThanMs);
+  if (deleted.length > 0) await part.tables.letGo(state, deleted, clock.now() - olderThanMs);
+  for (const path of deleted) await objects.delete(path);
+  if (deleted.length > 0) await manifest.commit(() => ({ at: clock.now(), deleted }));
+}
+
+export const foldersOf = (table: string): string[] =>
+  ['bronze', 'silver', 'gold'].map(kind => `${kind}/table=${keyPart(table)}/`);
+
+// Objects that were written by a process that died before it could list them.
+export async function deleteOrphans({ manifest, objects, clock, plan }: Part): Promise<number> {
+  const state = await manifest.read();
+  const known = new Set([
+    ...namedFiles(state).keys(),
+    ...state.letters.map(({ path }) => path),
+    ...state.garbage.map(({ path }) => path),
+  ]);
+  let count = 0;
+  for (const folder of [...foldersOf(plan.table.name), `dead-letters/${keyPart(plan.table.name)}/`])
+    for await (const { key, changedAt } of objects.list(folder)) {
+      // What was written while the list was made is young.
+      if (known.has(key) || changedAt > clock.now() - limits.orphanMs) continue;
+      await objects.delete(key);
+      count += 1;
+    }
+  return count;
+}

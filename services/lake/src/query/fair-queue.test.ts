@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { createTurns } from './fair-queue.ts';
+
+const settle = () => new Promise(setImmediate);
+
+function openTurns(change: Partial<Parameters<typeof createTurns>[0]> = {}) {
+  const turns = createTurns({ atOnce: 2, perAccount: 5, waiting: 20, ...change });
+  const running: { account: string; end(): void }[] = [];
+  const refused: string[] = [];
+  const ask = (account: string) =>
+    turns
+      .take(account, () => new Promise<void>(end => running.push({ account, end })))
+      .catch(error => {
+        expect(error).toMatchObject({ code: 'lake.busy', details: { retryAfterS: expect.any(Number) } });
+        refused.push(account);
+      });
+  const names = () => running.map(({ account }) => account);
+  // Ends what began first, and lets the next one begin.
+  const endFirst = async () => {
+    running.shift()!.end();
+    await settle();
+  };
+  return { ask, names, refused, endFirst };
+}
+
+test('an account has one piece of work under way, however many it sends', async () => {
+  const { ask, names, refused, endFirst } = openTurns();
+  for (let i = 0; i < 30; i++) ask('flood');
+  ask('other');
+  await settle();
+  expect(names()).toEqual(['flood', 'other']);
+  expect(refused).toHaveLength(25);
+  expect(new Set(refused)).toEqual(new Set(['flood']));
+  await endFirst();
+  expect(names()).toEqual(['other', 'flood']);
+});
+
+test('accounts take turns', async () => {
+  const { ask, names, endFirst } = openTurns({ atOnce: 1 });
+  for (const account of ['a', 'a', 'a', 'b', 'b', 'c']) ask(account);
+  const order: string[] = [];
+  await settle();
+  for (let i = 0; i < 6; i++) {
+    order.push(...names());
+    await endFirst();
+  }
+  expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'a']);
+});
+
+test('where everybody together is too much, those who sent most are refused', async () => {
+  const { ask, names, refused } = openTurns({ atOnce: 1, waiting: 6 });
+  for (const account of ['busy', 'a', 'a', 'a', 'a', 'b', 'b']) ask(account);
+  await settle();
+  expect(refused).toEqual([]);
+  ask('c');
+  await settle();
+  expect([names(), refused]).toEqual([['busy'], ['a']]);
+  // Nobody has a longer line than this one would be.
+  for (const account of ['d', 'e', 'f', 'g', 'h']) ask(account);
+  await settle();
+  expect(refused.filter(account => account > 'b')).toEqual(['g', 'h']);
+});
+
+test('work that fails gives its turn to the next', async () => {
+  const turns = createTurns({ atOnce: 1, perAccount: 2, waiting: 2 });
+  const failing = turns.take('a', () => Promise.reject(new Error('no')));
+  const next = turns.take('a', async () => 'yes');
+  await expect(failing).rejects.toThrow('no');
+  expect(await next).toBe('yes');
+});

@@ -1,0 +1,58 @@
+import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
+import { quoteText } from '../duckdb/sql-text.ts';
+import type { Owner } from '../tables.ts';
+
+// Which rows a caller sees, as a condition on the columns that every row has had since it was captured.
+
+export type Scope = {
+  readonly payer: string; // the account whose limits count: an end user is one of many that it may mint
+} & (
+  | { readonly kind: 'account'; readonly accountId: string; readonly tenantIds: readonly string[] }
+  | { readonly kind: 'endUser'; readonly tenantId: string; readonly userId: string }
+);
+
+export type TenantsOf = (accountId: string) => Promise<readonly string[]>;
+
+// Refuses end users of tenants that are missing or suspended. Answers whose tenant it is.
+export type EnterTenant = (
+  principal: EndUserPrincipal,
+  tenantId: string,
+) => Promise<{ account_id?: string } | undefined>;
+
+export async function scopeOf(
+  principal: AccountPrincipal | EndUserPrincipal,
+  { tenantsOf, enterTenant }: { tenantsOf: TenantsOf; enterTenant?: EnterTenant },
+): Promise<Scope> {
+  if (principal.kind === 'endUser') {
+    const { tenantId, userId } = principal;
+    const entered = await enterTenant?.(principal, tenantId);
+    return { kind: 'endUser', tenantId, userId, payer: entered?.account_id ?? `tenant ${tenantId}` };
+  }
+  const { accountId } = principal;
+  return { kind: 'account', accountId, tenantIds: await tenantsOf(accountId), payer: accountId };
+}
+
+export function whoseOf(scope: Scope): 'user' | 'account' | 'account_and_tenants' {
+  if (scope.kind === 'endUser') return 'user';
+  return scope.tenantIds.length > 0 ? 'account_and_tenants' : 'account';
+}
+
+export function scopeCondition(scope: Scope): string {
+  if (scope.kind === 'endUser')
+    return `_tenant = ${quoteText(scope.tenantId)} and _user = ${quoteText(scope.userId)}`;
+  const own = `_account = ${quoteText(scope.accountId)}`;
+  const tenants = scope.tenantIds.map(quoteText).join(', ');
+  return tenants === '' ? own : `${own} or _tenant in (${tenants})`;
+}
+
+// Rows of somebody who is to be forgotten. Bronze has the names of the attributes, silver and gold those of SQL.
+export function ownerCondition(owner: Owner, names: 'bronze' | 'silver'): string {
+  const columns = { account_id: '_account', tenant_id: '_tenant', user_id: '_user' } as const;
+  const tests = Object.entries(columns).flatMap(([attribute, column]) => {
+    const value = owner[attribute as keyof Owner];
+    const name = names === 'bronze' ? attribute : column;
+    // A row without an owner is nobody's: it must be kept by the opposite of this, too.
+    return value === undefined ? [] : [`coalesce(${name} = ${quoteText(value)}, false)`];
+  });
+  return tests.length === 0 ? 'false' : tests.join(' and ');
+}

@@ -1,0 +1,119 @@
+import { rm } from 'node:fs/promises';
+import { createConsumer } from '@stak/streams';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ObjectStore } from '../src/index.ts';
+import {
+  ann,
+  type Backend,
+  capture,
+  keep,
+  openApart,
+  openBackend,
+  readObjects,
+  silent,
+  until,
+} from './lake-fixture.ts';
+import { errand, newErrand } from './test-table.ts';
+
+// Lets the keeper work, and everything that was captured with it, until the test is over.
+function run(
+  backend: Backend,
+  { workers, subscriptions }: Pick<ReturnType<typeof openApart>['keeper'], 'workers' | 'subscriptions'>,
+) {
+  const stopping = new AbortController();
+  const { source, client, clock } = backend;
+  const all = [
+    ...workers,
+    ...subscriptions.map(subscription =>
+      createConsumer({ subscription, source, client, clock, log: silent }),
+    ),
+  ];
+  const ended = all.map(one => one.run(stopping.signal).catch(() => {}));
+  onTestFinished(async () => {
+    stopping.abort();
+    await Promise.all(ended);
+  });
+}
+
+async function settle<T>(backend: Backend, asked: Promise<T>): Promise<T> {
+  let isSettled = false;
+  const over = () => {
+    isSettled = true;
+  };
+  asked.then(over, over);
+  await until(backend, () => isSettled, 100);
+  return asked;
+}
+
+test('who answers sees what the other has captured, and an erasure is asked for and done elsewhere', async () => {
+  const backend = await openBackend();
+  const { reader, keeper } = openApart(backend, () => keeper.wake());
+  await backend.store.put(errand, newErrand('usr_ann', 'a'));
+  await backend.store.put(errand, newErrand('usr_bob', 'b'));
+  await capture(backend, keeper);
+  await keep(keeper);
+  const count = 'select count(*) from tasks';
+  expect((await reader.query(ann, count)).rows).toEqual([[1]]);
+
+  // Nobody keeps the lake at the moment: the request stays.
+  expect(await settle(backend, reader.eraser.eraseAccount('usr_ann'))).toBe('more');
+  expect(await readObjects(backend.objects, 'requests/')).toHaveLength(1);
+  expect((await reader.query(ann, count)).rows).toEqual([[1]]);
+
+  run(backend, keeper);
+  let answer = 'more';
+  while (answer === 'more') answer = await settle(backend, reader.eraser.eraseAccount('usr_ann'));
+  expect((await reader.query(ann, count)).rows).toEqual([[0]]);
+  expect(await readObjects(backend.objects, 'requests/')).toEqual([]);
+  // To be looked for once more, as ever.
+  expect(await readObjects(backend.objects, 'erasures/')).toHaveLength(1);
+});
+
+test('a file that the reader misses is found to be lost by the keeper, and comes back', async () => {
+  const backend = await openBackend();
+  const { reader, keeper } = openApart(backend, () => keeper.wake());
+  await backend.store.put(errand, newErrand('usr_ann', 'a'));
+  await capture(backend, keeper);
+  await keep(keeper);
+  const [lost] = (await readObjects(backend.objects, 'silver/')) as [string];
+  await rm((await backend.objects.locate(lost))!);
+  const count = 'select count(*) from tasks';
+  await expect(reader.query(ann, count)).rejects.toMatchObject({ code: 'lake.busy' });
+  run(backend, keeper);
+  await until(backend, async () => {
+    const rows = await reader.query(ann, count).then(
+      answer => answer.rows,
+      () => [],
+    );
+    return rows[0]?.[0] === 1;
+  });
+});
+
+test('a lake where nothing happens asks less than once a second for anything', async () => {
+  const backend = await openBackend();
+  let asked = 0;
+  const counted: ObjectStore = {
+    ...backend.objects,
+    get: key => {
+      asked += 1;
+      return backend.objects.get(key);
+    },
+    async *list(prefix) {
+      asked += 1;
+      yield* backend.objects.list(prefix);
+    },
+  };
+  const { keeper } = openApart({ ...backend, objects: counted });
+  await backend.store.put(errand, newErrand('usr_ann', 'a'));
+  await capture(backend, keeper);
+  await keep(keeper);
+  run(backend, keeper);
+  const tables = 6; // that a server follows; this one follows one
+  const minute = async () => {
+    const [before, untilMs] = [asked, backend.clock.now() + 60_000];
+    await until(backend, () => backend.clock.now() >= untilMs);
+    return asked - before;
+  };
+  await minute();
+  expect((await minute()) + (await minute())).toBeLessThan(120 / tables);
+});
