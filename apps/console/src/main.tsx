@@ -7,8 +7,8 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { session } from './api.ts';
-import { queries } from './queries.ts';
+import { session } from './queries/api.ts';
+import { queries } from './queries/query-client.ts';
 import { router } from './router.tsx';
 
 const theme = createTheme({

@@ -1,14 +1,14 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
-import { session } from './api.ts';
-import { latePage, PageFailure } from './late-module.tsx';
-import { NothingHere } from './nothing-here.tsx';
-import { type AccountTab, accountTabs } from './pages/account/place.ts';
-import { readTenantSearch } from './pages/agents/queries.ts';
+import { NothingHere } from './components/nothing-here.tsx';
+import { type AccountTab, accountTabs } from './pages/account/address.ts';
 import { readInboxSearch } from './pages/inbox/queries.ts';
 import { readTableSearch } from './pages/tables/queries.ts';
 import { readTasksSearch } from './pages/tasks/address.ts';
+import { readTenantSearch } from './pages/tenants/address.ts';
 import { readDaysSearch, readEventSearch, readSourceSearch } from './pages/webhooks/address.ts';
-import { Shell } from './shell.tsx';
+import { session } from './queries/api.ts';
+import { latePage, PageFailure } from './shell/late-module.tsx';
+import { Shell } from './shell/shell.tsx';
 
 const root = createRootRoute({
   errorComponent: PageFailure,
@@ -25,24 +25,24 @@ const signIn = createRoute({
   beforeLoad: () => {
     if (session.isSignedIn()) throw redirect({ to: '/' });
   },
-  component: latePage(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+  component: latePage(() => import('./pages/account/sign-in.tsx'), 'SignInPage'),
 });
 
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: latePage(() => import('./pages/invitation.tsx'), 'InvitationPage'),
+  component: latePage(() => import('./pages/tenants/invitation-page.tsx'), 'InvitationPage'),
 });
 
 const forgotPassword = createRoute({
   getParentRoute: () => root,
   path: '/forgot-password',
-  component: latePage(() => import('./pages/recovery.tsx'), 'ForgotPasswordPage'),
+  component: latePage(() => import('./pages/account/recovery.tsx'), 'ForgotPasswordPage'),
 });
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: '/reset-password',
-  component: latePage(() => import('./pages/recovery.tsx'), 'ResetPasswordPage'),
+  component: latePage(() => import('./pages/account/recovery.tsx'), 'ResetPasswordPage'),
 });
 
 // Links in mails that are for somebody who is signed in, and are no place of the console to stay at.
@@ -56,12 +56,12 @@ const mailed = createRoute({
 const verifyEmail = createRoute({
   getParentRoute: () => mailed,
   path: '/verify-email',
-  component: latePage(() => import('./pages/recovery.tsx'), 'VerifyEmailPage'),
+  component: latePage(() => import('./pages/account/recovery.tsx'), 'VerifyEmailPage'),
 });
 const confirmEmail = createRoute({
   getParentRoute: () => mailed,
   path: '/confirm-email',
-  component: latePage(() => import('./pages/recovery.tsx'), 'ConfirmEmailPage'),
+  component: latePage(() => import('./pages/account/recovery.tsx'), 'ConfirmEmailPage'),
 });
 
 // Everything below is for whoever has signed in.
@@ -119,7 +119,7 @@ const agentsTenant = createRoute({
   getParentRoute: () => inside,
   path: '/agents/$tenant',
   validateSearch: readTenantSearch,
-  component: latePage(() => import('./pages/agents/tenant-page.tsx'), 'TenantPage'),
+  component: latePage(() => import('./pages/tenants/tenant-page.tsx'), 'TenantPage'),
 });
 const tables = createRoute({
   getParentRoute: () => inside,

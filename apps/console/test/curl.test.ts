@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { curlOf } from '../src/curl.ts';
+import { curlOf } from '../src/text/curl.ts';
 
 // What a shell makes of the command, with a curl that prints its arguments and what it is piped.
 const run = (command: string): string[] =>

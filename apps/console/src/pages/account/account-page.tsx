@@ -1,10 +1,10 @@
 import { Badge, Card, Group, Progress, SimpleGrid, Stack, Tabs, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { client } from '../../api.ts';
-import { DataTable } from '../../data-table.tsx';
-import { formatBytes, formatNumber, formatTime } from '../../format.ts';
-import { Loaded } from '../../loaded.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+import { formatBytes, formatNumber, formatTime } from '../../text/format.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { Profile, Unverified, useMe } from './profile.tsx';
 import { Security } from './security.tsx';

@@ -1,12 +1,12 @@
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { client } from '../../api.ts';
-import { complain, fieldComplaints } from '../../complaint.ts';
-import { DataTable } from '../../data-table.tsx';
-import { formatAgo, formatTime } from '../../format.ts';
-import { Loaded } from '../../loaded.tsx';
-import { OneTimeSecret } from '../../one-time-secret.tsx';
+import { complain, fieldComplaints } from '../../components/complaint.ts';
+import { DataTable } from '../../components/data-table.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { OneTimeSecret } from '../../components/one-time-secret.tsx';
+import { client } from '../../queries/api.ts';
+import { formatAgo, formatTime } from '../../text/format.ts';
 
 type Scope = 'read' | 'write' | 'admin';
 type NewKey = Parameters<typeof client.accounts.createKey>[0]['body'];

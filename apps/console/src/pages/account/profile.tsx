@@ -13,10 +13,10 @@ import {
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
-import { client } from '../../api.ts';
-import { complain, fieldComplaints } from '../../complaint.ts';
-import { Failure } from '../../failure.tsx';
-import { Loaded } from '../../loaded.tsx';
+import { complain, fieldComplaints } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
 
 export const useMe = () =>
   useQuery({ queryKey: ['me'], queryFn: async () => (await client.accounts.getMe()).data });

@@ -14,9 +14,9 @@ import {
 import { StakError } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { client } from '../../api.ts';
-import { Failure } from '../../failure.tsx';
-import { Loaded } from '../../loaded.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
 import { useMe } from './profile.tsx';
 
 export function Security() {

@@ -1,12 +1,12 @@
 import { Badge, Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { client, session } from '../../api.ts';
-import { complain } from '../../complaint.ts';
-import { Confirm } from '../../confirm.tsx';
-import { DataTable } from '../../data-table.tsx';
-import { formatAgo, formatTime } from '../../format.ts';
-import { Loaded } from '../../loaded.tsx';
+import { complain } from '../../components/complaint.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client, session } from '../../queries/api.ts';
+import { formatAgo, formatTime } from '../../text/format.ts';
 
 export function Sessions() {
   const queries = useQueryClient();

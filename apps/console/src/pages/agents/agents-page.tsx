@@ -2,17 +2,16 @@ import { Button, Card, Group, Modal, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
-import { client } from '../../api.ts';
-import { DataTable } from '../../data-table.tsx';
-import { formatAgo, formatTime } from '../../format.ts';
-import { Loaded } from '../../loaded.tsx';
-import { usePageTitle } from '../../page-title.ts';
-import { StatusBadge } from '../../status-badge.tsx';
-import { tenantsKey } from '../../tenant-queries.ts';
-import { TextLink } from '../../text-link.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { More, usePages } from '../../components/pages.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import { TextLink } from '../../components/text-link.tsx';
+import { client } from '../../queries/api.ts';
+import { type Tenant, tenantsKey } from '../../queries/tenants.ts';
+import { usePageTitle } from '../../shell/page-title.ts';
+import { formatAgo, formatTime } from '../../text/format.ts';
 import { TenantForm } from '../inbox/tenant-form.tsx';
-import { More, usePages } from './pages.tsx';
-import type { Tenant } from './queries.ts';
 
 export function AgentsPage() {
   usePageTitle('Agents');

@@ -2,16 +2,17 @@ import { Card, Group, SegmentedControl, Select, SimpleGrid, Stack, Text, Title }
 import type { ApiTypes } from '@stak/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client } from '../../api.ts';
-import type { DayRow } from '../../day-charts.tsx';
-import { DaySpan } from '../../day-span.tsx';
-import { addDays, todayIn } from '../../days.ts';
-import { formatNumber } from '../../format.ts';
-import { LateBars } from '../../late-charts.tsx';
-import { Loaded } from '../../loaded.tsx';
-import { Stat } from '../../stat.tsx';
+import type { DayRow } from '../../components/day-charts.tsx';
+import { DaySpan } from '../../components/day-span.tsx';
+import { LateBars } from '../../components/late-charts.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Stat } from '../../components/stat.tsx';
+import { client } from '../../queries/api.ts';
+import { useUserChoices } from '../../queries/tenants.ts';
+import { addDays, todayIn } from '../../text/days.ts';
+import { formatNumber } from '../../text/format.ts';
 import { formatCost } from './cost.ts';
-import { usageKey, useUserChoices } from './queries.ts';
+import { usageKey } from './queries.ts';
 
 type Day = ApiTypes['agents.getUsage']['data']['days'][number];
 type Measure = keyof typeof charts;

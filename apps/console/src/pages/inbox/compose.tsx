@@ -16,11 +16,11 @@ import {
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { client } from '../../api.ts';
-import { fieldComplaints } from '../../complaint.ts';
-import { Failure } from '../../failure.tsx';
-import { formatTime } from '../../format.ts';
-import { useUsers } from '../../tenant-queries.ts';
+import { fieldComplaints } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { client } from '../../queries/api.ts';
+import { useUsers } from '../../queries/tenants.ts';
+import { formatTime } from '../../text/format.ts';
 import { type Draft, emptyDraft, sendBody } from './draft.ts';
 import { MessagePreview } from './message-preview.tsx';
 import { nameAudience, type Place, sendsKey } from './queries.ts';

@@ -1,11 +1,11 @@
 import { Alert, Button, Card, Loader, Stack, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { client, messageOf } from '../../api.ts';
-import { Confirm } from '../../confirm.tsx';
-import { DataTable } from '../../data-table.tsx';
-import { formatNumber, formatTime } from '../../format.ts';
-import { Loaded } from '../../loaded.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client, messageOf } from '../../queries/api.ts';
+import { formatNumber, formatTime } from '../../text/format.ts';
 import { categoriesKey, inboxesKey, type Place, publicCountsKey, sendsKey } from './queries.ts';
 
 const refreshMs = 2_000; // while something is being removed

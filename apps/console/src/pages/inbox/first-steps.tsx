@@ -1,7 +1,7 @@
 import { Card, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { client } from '../../api.ts';
-import { usersKey } from '../../tenant-queries.ts';
+import { client } from '../../queries/api.ts';
+import { usersKey } from '../../queries/tenants.ts';
 import { type Named, NamedForm } from './named-form.tsx';
 import { TenantForm } from './tenant-form.tsx';
 

@@ -14,10 +14,10 @@ import { notifications } from '@mantine/notifications';
 import type { InboxListInboxesDataDataItem } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { client } from '../../api.ts';
-import { fieldComplaints } from '../../complaint.ts';
-import { Failure } from '../../failure.tsx';
-import { Loaded } from '../../loaded.tsx';
+import { fieldComplaints } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
 import { CategoryTtls } from './category-ttls.tsx';
 import { inboxesKey, type Place } from './queries.ts';
 

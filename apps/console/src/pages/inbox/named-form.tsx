@@ -1,7 +1,7 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { Failure } from '../../failure.tsx';
-import { slugOf } from '../../slug.ts';
+import { Failure } from '../../components/failure.tsx';
+import { slugOf } from '../../text/slug.ts';
 
 export type Named = { key: string; title: string };
 

@@ -1,7 +1,7 @@
 import { Button, Card, Modal, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { client } from '../../api.ts';
+import { client } from '../../queries/api.ts';
 import { type Named, NamedForm } from './named-form.tsx';
 import { inboxesKey } from './queries.ts';
 

@@ -1,9 +1,9 @@
 import { Group, SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { client } from '../../api.ts';
-import { formatNumber } from '../../format.ts';
-import { Loaded } from '../../loaded.tsx';
-import { Stat } from '../../stat.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Stat } from '../../components/stat.tsx';
+import { client } from '../../queries/api.ts';
+import { formatNumber } from '../../text/format.ts';
 import { type Place, publicCountsKey } from './queries.ts';
 
 const refreshMs = 4_000; // members join, and messages expire

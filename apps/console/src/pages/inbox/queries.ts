@@ -1,7 +1,7 @@
 import type { InboxBroadcastData } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
-import { client } from '../../api.ts';
-import { formatNumber } from '../../format.ts';
+import { client } from '../../queries/api.ts';
+import { formatNumber } from '../../text/format.ts';
 
 // Where the page is, in its address, so that it can be sent to somebody.
 export type InboxSearch = {

@@ -2,11 +2,11 @@ import { Badge, Button, Group, Modal, SegmentedControl, Stack } from '@mantine/c
 import type { InboxBroadcastData } from '@stak/client';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client } from '../../api.ts';
-import { DataTable } from '../../data-table.tsx';
-import { Failure } from '../../failure.tsx';
-import { formatTime } from '../../format.ts';
-import { saveFile } from '../../saved-file.ts';
+import { DataTable } from '../../components/data-table.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { saveFile } from '../../components/saved-file.ts';
+import { client } from '../../queries/api.ts';
+import { formatTime } from '../../text/format.ts';
 import type { Place } from './queries.ts';
 
 type Props = { place: Place; send: InboxBroadcastData; onClose: () => void };

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { client } from '../../api.ts';
-import { tenantsKey } from '../../tenant-queries.ts';
+import { client } from '../../queries/api.ts';
+import { tenantsKey } from '../../queries/tenants.ts';
 import { type Named, NamedForm } from './named-form.tsx';
 
 export function TenantForm({ onMade }: { onMade?: (tenant_id: string) => void }) {

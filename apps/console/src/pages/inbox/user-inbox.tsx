@@ -1,9 +1,9 @@
 import { Badge, Group, Select, Stack, Title } from '@mantine/core';
 import { Bell, Inbox, InboxProvider, useConnection } from '@stak/inbox-react';
 import { useCallback } from 'react';
-import { client } from '../../api.ts';
-import { Loaded } from '../../loaded.tsx';
-import { useUsers } from '../../tenant-queries.ts';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+import { useUsers } from '../../queries/tenants.ts';
 import { NewUser } from './first-steps.tsx';
 import type { Place } from './queries.ts';
 

@@ -1,10 +1,10 @@
 import { Skeleton } from '@mantine/core';
 import { IconMessageChatbot } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { client } from '../../api.ts';
-import { Failure } from '../../failure.tsx';
-import { formatNumber } from '../../format.ts';
-import { LateBars } from '../../late-charts.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { LateBars } from '../../components/late-charts.tsx';
+import { client } from '../../queries/api.ts';
+import { formatNumber } from '../../text/format.ts';
 import { formatCost } from '../agents/cost.ts';
 import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
 

@@ -3,10 +3,10 @@ import { useDisclosure } from '@mantine/hooks';
 import { createClient } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
-import { client } from '../../api.ts';
-import { formatNumber } from '../../format.ts';
-import { lateComponent } from '../../late-module.tsx';
-import { Stat } from '../../stat.tsx';
+import { Stat } from '../../components/stat.tsx';
+import { client } from '../../queries/api.ts';
+import { lateComponent } from '../../shell/late-module.tsx';
+import { formatNumber } from '../../text/format.ts';
 
 // For whoever opens it: the components of an inbox are not small.
 const OwnInboxes = lateComponent(() => import('./own-inboxes.tsx'));

@@ -1,9 +1,9 @@
 import { Card, Group, Skeleton, Text, Title } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { Suspense, useEffect, useState } from 'react';
-import { formatNumber, formatTime } from '../../format.ts';
-import { lateComponent } from '../../late-module.tsx';
-import { StatusBadge } from '../../status-badge.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import { lateComponent } from '../../shell/late-module.tsx';
+import { formatNumber, formatTime } from '../../text/format.ts';
 import { addSample, type Sample } from './unit-samples.ts';
 
 const UnitsChart = lateComponent(() => import('./units-chart.tsx'));

@@ -3,9 +3,9 @@ import { useLocalStorage } from '@mantine/hooks';
 import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { client } from '../../api.ts';
-import { CopyIcon } from '../../copy.tsx';
-import { TextLink } from '../../text-link.tsx';
+import { CopyIcon } from '../../components/copy.tsx';
+import { TextLink } from '../../components/text-link.tsx';
+import { client } from '../../queries/api.ts';
 
 type Progressed = {
   address: string | undefined; // of the first source

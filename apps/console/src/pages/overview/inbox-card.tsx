@@ -1,9 +1,9 @@
 import { Skeleton } from '@mantine/core';
 import { IconInbox } from '@tabler/icons-react';
-import { formatNumber, formatShare } from '../../format.ts';
-import { byDay, total, useInsight } from '../../insight.ts';
-import { LakeFailure } from '../../lake-failure.tsx';
-import { LateBars } from '../../late-charts.tsx';
+import { LakeFailure } from '../../components/lake-failure.tsx';
+import { LateBars } from '../../components/late-charts.tsx';
+import { byDay, total, useInsight } from '../../queries/insights.ts';
+import { formatNumber, formatShare } from '../../text/format.ts';
 import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
 
 const series = [

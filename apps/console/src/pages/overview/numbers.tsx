@@ -1,9 +1,9 @@
 import { SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { client } from '../../api.ts';
-import { formatBytes, formatNumber } from '../../format.ts';
-import { Stat } from '../../stat.tsx';
-import { TextLink } from '../../text-link.tsx';
+import { Stat } from '../../components/stat.tsx';
+import { TextLink } from '../../components/text-link.tsx';
+import { client } from '../../queries/api.ts';
+import { formatBytes, formatNumber } from '../../text/format.ts';
 import { Alerts } from './alerts.tsx';
 
 const refetchInterval = 10_000;

@@ -1,11 +1,11 @@
 import { Group, SimpleGrid, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { DaySpan } from '../../day-span.tsx';
-import { lastDays } from '../../insight.ts';
-import { usePageTitle } from '../../page-title.ts';
-import { useReachable, watchedFetch } from '../../reachability.tsx';
-import { StatusBadge } from '../../status-badge.tsx';
+import { DaySpan } from '../../components/day-span.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import { lastDays } from '../../queries/insights.ts';
+import { usePageTitle } from '../../shell/page-title.ts';
+import { useReachable, watchedFetch } from '../../shell/reachability.tsx';
 import { AgentsCard } from './agents-card.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { InboxCard } from './inbox-card.tsx';

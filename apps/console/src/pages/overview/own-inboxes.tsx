@@ -2,7 +2,7 @@ import '@stak/inbox-react/styles.css';
 import '../inbox/inbox.css';
 import { Stack } from '@mantine/core';
 import { Inbox, InboxProvider } from '@stak/inbox-react';
-import { client } from '../../api.ts';
+import { client } from '../../queries/api.ts';
 import type { OwnInbox } from './alerts.tsx';
 
 const titles = { alerts: 'Alerts', tasks: 'Reminders' };

@@ -1,7 +1,7 @@
 import { Card, Group, Stack, Text, Title } from '@mantine/core';
 import type { TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { TextLink } from '../../text-link.tsx';
+import { TextLink } from '../../components/text-link.tsx';
 
 export type Figure = { label: string; value: string; isBad?: boolean };
 

@@ -1,8 +1,8 @@
 import { Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { client } from '../../api.ts';
-import { isWithoutLake } from '../../lake-failure.tsx';
-import { Loaded } from '../../loaded.tsx';
+import { isWithoutLake } from '../../components/lake-failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
 import { Capacity } from './capacity.tsx';
 import { TableLags } from './table-lags.tsx';
 

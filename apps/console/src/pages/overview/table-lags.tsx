@@ -1,8 +1,8 @@
 import { Card, Group, Text, Title } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
-import { DataTable } from '../../data-table.tsx';
-import { formatLag, formatNumber } from '../../format.ts';
-import { StatusBadge } from '../../status-badge.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import { formatLag, formatNumber } from '../../text/format.ts';
 import { type Lag, lagsOf, type TableLag } from './lags.ts';
 
 type SystemStatus = ApiTypes['system.status']['data'];

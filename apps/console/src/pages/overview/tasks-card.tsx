@@ -1,11 +1,11 @@
 import { Skeleton, Text } from '@mantine/core';
 import { IconChecklist } from '@tabler/icons-react';
-import { client } from '../../api.ts';
-import { formatNumber } from '../../format.ts';
-import { byDay, useInsight } from '../../insight.ts';
-import { LakeFailure } from '../../lake-failure.tsx';
-import { LateBars } from '../../late-charts.tsx';
-import { useLive } from '../../live.ts';
+import { LakeFailure } from '../../components/lake-failure.tsx';
+import { LateBars } from '../../components/late-charts.tsx';
+import { client } from '../../queries/api.ts';
+import { byDay, useInsight } from '../../queries/insights.ts';
+import { useLive } from '../../queries/live.ts';
+import { formatNumber } from '../../text/format.ts';
 import { useTaskActions, useTaskCounts } from '../tasks/task-queries.ts';
 import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
 

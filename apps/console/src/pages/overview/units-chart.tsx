@@ -1,7 +1,7 @@
 import '@mantine/charts/styles.css';
 import { AreaChart } from '@mantine/charts';
 import { Stack, Text } from '@mantine/core';
-import { formatClock } from '../../format.ts';
+import { formatClock } from '../../text/format.ts';
 import { ratesOf, type Sample } from './unit-samples.ts';
 
 const height = 180;

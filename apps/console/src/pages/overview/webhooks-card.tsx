@@ -1,10 +1,10 @@
 import { Skeleton } from '@mantine/core';
 import { IconWebhook } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { client } from '../../api.ts';
-import { Failure } from '../../failure.tsx';
-import { formatNumber, formatShare } from '../../format.ts';
-import { LateBars } from '../../late-charts.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { LateBars } from '../../components/late-charts.tsx';
+import { client } from '../../queries/api.ts';
+import { formatNumber, formatShare } from '../../text/format.ts';
 import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
 
 const series = [

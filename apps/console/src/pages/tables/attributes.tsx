@@ -1,5 +1,5 @@
 import { Badge, Code, Group, Text } from '@mantine/core';
-import { prettyText } from '../../payload-text.ts';
+import { prettyText } from '../../text/payload-text.ts';
 import type { Attribute } from './queries.ts';
 
 const notes = {

@@ -1,6 +1,6 @@
 import { Alert, Badge, Button, Card, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { formatClock, formatTime } from '../../format.ts';
+import { formatClock, formatTime } from '../../text/format.ts';
 import { Attributes, textOf } from './attributes.tsx';
 import type { Live, NumberedChange } from './changes.ts';
 import { EntityName } from './entity-name.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { client } from '../../api.ts';
-import { useLive } from '../../live.ts';
-import { useReachable } from '../../reachability.tsx';
+import { client } from '../../queries/api.ts';
+import { useLive } from '../../queries/live.ts';
+import { useReachable } from '../../shell/reachability.tsx';
 import type { Change } from './queries.ts';
 
 const kept = 200; // nobody scrolls further back than this

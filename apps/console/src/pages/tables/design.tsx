@@ -1,6 +1,6 @@
 import { Accordion, Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
-import { DataTable } from '../../data-table.tsx';
-import { formatBytes, formatNumber } from '../../format.ts';
+import { DataTable } from '../../components/data-table.tsx';
+import { formatBytes, formatNumber } from '../../text/format.ts';
 import { EntityName } from './entity-name.tsx';
 import { TemplateText } from './key-text.tsx';
 import type { TableDetails } from './queries.ts';

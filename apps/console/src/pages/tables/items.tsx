@@ -1,9 +1,9 @@
 import { Button, Card, Group, Stack, Text } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { client } from '../../api.ts';
-import { Failure } from '../../failure.tsx';
-import { formatNumber } from '../../format.ts';
+import { Failure } from '../../components/failure.tsx';
+import { client } from '../../queries/api.ts';
+import { formatNumber } from '../../text/format.ts';
 import { ItemForm } from './item-form.tsx';
 import { Partition } from './partition.tsx';
 import { type Item, keyOf, type TableDetails, type TableSearch } from './queries.ts';

@@ -1,5 +1,5 @@
-import { Missing } from '../../nothing-here.tsx';
-import { TextLink } from '../../text-link.tsx';
+import { Missing } from '../../components/nothing-here.tsx';
+import { TextLink } from '../../components/text-link.tsx';
 
 export const OperatorsOnly = () => (
   <Missing

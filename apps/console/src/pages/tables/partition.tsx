@@ -1,8 +1,8 @@
 import { Badge, Card, Collapse, Group, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
-import { CopyIcon } from '../../copy.tsx';
-import { formatAgo, formatTime } from '../../format.ts';
-import { TextLink } from '../../text-link.tsx';
+import { CopyIcon } from '../../components/copy.tsx';
+import { TextLink } from '../../components/text-link.tsx';
+import { formatAgo, formatTime } from '../../text/format.ts';
 import { Attributes, textOf } from './attributes.tsx';
 import { EntityName } from './entity-name.tsx';
 import { KeyText } from './key-text.tsx';

@@ -1,8 +1,8 @@
 import { Card, Group, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { DataTable } from '../../data-table.tsx';
-import { formatNumber, formatTime } from '../../format.ts';
-import { Stat } from '../../stat.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Stat } from '../../components/stat.tsx';
+import { formatNumber, formatTime } from '../../text/format.ts';
 import { TemplateText } from './key-text.tsx';
 import type { TableDetails } from './queries.ts';
 import { formatPerCall, formatUnits } from './units.ts';

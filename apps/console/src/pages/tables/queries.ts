@@ -1,6 +1,6 @@
 import type { Client } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
-import { client } from '../../api.ts';
+import { client } from '../../queries/api.ts';
 
 // Where the page is, in its address, so that a partition can be sent to somebody.
 export type TableSearch = {

@@ -1,11 +1,11 @@
 import './tables.css';
 import { Badge, Group, Stack, Tabs, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { formatBytes, formatNumber } from '../../format.ts';
-import { Loaded } from '../../loaded.tsx';
-import { isMissing, Missing } from '../../nothing-here.tsx';
-import { usePageTitle } from '../../page-title.ts';
-import { TextLink } from '../../text-link.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { isMissing, Missing } from '../../components/nothing-here.tsx';
+import { TextLink } from '../../components/text-link.tsx';
+import { usePageTitle } from '../../shell/page-title.ts';
+import { formatBytes, formatNumber } from '../../text/format.ts';
 import { ChangeList } from './change-list.tsx';
 import { useChanges } from './changes.ts';
 import { Design } from './design.tsx';

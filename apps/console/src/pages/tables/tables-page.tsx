@@ -1,11 +1,11 @@
 import './tables.css';
 import { Card, Stack, Text, Title } from '@mantine/core';
-import { DataTable } from '../../data-table.tsx';
-import { formatBytes, formatNumber, formatTime } from '../../format.ts';
-import { Loaded } from '../../loaded.tsx';
-import { isMissing } from '../../nothing-here.tsx';
-import { usePageTitle } from '../../page-title.ts';
-import { TextLink } from '../../text-link.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { isMissing } from '../../components/nothing-here.tsx';
+import { TextLink } from '../../components/text-link.tsx';
+import { usePageTitle } from '../../shell/page-title.ts';
+import { formatBytes, formatNumber, formatTime } from '../../text/format.ts';
 import { OperatorsOnly } from './operators-only.tsx';
 import { useTables } from './queries.ts';
 import { formatUnits } from './units.ts';

@@ -2,7 +2,7 @@ import { useDroppable } from '@dnd-kit/core';
 import { Badge, Group, Text } from '@mantine/core';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
-import { formatNumber } from '../../format.ts';
+import { formatNumber } from '../../text/format.ts';
 import { BoardCard } from './board-card.tsx';
 import type { PlaceData } from './board-sensors.ts';
 import type { Task, TaskStatus } from './task-queries.ts';

@@ -9,7 +9,7 @@ import {
   useSensor,
   useSensors,
 } from '@dnd-kit/core';
-import { cardBelow, nearestColumn, type Rect, type Slot } from './board-places.ts';
+import { cardBelow, nearestColumn, type Rect, type Slot } from './board-drop.ts';
 import { columns, type TaskStatus } from './task-queries.ts';
 
 // What a place on the board says about itself.

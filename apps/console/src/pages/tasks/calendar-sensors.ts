@@ -7,7 +7,7 @@ import {
   useSensor,
   useSensors,
 } from '@dnd-kit/core';
-import { addDays } from '../../days.ts';
+import { addDays } from '../../text/days.ts';
 
 export const dayStepOf: Readonly<Record<string, number>> = {
   ArrowLeft: -1,

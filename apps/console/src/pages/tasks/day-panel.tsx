@@ -2,9 +2,9 @@ import { Button, Card, Checkbox, Group, Stack, Text, TextInput, Title } from '@m
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { client } from '../../api.ts';
-import { complain } from '../../complaint.ts';
-import { formatDay } from '../../days.ts';
+import { complain } from '../../components/complaint.ts';
+import { client } from '../../queries/api.ts';
+import { formatDay } from '../../text/days.ts';
 import { dayFormat } from './month-grid.tsx';
 import { parseQuickTask } from './quick-task.ts';
 import { TaskMarks, TaskTitle } from './task-card.tsx';

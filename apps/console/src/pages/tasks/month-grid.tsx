@@ -1,7 +1,7 @@
 import { useDroppable } from '@dnd-kit/core';
 import { VisuallyHidden } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
-import { addDays, addMonths, formatDay, monthOf, startOfWeek, weekdayOf } from '../../days.ts';
+import { addDays, addMonths, formatDay, monthOf, startOfWeek, weekdayOf } from '../../text/days.ts';
 import { CalendarChip, chipMarks } from './calendar-chip.tsx';
 import { dayStepOf } from './calendar-sensors.ts';
 import type { Task } from './task-queries.ts';

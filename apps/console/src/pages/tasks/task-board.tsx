@@ -2,7 +2,7 @@ import { type Announcements, DndContext, type DragEndEvent, DragOverlay } from '
 import { Card, SimpleGrid, Text } from '@mantine/core';
 import { useState } from 'react';
 import { BoardColumn, type ColumnTasks } from './board-column.tsx';
-import { type Drop, dropAt } from './board-places.ts';
+import { type Drop, dropAt } from './board-drop.ts';
 import { findPlace, useBoardSensors } from './board-sensors.ts';
 import { columns, type Task, type TaskStatus } from './task-queries.ts';
 

@@ -1,9 +1,9 @@
 import { Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconFilter, IconSearch } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
-import { useAddressText } from '../../address-text.ts';
-import { messageOf } from '../../api.ts';
-import { Failure } from '../../failure.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { messageOf } from '../../queries/api.ts';
+import { useAddressText } from '../../text/address-text.ts';
 import type { TasksSearch } from './address.ts';
 import type { ColumnTasks } from './board-column.tsx';
 import { QuickAdd } from './quick-add.tsx';

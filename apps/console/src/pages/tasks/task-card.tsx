@@ -1,5 +1,5 @@
 import { Anchor, Badge, Group, Text } from '@mantine/core';
-import { formatDay } from '../../days.ts';
+import { formatDay } from '../../text/days.ts';
 import type { Task } from './task-queries.ts';
 import { useToday } from './today.ts';
 

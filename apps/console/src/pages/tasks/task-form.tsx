@@ -1,9 +1,9 @@
 import { Button, Group, Select, Stack, Textarea, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { client } from '../../api.ts';
-import { Failure } from '../../failure.tsx';
-import { Loaded } from '../../loaded.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
 import { columns, type TaskStatus, useTaskActions } from './task-queries.ts';
 
 type Priority = 'low' | 'medium' | 'high' | 'urgent';

@@ -1,14 +1,14 @@
 import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { DaySpan } from '../../day-span.tsx';
-import { formatNumber, formatShare } from '../../format.ts';
-import { Freshness, leastFresh } from '../../freshness.tsx';
-import { byDay, type Insight, lastDays, total, useInsight } from '../../insight.ts';
-import { LakeFailure } from '../../lake-failure.tsx';
-import { LateBars, LateLine } from '../../late-charts.tsx';
-import { type Share, Shares } from '../../shares.tsx';
-import { Stat } from '../../stat.tsx';
+import { DaySpan } from '../../components/day-span.tsx';
+import { Freshness, leastFresh } from '../../components/freshness.tsx';
+import { LakeFailure } from '../../components/lake-failure.tsx';
+import { LateBars, LateLine } from '../../components/late-charts.tsx';
+import { type Share, Shares } from '../../components/shares.tsx';
+import { Stat } from '../../components/stat.tsx';
+import { byDay, type Insight, lastDays, total, useInsight } from '../../queries/insights.ts';
+import { formatNumber, formatShare } from '../../text/format.ts';
 import { priorityColors, statusColors } from './task-card.tsx';
 import { columns } from './task-queries.ts';
 

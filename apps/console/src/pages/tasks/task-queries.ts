@@ -7,9 +7,9 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { client } from '../../api.ts';
-import { complain } from '../../complaint.ts';
-import { type Drop, reorder } from './board-places.ts';
+import { complain } from '../../components/complaint.ts';
+import { client } from '../../queries/api.ts';
+import { type Drop, reorder } from './board-drop.ts';
 
 export type Task = ApiTypes['tasks.list']['data']['data'][number];
 export type TaskStatus = Task['status'];

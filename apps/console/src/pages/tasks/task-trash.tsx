@@ -1,11 +1,11 @@
 import { Button, Card, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { client } from '../../api.ts';
-import { complain } from '../../complaint.ts';
-import { Confirm } from '../../confirm.tsx';
-import { DataTable } from '../../data-table.tsx';
-import { formatAgo } from '../../format.ts';
-import { Loaded } from '../../loaded.tsx';
+import { complain } from '../../components/complaint.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+import { formatAgo } from '../../text/format.ts';
 import { useTaskActions } from './task-queries.ts';
 
 export function TaskTrash() {

@@ -3,10 +3,10 @@ import { Modal, Skeleton, Stack, Tabs, Title } from '@mantine/core';
 import { useThrottledCallback } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, Suspense } from 'react';
-import { client } from '../../api.ts';
-import { lateComponent } from '../../late-module.tsx';
-import { useLive } from '../../live.ts';
-import { usePageTitle } from '../../page-title.ts';
+import { client } from '../../queries/api.ts';
+import { useLive } from '../../queries/live.ts';
+import { lateComponent } from '../../shell/late-module.tsx';
+import { usePageTitle } from '../../shell/page-title.ts';
 import { type View, views } from './address.ts';
 import { TaskBrowser } from './task-browser.tsx';
 import { TaskForm } from './task-form.tsx';
@@ -17,7 +17,7 @@ import { Today, useTodayIn, useZone } from './today.ts';
 // Loaded by whoever opens them.
 const TaskCalendar = lateComponent(() => import('./task-calendar.tsx'));
 const TaskInsights = lateComponent(() => import('./task-insights.tsx'));
-const SqlBox = lateComponent(() => import('./sql-box.tsx'));
+const SqlBox = lateComponent(() => import('../lake/sql-box.tsx'));
 
 const route = getRouteApi('/inside/tasks');
 

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useState } from 'react';
-import { client } from '../../api.ts';
-import { todayIn } from '../../days.ts';
+import { client } from '../../queries/api.ts';
+import { todayIn } from '../../text/days.ts';
 
 const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const profileKey = ['task-profile'];

@@ -1,12 +1,12 @@
 import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
-import { client } from '../../api.ts';
-import { DaySpan } from '../../day-span.tsx';
-import { formatNumber } from '../../format.ts';
-import { lateComponent } from '../../late-module.tsx';
-import { Loaded } from '../../loaded.tsx';
-import { Stat } from '../../stat.tsx';
+import { DaySpan } from '../../components/day-span.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Stat } from '../../components/stat.tsx';
+import { client } from '../../queries/api.ts';
+import { lateComponent } from '../../shell/late-module.tsx';
+import { formatNumber } from '../../text/format.ts';
 
 // A third of the console's script: only for whoever looks at a chart.
 const EventsChart = lateComponent(() => import('./analytics-chart.tsx'));

@@ -7,10 +7,10 @@ import type {
 } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { client } from '../../api.ts';
-import { fieldComplaints } from '../../complaint.ts';
-import { Failure } from '../../failure.tsx';
-import { JsonField } from '../../json-field.tsx';
+import { fieldComplaints } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { JsonField } from '../../components/json-field.tsx';
+import { client } from '../../queries/api.ts';
 import { DeliverySettings, deliveryOf, draftOf } from './delivery-settings.tsx';
 
 type Draft = ApiTypes['webhooks.createConnection']['args']['body'];

@@ -3,9 +3,9 @@ import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconX } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client } from '../../api.ts';
-import { Failure } from '../../failure.tsx';
-import { prettyOf } from '../../payload-text.ts';
+import { Failure } from '../../components/failure.tsx';
+import { client } from '../../queries/api.ts';
+import { prettyOf } from '../../text/payload-text.ts';
 
 export type Trial = ApiTypes['webhooks.testConnection']['data'];
 

@@ -1,6 +1,6 @@
 import { Accordion, Badge, Group, NumberInput, Stack, Switch, Text, TextInput } from '@mantine/core';
 import type { WebhooksEditConnectionData as Connection } from '@stak/client';
-import { formatLag } from '../../format.ts';
+import { formatLag } from '../../text/format.ts';
 import { delaysText, readDelays, usualDelaysS } from './retry-delays.ts';
 
 export type DeliveryDraft = {

@@ -4,16 +4,16 @@ import { IconPlayerPause, IconPlayerPlay, IconRefresh } from '@tabler/icons-reac
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAddressText } from '../../address-text.ts';
-import { client } from '../../api.ts';
-import { complain } from '../../complaint.ts';
-import { Confirm } from '../../confirm.tsx';
-import { DataTable } from '../../data-table.tsx';
-import { Failure } from '../../failure.tsx';
-import { formatAgo, formatBytes, formatDuration, formatTime } from '../../format.ts';
-import { useLive } from '../../live.ts';
-import { StatusBadge } from '../../status-badge.tsx';
-import { TextLink } from '../../text-link.tsx';
+import { complain } from '../../components/complaint.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import { TextLink } from '../../components/text-link.tsx';
+import { client } from '../../queries/api.ts';
+import { useLive } from '../../queries/live.ts';
+import { useAddressText } from '../../text/address-text.ts';
+import { formatAgo, formatBytes, formatDuration, formatTime } from '../../text/format.ts';
 import { type EventStatus, eventStatuses, type SourceSearch } from './address.ts';
 
 const route = getRouteApi('/inside/webhooks/$source');

@@ -1,11 +1,11 @@
 import { Code, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client } from '../../api.ts';
-import { CopyLine } from '../../copy.tsx';
-import { curlOf } from '../../curl.ts';
-import { Loaded } from '../../loaded.tsx';
-import { hexOf, prettyOf } from '../../payload-text.ts';
+import { CopyLine } from '../../components/copy.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+import { curlOf } from '../../text/curl.ts';
+import { hexOf, prettyOf } from '../../text/payload-text.ts';
 import type { Event } from './event-page.tsx';
 
 export const useEventBody = (eventId: string) =>

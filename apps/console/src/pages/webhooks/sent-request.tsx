@@ -1,10 +1,10 @@
 import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client } from '../../api.ts';
-import { CopyLine } from '../../copy.tsx';
-import { curlOf } from '../../curl.ts';
-import { Failure } from '../../failure.tsx';
+import { CopyLine } from '../../components/copy.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { client } from '../../queries/api.ts';
+import { curlOf } from '../../text/curl.ts';
 import { Steps } from './connection-test.tsx';
 import type { Event } from './event-page.tsx';
 import { useEventBody } from './event-payload.tsx';

@@ -3,11 +3,11 @@ import { notifications } from '@mantine/notifications';
 import type { ApiTypes } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { client } from '../../api.ts';
-import { complain, fieldComplaints } from '../../complaint.ts';
-import { Failure } from '../../failure.tsx';
-import { JsonField } from '../../json-field.tsx';
-import { OneTimeSecret } from '../../one-time-secret.tsx';
+import { complain, fieldComplaints } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { JsonField } from '../../components/json-field.tsx';
+import { OneTimeSecret } from '../../components/one-time-secret.tsx';
+import { client } from '../../queries/api.ts';
 import { providerNames } from './providers.ts';
 import type { Source } from './source-page.tsx';
 

@@ -1,0 +1,203 @@
+import {
+  Alert,
+  Button,
+  Center,
+  Code,
+  Paper,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useLocation } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { fieldComplaints } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { TextLink } from '../../components/text-link.tsx';
+import { client } from '../../queries/api.ts';
+import { readDemo } from './demo.ts';
+
+// What the links in mails open. The token is behind the `#`, which no browser sends to a server. With the token of another
+// mail, opened in the same tab, it begins again.
+const withToken = (Page: (props: { token: string }) => ReactNode) => (): ReactNode => {
+  const hash = useLocation({ select: location => location.hash });
+  const token = /^token=([\w.-]+)$/.exec(hash)?.[1];
+  return token === undefined ? <BrokenLink /> : <Page key={token} token={token} />;
+};
+
+function Frame({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Center mih="100vh" p="md" component="main">
+      <Paper withBorder p="xl" w={400} maw="100%" aria-live="polite">
+        <Stack>
+          <Title order={1} size="h2">
+            {title}
+          </Title>
+          {children}
+        </Stack>
+      </Paper>
+    </Center>
+  );
+}
+
+const textOf = (form: HTMLFormElement, name: string): string => String(new FormData(form).get(name) ?? '');
+
+export function ForgotPasswordPage() {
+  const [email, setEmail] = useState<string>();
+  const request = useMutation({
+    mutationFn: (address: string) => client.accounts.requestPasswordReset({ body: { email: address } }),
+    onSuccess: (_, address) => setEmail(address),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    request.mutate(textOf(event.currentTarget, 'email'));
+  };
+  if (email !== undefined)
+    return (
+      <Frame title="Look into your mail">
+        <Text size="sm" className="stak-break">
+          If <b>{email}</b> has an account, a mail with a link is on its way. The link works for an hour.
+        </Text>
+        <NewestMail />
+        <TextLink to="/sign-in">Back to sign in</TextLink>
+      </Frame>
+    );
+  const complaints = fieldComplaints(request.error);
+  return (
+    <Frame title="Forgotten your password?">
+      <Text size="sm" c="dimmed">
+        We send you a link with which you choose a new one.
+      </Text>
+      {request.error !== null && complaints.email === undefined && <Failure error={request.error} />}
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            name="email"
+            type="email"
+            label="E-mail"
+            required
+            autoComplete="email"
+            error={complaints.email}
+          />
+          <Button type="submit" loading={request.isPending}>
+            Send the link
+          </Button>
+        </Stack>
+      </form>
+      <TextLink to="/sign-in">Back to sign in</TextLink>
+    </Frame>
+  );
+}
+
+// On a developer's machine mail is a file, and this is the newest.
+function NewestMail() {
+  const { data } = useQuery({ queryKey: ['demo', 'mail'], queryFn: readDemo, refetchInterval: 1000 });
+  if (!data?.newestMail) return null;
+  return (
+    <Alert title="This server writes its mail to a folder">
+      <Code className="stak-break">{data.newestMail}</Code>
+    </Alert>
+  );
+}
+
+export const ResetPasswordPage: () => ReactNode = withToken(ResetPassword);
+function ResetPassword({ token }: { token: string }) {
+  const reset = useMutation({
+    mutationFn: (newPassword: string) =>
+      client.accounts.finishPasswordReset({ body: { token, newPassword } }),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    reset.mutate(textOf(event.currentTarget, 'password'));
+  };
+  if (reset.isSuccess)
+    return (
+      <Frame title="Your password is changed">
+        <Text size="sm">All your sessions have ended. Sign in with the new password.</Text>
+        <TextLink to="/sign-in">Sign in</TextLink>
+      </Frame>
+    );
+  const complaint = fieldComplaints(reset.error).newPassword;
+  return (
+    <Frame title="Choose a new password">
+      {reset.error !== null && complaint === undefined && <Failure error={reset.error} />}
+      <form onSubmit={submit}>
+        <Stack>
+          <PasswordInput
+            name="password"
+            label="New password"
+            description="At least ten characters: three or four words that do not belong together."
+            required
+            autoComplete="new-password"
+            error={complaint}
+          />
+          <Button type="submit" loading={reset.isPending}>
+            Change the password
+          </Button>
+        </Stack>
+      </form>
+      <TextLink to="/forgot-password">Send another link</TextLink>
+    </Frame>
+  );
+}
+
+function BrokenLink() {
+  return (
+    <Frame title="A part of the link is missing">
+      <Text size="sm">Copy the whole of it from the mail into the address bar.</Text>
+    </Frame>
+  );
+}
+
+// A click, not the opening: programs that look into mails open links, too.
+export const VerifyEmailPage: () => ReactNode = withToken(VerifyEmail);
+function VerifyEmail({ token }: { token: string }) {
+  const verify = useMutation({
+    mutationFn: () => client.accounts.verifyEmail({ body: { token } }),
+  });
+  if (verify.isSuccess)
+    return (
+      <Frame title="Your address is verified">
+        <TextLink to="/">Go to the overview</TextLink>
+      </Frame>
+    );
+  return (
+    <Frame title="Verify your address">
+      {verify.error !== null && <Failure error={verify.error} />}
+      <Button loading={verify.isPending} onClick={() => verify.mutate()}>
+        This is my address
+      </Button>
+      <TextLink to="/account">Send another link</TextLink>
+    </Frame>
+  );
+}
+
+export const ConfirmEmailPage: () => ReactNode = withToken(ConfirmEmail);
+function ConfirmEmail({ token }: { token: string }) {
+  const confirm = useMutation({
+    mutationFn: async () => (await client.accounts.confirmEmail({ body: { token } })).data.status,
+  });
+  if (confirm.data === 'changed')
+    return (
+      <Frame title="Your address is changed">
+        <Text size="sm">Sign in with the new one from now on.</Text>
+        <TextLink to="/account">Go to your account</TextLink>
+      </Frame>
+    );
+  if (confirm.data === 'waiting')
+    return (
+      <Frame title="One more to go">
+        <Text size="sm">The other address has to confirm the change, too. Open the link that it got.</Text>
+      </Frame>
+    );
+  return (
+    <Frame title="Change your address">
+      {confirm.error !== null && <Failure error={confirm.error} />}
+      <Button loading={confirm.isPending} onClick={() => confirm.mutate()}>
+        Confirm the change
+      </Button>
+    </Frame>
+  );
+}

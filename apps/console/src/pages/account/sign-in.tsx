@@ -1,0 +1,155 @@
+import {
+  Anchor,
+  Button,
+  Center,
+  Divider,
+  Paper,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { StakError } from '@stak/client';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useLocation, useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { fieldComplaints } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { TextLink } from '../../components/text-link.tsx';
+import { messageOf, session } from '../../queries/api.ts';
+import { readDemo } from './demo.ts';
+
+const route = getRouteApi('/sign-in');
+
+export function SignInPage() {
+  const [isNew, setIsNew] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setIsBusy] = useState(false);
+  const { to = '/' } = route.useSearch();
+  const navigate = useNavigate();
+  const hash = useLocation({ select: location => location.hash });
+  const [usedHash, setUsedHash] = useState<string>();
+  const demoToken = hash === usedHash ? undefined : /^demo=([\w-]+)$/.exec(hash)?.[1];
+  const { data: isDemoHere } = useQuery({ queryKey: ['demo'], queryFn: readDemo });
+
+  const failed = error instanceof StakError ? error.code : undefined;
+  const needsCode = !isNew && (failed === 'accounts.code_required' || failed === 'accounts.code_wrong');
+  const complaints: Readonly<Record<string, string>> = {
+    ...fieldComplaints(error),
+    ...(failed === 'accounts.code_wrong' && { code: messageOf(error) }),
+  };
+
+  const attempt = async (signIn: () => Promise<void>) => {
+    setIsBusy(true);
+    try {
+      await signIn();
+      setError(undefined);
+      await navigate({ href: to });
+    } catch (caught) {
+      setError(caught);
+    } finally {
+      setIsBusy(false);
+    }
+  };
+
+  const openDemo = (token: string) => attempt(() => session.openDemo(token).finally(() => setUsedHash(hash)));
+
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const text = (name: string) => String(fields.get(name) ?? '');
+    void attempt(() =>
+      isNew
+        ? session.signUp(text('email'), text('password'), text('name'))
+        : session.signIn(text('email'), text('password'), text('code')),
+    );
+  };
+
+  return (
+    <Center mih="100vh" p="md" component="main">
+      <Paper withBorder p="xl" w={400} maw="100%">
+        <Stack>
+          <div>
+            <Title order={1} size="h2">
+              {isNew ? 'Make an account' : 'Sign in to Stak'}
+            </Title>
+            <Text c="dimmed" size="sm">
+              Webhooks, inboxes, tasks and agents of your SaaS
+            </Text>
+          </div>
+          {demoToken !== undefined && (
+            <>
+              <Button loading={isBusy} onClick={() => openDemo(demoToken)}>
+                Open the demo workspace
+              </Button>
+              <Divider label="or" />
+            </>
+          )}
+          {isDemoHere && demoToken === undefined && error === undefined && (
+            <Text size="sm">
+              There is a demo workspace: open it with the link that the server printed when it started.
+            </Text>
+          )}
+          {error !== undefined && !needsCode && Object.keys(complaints).length === 0 && (
+            <Failure error={error} />
+          )}
+          <form onSubmit={submit}>
+            <Stack>
+              {isNew && (
+                <TextInput name="name" label="Name" required autoComplete="name" error={complaints.name} />
+              )}
+              <TextInput
+                name="email"
+                type="email"
+                label="E-mail"
+                required
+                autoComplete="email"
+                error={complaints.email}
+              />
+              <PasswordInput
+                name="password"
+                label="Password"
+                required
+                autoComplete={isNew ? 'new-password' : 'current-password'}
+                error={complaints.password}
+              />
+              {needsCode && (
+                <TextInput
+                  name="code"
+                  label="Code"
+                  description="Of your authenticator app, or a recovery code"
+                  required
+                  autoFocus
+                  autoComplete="one-time-code"
+                  error={complaints.code}
+                />
+              )}
+              <Button type="submit" loading={isBusy} variant={demoToken ? 'default' : 'filled'}>
+                {isNew ? 'Sign up' : 'Sign in'}
+              </Button>
+            </Stack>
+          </form>
+          {!isNew && (
+            <TextLink to="/forgot-password" size="sm" ta="center">
+              Forgot your password?
+            </TextLink>
+          )}
+          <Text size="sm" ta="center">
+            {isNew ? 'There is one already?' : 'New here?'}{' '}
+            <Anchor
+              component="button"
+              type="button"
+              onClick={() => {
+                setIsNew(!isNew);
+                setError(undefined);
+              }}
+            >
+              {isNew ? 'Sign in' : 'Make an account'}
+            </Anchor>
+          </Text>
+        </Stack>
+      </Paper>
+    </Center>
+  );
+}

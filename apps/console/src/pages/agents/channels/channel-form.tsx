@@ -1,0 +1,67 @@
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { fieldComplaints } from '../../../components/complaint.ts';
+import { Failure } from '../../../components/failure.tsx';
+import { client } from '../../../queries/api.ts';
+import { channelsKey } from '../queries.ts';
+import { type ChannelType, channelKinds, channelNames, channelTypes } from './channel-kinds.ts';
+import { SecretsForm } from './secrets-form.tsx';
+
+type Props = { tenant_id: string; onDone: () => void };
+
+// First the channel is claimed, for it is one tenant's only; then it gets its secrets.
+export function ChannelForm({ tenant_id, onDone }: Props) {
+  const queries = useQueryClient();
+  const [type, setType] = useState<ChannelType>('slack');
+  const claim = useMutation({
+    mutationFn: (channel_id: string) =>
+      client.tenants.claimChannel({ tenant_id, body: { type, channel_id } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: channelsKey(tenant_id) }),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    claim.mutate(String(new FormData(event.currentTarget).get('id')).trim());
+  };
+  if (claim.data)
+    return (
+      <Stack>
+        <Text size="sm">
+          {channelNames[type]} {claim.data.data.channel_id} is this tenant's. Give its secrets now or later.
+        </Text>
+        <SecretsForm
+          tenant_id={tenant_id}
+          type={type}
+          channel_id={claim.data.data.channel_id}
+          onDone={onDone}
+        />
+      </Stack>
+    );
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {claim.error && <Failure error={claim.error} />}
+        <Select
+          label="Provider"
+          data={channelTypes.map(value => ({ value, label: channelNames[value] }))}
+          value={type}
+          allowDeselect={false}
+          onChange={value => setType((value ?? 'slack') as ChannelType)}
+        />
+        <TextInput
+          name="id"
+          label={channelKinds[type].idLabel}
+          required
+          maxLength={200}
+          error={fieldComplaints(claim.error).channel_id}
+          data-autofocus
+        />
+        <Group justify="end">
+          <Button type="submit" loading={claim.isPending}>
+            Add channel
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,63 @@
+import { Button, Code, Group, PasswordInput, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { FormEvent } from 'react';
+import { CopyIcon } from '../../../components/copy.tsx';
+import { Failure } from '../../../components/failure.tsx';
+import { client } from '../../../queries/api.ts';
+import { channelsKey } from '../queries.ts';
+import { type ChannelType, channelKinds, webhookAddress } from './channel-kinds.ts';
+
+type Props = { tenant_id: string; type: ChannelType; channel_id: string; onDone: () => void };
+
+export function SecretsForm({ tenant_id, type, channel_id, onDone }: Props) {
+  const queries = useQueryClient();
+  const { secrets, tell } = channelKinds[type];
+  const address = webhookAddress(type, channel_id);
+  const save = useMutation({
+    mutationFn: (body: Record<string, string>) =>
+      client.agents.putChannelCredentials({ tenant_id, type, channel_id, body }),
+    onSuccess: () => {
+      notifications.show({ message: 'Sealed and kept. They are never shown again.' });
+      onDone();
+      return queries.invalidateQueries({ queryKey: channelsKey(tenant_id) });
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const given = Object.keys(secrets).map(name => [name, String(form.get(name) ?? '').trim()] as const);
+    save.mutate(Object.fromEntries(given));
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        {save.error && <Failure error={save.error} />}
+        {Object.entries(secrets).map(([name, label]) => (
+          <PasswordInput
+            key={name}
+            name={name}
+            label={label}
+            required
+            maxLength={4_096}
+            autoComplete="off"
+            visibilityToggleButtonProps={{ 'aria-label': `Show or hide: ${label}` }}
+          />
+        ))}
+        <Text size="sm">Then tell the provider where to deliver. {tell}</Text>
+        <Group gap={4} wrap="nowrap">
+          <Code className="stak-break">{address}</Code>
+          <CopyIcon value={address} label="Copy the address" />
+        </Group>
+        <Group justify="end">
+          <Button variant="default" onClick={onDone}>
+            Later
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            Save secrets
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

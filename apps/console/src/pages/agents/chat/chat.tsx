@@ -1,0 +1,34 @@
+import { Card } from '@mantine/core';
+import { type Go, type TenantSearch, unbegun } from '../../tenants/address.ts';
+import { ConversationList } from './conversation-list.tsx';
+import { ConversationPane } from './conversation-pane.tsx';
+import { NewConversation } from './new-conversation.tsx';
+
+type Props = { tenant_id: string; search: TenantSearch; go: Go };
+
+// Conversations beside the one that is open. A phone has room for one of both.
+export function Chat({ tenant_id, search, go }: Props) {
+  const { conversation, user } = search;
+  const back = () => go(user === undefined ? {} : { user });
+  return (
+    <div className="agents-chat" data-open={conversation !== undefined}>
+      <ConversationList tenant_id={tenant_id} search={search} go={go} />
+      <Card withBorder padding={0} className="agents-pane" component="section" aria-label="Conversation">
+        {conversation === undefined || conversation === unbegun ? (
+          <NewConversation
+            key={user ?? ''}
+            tenant_id={tenant_id}
+            user={user}
+            onBegun={id => go({ ...search, conversation: id })}
+          />
+        ) : (
+          <ConversationPane
+            key={conversation}
+            place={{ tenant_id, conversation_id: conversation }}
+            onLeave={back}
+          />
+        )}
+      </Card>
+    </div>
+  );
+}

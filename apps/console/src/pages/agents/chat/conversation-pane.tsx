@@ -1,0 +1,101 @@
+import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type UIEvent, useEffect, useLayoutEffect, useRef } from 'react';
+import { Loaded } from '../../../components/loaded.tsx';
+import { More, usePages } from '../../../components/pages.tsx';
+import { client } from '../../../queries/api.ts';
+import { conversationKey, type Place, turnsKey } from '../queries.ts';
+import { Composer } from './composer.tsx';
+import { ConversationHead } from './conversation-head.tsx';
+import { Suggestions } from './suggestions.tsx';
+import { endTalk, resumeTalk, say, useTalk } from './talk.ts';
+import { TalkView, TurnView } from './turn-view.tsx';
+
+const refreshMs = 5_000; // somebody else may say something too, and no stream tells of it
+const nearPx = 80; // whoever is this near to the end wants to see what comes
+
+export function ConversationPane({ place, onLeave }: { place: Place; onLeave: () => void }) {
+  const queries = useQueryClient();
+  const head = useQuery({
+    queryKey: conversationKey(place),
+    queryFn: async () => (await client.agents.getConversation(place)).data,
+    retry: false,
+  });
+  const turns = usePages(
+    turnsKey(place),
+    cursor => client.agents.listMessages({ ...place, order: 'newest', limit: 30, ...cursor }),
+    { refetchInterval: refreshMs },
+  );
+  const talk = useTalk(place);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another conversation is another pane
+  useEffect(() => resumeTalk(queries, place), []);
+  const isKept = turns.data?.some(one => one.seq === talk?.seq) ?? false;
+  const isBusy = talk !== null && talk.failure === undefined;
+  const { follow, ...log } = useFollow(
+    `${turns.data?.[0]?.seq} ${talk?.content} ${talk?.text.length} ${talk?.failure}`,
+  );
+  const speak = (content: string) => {
+    follow();
+    void say(queries, place, content);
+  };
+
+  return (
+    <>
+      <Loaded query={head}>
+        {conversation => <ConversationHead place={place} conversation={conversation} onLeave={onLeave} />}
+      </Loaded>
+      <Box {...log} className="agents-log" role="log" aria-label="Turns" aria-busy={isBusy} tabIndex={0}>
+        <Stack gap="lg" p="md">
+          <More of={turns} label="Older turns" />
+          {!head.error && (
+            <Loaded query={turns}>
+              {newest =>
+                newest.length === 0 && talk === null ? (
+                  <Suggestions tenant_id={place.tenant_id} onSay={speak} />
+                ) : (
+                  newest.toReversed().map(turn => <TurnView key={turn.seq} turn={turn} />)
+                )
+              }
+            </Loaded>
+          )}
+          {talk && !isKept && <TalkView talk={talk} />}
+          {talk?.failure !== undefined && (
+            <Alert color="red" title="There is no answer" role="alert">
+              <Group justify="space-between">
+                <Text size="sm">{talk.failure}</Text>
+                <Group gap="xs">
+                  <Button size="xs" variant="default" onClick={() => endTalk(queries, place)}>
+                    Leave it
+                  </Button>
+                  <Button size="xs" variant="light" color="red" onClick={() => speak(talk.content)}>
+                    Say it again
+                  </Button>
+                </Group>
+              </Group>
+            </Alert>
+          )}
+        </Stack>
+      </Box>
+      <div className="agents-foot">
+        <Composer isBusy={isBusy} onSay={speak} />
+      </div>
+    </>
+  );
+}
+
+// Keeps the end in sight, unless somebody has gone up to read.
+function useFollow(change: string) {
+  const ref = useRef<HTMLDivElement>(null);
+  const isNear = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the change that moves the end
+  useLayoutEffect(() => {
+    if (isNear.current && ref.current) ref.current.scrollTop = ref.current.scrollHeight;
+  }, [change]);
+  const onScroll = ({ currentTarget: box }: UIEvent) => {
+    isNear.current = box.scrollHeight - box.scrollTop - box.clientHeight < nearPx;
+  };
+  const follow = () => {
+    isNear.current = true;
+  };
+  return { ref, onScroll, follow };
+}

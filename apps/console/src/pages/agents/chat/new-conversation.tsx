@@ -1,0 +1,63 @@
+import { Select, Stack, Title } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Failure } from '../../../components/failure.tsx';
+import { client } from '../../../queries/api.ts';
+import { usersQuery, useUserChoices } from '../../../queries/tenants.ts';
+import { conversationsKey } from '../queries.ts';
+import { Composer } from './composer.tsx';
+import { Suggestions } from './suggestions.tsx';
+import { say } from './talk.ts';
+
+type Props = { tenant_id: string; user: string | undefined; onBegun: (conversation_id: string) => void };
+
+// It begins with the first word: nobody leaves empty conversations behind.
+export function NewConversation({ tenant_id, user, onBegun }: Props) {
+  const queries = useQueryClient();
+  const choices = useUserChoices(tenant_id, user);
+  const [chosen, setChosen] = useState<string | null>();
+  // What an agent remembers is a user's, so there is one unless nobody is meant.
+  const user_id = chosen === undefined ? (user ?? choices[0]?.value ?? null) : chosen;
+  const begin = useMutation({
+    mutationFn: async (content: string) => {
+      // Whoever writes faster than the users are loaded does not speak as nobody.
+      const [first] = chosen === undefined ? await queries.ensureQueryData(usersQuery(tenant_id)) : [];
+      const speaker = user_id ?? first?.user_id;
+      const body = speaker === undefined ? {} : { user_id: speaker };
+      const { conversation_id } = (await client.agents.createConversation({ tenant_id, body })).data;
+      return { place: { tenant_id, conversation_id }, content };
+    },
+    onSuccess: ({ place, content }) => {
+      void say(queries, place, content);
+      void queries.invalidateQueries({ queryKey: conversationsKey(tenant_id) });
+      onBegun(place.conversation_id);
+    },
+  });
+  return (
+    <>
+      <Stack className="agents-log" justify="center" p="md">
+        <Stack maw={520} mx="auto" w="100%">
+          <Title order={3} size="h4">
+            Talk to the agent
+          </Title>
+          <Select
+            label="As"
+            description="Whose tasks, inbox and memory the agent looks at."
+            placeholder="Nobody in particular"
+            data={choices}
+            value={user_id}
+            onChange={setChosen}
+            clearable
+            clearButtonProps={{ 'aria-label': 'Nobody in particular' }}
+            searchable
+          />
+          <Suggestions tenant_id={tenant_id} onSay={begin.mutate} />
+          {begin.error && <Failure error={begin.error} onRetry={() => begin.mutate(begin.variables)} />}
+        </Stack>
+      </Stack>
+      <div className="agents-foot">
+        <Composer isBusy={begin.isPending} onSay={begin.mutate} />
+      </div>
+    </>
+  );
+}

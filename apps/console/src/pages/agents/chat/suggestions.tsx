@@ -1,0 +1,33 @@
+import { Button, Group, Text } from '@mantine/core';
+import { useSkills } from '../queries.ts';
+
+// Words that each skill listens to.
+const examples: Readonly<Record<string, string>> = {
+  sprint_status: 'How are my tasks?',
+  inbox_summary: 'Any new messages?',
+  webhook_health: 'How are the webhooks?',
+  usage: 'How much have I used?',
+  remember: 'Remember that I like tea',
+  search_history: 'Search my history for tea',
+};
+
+// Something to say for whoever does not know what.
+export function Suggestions({ tenant_id, onSay }: { tenant_id: string; onSay: (content: string) => void }) {
+  const skills = useSkills(tenant_id).data ?? [];
+  const known = skills.filter(one => one.is_enabled).flatMap(({ name }) => examples[name] ?? []);
+  return (
+    <div>
+      <Text size="sm" c="dimmed" mb="xs">
+        Rules and skills answer at once and cost nothing; everything else goes to the model that the settings
+        name.
+      </Text>
+      <Group gap="xs">
+        {['Hello', 'What can you do?', ...known].map(text => (
+          <Button key={text} size="compact-sm" variant="default" onClick={() => onSay(text)}>
+            {text}
+          </Button>
+        ))}
+      </Group>
+    </div>
+  );
+}

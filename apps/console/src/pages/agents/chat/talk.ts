@@ -1,0 +1,103 @@
+import { type ApiTypes, createClientFor, type ServerEvent } from '@stak/client';
+import { type QueryClient, skipToken, useQuery } from '@tanstack/react-query';
+import { clientSettings, messageOf } from '../../../queries/api.ts';
+import { conversationKey, conversationsKey, type Place, turnsKey, usageKey } from '../queries.ts';
+
+// What was said and is not part of the conversation yet.
+export type Talk = {
+  key: string;
+  content: string;
+  text: string; // of the answer, as far as it is there
+  skills: readonly string[]; // that were used for it
+  seq?: number; // of the turn, once it is kept
+  failure?: string;
+};
+
+export const beginTalk = (key: string, content: string): Talk => ({ key, content, text: '', skills: [] });
+
+// What an event makes of it.
+export function hear(talk: Talk, { event, data }: Pick<ServerEvent, 'event' | 'data'>): Talk {
+  const said = data as { text?: string; name?: string; seq?: number; detail?: string };
+  if (event === 'delta') return { ...talk, text: talk.text + (said.text ?? '') };
+  if (event === 'skill') return { ...talk, skills: [...talk.skills, said.name ?? ''] };
+  if (event === 'restart') return { ...talk, text: '', skills: [] };
+  if (event === 'reply') return { ...talk, seq: said.seq };
+  if (event === 'error') return { ...talk, failure: said.detail ?? 'There is no answer.' };
+  return talk;
+}
+
+// The typed client waits for the whole answer; here it is taken as the events it is made of. The same key brings the
+// same answer, so a connection that broke goes on in the middle of it.
+type Say = { args: ApiTypes['agents.sendMessage']['args'] & { 'idempotency-key': string }; event: unknown };
+const live = createClientFor<{ 'agents.say': Say }>(
+  {
+    'agents.say': {
+      method: 'POST',
+      path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages',
+      body: 'json',
+      headers: ['idempotency-key'],
+      isStream: true,
+    },
+  },
+  clientSettings,
+);
+
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint32Array(4)), part => part.toString(36)).join('-');
+
+const talkKey = ({ tenant_id, conversation_id }: Place) => ['talk', tenant_id, conversation_id] as const;
+
+export const useTalk = (place: Place): Talk | null =>
+  useQuery<Talk | null>({ queryKey: talkKey(place), queryFn: skipToken }).data ?? null;
+
+// Kept by the tab until there is an answer: whoever loads the page again finds what was said, and goes on with it.
+const placeOfSaved = (place: Place): string => talkKey(place).join(' ');
+const savedMs = 10 * 60_000; // no answer takes that long, and nobody wants to say an old thing again by opening a tab
+type Saved = { key: string; content: string; atMs: number };
+
+export function resumeTalk(queries: QueryClient, place: Place): void {
+  if (queries.getQueryData(talkKey(place))) return;
+  const { key, content, atMs } = JSON.parse(
+    sessionStorage.getItem(placeOfSaved(place)) ?? '{}',
+  ) as Partial<Saved>;
+  if (key !== undefined && content !== undefined && Date.now() - atMs! < savedMs)
+    void say(queries, place, content, key);
+}
+
+export const endTalk = (queries: QueryClient, place: Place): void =>
+  void queries.setQueryData(talkKey(place), null);
+
+// Goes on while other pages are looked at: whoever comes back finds the answer where it is by then.
+export async function say(
+  queries: QueryClient,
+  place: Place,
+  content: string,
+  key = newKey(),
+): Promise<void> {
+  let talk = beginTalk(key, content);
+  const isOn = () => queries.getQueryData<Talk | null>(talkKey(place))?.key === key;
+  const become = (next: Talk) => {
+    talk = next;
+    // It may have been ended meanwhile, by clearing the conversation or by signing out.
+    if (isOn()) queries.setQueryData(talkKey(place), talk);
+  };
+  queries.setQueryData(talkKey(place), talk);
+  sessionStorage.setItem(
+    placeOfSaved(place),
+    JSON.stringify({ key, content, atMs: Date.now() } satisfies Saved),
+  );
+  try {
+    const message = { ...place, body: { content }, 'idempotency-key': key };
+    for await (const event of live.agents.say(message)) become(hear(talk, event));
+  } catch (error) {
+    become({ ...talk, failure: messageOf(error) });
+  }
+  sessionStorage.removeItem(placeOfSaved(place));
+  const { tenant_id } = place;
+  await Promise.all(
+    [turnsKey(place), conversationKey(place), conversationsKey(tenant_id), usageKey(tenant_id)].map(
+      queryKey => queries.invalidateQueries({ queryKey }),
+    ),
+  );
+  if (talk.failure === undefined && isOn()) endTalk(queries, place);
+}

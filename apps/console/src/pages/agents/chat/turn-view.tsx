@@ -1,0 +1,82 @@
+import { Box, Code, Group, Loader, Stack, Text, VisuallyHidden } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { formatTime } from '../../../text/format.ts';
+import type { Turn } from '../queries.ts';
+import { RoutingBadge } from './routing-badge.tsx';
+import type { Talk } from './talk.ts';
+
+export function Bubble({ by, children }: { by: 'user' | 'agent'; children: ReactNode }) {
+  return (
+    <Box className="agents-bubble" data-by={by} dir="auto">
+      {/* Where it stands and its colour say it to the eye. */}
+      <VisuallyHidden dir="ltr">{by === 'user' ? 'User: ' : 'Agent: '}</VisuallyHidden>
+      {children}
+    </Box>
+  );
+}
+
+export function TurnView({ turn }: { turn: Turn }) {
+  return (
+    <Stack gap={6} component="article" title={formatTime(turn.created_at)}>
+      {turn.messages.map((message, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: messages of a turn never move
+        <Said key={index} message={message} />
+      ))}
+      <RoutingBadge {...turn} />
+    </Stack>
+  );
+}
+
+type Message = Turn['messages'][number];
+type Part = Exclude<Extract<Message, { role: 'assistant' }>['content'], string>[number];
+
+function Said({ message }: { message: Message }) {
+  if (message.role === 'system')
+    return (
+      <Text size="xs" c="dimmed">
+        {message.content}
+      </Text>
+    );
+  if (typeof message.content === 'string')
+    return <Bubble by={message.role === 'user' ? 'user' : 'agent'}>{message.content}</Bubble>;
+  return message.content.map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts of a message never move
+    <SaidPart key={index} part={part} />
+  ));
+}
+
+function SaidPart({ part }: { part: Part }) {
+  if (part.type === 'text') return part.text === '' ? null : <Bubble by="agent">{part.text}</Bubble>;
+  const isCall = part.type === 'tool-call';
+  return (
+    <details className="agents-part">
+      <summary>{isCall ? `Asks ${part.toolName}` : `${part.toolName} answers`}</summary>
+      <Code block className="stak-code" tabIndex={0}>
+        {JSON.stringify(isCall ? part.input : part.output.value, null, 2)}
+      </Code>
+    </details>
+  );
+}
+
+// What is being answered right now.
+export function TalkView({ talk: { content, text, skills, failure } }: { talk: Talk }) {
+  return (
+    <Stack gap={6} component="article">
+      <Bubble by="user">{content}</Bubble>
+      {text !== '' && <Bubble by="agent">{text}</Bubble>}
+      {failure === undefined && (
+        <Group gap={8}>
+          <Loader type="dots" size="xs" />
+          <Text size="xs" c="dimmed">
+            {doing({ text, skills })}
+          </Text>
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+function doing({ text, skills }: Pick<Talk, 'text' | 'skills'>): string {
+  if (text !== '') return 'Writing…';
+  return skills.length > 0 ? `Using ${skills.at(-1)}…` : 'Thinking…';
+}

@@ -1,0 +1,146 @@
+import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { complain } from '../../../components/complaint.ts';
+import { Confirm } from '../../../components/confirm.tsx';
+import { TextLink } from '../../../components/text-link.tsx';
+import { client } from '../../../queries/api.ts';
+import { formatAgo, formatTime } from '../../../text/format.ts';
+import { type Memory, memoryKey } from '../queries.ts';
+import { changeFact } from './fact-change.ts';
+
+type Fact = Memory['key_facts'][number];
+type Props = { tenant_id: string; user_id: string; item: Memory };
+
+// What is remembered from one conversation.
+export function MemoryItem({ tenant_id, user_id, item }: Props) {
+  const queries = useQueryClient();
+  const done = (message: string) => {
+    notifications.show({ message });
+    return queries.invalidateQueries({ queryKey: memoryKey(tenant_id, user_id) });
+  };
+  const place = { tenant_id, user_id, session_id: item.session_id };
+  const change = useMutation({
+    mutationFn: ({ fact_id, text }: { fact_id: string; text: string | undefined }) =>
+      changeFact(place, fact_id, text),
+    onSuccess: (_, { text }) => done(text === undefined ? 'Forgotten.' : 'Saved.'),
+    onError: complain,
+  });
+  const remove = useMutation({
+    mutationFn: () => client.agents.deleteMemory(place),
+    onSuccess: () => done('Forgotten.'),
+    onError: complain,
+  });
+  return (
+    <Stack gap={4} component="article" aria-label={`From ${item.session_id}`}>
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <Text size="xs" c="dimmed" title={formatTime(item.updated_at)}>
+          From{' '}
+          <TextLink
+            to="/agents/$tenant"
+            params={{ tenant: tenant_id }}
+            search={{ conversation: item.session_id }}
+            size="xs"
+            underline="always"
+          >
+            this conversation
+          </TextLink>
+          , {formatAgo(item.updated_at)}
+        </Text>
+        <Confirm
+          title="Forget all of this?"
+          text="Everything that was remembered from this conversation is forgotten. The conversation stays."
+          button="Forget"
+          onConfirm={() => remove.mutate()}
+        >
+          {ask => (
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              color="gray"
+              miw="max-content"
+              loading={remove.isPending}
+              onClick={ask}
+            >
+              Forget all…
+            </Button>
+          )}
+        </Confirm>
+      </Group>
+      {item.summary !== null && <Text size="sm">{item.summary}</Text>}
+      {item.key_facts.map(fact => (
+        <OneFact
+          key={fact.fact_id}
+          fact={fact}
+          isBusy={change.isPending}
+          onChange={text => change.mutateAsync({ fact_id: fact.fact_id, text })}
+        />
+      ))}
+    </Stack>
+  );
+}
+
+type FactProps = { fact: Fact; isBusy: boolean; onChange: (text: string | undefined) => Promise<unknown> };
+
+function OneFact({ fact: { fact }, isBusy, onChange }: FactProps) {
+  const [isEditing, setIsEditing] = useState(false);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const text = String(new FormData(event.currentTarget).get('fact')).trim();
+    // What could not be saved stays in its field; the complaint is shown already.
+    onChange(text).then(
+      () => setIsEditing(false),
+      () => {},
+    );
+  };
+  if (isEditing)
+    return (
+      <form onSubmit={submit}>
+        <Group gap="xs" wrap="nowrap">
+          <TextInput
+            name="fact"
+            aria-label="Fact"
+            required
+            maxLength={500}
+            defaultValue={fact}
+            flex={1}
+            autoFocus
+          />
+          <Button type="submit" loading={isBusy}>
+            Save
+          </Button>
+          <Button variant="default" onClick={() => setIsEditing(false)}>
+            Cancel
+          </Button>
+        </Group>
+      </form>
+    );
+  return (
+    <Group gap="xs" wrap="nowrap" justify="space-between" className="agents-fact">
+      <Text size="sm" className="stak-break">
+        {fact}
+      </Text>
+      <Group gap={4} wrap="nowrap">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={`Edit: ${fact}`}
+          onClick={() => setIsEditing(true)}
+        >
+          <IconPencil size={16} />
+        </ActionIcon>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={`Forget: ${fact}`}
+          disabled={isBusy}
+          onClick={() => onChange(undefined).catch(() => {})}
+        >
+          <IconTrash size={16} />
+        </ActionIcon>
+      </Group>
+    </Group>
+  );
+}

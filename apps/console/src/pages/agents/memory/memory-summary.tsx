@@ -1,0 +1,83 @@
+import { Button, Card, Group, Stack, Switch, Text, Textarea, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { FormEvent } from 'react';
+import { Confirm } from '../../../components/confirm.tsx';
+import { Failure } from '../../../components/failure.tsx';
+import { Loaded } from '../../../components/loaded.tsx';
+import { client } from '../../../queries/api.ts';
+import { memoryKey } from '../queries.ts';
+
+type Props = { tenant_id: string; user_id: string; name: string };
+type Change = { is_declined?: boolean; memory_summary?: string | null };
+
+export function MemorySummary({ tenant_id, user_id, name }: Props) {
+  const queries = useQueryClient();
+  const queryKey = ['memory-settings', tenant_id, user_id];
+  const settings = useQuery({
+    queryKey,
+    queryFn: async () => (await client.agents.getMemorySettings({ tenant_id, user_id })).data,
+  });
+  const change = useMutation({
+    mutationFn: (body: Change) => client.agents.changeMemorySettings({ tenant_id, user_id, body }),
+    onSuccess: async ({ data }) => {
+      notifications.show({ message: 'Saved.' });
+      queries.setQueryData(queryKey, data);
+      await queries.invalidateQueries({ queryKey: memoryKey(tenant_id, user_id) });
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const text = String(new FormData(event.currentTarget).get('summary')).trim();
+    change.mutate({ memory_summary: text === '' ? null : text });
+  };
+  return (
+    <Card withBorder component="section" aria-label="Summary">
+      <Title order={3} size="h4">
+        Summary
+      </Title>
+      <Text c="dimmed" size="sm" mb="sm">
+        What a model is told about {name} before every conversation.
+      </Text>
+      <Loaded query={settings}>
+        {({ is_declined, memory_summary, memory_updated_at }) => (
+          <Stack>
+            <Confirm
+              title={`Forget ${name}?`}
+              text="Everything that is remembered is forgotten now, and nothing is remembered from here on."
+              button="Forget"
+              onConfirm={() => change.mutate({ is_declined: true })}
+            >
+              {ask => (
+                <Switch
+                  label={`Remember ${name}`}
+                  checked={!is_declined}
+                  disabled={change.isPending}
+                  onChange={() => (is_declined ? change.mutate({ is_declined: false }) : ask())}
+                />
+              )}
+            </Confirm>
+            {!is_declined && (
+              <form key={memory_updated_at ?? ''} onSubmit={submit}>
+                <Textarea
+                  name="summary"
+                  label="In a few sentences"
+                  autosize
+                  minRows={3}
+                  maxLength={4_000}
+                  defaultValue={memory_summary ?? ''}
+                />
+                <Group mt="sm">
+                  <Button type="submit" loading={change.isPending}>
+                    Save
+                  </Button>
+                </Group>
+              </form>
+            )}
+            {change.error && <Failure error={change.error} />}
+          </Stack>
+        )}
+      </Loaded>
+    </Card>
+  );
+}

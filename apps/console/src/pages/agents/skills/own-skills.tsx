@@ -1,0 +1,122 @@
+import { Button, Card, Group, Modal, Text, Title } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ActionMenu } from '../../../components/action-menu.tsx';
+import { complain } from '../../../components/complaint.ts';
+import { DataTable } from '../../../components/data-table.tsx';
+import { Loaded } from '../../../components/loaded.tsx';
+import { client } from '../../../queries/api.ts';
+import { changeSettings } from '../../tenants/settings-change.ts';
+import { type OwnSkill, skillsKey, useOwnSkills } from '../queries.ts';
+import { SkillForm } from './skill-form.tsx';
+import { SkillSwitch } from './skill-switch.tsx';
+import { switchSkill } from './switched-skills.ts';
+
+// Skills that the tenant serves itself: the agent calls an address.
+export function OwnSkills({ tenant_id }: { tenant_id: string }) {
+  const [edited, setEdited] = useState<{ name?: string }>();
+  const close = () => setEdited(undefined);
+  const skills = useOwnSkills(tenant_id);
+  return (
+    <Card withBorder component="section" aria-label="Your own skills">
+      <Group justify="space-between" mb="sm">
+        <div>
+          <Title order={3} size="h4">
+            Your own skills
+          </Title>
+          <Text c="dimmed" size="sm">
+            The agent asks your server, and answers with what it says.
+          </Text>
+        </div>
+        <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited({})}>
+          Register a skill
+        </Button>
+      </Group>
+      <Loaded query={skills}>
+        {rows => (
+          <DataTable
+            label="Your own skills"
+            rows={rows}
+            keyOf={row => row.name}
+            minWidth={640}
+            empty="There is none yet. Register an address of your server that looks something up or does something, such as opening hours or the state of an order."
+            columns={[
+              {
+                label: 'Skill',
+                show: row => (
+                  <>
+                    <span className="stak-mono">{row.name}</span>
+                    <Text size="xs" c="dimmed" lineClamp={2}>
+                      {row.description}
+                    </Text>
+                  </>
+                ),
+              },
+              { label: 'Address', show: row => <span className="stak-mono">{row.url}</span> },
+              { label: 'Words that call it', show: row => row.triggers.join(', ') || '–' },
+              {
+                label: 'Enabled',
+                show: row => (
+                  <SkillSwitch
+                    tenant_id={tenant_id}
+                    skill={{ ...row, is_custom: true }}
+                    aria-label={`${row.name} is enabled`}
+                  />
+                ),
+              },
+              {
+                label: '',
+                show: row => (
+                  <SkillMenu tenant_id={tenant_id} skill={row} onEdit={() => setEdited({ name: row.name })} />
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      <Modal
+        opened={edited !== undefined}
+        onClose={close}
+        title={edited?.name === undefined ? 'Register a skill' : `Change ${edited.name}`}
+        size="lg"
+        closeOnClickOutside={false} // a secret may stand in it that is shown once
+      >
+        {edited && <SkillForm tenant_id={tenant_id} name={edited.name} onDone={close} />}
+      </Modal>
+    </Card>
+  );
+}
+
+type RowProps = { tenant_id: string; skill: OwnSkill };
+
+function SkillMenu({ tenant_id, skill: { name, is_enabled }, onEdit }: RowProps & { onEdit: () => void }) {
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: async () => {
+      // Else the next skill of this name would be enabled before anybody says so.
+      if (is_enabled)
+        await changeSettings(tenant_id, settings => switchSkill(settings, { name, is_custom: true }, false));
+      await client.agents.deleteCustomSkill({ tenant_id, name });
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: skillsKey(tenant_id) }),
+    onError: complain,
+  });
+  return (
+    <ActionMenu
+      label={`Actions of ${name}`}
+      actions={[
+        { label: 'Change…', onClick: onEdit },
+        {
+          label: 'Remove…',
+          question: {
+            title: `Remove ${name}?`,
+            text: 'The agent does not call it any more, and its secret is gone. Registered again, it gets another one.',
+            button: 'Remove',
+          },
+          onClick: () => remove.mutate(),
+        },
+      ]}
+    />
+  );
+}

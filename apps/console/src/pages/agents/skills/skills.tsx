@@ -1,0 +1,45 @@
+import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Loaded } from '../../../components/loaded.tsx';
+import { useSkills } from '../queries.ts';
+import { OwnSkills } from './own-skills.tsx';
+import { SkillSwitch } from './skill-switch.tsx';
+
+type Props = { tenant_id: string };
+
+export const Skills = ({ tenant_id }: Props) => (
+  <Stack>
+    <BuiltInSkills tenant_id={tenant_id} />
+    <OwnSkills tenant_id={tenant_id} />
+  </Stack>
+);
+
+function BuiltInSkills({ tenant_id }: Props) {
+  const skills = useSkills(tenant_id);
+  return (
+    <Card withBorder component="section" aria-label="Skills">
+      <Title order={3} size="h4">
+        Skills
+      </Title>
+      <Text c="dimmed" size="sm" mb="md">
+        What the agent may look up and do. It does so when a user says the words, or when the model wants to.
+      </Text>
+      <Loaded query={skills}>
+        {all => (
+          <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
+            {all
+              .filter(one => !one.is_custom)
+              .map(skill => (
+                <SkillSwitch
+                  key={skill.name}
+                  tenant_id={tenant_id}
+                  skill={skill}
+                  label={skill.name}
+                  description={skill.description}
+                />
+              ))}
+          </SimpleGrid>
+        )}
+      </Loaded>
+    </Card>
+  );
+}

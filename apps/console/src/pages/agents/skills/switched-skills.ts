@@ -1,0 +1,18 @@
+import type { Settings, SettingsPatch } from '../../tenants/settings-draft.ts';
+
+type Entry = Settings['custom_skills'][number];
+type Skills = Pick<Settings, 'enabled_skills' | 'custom_skills'>;
+
+const nameOf = (entry: Entry): unknown => (typeof entry === 'string' ? entry : entry.name);
+
+// A skill is used when its name is in one of two lists: that of the built-in ones or that of the tenant's own.
+export function switchSkill(
+  { enabled_skills, custom_skills }: Skills,
+  { name, is_custom }: { name: string; is_custom: boolean },
+  isOn: boolean,
+): SettingsPatch {
+  const builtIn = enabled_skills.filter(one => one !== name);
+  const own = custom_skills.filter(one => nameOf(one) !== name);
+  if (!isOn) return { enabled_skills: builtIn, custom_skills: own };
+  return is_custom ? { custom_skills: [...own, name] } : { enabled_skills: [...builtIn, name] };
+}

@@ -1,0 +1,56 @@
+import { Accordion, Button, Card, Code, Group, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { isWithoutLake } from '../../components/lake-failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+
+// What can be asked about: the tables and their columns, as the lake knows them.
+export function SqlTables({ onPick }: { onPick: (sql: string) => void }) {
+  const status = useQuery({
+    queryKey: ['lake-status'],
+    queryFn: async () => (await client.lake.status()).data,
+    retry: false,
+  });
+  if (isWithoutLake(status.error)) return null;
+  return (
+    <Card withBorder component="section" aria-label="Tables">
+      <Title order={3} size="h5" mb="xs">
+        Tables
+      </Title>
+      <Loaded query={status}>
+        {({ views }) => (
+          <Accordion chevronPosition="left" styles={{ content: { padding: '0 4px 8px' } }}>
+            {views.map(({ name, columns }) => (
+              <Accordion.Item key={name} value={name}>
+                <Accordion.Control p={0}>
+                  <Text size="sm" fw={500} className="stak-mono">
+                    {name}
+                  </Text>
+                </Accordion.Control>
+                <Accordion.Panel>
+                  <Group gap={4} mb="xs">
+                    {columns.map(column => (
+                      <Code key={column.name} title={column.type}>
+                        {column.name}
+                      </Code>
+                    ))}
+                  </Group>
+                  <Button
+                    size="compact-sm"
+                    variant="default"
+                    onClick={() => onPick(`select *\nfrom ${name}\nlimit 20`)}
+                  >
+                    Look at {name}
+                  </Button>
+                </Accordion.Panel>
+              </Accordion.Item>
+            ))}
+          </Accordion>
+        )}
+      </Loaded>
+      <Text size="xs" c="dimmed" mt="xs">
+        They hold your rows and nobody else’s.
+      </Text>
+    </Card>
+  );
+}

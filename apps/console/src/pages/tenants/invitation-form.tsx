@@ -1,0 +1,78 @@
+import { Button, Group, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { fieldComplaints } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { client } from '../../queries/api.ts';
+import { invitationsKey, type NewInvitation, type User } from '../../queries/tenants.ts';
+import { RoleSelect } from './role.tsx';
+
+type Props = { tenant_id: string; onMade: (made: NewInvitation) => void };
+
+const spans = [
+  { value: '1', label: '1 day' },
+  { value: '7', label: '7 days' },
+  { value: '14', label: '14 days' },
+];
+
+export function InvitationForm({ tenant_id, onMade }: Props) {
+  const queries = useQueryClient();
+  const [role, setRole] = useState<User['role']>('member');
+  const [days, setDays] = useState('7');
+  const invite = useMutation({
+    mutationFn: (form: FormData) => {
+      const text = (name: string) => String(form.get(name) ?? '').trim();
+      const user_id = text('id');
+      const draft = { email: text('email'), role, ttl_days: Number(days), ...(user_id && { user_id }) };
+      return client.tenants.createInvitation({ tenant_id, body: draft });
+    },
+    onSuccess: ({ data }) => {
+      onMade(data);
+      return queries.invalidateQueries({ queryKey: invitationsKey(tenant_id) });
+    },
+  });
+  const complaints = fieldComplaints(invite.error);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    invite.mutate(new FormData(event.currentTarget));
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        {invite.error && <Failure error={invite.error} />}
+        <TextInput
+          name="email"
+          type="email"
+          label="E-mail"
+          placeholder="ann@example.com"
+          required
+          maxLength={254}
+          error={complaints.email}
+          data-autofocus
+        />
+        <SimpleGrid cols={2} spacing="sm">
+          <RoleSelect role={role} onChange={setRole} />
+          <Select
+            label="Good for"
+            data={spans}
+            value={days}
+            allowDeselect={false}
+            onChange={value => setDays(value ?? '7')}
+          />
+        </SimpleGrid>
+        <TextInput
+          name="id"
+          label="Id"
+          description="Of the user to be. Yours to choose, and it stays as it is. Empty makes one up."
+          maxLength={128}
+          error={complaints.user_id}
+        />
+        <Group justify="end">
+          <Button type="submit" loading={invite.isPending}>
+            Make the invitation
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

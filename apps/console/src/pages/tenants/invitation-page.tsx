@@ -1,0 +1,86 @@
+import { Button, Center, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { StakError } from '@stak/client';
+import { useMutation } from '@tanstack/react-query';
+import { useLocation } from '@tanstack/react-router';
+import type { FormEvent } from 'react';
+import { fieldComplaints } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { client } from '../../queries/api.ts';
+import { usePageTitle } from '../../shell/page-title.ts';
+
+// For somebody who has no account: opens the link of an invitation and becomes a user of the tenant.
+export function InvitationPage() {
+  usePageTitle('Invitation');
+  const token = useLocation({ select: ({ hash }) => hash });
+  const accept = useMutation({
+    mutationFn: async (display_name: string) =>
+      (await client.tenants.acceptInvitation({ body: { token, display_name } })).data,
+  });
+  return (
+    <Center mih="100vh" p="md" component="main">
+      <Paper withBorder p="xl" w={400} maw="100%" aria-live="polite">
+        {accept.data ? (
+          <Stack gap="xs">
+            <Title order={1} size="h2" className="stak-break">
+              Welcome, {accept.data.display_name}
+            </Title>
+            <Text size="sm" className="stak-break">
+              You are a user of <b>{accept.data.tenant_id}</b> now. Go back to the person who invited you, and
+              sign in there.
+            </Text>
+          </Stack>
+        ) : (
+          <Acceptance
+            isWhole={token !== ''}
+            isBusy={accept.isPending}
+            error={accept.error}
+            onAccept={accept.mutate}
+          />
+        )}
+      </Paper>
+    </Center>
+  );
+}
+
+type Props = { isWhole: boolean; isBusy: boolean; error: unknown; onAccept: (name: string) => void };
+
+function Acceptance({ isWhole, isBusy, error, onAccept }: Props) {
+  const isGone = error instanceof StakError && error.status === 404;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    onAccept(String(new FormData(event.currentTarget).get('name')).trim());
+  };
+  return (
+    <Stack>
+      <div>
+        <Title order={1} size="h2">
+          You are invited
+        </Title>
+        <Text c="dimmed" size="sm">
+          {isWhole
+            ? 'Say how you want to be called, and you are in.'
+            : 'A part of the link is missing. Copy the whole of it into the address bar.'}
+        </Text>
+      </div>
+      {error !== null && <Failure error={error} />}
+      {isGone && <Text size="sm">Ask the person who invited you for a new link.</Text>}
+      {isWhole && (
+        <form onSubmit={submit}>
+          <Stack>
+            <TextInput
+              name="name"
+              label="Name"
+              required
+              maxLength={200}
+              autoComplete="name"
+              error={fieldComplaints(error).display_name}
+            />
+            <Button type="submit" loading={isBusy}>
+              Accept
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </Stack>
+  );
+}

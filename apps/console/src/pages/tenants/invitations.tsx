@@ -1,0 +1,132 @@
+import { Button, Card, Group, Modal, Text, Title } from '@mantine/core';
+import { IconMail } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ActionMenu } from '../../components/action-menu.tsx';
+import { complain } from '../../components/complaint.ts';
+import { DataTable } from '../../components/data-table.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { More, usePages } from '../../components/pages.tsx';
+import { client } from '../../queries/api.ts';
+import { type Invitation, invitationsKey, type NewInvitation } from '../../queries/tenants.ts';
+import { formatAgo, formatTime } from '../../text/format.ts';
+import { InvitationForm } from './invitation-form.tsx';
+import { InvitationLink } from './invitation-link.tsx';
+import { RoleBadge } from './role.tsx';
+
+// Those that nobody has taken yet.
+export function Invitations({ tenant_id }: { tenant_id: string }) {
+  const [dialog, setDialog] = useState<'form' | NewInvitation>();
+  const close = () => setDialog(undefined);
+  const invitations = usePages(invitationsKey(tenant_id), cursor =>
+    client.tenants.listInvitations({ tenant_id, limit: 50, ...cursor }),
+  );
+  return (
+    <Card withBorder component="section" aria-label="Invitations">
+      <Group justify="space-between" mb="sm">
+        <div>
+          <Title order={3} size="h4">
+            Invitations
+          </Title>
+          <Text c="dimmed" size="sm">
+            Whoever opens the link of one becomes a user.
+          </Text>
+        </div>
+        <Button variant="default" leftSection={<IconMail size={16} />} onClick={() => setDialog('form')}>
+          Invite a user
+        </Button>
+      </Group>
+      <Loaded query={invitations}>{rows => <InvitationTable rows={rows} onMade={setDialog} />}</Loaded>
+      <More of={invitations} label="More invitations" />
+      <Modal
+        opened={dialog !== undefined}
+        onClose={close}
+        title="Invite somebody"
+        closeOnClickOutside={false} // a link may stand in it that is shown once
+      >
+        {dialog === 'form' && <InvitationForm tenant_id={tenant_id} onMade={setDialog} />}
+        {typeof dialog === 'object' && <InvitationLink invitation={dialog} onDone={close} />}
+      </Modal>
+    </Card>
+  );
+}
+
+type TableProps = { rows: Invitation[]; onMade: (made: NewInvitation) => void };
+
+const InvitationTable = ({ rows, onMade }: TableProps) => (
+  <DataTable
+    label="Invitations"
+    rows={rows}
+    keyOf={row => row.invitation_id}
+    minWidth={600}
+    empty="There are no open invitations."
+    columns={[
+      {
+        label: 'E-mail',
+        show: row => (
+          <Text size="sm" fw={600} className="stak-break">
+            {row.email}
+          </Text>
+        ),
+      },
+      {
+        label: 'As',
+        show: row => <RoleBadge role={row.role} />,
+      },
+      {
+        label: 'Invited',
+        show: row => <span title={formatTime(row.created_at)}>{formatAgo(row.created_at)}</span>,
+      },
+      {
+        label: 'Ends',
+        show: row => <span title={formatTime(row.expires_at)}>{formatAgo(row.expires_at)}</span>,
+      },
+      { label: '', show: row => <InvitationMenu invitation={row} onMade={onMade} /> },
+    ]}
+  />
+);
+
+type MenuProps = { invitation: Invitation; onMade: (made: NewInvitation) => void };
+
+function InvitationMenu({ invitation, onMade }: MenuProps) {
+  const { tenant_id, invitation_id, email, role, user_id } = invitation;
+  const queries = useQueryClient();
+  const after = {
+    onError: complain,
+    onSettled: () => queries.invalidateQueries({ queryKey: invitationsKey(tenant_id) }),
+  };
+  const renew = useMutation({
+    mutationFn: () => client.tenants.createInvitation({ tenant_id, body: { email, role, user_id } }),
+    onSuccess: ({ data }) => onMade(data),
+    ...after,
+  });
+  const revoke = useMutation({
+    mutationFn: () => client.tenants.revokeInvitation({ tenant_id, invitation_id }),
+    ...after,
+  });
+  return (
+    <ActionMenu
+      label={`Actions of the invitation of ${email}`}
+      actions={[
+        {
+          label: 'New link…',
+          question: {
+            title: `A new link for ${email}?`,
+            text: 'The link that you sent before ends at once. The new one is good for seven days.',
+            button: 'Make a new link',
+          },
+          onClick: () => renew.mutate(),
+        },
+        {
+          label: 'Revoke…',
+          question: {
+            title: 'Revoke this invitation?',
+            text: `The link that ${email} has leads nowhere any more.`,
+            button: 'Revoke',
+          },
+          onClick: () => revoke.mutate(),
+        },
+      ]}
+    />
+  );
+}

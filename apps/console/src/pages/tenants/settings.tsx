@@ -1,0 +1,82 @@
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { StakError } from '@stak/client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { fieldComplaints } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+import { settingsKey, useSettings } from '../../queries/tenants.ts';
+import { patchOf, type Settings, type SettingsDraft } from './settings-draft.ts';
+import { SettingsForm } from './settings-form.tsx';
+
+type Read = { settings: Settings; etag: string };
+
+export function SettingsTab({ tenant_id }: { tenant_id: string }) {
+  const settings = useSettings(tenant_id);
+  // Another form for each version that somebody asked to see: what is typed is never swept away by itself.
+  const [round, setRound] = useState(0);
+  const readAgain = async () => {
+    await settings.refetch();
+    setRound(old => old + 1);
+  };
+  return (
+    <Loaded query={settings}>
+      {read => (
+        <Versioned
+          key={round}
+          tenant_id={tenant_id}
+          read={read}
+          onSaved={() => setRound(old => old + 1)}
+          onReadAgain={readAgain}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+type Props = {
+  tenant_id: string;
+  read: Read;
+  onSaved: () => void;
+  onReadAgain: () => void;
+};
+
+function Versioned({ tenant_id, read, onSaved, onReadAgain }: Props) {
+  const queries = useQueryClient();
+  // The version that was in front of whoever typed, even if a newer one has been read since.
+  const [{ settings, etag }] = useState(read);
+  const save = useMutation({
+    mutationFn: (draft: SettingsDraft) =>
+      client.tenants.updateSettings({ tenant_id, body: patchOf(draft) }, { ifMatch: etag }),
+    onSuccess: ({ data, etag: saved = '*' }) => {
+      notifications.show({ message: 'Saved.' });
+      queries.setQueryData(settingsKey(tenant_id), { settings: data, etag: saved });
+      onSaved();
+    },
+  });
+  const isOvertaken = save.error instanceof StakError && save.error.code === 'http.version_mismatch';
+  return (
+    <SettingsForm
+      settings={settings}
+      isBusy={save.isPending}
+      complaints={fieldComplaints(save.error)}
+      onSave={save.mutate}
+    >
+      {isOvertaken && (
+        <Alert color="orange" title="Somebody else has saved these settings" role="alert">
+          <Group justify="space-between">
+            <Text size="sm">
+              Nothing was overwritten. Look at what they saved, and make your change again.
+            </Text>
+            <Button size="xs" variant="light" color="orange" onClick={onReadAgain}>
+              Show what was saved
+            </Button>
+          </Group>
+        </Alert>
+      )}
+      {save.error && !isOvertaken && <Failure error={save.error} />}
+    </SettingsForm>
+  );
+}

@@ -1,0 +1,87 @@
+import { Button, Group, Modal } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
+import { IconPencil, IconPlayerPause, IconTrash } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { ActionMenu } from '../../components/action-menu.tsx';
+import { complain } from '../../components/complaint.ts';
+import { client } from '../../queries/api.ts';
+import { type Tenant, tenantKey, tenantsKey } from '../../queries/tenants.ts';
+import { RenameForm } from './rename-form.tsx';
+
+type Change = { name?: string; status?: 'active' | 'suspended' };
+
+export function TenantActions({ tenant: { tenant_id, name, status } }: { tenant: Tenant }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [isRenaming, { open, close }] = useDisclosure(false);
+  const update = (body: Change) => client.tenants.update({ tenant_id, body });
+  const onSuccess = ({ data }: { data: Tenant }) => {
+    queries.setQueryData(tenantKey(tenant_id), data);
+    close();
+    return queries.invalidateQueries({ queryKey: tenantsKey });
+  };
+  const rename = useMutation({ mutationFn: (to: string) => update({ name: to }), onSuccess });
+  const turn = useMutation({
+    mutationFn: (to: 'active' | 'suspended') => update({ status: to }),
+    onSuccess,
+    onError: complain,
+  });
+  const remove = useMutation({
+    mutationFn: () => client.tenants.delete({ tenant_id }),
+    onSuccess: () => {
+      notifications.show({ message: `${name} is closed, and everything it had is being erased.` });
+      void queries.invalidateQueries({ queryKey: tenantsKey });
+      return navigate({ to: '/agents' });
+    },
+    onError: complain,
+  });
+  const suspension = {
+    label: 'Suspend…',
+    icon: IconPlayerPause,
+    question: {
+      title: 'Suspend this tenant?',
+      text: 'Its users are refused and its channels fall silent, until you activate it again. Nothing is lost.',
+      button: 'Suspend',
+    },
+    onClick: () => turn.mutate('suspended'),
+  };
+  return (
+    <Group gap="xs">
+      {status !== 'active' && (
+        <Button size="xs" loading={turn.isPending} onClick={() => turn.mutate('active')}>
+          Activate
+        </Button>
+      )}
+      <ActionMenu
+        label="Actions of this tenant"
+        variant="default"
+        size="lg"
+        actions={[
+          { label: 'Rename…', icon: IconPencil, onClick: open },
+          ...(status === 'active' ? [suspension] : []),
+          {
+            label: 'Delete…',
+            icon: IconTrash,
+            question: {
+              title: 'Delete this tenant?',
+              text: `${name} is closed at once; its users, conversations, inboxes and everything else of it are erased. Its id ${tenant_id} is never given again.`,
+              button: 'Delete tenant',
+            },
+            onClick: () => remove.mutate(),
+          },
+        ]}
+      />
+      <Modal opened={isRenaming} onClose={close} title="Rename this tenant">
+        <RenameForm
+          label="Name"
+          name={name}
+          isBusy={rename.isPending}
+          error={rename.error}
+          onRename={rename.mutate}
+        />
+      </Modal>
+    </Group>
+  );
+}

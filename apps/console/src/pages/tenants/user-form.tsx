@@ -1,0 +1,120 @@
+import { Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { fieldComplaints } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+import { type User, usersKey } from '../../queries/tenants.ts';
+import { channelNames, channelTypes } from '../agents/channels/channel-kinds.ts';
+import { RoleSelect } from './role.tsx';
+
+type Props = { tenant_id: string; user: User | undefined; onDone: () => void };
+
+// Of a user as it is now: the list may be older, and nobody's change is overwritten.
+export function UserForm({ user, ...props }: Props) {
+  const read = useQuery({
+    queryKey: ['user', props.tenant_id, user?.user_id],
+    queryFn: () => client.tenants.getUser({ tenant_id: props.tenant_id, user_id: user!.user_id }),
+    enabled: user !== undefined,
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (user === undefined) return <Fields {...props} user={undefined} etag="" />;
+  return (
+    <Loaded query={read}>{({ data, etag }) => <Fields {...props} user={data} etag={etag ?? '*'} />}</Loaded>
+  );
+}
+
+function Fields({ tenant_id, user, etag, onDone }: Props & { etag: string }) {
+  const queries = useQueryClient();
+  const [role, setRole] = useState<User['role']>(user?.role ?? 'member');
+  const save = useMutation<unknown, Error, FormData>({
+    mutationFn: form => {
+      const text = (name: string) => String(form.get(name) ?? '').trim();
+      const email = text('email');
+      const said = channelTypes.map(type => [type, text(type)] as const);
+      const body = { display_name: text('name'), role };
+      if (user) {
+        const channel_identities = Object.fromEntries(said.map(([type, id]) => [type, id || null]));
+        const patch = { ...body, email: email || null, channel_identities };
+        return client.tenants.updateUser(
+          { tenant_id, user_id: user.user_id, body: patch },
+          { ifMatch: etag },
+        );
+      }
+      const channel_identities = Object.fromEntries(said.filter(([, id]) => id !== ''));
+      const user_id = text('id');
+      const draft = { ...body, channel_identities, ...(email && { email }), ...(user_id && { user_id }) };
+      return client.tenants.createUser({ tenant_id, body: draft });
+    },
+    onSuccess: () => {
+      onDone();
+      return queries.invalidateQueries({ queryKey: usersKey(tenant_id) });
+    },
+  });
+  const complaints = fieldComplaints(save.error);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    save.mutate(new FormData(event.currentTarget));
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        {save.error && <Failure error={save.error} />}
+        <TextInput
+          name="name"
+          label="Name"
+          required
+          maxLength={200}
+          defaultValue={user?.display_name}
+          error={complaints.display_name}
+          data-autofocus
+        />
+        {!user && (
+          <TextInput
+            name="id"
+            label="Id"
+            description="Yours to choose, and it stays as it is. Empty makes one up."
+            maxLength={128}
+            error={complaints.user_id}
+          />
+        )}
+        <TextInput
+          name="email"
+          type="email"
+          label="E-mail"
+          maxLength={254}
+          defaultValue={user?.email}
+          error={complaints.email}
+        />
+        <RoleSelect role={role} onChange={setRole} />
+        <Text size="sm" c="dimmed">
+          Who this is on channels, so that the agent knows who speaks:
+        </Text>
+        <SimpleGrid cols={2} spacing="xs">
+          {channelTypes.map(type => (
+            <TextInput
+              key={type}
+              name={type}
+              label={channelNames[type]}
+              placeholder="Id there"
+              maxLength={200}
+              defaultValue={user?.channel_identities[type]}
+            />
+          ))}
+        </SimpleGrid>
+        {complaints.channel_identities && (
+          <Text size="xs" c="var(--mantine-color-error)">
+            {complaints.channel_identities}
+          </Text>
+        )}
+        <Group justify="end">
+          <Button type="submit" loading={save.isPending}>
+            {user ? 'Save' : 'Create user'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

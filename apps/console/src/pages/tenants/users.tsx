@@ -1,0 +1,120 @@
+import { Button, Card, Group, Modal, Stack, Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ActionMenu } from '../../components/action-menu.tsx';
+import { complain } from '../../components/complaint.ts';
+import { DataTable } from '../../components/data-table.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { More, usePages } from '../../components/pages.tsx';
+import { client } from '../../queries/api.ts';
+import { type User, usersKey } from '../../queries/tenants.ts';
+import type { Go } from './address.ts';
+import { Invitations } from './invitations.tsx';
+import { RoleBadge } from './role.tsx';
+import { UserForm } from './user-form.tsx';
+
+type Props = { tenant_id: string; go: Go };
+
+export function Users({ tenant_id, go }: Props) {
+  const [edited, setEdited] = useState<User | 'new'>();
+  const close = () => setEdited(undefined);
+  const users = usePages([...usersKey(tenant_id), 'pages'], cursor =>
+    client.tenants.listUsers({ tenant_id, limit: 50, ...cursor }),
+  );
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Text c="dimmed" size="sm">
+          Who talks to this tenant's agent.
+        </Text>
+        <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited('new')}>
+          New user
+        </Button>
+      </Group>
+      <Loaded query={users}>
+        {rows => (
+          <Card withBorder>
+            <UserTable rows={rows} go={go} onEdit={setEdited} />
+          </Card>
+        )}
+      </Loaded>
+      <More of={users} label="More users" />
+      <Invitations tenant_id={tenant_id} />
+      <Modal
+        opened={edited !== undefined}
+        onClose={close}
+        title={edited === 'new' ? 'New user' : 'Change a user'}
+      >
+        {edited && (
+          <UserForm tenant_id={tenant_id} user={edited === 'new' ? undefined : edited} onDone={close} />
+        )}
+      </Modal>
+    </Stack>
+  );
+}
+
+type TableProps = { rows: User[]; go: Go; onEdit: (user: User) => void };
+
+const UserTable = ({ rows, go, onEdit }: TableProps) => (
+  <DataTable
+    label="Users"
+    rows={rows}
+    keyOf={row => row.user_id}
+    empty="There is no user yet. Add one, and talk to the agent as that user."
+    columns={[
+      {
+        label: 'Name',
+        show: row => (
+          <>
+            <Text size="sm" fw={600}>
+              {row.display_name}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {row.email ?? 'no e-mail'}
+            </Text>
+          </>
+        ),
+      },
+      { label: 'Id', show: row => <span className="stak-mono">{row.user_id}</span> },
+      {
+        label: 'Role',
+        show: row => <RoleBadge role={row.role} />,
+      },
+      {
+        label: 'Known on',
+        show: row => Object.keys(row.channel_identities).toSorted().join(', ') || '–',
+      },
+      { label: '', show: row => <UserMenu user={row} go={go} onEdit={() => onEdit(row)} /> },
+    ]}
+  />
+);
+
+function UserMenu({ user, go, onEdit }: { user: User; go: Go; onEdit: () => void }) {
+  const { tenant_id, user_id, display_name } = user;
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => client.tenants.deleteUser({ tenant_id, user_id }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: usersKey(tenant_id) }),
+    onError: complain,
+  });
+  return (
+    <ActionMenu
+      label={`Actions of ${display_name}`}
+      actions={[
+        { label: 'Conversations', onClick: () => go({ user: user_id }) },
+        { label: 'Memory', onClick: () => go({ tab: 'memory', user: user_id }) },
+        { label: 'Change…', onClick: onEdit },
+        {
+          label: 'Remove…',
+          question: {
+            title: `Remove ${display_name}?`,
+            text: 'The user is removed and cannot sign in any more. What was said and sent stays.',
+            button: 'Remove',
+          },
+          onClick: () => remove.mutate(),
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,50 @@
+import type { ApiTypes } from '@stak/client';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { client } from './api.ts';
+
+// Tenants and their users, which several pages read: under one key, so that a change in one is seen in all.
+
+export type Tenant = ApiTypes['tenants.get']['data'];
+export type User = ApiTypes['tenants.getUser']['data'];
+export type Invitation = ApiTypes['tenants.listInvitations']['data']['data'][number];
+export type NewInvitation = ApiTypes['tenants.createInvitation']['data']; // with its token, shown once
+
+export const tenantsKey = ['tenants'] as const;
+export const usersKey = (tenant_id: string) => ['users', tenant_id] as const;
+export const tenantKey = (tenant_id: string) => ['tenant', tenant_id] as const;
+export const settingsKey = (tenant_id: string) => ['tenant-settings', tenant_id] as const;
+export const invitationsKey = (tenant_id: string) => ['invitations', tenant_id] as const;
+
+export const useTenants = () =>
+  useQuery({
+    queryKey: tenantsKey,
+    queryFn: async () => (await client.tenants.list({ limit: 100 })).data.data,
+  });
+
+export const usersQuery = (tenant_id: string) =>
+  queryOptions({
+    queryKey: usersKey(tenant_id),
+    queryFn: async () => (await client.tenants.listUsers({ tenant_id, limit: 100 })).data.data,
+  });
+
+export const useUsers = (tenant_id: string) => useQuery(usersQuery(tenant_id));
+
+// What is written into a form stays there, whatever happens meanwhile; so it is read anew only when it is asked for.
+export const useSettings = (tenant_id: string) =>
+  useQuery({
+    queryKey: settingsKey(tenant_id),
+    queryFn: async () => {
+      const { data, etag = '*' } = await client.tenants.getSettings({ tenant_id });
+      return { settings: data, etag };
+    },
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+// Users to choose from: the first hundred, and whoever is meant already.
+export function useUserChoices(tenant_id: string, meant?: string | null) {
+  const users = useUsers(tenant_id).data ?? [];
+  const known = users.map(one => ({ value: one.user_id, label: `${one.display_name} (${one.user_id})` }));
+  const isKnown = !meant || known.some(one => one.value === meant);
+  return isKnown ? known : [...known, { value: meant, label: meant }];
+}

@@ -1,0 +1,147 @@
+import '@mantine/spotlight/styles.css';
+import { useDebouncedValue } from '@mantine/hooks';
+import { Spotlight, spotlight } from '@mantine/spotlight';
+import { IconSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { complain } from '../components/complaint.ts';
+import { client } from '../queries/api.ts';
+import { kindOfId } from '../text/ids.ts';
+
+type Action = { id: string; label: string; description?: string; go: () => unknown };
+type Group = { label: string; actions: Action[] };
+
+const shownMost = 7; // of each kind
+
+// Goes to a page, makes something, or finds it by its name or id.
+export default function Palette({ pages }: { pages: readonly { to: string; label: string }[] }) {
+  const [text, setText] = useState('');
+  const [q] = useDebouncedValue(text.trim(), 200);
+  useEffect(() => spotlight.open(), []);
+  const groups = useGroups(text.trim(), q, pages);
+  return (
+    <Spotlight.Root
+      query={text}
+      onQueryChange={setText}
+      clearQueryOnClose
+      shortcut={null}
+      scrollable
+      maxHeight={420}
+    >
+      <Spotlight.Search
+        placeholder="Go to a page, search, or paste an id"
+        aria-label="Search everything"
+        leftSection={<IconSearch size={18} />}
+      />
+      <Spotlight.ActionsList>
+        {groups.every(({ actions }) => actions.length === 0) && (
+          <Spotlight.Empty>Nothing found.</Spotlight.Empty>
+        )}
+        {groups
+          .filter(({ actions }) => actions.length > 0)
+          .map(({ label, actions }) => (
+            <Spotlight.ActionsGroup key={label} label={label}>
+              {actions.map(({ id, label: name, description, go }) => (
+                <Spotlight.Action key={id} label={name} description={description} onClick={() => go()} />
+              ))}
+            </Spotlight.ActionsGroup>
+          ))}
+      </Spotlight.ActionsList>
+    </Spotlight.Root>
+  );
+}
+
+function useGroups(text: string, q: string, pages: readonly { to: string; label: string }[]): Group[] {
+  const navigate = useNavigate();
+  const sources = useQuery({
+    queryKey: ['sources'],
+    queryFn: async () => (await client.webhooks.listSources()).data.data,
+  });
+  const tenants = useQuery({
+    queryKey: ['tenants'],
+    queryFn: async () => (await client.tenants.list({ limit: 100 })).data.data,
+  });
+  const tasks = useQuery({
+    queryKey: ['palette-tasks', q],
+    queryFn: async () => (await client.tasks.search({ q, limit: shownMost })).data.data,
+    enabled: q.length > 1 && kindOfId(q) === undefined,
+  });
+  const matches = (...texts: string[]) => texts.some(one => one.toLowerCase().includes(text.toLowerCase()));
+  const goToPage = (to: string) => () => navigate({ to });
+  const toTask = (task: string) => navigate({ to: '/tasks', search: { task } });
+  const toEvent = async (eventId: string) => {
+    const { sourceId } = (await client.webhooks.readEvent({ eventId })).data;
+    return navigate({
+      to: '/webhooks/$source/events/$event',
+      params: { source: sourceId, event: eventId },
+    });
+  };
+  const toConnection = async (connectionId: string) => {
+    const { sourceId } = (await client.webhooks.readConnection({ connectionId })).data;
+    return navigate({
+      to: '/webhooks/$source',
+      params: { source: sourceId },
+      search: { tab: 'connections', connection: connectionId },
+    });
+  };
+  const toSource = (source: string) => navigate({ to: '/webhooks/$source', params: { source } });
+  const byKind = { event: toEvent, connection: toConnection, source: toSource, task: toTask };
+  const kind = kindOfId(text);
+  const found: Action[] = kind
+    ? [
+        {
+          id: text,
+          label: `Open ${kind} ${text}`,
+          go: () => Promise.resolve(byKind[kind](text)).catch(complain),
+        },
+      ]
+    : [];
+  const creations: Action[] = [
+    { id: 'new-task', label: 'New task', go: () => navigate({ to: '/tasks', search: { view: 'board' } }) },
+    { id: 'new-source', label: 'New webhook source', go: () => navigate({ to: '/webhooks' }) },
+    { id: 'new-key', label: 'New API key', go: () => navigate({ to: '/account' }) },
+  ];
+  return [
+    { label: 'By id', actions: found },
+    {
+      label: 'Pages',
+      actions: pages
+        .filter(({ label }) => matches(label))
+        .map(({ to, label }) => ({ id: to, label, go: goToPage(to) })),
+    },
+    { label: 'Create', actions: creations.filter(({ label }) => matches(label)) },
+    {
+      label: 'Sources',
+      actions: (text === '' ? [] : (sources.data ?? []))
+        .filter(({ name, sourceId }) => matches(name, sourceId))
+        .slice(0, shownMost)
+        .map(({ sourceId, name }) => ({
+          id: sourceId,
+          label: name,
+          description: sourceId,
+          go: () => toSource(sourceId),
+        })),
+    },
+    {
+      label: 'Tenants',
+      actions: (text === '' ? [] : (tenants.data ?? []))
+        .filter(({ name, tenant_id }) => matches(name, tenant_id))
+        .slice(0, shownMost)
+        .map(({ tenant_id, name }) => ({
+          id: tenant_id,
+          label: name,
+          description: tenant_id,
+          go: () => navigate({ to: '/agents/$tenant', params: { tenant: tenant_id } }),
+        })),
+    },
+    {
+      label: 'Tasks',
+      actions: (text === '' ? [] : (tasks.data ?? [])).map(({ task_id, title }) => ({
+        id: task_id,
+        label: title,
+        go: () => toTask(task_id),
+      })),
+    },
+  ];
+}
