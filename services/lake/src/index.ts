@@ -6,12 +6,12 @@ import { subscriptionName } from './capture/capture.ts';
 import { createDucks, createReadingDucks, type Ducks, type ReadingDucks } from './duckdb/duck.ts';
 import { createAskingEraser } from './erasure/eraser.ts';
 import { lakeErrors } from './errors.ts';
-import { catalogEndpoints } from './iceberg/catalog-api.ts';
+import { createCatalogRoutes } from './iceberg/routes.ts';
 import { type KeeperDeps, keeperOf, type LakeBase, openParts } from './maintenance/maintenance.ts';
 import { createRequests } from './maintenance/requests.ts';
 import { createReading } from './query/reader.ts';
 import type { EnterTenant, TenantsOf } from './query/scope.ts';
-import { lakeEndpoints } from './routes.ts';
+import { createLakeRoutes } from './routes.ts';
 import type { Part } from './storage/lake-table.ts';
 
 export { lakeErrors } from './errors.ts';
@@ -81,7 +81,7 @@ function readerOf(deps: ReaderDeps, parts: readonly Part[], onMissingFile: () =>
     onMissingFile,
   });
   return {
-    api: [...lakeEndpoints(lake), ...catalogEndpoints(lake.catalog, deps.objects)] as const,
+    api: [...createLakeRoutes(lake), ...createCatalogRoutes(lake.catalog, deps.objects)] as const,
     errors: lakeErrors as ErrorCatalogue,
     tables: [] as AnyTable[],
     // The consumers that capture, wherever they run.

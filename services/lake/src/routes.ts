@@ -86,7 +86,7 @@ const showTable = ({ table, last_commit_at, backfill, as_of, lag_ms, caught_up }
   caught_up,
 });
 
-export const lakeEndpoints = (lake: Lake) =>
+export const createLakeRoutes = (lake: Lake) =>
   [
     endpoint(routes.query, async c =>
       c.json(await lake.query(c.get('principal'), c.req.valid('json').sql), 200),

@@ -1,9 +1,9 @@
 import type { Revoked } from '@stak/http';
 import type { Clock, Ids, Logger, Owners } from '@stak/kit';
 import type { Store } from '@stak/table';
-import type { Eraser } from './erasers.ts';
-import type { TenantSettings } from './settings.ts';
-import type { TokenEpochs } from './token-epochs.ts';
+import type { TokenEpochs } from './access/token-epochs.ts';
+import type { Eraser } from './erasure/erasers.ts';
+import type { TenantSettings } from './tenants/settings.ts';
 
 export type MintEndUserToken = (claims: {
   tenant: string;

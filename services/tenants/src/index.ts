@@ -1,32 +1,37 @@
 import type { Principal } from '@stak/http';
 import { unknownOwners } from '@stak/kit';
 import type { AnyTable } from '@stak/table';
-import { accessEndpoints } from './access-api.ts';
+import { type EnterTenant, type Entrance, enterTenant, readOpenTenant } from './access/gate.ts';
+import { createAccessRoutes } from './access/routes.ts';
+import { createTokenEpochs } from './access/token-epochs.ts';
 import { auditChanges } from './audit.ts';
-import { type Channel, findChannelMappings, type ResolveChannel, resolveChannel } from './channels.ts';
 import type { Service, TenantsDeps } from './deps.ts';
-import { createErasureWorker } from './erasure-worker.ts';
+import { createErasureWorker } from './erasure/erasure-worker.ts';
+import { createOwnEraser } from './erasure/own-eraser.ts';
 import { tenantErrors } from './errors.ts';
-import { type EnterTenant, type Entrance, enterTenant, readOpenTenant } from './gate.ts';
-import { createOwnEraser } from './own-eraser.ts';
 import { tenant, tenants, user } from './table.ts';
-import { tenantEndpoints } from './tenant-api.ts';
-import { listTenantIds } from './tenants.ts';
-import { createTokenEpochs } from './token-epochs.ts';
-import { userEndpoints } from './user-api.ts';
-import { findByIdentity } from './users.ts';
+import {
+  type Channel,
+  findChannelMappings,
+  type ResolveChannel,
+  resolveChannel,
+} from './tenants/channels.ts';
+import { createTenantRoutes } from './tenants/routes.ts';
+import { listTenantIds } from './tenants/tenants.ts';
+import { createUserRoutes } from './users/routes.ts';
+import { findByIdentity } from './users/users.ts';
 
+export type { EnteredTenant, EnterTenant, Entrance } from './access/gate.ts';
+export { endUserScopes } from './access/scopes.ts';
+export type { IsTokenRevoked } from './access/token-epochs.ts';
 export { auditChanges } from './audit.ts';
-export type { ResolveChannel } from './channels.ts';
 export type { Audit, AuditEntry, MintEndUserToken, TenantsDeps } from './deps.ts';
-export type { Erased, Eraser, ExportedItem } from './erasers.ts';
+export type { Erased, Eraser, ExportedItem } from './erasure/erasers.ts';
 export { tenantErrors } from './errors.ts';
-export type { EnteredTenant, EnterTenant, Entrance } from './gate.ts';
-export { tenantOwners } from './owners.ts';
-export { endUserScopes } from './scopes.ts';
-export { defaultSettings, type TenantSettings } from './settings.ts';
+export { tenantOwners } from './storage-owners.ts';
 export { channelMapping, tenant, tenants as tenantsTable, user as tenantUser } from './table.ts';
-export type { IsTokenRevoked } from './token-epochs.ts';
+export type { ResolveChannel } from './tenants/channels.ts';
+export { defaultSettings, type TenantSettings } from './tenants/settings.ts';
 
 export function createTenants(deps: TenantsDeps) {
   const service: Service = {
@@ -46,9 +51,9 @@ export function createTenants(deps: TenantsDeps) {
 
   return {
     api: auditChanges(service, [
-      ...tenantEndpoints(service),
-      ...userEndpoints(withEraser),
-      ...accessEndpoints(service),
+      ...createTenantRoutes(service),
+      ...createUserRoutes(withEraser),
+      ...createAccessRoutes(service),
     ] as const),
     errors: tenantErrors,
     tables: [tenants] as AnyTable[],

@@ -1,7 +1,7 @@
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
+import { endUserScopes, isEndUserScope, leastScope } from './access/scopes.ts';
 import * as limits from './limits.ts';
-import { endUserScopes, isEndUserScope, leastScope } from './scopes.ts';
 
 // What goes over the wire. Attribute names are the table's own.
 

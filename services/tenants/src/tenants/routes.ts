@@ -1,11 +1,11 @@
 import { empty, endpoint, etagOf, expectedVersion, json, pageOf, pageQuery, route } from '@stak/http';
 import { z } from 'zod';
+import { type EnteredTenant, enterTenant } from '../access/gate.ts';
+import type { Service } from '../deps.ts';
+import { deleteTenant } from '../erasure/erasures.ts';
+import { answerPage } from '../list-page.ts';
+import { erasureShape, jsonSchema, newTenant, tenantId, tenantPatch, tenantShape } from '../schema.ts';
 import { deleteSchema, getSchema, putSchema } from './custom-properties.ts';
-import type { Service } from './deps.ts';
-import { deleteTenant } from './erasures.ts';
-import { type EnteredTenant, enterTenant } from './gate.ts';
-import { answerPage } from './list-page.ts';
-import { erasureShape, jsonSchema, newTenant, tenantId, tenantPatch, tenantShape } from './schema.ts';
 import { patchSettings, replaceSettings, settingsBody, settingsPatch, settingsShape } from './settings.ts';
 import { createTenant, listTenants, patchTenant } from './tenants.ts';
 
@@ -158,7 +158,7 @@ const show = ({ tenant_id, name, status, created_at, updated_at, version }: Ente
   version,
 });
 
-export const tenantEndpoints = (deps: Service) =>
+export const createTenantRoutes = (deps: Service) =>
   [
     endpoint(routes.create, async c => {
       const { accountId } = c.get('principal');

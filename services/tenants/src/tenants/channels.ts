@@ -1,9 +1,9 @@
 import { failedCondition, type ItemOf, isRefused, type KeyOf, write } from '@stak/table';
-import { type Service, timestampOf } from './deps.ts';
-import { noTenant, tenantErrors } from './errors.ts';
-import { type EnteredTenant, readOpenTenant, suspended } from './gate.ts';
-import type { PageRequest } from './list-page.ts';
-import { newChannel } from './schema.ts';
+import { type EnteredTenant, readOpenTenant, suspended } from '../access/gate.ts';
+import { type Service, timestampOf } from '../deps.ts';
+import { noTenant, tenantErrors } from '../errors.ts';
+import type { PageRequest } from '../list-page.ts';
+import { newChannel } from '../schema.ts';
 import {
   channelClaim,
   channelMapping,
@@ -11,7 +11,7 @@ import {
   notDeleted,
   tenant,
   tenantOfChannel,
-} from './table.ts';
+} from '../table.ts';
 
 export type ChannelItem = ItemOf<typeof channelMapping>;
 export type Channel = KeyOf<typeof channelClaim>;

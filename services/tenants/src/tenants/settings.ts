@@ -1,12 +1,12 @@
 import { versionMismatch } from '@stak/http';
 import { is, isRefused } from '@stak/table';
 import { z } from 'zod';
-import { type Service, timestampOf } from './deps.ts';
-import { settingsRefused, tooLarge } from './errors.ts';
-import { mergePatch, parseObject } from './json-object.ts';
-import * as limits from './limits.ts';
-import { channelType, withinBytes } from './schema.ts';
-import { tenant } from './table.ts';
+import { type Service, timestampOf } from '../deps.ts';
+import { settingsRefused, tooLarge } from '../errors.ts';
+import { mergePatch, parseObject } from '../json-object.ts';
+import * as limits from '../limits.ts';
+import { channelType, withinBytes } from '../schema.ts';
+import { tenant } from '../table.ts';
 
 const name = z.string().min(1).max(200);
 const names = z.array(name).max(limits.listedNames);

@@ -1,15 +1,15 @@
 import { versionMismatch } from '@stak/http';
 import { failedCondition, type ItemOf, isRefused, type WriteStep, write } from '@stak/table';
-import { checkProperties } from './custom-properties.ts';
-import { type Service, timestampOf } from './deps.ts';
-import { noUser, tenantErrors, tooLarge } from './errors.ts';
-import { mergePatch, parseObject } from './json-object.ts';
-import * as limits from './limits.ts';
-import type { PageRequest } from './list-page.ts';
-import { type NewUser, type UserPatch, withinBytes } from './schema.ts';
-import { emailLock, identityLock, tokenEpoch, user, usersOfTenant } from './table.ts';
-import { idFromKey } from './tenants.ts';
-import { epochItem } from './token-epochs.ts';
+import { epochItem } from '../access/token-epochs.ts';
+import { type Service, timestampOf } from '../deps.ts';
+import { noUser, tenantErrors, tooLarge } from '../errors.ts';
+import { mergePatch, parseObject } from '../json-object.ts';
+import * as limits from '../limits.ts';
+import type { PageRequest } from '../list-page.ts';
+import { type NewUser, type UserPatch, withinBytes } from '../schema.ts';
+import { emailLock, identityLock, tokenEpoch, user, usersOfTenant } from '../table.ts';
+import { checkProperties } from '../tenants/custom-properties.ts';
+import { idFromKey } from '../tenants/tenants.ts';
 import { lockSteps, nothingHeld } from './user-locks.ts';
 
 type UserItem = ItemOf<typeof user>;

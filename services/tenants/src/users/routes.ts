@@ -11,12 +11,12 @@ import {
   route,
 } from '@stak/http';
 import { z } from 'zod';
-import type { Service } from './deps.ts';
-import type { Eraser } from './erasers.ts';
-import { eraseUser } from './erasures.ts';
-import { noUser } from './errors.ts';
-import { enterTenant } from './gate.ts';
-import { answerPage, type PageRequest } from './list-page.ts';
+import { enterTenant } from '../access/gate.ts';
+import type { Service } from '../deps.ts';
+import type { Eraser } from '../erasure/erasers.ts';
+import { eraseUser } from '../erasure/erasures.ts';
+import { noUser } from '../errors.ts';
+import { answerPage, type PageRequest } from '../list-page.ts';
 import {
   channelId,
   channelType,
@@ -27,7 +27,7 @@ import {
   userId,
   userPatch,
   userShape,
-} from './schema.ts';
+} from '../schema.ts';
 import { exportUser } from './user-export.ts';
 import {
   createUser,
@@ -159,7 +159,7 @@ const routes = {
 const isWithin = (principal: Principal, user_id: string): boolean =>
   principal.kind !== 'endUser' || principal.userId === user_id;
 
-export const userEndpoints = (deps: Service & { ownEraser: Eraser }) =>
+export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
   [
     endpoint(routes.create, async c => {
       const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);

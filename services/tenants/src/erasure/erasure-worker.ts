@@ -1,10 +1,10 @@
 import { createBell, type Owners, type Worker, watchGone } from '@stak/kit';
 import { isRefused, isUnavailable, type WriteStep, write } from '@stak/table';
-import { type Service, timestampOf } from './deps.ts';
+import { type Service, timestampOf } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { erasure, openErasure, openErasures, tenant } from '../table.ts';
 import type { Erased, Eraser } from './erasers.ts';
 import { type ErasureItem, ownStep } from './erasures.ts';
-import * as limits from './limits.ts';
-import { erasure, openErasure, openErasures, tenant } from './table.ts';
 
 type Deps = Service & { ownEraser: Eraser; owners: Owners };
 

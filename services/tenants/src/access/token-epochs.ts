@@ -1,7 +1,7 @@
 import { type Clock, createRecentMap } from '@stak/kit';
 import type { InputOf, Store } from '@stak/table';
-import * as limits from './limits.ts';
-import { tenant, tokenEpoch } from './table.ts';
+import * as limits from '../limits.ts';
+import { tenant, tokenEpoch } from '../table.ts';
 
 // Tokens are not kept, so one cannot be crossed out. An epoch voids all that were issued until then, of a tenant
 // or of one user. It counts whole seconds, as the tokens' own `iat` does.

@@ -124,7 +124,7 @@ const routes = {
   }),
 };
 
-export const catalogEndpoints = (catalog: Catalog, objects: ObjectStore) =>
+export const createCatalogRoutes = (catalog: Catalog, objects: ObjectStore) =>
   [
     endpoint(routes.config, c =>
       c.json(

@@ -1,13 +1,10 @@
 import { empty, endpoint, json, pageOf, pageQuery, route } from '@stak/http';
 import { z } from 'zod';
-import { record } from './audit.ts';
-import { claimChannel, listChannels, releaseChannel } from './channels.ts';
-import type { Service } from './deps.ts';
-import { getErasure } from './erasures.ts';
-import { enterTenant } from './gate.ts';
-import { acceptInvitation, createInvitation, listInvitations, revokeInvitation } from './invitations.ts';
-import * as limits from './limits.ts';
-import { answerPage } from './list-page.ts';
+import { record } from '../audit.ts';
+import type { Service } from '../deps.ts';
+import { getErasure } from '../erasure/erasures.ts';
+import * as limits from '../limits.ts';
+import { answerPage } from '../list-page.ts';
 import {
   acceptance,
   channelId,
@@ -22,7 +19,15 @@ import {
   tokenShape,
   userId,
   userShape,
-} from './schema.ts';
+} from '../schema.ts';
+import { claimChannel, listChannels, releaseChannel } from '../tenants/channels.ts';
+import {
+  acceptInvitation,
+  createInvitation,
+  listInvitations,
+  revokeInvitation,
+} from '../users/invitations.ts';
+import { enterTenant } from './gate.ts';
 import { mintToken, revokeTokens } from './tokens.ts';
 
 const account = { auth: 'account', tags: ['tenants'] as string[] } as const;
@@ -163,7 +168,7 @@ const routes = {
 
 const asItIs = <T>(item: T): T => item;
 
-export const accessEndpoints = (deps: Service) =>
+export const createAccessRoutes = (deps: Service) =>
   [
     endpoint(routes.claimChannel, async c => {
       const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);

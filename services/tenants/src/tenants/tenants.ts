@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { versionMismatch } from '@stak/http';
 import { failedCondition, isRefused, ref, write } from '@stak/table';
-import { type Service, timestampOf } from './deps.ts';
-import { noTenant, tenantErrors } from './errors.ts';
-import { type EnteredTenant, type OpenStatus, openTenant, type TenantItem } from './gate.ts';
-import type { PageRequest } from './list-page.ts';
-import type { NewTenant, TenantPatch } from './schema.ts';
+import { type EnteredTenant, type OpenStatus, openTenant, type TenantItem } from '../access/gate.ts';
+import { type Service, timestampOf } from '../deps.ts';
+import { noTenant, tenantErrors } from '../errors.ts';
+import type { PageRequest } from '../list-page.ts';
+import type { NewTenant, TenantPatch } from '../schema.ts';
+import { accountTenant, tenant, tenantsOfAccount } from '../table.ts';
 import { defaultSettings } from './settings.ts';
-import { accountTenant, tenant, tenantsOfAccount } from './table.ts';
 
 // A key that is repeated finds what it made before: the id is made from it, and the item remembers it.
 export const idFromKey = (prefix: string, requestKey: string): string =>

@@ -1,6 +1,6 @@
-import type { Service } from './deps.ts';
-import type { Eraser, ExportedItem } from './erasers.ts';
-import { ownStep } from './erasures.ts';
+import type { Service } from '../deps.ts';
+import type { Eraser, ExportedItem } from '../erasure/erasers.ts';
+import { ownStep } from '../erasure/erasures.ts';
 
 type Line = (ExportedItem & { service: string }) | { kind: 'end'; items: number };
 

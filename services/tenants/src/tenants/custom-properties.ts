@@ -1,11 +1,11 @@
 import { versionMismatch } from '@stak/http';
 import { findMismatch, findProblem } from '@stak/json-schema';
 import { isRefused } from '@stak/table';
-import { type Service, timestampOf } from './deps.ts';
-import { tenantErrors } from './errors.ts';
-import { type JsonObject, parseObject } from './json-object.ts';
-import * as limits from './limits.ts';
-import { propertiesSchema } from './table.ts';
+import { type Service, timestampOf } from '../deps.ts';
+import { tenantErrors } from '../errors.ts';
+import { type JsonObject, parseObject } from '../json-object.ts';
+import * as limits from '../limits.ts';
+import { propertiesSchema } from '../table.ts';
 
 export type VersionedSchema = { schema: JsonObject; version: number };
 

@@ -1,5 +1,5 @@
 import { type NamedStep, write } from '@stak/table';
-import { emailLock, identityLock } from './table.ts';
+import { emailLock, identityLock } from '../table.ts';
 
 // What a user holds that nobody else of the tenant may: an e-mail address and identities on channels.
 export type Holdings = {

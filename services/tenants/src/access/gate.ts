@@ -1,10 +1,10 @@
 import { assertOwned, type Principal } from '@stak/http';
 import type { ItemOf } from '@stak/table';
-import type { Service } from './deps.ts';
-import { noTenant, tenantErrors } from './errors.ts';
-import { tenantId } from './schema.ts';
-import { readSettings, type TenantSettings } from './settings.ts';
-import { tenant } from './table.ts';
+import type { Service } from '../deps.ts';
+import { noTenant, tenantErrors } from '../errors.ts';
+import { tenantId } from '../schema.ts';
+import { tenant } from '../table.ts';
+import { readSettings, type TenantSettings } from '../tenants/settings.ts';
 
 export type TenantItem = ItemOf<typeof tenant>;
 export type OpenStatus = 'onboarding' | 'active' | 'suspended';

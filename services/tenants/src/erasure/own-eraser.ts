@@ -1,11 +1,7 @@
 import { type ResultOf, type WriteStep, write } from '@stak/table';
-import { releaseChannel } from './channels.ts';
-import type { Service } from './deps.ts';
-import type { Erased, Eraser, ExportedItem } from './erasers.ts';
-import { deleteTenant, ownStep } from './erasures.ts';
-import { tenantErrors } from './errors.ts';
-import { invitationIdOf } from './invitations.ts';
-import * as limits from './limits.ts';
+import type { Service } from '../deps.ts';
+import { tenantErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
 import {
   channelMapping,
   emailLock,
@@ -17,8 +13,12 @@ import {
   tenantsOfAccount,
   tokenEpoch,
   user,
-} from './table.ts';
-import { deleteUser, userOf } from './users.ts';
+} from '../table.ts';
+import { releaseChannel } from '../tenants/channels.ts';
+import { invitationIdOf } from '../users/invitations.ts';
+import { deleteUser, userOf } from '../users/users.ts';
+import type { Erased, Eraser, ExportedItem } from './erasers.ts';
+import { deleteTenant, ownStep } from './erasures.ts';
 
 // What this service itself keeps. For an account, that is its tenants: each gets a job of its own.
 export function createOwnEraser(deps: Service): Required<Eraser> {

@@ -1,9 +1,9 @@
 import { type ItemOf, isRefused, type WriteStep, write } from '@stak/table';
-import { type Service, timestampOf } from './deps.ts';
-import { noTenant, tenantErrors } from './errors.ts';
-import * as limits from './limits.ts';
-import { accountTenant, erasure, notDeleted, openErasure, tenant, tokenEpoch } from './table.ts';
-import { epochItem } from './token-epochs.ts';
+import { epochItem } from '../access/token-epochs.ts';
+import { type Service, timestampOf } from '../deps.ts';
+import { noTenant, tenantErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { accountTenant, erasure, notDeleted, openErasure, tenant, tokenEpoch } from '../table.ts';
 
 export type ErasureItem = ItemOf<typeof erasure>;
 export type Erasure = Omit<ErasureItem, 'account_id' | 'due_at' | 'owner' | 'ttl' | 'version'>;

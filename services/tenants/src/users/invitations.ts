@@ -1,12 +1,12 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { failedCondition, type ItemOf, write } from '@stak/table';
-import { type Service, timestampOf } from './deps.ts';
-import { tenantErrors } from './errors.ts';
-import { readOpenTenant, suspended } from './gate.ts';
-import * as limits from './limits.ts';
-import type { PageRequest } from './list-page.ts';
-import type { NewInvitation } from './schema.ts';
-import { emailLock, invitation, invitationsOfTenant } from './table.ts';
+import { readOpenTenant, suspended } from '../access/gate.ts';
+import { type Service, timestampOf } from '../deps.ts';
+import { tenantErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import type { PageRequest } from '../list-page.ts';
+import type { NewInvitation } from '../schema.ts';
+import { emailLock, invitation, invitationsOfTenant } from '../table.ts';
 import { creationSteps, newUserItem, refusalOf, type User, userOf } from './users.ts';
 
 type InvitationItem = ItemOf<typeof invitation>;
