@@ -8,7 +8,10 @@ const everywhere = [
 ];
 // They hold processes or threads for the length of a file, in modules that files share.
 const apart = ['services/webhooks/src/transforms/**/*.test.ts', 'packages/sandbox/**/*.test.ts'];
-// Those have commands of their own: npm run test:packed, npm run test:image.
+// Page by page in a real browser. `npm test` has the way through all of them in console.test.ts; the rest takes minutes
+// of processor time, and has a command of its own: npm run test:browser.
+const pages = ['apps/console/test/!(console|curl).test.ts'];
+// So do these: npm run test:packed, npm run test:image.
 const exclude = ['**/node_modules/**', 'test/packed/**', 'test/image/**'];
 
 // Modules are loaded once for each worker, not once for each file: loading them took longer than most tests.
@@ -28,11 +31,12 @@ export default defineConfig({
           name: 'together',
           isolate: false,
           include: everywhere,
-          exclude: [...exclude, ...apart],
+          exclude: [...exclude, ...apart, ...pages],
           globalSetup: './test/build-programs.ts',
         },
       },
       { extends: true, test: { name: 'apart', isolate: true, include: apart, exclude } },
+      { extends: true, test: { name: 'pages', isolate: false, include: pages, exclude } },
     ],
   },
 });
