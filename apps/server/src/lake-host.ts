@@ -5,7 +5,7 @@ import type { CapacityEntry, DynamoClient } from '@stak/table';
 import type { ServerConfig, StoreConfig } from './config.ts';
 import type { ObjectsPlace } from './lake-place.ts';
 
-// Starts the thread that keeps the lake, and tells what it does. What is asked of the lake goes by what is stored:
+// Starts the thread that runs the lake's maintenance, and reports what it does. What is asked of the lake goes by what is stored:
 // the channel only wakes, reports, and carries the few writes that the thread must not make itself.
 
 export type LakeThreadSettings = {
@@ -43,7 +43,7 @@ export type LakeHost = {
 // A capture holds a page of a megabyte, a few times over; what is larger is DuckDB's, in a process of its own.
 const ownHeapMb = 256;
 const youngMb = 4; // what is new and gone at once; more of it is held while idle, too
-const longestStopMs = 8_000; // before whoever stops the server gives up on it
+const longestStopMs = 8_000; // before the one that stops the server gives up on it
 
 const nothing: Report = { workers: [], consumers: [], units: [] };
 

@@ -3,7 +3,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createIds, createLogger, superviseWorkers, systemClock } from '@stak/kit';
-import { createLakeKeeper } from '@stak/lake/maintenance';
+import { createLakeMaintenance } from '@stak/lake/maintenance';
 import { createConsumer } from '@stak/streams';
 import { createLedger, createStore, type DynamoClient } from '@stak/table';
 import { openDatabase } from './database.ts';
@@ -11,8 +11,8 @@ import { followed, insights } from './followed.ts';
 import type { FromThread, LakeThreadSettings, ToThread } from './lake-host.ts';
 import { openObjects } from './lake-place.ts';
 
-// The thread that keeps the lake: capture, compaction, healing, retention and erasure. It opens the store by itself
-// and answers no requests, so however far it is behind, nobody waits for it. `lake-host.ts` starts it.
+// The thread of the lake's maintenance: capture, compaction, repair, retention and erasure. It opens the store itself
+// and answers no requests, so no caller waits for it. `lake-host.ts` starts it.
 
 assert(parentPort, 'this file is started as a thread');
 const port = parentPort;
@@ -33,7 +33,7 @@ const database = await openDatabase(storeConfig, {
 const isEmbedded = storeConfig.kind === 'embedded';
 const client = withUnits(isEmbedded ? withWritesElsewhere(database.client) : database.client);
 const objects = openObjects(place);
-const lake = createLakeKeeper({
+const lake = createLakeMaintenance({
   store: createStore({ client, clock, ledger }),
   clock,
   ids: createIds({ clock }),

@@ -1436,12 +1436,12 @@ export type ApiTypes = {
     args: { tenant_id: string; body: { title: string; ttl?: string } };
     data: InboxReadSettingsData;
   };
-  /** Which insights there are. For: user, scope read. */
+  /** List insights. For: user, scope read. */
   'insights.list': {
     args: Record<never, never>;
     data: { data: Array<{ name: string; description: string }> };
   };
-  /** Numbers about your data, seconds old. For: user, scope read. */
+  /** Get an insight: numbers about your data, seconds old. For: user, scope read. */
   'insights.read': {
     args: { name: string; days?: number };
     data: {
@@ -1491,7 +1491,7 @@ export type ApiTypes = {
     args: { namespace: string; pageToken?: string; pageSize?: string };
     data: { identifiers: Array<{ namespace: Array<string>; name: string }>; 'next-page-token': null };
   };
-  /** Ask about your data in SQL. For: user, scope read. */
+  /** Query your data with SQL. For: user, scope read. */
   'lake.query': {
     args: { body: { sql: string } };
     data: {
@@ -1503,7 +1503,7 @@ export type ApiTypes = {
       caught_up: boolean;
     };
   };
-  /** How far behind the lake is, and what it holds. For: account, scope read. */
+  /** Get the lag of the lake, and its tables. For: account, scope read. */
   'lake.status': {
     args: Record<never, never>;
     data: {

@@ -1,95 +1,83 @@
 import { join } from 'node:path';
-import type { ErrorCatalogue, Sealer, Worker } from '@stak/kit';
+import type { ErrorCatalogue, Worker } from '@stak/kit';
 import type { Subscription } from '@stak/streams';
 import type { AnyTable } from '@stak/table';
 import { subscriptionName } from './capture/capture.ts';
-import { createDucks, createReadingDucks, type Ducks, type ReadingDucks } from './duckdb/duck.ts';
-import { createAskingEraser } from './erasure/eraser.ts';
+import type { LakeDeps, ReaderDeps } from './deps.ts';
+import { createDucks, createReaderDucks } from './duckdb/duck.ts';
+import { createRequestingEraser } from './erasure/eraser.ts';
 import { lakeErrors } from './errors.ts';
 import { createCatalogRoutes } from './iceberg/routes.ts';
-import { type KeeperDeps, keeperOf, type LakeBase, openParts } from './maintenance/maintenance.ts';
+import { createMaintenance } from './maintenance/maintenance.ts';
 import { createRequests } from './maintenance/requests.ts';
-import { createReading } from './query/reader.ts';
-import type { EnterTenant, TenantsOf } from './query/scope.ts';
+import { createReader } from './query/reader.ts';
 import { createLakeRoutes } from './routes.ts';
-import type { Part } from './storage/lake-table.ts';
+import { type LakeTable, openLakeTables } from './storage/lake-table.ts';
 
+export type { LakeDeps, MaintenanceDeps, ReaderDeps } from './deps.ts';
 export { lakeErrors } from './errors.ts';
 export type { Insight, InsightRow } from './insights/insight.ts';
 export { taskInsights } from './insights/task-insights.ts';
 export { deliveryInsights, messageInsights } from './insights/traffic-insights.ts';
-export { createLakeKeeper, type KeeperDeps } from './maintenance/maintenance.ts';
+export { createLakeMaintenance } from './maintenance/maintenance.ts';
 export { folderObjects } from './storage/folder-objects.ts';
 export type { ObjectStore } from './storage/objects.ts';
 export { type S3Options, s3Objects } from './storage/s3-objects.ts';
 export { type FollowedEntity, type FollowedTable, follow, type Owner } from './tables.ts';
 
-export type ReaderDeps = LakeBase & {
-  // The tenants of an account.
-  tenantsOf: TenantsOf;
-  // Keys to files are sealed, and addressed to this server.
-  sealer: Sealer;
-  publicUrl: string;
-  // Asked about every end user who asks something; left out where there are none.
-  enterTenant?: EnterTenant;
-  // The processes that SQL runs in; its own ones by default.
-  ducks?: ReadingDucks;
-};
-
-export type LakeDeps = Omit<ReaderDeps, 'ducks'> & Omit<KeeperDeps, 'duck'> & { ducks?: Ducks };
-
-// The whole lake in one place.
+// Reader and maintenance in one process.
 export function createLake(deps: LakeDeps) {
   const { ducks = createDucks() } = deps;
-  const parts = openParts(deps);
-  const keeper = keeperOf({ ...deps, duck: ducks.keeping }, parts);
-  const reader = readerOf({ ...deps, ducks }, parts, keeper.lookForLost);
+  const lakeTables = openLakeTables(deps);
+  const maintenance = createMaintenance({ ...deps, duck: ducks.maintenance }, lakeTables);
+  const reader = openReader({ ...deps, ducks }, lakeTables, maintenance.lookForLost);
   return {
     ...reader,
-    ...keeper,
+    ...maintenance,
     close() {
       reader.close();
-      keeper.close();
+      maintenance.close();
     },
   };
 }
 
-// Answers callers, where another thread or process keeps the lake. `wake` tells it that something was asked.
+// Answers callers while another thread or process runs the maintenance. `wake` tells it about a new request.
 export function createLakeReader(deps: ReaderDeps & { wake(): void }) {
   const { objects, clock, log } = deps;
   const requests = createRequests(deps);
-  const findLost = () =>
-    void requests.ask({ kind: 'find lost files' }).catch(error => log.error({ err: error }, 'nobody asked'));
+  const requestSearch = () =>
+    void requests
+      .ask({ kind: 'find lost files' })
+      .catch(error => log.error({ err: error }, 'could not request a search for lost files'));
   return {
-    ...readerOf(deps, openParts(deps), findLost),
+    ...openReader(deps, openLakeTables(deps), requestSearch),
     subscriptions: [] as Subscription[],
     workers: [] as Worker[],
-    eraser: createAskingEraser({ objects, clock, requests }),
+    eraser: createRequestingEraser({ objects, clock, requests }),
   };
 }
 
-function readerOf(deps: ReaderDeps, parts: readonly Part[], onMissingFile: () => void) {
-  const { insights = [], scratch, ducks = createReadingDucks() } = deps;
-  const { guests, asking } = ducks;
-  const lake = createReading({
+function openReader(deps: ReaderDeps, lakeTables: readonly LakeTable[], onMissingFile: () => void) {
+  const { insights = [], scratch, ducks = createReaderDucks() } = deps;
+  const reader = createReader({
     ...deps,
-    parts,
+    lakeTables,
     insights,
-    guests,
-    own: asking,
+    callers: ducks.callers,
+    own: ducks.insights,
     scratch: join(scratch, 'asking'),
     onMissingFile,
   });
   return {
-    api: [...createLakeRoutes(lake), ...createCatalogRoutes(lake.catalog, deps.objects)] as const,
+    api: [...createLakeRoutes(reader), ...createCatalogRoutes(reader.catalog, deps.objects)] as const,
     errors: lakeErrors as ErrorCatalogue,
     tables: [] as AnyTable[],
-    // The consumers that capture, wherever they run.
-    consumers: parts.map(({ plan: { table } }) => ({ name: subscriptionName(table.name), table })),
-    ...lake,
+    // The consumers that capture, in whichever process they run.
+    consumers: lakeTables.map(({ plan: { table } }) => ({ name: subscriptionName(table.name), table })),
+    ...reader,
     close() {
-      guests.close();
-      asking.close();
+      ducks.callers.close();
+      ducks.insights.close();
     },
   };
 }

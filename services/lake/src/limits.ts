@@ -1,25 +1,25 @@
 // Everything the lake holds, waits for or repeats, and why it stops where it stops.
 
 export const pageRecords = 1000; // DynamoDB's own limit of GetRecords: fewer, larger files
-export const rowsInTurn = 50; // of a page that are made before others have their turn: a few milliseconds
-export const groupRows = 200; // of a file, which are encoded in one turn: a few milliseconds, too
+export const rowsPerBatch = 50; // made before yielding to the event loop: a few milliseconds
+export const groupRows = 200; // encoded before yielding to the event loop: a few milliseconds, too
 export const pageBytes = 256 * 1024; // of images: enough for a file; DynamoDB ends a page at a megabyte, with fewer records
 export const flushMs = 1000; // between two small pages of a shard: a change is seen within two seconds, not in its own file
 
-export const manifestStaleMs = 60_000; // whoever has not looked for so long begins with the last folded state
+export const manifestStaleMs = 60_000; // after this long without a read, start from the last folded state
 export const commitsPerState = 50; // a start reads one state and at most this many commits
 export const statesKept = 2; // a reader that has just listed them still finds one
 export const commitsKeptMs = 10 * 60_000; // ten times as long as anybody takes the end of the list for granted
 
 // DuckDB's own limit, and the process's: what DuckDB does not count is caught there, with Node's own on top.
-export const guestMemory = { limit: '512MB', rssBytes: 1024 ** 3 };
+export const callerMemory = { limit: '512MB', rssBytes: 1024 ** 3 };
 export const ownMemory = { limit: '1GB', rssBytes: 2 * 1024 ** 3 }; // what does not fit is sorted on the disk
 export const duckWatchMs = 20; // memory is filled at some 2 GB a second: 40 MB over the limit
 export const duckStartMs = 30_000; // half a second on a quiet machine
-export const duckIdleMs = 60_000; // a process that nobody needs is ended: it holds 100 MB
-export const guestProcesses = 2; // queries of callers at a time; one core is left for everything else
-export const guestQueue = 20; // of jobs for its processes; accounts wait for their turn before
-export const guestMs = 10_000; // loading included; what takes longer wants an export and a database of its own
+export const duckIdleMs = 60_000; // an idle process is ended: it holds 100 MB
+export const callerProcesses = 2; // queries of callers at a time; one core is left for everything else
+export const callerQueue = 20; // of jobs for its processes; accounts wait in the fair queue before that
+export const callerMs = 10_000; // loading included; what takes longer wants an export and a database of its own
 export const ownMs = 10 * 60_000; // a compaction of tens of millions of rows
 
 export const sqlChars = 20_000; // longer than anybody types
@@ -31,12 +31,12 @@ export const recentFilesMost = 200; // of a large silver, whose recent files are
 export const cheapRows = 200_000; // of silver, written anew in a second or two
 export const recentRows = 20_000; // merged at query time; more is cheaper to compact
 export const recentShare = 0.1; // of silver: each row is then rewritten about ten times in its life
-export const rowGroupRows = 20_000; // one owner's rows lie together: a small group is all a query of his reads
+export const rowGroupRows = 20_000; // rows are sorted by owner, so a query of one owner reads few groups
 
 export const insightRows = 10_000; // of sums; an answer about a year of days has a few hundred
-export const keptSums = 200; // answers that are added to
-export const keptRows = 1000; // of one of them: a year of days, and twice that; all together 40 MB
-export const keptSumsMs = 10 * 60_000; // nobody asks again after that, and whoever was erased is to be forgotten here, too
+export const cachedSums = 200; // answers that are added to
+export const cachedRows = 1000; // of one of them: a year of days, and twice that; all together 40 MB
+export const cachedSumsMs = 10 * 60_000; // few ask again later, and erased rows must leave this cache too
 export const insightDays = 30;
 export const insightDaysMost = 400; // a year, and the same month of the year before
 export const erasureSettlesMs = 2 * 60 * 60_000; // by then the table's own removals have come through the stream
@@ -52,21 +52,21 @@ export const garbageMs = 10 * 60_000; // longer than any reader holds a list of 
 export const orphanMs = 24 * 60 * 60_000; // an object that no commit names, and none will: its writer is long dead
 export const draftMs = 60 * 60_000; // a file that is being written for so long is not: its process was killed
 export const sweepMs = 60 * 60_000; // listing all objects is what costs
-export const eraseLookMs = 60_000; // between two looks for somebody who is to be looked for again
+export const eraseLookMs = 60_000; // between two checks for an erasure whose second pass is due
 export const keepMs = 2_000; // between two looks at what there is to do, while something changes
 export const idleLookMs = 60_000; // and while nothing does, for what others have changed: a look is a request or two to a bucket
 export const requestLookMs = 10_000; // for requests of others; who is in this process is heard at once
-export const requestWaitMs = 2_000; // that an eraser waits for whoever keeps the lake before it says that there is more
+export const requestWaitMs = 2_000; // that an eraser waits for the maintenance before it answers "more"
 export const requestPollMs = 100;
-export const leaseMs = 60_000; // how long the work rests after its process was killed, where nobody can tell
+export const leaseMs = 60_000; // how long work pauses after its process was killed, where no one knows that it was
 export const requestsPerMinute = 60; // of SQL, for one caller
 export const ownQueue = 1000; // insights that wait for each other; each takes milliseconds
 export const insightMs = 10_000; // as for a caller's own query
 export const cacheBytes = 2 * 1024 * 1024 * 1024; // of a bucket's objects on this machine's disk
 // Of SQL: as many accounts at a time as there are processes. One query of an account runs, four wait for it.
-export const queryTurns = { atOnce: guestProcesses, perAccount: 5, waiting: 200 };
+export const queryQueue = { atOnce: callerProcesses, perAccount: 5, waiting: 200 };
 // Of insights: each takes milliseconds, and a console asks for a dozen at once.
-export const insightTurns = { atOnce: 4, perAccount: 50, waiting: 1000 };
+export const insightQueue = { atOnce: 4, perAccount: 50, waiting: 1000 };
 export const conflicts = 20; // of one put in a bucket; each means that another put of the key was under way
 
 // Tables of Iceberg beside the lake's own manifest.
@@ -82,7 +82,7 @@ export const copyBucket = 'stak'; // what an S3 client calls the folder that it 
 export const copySnapshots = 10; // of a table; each is all of an account's rows
 export const copyNoteMs = 60 * 60_000; // between two notes that a folder is in use
 export const copyNotes = 10_000; // folders that this process remembers to be in use
-export const copyUnusedMs = 24 * 60 * 60_000; // made again within seconds when somebody asks
+export const copyUnusedMs = 24 * 60 * 60_000; // made again within seconds on request
 export const copyOrphanMs = 10 * 60_000; // a file that is being written has no snapshot yet
 export const fileKeyMs = 60 * 60_000; // a key to files outlives the API key by no more than this
 export const signatureMs = 15 * 60_000; // as AWS has it: clocks differ, and a signature that was seen is soon worth nothing

@@ -1,6 +1,6 @@
 import { endpoint, json, route } from '@stak/http';
 import * as limits from './limits.ts';
-import type { Lake } from './query/reader.ts';
+import type { LakeReader } from './query/reader.ts';
 import {
   insightAnswer,
   insightList,
@@ -12,7 +12,7 @@ import {
 } from './schema.ts';
 
 const tags = ['lake'];
-// Each of them keeps a core busy; everything else of the server goes on beside it.
+// A query keeps a core busy.
 const rate = { name: 'lake', limit: limits.requestsPerMinute, windowMs: 60_000 };
 
 const routes = {
@@ -24,9 +24,9 @@ const routes = {
     scope: 'read',
     tags,
     operationId: 'lake.query',
-    summary: 'Ask about your data in SQL',
+    summary: 'Query your data with SQL',
     description:
-      'DuckDB, over tables that hold your rows and nobody else’s. It reads no files, changes nothing, and ends after ten seconds.',
+      'Runs one SELECT in DuckDB over tables that hold your rows only. A query cannot read files or change data, and is stopped after ten seconds.',
     request: { body: json(queryBody) },
     responses: { 200: json(queryResult, 'The rows') },
     problems: [
@@ -46,8 +46,8 @@ const routes = {
     scope: 'read',
     tags,
     operationId: 'lake.status',
-    summary: 'How far behind the lake is, and what it holds',
-    responses: { 200: json(lakeStatus, 'Every table that is followed, and the tables SQL can name') },
+    summary: 'Get the lag of the lake, and its tables',
+    responses: { 200: json(lakeStatus, 'The tables that the lake follows, and the tables that SQL can use') },
   }),
   insights: route({
     method: 'get',
@@ -57,8 +57,8 @@ const routes = {
     scope: 'read',
     tags,
     operationId: 'insights.list',
-    summary: 'Which insights there are',
-    responses: { 200: json(insightList, 'Their names') },
+    summary: 'List insights',
+    responses: { 200: json(insightList, 'The insights') },
   }),
   insight: route({
     method: 'get',
@@ -68,14 +68,14 @@ const routes = {
     scope: 'read',
     tags,
     operationId: 'insights.read',
-    summary: 'Numbers about your data, seconds old',
+    summary: 'Get an insight: numbers about your data, seconds old',
     request: { params: insightParams, query: insightQuery },
     responses: { 200: json(insightAnswer, 'The numbers') },
     problems: ['lake.insight_not_found'],
   }),
 };
 
-type TableStatus = Awaited<ReturnType<Lake['status']>>['tables'][number];
+type TableStatus = Awaited<ReturnType<LakeReader['status']>>['tables'][number];
 
 const showTable = ({ table, last_commit_at, backfill, as_of, lag_ms, caught_up }: TableStatus) => ({
   table,
@@ -86,7 +86,7 @@ const showTable = ({ table, last_commit_at, backfill, as_of, lag_ms, caught_up }
   caught_up,
 });
 
-export const createLakeRoutes = (lake: Lake) =>
+export const createLakeRoutes = (lake: LakeReader) =>
   [
     endpoint(routes.query, async c =>
       c.json(await lake.query(c.get('principal'), c.req.valid('json').sql), 200),

@@ -22,7 +22,7 @@ export const queryResult = z.strictObject({
   ...freshness,
 });
 
-// How much there is of everybody's is nobody's business: only how far it is.
+// Shows how far the lake is, not how many rows all owners have together.
 const tableStatus = z.strictObject({
   table: text,
   last_commit_at: text.nullable(),

@@ -1,7 +1,7 @@
 import type { AnyEntity, AnyTable, Attributes, ItemOf } from '@stak/table';
 
-// Whose a row is. An account sees its own rows and those of its tenants; an end user sees those that have both his
-// tenant and his id. A row without an owner is kept, and shown to nobody.
+// The owner of a row. An account sees its own rows and those of its tenants. An end user sees rows with both their
+// tenant and their id. A row without an owner is stored, but no caller sees it.
 export type Owner = { account_id?: string; tenant_id?: string; user_id?: string };
 
 export type FollowedEntity<Item = Attributes> = {

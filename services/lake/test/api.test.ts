@@ -8,14 +8,14 @@ import {
   type Backend,
   bob,
   capture,
-  guest,
+  endUser,
   keep,
   openBackend,
   openLake,
   silent,
   until,
 } from './lake-fixture.ts';
-import { errand, newErrand } from './test-table.ts';
+import { chore, newChore } from './test-table.ts';
 
 let backend: Backend;
 let call: (
@@ -36,21 +36,21 @@ beforeAll(async () => {
       return { account_id: 'usr_ann' };
     },
   });
-  await backend.store.put(errand, newErrand('usr_ann', 'a', { due_date: '2025-12-31', priority: 'high' }));
+  await backend.store.put(chore, newChore('usr_ann', 'a', { due_date: '2025-12-31', priority: 'high' }));
   await backend.store.put(
-    errand,
-    newErrand('usr_ann', 'b', {
+    chore,
+    newChore('usr_ann', 'b', {
       status: 'completed',
       completed_at: 1767225600 + 7200,
       due_date: '2025-12-31',
     }),
   );
-  await backend.store.put(errand, newErrand('t1:u1', 'c', { due_date: '2026-12-31' }));
-  await backend.store.put(errand, newErrand('usr_bob', 'd'));
+  await backend.store.put(chore, newChore('t1:u1', 'c', { due_date: '2026-12-31' }));
+  await backend.store.put(chore, newChore('usr_bob', 'd'));
   await capture(backend, lake);
   await keep(lake);
-  const closed = { ...guest, tenantId: 'closed' };
-  const principals: Record<string, Principal> = { ann, bob, guest, closed };
+  const closed = { ...endUser, tenantId: 'closed' };
+  const principals: Record<string, Principal> = { ann, bob, endUser, closed };
   const api = createApi({
     info: { title: 'Lake', version: '1' },
     endpoints: withProblems(lake.api, ['lake.table_not_found']),
@@ -87,7 +87,7 @@ test('POST /v1/lake/query', async () => {
       caught_up: true,
     },
   });
-  expect((await call('/v1/lake/query', 'guest', { sql })).body).toMatchObject({ rows: [['pending', 1]] });
+  expect((await call('/v1/lake/query', 'endUser', { sql })).body).toMatchObject({ rows: [['pending', 1]] });
   const refused = await call('/v1/lake/query', 'ann', { sql: 'drop table tasks' });
   expect(refused).toMatchObject({ status: 400, body: { code: 'lake.sql_forbidden' } });
   expect((await call('/v1/lake/query', 'nobody', { sql })).status).toBe(401);
@@ -105,7 +105,7 @@ test('end users of a tenant that is closed are told nothing', async () => {
   const sql = 'select 1';
   expect((await call('/v1/lake/query', 'closed', { sql })).status).toBe(404);
   expect((await call('/v1/insights/tasks-by-status', 'closed')).status).toBe(404);
-  expect((await call('/v1/lake/query', 'guest', { sql })).status).toBe(200);
+  expect((await call('/v1/lake/query', 'endUser', { sql })).status).toBe(200);
 });
 
 test('GET /v1/insights and each of them', async () => {
@@ -123,7 +123,7 @@ test('GET /v1/insights and each of them', async () => {
     { day: '2026-01-01', tasks: 1, average_hours: 2, within_a_day: 1, within_a_week: 1 },
   ]);
   expect(await read('tasks-overdue')).toEqual([{ due: 2, overdue: 1, rate: 0.5 }]);
-  expect(await read('tasks-activity', 'guest')).toEqual([
+  expect(await read('tasks-activity', 'endUser')).toEqual([
     { user: 't1:u1', day: '2026-01-01', changes: 1, created: 1, removed: 0 },
   ]);
   expect(await read('tasks-by-status', 'bob')).toEqual([{ status: 'pending', tasks: 1 }]);
@@ -138,16 +138,16 @@ test('GET /v1/lake/status', async () => {
   const { status, body } = await call('/v1/lake/status', 'ann');
   expect(status).toBe(200);
   expect(body).toMatchObject({
-    tables: [{ table: 'errands', lag_ms: 0, caught_up: true, backfill: null }],
+    tables: [{ table: 'chores', lag_ms: 0, caught_up: true, backfill: null }],
     views: [{ name: 'tasks', description: 'Something to be done.' }],
   });
   expect(body, 'how much others have is not told').not.toHaveProperty('tables.0.bronze_rows');
-  expect((await call('/v1/lake/status', 'guest')).status).toBe(403);
+  expect((await call('/v1/lake/status', 'endUser')).status).toBe(403);
 });
 
 test('an answer says how old it is', async () => {
   const before = backend.clock.now();
-  await backend.store.put(errand, newErrand('usr_ann', 'late'));
+  await backend.store.put(chore, newChore('usr_ann', 'late'));
   await backend.clock.advance(7000);
   const { body } = await call('/v1/insights/tasks-by-status', 'ann');
   expect(body).toMatchObject({
@@ -159,7 +159,7 @@ test('an answer says how old it is', async () => {
 
 test('an insight says whose items it counts', async () => {
   const whose = async (as: string) => (await call('/v1/insights/tasks-by-status', as)).body.whose;
-  expect([await whose('ann'), await whose('bob'), await whose('guest')]).toEqual([
+  expect([await whose('ann'), await whose('bob'), await whose('endUser')]).toEqual([
     'account_and_tenants',
     'account',
     'user',
@@ -177,12 +177,12 @@ test('the end users of an account wait for each other, and nobody else for them'
   };
   const lake = openLake(backend, {
     enterTenant: async () => ({ account_id: 'usr_ann' }),
-    ducks: { guests: never, asking: never, keeping: never },
+    ducks: { callers: never, insights: never, maintenance: never },
   });
   const sql = 'select * from tasks';
   const refused: unknown[] = [];
   for (let i = 0; i < 30; i++)
-    lake.query({ ...guest, userId: `minted-${i}` }, sql).catch(error => refused.push(error.code));
+    lake.query({ ...endUser, userId: `minted-${i}` }, sql).catch(error => refused.push(error.code));
   lake.query(bob, sql).catch(error => refused.push(error.code));
   await until(backend, () => running.includes('bob'), 0);
   expect(running.filter(name => name === 'of ann')).toHaveLength(1);

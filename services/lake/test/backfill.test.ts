@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { expectSameAsTable, readBronze, readState } from './evidence.ts';
 import { ann, bob, capture, keep, openBackend, openLake } from './lake-fixture.ts';
-import { errand, newErrand } from './test-table.ts';
+import { chore, newChore } from './test-table.ts';
 
 const isAnns = (userId: string) => userId === 'usr_ann' || userId.startsWith('t1:');
 
@@ -14,19 +14,19 @@ async function loseStream(backend: Awaited<ReturnType<typeof openBackend>>): Pro
 test('a table that was there before joins its stream without a gap or a double', async () => {
   const backend = await openBackend();
   const { store, client } = backend;
-  for (let i = 0; i < 40; i++) await store.put(errand, newErrand('usr_ann', `old-${i}`));
+  for (let i = 0; i < 40; i++) await store.put(chore, newChore('usr_ann', `old-${i}`));
   await loseStream(backend);
-  await store.put(errand, newErrand('usr_ann', 'old-1', { title: 'changed before the scan' }));
+  await store.put(chore, newChore('usr_ann', 'old-1', { title: 'changed before the scan' }));
 
   // Items change while they are scanned: before their segment is read, after it, and both.
   let scans = 0;
   const scan: typeof client.scan = async input => {
     const n = scans++;
-    await store.put(errand, newErrand('usr_ann', `old-${n}`, { title: `before scan ${n}` }));
+    await store.put(chore, newChore('usr_ann', `old-${n}`, { title: `before scan ${n}` }));
     const page = await client.scan(input);
-    await store.put(errand, newErrand('usr_ann', `old-${n + 3}`, { title: `after scan ${n}` }));
-    await store.delete(errand, { user_id: 'usr_ann', task_id: `old-${39 - n}` });
-    if (n % 4 === 0) await store.put(errand, newErrand('usr_ann', `new-${n}`));
+    await store.put(chore, newChore('usr_ann', `old-${n + 3}`, { title: `after scan ${n}` }));
+    await store.delete(chore, { user_id: 'usr_ann', task_id: `old-${39 - n}` });
+    if (n % 4 === 0) await store.put(chore, newChore('usr_ann', `new-${n}`));
     return page;
   };
   const lake = openLake(backend, { client: { ...client, scan } });
@@ -51,7 +51,7 @@ test('a table that was there before joins its stream without a gap or a double',
 test('what is not read yet is not promised', async () => {
   const backend = await openBackend();
   const { store, clock } = backend;
-  await store.put(errand, newErrand('usr_ann', 'old'));
+  await store.put(chore, newChore('usr_ann', 'old'));
   await loseStream(backend);
   const lake = openLake(backend);
   await capture(backend, lake);
@@ -67,7 +67,7 @@ test('what is not read yet is not promised', async () => {
 
   // Read again, because something was lost: nobody knows what, but nothing from before the last time.
   await clock.advance(60_000);
-  await lake.backfill('errands');
+  await lake.backfill('chores');
   const again = { caught_up: false, as_of: whole.as_of, lag_ms: 60_000 };
   expect(await lake.insight(ann, 'tasks-by-status', 30)).toMatchObject({ data, ...again });
 });
@@ -75,12 +75,12 @@ test('what is not read yet is not promised', async () => {
 test('insights are right in the middle of a backfill, too', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
-  for (let i = 0; i < 20; i++) await backend.store.put(errand, newErrand('usr_ann', `${i}`));
+  for (let i = 0; i < 20; i++) await backend.store.put(chore, newChore('usr_ann', `${i}`));
   await capture(backend, lake);
   await keep(lake);
-  await lake.backfill('errands');
+  await lake.backfill('chores');
   for (let step = 0; step < 10; step++) {
-    await lake.keep('errands');
+    await lake.keep('chores');
     const { data } = await lake.insight(ann, 'tasks-by-status', 30);
     expect(data).toEqual([{ status: 'pending', tasks: 20 }]);
   }
@@ -90,17 +90,17 @@ test('after changes were lost, a new backfill finds what is gone', async () => {
   const backend = await openBackend();
   const { store } = backend;
   const lake = openLake(backend);
-  for (const id of ['stays', 'goes', 'changes']) await store.put(errand, newErrand('usr_ann', id));
-  await store.put(errand, newErrand('usr_bob', 'of bob'));
+  for (const id of ['stays', 'goes', 'changes']) await store.put(chore, newChore('usr_ann', id));
+  await store.put(chore, newChore('usr_bob', 'of bob'));
   await capture(backend, lake);
   await keep(lake);
 
-  await store.delete(errand, { user_id: 'usr_ann', task_id: 'goes' });
-  await store.put(errand, newErrand('usr_ann', 'changes', { title: 'unseen' }));
+  await store.delete(chore, { user_id: 'usr_ann', task_id: 'goes' });
+  await store.put(chore, newChore('usr_ann', 'changes', { title: 'unseen' }));
   await loseStream(backend);
-  await store.put(errand, newErrand('usr_ann', 'comes'));
+  await store.put(chore, newChore('usr_ann', 'comes'));
   await capture(backend, lake);
-  await lake.backfill('errands');
+  await lake.backfill('chores');
   await keep(lake);
   await expectSameAsTable(backend, lake, ann, isAnns);
   await expectSameAsTable(backend, lake, bob, userId => userId === 'usr_bob');
@@ -111,19 +111,19 @@ test('after changes were lost, a new backfill finds what is gone', async () => {
 
 test('a new attribute becomes a column, also for what was stored before anybody knew of it', async () => {
   const backend = await openBackend();
-  const { errandSchema, errandsOf } = await import('./schema-versions.ts');
+  const { choreSchema, choresOf } = await import('./schema-versions.ts');
   const before = openLake(backend, {
-    tables: [errandsOf(errandSchema.omit({ priority: true }))],
+    tables: [choresOf(choreSchema.omit({ priority: true }))],
     insights: [],
   });
-  await backend.store.put(errand, newErrand('usr_ann', 'a', { priority: 'high' }));
+  await backend.store.put(chore, newChore('usr_ann', 'a', { priority: 'high' }));
   await capture(backend, before);
   await keep(before);
   const ask = 'select task_id, priority from tasks order by 1';
   await expect(before.query(ann, ask)).rejects.toMatchObject({ code: 'lake.sql_invalid' });
 
   const after = openLake(backend);
-  await backend.store.put(errand, newErrand('usr_ann', 'b', { priority: 'low' }));
+  await backend.store.put(chore, newChore('usr_ann', 'b', { priority: 'low' }));
   await capture(backend, after);
   const expected = [
     ['a', 'high'],
@@ -133,14 +133,14 @@ test('a new attribute becomes a column, also for what was stored before anybody 
   await keep(after);
   expect((await after.query(ann, ask)).rows).toEqual(expected);
   const { silver } = await readState(backend);
-  expect(silver.errand!.rows).toBe(2);
+  expect(silver.chore!.rows).toBe(2);
 });
 
 test('an attribute that changes its type is read as far as it can be', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
-  const stored = { pk: 'USER#usr_ann', sk: 'TASK#odd', ...newErrand('usr_ann', 'odd') };
-  await backend.client.put({ TableName: 'errands', Item: { ...stored, created_at: 'yesterday', title: 7 } });
+  const stored = { pk: 'USER#usr_ann', sk: 'TASK#odd', ...newChore('usr_ann', 'odd') };
+  await backend.client.put({ TableName: 'chores', Item: { ...stored, created_at: 'yesterday', title: 7 } });
   await capture(backend, lake);
   for (const _ of ['from bronze', 'from silver']) {
     expect((await lake.query(ann, 'select title, created_at, status from tasks')).rows).toEqual([

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import { expectEveryChangeOnce, readBronze, readParquet, readState } from './evidence.ts';
 import { capture, keep, openBackend, openLake, readObjects } from './lake-fixture.ts';
-import { errand, newErrand, visit } from './test-table.ts';
+import { chore, newChore, visit } from './test-table.ts';
 
 test('every kind of change is a row, with both images, keys, sequence and time', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   const { store, clock, engine } = backend;
   const a = { user_id: 'usr_ann', task_id: 'a' };
-  await store.put(errand, newErrand('usr_ann', 'a', { secret: 'hush', labels: ['x'] }));
-  await store.update(errand, a, { set: { status: 'completed' } });
-  await store.delete(errand, a);
-  await store.put(errand, newErrand('t1:u1', 'b', { ttl: clock.now() / 1000 + 60 }));
+  await store.put(chore, newChore('usr_ann', 'a', { secret: 'hush', labels: ['x'] }));
+  await store.update(chore, a, { set: { status: 'completed' } });
+  await store.delete(chore, a);
+  await store.put(chore, newChore('t1:u1', 'b', { ttl: clock.now() / 1000 + 60 }));
   await store.put(visit, { user_id: 'usr_ann', at: 5 });
   await backend.client.put({
-    TableName: 'errands',
+    TableName: 'chores',
     Item: { pk: 'stray', sk: 'item', bytes: Buffer.from('hi') },
   });
   await clock.advance(3_600_000);
@@ -22,14 +22,14 @@ test('every kind of change is a row, with both images, keys, sequence and time',
   await capture(backend, lake);
 
   const rows = await readBronze(backend);
-  const errands = rows
+  const chores = rows
     .filter(row => row.key.includes('TASK#'))
     .sort((x, y) => (x.sequence < y.sequence ? -1 : 1));
-  expect(errands.map(row => row.kind)).toEqual(['insert', 'modify', 'remove', 'insert', 'expire']);
-  const [first, second, third, fourth, fifth] = errands;
+  expect(chores.map(row => row.kind)).toEqual(['insert', 'modify', 'remove', 'insert', 'expire']);
+  const [first, second, third, fourth, fifth] = chores;
   expect(JSON.parse(first!.key)).toEqual({ pk: 'USER#usr_ann', sk: 'TASK#a' });
   expect(first).toMatchObject({ old: null, account_id: 'usr_ann', tenant_id: null, generation: 0 });
-  expect(JSON.parse(first!.new!)).toEqual({ ...newErrand('usr_ann', 'a'), labels: ['x'] });
+  expect(JSON.parse(first!.new!)).toEqual({ ...newChore('usr_ann', 'a'), labels: ['x'] });
   expect(second).toMatchObject({ old: first!.new, at: new Date(Date.UTC(2026, 0, 1)) });
   expect(third).toMatchObject({ old: second!.new, new: null });
   expect(fourth).toMatchObject({ account_id: null, tenant_id: 't1', user_id: 'u1' });
@@ -43,26 +43,26 @@ test('every kind of change is a row, with both images, keys, sequence and time',
 test('files are named by table, entity, day, shard and sequence', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
-  await backend.store.put(errand, newErrand('usr_ann', 'a'));
-  await backend.store.put(errand, newErrand('usr_ann', 'b'));
+  await backend.store.put(chore, newChore('usr_ann', 'a'));
+  await backend.store.put(chore, newChore('usr_ann', 'b'));
   await capture(backend, lake);
   const [row] = await readBronze(backend);
   const [path] = await readObjects(backend.objects, 'bronze/');
   const { shards } = await readState(backend);
   const [shard] = Object.keys(shards);
   expect(path).toBe(
-    `bronze/table=errands/entity=errand/day=2026-01-01/${shard}-${row!.sequence}-${shards[shard!]!.through}.parquet`,
+    `bronze/table=chores/entity=chore/day=2026-01-01/${shard}-${row!.sequence}-${shards[shard!]!.through}.parquet`,
   );
 });
 
 test('silver and gold are files that any reader opens', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
-  await backend.store.put(errand, newErrand('usr_ann', 'a', { labels: ['x', 'y'], priority: 'low' }));
+  await backend.store.put(chore, newChore('usr_ann', 'a', { labels: ['x', 'y'], priority: 'low' }));
   await capture(backend, lake);
   await keep(lake);
   const { silver, gold } = await readState(backend);
-  const [row] = await readParquet<object>((await backend.objects.get(silver.errand!.path))!);
+  const [row] = await readParquet<object>((await backend.objects.get(silver.chore!.path))!);
   expect(row).toMatchObject({
     _account: 'usr_ann',
     _kind: 'snapshot',
@@ -78,9 +78,9 @@ test('silver and gold are files that any reader opens', async () => {
 test('one entity in the place of another is the end of one and the beginning of the other', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
-  await backend.store.put(errand, newErrand('usr_ann', 'a'));
+  await backend.store.put(chore, newChore('usr_ann', 'a'));
   const stored = { pk: 'USER#usr_ann', sk: 'TASK#a', kind: 'something else', user_id: 'usr_ann' };
-  await backend.client.put({ TableName: 'errands', Item: stored });
+  await backend.client.put({ TableName: 'chores', Item: stored });
   await capture(backend, lake);
   const kinds = (await readBronze(backend)).map(row => row.kind);
   expect(kinds.sort()).toEqual(['insert', 'remove']);

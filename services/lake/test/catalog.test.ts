@@ -9,21 +9,21 @@ import {
   type Backend,
   bob,
   capture,
-  guest,
+  endUser,
   keep,
   openBackend,
   openLake,
   readObjects,
   silent,
 } from './lake-fixture.ts';
-import { errand, newErrand } from './test-table.ts';
+import { chore, newChore } from './test-table.ts';
 
 type Loaded = { 'metadata-location': string; metadata: Metadata; config: Record<string, string> };
 
 // The API as an Iceberg client meets it: JSON for the catalog, S3 for the files.
 function openCatalog(backend: Backend) {
   const lake = openLake(backend);
-  const principals: Record<string, Principal> = { ann, bob, guest };
+  const principals: Record<string, Principal> = { ann, bob, endUser };
   const { app } = createApi({
     info: { title: 'Lake', version: '1' },
     endpoints: lake.api,
@@ -115,7 +115,7 @@ async function begin() {
     ['usr_bob', 'd'],
     ['t2:u9', 'e'],
   ])
-    await backend.store.put(errand, newErrand(user!, id!, { labels: ['x'] }));
+    await backend.store.put(chore, newChore(user!, id!, { labels: ['x'] }));
   await capture(backend, catalog.lake);
   await keep(catalog.lake);
   return { backend, catalog };
@@ -136,7 +136,7 @@ test('the catalog names its tables, and refuses what is not there', async () => 
   });
   for (const path of ['namespaces/lead', 'namespaces/lead/tables', 'namespaces/silver/tables/secrets'])
     expect((await catalog.get(path, 'ann')).status).toBe(404);
-  expect((await catalog.get('namespaces', 'guest')).status).toBe(403); // end users have no catalog
+  expect((await catalog.get('namespaces', 'endUser')).status).toBe(403); // end users have no catalog
   expect((await catalog.get('namespaces', 'nobody')).status).toBe(401);
 });
 
@@ -190,7 +190,7 @@ test('a table that is loaded again has a snapshot for what has changed, and none
   const first = await catalog.load('silver.tasks', 'ann');
   const again = await catalog.load('silver.tasks', 'ann');
   expect(again['metadata-location']).toBe(first['metadata-location']);
-  await backend.store.put(errand, newErrand('usr_ann', 'new'));
+  await backend.store.put(chore, newChore('usr_ann', 'new'));
   await capture(backend, catalog.lake);
   const later = await catalog.load('silver.tasks', 'ann');
   expect(later.metadata['table-uuid']).toBe(first.metadata['table-uuid']);
@@ -202,7 +202,7 @@ test('a table that is loaded again has a snapshot for what has changed, and none
   };
   expect(await readTasks(catalog, before)).toHaveLength(3);
   for (let round = 0; round < 12; round++) {
-    await backend.store.put(errand, newErrand('usr_ann', `more-${round}`));
+    await backend.store.put(chore, newChore('usr_ann', `more-${round}`));
     await capture(backend, catalog.lake);
     await catalog.load('silver.tasks', 'ann');
   }

@@ -1,7 +1,7 @@
 import { seededRandom } from '@stak/kit';
 import { createConsumer } from '@stak/streams';
 import { expect, test } from 'vitest';
-import { mortal } from './crashing.ts';
+import { crashing } from './crashing.ts';
 import { expectEveryChangeOnce, expectSameAsTable, readState } from './evidence.ts';
 import {
   ann,
@@ -14,20 +14,20 @@ import {
   until,
   watchCapture,
 } from './lake-fixture.ts';
-import { errand, newErrand } from './test-table.ts';
+import { chore, newChore } from './test-table.ts';
 
 // A process is killed at every step it ever makes, and another one takes over.
 
 async function writeSome({ store }: Backend, round: number): Promise<void> {
   const user_id = 'usr_ann';
-  await store.put(errand, newErrand(user_id, `new-${round}`));
-  await store.put(errand, newErrand(user_id, 'same', { title: `round ${round}` }));
-  await store.update(errand, { user_id, task_id: `new-${round}` }, { set: { status: 'in_progress' } });
-  if (round % 2 === 0) await store.delete(errand, { user_id, task_id: `new-${round}` });
+  await store.put(chore, newChore(user_id, `new-${round}`));
+  await store.put(chore, newChore(user_id, 'same', { title: `round ${round}` }));
+  await store.update(chore, { user_id, task_id: `new-${round}` }, { set: { status: 'in_progress' } });
+  if (round % 2 === 0) await store.delete(chore, { user_id, task_id: `new-${round}` });
 }
 
 async function captureFor(backend: Backend, lifetime: number): Promise<string | undefined> {
-  const process = mortal(lifetime);
+  const process = crashing(lifetime);
   const objects = process.wrap(backend.objects);
   const source = process.wrap(backend.source, ['position', 'waitForChange']);
   const client = process.wrap(backend.client);
@@ -60,7 +60,7 @@ test('killed at any step of the capture, no change is missing and none is there 
   for (let round = 0; round < 30 || unseen.size > 0; round++) {
     expect(round, `never killed ${[...unseen]}`).toBeLessThan(400);
     await writeSome(backend, round);
-    if (round % 5 === 4) await backend.engine.rollShards('errands');
+    if (round % 5 === 4) await backend.engine.rollShards('chores');
     const at = await captureFor(backend, lifetime);
     if (at !== undefined) unseen.delete(at);
     lifetime = at === undefined && round > 30 ? 0 : lifetime + 1;
@@ -72,7 +72,7 @@ test('killed at any step of the capture, no change is missing and none is there 
 }, 60_000);
 
 async function keepFor(backend: Backend, lifetime: number): Promise<string | undefined> {
-  const process = mortal(lifetime);
+  const process = crashing(lifetime);
   // Reading leaves nothing behind: to be killed while reading is to be killed before the next write.
   const objects = process.wrap(backend.objects, ['get', 'list', 'locate']);
   const lake = openLake(backend, { objects, client: process.wrap(backend.client) });
@@ -88,7 +88,7 @@ test('killed at any step of a backfill or a compaction, the lake still equals th
       await writeSome(backend, round);
       await capture(backend, openLake(backend));
     }
-    if (round === 20) await openLake(backend).backfill('errands');
+    if (round === 20) await openLake(backend).backfill('chores');
     const at = await keepFor(backend, round);
     if (at !== undefined) killedAt.add(at);
     else if (round > 40) break;

@@ -3,7 +3,7 @@
 
 const never = new Promise<never>(() => {});
 
-export function mortal(lifetime = Number.POSITIVE_INFINITY) {
+export function crashing(lifetime = Number.POSITIVE_INFINITY) {
   let steps = 0;
   let isDead = false;
   let last = '';

@@ -3,7 +3,7 @@ import { follow } from '../src/index.ts';
 import { sweepMs } from '../src/limits.ts';
 import { expectEveryChangeOnce, readState } from './evidence.ts';
 import { ann, capture, keep, openBackend, openLake, readObjects } from './lake-fixture.ts';
-import { errand, errandsTable, newErrand, ownerOf } from './test-table.ts';
+import { chore, choresTable, newChore, ownerOf } from './test-table.ts';
 
 // `poison` is a user whose owner nobody can tell.
 test('what no row can be made of is set aside, and everything else goes on', async () => {
@@ -11,12 +11,12 @@ test('what no row can be made of is set aside, and everything else goes on', asy
   const lake = openLake(backend);
   const { store } = backend;
   await keep(lake);
-  await store.put(errand, newErrand('usr_ann', 'a'));
-  await store.put(errand, newErrand('poison', 'b', { title: 'first', secret: 'hush' }));
-  await store.put(errand, newErrand('poison', 'b', { title: 'second' }));
-  await store.put(errand, newErrand('poison', 'gone'));
-  await store.delete(errand, { user_id: 'poison', task_id: 'gone' });
-  await store.put(errand, newErrand('usr_ann', 'c'));
+  await store.put(chore, newChore('usr_ann', 'a'));
+  await store.put(chore, newChore('poison', 'b', { title: 'first', secret: 'hush' }));
+  await store.put(chore, newChore('poison', 'b', { title: 'second' }));
+  await store.put(chore, newChore('poison', 'gone'));
+  await store.delete(chore, { user_id: 'poison', task_id: 'gone' });
+  await store.put(chore, newChore('usr_ann', 'c'));
   await capture(backend, lake);
   await keep(lake);
   expect((await lake.query(ann, 'select task_id from tasks order by 1')).rows).toEqual([['a'], ['c']]);
@@ -25,14 +25,14 @@ test('what no row can be made of is set aside, and everything else goes on', asy
   const bodies = await Promise.all(letters.map(({ path }) => backend.objects.get(path)));
   expect(Buffer.concat(bodies.map(body => body!)).toString()).not.toContain('hush');
   expect((await lake.status()).tables[0]!.dead_letters).toBe(4);
-  expect(await lake.redrive('errands')).toEqual({ redriven: 0, left: 4 });
+  expect(await lake.redrive('chores')).toEqual({ redriven: 0, left: 4 });
 
-  const repaired = follow(errand, {
+  const repaired = follow(chore, {
     view: 'tasks',
     ownerOf: item => (item.user_id === 'poison' ? { account_id: 'usr_ann' } : ownerOf(item)),
   });
-  const better = openLake(backend, { tables: [{ table: errandsTable, entities: [repaired] }] });
-  expect(await better.redrive('errands')).toEqual({ redriven: 4, left: 0 });
+  const better = openLake(backend, { tables: [{ table: choresTable, entities: [repaired] }] });
+  expect(await better.redrive('chores')).toEqual({ redriven: 4, left: 0 });
   const ask = 'select task_id, title from tasks order by 1';
   const all = [
     ['a', 'Task a'],
@@ -53,13 +53,13 @@ test('a process with the repair in it tries letters again by itself', async () =
   const backend = await openBackend();
   const lake = openLake(backend);
   await keep(lake);
-  await backend.store.put(errand, newErrand('poison', 'a'));
+  await backend.store.put(chore, newChore('poison', 'a'));
   await capture(backend, lake);
   await backend.clock.advance(sweepMs);
   await keep(lake);
   expect((await readState(backend)).letters).toHaveLength(1);
-  const repaired = follow(errand, { view: 'tasks', ownerOf: () => ({ account_id: 'usr_ann' }) });
-  const better = openLake(backend, { tables: [{ table: errandsTable, entities: [repaired] }] });
+  const repaired = follow(chore, { view: 'tasks', ownerOf: () => ({ account_id: 'usr_ann' }) });
+  const better = openLake(backend, { tables: [{ table: choresTable, entities: [repaired] }] });
   await keep(better);
   expect((await readState(backend)).letters).toEqual([]);
   expect((await better.query(ann, 'select task_id from tasks')).rows).toEqual([['a']]);
@@ -68,8 +68,8 @@ test('a process with the repair in it tries letters again by itself', async () =
 test('a letter that mentions who is erased goes with him', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
-  await backend.store.put(errand, newErrand('poison', 'b', { title: 'written by usr_ann' }));
-  await backend.store.put(errand, newErrand('poison', 'c'));
+  await backend.store.put(chore, newChore('poison', 'b', { title: 'written by usr_ann' }));
+  await backend.store.put(chore, newChore('poison', 'c'));
   await capture(backend, lake);
   expect(await lake.eraser.eraseAccount('usr_ann')).toBe('done');
   expect((await readState(backend)).letters).toHaveLength(1);
@@ -79,7 +79,7 @@ test('a letter that mentions who is erased goes with him', async () => {
 test('also one that mentions him in a key, where his id is encoded', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
-  await backend.store.put(errand, newErrand('poison', 'acme:ann%40example.com%2F%22a%22'));
+  await backend.store.put(chore, newChore('poison', 'acme:ann%40example.com%2F%22a%22'));
   await capture(backend, lake);
   expect(await lake.eraser.eraseUser('acme', 'bob@example.com')).toBe('done');
   expect((await readState(backend)).letters).toHaveLength(1);

@@ -5,13 +5,13 @@ import {
   ann,
   type Backend,
   capture,
-  guest,
+  endUser,
   keep,
   openBackend,
   openLake,
   readObjects,
 } from './lake-fixture.ts';
-import { errand, newErrand } from './test-table.ts';
+import { chore, newChore } from './test-table.ts';
 
 // Whether any object says so, wherever it lies and whichever its form.
 async function mentions({ objects }: Backend, text: string): Promise<boolean> {
@@ -35,19 +35,19 @@ test('erasing a user rewrites every file that holds him, and nobody else is miss
   const { store } = backend;
   await keep(lake);
   for (let i = 0; i < 30; i++) {
-    await store.put(errand, newErrand('t1:u1', `mine-${i}`, { title: `very-private-${i}` }));
-    await store.put(errand, newErrand('t1:u2', `other-${i}`));
+    await store.put(chore, newChore('t1:u1', `mine-${i}`, { title: `very-private-${i}` }));
+    await store.put(chore, newChore('t1:u2', `other-${i}`));
     await capture(backend, lake);
     if (i === 10) await keep(lake);
   }
-  await store.put(errand, newErrand('usr_ann', 'own'));
+  await store.put(chore, newChore('usr_ann', 'own'));
   await capture(backend, lake);
   expect(await mentions(backend, 'very-private')).toBe(true);
 
   // More than one call rewrites.
   expect(await erase(() => lake.eraser.eraseUser('t1', 'u1'))).toBeGreaterThan(1);
   expect(await mentions(backend, 'very-private')).toBe(false);
-  expect((await lake.query(guest, 'select count(*) from tasks')).rows).toEqual([[0]]);
+  expect((await lake.query(endUser, 'select count(*) from tasks')).rows).toEqual([[0]]);
   expect((await lake.query(ann, 'select count(*) from tasks')).rows).toEqual([[31]]);
   expect((await lake.insight(ann, 'tasks-by-status', 30)).data).toEqual([{ status: 'pending', tasks: 31 }]);
   const users = (await readBronze(backend)).map(row => row.user_id);
@@ -55,8 +55,8 @@ test('erasing a user rewrites every file that holds him, and nobody else is miss
   expect(users.filter(user => user === 'u2')).toHaveLength(30);
 
   // His items are removed from the table afterwards, and each removal brings an old image.
-  for (let i = 0; i < 30; i++) await store.delete(errand, { user_id: 't1:u1', task_id: `mine-${i}` });
-  await store.put(errand, newErrand('t1:u1', 'again', { title: 'He came back.' }));
+  for (let i = 0; i < 30; i++) await store.delete(chore, { user_id: 't1:u1', task_id: `mine-${i}` });
+  await store.put(chore, newChore('t1:u1', 'again', { title: 'He came back.' }));
   await capture(backend, lake);
   expect(await mentions(backend, 'very-private')).toBe(true);
   expect((await lake.insight(ann, 'tasks-by-status', 30)).data).toEqual([{ status: 'pending', tasks: 32 }]);
@@ -64,7 +64,7 @@ test('erasing a user rewrites every file that holds him, and nobody else is miss
   while (await lake.eraseAgain());
   expect(await mentions(backend, 'very-private')).toBe(false);
   await expectSameAsTable(backend, lake, ann, () => true);
-  expect((await lake.query(guest, 'select title from tasks')).rows).toEqual([['He came back.']]);
+  expect((await lake.query(endUser, 'select title from tasks')).rows).toEqual([['He came back.']]);
   await keep(lake);
   await expectSameAsTable(backend, lake, ann, () => true);
   expect((await lake.insight(ann, 'tasks-by-status', 30)).data).toEqual([{ status: 'pending', tasks: 32 }]);
@@ -80,7 +80,7 @@ test('erasing a tenant takes all of its users, erasing an account what is its ow
     ['t2:u1', 'of-tenant-2'],
     ['usr_ann', 'of-account'],
   ] as const)
-    await backend.store.put(errand, newErrand(user, 'x', { title }));
+    await backend.store.put(chore, newChore(user, 'x', { title }));
   await capture(backend, lake);
   await keep(lake);
   await erase(() => lake.eraser.eraseTenant('t1'));
@@ -97,21 +97,21 @@ test('an item that its erased owner made anew, and removed again, does not come 
   const backend = await openBackend();
   const lake = openLake(backend);
   const { store } = backend;
-  await store.put(errand, newErrand('t1:u1', 'x'));
+  await store.put(chore, newChore('t1:u1', 'x'));
   await capture(backend, lake);
   await erase(() => lake.eraser.eraseUser('t1', 'u1'));
-  await store.put(errand, newErrand('t1:u1', 'x', { title: 'again' }));
-  await store.put(errand, newErrand('t1:u1', 'stays'));
+  await store.put(chore, newChore('t1:u1', 'x', { title: 'again' }));
+  await store.put(chore, newChore('t1:u1', 'stays'));
   await capture(backend, lake);
   await keep(lake);
-  await store.delete(errand, { user_id: 't1:u1', task_id: 'x' });
+  await store.delete(chore, { user_id: 't1:u1', task_id: 'x' });
   await capture(backend, lake);
   await backend.clock.advance(eraseAgainMs + 1000);
   while (await lake.eraseAgain());
   expect(await mentions(backend, 'again')).toBe(false);
-  await expectSameAsTable(backend, lake, guest, () => true);
+  await expectSameAsTable(backend, lake, endUser, () => true);
   await keep(lake);
-  await expectSameAsTable(backend, lake, guest, () => true);
+  await expectSameAsTable(backend, lake, endUser, () => true);
 });
 
 test('what he made anew under the same key stays, and what was there before does not', async () => {
@@ -120,25 +120,25 @@ test('what he made anew under the same key stays, and what was there before does
   const { store, clock } = backend;
   const key = { user_id: 't1:u1', task_id: 'profile' };
   await keep(lake);
-  await store.put(errand, newErrand(key.user_id, key.task_id, { title: 'very-private' }));
+  await store.put(chore, newChore(key.user_id, key.task_id, { title: 'very-private' }));
   await capture(backend, lake);
   // The removal comes by the stream after the lake was erased, with the old image.
-  await store.delete(errand, key);
+  await store.delete(chore, key);
   await erase(() => lake.eraser.eraseUser('t1', 'u1'));
   await clock.advance(5000);
-  await store.put(errand, newErrand(key.user_id, key.task_id, { title: 'again' }));
-  await store.delete(errand, key);
-  await store.put(errand, newErrand(key.user_id, key.task_id, { status: 'completed' }));
-  await store.update(errand, key, { set: { status: 'pending' } });
+  await store.put(chore, newChore(key.user_id, key.task_id, { title: 'again' }));
+  await store.delete(chore, key);
+  await store.put(chore, newChore(key.user_id, key.task_id, { status: 'completed' }));
+  await store.update(chore, key, { set: { status: 'pending' } });
   await capture(backend, lake);
   await clock.advance(eraseAgainMs + 1000);
   while (await lake.eraseAgain());
   expect(await mentions(backend, 'very-private')).toBe(false);
-  await expectSameAsTable(backend, lake, guest, () => true);
+  await expectSameAsTable(backend, lake, endUser, () => true);
   expect((await readBronze(backend)).map(({ kind }) => kind)).toEqual(['modify']);
   await clock.advance(erasureSettlesMs + 1000);
   const counted = [{ status: 'pending', tasks: 1 }];
-  expect((await lake.insight(guest, 'tasks-by-status', 30)).data).toEqual(counted);
+  expect((await lake.insight(endUser, 'tasks-by-status', 30)).data).toEqual(counted);
 });
 
 test('the second look waits for what is still on its way', async () => {
@@ -146,9 +146,9 @@ test('the second look waits for what is still on its way', async () => {
   const lake = openLake(backend);
   const { store, clock } = backend;
   await keep(lake);
-  await store.put(errand, newErrand('t1:u1', 'x', { title: 'very-private' }));
+  await store.put(chore, newChore('t1:u1', 'x', { title: 'very-private' }));
   await capture(backend, lake);
-  await store.delete(errand, { user_id: 't1:u1', task_id: 'x' });
+  await store.delete(chore, { user_id: 't1:u1', task_id: 'x' });
   await erase(() => lake.eraser.eraseUser('t1', 'u1'));
   expect(await mentions(backend, 'very-private')).toBe(false);
   // Nobody follows the stream for a while.

@@ -25,7 +25,7 @@ export async function readParquet<Row>(body: Uint8Array): Promise<Row[]> {
   return (await parquetReadObjects({ file })) as Row[];
 }
 
-export const readState = ({ objects, clock }: Backend) => openManifest(objects, 'errands', clock).read();
+export const readState = ({ objects, clock }: Backend) => openManifest(objects, 'chores', clock).read();
 
 export async function readBronze(backend: Backend): Promise<BronzeRow[]> {
   const rows: BronzeRow[] = [];
@@ -40,12 +40,12 @@ export async function readBronze(backend: Backend): Promise<BronzeRow[]> {
 // Every record the stream has, as ids.
 export async function readStream({ source }: Backend): Promise<string[]> {
   const ids: string[] = [];
-  const { Streams = [] } = await source.listStreams({ TableName: 'errands' });
+  const { Streams = [] } = await source.listStreams({ TableName: 'chores' });
   for (const { StreamArn } of Streams) {
     const { StreamDescription } = await source.describeStream({ StreamArn: StreamArn! });
     for (const { ShardId } of StreamDescription?.Shards ?? []) {
-      const place = { StreamArn: StreamArn!, ShardId: ShardId!, ShardIteratorType: 'TRIM_HORIZON' as const };
-      let { ShardIterator } = await source.getShardIterator(place);
+      const start = { StreamArn: StreamArn!, ShardId: ShardId!, ShardIteratorType: 'TRIM_HORIZON' as const };
+      let { ShardIterator } = await source.getShardIterator(start);
       while (ShardIterator) {
         const { Records = [], NextShardIterator } = await source.getRecords({ ShardIterator });
         ids.push(...Records.map(record => record.eventID!));
@@ -73,7 +73,7 @@ export async function expectSameAsTable(
   caller: Caller,
   isHis: (userId: string) => boolean,
 ): Promise<void> {
-  const { Items = [] } = await backend.client.scan({ TableName: 'errands', ConsistentRead: true });
+  const { Items = [] } = await backend.client.scan({ TableName: 'chores', ConsistentRead: true });
   const stored = Items.filter(item => String(item.sk).startsWith('TASK#') && isHis(item.user_id)).map(
     item => [item.user_id, item.task_id, item.title, item.status, item.completed_at ?? null],
   );

@@ -4,7 +4,7 @@ import { write } from '@stak/table';
 import { expect, test } from 'vitest';
 import { expectEveryChangeOnce, readState } from './evidence.ts';
 import { ann, capture, keep, openBackend, openLake, silent, until } from './lake-fixture.ts';
-import { errand, newErrand } from './test-table.ts';
+import { chore, newChore } from './test-table.ts';
 
 test('a change is in an insight’s answer within five seconds', async () => {
   const backend = await openBackend();
@@ -24,7 +24,7 @@ test('a change is in an insight’s answer within five seconds', async () => {
   const ended = consumer.run(stopping.signal);
   for (let i = 1; i <= 6; i++) {
     const writtenAt = clock.now();
-    await store.put(errand, newErrand('usr_ann', `${i}`));
+    await store.put(chore, newChore('usr_ann', `${i}`));
     const isThere = async () => {
       const { data } = await lake.insight(ann, 'tasks-by-status', 30);
       return data[0]?.tasks === i;
@@ -39,7 +39,7 @@ test('a change is in an insight’s answer within five seconds', async () => {
 test('changes that come close together share a file', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
-  const steps = Array.from({ length: 2500 }, (_, i) => write.put(errand, newErrand('usr_ann', `${i}`)));
+  const steps = Array.from({ length: 2500 }, (_, i) => write.put(chore, newChore('usr_ann', `${i}`)));
   await backend.store.batchWrite(steps);
   await capture(backend, lake);
   // A page of GetRecords is the most that is ever held.
@@ -49,7 +49,7 @@ test('changes that come close together share a file', async () => {
   await expectEveryChangeOnce(backend);
 });
 
-const large = (task_id: string) => newErrand('usr_ann', task_id, { title: 'x'.repeat(40_000) });
+const large = (task_id: string) => newChore('usr_ann', task_id, { title: 'x'.repeat(40_000) });
 
 test('a page that is full by its size is followed by the next one at once', async () => {
   const backend = await openBackend();
@@ -64,11 +64,11 @@ test('a page that is full by its size is followed by the next one at once', asyn
     },
   };
   const lake = openLake(backend, { clock: counting, flushMs });
-  for (let i = 0; i < 70; i++) await store.put(errand, large(`${i}`));
+  for (let i = 0; i < 70; i++) await store.put(chore, large(`${i}`));
   await capture(backend, lake);
   expect((await readState(backend)).files.size).toBeGreaterThan(1);
   expect(pauses).toBe(0);
-  await store.put(errand, newErrand('usr_ann', 'a small one'));
+  await store.put(chore, newChore('usr_ann', 'a small one'));
   await capture(backend, lake);
   expect(pauses).toBe(1);
 });
@@ -78,7 +78,7 @@ test('the lake knows that it is behind, also where what is captured has no check
   const { store, clock, source, client } = backend;
   const lake = openLake(backend);
   await keep(lake);
-  for (let i = 0; i < 60; i++) await store.put(errand, large(`${i}`));
+  for (let i = 0; i < 60; i++) await store.put(chore, large(`${i}`));
   const stopping = new AbortController();
   const [subscription] = lake.subscriptions;
   let isHeld = false;

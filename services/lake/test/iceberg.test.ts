@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createLakeTables } from '../src/iceberg/iceberg-tables.ts';
+import { createIcebergTables } from '../src/iceberg/iceberg-tables.ts';
 import { type ObjectStore, s3Objects } from '../src/index.ts';
 import { garbageMs, icebergMs } from '../src/limits.ts';
 import type { State } from '../src/storage/manifest-state.ts';
 import { planOf } from '../src/tables.ts';
-import { mortal } from './crashing.ts';
+import { crashing } from './crashing.ts';
 import { type BronzeRow, readBronze, readState } from './evidence.ts';
 import { readEntries, readEverything, readSnapshot, readTable, tableFolders } from './iceberg-reader.ts';
 import {
@@ -20,14 +20,14 @@ import {
   readObjects,
 } from './lake-fixture.ts';
 import { startBucket } from './s3-stub.ts';
-import { errandSchema, errandsOf } from './schema-versions.ts';
-import { errand, followed, newErrand } from './test-table.ts';
+import { choreSchema, choresOf } from './schema-versions.ts';
+import { chore, followed, newChore } from './test-table.ts';
 
 const bronze = 'iceberg/bronze/tasks';
 const silver = 'iceberg/silver/tasks';
 
 async function write({ store }: Backend, user: string, ...ids: string[]): Promise<void> {
-  for (const id of ids) await store.put(errand, newErrand(user, id, { labels: ['a', id] }));
+  for (const id of ids) await store.put(chore, newChore(user, id, { labels: ['a', id] }));
 }
 
 // What the worker does, until the tables are as new as the lake.
@@ -40,9 +40,9 @@ async function publish(backend: Backend, lake: OpenLake): Promise<void> {
 
 const eventIds = (rows: readonly BronzeRow[]) => rows.map(row => `${row.event_id} ${row.key}`).sort();
 
-test.each(['folder', 'bucket'])('tables of Iceberg hold what the lake holds, in a %s', async place => {
+test.each(['folder', 'bucket'])('tables of Iceberg hold what the lake holds, in a %s', async start => {
   const backend = await openBackend();
-  if (place === 'bucket') {
+  if (start === 'bucket') {
     const { endpoint } = await startBucket();
     const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
     const cache = join(backend.folder, 'cache');
@@ -58,7 +58,7 @@ test.each(['folder', 'bucket'])('tables of Iceberg hold what the lake holds, in 
   const { objects } = backend;
   const lake = openLake(backend);
   const counts: [number, number][] = []; // rows by snapshot
-  for (let round = 0; round < (place === 'folder' ? 4 : 2); round++) {
+  for (let round = 0; round < (start === 'folder' ? 4 : 2); round++) {
     await write(backend, round % 2 ? 'usr_ann' : 't1:u1', `a${round}`, `b${round}`);
     await publish(backend, lake);
     const { 'current-snapshot-id': id } = await readTable(objects, bronze);
@@ -150,12 +150,12 @@ test('killed at any step, the tables are whole, and the next process goes on', a
   let lives = 0;
   for (let lifetime = 0; lives === lifetime; lifetime++) {
     for (const key of await readObjects(objects, 'iceberg/')) await objects.delete(key);
-    await createLakeTables({ ...about, objects }).publish(first);
-    const process = mortal(lifetime);
-    const done = createLakeTables({ ...about, objects: process.wrap(objects) }).publish(second);
+    await createIcebergTables({ ...about, objects }).publish(first);
+    const process = crashing(lifetime);
+    const done = createIcebergTables({ ...about, objects: process.wrap(objects) }).publish(second);
     if ((await Promise.race([done.then(() => 'done'), process.death])) !== 'done') lives += 1;
     expect((await readEverything(objects)).length).toBeGreaterThan(0);
-    await createLakeTables({ ...about, objects }).publish(second);
+    await createIcebergTables({ ...about, objects }).publish(second);
     const table = await readTable(objects, bronze);
     expect(table.snapshots.map(one => one['snapshot-id'])).toEqual([first.version, second.version]);
     const rows = await readSnapshot<BronzeRow>(objects, table.snapshots.at(-1)!);
@@ -171,7 +171,7 @@ test('of several writers at once, each snapshot is there once', async () => {
     await write(backend, 'usr_ann', `a${round}`);
     await capture(backend, one);
     await backend.clock.advance(icebergMs);
-    await Promise.all([one.keep('errands'), two.keep('errands')]);
+    await Promise.all([one.keep('chores'), two.keep('chores')]);
   }
   await publish(backend, one);
   const table = await readTable(backend.objects, bronze);
@@ -184,10 +184,10 @@ test('of several writers at once, each snapshot is there once', async () => {
 test('an attribute that is added gets a number of its own, and the others keep theirs', async () => {
   const backend = await openBackend();
   await write(backend, 'usr_ann', 'a');
-  const early = openLake(backend, { tables: [errandsOf(errandSchema)] });
+  const early = openLake(backend, { tables: [choresOf(choreSchema)] });
   await publish(backend, early);
   const before = await readTable(backend.objects, silver);
-  const later = errandsOf(errandSchema.extend({ weight: z.number().optional() }));
+  const later = choresOf(choreSchema.extend({ weight: z.number().optional() }));
   await publish(backend, openLake(backend, { tables: [later] }));
   const after = await readTable(backend.objects, silver);
   expect(after['table-uuid']).toBe(before['table-uuid']);

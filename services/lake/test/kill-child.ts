@@ -4,7 +4,7 @@ import { createIds, createLogger, createSealer, systemClock } from '@stak/kit';
 import { createConsumer, engineSource } from '@stak/streams';
 import { createStore } from '@stak/table';
 import { createLake, folderObjects } from '../src/index.ts';
-import { errand, followed, newErrand } from './test-table.ts';
+import { chore, followed, newChore } from './test-table.ts';
 
 // Writes, captures and keeps without end, until it is killed. Tells its parent what has been acknowledged.
 
@@ -37,7 +37,7 @@ for (const subscription of lake.subscriptions)
 for (const worker of lake.workers) void worker.run(forever);
 
 for (let i = 0; ; i++) {
-  await store.put(errand, newErrand('usr_ann', `${round}-${i % 50}`, { title: `${round} ${i}` }));
-  if (i % 7 === 0) await store.delete(errand, { user_id: 'usr_ann', task_id: `${round}-${i % 50}` });
+  await store.put(chore, newChore('usr_ann', `${round}-${i % 50}`, { title: `${round} ${i}` }));
+  if (i % 7 === 0) await store.delete(chore, { user_id: 'usr_ann', task_id: `${round}-${i % 50}` });
   if (i % 100 === 99) process.send?.(i);
 }

@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 import { folderObjects } from '../src/index.ts';
 import { expectEveryChangeOnce, expectSameAsTable } from './evidence.ts';
 import { ann, type Backend, openLake, silent, temporaryFolder, watchCapture } from './lake-fixture.ts';
-import { errandsTable } from './test-table.ts';
+import { choresTable } from './test-table.ts';
 
 // Built from kill-child.ts before the tests, by test/build-programs.ts.
 const program = fileURLToPath(new URL('../../../apps/.test/dist/kill-child.mjs', import.meta.url));
@@ -27,7 +27,7 @@ test('killed by the system while it writes, captures and keeps, the lake equals 
   const folder = await temporaryFolder();
   const path = join(folder, 'engine');
   const engine = await createEngine({ path });
-  await createTables(engine, [errandsTable, streamsTable]);
+  await createTables(engine, [choresTable, streamsTable]);
   await engine.close();
   for (let round = 0; round < 2; round++) await live(folder, round);
 

@@ -12,7 +12,7 @@ import { readStreamLag } from '../src/capture/lag.ts';
 import { createDucks, type Duck, type Ducks } from '../src/duckdb/duck.ts';
 import {
   createLake,
-  createLakeKeeper,
+  createLakeMaintenance,
   createLakeReader,
   folderObjects,
   type LakeDeps,
@@ -20,7 +20,7 @@ import {
   taskInsights,
 } from '../src/index.ts';
 import { openManifest } from '../src/storage/manifest.ts';
-import { errand, errandsTable, followed } from './test-table.ts';
+import { chore, choresTable, followed } from './test-table.ts';
 
 // A lake that follows the table, and what it takes to let it run.
 
@@ -32,13 +32,17 @@ export const ann: AccountPrincipal = {
   credentialId: 's1',
 };
 export const bob: AccountPrincipal = { ...ann, accountId: 'usr_bob' };
-export const guest: EndUserPrincipal = { kind: 'endUser', tenantId: 't1', userId: 'u1', scope: 'admin' };
+export const endUser: EndUserPrincipal = { kind: 'endUser', tenantId: 't1', userId: 'u1', scope: 'admin' };
 
 // One set of processes for all lakes that this process tests, because starting them is what takes time. They end with
 // it: a lake that is closed leaves them to the others.
 const shared = ({ run }: Duck): Duck => ({ run, close() {} });
-const { guests, asking, keeping } = createDucks();
-export const ducks: Ducks = { guests: shared(guests), asking: shared(asking), keeping: shared(keeping) };
+const { callers, insights, maintenance } = createDucks();
+export const ducks: Ducks = {
+  callers: shared(callers),
+  insights: shared(insights),
+  maintenance: shared(maintenance),
+};
 
 const testSealer = createSealer({ keys: [{ id: 'test', secret: 'a secret for tests that is long enough' }] });
 
@@ -60,7 +64,7 @@ type BackendOptions = { shards?: number; clock?: ReturnType<typeof manualClock>;
 // What a lake needs to run: a table with its stream, and a place for files.
 export async function openBackend({ shards = 1, clock = manualClock(), atEnd }: BackendOptions = {}) {
   const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0, streamShards: shards });
-  await createTables(engine, [errandsTable, streamsTable], { clock });
+  await createTables(engine, [choresTable, streamsTable], { clock });
   const { paced, isBusy } = createPace();
   const client: DynamoClient = paced(engine.client);
   const store = createStore({ client, clock });
@@ -103,7 +107,7 @@ const depsOf = ({ store, clock, client, source, objects, folder }: Backend) => (
   log: silent,
   scratch: join(folder, 'scratch'),
   tables: [followed],
-  insights: taskInsights(errand),
+  insights: taskInsights(chore),
   sealer: testSealer,
   publicUrl: 'http://lake.test',
   tenantsOf: async (accountId: string) => (accountId === 'usr_ann' ? ['t1'] : []),
@@ -118,7 +122,7 @@ export function openApart(backend: Backend, wake: () => void = () => {}) {
   const deps = depsOf(backend);
   return {
     reader: createLakeReader({ ...deps, wake }),
-    keeper: createLakeKeeper({ ...deps, duck: ducks.keeping }),
+    keeper: createLakeMaintenance({ ...deps, duck: ducks.maintenance }),
   };
 }
 
@@ -143,7 +147,7 @@ export async function capture(
 
 // Whether the lake has what the stream has. A table that was never read to the end may have more.
 type Watched = Pick<Backend, 'objects' | 'clock' | 'store' | 'source'>;
-export function watchCapture(backend: Watched, table = 'errands') {
+export function watchCapture(backend: Watched, table = 'chores') {
   const manifest = openManifest(backend.objects, table, backend.clock);
   return async (): Promise<boolean> => (await readStreamLag(backend, table, await manifest.read())).caught_up;
 }
@@ -165,7 +169,7 @@ export async function until(
 
 // Everything the worker would do.
 export async function keep(lake: Pick<OpenLake, 'keep'>): Promise<void> {
-  for (let step = 0; step < 200; step++) if (!(await lake.keep('errands'))) return;
+  for (let step = 0; step < 200; step++) if (!(await lake.keep('chores'))) return;
   throw new Error('the lake is never kept');
 }
 

@@ -3,7 +3,7 @@ import { AppError } from '@stak/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDuck } from '../src/duckdb/duck.ts';
 import { ann, type Backend, bob, capture, openBackend, openLake } from './lake-fixture.ts';
-import { errand, followed, newErrand } from './test-table.ts';
+import { chore, followed, newChore } from './test-table.ts';
 
 // SQL that wants more than its caller's rows. Each is a clear problem, and nothing else happens.
 
@@ -19,8 +19,8 @@ beforeAll(async () => {
   backend = await openBackend({ atEnd: end => void endings.push(end) });
   lake = openLake(backend);
   folder = backend.folder;
-  await backend.store.put(errand, newErrand('usr_ann', 'a', { secret: 'hush' }));
-  await backend.store.put(errand, newErrand('usr_bob', 'b', { title: 'of bob alone' }));
+  await backend.store.put(chore, newChore('usr_ann', 'a', { secret: 'hush' }));
+  await backend.store.put(chore, newChore('usr_bob', 'b', { title: 'of bob alone' }));
   await capture(backend, lake);
 }, 60_000);
 
@@ -126,10 +126,10 @@ test.each([
   // The same process and the same limits of memory, with less time.
   const duck = createDuck({ processes: 1, queue: 5, timeoutMs: 1000 });
   try {
-    const error = await duck.run({ prepare: [], sql, guest: true }).catch(cause => cause);
+    const error = await duck.run({ prepare: [], sql, isUntrusted: true }).catch(cause => cause);
     expect(['lake.query_too_slow', 'lake.query_too_large', 'lake.sql_failed']).toContain(error.code);
     // The next one is answered by a process that is well.
-    expect((await duck.run({ prepare: [], sql: 'select 42', guest: true })).rows).toEqual([[42]]);
+    expect((await duck.run({ prepare: [], sql: 'select 42', isUntrusted: true })).rows).toEqual([[42]]);
   } finally {
     duck.close();
   }
@@ -161,7 +161,9 @@ test.runIf(process.platform === 'linux')(
       memory: { limit: '512MB', rssBytes: limit },
     });
     // DuckDB needs 320 MB for the list. In JavaScript it is 40 million texts, made in one go.
-    const asked = duck.run({ prepare: [], sql: 'select range(40000000)', guest: true }).catch(cause => cause);
+    const asked = duck
+      .run({ prepare: [], sql: 'select range(40000000)', isUntrusted: true })
+      .catch(cause => cause);
     let peak = 0;
     const watching = setInterval(() => {
       peak = Math.max(peak, peakOfChildren());
@@ -169,7 +171,7 @@ test.runIf(process.platform === 'linux')(
     try {
       expect((await asked).code).toBe('lake.query_too_large');
       expect(peak).toBeLessThan(limit * 2);
-      expect((await duck.run({ prepare: [], sql: 'select 42', guest: true })).rows).toEqual([[42]]);
+      expect((await duck.run({ prepare: [], sql: 'select 42', isUntrusted: true })).rows).toEqual([[42]]);
     } finally {
       clearInterval(watching);
       duck.close();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import * as limits from '../src/limits.ts';
 import { expectSameAsTable, readState } from './evidence.ts';
 import { ann, type Backend, capture, keep, openBackend, openLake, readObjects } from './lake-fixture.ts';
-import { errand, newErrand } from './test-table.ts';
+import { chore, newChore } from './test-table.ts';
 
 // Somebody deletes a file of the lake by hand, or a disk loses the end of one.
 
@@ -11,7 +11,7 @@ async function openKept() {
   const backend = await openBackend();
   const lake = openLake(backend);
   await keep(lake);
-  for (const id of ['a', 'b', 'c']) await backend.store.put(errand, newErrand('usr_ann', id));
+  for (const id of ['a', 'b', 'c']) await backend.store.put(chore, newChore('usr_ann', id));
   await capture(backend, lake);
   return { backend, lake };
 }
@@ -33,7 +33,7 @@ async function cutAll({ objects }: Backend, prefix: string): Promise<number> {
 
 // Silver of another generation than the last one is made anew.
 async function compact(lake: ReturnType<typeof openLake>): Promise<void> {
-  await lake.backfill('errands');
+  await lake.backfill('chores');
   await keep(lake);
 }
 
@@ -62,7 +62,7 @@ test.each(Object.entries(harms).flatMap(([how, harm]) => cases.map(one => ({ how
     await expectSameAsTable(backend, lake, ann, () => true);
     expect((await lake.insight(ann, 'tasks-by-status', 30)).data).toEqual(counts);
     if (isCompacted) expect((await lake.insight(ann, 'tasks-activity', 30)).data).toEqual(activity);
-    await backend.store.put(errand, newErrand('usr_ann', 'd'));
+    await backend.store.put(chore, newChore('usr_ann', 'd'));
     await capture(backend, lake);
     await keep(lake);
     await expectSameAsTable(backend, lake, ann, () => true);

@@ -6,13 +6,13 @@ import {
   type Backend,
   bob,
   capture,
-  guest,
+  endUser,
   keep,
   openBackend,
   openLake,
   readObjects,
 } from './lake-fixture.ts';
-import { type Errand, errand, newErrand } from './test-table.ts';
+import { type Chore, chore, newChore } from './test-table.ts';
 
 // Any changes, with captures, compactions and backfills in between: the lake says what a list of the items says.
 
@@ -48,7 +48,7 @@ type Kept = { created: Map<string, number>; completed: Map<string, number> };
 const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
 const dayText = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 10);
 
-function keepInMind({ created, completed }: Kept, { created_at, completed_at }: Errand): void {
+function keepInMind({ created, completed }: Kept, { created_at, completed_at }: Chore): void {
   count(created, dayText(created_at));
   if (completed_at !== null) count(completed, dayText(completed_at));
 }
@@ -66,13 +66,13 @@ test('the lake equals a model, whatever happens in between', async () => {
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async script => {
       const backend = await openBackend();
       const lake = openLake(backend);
-      const items = new Map<string, Errand>();
-      const expired: Errand[] = [];
+      const items = new Map<string, Chore>();
+      const expired: Chore[] = [];
       for (const one of script) {
         if (one.do === 'capture') await capture(backend, lake);
         else if (one.do === 'keep') await keep(lake);
         else if (one.do === 'wait') await backend.clock.advance(180_000);
-        else if (one.do === 'backfill') await lake.backfill('errands');
+        else if (one.do === 'backfill') await lake.backfill('chores');
         else if (one.do === 'lose') await loseFiles(backend, lake);
         else {
           const key = { user_id: one.user, task_id: one.id };
@@ -81,7 +81,7 @@ test('the lake equals a model, whatever happens in between', async () => {
             const created_at = start + one.created * day;
             const completed_at = one.status === 'completed' ? created_at + 2 * day : null;
             const { status, priority, due: due_date } = one;
-            const next = newErrand(one.user, one.id, {
+            const next = newChore(one.user, one.id, {
               created_at,
               completed_at,
               status,
@@ -89,15 +89,15 @@ test('the lake equals a model, whatever happens in between', async () => {
               due_date,
             });
             items.set(name, next);
-            await backend.store.put(errand, next);
+            await backend.store.put(chore, next);
           } else if (one.do === 'remove') {
             items.delete(name);
-            await backend.store.delete(errand, key);
+            await backend.store.delete(chore, key);
           } else if (items.has(name)) {
             const ttl = Math.floor(backend.clock.now() / 1000) - 60;
             expired.push(items.get(name)!);
             items.delete(name);
-            await backend.store.update(errand, key, { set: { ttl } });
+            await backend.store.update(chore, key, { set: { ttl } });
             await backend.engine.sweep();
           }
         }
@@ -108,7 +108,7 @@ test('the lake equals a model, whatever happens in between', async () => {
       for (const _ of ['as it is', 'compacted']) {
         await expectSameAsTable(backend, lake, ann, anns);
         await expectSameAsTable(backend, lake, bob, user => user === 'usr_bob');
-        await expectSameAsTable(backend, lake, guest, user => user === 't1:u1');
+        await expectSameAsTable(backend, lake, endUser, user => user === 't1:u1');
         await expectInsights(
           lake,
           [...items.values()].filter(one => anns(one.user_id)),
@@ -125,11 +125,11 @@ test('the lake equals a model, whatever happens in between', async () => {
 
 async function expectInsights(
   lake: ReturnType<typeof openLake>,
-  present: Errand[],
-  expired: Errand[],
+  present: Chore[],
+  expired: Chore[],
 ): Promise<void> {
   const read = async (name: string) => (await lake.insight(ann, name, 400)).data;
-  const tally = (key: (one: Errand) => string) => {
+  const tally = (key: (one: Chore) => string) => {
     const counts = new Map<string, number>();
     for (const one of present) count(counts, key(one));
     return [...counts].sort(([a], [b]) => (a < b ? -1 : 1));

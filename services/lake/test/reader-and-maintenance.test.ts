@@ -13,7 +13,7 @@ import {
   silent,
   until,
 } from './lake-fixture.ts';
-import { errand, newErrand } from './test-table.ts';
+import { chore, newChore } from './test-table.ts';
 
 // Lets the keeper work, and everything that was captured with it, until the test is over.
 function run(
@@ -48,8 +48,8 @@ async function settle<T>(backend: Backend, asked: Promise<T>): Promise<T> {
 test('who answers sees what the other has captured, and an erasure is asked for and done elsewhere', async () => {
   const backend = await openBackend();
   const { reader, keeper } = openApart(backend, () => keeper.wake());
-  await backend.store.put(errand, newErrand('usr_ann', 'a'));
-  await backend.store.put(errand, newErrand('usr_bob', 'b'));
+  await backend.store.put(chore, newChore('usr_ann', 'a'));
+  await backend.store.put(chore, newChore('usr_bob', 'b'));
   await capture(backend, keeper);
   await keep(keeper);
   const count = 'select count(*) from tasks';
@@ -72,7 +72,7 @@ test('who answers sees what the other has captured, and an erasure is asked for 
 test('a file that the reader misses is found to be lost by the keeper, and comes back', async () => {
   const backend = await openBackend();
   const { reader, keeper } = openApart(backend, () => keeper.wake());
-  await backend.store.put(errand, newErrand('usr_ann', 'a'));
+  await backend.store.put(chore, newChore('usr_ann', 'a'));
   await capture(backend, keeper);
   await keep(keeper);
   const [lost] = (await readObjects(backend.objects, 'silver/')) as [string];
@@ -104,7 +104,7 @@ test('a lake where nothing happens asks less than once a second for anything', a
     },
   };
   const { keeper } = openApart({ ...backend, objects: counted });
-  await backend.store.put(errand, newErrand('usr_ann', 'a'));
+  await backend.store.put(chore, newChore('usr_ann', 'a'));
   await capture(backend, keeper);
   await keep(keeper);
   run(backend, keeper);

@@ -14,7 +14,7 @@ import {
   readObjects,
   until,
 } from './lake-fixture.ts';
-import { errand, newErrand } from './test-table.ts';
+import { chore, newChore } from './test-table.ts';
 
 async function captureOneByOne(
   backend: Backend,
@@ -22,7 +22,7 @@ async function captureOneByOne(
   count: number,
 ): Promise<void> {
   for (let i = 0; i < count; i++) {
-    await backend.store.put(errand, newErrand('usr_ann', `${i}`, { title: `at ${i}` }));
+    await backend.store.put(chore, newChore('usr_ann', `${i}`, { title: `at ${i}` }));
     await capture(backend, lake);
   }
 }
@@ -50,15 +50,15 @@ test('what came since a large silver is merged, and silver left as it is', async
   const lake = openLake(backend);
   await captureOneByOne(backend, lake, 2);
   await keep(lake);
-  const manifest = openManifest(backend.objects, 'errands', backend.clock);
+  const manifest = openManifest(backend.objects, 'chores', backend.clock);
   const { silver: small } = await readState(backend);
-  const large = { ...small.errand!, rows: 1_000_000 };
-  await manifest.commit(() => ({ at: backend.clock.now(), silver: { errand: large } }));
+  const large = { ...small.chore!, rows: 1_000_000 };
+  await manifest.commit(() => ({ at: backend.clock.now(), silver: { chore: large } }));
   await captureOneByOne(backend, lake, limits.recentFiles + 3);
   await keep(lake);
   const { silver, files } = await readState(backend);
-  expect(silver.errand).toEqual(large);
-  expect(recentFiles(await readState(backend), 'errand').length).toBeLessThan(3);
+  expect(silver.chore).toEqual(large);
+  expect(recentFiles(await readState(backend), 'chore').length).toBeLessThan(3);
   expect([...files.keys()].some(path => path.includes('merged-'))).toBe(true);
   await expectEveryChangeOnce(backend);
   await expectSameAsTable(backend, lake, ann, () => true);
@@ -87,8 +87,8 @@ test('what a process that died left behind is swept up, and nothing else', async
   const backend = await openBackend();
   const lake = openLake(backend);
   await captureOneByOne(backend, lake, 1);
-  const orphan = 'bronze/table=errands/entity=errand/day=2026-01-01/shard-1-2.parquet';
-  const young = 'silver/table=errands/entity=errand/young.parquet';
+  const orphan = 'bronze/table=chores/entity=chore/day=2026-01-01/shard-1-2.parquet';
+  const young = 'silver/table=chores/entity=chore/young.parquet';
   for (const key of [orphan, young]) await backend.objects.put(key, Buffer.from('x'));
   // The folder has the machine's times, the lake those of its clock.
   const path = (await backend.objects.locate(orphan))!;
@@ -113,7 +113,7 @@ test('two processes keep one lake side by side', async () => {
   const running = lakes.flatMap(lake => lake.workers.map(worker => worker.run(stopping.signal)));
   const isKept = async () => {
     const { silver, backfill } = await readState(backend);
-    return silver.errand !== undefined && backfill === undefined;
+    return silver.chore !== undefined && backfill === undefined;
   };
   await until(backend, isKept, 100);
   stopping.abort();

@@ -4,14 +4,14 @@ import { follow } from '../src/index.ts';
 
 // A table with tasks of accounts and of tenants' users.
 
-export const errandsTable = defineTable({
-  name: 'errands',
+export const choresTable = defineTable({
+  name: 'chores',
   keys: { partition: 'pk', sort: 'sk' },
   ttl: 'ttl',
   stream: 'NEW_AND_OLD_IMAGES',
 });
 
-export const errandSchema = z.object({
+export const choreSchema = z.object({
   user_id: z.string(),
   task_id: z.string(),
   title: z.string(),
@@ -25,18 +25,18 @@ export const errandSchema = z.object({
   ttl: z.number().int().optional(),
 });
 
-export const errand = entity(errandsTable, {
-  name: 'errand',
+export const chore = entity(choresTable, {
+  name: 'chore',
   description: 'Something to be done.',
-  schema: errandSchema,
+  schema: choreSchema,
   key: { partition: 'USER#{user_id}', sort: 'TASK#{task_id}' },
 });
-export const visit = entity(errandsTable, {
+export const visit = entity(choresTable, {
   name: 'visit',
   schema: z.object({ user_id: z.string(), at: z.number() }),
   key: { partition: 'USER#{user_id}', sort: 'VISIT#{at}' },
 });
-export type Errand = ItemOf<typeof errand>;
+export type Chore = ItemOf<typeof chore>;
 
 // `usr_…` of an account, `tenant:uid` of an end user.
 export const ownerOf = ({ user_id }: { user_id: string }) => {
@@ -46,11 +46,11 @@ export const ownerOf = ({ user_id }: { user_id: string }) => {
 };
 
 export const followed = {
-  table: errandsTable,
-  entities: [follow(errand, { view: 'tasks', ownerOf, omit: ['secret'] })],
+  table: choresTable,
+  entities: [follow(chore, { view: 'tasks', ownerOf, omit: ['secret'] })],
 };
 
-export const newErrand = (user_id: string, task_id: string, more: Partial<Errand> = {}): Errand => ({
+export const newChore = (user_id: string, task_id: string, more: Partial<Chore> = {}): Chore => ({
   user_id,
   task_id,
   title: `Task ${task_id}`,

@@ -1,38 +1,37 @@
 import type { Attributes, DynamoClient } from '@stak/table';
 import * as limits from '../limits.ts';
-import type { Part } from '../storage/lake-table.ts';
+import type { LakeTable } from '../storage/lake-table.ts';
 import type { Backfill } from '../storage/manifest-state.ts';
 import { type BronzeFile, bronzeFormat, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
 import { type Row, snapshotOf } from './rows.ts';
 
-// Reads what is in the table and was there before the lake was. The stream is followed from before the scan begins,
-// so whatever changes meanwhile is in both, and a change of the stream always counts for more than what a scan found:
-// nothing is missed, and nothing is there twice.
+// Scans the table for items that are older than the lake. Capture starts before the scan, so a change during the scan
+// is in both, and a captured change always wins over a scanned item: nothing is missed, and nothing counts twice.
 
 export const needsBackfill = (state: { generation: number; backfill: Backfill | undefined }): boolean =>
   state.generation === 0 || state.backfill !== undefined;
 
-// A new generation. What is captured from now on belongs to it; when its scan is complete, whatever was not
-// mentioned again is gone.
-export async function beginBackfill({ manifest, clock }: Part): Promise<void> {
+// Begins a new generation. Rows captured from now on belong to it. When its scan is complete, items that appeared in
+// neither the scan nor the stream are gone.
+export async function beginBackfill({ manifest, clock }: LakeTable): Promise<void> {
   await manifest.commit(({ backfill }) =>
     backfill ? undefined : { at: clock.now(), backfill: { begin: limits.segments } },
   );
 }
 
-// One segment of the scan, whole: a crash repeats it under the same names. False when there is none left.
+// Scans one whole segment. After a crash it is scanned again into files of the same names. False when none is left.
 export async function continueBackfill(
-  part: Part,
+  lakeTable: LakeTable,
   client: DynamoClient,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const { manifest, clock } = part;
+  const { manifest, clock } = lakeTable;
   const { backfill } = await manifest.read();
   if (!backfill) return false;
   const { generation, segments } = backfill;
   const segment = Array.from({ length: segments }, (_, i) => i).find(i => !backfill.finished.includes(i));
   if (segment === undefined) return false;
-  const add = await scanSegment(part, client, { generation, segments, segment }, signal);
+  const add = await scanSegment(lakeTable, client, { generation, segments, segment }, signal);
   await manifest.commit(({ backfill: now }) =>
     now?.generation === generation && !now.finished.includes(segment)
       ? { at: clock.now(), add, backfill: { finished: segment } }
@@ -41,12 +40,12 @@ export async function continueBackfill(
   return true;
 }
 
-type Place = { generation: number; segments: number; segment: number };
+type ScanSegment = { generation: number; segments: number; segment: number };
 
 async function scanSegment(
-  part: Part,
+  lakeTable: LakeTable,
   client: DynamoClient,
-  place: Place,
+  scan: ScanSegment,
   signal: AbortSignal | undefined,
 ): Promise<BronzeFile[]> {
   const files: BronzeFile[] = [];
@@ -54,33 +53,33 @@ async function scanSegment(
   for (let page = 0; ; page++) {
     signal?.throwIfAborted();
     const { Items = [], LastEvaluatedKey } = await client.scan({
-      TableName: part.plan.table.name,
+      TableName: lakeTable.plan.table.name,
       ConsistentRead: true,
-      Segment: place.segment,
-      TotalSegments: place.segments,
+      Segment: scan.segment,
+      TotalSegments: scan.segments,
       ...(ExclusiveStartKey && { ExclusiveStartKey }),
     });
-    const rows = Items.flatMap(item => readItem(part, item));
-    files.push(...(await writePage(part, place, page, rows)));
+    const rows = Items.flatMap(item => readItem(lakeTable, item));
+    files.push(...(await writePage(lakeTable, scan, page, rows)));
     if (!LastEvaluatedKey) return files;
     ExclusiveStartKey = LastEvaluatedKey;
   }
 }
 
-// One whose owner cannot be told is kept, and shown to nobody.
-function readItem({ plan, clock, log }: Part, item: Attributes): Row[] {
+// An item whose owner is unknown is stored, but no caller sees it.
+function readItem({ plan, clock, log }: LakeTable, item: Attributes): Row[] {
   try {
     return snapshotOf(plan, item, clock.now());
   } catch (error) {
-    log.error({ err: error, table: plan.table.name }, 'an item whose owner could not be told');
+    log.error({ err: error, table: plan.table.name }, 'the owner of an item could not be determined');
     const entities = new Map([...plan.entities].map(([name, one]) => [name, { ...one, ownerOf: undefined }]));
     return snapshotOf({ ...plan, entities }, item, clock.now());
   }
 }
 
 async function writePage(
-  { plan, objects }: Part,
-  { generation, segment }: Place,
+  { plan, objects }: LakeTable,
+  { generation, segment }: ScanSegment,
   page: number,
   rows: readonly Row[],
 ): Promise<BronzeFile[]> {

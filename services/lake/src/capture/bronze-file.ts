@@ -15,7 +15,7 @@ export type BronzeFile = {
   format?: number; // of its columns; files of before have none
 };
 
-// Since 2 every file of bronze has the same types, whoever wrote it: one table of Iceberg can hold them all.
+// Since format 2 all bronze files have the same types, so one table of Iceberg can hold them all.
 export const bronzeFormat = 2;
 // Files that were merged have had these types all along.
 export const hasBronzeFormat = ({ format, path }: BronzeFile): boolean =>
@@ -54,7 +54,7 @@ const timeOfChange = {
   logical_type: { type: 'TIMESTAMP' as const, isAdjustedToUTC: false, unit: 'MICROS' as const },
 };
 
-// Made of nothing but the rows and their place: the same rows are the same bytes, under the same name.
+// Deterministic: the same rows give the same bytes under the same name.
 export async function encodeRows(
   rows: readonly Row[],
   shard: string,

@@ -24,8 +24,8 @@ export type CaptureDeps = {
 
 export const subscriptionName = (table: string): string => `lake-${table.toLowerCase()}`;
 
-// Files, then the manifest, then (by the consumer) the checkpoint. Killed in between, the same page or a longer one
-// comes again: the manifest says which of its records are new, in the same commit that lists the files.
+// Writes files, then the manifest; then the consumer writes the checkpoint. After a crash in between, the same page or
+// a longer one comes again. The commit that lists the files also says which records they hold, so none counts twice.
 export function captureChanges(deps: CaptureDeps): Subscription {
   const { plan, clock } = deps;
   return subscribe({
@@ -89,7 +89,7 @@ async function readRows(plan: Plan, shard: string, changes: readonly Change<AnyE
   const rows: Row[] = [];
   const letters: NewLetter[] = [];
   for (const [i, change] of changes.entries()) {
-    if (i % limits.rowsInTurn === limits.rowsInTurn - 1) await yieldToEventLoop();
+    if (i % limits.rowsPerBatch === limits.rowsPerBatch - 1) await yieldToEventLoop();
     try {
       rows.push(...rowsOf(plan, change));
     } catch (error) {

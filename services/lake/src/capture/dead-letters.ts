@@ -5,7 +5,7 @@ import { keyPart } from '../storage/objects.ts';
 import type { Plan } from '../tables.ts';
 import { imageOf } from './image.ts';
 
-// A change that no row could be made of, whole and with the reason, until somebody has repaired what failed.
+// A change that could not be turned into a row, stored whole with the reason until the cause is repaired.
 
 type Stored = {
   shard: string;

@@ -9,8 +9,8 @@ import { compareSequences, isCaptured } from './shard-mark.ts';
 export type LagDeps = { store: Store; source: StreamSource; clock: Clock };
 export type Lag = { as_of: string; lag_ms: number; caught_up: boolean };
 
-// How far the lake is behind its table. While the table is being read, anything may be missing that is younger than
-// the last time it was read to the end, and everything if it never was.
+// How far the lake is behind its table. During a backfill, anything newer than the last complete one may be missing,
+// and everything if there has never been one.
 export async function readLag(deps: LagDeps, table: string, state: State): Promise<Lag> {
   const wholeUntil = needsBackfill(state) ? state.backfilledAt : undefined;
   const lag = await readStreamLag(deps, table, state);
@@ -18,7 +18,7 @@ export async function readLag(deps: LagDeps, table: string, state: State): Promi
   return lagSince(deps.clock.now(), wholeUntil);
 }
 
-// The age of the oldest change that is in the stream and not in the lake.
+// The age of the oldest change that is in the stream but not in the lake.
 export async function readStreamLag(deps: LagDeps, table: string, state: State): Promise<Lag> {
   const nowMs = deps.clock.now();
   return lagSince(nowMs, await oldestMissing(deps, table, state));
@@ -34,13 +34,13 @@ async function oldestMissing(deps: LagDeps, table: string, state: State): Promis
     if (streamErrors.includes(error)) return undefined;
     throw error;
   });
-  if (!status) return oldestOf(deps.source, table); // nothing was ever captured: whatever the stream has is missing
+  if (!status) return oldestOf(deps.source, table); // nothing was ever captured: the whole stream is missing
   const missing = await Promise.all(
     status.shards.map(async ({ shardId, behind }) => {
       if (behind?.newest === undefined || behind.oldestAt === undefined) return undefined;
       const mark = state.shards[shardId];
       if (!mark || !isCaptured(mark, behind.newest)) return Date.parse(behind.oldestAt);
-      // What was looked at is captured, and only the checkpoint is not that far. There may be more after it.
+      // Captured, although the checkpoint is not that far yet. There may be more records after it.
       const sequence = compareSequences(mark.through, behind.newest) > 0 ? mark.through : behind.newest;
       return oldestOf(deps.source, table, { shardId, sequence });
     }),
@@ -49,10 +49,14 @@ async function oldestMissing(deps: LagDeps, table: string, state: State): Promis
   return known.length > 0 ? Math.min(...known) : undefined;
 }
 
-type Place = { shardId: string; sequence: string };
+type StreamPosition = { shardId: string; sequence: string };
 
-// The oldest record of the stream, or the oldest after a place in it.
-async function oldestOf(source: StreamSource, TableName: string, after?: Place): Promise<number | undefined> {
+// The time of the oldest record of the stream, or of the oldest one after a position.
+async function oldestOf(
+  source: StreamSource,
+  TableName: string,
+  after?: StreamPosition,
+): Promise<number | undefined> {
   const { Streams = [] } = await source.listStreams({ TableName });
   for (const { StreamArn = '' } of Streams) {
     const { StreamDescription } = await source.describeStream({ StreamArn });

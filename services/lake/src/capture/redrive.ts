@@ -1,12 +1,12 @@
-import type { Part } from '../storage/lake-table.ts';
+import type { LakeTable } from '../storage/lake-table.ts';
 import { writeFiles } from './capture.ts';
 import { openLetter } from './dead-letters.ts';
 import { rowsOf } from './rows.ts';
 
 // Tries the letters again, oldest first. One that becomes rows does so in the commit that takes the letter off the
 // list: killed at any line, it is either still a letter or a row, never both. Answers how many are left.
-export async function redriveLetters(part: Part): Promise<{ redriven: number; left: number }> {
-  const { manifest, objects, plan, clock, log } = part;
+export async function redriveLetters(lakeTable: LakeTable): Promise<{ redriven: number; left: number }> {
+  const { manifest, objects, plan, clock, log } = lakeTable;
   const letters = [...(await manifest.read()).letters];
   let redriven = 0;
   for (const { path, generation } of letters) {
@@ -18,7 +18,7 @@ export async function redriveLetters(part: Part): Promise<{ redriven: number; le
       const rows = rowsOf(plan, change).map(row => ({ ...row, isChained: false }));
       const entry = await manifest.commit(async state => {
         if (!state.letters.some(letter => letter.path === path)) return undefined;
-        const add = await writeFiles(part, { generation }, `redriven-${shard}`, rows);
+        const add = await writeFiles(lakeTable, { generation }, `redriven-${shard}`, rows);
         return { at: clock.now(), add, answered: [path] };
       });
       if (entry) redriven += 1;

@@ -3,7 +3,7 @@ import { type AnyEntity, type Attributes, hasKeyOf, recognise } from '@stak/tabl
 import type { FollowedEntity, Owner, Plan } from '../tables.ts';
 import { imageOf, keyText } from './image.ts';
 
-// A row of bronze: one change of one item. A snapshot is what a backfill found in the table.
+// A row of bronze: one change of one item, or (a snapshot) an item as a backfill found it.
 export type Row = {
   entity: string;
   kind: ChangeKind | 'snapshot';
@@ -29,37 +29,37 @@ export function rowsOf(plan: Plan, change: Change<AnyEntity>): Row[] {
   const old = change.old && recognise(entities, change.old);
   const current = change.new && recognise(entities, change.new);
   if (!old && !current) return rowOf(plan, change, otherEntity, change.kind, change);
-  // One entity took the place of another under the same key: for each of them that is another event.
+  // Another entity was written under the same key: a removal of the old one and an insert of the new one.
   return [
     ...(old ? rowOf(plan, change, old.entity, 'remove', { old: old.item }) : []),
     ...(current ? rowOf(plan, change, current.entity, 'insert', { new: current.item }) : []),
   ];
 }
 
-// By its keys alone: reading the images is what costs.
+// Decided by the keys alone, because parsing images is what costs.
 function isPassedOver({ table, ignored }: Plan, keys: Attributes): boolean {
   if (ignored.size === 0) return false;
   const possible = table.entities.filter(entity => hasKeyOf(entity, keys));
   return possible.length > 0 && possible.every(({ name }) => ignored.has(name));
 }
 
-type Place = Pick<Change<AnyEntity>, 'keys' | 'sequence' | 'eventId' | 'at'>;
+type ChangeInfo = Pick<Change<AnyEntity>, 'keys' | 'sequence' | 'eventId' | 'at'>;
 
-function rowOf(plan: Plan, place: Place, entity: string, kind: ChangeKind, images: Images): Row[] {
+function rowOf(plan: Plan, change: ChangeInfo, entity: string, kind: ChangeKind, images: Images): Row[] {
   if (plan.ignored.has(entity)) return [];
   const about = plan.entities.get(entity);
   const item = images.new ?? images.old ?? {};
   const owner = ownerOf(about, item);
-  // What somebody else had under this key before is not the new owner's to keep.
+  // The old image under this key may belong to another owner. The new owner must not see it.
   const isSame = !images.old || !images.new || sameOwner(owner, ownerOf(about, images.old));
   return [
     {
       entity,
       kind,
-      key: keyText(plan.table.keys, place.keys),
-      sequence: place.sequence,
-      eventId: place.eventId,
-      at: place.at.getTime(),
+      key: keyText(plan.table.keys, change.keys),
+      sequence: change.sequence,
+      eventId: change.eventId,
+      at: change.at.getTime(),
       owner,
       old: images.old && isSame ? imageOf(images.old, about?.omit) : undefined,
       new: images.new && imageOf(images.new, about?.omit),

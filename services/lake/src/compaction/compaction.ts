@@ -4,24 +4,29 @@ import { join } from 'node:path';
 import { quoteText } from '../duckdb/sql-text.ts';
 import { type Insight, insightSignature } from '../insights/insight.ts';
 import * as limits from '../limits.ts';
-import { columnsFor, locateCurrent, type Part } from '../storage/lake-table.ts';
+import { columnsFor, type LakeTable, locateCurrent } from '../storage/lake-table.ts';
 import { recentFiles, type SilverFile, type State } from '../storage/manifest-state.ts';
 import { keyPart } from '../storage/objects.ts';
 import { signatureOf } from './columns.ts';
 import { type CurrentSources, currentImages, isPresent, silverFormat, silverRows } from './current-sql.ts';
 import { type GoldDeps, goldNames, insightsOf, writeGold } from './gold.ts';
 
-// Where it would go on without a compaction, and whether that is too long a way.
-export function isDue(part: Part, state: State, entity: string, insights: readonly Insight[]): boolean {
+// Whether an entity has enough recent files, or outdated silver or gold, to be worth a compaction.
+export function isDue(
+  lakeTable: LakeTable,
+  state: State,
+  entity: string,
+  insights: readonly Insight[],
+): boolean {
   const recent = recentFiles(state, entity);
   const silver = state.silver[entity];
   const rows = recent.reduce((sum, file) => sum + file.rows, 0);
   const isOutdated =
     silver !== undefined &&
-    (silver.signature !== signatureOf(columnsFor(part, entity)) ||
+    (silver.signature !== signatureOf(columnsFor(lakeTable, entity)) ||
       silver.format !== silverFormat ||
       silver.generation !== state.completeGeneration);
-  const lacksGold = insightsOf(part, entity, insights).some(insight =>
+  const lacksGold = insightsOf(lakeTable, entity, insights).some(insight =>
     goldNames(insight).some(({ name }) => state.gold[name]?.signature !== insightSignature(insight)),
   );
   if (recent.length === 0) return isOutdated || (silver !== undefined && lacksGold);
@@ -32,9 +37,9 @@ export function isDue(part: Part, state: State, entity: string, insights: readon
   return isOutdated || lacksGold || isMany || rows >= most;
 }
 
-// Writes an entity's silver and gold anew, up to the last commit there is. False if somebody was faster.
-export async function compactEntity(part: Part, entity: string, deps: GoldDeps): Promise<boolean> {
-  const { manifest, objects, clock, plan } = part;
+// Rewrites an entity's silver and gold up to the last commit. False if another process committed first.
+export async function compactEntity(lakeTable: LakeTable, entity: string, deps: GoldDeps): Promise<boolean> {
+  const { manifest, objects, clock, plan } = lakeTable;
   const state = await manifest.read();
   const before = structuredClone({
     version: state.version,
@@ -46,14 +51,14 @@ export async function compactEntity(part: Part, entity: string, deps: GoldDeps):
     // A row that comes late must still find that its item is gone.
     keepsTombstones: state.backfill !== undefined || state.letters.length > 0,
   });
-  const sources = await locateCurrent(part, state, entity);
+  const sources = await locateCurrent(lakeTable, state, entity);
   const name = `${String(before.version).padStart(12, '0')}-${randomUUID().slice(0, 8)}`;
   const folder = `table=${keyPart(plan.table.name)}/entity=${keyPart(entity)}`;
 
   const written = await writeSilver(deps, sources, before.keepsTombstones, async (file, rows) => {
     const path = `silver/${folder}/${name}.parquet`;
     const bytes = (await stat(file)).size;
-    const gold = await writeGold(part, entity, deps, {
+    const gold = await writeGold(lakeTable, entity, deps, {
       ...before,
       name,
       silver: file,

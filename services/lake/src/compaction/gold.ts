@@ -5,7 +5,7 @@ import type { Duck } from '../duckdb/duck.ts';
 import { quoteText } from '../duckdb/sql-text.ts';
 import { type Insight, insightSignature } from '../insights/insight.ts';
 import * as limits from '../limits.ts';
-import { columnsFor, locateAll, type Part } from '../storage/lake-table.ts';
+import { columnsFor, type LakeTable, locateAll } from '../storage/lake-table.ts';
 import type { GoldFile, State } from '../storage/manifest-state.ts';
 import { keyPart } from '../storage/objects.ts';
 import { addUp, readGold, sumChanges, sumCurrent } from './gold-sql.ts';
@@ -13,7 +13,7 @@ import { addUp, readGold, sumChanges, sumCurrent } from './gold-sql.ts';
 export type GoldDeps = { duck: Duck; insights: readonly Insight[]; scratch: string };
 
 export const insightsOf = (
-  { plan }: Pick<Part, 'plan'>,
+  { plan }: Pick<LakeTable, 'plan'>,
   entity: string,
   insights: readonly Insight[],
 ): Insight[] =>
@@ -39,21 +39,23 @@ type Draft = { name: string; file: string; copy: string; ref: GoldFile };
 
 // The sums of an entity's insights, for a silver that is being made.
 export async function writeGold(
-  part: Part,
+  lakeTable: LakeTable,
   entity: string,
   { duck, insights, scratch }: GoldDeps,
   compacted: Compacted,
 ): Promise<Record<string, GoldFile>> {
   const drafts: Draft[] = [];
-  for (const insight of insightsOf(part, entity, insights))
+  for (const insight of insightsOf(lakeTable, entity, insights))
     for (const gold of goldNames(insight))
-      drafts.push(await draftGold(part, insight, gold, compacted, join(scratch, `${randomUUID()}.parquet`)));
+      drafts.push(
+        await draftGold(lakeTable, insight, gold, compacted, join(scratch, `${randomUUID()}.parquet`)),
+      );
   if (drafts.length === 0) return {};
   try {
     await duck.run({ scratch, prepare: drafts.map(({ copy }) => copy) });
     for (const { file, ref } of drafts) {
       ref.bytes = (await stat(file)).size;
-      await part.objects.putFile(ref.path, file);
+      await lakeTable.objects.putFile(ref.path, file);
     }
   } finally {
     for (const { file } of drafts) await rm(file, { force: true });
@@ -62,26 +64,26 @@ export async function writeGold(
 }
 
 async function draftGold(
-  part: Part,
+  lakeTable: LakeTable,
   insight: Insight,
   { name, isRunning }: { name: string; isRunning: boolean },
   { version, silver, changes, all, gold, name: fileName }: Compacted,
   file: string,
 ): Promise<Draft> {
-  const columns = columnsFor(part, insight.entity.name);
+  const columns = columnsFor(lakeTable, insight.entity.name);
   const signature = insightSignature(insight);
   const last = gold[name]?.signature === signature ? gold[name] : undefined;
   const parts: string[] = [];
   if (isRunning) {
     // A definition that is new begins with everything bronze still has.
-    const added = last ? changes : await locateAll(part.objects, all);
-    if (last) parts.push(readGold((await locateAll(part.objects, [last.path]))[0]!));
+    const added = last ? changes : await locateAll(lakeTable.objects, all);
+    if (last) parts.push(readGold((await locateAll(lakeTable.objects, [last.path]))[0]!));
     if (added.length > 0) parts.push(sumChanges(insight, added, columns));
   }
   const source = isRunning ? undefined : { path: silver, isFlat: true };
   parts.push(sumCurrent(insight, { columns, silver: source, recent: [], generation: 0 }));
   const sums = `select * from (${addUp(insight, parts)}) order by _account, _tenant, _user`;
   const copy = `copy (${sums}) to ${quoteText(file)} (format parquet, row_group_size ${limits.rowGroupRows})`;
-  const path = `gold/table=${keyPart(part.plan.table.name)}/insight=${keyPart(name)}/${fileName}.parquet`;
+  const path = `gold/table=${keyPart(lakeTable.plan.table.name)}/insight=${keyPart(name)}/${fileName}.parquet`;
   return { name, file, copy, ref: { path, through: version, signature, isRunning } };
 }

@@ -3,7 +3,7 @@
 // else. How much memory it holds is watched from outside. Jobs come one at a time.
 import { DuckDBInstance } from '@duckdb/node-api';
 
-const openInstance = ({ memory, scratch, guest }) =>
+const openInstance = ({ memory, scratch, isUntrusted }) =>
   DuckDBInstance.create(':memory:', {
     memory_limit: memory,
     threads: '1',
@@ -12,30 +12,30 @@ const openInstance = ({ memory, scratch, guest }) =>
     autoload_known_extensions: 'false',
     allow_community_extensions: 'false',
     // What was read is listed there, by its path on this machine: ours to know.
-    enable_external_file_cache: String(!guest),
-    // None of these is ever used; their defaults tell where somebody's home is.
+    enable_external_file_cache: String(!isUntrusted),
+    // None of these is ever used, but their defaults would reveal a home directory.
     home_directory: '/nonexistent',
     extension_directory: '/nonexistent',
     secret_directory: '/nonexistent',
   });
 
-let trusted; // one instance for all jobs of ours; a guest's is his alone
+let trusted; // shared by our own jobs; each untrusted job gets an instance of its own
 
 async function work(job) {
-  if (!job.guest) trusted ??= await openInstance(job);
-  const instance = job.guest ? await openInstance(job) : trusted;
+  if (!job.isUntrusted) trusted ??= await openInstance(job);
+  const instance = job.isUntrusted ? await openInstance(job) : trusted;
   const connection = await instance.connect();
   try {
     for (const sql of job.prepare) await connection.run(sql).catch(failAs('preparation'));
     if (!job.sql) return { columns: [], rows: [], truncated: false };
-    if (job.guest) {
+    if (job.isUntrusted) {
       await connection.run('SET enable_external_access = false');
       await connection.run('SET lock_configuration = true');
     }
     return await answer(job, await compile(job, connection));
   } finally {
     connection.closeSync();
-    if (job.guest) instance.closeSync();
+    if (job.isUntrusted) instance.closeSync();
   }
 }
 

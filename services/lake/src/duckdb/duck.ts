@@ -6,11 +6,11 @@ import * as limits from '../limits.ts';
 import { createMemoryWatch } from './memory-watch.ts';
 
 export type DuckJob = {
-  // Ours: may read and write files.
+  // Our own statements, which may read and write files.
   prepare: readonly string[];
-  // The one statement that is answered. A guest's sees what `prepare` left in memory, and no files.
+  // The statement whose rows are returned. If it is untrusted, it sees tables in memory and no files.
   sql?: string;
-  guest?: boolean;
+  isUntrusted?: boolean;
   scratch?: string;
   maxRows?: number;
   maxBytes?: number;
@@ -21,7 +21,7 @@ export type DuckAnswer = {
   truncated: boolean;
 };
 
-// DuckDB, in as many processes as jobs may run at a time. They are started when they are needed.
+// A pool of DuckDB processes, one per job that may run at a time. They are started on demand.
 export type Duck = { run(job: DuckJob): Promise<DuckAnswer>; close(): void };
 
 // Processes are watched by the clock of the machine they run on.
@@ -34,7 +34,7 @@ const memoryWatch = createMemoryWatch();
 const program = fileURLToPath(new URL('./duck-process.mjs', import.meta.url));
 
 export function createDuck(given: Settings): Duck {
-  const { clock = systemClock, processes, queue, timeoutMs, memory = limits.guestMemory } = given;
+  const { clock = systemClock, processes, queue, timeoutMs, memory = limits.callerMemory } = given;
   const children = new Set<Child>();
   const waiting: Waiting[] = [];
   let isClosed = false;
@@ -59,12 +59,12 @@ export function createDuck(given: Settings): Duck {
     child.process.on('exit', (code, signal) => {
       if (pid !== undefined) memoryWatch.forget(pid);
       children.delete(child);
-      // By the one who watches its memory, or by the kernel, which had none left.
+      // Killed by the memory watch, or by the kernel when the machine ran out of memory.
       const isTooLarge = signal === 'SIGKILL';
       fail(child, isTooLarge ? tooLarge() : new Error(`DuckDB ended with ${code ?? signal}`));
       next();
     });
-    // A server that has been told to stop does not wait for them.
+    // A server that stops does not wait for them.
     child.process.unref();
     child.process.channel?.unref();
     return child;
@@ -111,7 +111,7 @@ export function createDuck(given: Settings): Duck {
     next();
   }
 
-  // It takes a moment to die, and no other job until then.
+  // The process takes a moment to exit, and must get no other job meanwhile.
   function end(child: Child): void {
     children.delete(child);
     child.process.kill('SIGKILL');
@@ -153,26 +153,26 @@ export function createDuck(given: Settings): Duck {
   };
 }
 
-export type ReadingDucks = {
-  guests: Duck; // callers' SQL
-  asking: Duck; // ours, while a caller waits
+export type ReaderDucks = {
+  callers: Duck; // callers' SQL
+  insights: Duck; // our own SQL, while a caller waits
 };
-// `keeping` is for ours when nobody waits.
-export type Ducks = ReadingDucks & { keeping: Duck };
+// `maintenance` runs our own SQL when no caller waits.
+export type Ducks = ReaderDucks & { maintenance: Duck };
 
-export const createReadingDucks = (): ReadingDucks => ({
-  guests: createDuck({
-    processes: limits.guestProcesses,
-    queue: limits.guestQueue,
-    timeoutMs: limits.guestMs,
+export const createReaderDucks = (): ReaderDucks => ({
+  callers: createDuck({
+    processes: limits.callerProcesses,
+    queue: limits.callerQueue,
+    timeoutMs: limits.callerMs,
   }),
-  asking: createDuck({ processes: 1, queue: limits.ownQueue, timeoutMs: limits.insightMs }),
+  insights: createDuck({ processes: 1, queue: limits.ownQueue, timeoutMs: limits.insightMs }),
 });
 
-export const createKeepingDuck = (): Duck =>
+export const createMaintenanceDuck = (): Duck =>
   createDuck({ processes: 1, queue: limits.ownQueue, timeoutMs: limits.ownMs, memory: limits.ownMemory });
 
-export const createDucks = (): Ducks => ({ ...createReadingDucks(), keeping: createKeepingDuck() });
+export const createDucks = (): Ducks => ({ ...createReaderDucks(), maintenance: createMaintenanceDuck() });
 
 type Failure = { kind?: string; message: string };
 type Message = { ready?: true; answer?: DuckAnswer; error?: Failure };
@@ -185,17 +185,17 @@ const busy = () => lakeErrors.create('lake.busy', 'Too many queries are waiting.
 
 const allowed = 'SQL may read the tables it is given, and nothing else.';
 
-// A file that was not there, a disk that is full: nothing that a query could do about.
+// A missing file or a full disk: not the query's fault.
 export class DuckError extends Error {
   override readonly name = 'DuckError';
 }
 
 // What DuckDB says about a query is the caller's business, except where it speaks of files.
-function explain({ guest }: DuckJob, { kind, message }: Failure): Error {
+function explain({ isUntrusted }: DuckJob, { kind, message }: Failure): Error {
   const [name = '', ...rest] = message.split(' Error: ');
   const text = rest.join(' Error: ').trim();
-  if (guest && name === 'Out of Memory') return tooLarge();
-  if (!guest || kind === 'preparation') return new DuckError(message);
+  if (isUntrusted && name === 'Out of Memory') return tooLarge();
+  if (!isUntrusted || kind === 'preparation') return new DuckError(message);
   if (kind === 'syntax') return lakeErrors.create('lake.sql_invalid', text || message);
   if (kind === 'forbidden') return lakeErrors.create('lake.sql_forbidden', `${message} ${allowed}`);
   if (name === 'Permission') return lakeErrors.create('lake.sql_forbidden', allowed);

@@ -4,14 +4,14 @@ import { type LagDeps, readLag } from '../capture/lag.ts';
 import * as limits from '../limits.ts';
 import type { Requests } from '../maintenance/requests.ts';
 import type { RewriteDeps } from '../maintenance/rewrite-files.ts';
-import type { Part } from '../storage/lake-table.ts';
+import type { LakeTable } from '../storage/lake-table.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import type { Owner } from '../tables.ts';
 import { type Erased, type Erasure, eraseOwner } from './erasure.ts';
 
 type EraserDeps = RewriteDeps &
   LagDeps & {
-    parts: readonly Part[];
+    lakeTables: readonly LakeTable[];
     objects: ObjectStore;
     log: Logger;
   };
@@ -20,28 +20,29 @@ type Reminder = { owner: Owner; due_at: number };
 
 const folder = 'erasures/';
 
-// Services erase their tables one after the other, before and after the lake: each removal comes by the stream, with
-// the old image of what was removed. So the lake looks a second time, an hour later, for what is gone by then.
+// Services erase their tables one after the other, some after the lake. Each removal arrives by the stream with the
+// old image of the item. So a second pass, an hour later, erases what has arrived since.
 export function createEraser(deps: EraserDeps) {
-  const { parts, objects, clock } = deps;
+  const { lakeTables, objects, clock } = deps;
 
   const eraseFirst = (owner: Owner): Promise<Erased> => eraseEverywhere({ owner, isSecondLook: false });
 
   async function eraseEverywhere(erasure: Erasure): Promise<Erased> {
-    for (const part of parts) if ((await eraseOwner(part, deps, erasure)) === 'more') return 'more';
+    for (const lakeTable of lakeTables)
+      if ((await eraseOwner(lakeTable, deps, erasure)) === 'more') return 'more';
     return 'done';
   }
 
-  // What was removed before the moment might still be on its way.
+  // Removals before this moment may not have been captured yet.
   async function isBehind(atMs: number): Promise<boolean> {
-    for (const { plan, manifest } of parts) {
+    for (const { plan, manifest } of lakeTables) {
       const { as_of } = await readLag(deps, plan.table.name, await manifest.read());
       if (Date.parse(as_of) < atMs) return true;
     }
     return false;
   }
 
-  // One that is due, if there is any. Answers whether there is more to do at once.
+  // Runs one second pass that is due. True if there may be another one.
   async function eraseAgain(): Promise<boolean> {
     for await (const { key } of objects.list(folder)) {
       const body = await objects.get(key);
@@ -64,8 +65,10 @@ export function createEraser(deps: EraserDeps) {
   };
 }
 
-// Where another thread or process keeps the lake: asks it, and waits a moment for it.
-export const createAskingEraser = (deps: Pick<EraserDeps, 'objects' | 'clock'> & { requests: Requests }) =>
+// For a reader: stores a request for the maintenance, which runs elsewhere, and waits a moment for it.
+export const createRequestingEraser = (
+  deps: Pick<EraserDeps, 'objects' | 'clock'> & { requests: Requests },
+) =>
   eraserOf(async owner => {
     await remind(deps, owner);
     return (await deps.requests.askAndWait({ kind: 'erase', owner })) ? 'done' : 'more';

@@ -4,55 +4,60 @@ import { join, posix } from 'node:path';
 import { quoteText, readFiles } from '../duckdb/sql-text.ts';
 import type { RewriteDeps } from '../maintenance/rewrite-files.ts';
 import { ownerCondition } from '../query/scope.ts';
-import { GoneError, locateAll, type Part } from '../storage/lake-table.ts';
+import { GoneError, type LakeTable, locateAll } from '../storage/lake-table.ts';
 import type { Owner } from '../tables.ts';
 
-// `living` are rows that stay.
+// `living` are rows to keep, as SQL.
 export async function eraseSilver(
-  part: Part,
+  lakeTable: LakeTable,
   deps: RewriteDeps,
   entity: string,
   owner: Owner,
   living: string | undefined,
 ): Promise<void> {
-  const { manifest, clock } = part;
+  const { manifest, clock } = lakeTable;
   const silver = (await manifest.read()).silver[entity];
   if (!silver) return;
   const isHis = ownerCondition(owner, 'silver');
   const condition = living === undefined ? isHis : `${isHis} and _key not in (select _key from ${living})`;
-  const written = await rewriteWithout(part, deps, silver.path, condition);
+  const written = await rewriteWithout(lakeTable, deps, silver.path, condition);
   if (!written) return;
   const { path, rows, bytes } = written;
   const next = { ...silver, path, rows, bytes };
   const entry = await manifest.commit(now =>
     now.silver[entity]?.path === silver.path ? { at: clock.now(), silver: { [entity]: next } } : undefined,
   );
-  if (!entry) return giveUp(part, path);
+  if (!entry) return giveUp(lakeTable, path);
 }
 
-// Without a signature, sums of what is there are made anew from silver: some of his rows may stay.
-export async function eraseGold(part: Part, deps: RewriteDeps, name: string, owner: Owner): Promise<void> {
-  const { manifest, clock } = part;
+// Clearing the signature makes compaction compute the sums again from silver, where some of the owner's rows may stay.
+export async function eraseGold(
+  lakeTable: LakeTable,
+  deps: RewriteDeps,
+  name: string,
+  owner: Owner,
+): Promise<void> {
+  const { manifest, clock } = lakeTable;
   const gold = (await manifest.read()).gold[name];
   if (!gold) return;
-  const written = await rewriteWithout(part, deps, gold.path, ownerCondition(owner, 'silver'));
+  const written = await rewriteWithout(lakeTable, deps, gold.path, ownerCondition(owner, 'silver'));
   if (!written) return;
   const { path, bytes } = written;
   const next = { ...gold, path, bytes, ...(gold.isRunning ? {} : { signature: '' }) };
   const entry = await manifest.commit(now =>
     now.gold[name]?.path === gold.path ? { at: clock.now(), gold: { [name]: next } } : undefined,
   );
-  if (!entry) return giveUp(part, path);
+  if (!entry) return giveUp(lakeTable, path);
 }
 
-// A compaction was faster: its file has to be looked at instead.
-async function giveUp({ objects }: Part, path: string): Promise<never> {
+// A compaction replaced the file first. The caller retries with the new file.
+async function giveUp({ objects }: LakeTable, path: string): Promise<never> {
   await objects.delete(path);
   throw new GoneError(`a compaction was faster than ${path}`);
 }
 
 async function rewriteWithout(
-  { objects }: Part,
+  { objects }: LakeTable,
   { duck, scratch }: RewriteDeps,
   key: string,
   condition: string,
@@ -79,8 +84,8 @@ async function rewriteWithout(
   }
 }
 
-// A letter has no owner that could be told. One that mentions him goes.
-export async function eraseLetters({ manifest, objects, clock }: Part, owner: Owner): Promise<void> {
+// The owner of a dead letter is unknown, so every letter that mentions the owner's ids is deleted.
+export async function eraseLetters({ manifest, objects, clock }: LakeTable, owner: Owner): Promise<void> {
   const ids = Object.values(owner).filter(id => id !== undefined);
   const answered: string[] = [];
   for (const { path } of [...(await manifest.read()).letters]) {

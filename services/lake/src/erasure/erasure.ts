@@ -5,72 +5,72 @@ import * as limits from '../limits.ts';
 import { deleteGarbage } from '../maintenance/retention.ts';
 import { type RewriteDeps, replaceFiles, rewriteFiles } from '../maintenance/rewrite-files.ts';
 import { ownerCondition } from '../query/scope.ts';
-import { locateAll, locateCurrent, type Part, whileFilesLast } from '../storage/lake-table.ts';
+import { type LakeTable, locateAll, locateCurrent, whileFilesLast } from '../storage/lake-table.ts';
 import type { ListedFile } from '../storage/manifest-state.ts';
 import type { Owner } from '../tables.ts';
 import { eraseGold, eraseLetters, eraseSilver } from './erasure-steps.ts';
 
 export type Erased = 'done' | 'more';
-// The second look leaves what is in the table: he may have come back.
+// The second pass keeps rows that are in the table: the user may have come back.
 export type Erasure = { owner: Owner; isSecondLook: boolean };
 
-// Takes somebody's rows out of one table's part of the lake: files that hold any are written anew without them, and
-// the old ones are deleted at once.
-export async function eraseOwner(part: Part, deps: RewriteDeps, erasure: Erasure): Promise<Erased> {
-  const { manifest, clock } = part;
+// Removes an owner's rows from one table of the lake. Files that hold any are rewritten without them, and the old
+// files are deleted at once.
+export async function eraseOwner(lakeTable: LakeTable, deps: RewriteDeps, erasure: Erasure): Promise<Erased> {
+  const { manifest, clock } = lakeTable;
   await manifest.commit(() => ({ at: clock.now(), erased: true }));
   // Silver first: a removal that is still in bronze is what says that an item of silver is gone. And again at the
   // end, for a compaction that came in between.
-  await eraseAllSilver(part, deps, erasure);
-  const outcome = await whileFilesLast(() => eraseBronze(part, deps, erasure));
+  await eraseAllSilver(lakeTable, deps, erasure);
+  const outcome = await whileFilesLast(() => eraseBronze(lakeTable, deps, erasure));
   if (outcome === 'done') {
-    await eraseAllSilver(part, deps, erasure);
+    await eraseAllSilver(lakeTable, deps, erasure);
     for (const name of Object.keys((await manifest.read()).gold))
-      await whileFilesLast(() => eraseGold(part, deps, name, erasure.owner));
-    await eraseLetters(part, erasure.owner);
+      await whileFilesLast(() => eraseGold(lakeTable, deps, name, erasure.owner));
+    await eraseLetters(lakeTable, erasure.owner);
   }
   // Copies that are being made of what was there see that this has changed, and are made again.
   await manifest.commit(() => ({ at: clock.now(), erased: true }));
-  await eraseCopies(part.objects, erasure.owner);
-  await deleteGarbage(part, 0);
+  await eraseCopies(lakeTable.objects, erasure.owner);
+  await deleteGarbage(lakeTable, 0);
   return outcome;
 }
 
-async function eraseAllSilver(part: Part, deps: RewriteDeps, erasure: Erasure): Promise<void> {
-  for (const entity of Object.keys((await part.manifest.read()).silver))
+async function eraseAllSilver(lakeTable: LakeTable, deps: RewriteDeps, erasure: Erasure): Promise<void> {
+  for (const entity of Object.keys((await lakeTable.manifest.read()).silver))
     await whileFilesLast(async () => {
-      const living = await alive(part, entity, erasure);
-      await eraseSilver(part, deps, entity, erasure.owner, living);
+      const living = await alive(lakeTable, entity, erasure);
+      await eraseSilver(lakeTable, deps, entity, erasure.owner, living);
     });
 }
 
-// His items that are in the table, as SQL; none of them is to be kept if everything has to go.
+// The owner's items that are in the table, as SQL. Undefined if none is to be kept.
 async function alive(
-  part: Part,
+  lakeTable: LakeTable,
   entity: string,
   { owner, isSecondLook }: Erasure,
 ): Promise<string | undefined> {
-  if (!isSecondLook || !part.plan.entities.has(entity)) return undefined;
-  const sources = await locateCurrent(part, await part.manifest.read(), entity);
+  if (!isSecondLook || !lakeTable.plan.entities.has(entity)) return undefined;
+  const sources = await locateCurrent(lakeTable, await lakeTable.manifest.read(), entity);
   return `(${currentRows(sources, ownerCondition(owner, 'silver'))}) where ${isPresent}`;
 }
 
-async function eraseBronze(part: Part, deps: RewriteDeps, erasure: Erasure): Promise<Erased> {
+async function eraseBronze(lakeTable: LakeTable, deps: RewriteDeps, erasure: Erasure): Promise<Erased> {
   // The oldest first: what is left of an item when the budget is spent ends with its removal.
-  const files = [...(await part.manifest.read()).files.values()].sort((a, b) => a.commit - b.commit);
+  const files = [...(await lakeTable.manifest.read()).files.values()].sort((a, b) => a.commit - b.commit);
   let budget = limits.eraseFiles;
   for (const entity of new Set(files.map(file => file.entity))) {
-    const living = await alive(part, entity, erasure);
+    const living = await alive(lakeTable, entity, erasure);
     const isHis = ownerCondition(erasure.owner, 'bronze');
     // Of an item that is there, only as it is now: what was under the same key before was erased.
     const isCurrent = `(key, generation, sequence) in (select (_key, _generation, _sequence) from ${living})`;
     const condition = living === undefined ? isHis : `${isHis} and not (${isCurrent})`;
     const some = files.filter(file => file.entity === entity);
-    const holding = await findHolding(part, deps, some, condition);
+    const holding = await findHolding(lakeTable, deps, some, condition);
     for (const file of holding.slice(0, budget)) {
-      const rest = await rewriteFiles(part, deps, [file], `not (${condition})`);
-      // What is left of his need not go on from what silver has.
-      await replaceFiles(part, [file], rest && { ...rest, isChained: rest.isChained && !living });
+      const rest = await rewriteFiles(lakeTable, deps, [file], `not (${condition})`);
+      // The rows that are left do not continue from silver.
+      await replaceFiles(lakeTable, [file], rest && { ...rest, isChained: rest.isChained && !living });
     }
     budget -= holding.length;
     if (budget < 0) return 'more';
@@ -80,7 +80,7 @@ async function eraseBronze(part: Part, deps: RewriteDeps, erasure: Erasure): Pro
 
 // Reads three columns of every file: what an index of owners would cost at each commit, once.
 async function findHolding(
-  { objects }: Part,
+  { objects }: LakeTable,
   { duck, scratch }: RewriteDeps,
   files: readonly ListedFile[],
   condition: string,

@@ -5,7 +5,7 @@ import { lakeErrors } from '../errors.ts';
 import type { Insight } from '../insights/insight.ts';
 import { listViews } from '../query/query.ts';
 import { scopeOf, type TenantsOf } from '../query/scope.ts';
-import type { Part } from '../storage/lake-table.ts';
+import type { LakeTable } from '../storage/lake-table.ts';
 import { type CopyTable, copyFolder, type createCopies, type Namespace } from './copies.ts';
 import { tableName } from './iceberg-tables.ts';
 import { grantFiles, readableFolder, type SignedRequest } from './signature.ts';
@@ -16,27 +16,27 @@ import { grantFiles, readableFolder, type SignedRequest } from './signature.ts';
 export const namespaces: readonly Namespace[] = ['bronze', 'silver', 'gold'];
 
 export type CatalogDeps = {
-  parts: readonly Part[];
+  lakeTables: readonly LakeTable[];
   insights: readonly Insight[];
   tenantsOf: TenantsOf;
   copies: ReturnType<typeof createCopies>;
   sealer: Sealer;
   clock: Clock;
   publicUrl: string;
-  // Accounts take turns at making copies, as they do at SQL.
-  inTurn<T>(payer: string, work: () => Promise<T>): Promise<T>;
+  // Accounts share the capacity for copies as they do for SQL.
+  runFairly<T>(payer: string, work: () => Promise<T>): Promise<T>;
 };
 
 export type Catalog = ReturnType<typeof createCatalog>;
 
 export function createCatalog(deps: CatalogDeps) {
-  const { parts, insights, copies, sealer, clock, publicUrl, inTurn } = deps;
-  const views = listViews(parts);
+  const { lakeTables, insights, copies, sealer, clock, publicUrl, runFairly } = deps;
+  const views = listViews(lakeTables);
   const sums = insights.flatMap(insight => {
-    const part = parts.find(({ plan }) => plan.table.name === insight.entity.table.name);
-    if (!part) return [];
+    const lakeTable = lakeTables.find(({ plan }) => plan.table.name === insight.entity.table.name);
+    if (!lakeTable) return [];
     const name = tableName(goldNames(insight)[0]!.name);
-    return [{ namespace: 'gold' as const, name, part, entity: insight.entity.name, insight }];
+    return [{ namespace: 'gold' as const, name, lakeTable, entity: insight.entity.name, insight }];
   });
 
   function tablesOf({ scope }: AccountPrincipal, namespace: string): CopyTable[] {
@@ -45,7 +45,7 @@ export function createCatalog(deps: CatalogDeps) {
       throw lakeErrors.create('lake.table_not_found', `There is no namespace called ${namespace}.`);
     return views
       .filter(view => view.scope === undefined || view.scope === scope)
-      .map(({ name, part, entity }) => ({ namespace, name: tableName(name), part, entity }));
+      .map(({ name, lakeTable, entity }) => ({ namespace, name: tableName(name), lakeTable, entity }));
   }
 
   return {
@@ -56,7 +56,7 @@ export function createCatalog(deps: CatalogDeps) {
       if (!table) throw lakeErrors.create('lake.table_not_found', `There is no table ${namespace}.${name}.`);
       const scope = await scopeOf(caller, deps);
       if (scope.kind !== 'account') throw new TypeError('a catalog is an account’s');
-      const { location, metadata } = await inTurn(scope.payer, () => copies.load(table, scope));
+      const { location, metadata } = await runFairly(scope.payer, () => copies.load(table, scope));
       const key = grantFiles(sealer, clock, `${copyFolder(scope)}/${namespace}.${name}`);
       return {
         'metadata-location': location,

@@ -10,7 +10,13 @@ import { partsOf } from '../insights/answer.ts';
 import type { Insight } from '../insights/insight.ts';
 import * as limits from '../limits.ts';
 import { type Scope, scopeCondition } from '../query/scope.ts';
-import { columnsFor, locateAll, locateCurrent, type Part, whileFilesLast } from '../storage/lake-table.ts';
+import {
+  columnsFor,
+  type LakeTable,
+  locateAll,
+  locateCurrent,
+  whileFilesLast,
+} from '../storage/lake-table.ts';
 import type { State } from '../storage/manifest-state.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import type { Owner } from '../tables.ts';
@@ -25,48 +31,54 @@ import type { IcebergColumn } from './schema.ts';
 const root = 'copies';
 
 export type Namespace = 'bronze' | 'silver' | 'gold';
-export type CopyTable = { namespace: Namespace; name: string; part: Part; entity: string; insight?: Insight };
+export type CopyTable = {
+  namespace: Namespace;
+  name: string;
+  lakeTable: LakeTable;
+  entity: string;
+  insight?: Insight;
+};
 type ScopeNote = { accountId: string; tenantIds: readonly string[] };
 type AccountScope = Extract<Scope, { kind: 'account' }>;
 
-// Whoever sees the same rows has the same folder.
+// Callers who see the same rows share a folder.
 export const copyFolder = (scope: AccountScope): string =>
   `${root}/${createHash('sha256').update(scopeCondition(scope)).digest('hex').slice(0, 40)}`;
 
 const noteKey = (folder: string): string => `${folder}/scope.json`;
 const hidden = new Set(['shard', 'chained', 'generation', 'event_id']); // of use to the lake alone
 
-function columnsOf({ namespace, part, entity, insight }: CopyTable): IcebergColumn[] {
+function columnsOf({ namespace, lakeTable, entity, insight }: CopyTable): IcebergColumn[] {
   if (namespace === 'bronze') return bronzeColumns.filter(({ name }) => !hidden.has(name));
-  return namespace === 'silver' ? entityColumns(columnsFor(part, entity)) : goldColumns(insight!);
+  return namespace === 'silver' ? entityColumns(columnsFor(lakeTable, entity)) : goldColumns(insight!);
 }
 
 // The files that the rows come from: the same files, the same rows.
-function inputsOf({ namespace, part, entity, insight }: CopyTable, state: State): string[] {
+function inputsOf({ namespace, lakeTable, entity, insight }: CopyTable, state: State): string[] {
   const files = [...state.files.values()].filter(file => file.entity === entity).map(({ path }) => path);
   if (namespace === 'bronze') return files;
   const silver = state.silver[entity]?.path ?? '';
   const gold = insight ? Object.values(state.gold).map(({ path }) => path) : [];
   const { completeGeneration } = state;
-  const columns = columnsFor(part, entity).map(({ name, type }) => `${name} ${type}`);
+  const columns = columnsFor(lakeTable, entity).map(({ name, type }) => `${name} ${type}`);
   return [...files, silver, ...gold, String(completeGeneration), ...columns];
 }
 
 async function rowsOf(table: CopyTable, state: State, condition: string): Promise<string> {
-  const { namespace, part, entity, insight } = table;
+  const { namespace, lakeTable, entity, insight } = table;
   const names = columnsOf(table).map(({ name }) => quoteName(name));
   if (namespace === 'gold')
-    return finish(insight!, await partsOf(part, state, insight!), condition, undefined);
+    return finish(insight!, await partsOf(lakeTable, state, insight!), condition, undefined);
   if (namespace === 'silver') {
-    const texts = columnsFor(part, entity).map(({ name, type }) =>
+    const texts = columnsFor(lakeTable, entity).map(({ name, type }) =>
       type === 'JSON' ? `${quoteName(name)}::varchar as ${quoteName(name)}` : quoteName(name),
     );
-    const sources = await locateCurrent(part, state, entity);
+    const sources = await locateCurrent(lakeTable, state, entity);
     return `select ${texts.join(', ')} from (${currentRows(sources, condition)}) where ${isPresent} order by all`;
   }
   const paths = inputsOf(table, state);
   if (paths.length === 0) return emptyRows(columnsOf(table));
-  const files = readFiles(await locateAll(part.objects, paths));
+  const files = readFiles(await locateAll(lakeTable.objects, paths));
   return `select ${names.join(', ')} from (
     select *, account_id as _account, tenant_id as _tenant, user_id as _user from ${files}
   ) where (${condition}) order by "at", length(sequence), sequence, key, kind`;
@@ -100,10 +112,10 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
     const publisher = createPublisher({ objects: { ...objects, locationOf: locationIn(top) }, clock });
     await note(top, scope);
     for (;;) {
-      const { erasures } = await table.part.manifest.read();
+      const { erasures } = await table.lakeTable.manifest.read();
       const { number, metadata } = await copy(table, scopeCondition(scope), folder, publisher);
-      // Somebody may have been erased meanwhile, and be in what was just written.
-      if ((await table.part.manifest.read()).erasures === erasures)
+      // The copy may hold rows that were erased while it was written.
+      if ((await table.lakeTable.manifest.read()).erasures === erasures)
         return { location: await locationIn(top)(publisher.metadataKey(folder, number)), metadata };
       await removeAll(objects, `${folder}/`);
     }
@@ -115,7 +127,7 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
     folder: string,
     publisher: ReturnType<typeof createPublisher>,
   ) {
-    const state = structuredClone(await table.part.manifest.read());
+    const state = structuredClone(await table.lakeTable.manifest.read());
     const inputs = createHash('sha256').update(inputsOf(table, state).join('\n')).digest('hex').slice(0, 32);
     const path = `${folder}/data/${inputs}.parquet`;
     const { version, at } = state;
@@ -184,7 +196,7 @@ async function removeAll(objects: ObjectStore, prefix: string): Promise<void> {
   for (const key of keys) await objects.delete(key);
 }
 
-// Copies that may hold rows of somebody who is erased. They are made again when they are asked for.
+// Deletes copies that may hold rows of the erased owner. They are made again on request.
 export async function eraseCopies(objects: ObjectStore, { account_id, tenant_id }: Owner): Promise<void> {
   await eachFolder(objects, async (folder, note) => {
     const holds = note && (note.accountId === account_id || note.tenantIds.includes(tenant_id ?? ''));
@@ -192,7 +204,7 @@ export async function eraseCopies(objects: ObjectStore, { account_id, tenant_id 
   });
 }
 
-// Those that nobody has asked for since yesterday.
+// Deletes copies that were not requested for a day.
 export async function sweepCopies(objects: ObjectStore, clock: Clock): Promise<void> {
   const newest = new Map<string, number>();
   for await (const { key, changedAt } of objects.list(`${root}/`)) {

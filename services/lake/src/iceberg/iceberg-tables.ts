@@ -12,7 +12,7 @@ import { digestOf, type Source } from './metadata.ts';
 import { createPublisher } from './publisher.ts';
 import type { IcebergColumn, IcebergType } from './schema.ts';
 
-// Every part of the lake as tables of Iceberg, with everybody's rows: for those who can read the folder or the bucket.
+// The lake's files as tables of Iceberg, with the rows of all owners, for engines that can read the folder or bucket.
 
 const text = (...names: string[]): IcebergColumn[] => names.map(name => ({ name, type: 'string' }));
 
@@ -104,10 +104,10 @@ export function sourcesOf(plan: Plan, insights: readonly Insight[], state: State
 
 type LakeSource = Source & { data: string; isStale?: boolean };
 type Deps = { plan: Plan; objects: ObjectStore; clock: Clock; insights: readonly Insight[] };
-export type LakeTables = ReturnType<typeof createLakeTables>;
+export type IcebergTables = ReturnType<typeof createIcebergTables>;
 
-// Tables are written when the lake has gone on, and not at every commit of it.
-export function createLakeTables({ plan, objects, clock, insights }: Deps) {
+// Published at intervals, not at every commit.
+export function createIcebergTables({ plan, objects, clock, insights }: Deps) {
   const publisher = createPublisher({ objects, clock });
   const known = new Map<string, string>(); // the files each table has
   let publishedAt = Number.NEGATIVE_INFINITY;
@@ -122,7 +122,7 @@ export function createLakeTables({ plan, objects, clock, insights }: Deps) {
     cutoffMs: number,
   ): Promise<void> {
     const digest = digestOf(source.files);
-    // A table that never had a row is not there.
+    // A table is created with its first row.
     if (source.files.length === 0 && !(await publisher.current(source.folder))) return;
     const times = garbage.filter(({ path }) => path.startsWith(source.data)).map(({ since }) => since);
     await publisher.publish(source, {
@@ -136,7 +136,7 @@ export function createLakeTables({ plan, objects, clock, insights }: Deps) {
   return {
     isBehind,
     isDue: (state: State): boolean => isBehind(state) && clock.now() - publishedAt >= limits.icebergMs,
-    // Somebody else keeps the table, and does it.
+    // Another process holds the lease, and publishes.
     postpone(): void {
       postponedUntil = clock.now() + limits.idleLookMs;
     },
@@ -150,7 +150,7 @@ export function createLakeTables({ plan, objects, clock, insights }: Deps) {
       }
       version = through;
     },
-    // Before files are deleted: snapshots that name them are expired, so nobody finds them by those.
+    // Expires the snapshots that name files about to be deleted.
     async letGo(state: State, paths: readonly string[], cutoffMs: number): Promise<void> {
       const garbage = [...state.garbage];
       for (const source of sourcesOf(plan, insights, state))

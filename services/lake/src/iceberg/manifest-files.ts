@@ -124,11 +124,11 @@ function dayBytes(day: number): Buffer {
   return bytes;
 }
 
-type Place = { snapshotId: number; schema: Schema; spec: PartitionSpec };
+type ManifestInfo = { snapshotId: number; schema: Schema; spec: PartitionSpec };
 
 // Files that came with this snapshot, and those that were there before and have to be listed anew.
 export async function encodeManifest(
-  { snapshotId, schema, spec }: Place,
+  { snapshotId, schema, spec }: ManifestInfo,
   added: readonly DataFile[],
   existing: readonly DataFile[],
 ): Promise<{ body: Buffer; about: Omit<ManifestFile, 'manifest_path'> }> {

@@ -30,7 +30,7 @@ export type Published = { number: number; metadata: Metadata };
 export type PublishOptions = {
   // Snapshots with files that were let go of until then are expired.
   cutoffMs: number;
-  // When the first file was let go of since the moment; infinite if nobody knows of one.
+  // When the first file after this moment was released; infinite if none was.
   removedAt(afterMs: number): number;
   kept?: number; // snapshots at most
 };
@@ -145,7 +145,7 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
     }
     const parentId = last?.['snapshot-id'];
     const list = await put('snap', await encodeManifestList({ snapshotId: version, parentId }, manifests));
-    // A file that is not there any more, and that nobody has let go of, was lost: snapshots with it are of no use.
+    // A file that is missing without having been released was lost: snapshots that name it are useless.
     const lastAt = Number(last?.summary['stak.at'] ?? 0);
     const removed = step.isAppend ? 0 : removedAt(lastAt);
     const about = {

@@ -8,12 +8,12 @@ import * as limits from '../limits.ts';
 type Grant = { folder: string; until: number; secret: string };
 export type FileKey = { accessKeyId: string; secretAccessKey: string };
 
-const place = 'lake file key';
+const purpose = 'lake file key';
 
 export function grantFiles(sealer: Sealer, clock: Clock, folder: string): FileKey {
   const secret = randomBytes(24).toString('hex');
   const grant: Grant = { folder, until: clock.now() + limits.fileKeyMs, secret };
-  return { accessKeyId: sealer.seal(JSON.stringify(grant), place), secretAccessKey: secret };
+  return { accessKeyId: sealer.seal(JSON.stringify(grant), purpose), secretAccessKey: secret };
 }
 
 export type SignedRequest = {
@@ -41,7 +41,7 @@ export function readableFolder(sealer: Sealer, clock: Clock, request: SignedRequ
 
 function openGrant(sealer: Sealer, id: string): Grant | undefined {
   try {
-    return JSON.parse(sealer.openText(id, place)) as Grant;
+    return JSON.parse(sealer.openText(id, purpose)) as Grant;
   } catch {
     return undefined;
   }
@@ -58,7 +58,7 @@ function canonical({ method, url, header }: SignedRequest, names: string): strin
     .join('&');
   const path = pathname
     .split('/')
-    .map(part => encode(decodeURIComponent(part)))
+    .map(lakeTable => encode(decodeURIComponent(lakeTable)))
     .join('/');
   const headers = names
     .split(';')

@@ -3,18 +3,24 @@ import { finish, readGold, sumChanges, sumCurrent, sumDifferences } from '../com
 import type { Duck } from '../duckdb/duck.ts';
 import * as limits from '../limits.ts';
 import { type Scope, scopeCondition } from '../query/scope.ts';
-import { columnsFor, locateAll, locateCurrent, type Part, whileFilesLast } from '../storage/lake-table.ts';
+import {
+  columnsFor,
+  type LakeTable,
+  locateAll,
+  locateCurrent,
+  whileFilesLast,
+} from '../storage/lake-table.ts';
 import { recentFiles, type State } from '../storage/manifest-state.ts';
 import { type Insight, type InsightRow, insightSignature } from './insight.ts';
-import { addRows, type KeptSums } from './sum-cache.ts';
+import { addRows, type SumCache } from './sum-cache.ts';
 
-export type InsightsDeps = { duck: Duck; scratch: string; kept: KeptSums };
+export type InsightsDeps = { duck: Duck; scratch: string; sums: SumCache };
 export type Window = { today: string; since: string };
 
 // What an insight says about a caller's rows: the sums of the last compaction, and what came since.
 export async function answerInsight(
-  { duck, scratch, kept }: InsightsDeps,
-  part: Part,
+  { duck, scratch, sums }: InsightsDeps,
+  lakeTable: LakeTable,
   insight: Insight,
   scope: Scope,
   { today, since }: Window,
@@ -31,20 +37,21 @@ export async function answerInsight(
     const named = rows.map(row => Object.fromEntries(columns.map(({ name }, i) => [name, row[i]])));
     return { rows: named as InsightRow[], isWhole: !truncated };
   };
-  const question = [part.plan.table.name, insight.name, condition, since].join('\n');
+  const question = [lakeTable.plan.table.name, insight.name, condition, since].join('\n');
   const found = await whileFilesLast(async () => {
-    const state = await part.manifest.read();
-    const going = goingOn(part, state, insight);
-    if (!going) return (await ask(await partsOf(part, state, insight))).rows;
+    const state = await lakeTable.manifest.read();
+    const going = goingOn(lakeTable, state, insight);
+    if (!going) return (await ask(await partsOf(lakeTable, state, insight))).rows;
     const { gold, recent } = going;
-    const before = kept.find(question, gold, recent);
+    const before = sums.find(question, gold, recent);
     const added = before ? recent.filter(path => !before.recent.has(path)) : recent;
     if (before && added.length === 0) return before.rows;
-    const asked = await ask(await locateParts(part, insight, before ? [] : gold, added));
+    const asked = await ask(await locateParts(lakeTable, insight, before ? [] : gold, added));
     // Too many groups to add to: it is asked as if for the first time.
-    if (before && !asked.isWhole) return (await ask(await locateParts(part, insight, gold, recent))).rows;
+    if (before && !asked.isWhole)
+      return (await ask(await locateParts(lakeTable, insight, gold, recent))).rows;
     const rows = before ? addRows(insight, before.rows, asked.rows) : asked.rows;
-    if (asked.isWhole && rows.length <= limits.keptRows) kept.keep(question, gold, recent, rows);
+    if (asked.isWhole && rows.length <= limits.cachedRows) sums.set(question, gold, recent, rows);
     return rows.slice(0, limits.insightRows);
   });
   return insight.answer?.(found, { today }) ?? found;
@@ -53,7 +60,7 @@ export async function answerInsight(
 type GoingOn = { gold: string[]; recent: string[] };
 
 // The files to add up, if there is a sum of everything before the newest changes.
-function goingOn({ clock }: Part, state: State, insight: Insight): GoingOn | undefined {
+function goingOn({ clock }: LakeTable, state: State, insight: Insight): GoingOn | undefined {
   const canGoOn = goesOn(state, insight, clock.now());
   const gold: string[] = [];
   for (const { name, isRunning } of goldNames(insight)) {
@@ -65,13 +72,16 @@ function goingOn({ clock }: Part, state: State, insight: Insight): GoingOn | und
 }
 
 async function locateParts(
-  part: Part,
+  lakeTable: LakeTable,
   insight: Insight,
   gold: readonly string[],
   changes: readonly string[],
 ): Promise<string[]> {
-  const columns = columnsFor(part, insight.entity.name);
-  const [sums, files] = await Promise.all([locateAll(part.objects, gold), locateAll(part.objects, changes)]);
+  const columns = columnsFor(lakeTable, insight.entity.name);
+  const [sums, files] = await Promise.all([
+    locateAll(lakeTable.objects, gold),
+    locateAll(lakeTable.objects, changes),
+  ]);
   const parts = sums.map(readGold);
   if (files.length === 0) return parts;
   for (const { isRunning } of goldNames(insight))
@@ -80,13 +90,13 @@ async function locateParts(
 }
 
 // Where some sum is missing, or cannot go on.
-export async function partsOf(part: Part, state: State, insight: Insight): Promise<string[]> {
-  const { objects, clock } = part;
+export async function partsOf(lakeTable: LakeTable, state: State, insight: Insight): Promise<string[]> {
+  const { objects, clock } = lakeTable;
   const entity = insight.entity.name;
   const canGoOn = goesOn(state, insight, clock.now());
   const golds = goldNames(insight).map(({ name, isRunning }) => ({ isRunning, gold: state.gold[name] }));
   const all = [...state.files.values()].filter(file => file.entity === entity).map(file => file.path);
-  const sources = await locateCurrent(part, state, entity);
+  const sources = await locateCurrent(lakeTable, state, entity);
   const parts: string[] = [];
   for (const { isRunning, gold } of golds) {
     const known = gold?.signature === insightSignature(insight) ? gold : undefined;

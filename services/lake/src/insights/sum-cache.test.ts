@@ -2,7 +2,7 @@ import { manualClock } from '@stak/kit';
 import { describe, expect, it } from 'vitest';
 import * as limits from '../limits.ts';
 import type { Insight } from './insight.ts';
-import { addRows, createKeptSums } from './sum-cache.ts';
+import { addRows, createSumCache } from './sum-cache.ts';
 
 const insight = { groups: { day: '', status: '' }, sums: { tasks: '', hours: '' } } as unknown as Insight;
 const row = (day: string | null, status: string | null, tasks: number, hours: number) => ({
@@ -35,22 +35,22 @@ describe('sums', () => {
 
 describe('answers of a moment ago', () => {
   it('are found for the same gold and more changes, and for nothing else', () => {
-    const kept = createKeptSums(manualClock());
-    kept.keep('q', ['g1'], ['f1', 'f2'], [row('a', 'x', 1, 1)]);
-    expect(kept.find('q', ['g1'], ['f1', 'f2', 'f3'])?.rows).toEqual([row('a', 'x', 1, 1)]);
-    expect(kept.find('q', ['g2'], ['f1', 'f2'])).toBeUndefined(); // compacted since
-    expect(kept.find('q', ['g1'], ['merged'])).toBeUndefined();
-    expect(kept.find('other', ['g1'], ['f1', 'f2'])).toBeUndefined();
+    const cache = createSumCache(manualClock());
+    cache.set('q', ['g1'], ['f1', 'f2'], [row('a', 'x', 1, 1)]);
+    expect(cache.find('q', ['g1'], ['f1', 'f2', 'f3'])?.rows).toEqual([row('a', 'x', 1, 1)]);
+    expect(cache.find('q', ['g2'], ['f1', 'f2'])).toBeUndefined(); // compacted since
+    expect(cache.find('q', ['g1'], ['merged'])).toBeUndefined();
+    expect(cache.find('other', ['g1'], ['f1', 'f2'])).toBeUndefined();
   });
 
   it('are forgotten after a while, and when there are too many', async () => {
     const clock = manualClock();
-    const kept = createKeptSums(clock);
-    kept.keep('old', [], [], []);
-    await clock.advance(limits.keptSumsMs);
-    expect(kept.find('old', [], [])).toBeUndefined();
-    for (let i = 0; i <= limits.keptSums; i++) kept.keep(`q${i}`, [], [], []);
-    expect(kept.find('q0', [], [])).toBeUndefined();
-    expect(kept.find('q1', [], [])).toBeDefined();
+    const cache = createSumCache(clock);
+    cache.set('old', [], [], []);
+    await clock.advance(limits.cachedSumsMs);
+    expect(cache.find('old', [], [])).toBeUndefined();
+    for (let i = 0; i <= limits.cachedSums; i++) cache.set(`q${i}`, [], [], []);
+    expect(cache.find('q0', [], [])).toBeUndefined();
+    expect(cache.find('q1', [], [])).toBeDefined();
   });
 });

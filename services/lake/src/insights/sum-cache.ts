@@ -2,36 +2,36 @@ import type { Clock } from '@stak/kit';
 import * as limits from '../limits.ts';
 import type { Insight, InsightRow } from './insight.ts';
 
-// Answers of a moment ago. Files never change, and sums add up: what came since is added, the rest is not read again.
+// The latest answers. Files never change and sums add up, so the next answer reads only the files that are newer.
 
-type Kept = { gold: readonly string[]; recent: ReadonlySet<string>; rows: InsightRow[]; atMs: number };
+type CachedSums = { gold: readonly string[]; recent: ReadonlySet<string>; rows: InsightRow[]; atMs: number };
 
-export type KeptSums = {
+export type SumCache = {
   // The sums of all of these files of gold and some of the recent ones, if there are any.
-  find(question: string, gold: readonly string[], recent: readonly string[]): Kept | undefined;
-  keep(question: string, gold: readonly string[], recent: readonly string[], rows: InsightRow[]): void;
+  find(question: string, gold: readonly string[], recent: readonly string[]): CachedSums | undefined;
+  set(question: string, gold: readonly string[], recent: readonly string[], rows: InsightRow[]): void;
 };
 
-export function createKeptSums(clock: Clock): KeptSums {
-  const kept = new Map<string, Kept>(); // the oldest first
+export function createSumCache(clock: Clock): SumCache {
+  const cached = new Map<string, CachedSums>(); // the oldest first
   const forgetOld = () => {
-    for (const [question, { atMs }] of kept) {
-      if (kept.size <= limits.keptSums && clock.now() - atMs < limits.keptSumsMs) return;
-      kept.delete(question);
+    for (const [question, { atMs }] of cached) {
+      if (cached.size <= limits.cachedSums && clock.now() - atMs < limits.cachedSumsMs) return;
+      cached.delete(question);
     }
   };
   return {
     find(question, gold, recent) {
       forgetOld();
-      const found = kept.get(question);
+      const found = cached.get(question);
       if (!found || found.gold.join() !== gold.join()) return undefined;
       const known = new Set(recent);
       for (const path of found.recent) if (!known.has(path)) return undefined; // merged, or erased
       return found;
     },
-    keep(question, gold, recent, rows) {
-      kept.delete(question);
-      kept.set(question, { gold, recent: new Set(recent), rows, atMs: clock.now() });
+    set(question, gold, recent, rows) {
+      cached.delete(question);
+      cached.set(question, { gold, recent: new Set(recent), rows, atMs: clock.now() });
       forgetOld();
     },
   };

@@ -3,8 +3,8 @@ import type { Insight } from './insight.ts';
 
 // What people ask about what Stak carries for them. Days are those of UTC.
 
-const share = (part: unknown, whole: unknown): number =>
-  Number(whole) === 0 ? 0 : Math.round((Number(part) / Number(whole)) * 1000) / 1000;
+const share = (lakeTable: unknown, whole: unknown): number =>
+  Number(whole) === 0 ? 0 : Math.round((Number(lakeTable) / Number(whole)) * 1000) / 1000;
 
 // For an entity with the attributes of the webhooks' deliveries: moments in milliseconds.
 export const deliveryInsights = (delivery: AnyEntity): Insight[] => [

@@ -4,8 +4,8 @@ import * as limits from '../limits.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import type { Owner } from '../tables.ts';
 
-// What those who answer callers want of the one who keeps the lake, in whichever thread, process or machine that is:
-// an object for each request, deleted when it is done. It outlives both of them.
+// Requests of readers to the maintenance, which may run in another thread, process or machine: one object per request,
+// deleted when it is done. So a request survives a restart of either side.
 
 export type Request = { kind: 'erase'; owner: Owner } | { kind: 'find lost files' };
 
@@ -16,7 +16,7 @@ function keyOf(request: Request): string {
   return `${folder}${name}.json`;
 }
 
-// `wake` tells a keeper that is near; others look by themselves now and then.
+// `wake` notifies a maintenance worker of this server. Others find the request at intervals.
 export function createRequests({
   objects,
   clock,
@@ -36,7 +36,7 @@ export function createRequests({
     return key;
   }
 
-  // Whether it was done within a moment. If not, ask again: it goes on meanwhile.
+  // Whether it was done within a moment. If not, ask again: the work continues meanwhile.
   async function askAndWait(request: Request): Promise<boolean> {
     const key = await ask(request);
     const untilMs = clock.now() + limits.requestWaitMs;

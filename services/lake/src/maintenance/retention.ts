@@ -1,21 +1,21 @@
 import { dayOf, hasBronzeFormat } from '../capture/bronze-file.ts';
 import * as limits from '../limits.ts';
-import type { Part } from '../storage/lake-table.ts';
+import type { LakeTable } from '../storage/lake-table.ts';
 import { type ListedFile, namedFiles, type State } from '../storage/manifest-state.ts';
 import { keyPart } from '../storage/objects.ts';
 import { type RewriteDeps, replaceFiles, rewriteFiles } from './rewrite-files.ts';
 
 // Bronze that silver has: from here on it is history. Changes of what no entity describes have no silver.
-export const isSettled = (state: State, part: Part, file: ListedFile): boolean =>
-  !part.plan.entities.has(file.entity) || file.commit <= (state.silver[file.entity]?.through ?? 0);
+export const isSettled = (state: State, lakeTable: LakeTable, file: ListedFile): boolean =>
+  !lakeTable.plan.entities.has(file.entity) || file.commit <= (state.silver[file.entity]?.through ?? 0);
 
 // Files of one entity and day that are small and so many that they should be one: history, or what came since a silver
 // that is too large to be written anew for them.
-export function smallFiles(part: Part, state: State): ListedFile[] | undefined {
+export function smallFiles(lakeTable: LakeTable, state: State): ListedFile[] | undefined {
   const groups = new Map<string, { files: ListedFile[]; most: number }>();
   for (const file of state.files.values()) {
     if (file.bytes >= limits.smallFileBytes) continue;
-    const isHistory = isSettled(state, part, file);
+    const isHistory = isSettled(state, lakeTable, file);
     const name = `${file.entity} ${file.day} ${isHistory}`;
     const group = groups.get(name) ?? {
       files: [],
@@ -30,35 +30,37 @@ export function smallFiles(part: Part, state: State): ListedFile[] | undefined {
 }
 
 export async function mergeSmallFiles(
-  part: Part,
+  lakeTable: LakeTable,
   deps: RewriteDeps,
   files: readonly ListedFile[],
 ): Promise<boolean> {
-  return replaceFiles(part, files, await rewriteFiles(part, deps, files, 'true'));
+  return replaceFiles(lakeTable, files, await rewriteFiles(lakeTable, deps, files, 'true'));
 }
 
 // History that is too old.
-export async function dropOldFiles(part: Part, bronzeDays: number): Promise<void> {
-  const { manifest, clock } = part;
+export async function dropOldFiles(lakeTable: LakeTable, bronzeDays: number): Promise<void> {
+  const { manifest, clock } = lakeTable;
   const first = dayOf(clock.now() - bronzeDays * 24 * 60 * 60_000);
   await manifest.commit(state => {
-    const old = [...state.files.values()].filter(file => file.day < first && isSettled(state, part, file));
+    const old = [...state.files.values()].filter(
+      file => file.day < first && isSettled(state, lakeTable, file),
+    );
     return old.length === 0 ? undefined : { at: clock.now(), drop: old.map(({ path }) => path) };
   });
 }
 
-const garbageOf = ({ clock }: Part, { garbage }: State, olderThanMs: number): string[] =>
+const garbageOf = ({ clock }: LakeTable, { garbage }: State, olderThanMs: number): string[] =>
   garbage.filter(({ since }) => since <= clock.now() - olderThanMs).map(({ path }) => path);
 
-export const hasGarbage = (part: Part, state: State): boolean =>
-  garbageOf(part, state, limits.garbageMs).length > 0;
+export const hasGarbage = (lakeTable: LakeTable, state: State): boolean =>
+  garbageOf(lakeTable, state, limits.garbageMs).length > 0;
 
-// Objects that the manifest has let go of, once nobody can be reading them.
-export async function deleteGarbage(part: Part, olderThanMs: number): Promise<void> {
-  const { manifest, objects, clock } = part;
+// Deletes objects that the manifest no longer names, once no reader can have them open.
+export async function deleteGarbage(lakeTable: LakeTable, olderThanMs: number): Promise<void> {
+  const { manifest, objects, clock } = lakeTable;
   const state = await manifest.read();
-  const deleted = garbageOf(part, state, olderThanMs);
-  if (deleted.length > 0) await part.tables.letGo(state, deleted, clock.now() - olderThanMs);
+  const deleted = garbageOf(lakeTable, state, olderThanMs);
+  if (deleted.length > 0) await lakeTable.iceberg.letGo(state, deleted, clock.now() - olderThanMs);
   for (const path of deleted) await objects.delete(path);
   if (deleted.length > 0) await manifest.commit(() => ({ at: clock.now(), deleted }));
 }
@@ -67,7 +69,7 @@ export const foldersOf = (table: string): string[] =>
   ['bronze', 'silver', 'gold'].map(kind => `${kind}/table=${keyPart(table)}/`);
 
 // Objects that were written by a process that died before it could list them.
-export async function deleteOrphans({ manifest, objects, clock, plan }: Part): Promise<number> {
+export async function deleteOrphans({ manifest, objects, clock, plan }: LakeTable): Promise<number> {
   const state = await manifest.read();
   const known = new Set([
     ...namedFiles(state).keys(),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bronzeFormat, bronzePath } from '../capture/bronze-file.ts';
 import type { Duck } from '../duckdb/duck.ts';
 import { quoteText, readFiles } from '../duckdb/sql-text.ts';
-import { locateAll, type Part } from '../storage/lake-table.ts';
+import { type LakeTable, locateAll } from '../storage/lake-table.ts';
 import type { ListedFile } from '../storage/manifest-state.ts';
 
 export type RewriteDeps = { duck: Duck; scratch: string };
@@ -12,7 +12,7 @@ export type RewriteDeps = { duck: Duck; scratch: string };
 // Rows of one or several files in a new one, written but not yet listed; undefined if no row is left. The condition
 // is on bronze's own columns.
 export async function rewriteFiles(
-  { objects, plan }: Part,
+  { objects, plan }: LakeTable,
   { duck, scratch }: RewriteDeps,
   files: readonly ListedFile[],
   condition: string,
@@ -49,7 +49,7 @@ export async function rewriteFiles(
 
 // Puts the file in the place of the others, unless one of them has been replaced meanwhile.
 export async function replaceFiles(
-  { manifest, objects, clock }: Part,
+  { manifest, objects, clock }: LakeTable,
   from: readonly ListedFile[],
   to: ListedFile | undefined,
 ): Promise<boolean> {

@@ -8,7 +8,7 @@ import type { GoldDeps } from '../compaction/gold.ts';
 import type { Erased } from '../erasure/erasure.ts';
 import { sweepCopies } from '../iceberg/copies.ts';
 import * as limits from '../limits.ts';
-import { isGone, type Part } from '../storage/lake-table.ts';
+import { isGone, type LakeTable } from '../storage/lake-table.ts';
 import { takeLease } from '../storage/leases.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import type { Owner } from '../tables.ts';
@@ -23,8 +23,8 @@ import {
   smallFiles,
 } from './retention.ts';
 
-export type KeeperDeps = GoldDeps & {
-  parts: readonly Part[];
+type WorkerDeps = GoldDeps & {
+  lakeTables: readonly LakeTable[];
   objects: ObjectStore;
   client: DynamoClient;
   clock: Clock;
@@ -36,102 +36,112 @@ export type KeeperDeps = GoldDeps & {
   eraseAgain(): Promise<boolean>;
 };
 
-// Everything that has to be done besides capturing, one thing at a time.
-export function createKeeper(deps: KeeperDeps) {
-  const { parts, objects, client, clock, log, owners, bronzeDays } = deps;
+// Everything except capture, one task at a time.
+export function createMaintenanceWorker(deps: WorkerDeps) {
+  const { lakeTables, objects, client, clock, log, owners, bronzeDays } = deps;
   const lease = { objects, clock, owners, leaseMs: limits.leaseMs };
   const bell = createBell(clock);
-  let hasChanged = true; // something was captured here since the tables were looked at
-  let isAsked = true; // somebody near has a request
-  const sweptAt = new Map<Part, number>();
-  const suspects = new Set<Part>(); // somebody missed a file of theirs
+  let hasChanged = true; // something was captured in this process since the tables were checked
+  let isAsked = true; // a reader of this process has stored a request
+  const sweptAt = new Map<LakeTable, number>();
+  const suspects = new Set<LakeTable>(); // a reader did not find a file of theirs
 
-  // The next thing to do for a table, if there is any. Looking costs next to nothing.
-  async function findWork(part: Part, signal?: AbortSignal): Promise<(() => Promise<unknown>) | undefined> {
-    const state = await part.manifest.read();
-    if (suspects.has(part)) return () => findLost(part);
-    if (part.tables.isDue(state)) return () => publishTables(part);
+  // The next task for a table, if there is one. Finding it is cheap.
+  async function findWork(
+    lakeTable: LakeTable,
+    signal?: AbortSignal,
+  ): Promise<(() => Promise<unknown>) | undefined> {
+    const state = await lakeTable.manifest.read();
+    if (suspects.has(lakeTable)) return () => findLost(lakeTable);
+    if (lakeTable.iceberg.isDue(state)) return () => publishTables(lakeTable);
     if (needsBackfill(state))
       return async () => {
-        await beginBackfill(part);
-        await continueBackfill(part, client, signal);
+        await beginBackfill(lakeTable);
+        await continueBackfill(lakeTable, client, signal);
       };
-    const due = [...part.plan.entities.keys()].find(entity => isDue(part, state, entity, deps.insights));
-    if (due !== undefined) return () => compactEntity(part, due, deps);
-    const small = smallFiles(part, state);
-    if (small) return () => mergeSmallFiles(part, deps, small);
-    if (hasGarbage(part, state)) return () => deleteGarbage(part, limits.garbageMs);
-    if (clock.now() - (sweptAt.get(part) ?? 0) >= limits.sweepMs) return () => sweep(part);
+    const due = [...lakeTable.plan.entities.keys()].find(entity =>
+      isDue(lakeTable, state, entity, deps.insights),
+    );
+    if (due !== undefined) return () => compactEntity(lakeTable, due, deps);
+    const small = smallFiles(lakeTable, state);
+    if (small) return () => mergeSmallFiles(lakeTable, deps, small);
+    if (hasGarbage(lakeTable, state)) return () => deleteGarbage(lakeTable, limits.garbageMs);
+    if (clock.now() - (sweptAt.get(lakeTable) ?? 0) >= limits.sweepMs) return () => sweep(lakeTable);
     return undefined;
   }
 
-  // Whatever is wrong with them, the lake itself goes on. A file that is lost is found missing here first.
-  async function publishTables(part: Part): Promise<void> {
+  // A failure here must not stop the lake. A lost file is often noticed here first.
+  async function publishTables(lakeTable: LakeTable): Promise<void> {
     try {
-      await part.tables.publish(await part.manifest.read());
+      await lakeTable.iceberg.publish(await lakeTable.manifest.read());
     } catch (error) {
-      if (isGone(error)) suspects.add(part);
-      else log.error({ err: error, table: part.plan.table.name }, 'Iceberg tables could not be written');
+      if (isGone(error)) suspects.add(lakeTable);
+      else log.error({ err: error, table: lakeTable.plan.table.name }, 'Iceberg tables could not be written');
     }
   }
 
-  async function sweep(part: Part): Promise<void> {
-    sweptAt.set(part, clock.now());
-    // What was repaired came with a new process, so the first sweep of each tries them again.
-    await redriveLetters(part);
-    await dropOldFiles(part, bronzeDays);
-    await findLost(part);
-    await deleteOrphans(part);
-    await part.tables.sweep(await part.manifest.read());
-    if (part === parts[0]) await sweepCopies(objects, clock);
+  async function sweep(lakeTable: LakeTable): Promise<void> {
+    sweptAt.set(lakeTable, clock.now());
+    // A repair comes with a new version, hence a new process. So the first sweep of a process retries the letters.
+    await redriveLetters(lakeTable);
+    await dropOldFiles(lakeTable, bronzeDays);
+    await findLost(lakeTable);
+    await deleteOrphans(lakeTable);
+    await lakeTable.iceberg.sweep(await lakeTable.manifest.read());
+    if (lakeTable === lakeTables[0]) await sweepCopies(objects, clock);
   }
 
-  async function findLost(part: Part): Promise<void> {
-    await dropLostFiles(part, deps);
-    suspects.delete(part);
+  async function findLost(lakeTable: LakeTable): Promise<void> {
+    await dropLostFiles(lakeTable, deps);
+    suspects.delete(lakeTable);
   }
 
-  async function doWork(part: Part, work: () => Promise<unknown>): Promise<void> {
+  async function doWork(lakeTable: LakeTable, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (isGone(error)) suspects.add(part);
+      if (isGone(error)) suspects.add(lakeTable);
       throw error;
     }
   }
 
-  // True if something was done: then there may be more.
-  async function keepTable(part: Part): Promise<boolean> {
-    const work = await findWork(part);
-    if (work) await doWork(part, work);
+  // True if it did something, because there may be more to do.
+  async function maintainTable(lakeTable: LakeTable): Promise<boolean> {
+    const work = await findWork(lakeTable);
+    if (work) await doWork(lakeTable, work);
     return work !== undefined;
   }
 
-  // Undefined if there is something to do and somebody else holds the table.
-  async function keepShared(part: Part, owner: string, signal: AbortSignal): Promise<boolean | undefined> {
-    const { name } = part.plan.table;
+  // Undefined if there is something to do and another process holds the lease.
+  async function maintainShared(
+    lakeTable: LakeTable,
+    owner: string,
+    signal: AbortSignal,
+  ): Promise<boolean | undefined> {
+    const { name } = lakeTable.plan.table;
     try {
-      const work = await findWork(part, signal);
-      // Nothing else is to be done, and its tables are not written yet because they were a moment ago.
-      if (!work) return part.tables.isBehind(await part.manifest.read()) ? undefined : false;
+      const work = await findWork(lakeTable, signal);
+      // Nothing to do, except for Iceberg tables that were written a moment ago and have to wait.
+      if (!work) return lakeTable.iceberg.isBehind(await lakeTable.manifest.read()) ? undefined : false;
       if (!(await takeLease({ ...lease, owner }, name))) {
-        part.tables.postpone();
+        lakeTable.iceberg.postpone();
         return undefined;
       }
-      await doWork(part, work);
+      await doWork(lakeTable, work);
       return true;
     } catch (error) {
-      if (!signal.aborted) log.error({ err: error, table: name }, 'the lake could not be kept');
+      if (!signal.aborted)
+        log.error({ err: error, table: name }, 'maintenance of a table failed, trying again');
       return undefined;
     }
   }
 
-  async function keepAll(owner: string, signal: AbortSignal): Promise<boolean> {
+  async function maintainAll(owner: string, signal: AbortSignal): Promise<boolean> {
     hasChanged = false;
     let isBusy = false;
-    for (const part of parts) {
+    for (const lakeTable of lakeTables) {
       if (signal.aborted) return false;
-      const outcome = await keepShared(part, owner, signal);
+      const outcome = await maintainShared(lakeTable, owner, signal);
       isBusy ||= outcome === true;
       hasChanged ||= outcome === undefined;
     }
@@ -160,8 +170,8 @@ export function createKeeper(deps: KeeperDeps) {
     return 'done';
   }
 
-  // Looking costs requests where the lake lies in a bucket. So what was captured here, and who asks here, is heard of;
-  // what others did is looked for, ever so often.
+  // In a bucket every check costs requests. So captures and requests of this process wake the worker, and those of
+  // other processes are looked for at intervals.
   const worker: Worker = {
     name: 'lake keeper',
     async run(signal) {
@@ -170,7 +180,7 @@ export function createKeeper(deps: KeeperDeps) {
       const lookedAt = { tables: 0, requests: 0, erasures: startedAt };
       const isTime = (what: keyof typeof lookedAt, everyMs: number): boolean =>
         clock.now() - lookedAt[what] >= everyMs;
-      await rm(deps.scratch, { recursive: true, force: true }); // what a process that was killed left behind
+      await rm(deps.scratch, { recursive: true, force: true }); // left by a process that was killed
       while (!signal.aborted) {
         let isBusy = false;
         if (isAsked || isTime('requests', limits.requestLookMs)) {
@@ -180,7 +190,7 @@ export function createKeeper(deps: KeeperDeps) {
         }
         if (hasChanged || isTime('tables', limits.idleLookMs)) {
           lookedAt.tables = clock.now();
-          const hasMore = await keepAll(owner, signal);
+          const hasMore = await maintainAll(owner, signal);
           hasChanged ||= hasMore;
           isBusy ||= hasMore;
         }
@@ -193,9 +203,9 @@ export function createKeeper(deps: KeeperDeps) {
     },
   };
 
-  // A reader found a file missing that the manifest names: one of these tables has lost it.
+  // A reader did not find a file that the manifest names. It does not say whose, so all tables are checked.
   function lookForLost(): void {
-    for (const part of parts) suspects.add(part);
+    for (const lakeTable of lakeTables) suspects.add(lakeTable);
     noteChange();
   }
 
@@ -209,5 +219,5 @@ export function createKeeper(deps: KeeperDeps) {
     bell.ring();
   }
 
-  return { keepTable, lookForLost, noteChange, noteRequest, worker };
+  return { maintainTable, lookForLost, noteChange, noteRequest, worker };
 }

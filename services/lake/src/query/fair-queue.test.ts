@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { createTurns } from './fair-queue.ts';
+import { createFairQueue } from './fair-queue.ts';
 
 const settle = () => new Promise(setImmediate);
 
-function openTurns(change: Partial<Parameters<typeof createTurns>[0]> = {}) {
-  const turns = createTurns({ atOnce: 2, perAccount: 5, waiting: 20, ...change });
+function openQueue(change: Partial<Parameters<typeof createFairQueue>[0]> = {}) {
+  const queue = createFairQueue({ atOnce: 2, perAccount: 5, waiting: 20, ...change });
   const running: { account: string; end(): void }[] = [];
   const refused: string[] = [];
   const ask = (account: string) =>
-    turns
-      .take(account, () => new Promise<void>(end => running.push({ account, end })))
+    queue
+      .run(account, () => new Promise<void>(end => running.push({ account, end })))
       .catch(error => {
         expect(error).toMatchObject({ code: 'lake.busy', details: { retryAfterS: expect.any(Number) } });
         refused.push(account);
@@ -24,7 +24,7 @@ function openTurns(change: Partial<Parameters<typeof createTurns>[0]> = {}) {
 }
 
 test('an account has one piece of work under way, however many it sends', async () => {
-  const { ask, names, refused, endFirst } = openTurns();
+  const { ask, names, refused, endFirst } = openQueue();
   for (let i = 0; i < 30; i++) ask('flood');
   ask('other');
   await settle();
@@ -36,7 +36,7 @@ test('an account has one piece of work under way, however many it sends', async 
 });
 
 test('accounts take turns', async () => {
-  const { ask, names, endFirst } = openTurns({ atOnce: 1 });
+  const { ask, names, endFirst } = openQueue({ atOnce: 1 });
   for (const account of ['a', 'a', 'a', 'b', 'b', 'c']) ask(account);
   const order: string[] = [];
   await settle();
@@ -48,7 +48,7 @@ test('accounts take turns', async () => {
 });
 
 test('where everybody together is too much, those who sent most are refused', async () => {
-  const { ask, names, refused } = openTurns({ atOnce: 1, waiting: 6 });
+  const { ask, names, refused } = openQueue({ atOnce: 1, waiting: 6 });
   for (const account of ['busy', 'a', 'a', 'a', 'a', 'b', 'b']) ask(account);
   await settle();
   expect(refused).toEqual([]);
@@ -62,9 +62,9 @@ test('where everybody together is too much, those who sent most are refused', as
 });
 
 test('work that fails gives its turn to the next', async () => {
-  const turns = createTurns({ atOnce: 1, perAccount: 2, waiting: 2 });
-  const failing = turns.take('a', () => Promise.reject(new Error('no')));
-  const next = turns.take('a', async () => 'yes');
+  const queue = createFairQueue({ atOnce: 1, perAccount: 2, waiting: 2 });
+  const failing = queue.run('a', () => Promise.reject(new Error('no')));
+  const next = queue.run('a', async () => 'yes');
   await expect(failing).rejects.toThrow('no');
   expect(await next).toBe('yes');
 });

@@ -1,6 +1,6 @@
 import { lakeErrors } from '../errors.ts';
 
-export type TurnLimits = {
+export type FairQueueLimits = {
   atOnce: number; // pieces of work under way
   perAccount: number; // of one account, under way and waiting
   waiting: number; // of all accounts together
@@ -8,10 +8,10 @@ export type TurnLimits = {
 
 type Waiting = { begin(): void; refuse(error: unknown): void };
 
-// Accounts take turns, and each has one piece of work under way at a time: an account that sends many waits for
-// itself, with all its keys and end users together, and nobody waits longer for it than for its one.
-export function createTurns({ atOnce, perAccount, waiting: most }: TurnLimits) {
-  const lines = new Map<string, Waiting[]>(); // in the order of their turns
+// Shares capacity between accounts, in rotation, with one piece of work of an account at a time. An account that sends
+// many, with all its keys and end users, waits for itself and delays others by one piece of work at most.
+export function createFairQueue({ atOnce, perAccount, waiting: most }: FairQueueLimits) {
+  const lines = new Map<string, Waiting[]>(); // the account that is next comes first
   const working = new Set<string>();
   let waiting = 0;
 
@@ -27,7 +27,7 @@ export function createTurns({ atOnce, perAccount, waiting: most }: TurnLimits) {
     }
   }
 
-  // Where everybody together is too much, the longest line is cut, so that the others have room.
+  // When the queue is full, the account that waits with the most loses its last one.
   function makeRoom(account: string): boolean {
     if (waiting < most) return true;
     const [longest, line] = [...lines].reduce((one, other) =>
@@ -53,14 +53,14 @@ export function createTurns({ atOnce, perAccount, waiting: most }: TurnLimits) {
   }
 
   return {
-    async take<T>(account: string, work: () => Promise<T>): Promise<T> {
+    async run<T>(account: string, work: () => Promise<T>): Promise<T> {
       await enter(account);
       try {
         return await work();
       } finally {
         working.delete(account);
         const line = lines.get(account);
-        // An account that has had its turn goes to the end.
+        // An account that was served goes to the end.
         if (line) {
           lines.delete(account);
           lines.set(account, line);

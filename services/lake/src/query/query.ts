@@ -3,22 +3,22 @@ import type { Duck, DuckAnswer } from '../duckdb/duck.ts';
 import { quoteName } from '../duckdb/sql-text.ts';
 import { lakeErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { columnsFor, locateCurrent, type Part, whileFilesLast } from '../storage/lake-table.ts';
+import { columnsFor, type LakeTable, locateCurrent, whileFilesLast } from '../storage/lake-table.ts';
 import type { FollowedEntity } from '../tables.ts';
 import { type Scope, scopeCondition } from './scope.ts';
 import { beginsReading } from './sql-gate.ts';
 
-export type View = { name: string; part: Part; entity: string; scope: FollowedEntity['scope'] };
+export type View = { name: string; lakeTable: LakeTable; entity: string; scope: FollowedEntity['scope'] };
 
-export function listViews(parts: readonly Part[]): View[] {
-  return parts.flatMap(part =>
-    [...part.plan.entities.values()].flatMap(({ entity, view, scope }) =>
-      view === undefined ? [] : [{ name: view, part, entity: entity.name, scope }],
+export function listViews(lakeTables: readonly LakeTable[]): View[] {
+  return lakeTables.flatMap(lakeTable =>
+    [...lakeTable.plan.entities.values()].flatMap(({ entity, view, scope }) =>
+      view === undefined ? [] : [{ name: view, lakeTable, entity: entity.name, scope }],
     ),
   );
 }
 
-// A caller's SQL, over tables that hold his rows and nobody else's: they are made for this query, in memory.
+// Runs a caller's SQL over tables that hold the caller's rows only. They are created in memory for this query.
 export async function runQuery(
   { duck, views }: { duck: Duck; views: readonly View[] },
   scope: Scope,
@@ -30,20 +30,26 @@ export async function runQuery(
     const prepare: string[] = [];
     for (const view of views)
       prepare.push(await createView(view, isMentioned(view, sql) ? scopeCondition(scope) : undefined));
-    return duck.run({ prepare, sql, guest: true, maxRows: limits.resultRows, maxBytes: limits.resultBytes });
+    return duck.run({
+      prepare,
+      sql,
+      isUntrusted: true,
+      maxRows: limits.resultRows,
+      maxBytes: limits.resultBytes,
+    });
   });
 }
 
-// A table whose name does not stand in the text is there, and empty: what nobody asks about is not loaded.
+// A table that the SQL does not mention exists but stays empty, so that its rows are not loaded.
 export const isMentioned = ({ name }: View, sql: string): boolean =>
   sql.toLowerCase().includes(name.toLowerCase());
 
-async function createView({ name, part, entity }: View, scope: string | undefined): Promise<string> {
-  const columns = columnsFor(part, entity);
+async function createView({ name, lakeTable, entity }: View, scope: string | undefined): Promise<string> {
+  const columns = columnsFor(lakeTable, entity);
   const sources =
     scope === undefined
       ? { columns, silver: undefined, recent: [], generation: 0 }
-      : await locateCurrent(part, await part.manifest.read(), entity);
+      : await locateCurrent(lakeTable, await lakeTable.manifest.read(), entity);
   const names = columns.map(column => quoteName(column.name)).join(', ');
   return `create table ${quoteName(name)} as select ${names}
     from (${currentRows(sources, scope)}) where ${isPresent}`;

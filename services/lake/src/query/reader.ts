@@ -11,22 +11,22 @@ import { createCatalog } from '../iceberg/catalog.ts';
 import { createCopies } from '../iceberg/copies.ts';
 import { answerInsight } from '../insights/answer.ts';
 import type { Insight } from '../insights/insight.ts';
-import { createKeptSums } from '../insights/sum-cache.ts';
+import { createSumCache } from '../insights/sum-cache.ts';
 import * as limits from '../limits.ts';
-import { columnsFor, isGone, type Part } from '../storage/lake-table.ts';
+import { columnsFor, isGone, type LakeTable } from '../storage/lake-table.ts';
 import type { ObjectStore } from '../storage/objects.ts';
-import { createTurns } from './fair-queue.ts';
+import { createFairQueue } from './fair-queue.ts';
 import { isMentioned, listViews, runQuery } from './query.ts';
 import { type EnterTenant, scopeOf, type TenantsOf, whoseOf } from './scope.ts';
 import { readTableStatus } from './status.ts';
 
 export type Caller = AccountPrincipal | EndUserPrincipal;
 
-type LakeParts = {
-  parts: readonly Part[];
+type ReaderDeps = {
+  lakeTables: readonly LakeTable[];
   insights: readonly Insight[];
-  guests: Duck; // for callers' SQL
-  own: Duck; // for ours
+  callers: Duck; // runs callers' SQL
+  own: Duck; // runs our own SQL, for insights and copies
   scratch: string;
   store: Store;
   source: StreamSource;
@@ -39,28 +39,28 @@ type LakeParts = {
   onMissingFile(): void;
 };
 
-export type Lake = ReturnType<typeof createReading>;
+export type LakeReader = ReturnType<typeof createReader>;
 
-// What callers ask of the lake.
-export function createReading({ parts, insights, guests, own, scratch, ...deps }: LakeParts) {
+// Answers callers: SQL, insights, status and the Iceberg catalog.
+export function createReader({ lakeTables, insights, callers, own, scratch, ...deps }: ReaderDeps) {
   const { clock, objects, sealer, publicUrl, tenantsOf } = deps;
-  const views = listViews(parts);
-  const queries = createTurns(limits.queryTurns);
-  const sums = createTurns(limits.insightTurns);
-  const kept = createKeptSums(clock);
+  const views = listViews(lakeTables);
+  const queryQueue = createFairQueue(limits.queryQueue);
+  const insightQueue = createFairQueue(limits.insightQueue);
+  const sumCache = createSumCache(clock);
 
-  // Of several tables, the one that is furthest behind.
-  async function lagOf(some: readonly Part[]): Promise<Lag> {
+  // The lag of the table that is furthest behind.
+  async function lagOf(some: readonly LakeTable[]): Promise<Lag> {
     const lags = await Promise.all(
-      some.map(async part => readLag(deps, part.plan.table.name, await part.manifest.read())),
+      some.map(async lakeTable => readLag(deps, lakeTable.plan.table.name, await lakeTable.manifest.read())),
     );
     const current = { as_of: new Date(clock.now()).toISOString(), lag_ms: 0, caught_up: true };
     const worst = lags.reduce((one, other) => (other.lag_ms > one.lag_ms ? other : one), current);
     return { ...worst, caught_up: lags.every(lag => lag.caught_up) };
   }
 
-  // What was in it comes back by itself: whoever keeps the lake is told.
-  const tellMissing = (error: unknown): never => {
+  // Maintenance reads the table again, so the file comes back without anyone's help.
+  const reportMissing = (error: unknown): never => {
     if (!isGone(error)) throw error;
     deps.onMissingFile();
     throw lakeErrors.create(
@@ -73,14 +73,14 @@ export function createReading({ parts, insights, guests, own, scratch, ...deps }
   };
 
   const catalog = createCatalog({
-    parts,
+    lakeTables,
     insights,
     tenantsOf,
     sealer,
     clock,
     publicUrl,
     copies: createCopies({ objects, clock, duck: own, scratch: join(scratch, 'copies') }),
-    inTurn: (payer, work) => queries.take(payer, () => work().catch(tellMissing)),
+    runFairly: (payer, work) => queryQueue.run(payer, () => work().catch(reportMissing)),
   });
 
   return {
@@ -89,34 +89,36 @@ export function createReading({ parts, insights, guests, own, scratch, ...deps }
       const scope = await scopeOf(caller, deps);
       const seen = views.filter(view => view.scope === undefined || view.scope === caller.scope);
       const asked = seen.filter(view => isMentioned(view, sql));
-      const lag = await lagOf([...new Set(asked.map(view => view.part))]);
-      const run = () => runQuery({ duck: guests, views: seen }, scope, sql).catch(tellMissing);
-      return { ...(await queries.take(scope.payer, run)), ...lag };
+      const lag = await lagOf([...new Set(asked.map(view => view.lakeTable))]);
+      const run = () => runQuery({ duck: callers, views: seen }, scope, sql).catch(reportMissing);
+      return { ...(await queryQueue.run(scope.payer, run)), ...lag };
     },
     async status() {
       return {
-        tables: await Promise.all(parts.map(part => readTableStatus(deps, part))),
-        views: views.map(({ name, part, entity }) => ({
+        tables: await Promise.all(lakeTables.map(lakeTable => readTableStatus(deps, lakeTable))),
+        views: views.map(({ name, lakeTable, entity }) => ({
           name,
-          description: part.plan.entities.get(entity)?.entity.description ?? entity,
-          columns: columnsFor(part, entity),
+          description: lakeTable.plan.entities.get(entity)?.entity.description ?? entity,
+          columns: columnsFor(lakeTable, entity),
         })),
       };
     },
     listInsights: () => insights.map(({ name, description }) => ({ name, description })),
     async insight(caller: Caller, name: string, days: number) {
       const insight = insights.find(one => one.name === name);
-      const part = parts.find(({ plan }) => plan.table.name === insight?.entity.table.name);
-      if (!insight || !part)
+      const lakeTable = lakeTables.find(({ plan }) => plan.table.name === insight?.entity.table.name);
+      if (!insight || !lakeTable)
         throw lakeErrors.create('lake.insight_not_found', `There is no insight called ${name}.`);
       const scope = await scopeOf(caller, deps);
-      // Before the numbers: what is said to be in the answer must be.
-      const lag = await lagOf([part]);
+      // Read before the numbers, so that everything up to `as_of` is in them.
+      const lag = await lagOf([lakeTable]);
       const nowMs = clock.now();
       const window = { today: dayOf(nowMs), since: dayOf(nowMs - (days - 1) * 24 * 60 * 60_000) };
-      const asking = { duck: own, scratch, kept };
-      const answer = () => answerInsight(asking, part, insight, scope, window).catch(tellMissing);
-      const data = await sums.take(scope.payer, answer);
+      const answer = () =>
+        answerInsight({ duck: own, scratch, sums: sumCache }, lakeTable, insight, scope, window).catch(
+          reportMissing,
+        );
+      const data = await insightQueue.run(scope.payer, answer);
       return { name, whose: whoseOf(scope), data: [...data], ...lag };
     },
   };

@@ -45,13 +45,13 @@ export function scopeCondition(scope: Scope): string {
   return tenants === '' ? own : `${own} or _tenant in (${tenants})`;
 }
 
-// Rows of somebody who is to be forgotten. Bronze has the names of the attributes, silver and gold those of SQL.
+// The rows of an owner who is erased. Columns are named after attributes in bronze, and have SQL names elsewhere.
 export function ownerCondition(owner: Owner, names: 'bronze' | 'silver'): string {
   const columns = { account_id: '_account', tenant_id: '_tenant', user_id: '_user' } as const;
   const tests = Object.entries(columns).flatMap(([attribute, column]) => {
     const value = owner[attribute as keyof Owner];
     const name = names === 'bronze' ? attribute : column;
-    // A row without an owner is nobody's: it must be kept by the opposite of this, too.
+    // Never null: the negation of this condition must keep rows without an owner.
     return value === undefined ? [] : [`coalesce(${name} = ${quoteText(value)}, false)`];
   });
   return tests.length === 0 ? 'false' : tests.join(' and ');

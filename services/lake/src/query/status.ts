@@ -1,11 +1,11 @@
 import { type LagDeps, readLag } from '../capture/lag.ts';
-import type { Part } from '../storage/lake-table.ts';
+import type { LakeTable } from '../storage/lake-table.ts';
 import type { State } from '../storage/manifest-state.ts';
 
-export async function readTableStatus(deps: LagDeps, part: Part) {
-  const state = await part.manifest.read();
-  const summary = summarise(part.plan.table.name, state);
-  return { ...summary, ...(await readLag(deps, part.plan.table.name, state)) };
+export async function readTableStatus(deps: LagDeps, lakeTable: LakeTable) {
+  const state = await lakeTable.manifest.read();
+  const summary = summarise(lakeTable.plan.table.name, state);
+  return { ...summary, ...(await readLag(deps, lakeTable.plan.table.name, state)) };
 }
 
 function summarise(table: string, state: State) {

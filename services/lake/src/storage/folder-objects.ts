@@ -9,7 +9,7 @@ import { checkKey, type ObjectStore, type StoredObject } from './objects.ts';
 export const folderMode = 0o700;
 export const fileMode = 0o600;
 
-// Files that are being written lie apart, so that nobody lists half an object.
+// Unfinished files lie apart, so that no listing shows half an object.
 const unfinished = '.unfinished';
 
 export function folderObjects(folder: string): ObjectStore {

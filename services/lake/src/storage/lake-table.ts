@@ -1,29 +1,40 @@
 import type { Clock, Ids, Logger } from '@stak/kit';
 import { type Column, columnsOf, signatureOf } from '../compaction/columns.ts';
 import type { CurrentSources } from '../compaction/current-sql.ts';
+import type { SharedDeps } from '../deps.ts';
 import { DuckError } from '../duckdb/duck.ts';
-import type { LakeTables } from '../iceberg/iceberg-tables.ts';
-import type { FollowedEntity, Plan } from '../tables.ts';
-import type { Manifest } from './manifest.ts';
+import { createIcebergTables, type IcebergTables } from '../iceberg/iceberg-tables.ts';
+import { type FollowedEntity, type Plan, planOf } from '../tables.ts';
+import { type Manifest, openManifest } from './manifest.ts';
 import { recentFiles, type State } from './manifest-state.ts';
 import type { ObjectStore } from './objects.ts';
 
-// One table of the lake: its design, its manifest and where its objects lie.
-export type Part = {
+// One followed table: its plan, its manifest and its objects.
+export type LakeTable = {
   readonly plan: Plan;
   readonly manifest: Manifest;
-  readonly tables: LakeTables; // the same for engines that read Iceberg
+  readonly iceberg: IcebergTables; // the same files, as tables of Iceberg
   readonly objects: ObjectStore;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
 };
 
-export const entityOf = ({ plan }: Part, name: string): FollowedEntity => plan.entities.get(name)!;
+export const openLakeTables = ({ tables, insights = [], ...deps }: SharedDeps): LakeTable[] =>
+  tables.map(table => {
+    const { objects, clock, ids, log } = deps;
+    const plan = planOf(table);
+    const manifest = openManifest(objects, plan.table.name, clock);
+    const iceberg = createIcebergTables({ plan, objects, clock, insights });
+    return { plan, manifest, iceberg, objects, clock, ids, log };
+  });
 
-export const columnsFor = (part: Part, entity: string): Column[] => columnsOf(entityOf(part, entity));
+export const entityOf = ({ plan }: LakeTable, name: string): FollowedEntity => plan.entities.get(name)!;
 
-// A file that the manifest named when it was read, and that was replaced since. Reading again helps.
+export const columnsFor = (lakeTable: LakeTable, entity: string): Column[] =>
+  columnsOf(entityOf(lakeTable, entity));
+
+// A file that was replaced after the manifest was read. Reading the manifest again helps.
 export class GoneError extends Error {
   override readonly name = 'GoneError';
 }
@@ -38,19 +49,22 @@ export async function locateAll(objects: ObjectStore, keys: readonly string[]): 
   );
 }
 
-// The files an entity's current state is made of, here on this machine. The state is looked at before anything is
-// waited for.
-export async function locateCurrent(part: Part, state: State, entity: string): Promise<CurrentSources> {
-  const columns = columnsFor(part, entity);
+// Local copies of the files that hold an entity's current state. Reads the state before the first await.
+export async function locateCurrent(
+  lakeTable: LakeTable,
+  state: State,
+  entity: string,
+): Promise<CurrentSources> {
+  const columns = columnsFor(lakeTable, entity);
   const { completeGeneration } = state;
   const silver = state.silver[entity];
   const recent = recentFiles(state, entity).map(({ path }) => path);
   const isFlat = silver?.signature === signatureOf(columns);
-  const [silverPath] = silver ? await locateAll(part.objects, [silver.path]) : [];
+  const [silverPath] = silver ? await locateAll(lakeTable.objects, [silver.path]) : [];
   return {
     columns,
     silver: silverPath === undefined ? undefined : { path: silverPath, isFlat },
-    recent: await locateAll(part.objects, recent),
+    recent: await locateAll(lakeTable.objects, recent),
     generation: completeGeneration,
   };
 }
@@ -67,7 +81,7 @@ export async function whileFilesLast<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-// A file that is not there, or not all of it.
+// A file is missing or incomplete.
 export const isGone = (error: unknown): boolean =>
   error instanceof GoneError || (error instanceof DuckError && goneShape.test(error.message));
 

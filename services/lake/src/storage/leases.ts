@@ -1,8 +1,8 @@
 import type { Clock, Owners } from '@stak/kit';
 import { keyPart, type ObjectStore } from './objects.ts';
 
-// Who may do a piece of work, in a store that only knows how to put something that is not there: numbered claims,
-// of which the highest counts. It saves double work; what keeps the lake whole are the manifest's own numbers.
+// Leases in an object store, which offers only put-if-absent: numbered claims, of which the highest counts. They save
+// double work. Correctness comes from the numbers of the manifest's commits.
 
 export type Claim = { until: number; isMine(): boolean };
 

@@ -1,8 +1,8 @@
 import type { BronzeFile } from '../capture/bronze-file.ts';
 import { type Captured, type Mark, moveMark } from '../capture/shard-mark.ts';
 
-// What a table's part of the lake consists of. The manifest is a numbered list of changes to it: whatever they do
-// not name is not there.
+// What a table of the lake consists of. The manifest is a numbered list of changes to this state. An object that it
+// does not name does not count.
 
 export type ListedFile = BronzeFile & { commit: number };
 export type Letter = { path: string; sequence: string; error: string; at: number; generation: number };
@@ -38,7 +38,7 @@ export type State = {
   backfill: Backfill | undefined;
   completeGeneration: number;
   backfilledAt: number; // when the last scan was over
-  erasedAt: number; // when somebody's rows were taken out
+  erasedAt: number; // when rows were last erased
   erasures: number; // how often that began or ended
   // Nothing names these any more; readers that began before may still have them open.
   garbage: { path: string; since: number }[];
@@ -46,13 +46,13 @@ export type State = {
 
 export type Entry = {
   at: number;
-  by?: string; // whose it is: a put whose answer was lost looks like somebody else's
+  by?: string; // identifies the writer: after a lost response our own commit looks like another process's
   captured?: Captured;
   add?: BronzeFile[];
   // Files that take the place of others: they count as captured when those were.
   replace?: { from: string[]; to: (BronzeFile & { commit: number }) | undefined }[];
   drop?: string[];
-  lost?: string[]; // files of any kind that are not there any more, or not all of them
+  lost?: string[]; // files of any kind that are missing or incomplete
   erased?: true;
   letters?: Letter[];
   answered?: string[]; // letters that were redriven or erased

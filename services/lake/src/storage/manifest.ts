@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '@stak/kit';
+import { type Clock, createKeyedLock } from '@stak/kit';
 import * as limits from '../limits.ts';
 import {
   applyEntry,
@@ -13,18 +13,18 @@ import { keyPart, type ObjectStore } from './objects.ts';
 
 export type Manifest = {
   readonly table: string;
-  // As it is now. Commits of this process change it in place: take what you need of it before you wait for anything.
+  // The current state. Commits of this process change it in place, so copy what you need before the next await.
   read(): Promise<State>;
-  // Builds an entry for the state there is, and again for a newer one if another process was faster. Undefined if
-  // there is nothing (any more) to commit.
+  // Builds an entry for the current state, and again for the newer one if another process commits first. `build`
+  // returns undefined if there is nothing to commit.
   commit(build: (state: State) => Promise<Entry | undefined> | Entry | undefined): Promise<Entry | undefined>;
 };
 
 const digits = 12;
 const decode = (body: Uint8Array): string => Buffer.from(body).toString('utf8');
 
-// The list of commits of one table: numbered objects, each put if absent, so of two writers one is first and the
-// other one looks again. Folded states are kept beside it, and commits that they hold are removed after a while.
+// The commits of one table: numbered objects, each written with put-if-absent, so only one of two writers gets a
+// number and the other one tries the next. Every fifty commits are folded into a state, and are deleted some time later.
 export function openManifest(objects: ObjectStore, table: string, clock: Clock): Manifest {
   const folder = `manifest/${keyPart(table)}`;
   const commitKey = (commit: number) => `${folder}/commits/${String(commit).padStart(digits, '0')}.json`;
@@ -33,19 +33,14 @@ export function openManifest(objects: ObjectStore, table: string, clock: Clock):
 
   let state: State | undefined;
   let readAt = 0;
-  let queue: Promise<unknown> = Promise.resolve();
-
-  // One at a time in this process; other processes are met at the numbers.
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = queue.then(work, work);
-    queue = turn.catch(() => {});
-    return turn;
-  }
+  // One commit at a time in this process. Other processes compete for the number of the commit.
+  const lock = createKeyedLock();
+  const locked = <T>(work: () => Promise<T>): Promise<T> => lock.run([table], work);
 
   async function load(): Promise<State> {
     const stored: string[] = [];
     for await (const { key } of objects.list(`${folder}/states/`)) stored.push(key);
-    // The newest one may be removed while it is being read, by a process that has written a newer one.
+    // The newest one may be deleted while we read it, by a process that has written a newer one.
     for (const key of stored.reverse()) {
       const body = await objects.get(key);
       if (body) return stateFromJson(decode(body));
@@ -54,7 +49,7 @@ export function openManifest(objects: ObjectStore, table: string, clock: Clock):
   }
 
   async function catchUp(): Promise<State> {
-    // Commits are removed when they are old: one who slept would take a missing number for a free one.
+    // Old commits are deleted. A process that was suspended would take the number of a deleted one for free.
     const isStale = clock.now() - readAt > limits.manifestStaleMs || clock.now() < readAt;
     let known = state === undefined || isStale ? await load() : state;
     if (state !== undefined && known.version < state.version) known = state;
@@ -84,7 +79,7 @@ export function openManifest(objects: ObjectStore, table: string, clock: Clock):
     }
   }
 
-  // An answer that was lost on the way makes the second try find the first one's commit.
+  // If the response to the first put was lost, the retry finds our own commit.
   async function isOwn(number: number, { by }: Entry): Promise<boolean> {
     const body = await objects.get(commitKey(number));
     return body !== undefined && (JSON.parse(decode(body)) as Entry).by === by;
@@ -100,5 +95,5 @@ export function openManifest(objects: ObjectStore, table: string, clock: Clock):
     }
   }
 
-  return { table, read: () => inTurn(catchUp), commit: build => inTurn(() => commit(build)) };
+  return { table, read: () => locked(catchUp), commit: build => locked(() => commit(build)) };
 }

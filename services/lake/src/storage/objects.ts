@@ -1,5 +1,4 @@
-// Where the lake lies: a folder or a bucket. Objects are never changed in place, only replaced whole, and whoever
-// reads one reads all of one version.
+// The folder or bucket that holds the lake. Objects are replaced whole, so a read returns one complete version.
 
 export type StoredObject = { key: string; bytes: number; changedAt: number };
 
@@ -13,9 +12,9 @@ export type ObjectStore = {
   putIfAbsent(key: string, body: Uint8Array): Promise<boolean>;
   // Every object whose key begins with the prefix, in order of their keys.
   list(prefix: string): AsyncIterable<StoredObject>;
-  // Of an object that is not there, too.
+  // Succeeds if the object does not exist.
   delete(key: string): Promise<void>;
-  // A file on this machine with the object's content, for whoever reads files only. Undefined if there is none.
+  // A local file with the object's content, for DuckDB. Undefined if the object does not exist.
   locate(key: string): Promise<string | undefined>;
   // Its address for others who can read the folder or the bucket, whether it is there or not.
   locationOf(key: string): Promise<string>;
@@ -27,11 +26,11 @@ const keyShape = /^[A-Za-z0-9_=.-]+(?:\/[A-Za-z0-9_=.-]+)*$/;
 
 // Keys become paths and addresses: none of them may lead anywhere else.
 export function checkKey(key: string): string {
-  if (!keyShape.test(key) || key.split('/').some(part => part.startsWith('.')) || key.length > 900)
+  if (!keyShape.test(key) || key.split('/').some(lakeTable => lakeTable.startsWith('.')) || key.length > 900)
     throw new TypeError(`"${key}" is no key for an object of the lake`);
   return key;
 }
 
-// A name that somebody chose, as a part of a key.
+// Escapes a name for use in a key.
 export const keyPart = (text: string): string =>
   text.replace(/[^A-Za-z0-9_-]/g, character => `=${character.codePointAt(0)!.toString(16)}=`);

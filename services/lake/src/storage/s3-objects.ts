@@ -46,8 +46,8 @@ export function s3Objects({
 
   async function connect() {
     const sdk = await import('@aws-sdk/client-s3');
-    const place = endpoint === undefined ? {} : { endpoint, forcePathStyle: true };
-    const client = new sdk.S3Client({ region, ...place, ...(credentials && { credentials }) });
+    const address = endpoint === undefined ? {} : { endpoint, forcePathStyle: true };
+    const client = new sdk.S3Client({ region, ...address, ...(credentials && { credentials }) });
     return { sdk, client, folder: await findFolder(sdk, client) };
   }
 

@@ -1,0 +1,47 @@
+import type { Clock, Ids, Logger, Owners, Sealer } from '@stak/kit';
+import type { StreamSource } from '@stak/streams';
+import type { DynamoClient, Store } from '@stak/table';
+import type { Duck, Ducks, ReaderDucks } from './duckdb/duck.ts';
+import type { Insight } from './insights/insight.ts';
+import type { EnterTenant, TenantsOf } from './query/scope.ts';
+import type { ObjectStore } from './storage/objects.ts';
+import type { FollowedTable } from './tables.ts';
+
+// What both the reader and the maintenance need.
+export type SharedDeps = {
+  store: Store;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  // The streams' ends, from which the lag is computed.
+  source: StreamSource;
+  objects: ObjectStore;
+  // A folder of this process alone, for temporary files.
+  scratch: string;
+  tables: readonly FollowedTable[];
+  insights?: readonly Insight[];
+};
+
+export type MaintenanceDeps = SharedDeps & {
+  // For the scans of a backfill, which the store does not allow.
+  client: DynamoClient;
+  // Knows which owners of leases are gone. Without it a lease has to expire.
+  owners?: Owners;
+  flushMs?: number;
+  bronzeDays?: number;
+  duck?: Duck;
+};
+
+export type ReaderDeps = SharedDeps & {
+  // The tenants of an account.
+  tenantsOf: TenantsOf;
+  // Seals the keys to files, which are valid for this server's address only.
+  sealer: Sealer;
+  publicUrl: string;
+  // Checks the tenant of every end user who calls. Left out where there are no end users.
+  enterTenant?: EnterTenant;
+  // The processes that run SQL. By default the reader starts its own.
+  ducks?: ReaderDucks;
+};
+
+export type LakeDeps = Omit<ReaderDeps, 'ducks'> & Omit<MaintenanceDeps, 'duck'> & { ducks?: Ducks };
