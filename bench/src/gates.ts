@@ -1,7 +1,7 @@
 // What a bench promises. A target is met, missed, or could not be measured; only the caller knows whether the
 // last is a fault.
 
-export type Unit = 'times' | '%' | 'MB' | 'µs' | 'ms' | 'queries' | 'events';
+type Unit = 'times' | '%' | 'MB' | 'µs' | 'ms' | 'queries' | 'events';
 
 export type Target = {
   name: string;

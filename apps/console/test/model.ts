@@ -2,7 +2,7 @@ import { EventEmitter, on, once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Answer = { say(...parts: string[]): void; finish(): void };
+type Answer = { say(...parts: string[]): void; finish(): void };
 export type Model = { url: string; isAsked(): Promise<Answer>; close(): void };
 
 const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };

@@ -124,15 +124,15 @@ export type LakeConfig =
   | { kind: 'folder'; path: string }
   | { kind: 's3'; bucket: string; prefix: string; region: string; endpoint?: string };
 // Who may look into every table: accounts by their ids, or that of the demo, from this machine.
-export type ExplorerConfig = { operators: readonly string[]; admitsDemo: boolean };
-export type OAuthClient = { clientId: string; clientSecret: string };
-export type StripeConfig = {
+type ExplorerConfig = { operators: readonly string[]; admitsDemo: boolean };
+type OAuthClient = { clientId: string; clientSecret: string };
+type StripeConfig = {
   secretKey: string;
   webhookSecret: string;
   prices: Record<'starter' | 'pro' | 'team', readonly string[]>; // the first is sold, the others are still paid
 };
 
-export type MailConfig = { url: string; from: string; brand: { name: string; color: string } };
+type MailConfig = { url: string; from: string; brand: { name: string; color: string } };
 
 export type ServerConfig = {
   isProduction: boolean;

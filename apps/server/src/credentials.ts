@@ -2,7 +2,7 @@ import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/prom
 import { dirname, join } from 'node:path';
 
 // What `stak login` keeps, one entry for each server: readable by its owner only.
-export type Credentials = {
+type Credentials = {
   email: string;
   refreshToken: string;
   accessToken: string;

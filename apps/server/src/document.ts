@@ -14,7 +14,7 @@ export const apiInfo: ApiInfo = {
 };
 
 // The services without a store: for what is generated from them. Nothing is opened, nothing can be called.
-export function describeServices(): Services {
+function describeServices(): Services {
   const nowhere = <Port extends object>() =>
     new Proxy({} as Port, {
       get: () => () => Promise.reject(new Error('There is nothing behind a description')),

@@ -4,7 +4,7 @@ import type { EventEmitter } from 'node:events';
 // it. For a worker that is killed in between nobody says anything: Node keeps the connection open for ever, and its
 // client waits. Here such connections are found, and given to another worker.
 
-export type Connection = { close(): void };
+type Connection = { close(): void };
 type NewConnection = { cmd: 'NODE_CLUSTER'; act: 'newconn'; key: string; seq: number };
 export type Child = EventEmitter & {
   connected: boolean;

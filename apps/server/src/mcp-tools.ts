@@ -1,6 +1,6 @@
 // Tools are made from the API's own document: a change of an operation is a change of its tool.
 
-export type Schema = { [key: string]: unknown };
+type Schema = { [key: string]: unknown };
 export type Tool = {
   name: string;
   title: string;

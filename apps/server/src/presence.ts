@@ -21,7 +21,7 @@ const keptS = 60 * 60;
 
 const time = z.number().int();
 
-export const servingProcess = entity(streamsTable, {
+const servingProcess = entity(streamsTable, {
   name: 'serving process',
   description: 'A process that serves on this store, for as long as it says so.',
   schema: z.object({ id: z.string(), public_url: z.string(), alive_until: time, expires_at: time }),

@@ -8,7 +8,7 @@ import { createTenants, tenantsTable } from '@stak/tenants';
 import { serveInProcess } from '../in-process-api.ts';
 
 export const tableName = conversationsTable.name;
-export const tenantId = 'bench';
+const tenantId = 'bench';
 export const messagesPath = (conversationId: string, tenant = tenantId): string =>
   `/v1/tenants/${tenant}/conversations/${conversationId}/messages`;
 // Nobody's day ends before the bench does.

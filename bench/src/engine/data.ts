@@ -56,7 +56,7 @@ export const categoryStatus = (n: number): string =>
 export const userName = (user: number): string => `usr_${String(user).padStart(8, '0')}`;
 export const partitionKey = (user: number): string => `TENANT#acme#USER#${userName(user)}`;
 export const counterKey = (user: number): Key => ({ pk: partitionKey(user), sk: 'COUNTER' });
-export const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, sk: 'RECORD' });
+const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, sk: 'RECORD' });
 
 // Base36 milliseconds, then digits that tell ids of one millisecond apart: 24 characters, as Stak's own ids.
 export const idAt = (ms: number, serial: number): string =>
@@ -101,7 +101,7 @@ export const idempotencyRecord = (id: string, user: number) => ({
 const ageMs = ({ messages, epochMs }: Shape, n: number): number => epochMs - (messages - n) * 1000;
 const userOf = ({ users }: Shape, n: number): number => mix(n) % users;
 
-export const messageAt = (shape: Shape, n: number): Message =>
+const messageAt = (shape: Shape, n: number): Message =>
   message(userOf(shape, n), idAt(ageMs(shape, n), n), ageMs(shape, n), n);
 
 export const messageKeyAt = (shape: Shape, n: number): { user: number; id: string } => ({

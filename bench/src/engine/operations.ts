@@ -58,7 +58,7 @@ export const updateInput = (user: number) => ({
   ExpressionAttributeValues: { ':one': 1 },
 });
 
-export const queryInput = (user: number) => ({
+const queryInput = (user: number) => ({
   TableName: tableName,
   KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
   ExpressionAttributeValues: { ':pk': partitionKey(user), ':sk': 'MSG#' },

@@ -14,7 +14,7 @@ export type Chosen = {
   parts: readonly Part[];
 };
 export const partNames = ['operations', 'growth', 'opening', 'memory'] as const;
-export type Part = (typeof partNames)[number];
+type Part = (typeof partNames)[number];
 
 const overDynoxide = (operation: OperationName): number => (operation === 'get' ? 30 : 12);
 // A get hands out decoded values where LMDB hands out bytes, so it has a bound of its own: five raw gets.

@@ -8,7 +8,7 @@ import { openBronze } from './bronze.ts';
 import { insightName } from './lake.ts';
 
 export type FreshnessSettings = { perSecond: number; durationMs: number };
-export type Delay = { p50Ms: number; p95Ms: number };
+type Delay = { p50Ms: number; p95Ms: number };
 export type Freshness = { perSecond: number; changes: number; bronze: Delay; insight: Delay };
 
 const lookEveryMs = 50;

@@ -6,8 +6,8 @@ import { copyTasks, userOf } from '../tasks/stored-tasks.ts';
 import { type OpenLake, openLake, tableName } from './lake.ts';
 import { readTemplates } from './templates.ts';
 
-export const insightNames = ['page', 'insight'] as const;
-export type InsightMeasure = (typeof insightNames)[number];
+const insightNames = ['page', 'insight'] as const;
+type InsightMeasure = (typeof insightNames)[number];
 
 export type InsightsSettings = { users: number; tasksEach: number; changes: number };
 export type Insights = {

@@ -12,7 +12,7 @@ export const insightName = 'tasks-by-status';
 
 const accountId = 'usr_bench';
 // Everything is his.
-export const owner: AccountPrincipal = {
+const owner: AccountPrincipal = {
   kind: 'account',
   accountId,
   scope: 'read',

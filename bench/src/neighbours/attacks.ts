@@ -8,7 +8,7 @@ export type Attack = { name: string; strike(): Promise<unknown> };
 
 type Ask = (method: string, path: string, body?: unknown, token?: string) => Promise<Response>;
 
-export const comments = `${'/**/'.repeat(4000)}x`;
+const comments = `${'/**/'.repeat(4000)}x`;
 const wide = JSON.stringify(Array.from({ length: 9_000 }, (_, i) => ({ a: i, b: 'x' })));
 const body = (path: string, operator: string, value?: unknown) => ({ field: 'body', path, operator, value });
 const pattern = body('$.a', 'regex', 'a{1000}b{1000}c{1000}d{1000}');

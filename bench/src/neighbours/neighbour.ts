@@ -11,7 +11,7 @@ import { connect, createSource, eventOf, ingestPath } from '../webhooks/event.ts
 
 export const requestNames = ['ingest', 'feed', 'turn'] as const;
 export type RequestName = (typeof requestNames)[number];
-export type Latency = { p50Ms: number; p99Ms: number; slowestMs: number };
+type Latency = { p50Ms: number; p99Ms: number; slowestMs: number };
 export type Latencies = Record<RequestName, Latency>;
 
 // An account that does what everybody does.

@@ -5,7 +5,7 @@ import { bundledProgram } from './program.ts';
 export const operationNames = ['query', 'list', 'list route', 'get', 'create', 'status'] as const;
 export type OperationName = (typeof operationNames)[number];
 export type Store = 'small' | 'large';
-export type MeasureName = `${OperationName}, ${Store}`;
+type MeasureName = `${OperationName}, ${Store}`;
 
 export type OperationSettings = {
   folder: string;

@@ -31,7 +31,7 @@ export async function fillTasks(tasks: OpenTasks, users: number, tasksEach: numb
   await writeCopies(tasks.client, tableName, copiesOf(templates, users, tasksEach));
 }
 
-export function* copiesOf({ tasks, tally }: Templates, users: number, tasksEach: number) {
+function* copiesOf({ tasks, tally }: Templates, users: number, tasksEach: number) {
   const rows = Math.floor(tasksEach / tasksInRow);
   for (let u = 0; u < users; u++) {
     yield tallyOf(withText(tally, first, userOf(u)), rows);

@@ -13,7 +13,7 @@ export type Connection = {
   exchange<T>(request: Request, limits: AttemptLimits, read: (response: Response) => Promise<T>): Promise<T>;
 };
 
-export type AttemptLimits = { signal?: AbortSignal; timeoutMs?: number };
+type AttemptLimits = { signal?: AbortSignal; timeoutMs?: number };
 
 export function createConnection(settings: ClientSettings): Connection {
   const send: Fetch = settings.fetch ?? ((url, init) => fetch(url, init));

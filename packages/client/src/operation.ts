@@ -10,7 +10,7 @@ export type Operation = {
 export type Operations = Readonly<Record<string, Operation>>;
 
 // What an operation is to the compiler.
-export type OperationTypes = {
+type OperationTypes = {
   args: object;
   data?: unknown;
   event?: unknown; // of a stream, instead of data

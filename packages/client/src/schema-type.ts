@@ -24,7 +24,7 @@ export function typeText(schema: Schema, nameOf: NameOf): string {
   return name ?? spellOut(schema, nameOf);
 }
 
-export const nameOfRef = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
+const nameOfRef = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
 
 export function spellOut(schema: Schema, nameOf: NameOf): string {
   const alternatives = schema.anyOf ?? schema.oneOf;

@@ -18,7 +18,7 @@ export type ConsumedCapacity = Units & {
 export const readUnits = (bytes: number, consistent: boolean | undefined): number =>
   Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5);
 
-export const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / 1024));
+const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / 1024));
 
 export const readUsage = (units: number, index?: Index): Usage => ({
   kind: 'read',

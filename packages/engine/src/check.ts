@@ -8,7 +8,7 @@ import { sizeKey, space, tableKey } from './storage/keys.ts';
 import { copyBytes, readMeta } from './storage/store.ts';
 import type { Table } from './storage/table.ts';
 
-export type { Problem, Report } from './check/findings.ts';
+export type { Report } from './check/findings.ts';
 
 const everything = { start: Buffer.from([space.item]), end: Buffer.from([0xff]) };
 

@@ -4,7 +4,7 @@ import { head, prefixRange, space } from './storage/keys.ts';
 import type { LmdbStats } from './storage/store.ts';
 import { listDroppedStreams } from './streams/dropped-streams.ts';
 
-export type TableStats = {
+type TableStats = {
   name: string;
   items: number;
   bytes: number;

@@ -16,7 +16,7 @@ export type ServerContext = {
   authenticate: Authenticate; // for what outlasts its request: a caller may be revoked meanwhile
 };
 
-export type ApiVariables<A extends Auth> = {
+type ApiVariables<A extends Auth> = {
   requestId: string;
   principal: PrincipalOf<A>;
   address: string | undefined;
@@ -31,6 +31,6 @@ export type ApiVariables<A extends Auth> = {
 };
 
 // A request that no Node server received, as in `app.request()` or Lambda, brings its address itself.
-export type ApiBindings = Partial<HttpBindings> & { remoteAddress?: string };
+type ApiBindings = Partial<HttpBindings> & { remoteAddress?: string };
 
 export type ApiEnv<A extends Auth = Auth> = { Bindings: ApiBindings; Variables: ApiVariables<A> };

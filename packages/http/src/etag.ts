@@ -13,15 +13,8 @@ const splitTags = (header: string): string[] => header.split(',').map(tag => tag
 export const requireHeader = () =>
   refuse('http.version_required', 'This needs an If-Match header with the ETag you last read.');
 
-// For a handler that has read the resource: 412 unless If-Match names its version. Weak tags never match here.
-export function requireMatch(c: Context, version: number | string): void {
-  const header = c.req.header('if-match');
-  if (header === undefined || header.trim() === '*') return;
-  if (!splitTags(header).includes(etagOf(version))) throw lost();
-}
-
-// For a handler that puts the version into its write's condition, which no other write can slip past: the one
-// version that may be there, or undefined if any may. A tag that is none of ours cannot match anything.
+// For a handler that puts the version into the condition of its write. Undefined if any version may be overwritten. A
+// tag that we did not issue matches nothing.
 export function expectedVersion(c: Context): string | undefined {
   const header = c.req.header('if-match');
   if (header === undefined || header.trim() === '*') return undefined;

@@ -1,10 +1,10 @@
 export { accessLog } from './access-log.ts';
-export { addressKey, clientAddress } from './address.ts';
+export { addressKey } from './address.ts';
 export type { RateLimits } from './admission.ts';
 export { type Api, type ApiSettings, createApi } from './api.ts';
 export type { ApiEnv, ServerContext } from './context.ts';
 export { type FieldError, httpErrors, type ProblemDetails } from './errors.ts';
-export { etagOf, expectedVersion, requireMatch, versionMismatch } from './etag.ts';
+export { etagOf, expectedVersion, versionMismatch } from './etag.ts';
 export type { EndReason } from './event-buffer.ts';
 export type { ServerEvent } from './event-text.ts';
 export {
@@ -22,7 +22,6 @@ export {
   type BoundCursors,
   bindCursors,
   type CursorCodec,
-  cursorBound,
   cursorRefused,
   type Page,
   pageOf,
@@ -59,7 +58,6 @@ export {
   type RouteSpec,
   raw,
   route,
-  routeId,
   withProblems,
 } from './route.ts';
 export { transportSecurity } from './security-headers.ts';

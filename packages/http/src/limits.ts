@@ -54,7 +54,6 @@ export const requestMs = 30_000; // headers and body; longer than bodyMs, so tha
 export const checkMs = 1_000; // how often Node looks for connections past these
 export const keepAliveMs = 65_000; // longer than a load balancer's 60 s, which then never meets a closing socket
 export const connections = 10_000;
-export const connectionsPerAddress = 2_000; // the others of the same process keep the rest
 export const drainMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after asking
 export const readyMs = 2_000; // for one readiness check; a probe waits 1 to 5 seconds
 export const unavailableRetryS = 1; // after a 503 that says nothing else

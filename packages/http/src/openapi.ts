@@ -55,7 +55,7 @@ export function registerEndpoints(
   }
 }
 
-export function describeRoute(route: RouteSpec, statuses: Statuses): RouteConfig {
+function describeRoute(route: RouteSpec, statuses: Statuses): RouteConfig {
   const { path, summary, tags, request } = route;
   const description =
     route.method === 'any' ? `${route.description ?? ''}\n\nTakes any method.`.trim() : route.description;
@@ -125,7 +125,7 @@ const isStream = ({ responses }: RouteSpec): true | undefined =>
   undefined;
 
 // Most of what can go wrong follows from what a route says about itself.
-export function problemsOf(route: RouteSpec, statuses: Statuses): Map<number, string[]> {
+function problemsOf(route: RouteSpec, statuses: Statuses): Map<number, string[]> {
   const { request, auth } = route;
   const hasCaller = auth !== 'public';
   const rules: [applies: unknown, ...codes: string[]][] = [

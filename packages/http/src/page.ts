@@ -62,7 +62,7 @@ export function bindCursors<Position>(c: Context, codec: CursorCodec<Position>):
   };
 }
 
-export function cursorBound(c: Context): readonly unknown[] {
+function cursorBound(c: Context): readonly unknown[] {
   const { principal, routeId } = variablesOf(c);
   const filters = Object.entries(c.req.queries())
     .filter(([name]) => name !== 'limit' && name !== 'cursor')

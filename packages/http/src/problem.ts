@@ -5,7 +5,7 @@ import { isUnavailable } from '@stak/table';
 import { type FieldError, httpErrors, type ProblemDetails } from './errors.ts';
 import { unavailableRetryS } from './limits.ts';
 
-export const fieldErrorSchema = z
+const fieldErrorSchema = z
   .strictObject({
     in: z.enum(['body', 'query', 'path', 'header']),
     pointer: z.string().openapi({ example: '#/settings/name' }),

@@ -7,7 +7,7 @@ export type Revoked =
   | { account: string } // its sessions and keys, and what it follows as the owner of a tenant
   | { tenant: string; user?: string }; // all end users of a tenant, or one
 
-export type RevocationNotice = { id: string; subject: string };
+type RevocationNotice = { id: string; subject: string };
 
 // Notices that every process sees. A notice goes ahead of the write that revokes: whoever is killed in between has
 // revoked nothing, and nothing is revoked without its notice.

@@ -15,7 +15,7 @@ export type JsonBody<S extends ZodType = ZodType> = {
 };
 export type RawBody = { required: true; description: string; content: { '*/*': { schema: ZodType } } };
 
-export type RouteLimits = {
+type RouteLimits = {
   bodyBytes?: number;
   jsonDepth?: number;
   rate?: RatePolicy | false; // besides the caller's own; false counts nothing
@@ -23,7 +23,7 @@ export type RouteLimits = {
 };
 
 // `any` is for what a stranger decides how to call: a webhook's address. It takes its body unparsed.
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'any';
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'any';
 
 // HEAD is answered wherever GET is.
 const anyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -58,8 +58,7 @@ export type RouteSpec = Guard & {
 // The parts of a path that are parameters, `id` in `/v1/sources/{id}`.
 const parameterShape = /\{([A-Za-z0-9_]+)\}/g;
 
-export const parametersOf = (path: string): string[] =>
-  [...path.matchAll(parameterShape)].map(match => match[1]!);
+const parametersOf = (path: string): string[] => [...path.matchAll(parameterShape)].map(match => match[1]!);
 
 export const routeId = ({ method, path }: RouteSpec): string => `${method.toUpperCase()} ${path}`;
 

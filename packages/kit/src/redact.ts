@@ -1,6 +1,6 @@
 import { logDepth, logEntries, logNames } from './limits.ts';
 
-export const redacted = '[redacted]';
+const redacted = '[redacted]';
 
 // Anywhere in the name: `set-cookie`, `passwordHash`, `clientSecret`. Only at its end: `access_token`, but not
 // a model's `max_tokens` or `tokenCount`.

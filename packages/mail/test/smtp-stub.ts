@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 
-export type Received = { from: string; to: string[]; raw: string; isSecure: boolean };
+type Received = { from: string; to: string[]; raw: string; isSecure: boolean };
 
 // A mail server of its own for a test. It refuses whoever is called `nobody@`, and is full for `later@`.
 export async function openSmtp(options: SMTPServerOptions = {}, port = 0) {

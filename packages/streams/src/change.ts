@@ -44,7 +44,7 @@ export type UnknownChange = Event & {
 export type Change<E extends AnyEntity> = ChangeOf<E> | UnknownChange;
 
 // Reading it again would not help.
-export class RecordError extends HopelessError {
+class RecordError extends HopelessError {
   override readonly name = 'RecordError';
 }
 

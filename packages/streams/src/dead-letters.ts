@@ -76,13 +76,13 @@ const pack = (json: string): string =>
 const unpack = (text: string): string =>
   text.startsWith('{') ? text : gunzipSync(Buffer.from(text, 'base64')).toString();
 
-export function describe(error: unknown): string {
+function describe(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return cutText(text, errorText) || 'no reason given';
 }
 
 // By bytes, never between the two halves of a character outside the basic plane.
-export function splitText(text: string, maxBytes: number): string[] {
+function splitText(text: string, maxBytes: number): string[] {
   const parts: string[] = [];
   const bytes = Buffer.from(text);
   for (let start = 0; start < bytes.length; ) {

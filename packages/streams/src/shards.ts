@@ -10,10 +10,10 @@ export type Shard = {
   isOpen: boolean;
 };
 
-export const shardKey = (streamArn: string, shardId: string): string => `${labelOf(streamArn)}/${shardId}`;
+const shardKey = (streamArn: string, shardId: string): string => `${labelOf(streamArn)}/${shardId}`;
 
 // The last part of the ARN: the moment the stream was enabled.
-export const labelOf = (streamArn: string): string => streamArn.slice(streamArn.lastIndexOf('/') + 1);
+const labelOf = (streamArn: string): string => streamArn.slice(streamArn.lastIndexOf('/') + 1);
 
 // Every shard of every stream of the table, parents before children. Switching a stream off and on again gives
 // a new one: it begins where the older one ends, so its first shards have all of the older one's as parents.

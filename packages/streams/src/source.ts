@@ -1,7 +1,7 @@
 // Where records come from: the four operations of DynamoDB Streams, with their inputs and outputs. The embedded
 // engine also says when something has changed; without that a consumer polls.
 
-export type AttributeValue =
+type AttributeValue =
   | { S: string }
   | { N: string }
   | { B: Uint8Array }
@@ -33,7 +33,7 @@ export type StreamRecord = {
   userIdentity?: { Type?: string; PrincipalId?: string; type?: string; principalId?: string };
 };
 
-export type ShardDescription = {
+type ShardDescription = {
   ShardId?: string;
   ParentShardId?: string;
   SequenceNumberRange?: { StartingSequenceNumber?: string; EndingSequenceNumber?: string };

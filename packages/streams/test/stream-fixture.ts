@@ -128,7 +128,7 @@ export async function isMirrored({ engine, store }: House): Promise<boolean> {
   return true;
 }
 
-export const mirrorNote = (store: Store, clock: ManualClock) =>
+const mirrorNote = (store: Store, clock: ManualClock) =>
   oncePerEvent(
     { store, clock },
     (change: NoteChange) =>

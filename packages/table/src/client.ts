@@ -49,7 +49,7 @@ type PageInput = Billing &
   };
 export type QueryInput = PageInput & { KeyConditionExpression: string; ScanIndexForward?: boolean };
 export type ScanInput = PageInput & { Segment?: number; TotalSegments?: number };
-export type Page = Billed & {
+type Page = Billed & {
   Items?: Attributes[];
   Count?: number;
   ScannedCount?: number;

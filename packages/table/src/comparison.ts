@@ -10,7 +10,7 @@ export type Comparison<Value> = {
   // Only for the compiler: what may be compared.
   readonly value?: Value;
 };
-export type Operator =
+type Operator =
   | '='
   | '<>'
   | '<'

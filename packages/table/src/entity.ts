@@ -12,7 +12,7 @@ export type IndexKeys = KeyNames & {
 };
 
 // What an entity is to the compiler. Nothing at run time: only the types travel here.
-export type EntityTypes = {
+type EntityTypes = {
   item: object;
   input: object;
   key: object;

@@ -90,7 +90,7 @@ export const hasKindOf = (entity: AnyEntity, stored: Attributes): boolean =>
     ? 'kind' in entity.schema.shape || stored.kind === undefined
     : stored.kind === entity.kind;
 
-export const isEntity = (entity: AnyEntity, stored: Attributes): boolean =>
+const isEntity = (entity: AnyEntity, stored: Attributes): boolean =>
   hasKindOf(entity, stored) && hasKeyOf(entity, stored);
 
 export function hasKeyOf({ key }: AnyEntity, stored: Attributes): boolean {

@@ -37,7 +37,7 @@ export const ownedByItem = <E extends AnyEntity, const Kind extends string>(
 /** What the installation needs for itself. */
 export const ownedByNobody = (entity: AnyEntity): Ownership<never> => ({ entity });
 
-export type OwnedBy<Kind extends string> = { owner: Owner<Kind>; entity: AnyEntity };
+type OwnedBy<Kind extends string> = { owner: Owner<Kind>; entity: AnyEntity };
 export type FindOwner<Kind extends string> = (
   table: AnyTable,
   keys: Attributes,

@@ -33,7 +33,7 @@ type TypesFor<O, Index> = {
 type Projected<E, At> = At extends { project: 'KEYS_ONLY' | readonly string[] }
   ? Partial<ItemOf<E>> & KeyOf<E>
   : ItemOf<E>;
-export type QueryTypes = { item: object; params: object; bound: object; result: unknown };
+type QueryTypes = { item: object; params: object; bound: object; result: unknown };
 
 export type Query<Types extends QueryTypes = QueryTypes> = {
   readonly name: string;
@@ -54,9 +54,9 @@ export type Query<Types extends QueryTypes = QueryTypes> = {
 };
 export type AnyQuery = Query<QueryTypes>;
 export type ParamsFor<Q> = Q extends Query<infer Types> ? Types['params'] : never;
-export type BoundFor<Q> = Q extends Query<infer Types> ? Types['bound'] : never;
+type BoundFor<Q> = Q extends Query<infer Types> ? Types['bound'] : never;
 export type ResultOf<Q> = Q extends Query<infer Types> ? Types['result'] : never;
-export type QueriedItem<Q> = Q extends Query<infer Types> ? Types['item'] : never;
+type QueriedItem<Q> = Q extends Query<infer Types> ? Types['item'] : never;
 
 export function defineQuery<
   const O extends Of,

@@ -24,7 +24,7 @@ type Metadata = { httpStatusCode?: number; clockSkewCorrected?: boolean };
 const metadataOf = (error: Error): Metadata => (error as { $metadata?: Metadata }).$metadata ?? {};
 
 // Nothing was written, and the same request may well succeed in a moment.
-export function willPass(error: unknown): boolean {
+function willPass(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (metadataOf(error).clockSkewCorrected) return true; // our clock was wrong, and the SDK has learned by how much
   if (error.name !== 'TransactionCanceledException') return passing.has(error.name);

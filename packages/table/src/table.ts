@@ -2,7 +2,7 @@ import { type AnyEntity, checkPair } from './entity.ts';
 import { DesignError } from './errors.ts';
 import type { AnyQuery } from './query.ts';
 
-export type StreamView = 'NEW_AND_OLD_IMAGES' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'KEYS_ONLY';
+type StreamView = 'NEW_AND_OLD_IMAGES' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'KEYS_ONLY';
 export type KeyNames = { readonly partition: string; readonly sort?: string };
 export type IndexDefinition = KeyNames & {
   // A list names the attributes that are copied besides the keys. All of them by default.

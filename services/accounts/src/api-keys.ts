@@ -9,7 +9,7 @@ import type { Recent } from './recent.ts';
 import type { Permission } from './schema.ts';
 import { type ApiKey, apiKey, apiKeyHash, keysOfUser, profile } from './table.ts';
 
-export const keyStart = 'stak_';
+const keyStart = 'stak_';
 const keyStarts = [keyStart, 'fh_live_']; // the document's, for keys of before
 const secretChars = 40; // of 62: 238 bits
 const shownChars = keyStart.length + 6; // the document's eight characters are the same for every key

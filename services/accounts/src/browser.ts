@@ -25,7 +25,7 @@ export type Browser = {
   clearCookie(c: ResponsePart): void;
 };
 
-export type TokenAnswer = {
+type TokenAnswer = {
   access_token: string;
   token_type: 'Bearer';
   expires_in: number;

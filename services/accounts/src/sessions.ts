@@ -19,10 +19,10 @@ export type SignedIn = {
   refreshExpiresIn: number; // how long a browser should keep the cookie
 };
 
-export type Ending = { steps: [string, WriteStep][]; forget(): void };
+type Ending = { steps: [string, WriteStep][]; forget(): void };
 
-export type SignInWith = 'password' | 'github' | 'google';
-export type SigningIn = { userId: string; signedInWith: SignInWith; origin: Origin };
+type SignInWith = 'password' | 'github' | 'google';
+type SigningIn = { userId: string; signedInWith: SignInWith; origin: Origin };
 
 type Also = Readonly<Record<string, WriteStep>>;
 

@@ -6,13 +6,13 @@ import * as limits from './limits.ts';
 import * as recovery from './recovery/limits.ts';
 import { attemptCount, knownPlace } from './table.ts';
 
-export type ThrottlePolicy = { attempts: number; windowS: number };
+type ThrottlePolicy = { attempts: number; windowS: number };
 export type ThrottlePolicies = Record<
   'account' | 'address' | 'signUp' | 'mailTo' | 'mailFrom' | 'token',
   ThrottlePolicy
 >;
 
-export const throttlePolicies: ThrottlePolicies = {
+const throttlePolicies: ThrottlePolicies = {
   account: { attempts: limits.attemptsPerAccount, windowS: limits.attemptWindowS },
   address: { attempts: limits.attemptsPerAddress, windowS: limits.attemptWindowS },
   signUp: { attempts: limits.signUpsPerAddress, windowS: limits.signUpWindowS },
@@ -21,7 +21,7 @@ export const throttlePolicies: ThrottlePolicies = {
   token: { attempts: recovery.tokensTriedPerCaller, windowS: limits.attemptWindowS },
 };
 
-export type Attempt = { refund(): Promise<void> };
+type Attempt = { refund(): Promise<void> };
 
 type Trier = { account: string; address: string | undefined };
 

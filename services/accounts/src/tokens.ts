@@ -17,7 +17,7 @@ export type EndUserGrant = {
   credentialId?: string;
 };
 
-export type AccessClaims = { kind: 'account'; userId: string; sessionId: string };
+type AccessClaims = { kind: 'account'; userId: string; sessionId: string };
 export type EndUserClaims = {
   kind: 'endUser';
   tenant: string;

@@ -6,7 +6,7 @@ import { type Base, inSeconds } from './deps.ts';
 import * as limits from './limits.ts';
 import { usageCount, usageOfShard } from './table.ts';
 
-export type MonthlyUsage = { usageThisMonth: number; usagePeriodStart: string };
+type MonthlyUsage = { usageThisMonth: number; usagePeriodStart: string };
 
 export type Usage = {
   add(userId: string, count: number): Promise<void>;

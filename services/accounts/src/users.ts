@@ -25,7 +25,7 @@ type Required = 'email' | 'name' | 'plan';
 // Null takes an attribute away.
 export type UserChange = { [A in keyof Editable]?: Editable[A] | (A extends Required ? never : null) };
 
-export type UpdateOptions = {
+type UpdateOptions = {
   ifVersion?: number;
   // Written in the same transaction: an audit entry, the mark of an event that was applied.
   also?: Readonly<Record<string, WriteStep>>;

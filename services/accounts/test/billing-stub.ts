@@ -3,7 +3,7 @@ import { openEmbedded } from './open-accounts.ts';
 import { openService } from './service-stub.ts';
 import { openStripeStub } from './stripe-stub.ts';
 
-export const webhookSecret = 'whsec_of_the_stub';
+const webhookSecret = 'whsec_of_the_stub';
 const prices = { starter: ['price_starter'], pro: ['price_pro', 'price_pro_2024'] };
 
 // Stripe's own helper, as it is called by those who test against Stripe.

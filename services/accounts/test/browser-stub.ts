@@ -44,4 +44,3 @@ export function createBrowser(site: Site, person?: string) {
 
   return { open, goToCallback, cookies: jarOf(site.origin) };
 }
-export type Browser = ReturnType<typeof createBrowser>;

@@ -134,4 +134,3 @@ export async function openStripeStub() {
     },
   });
 }
-export type StripeStub = Awaited<ReturnType<typeof openStripeStub>>;

@@ -17,9 +17,9 @@ export type Entered = {
   status: string;
   settings: TenantSettings;
 };
-export type EnterTenant = (principal: Principal, tenantId: string) => Promise<Entered>;
+type EnterTenant = (principal: Principal, tenantId: string) => Promise<Entered>;
 // The gate of what comes in by a channel: the tenant that has claimed it, if it is active.
-export type ResolveChannel = (type: string, channelId: string) => Promise<Entered>;
+type ResolveChannel = (type: string, channelId: string) => Promise<Entered>;
 // Whose identity on a channel this is, by `channel_identities`.
 export type FindChannelUser = (
   tenantId: string,

@@ -38,8 +38,7 @@ export type {
   WebhookHealth,
 } from './skills/built-in.ts';
 export { defineSkill, type Skill, type SkillScope } from './skills/skill.ts';
-export { customSkill } from './skills/table.ts';
-export { conversation, conversations as conversationsTable, tenantDay, userDay } from './table.ts';
+export { conversations as conversationsTable } from './table.ts';
 
 export function createAgents(deps: AgentsDeps) {
   const service = createService(deps);

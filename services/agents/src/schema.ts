@@ -6,7 +6,7 @@ import * as limits from './limits.ts';
 
 const idShape = /^[A-Za-z0-9_][A-Za-z0-9._:@|+=~-]*$/;
 const idHint = 'Letters, digits and . _ : @ | + = ~ -, beginning with a letter, a digit or _';
-export const tenantId = z.string().min(1).max(63);
+const tenantId = z.string().min(1).max(63);
 export const conversationId = z.string().max(limits.conversationIdChars).regex(idShape, idHint);
 export const userId = z.string().max(128).regex(idShape, idHint);
 const timestamp = z.iso.datetime();

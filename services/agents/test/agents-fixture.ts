@@ -10,12 +10,12 @@ import { type Agents, type AgentsDeps, conversationsTable, createAgents } from '
 
 export type Target = { client: DynamoClient; control: ControlPlane; close(): Promise<void> };
 
-export async function embedded(): Promise<Target> {
+async function embedded(): Promise<Target> {
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
   return { client: engine.client, control: engine, close: () => engine.close() };
 }
 
-export async function overTheSdk(): Promise<Target> {
+async function overTheSdk(): Promise<Target> {
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
   const server = createHttpServer(engine, { port: 0 });
   const { url } = await server.listen();
@@ -57,9 +57,9 @@ function principalOf(token: string): Principal | undefined {
 
 export type Call = RequestInit & { as?: string; send?: unknown; ifMatch?: string; key?: string };
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads from an answer, it names itself.
-export type Answer = { status: number; body: any; etag: string; headers: Headers };
+type Answer = { status: number; body: any; etag: string; headers: Headers };
 
-export type Tenant = { status: EnteredTenant['status']; settings: Record<string, unknown> };
+type Tenant = { status: EnteredTenant['status']; settings: Record<string, unknown> };
 export type Place = {
   agents: Agents;
   clock: ManualClock;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { Place } from './agents-fixture.ts';
 
-export type Sent = { path: string; authorization: string | undefined; body: Record<string, unknown> };
+type Sent = { path: string; authorization: string | undefined; body: Record<string, unknown> };
 type Answer = { status: number; body: unknown; headers?: Record<string, string> };
 
 let botFrameworkKeys: ReturnType<typeof generateKeyPair> | undefined; // making them takes a while

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 type Chunk = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads from a request, it names itself.
-export type Asked = any;
+type Asked = any;
 // What the server does with one request: events, a status, or nothing at all any more.
 export type Behaviour = (asked: Asked, stream: Stream) => void | Promise<void>;
 export type Stream = {

@@ -5,7 +5,7 @@ import type { ModelsConfig } from '../src/index.ts';
 
 // What each provider's servers send, in the shapes they document.
 
-export type ToolCall = { id: string; name: string; input: object };
+type ToolCall = { id: string; name: string; input: object };
 export type Reply = { status: number; headers?: Record<string, string>; body: string | Buffer };
 
 export type Wire = {
@@ -22,7 +22,7 @@ export type Wire = {
   messages(body: Asked): unknown[];
 };
 // biome-ignore lint/suspicious/noExplicitAny: what a wire reads from a request, it names itself.
-export type Asked = any;
+type Asked = any;
 
 const sse = (events: readonly object[], named = false): Reply => ({
   status: 200,

@@ -28,7 +28,7 @@ import { createWorker, runAll } from './worker.ts';
 export type { EnterTenant, InboxDeps } from './deps.ts';
 export { inboxErrors } from './errors.ts';
 export type { InboxId, MailboxId } from './inbox-id.ts';
-export { inboxConfig, inboxOwners, inboxTable, messageBody, publicMessage, userMessage } from './tables.ts';
+export { inboxConfig, inboxOwners, inboxTable } from './tables.ts';
 
 export type Inbox = ReturnType<typeof createInbox>;
 

@@ -19,8 +19,8 @@ const storable = (value: unknown): boolean => {
 const numbersHint = 'A number is too large or too small; send it as a string';
 
 const key = z.string().max(limits.keyChars, { error: keyHint, abort: true }).refine(isKey, keyHint);
-export const tenantKey = key;
-export const inboxKey = key;
+const tenantKey = key;
+const inboxKey = key;
 export const uid = z.string().max(limits.uidChars, { error: uidHint, abort: true }).refine(isUid, uidHint);
 export const categoryKey = z
   .string()
@@ -69,7 +69,7 @@ export const inboxShape = inboxBody.extend({
   version: z.int(),
 });
 
-export const messageContent = z.strictObject({
+const messageContent = z.strictObject({
   title: text(limits.titleChars).min(1),
   body: z.unknown().refine(storable, numbersHint),
   cta_uri: z

@@ -15,7 +15,7 @@ import type { ShownMessage } from '../src/schema.ts';
 // An inbox behind the HTTP conventions, called without a socket. Ann's account owns the tenant acme, Bob's the
 // tenant bolt.
 
-export const tenantErrors = defineErrors({ 'tenants.not_found': 404 });
+const tenantErrors = defineErrors({ 'tenants.not_found': 404 });
 
 const owners: Record<string, string> = { acme: 'usr_ann', bolt: 'usr_bob' };
 const principals: Record<string, Principal> = {
@@ -27,7 +27,7 @@ const principals: Record<string, Principal> = {
   'bolt-u1': { kind: 'endUser', tenantId: 'bolt', userId: 'u1', scope: 'write' },
 };
 
-export const enterTenant = async (principal: Principal, tenant_id: string) => {
+const enterTenant = async (principal: Principal, tenant_id: string) => {
   const isOwn =
     principal.kind === 'account'
       ? owners[tenant_id] === principal.accountId

@@ -38,7 +38,7 @@ export async function readBronze(backend: Backend): Promise<BronzeRow[]> {
 }
 
 // Every record the stream has, as ids.
-export async function readStream({ source }: Backend): Promise<string[]> {
+async function readStream({ source }: Backend): Promise<string[]> {
   const ids: string[] = [];
   const { Streams = [] } = await source.listStreams({ TableName: 'chores' });
   for (const { StreamArn } of Streams) {

@@ -19,7 +19,7 @@ export { tasksErrors } from './errors.ts';
 export type { TaskStatistics } from './lists/statistics.ts';
 export type { Remind } from './schedule/reminders.ts';
 export type { WireTask } from './schema.ts';
-export { task, taskOwners, todoAppData, trashed, user } from './tables.ts';
+export { task, taskOwners, todoAppData } from './tables.ts';
 export { type Owner, ownerOf, userIdOf } from './users/owner.ts';
 export type { DescribeOwner, Person } from './users/profile.ts';
 

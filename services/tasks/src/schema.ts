@@ -34,10 +34,10 @@ export const date = z.iso
     value => limits.firstDate <= value && value <= limits.lastDate,
     `Must be between ${limits.firstDate} and ${limits.lastDate}`,
   );
-export const taskId = z.string().regex(/^tsk_[0-9a-z]{24}$/, 'Not a task id');
+const taskId = z.string().regex(/^tsk_[0-9a-z]{24}$/, 'Not a task id');
 
 // At a fixed time, or on the due date or days before it, at a local time.
-export const reminder = z.union([
+const reminder = z.union([
   z.strictObject({ at: z.iso.datetime({ offset: true }) }),
   z.strictObject({
     days_before: z.number().int().min(0).max(limits.reminderDays),
@@ -92,7 +92,7 @@ export const summaryAttributes = [
   'completed_at',
   'ttl',
 ] as const;
-export const summary = wireTask
+const summary = wireTask
   .pick({
     task_id: true,
     ...(Object.fromEntries(summaryAttributes.map(name => [name, true])) as SummaryMask),

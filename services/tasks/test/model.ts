@@ -18,7 +18,7 @@ const dayS = 24 * 60 * 60;
 const trashDays = 30;
 
 export const isOpen = ({ status }: Plain) => status === 'pending' || status === 'in_progress';
-export const find = (model: Model, id: string | undefined) => model.live.find(one => one.id === id);
+const find = (model: Model, id: string | undefined) => model.live.find(one => one.id === id);
 
 export function addTask(model: Model, task: Plain, nowS: number): void {
   model.live.push(task);

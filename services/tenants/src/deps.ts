@@ -42,7 +42,7 @@ export type TenantsDeps = {
   announceRevoked?: (...revoked: Revoked[]) => Promise<void>;
 };
 
-export type Announce = (...revoked: Revoked[]) => Promise<void>;
+type Announce = (...revoked: Revoked[]) => Promise<void>;
 
 // What the operations get: the ports, and what this process remembers.
 export type Service = TenantsDeps & { epochs: TokenEpochs; announce: Announce };

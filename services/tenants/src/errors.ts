@@ -22,8 +22,6 @@ export const tenantErrors = defineErrors({
   'tenants.settings_refused': 422,
 });
 
-export type TenantErrorCode = keyof typeof tenantErrors.statuses;
-
 // A tenant that is missing, deleted or somebody else's: one answer, so that nobody learns which.
 export const noTenant = () => tenantErrors.create('tenants.not_found', 'There is no such tenant.');
 export const noUser = () => tenantErrors.create('tenants.user_not_found', 'There is no such user.');

@@ -29,7 +29,7 @@ export type { Audit, AuditEntry, MintEndUserToken, TenantsDeps } from './deps.ts
 export type { Erased, Eraser, ExportedItem } from './erasure/erasers.ts';
 export { tenantErrors } from './errors.ts';
 export { tenantOwners } from './storage-owners.ts';
-export { channelMapping, tenant, tenants as tenantsTable, user as tenantUser } from './table.ts';
+export { tenants as tenantsTable, user as tenantUser } from './table.ts';
 export type { ResolveChannel } from './tenants/channels.ts';
 export { defaultSettings, type TenantSettings } from './tenants/settings.ts';
 

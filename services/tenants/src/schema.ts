@@ -12,7 +12,7 @@ export const withinBytes =
   (value: unknown): boolean =>
     byteLengthOf(value) <= most;
 
-export const displayText = z
+const displayText = z
   .string()
   .trim()
   .min(1)
@@ -46,7 +46,7 @@ export const channelType = z
   .max(limits.channelTypeChars)
   .regex(/^[a-z][a-z0-9_-]*$/, 'A lower case letter, then letters, digits, _ and -');
 export const email = z.email().max(limits.emailChars);
-export const role = z.enum(['admin', 'member']);
+const role = z.enum(['admin', 'member']);
 const timestamp = z.iso.datetime();
 
 const objectOf = (mostBytes: number) =>

@@ -7,12 +7,12 @@ import { type AuditEntry, createTenants, type Eraser, type Tenants, tenantsTable
 
 export type Target = { client: DynamoClient; control: ControlPlane; close(): Promise<void> };
 
-export async function embedded(): Promise<Target> {
+async function embedded(): Promise<Target> {
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
   return { client: engine.client, control: engine, close: () => engine.close() };
 }
 
-export async function overTheSdk(): Promise<Target> {
+async function overTheSdk(): Promise<Target> {
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
   const server = createHttpServer(engine, { port: 0 });
   const { url } = await server.listen();
@@ -47,7 +47,7 @@ const principals: Readonly<Record<string, Principal>> = {
 
 export type Call = RequestInit & { as?: string; send?: unknown; ifMatch?: string; key?: string };
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads from an answer, it names itself.
-export type Answer = { status: number; body: any; etag: string; headers: Headers };
+type Answer = { status: number; body: any; etag: string; headers: Headers };
 
 export type Place = {
   tenants: Tenants;

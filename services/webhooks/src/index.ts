@@ -36,9 +36,9 @@ import { createRules } from './transforms/rules.ts';
 export type { AccountPlan, WebhookDeps } from './deps.ts';
 export { webhookErrors } from './errors.ts';
 export type { Emit, StakEvent } from './ingest/emit.ts';
-export { type Alert, alert, type Connection, connection, type Source, source } from './main-table.ts';
+export type { Alert } from './main-table.ts';
 export { webhookOwners } from './storage-owners.ts';
-export { delivery, event, ferryhookEvents } from './tables.ts';
+export { ferryhookEvents } from './tables.ts';
 
 // Ferryhook: receives webhooks, stores them, and delivers them to their connections.
 export function createWebhooks(deps: WebhookDeps) {

@@ -176,14 +176,14 @@ export const eventSchema = z.strictObject({
   expiresAt: z.int(),
 });
 export type EventView = z.infer<typeof eventSchema>;
-export const headerPairsSchema = z.array(z.tuple([z.string(), z.string()]));
+const headerPairsSchema = z.array(z.tuple([z.string(), z.string()]));
 export const eventDetailSchema = eventSchema.extend({
   headers: headerPairsSchema,
   deliveries: z.array(deliverySchema),
   attempts: z.array(attemptSchema),
 });
 
-export const eventFilterSchema = z.strictObject({
+const eventFilterSchema = z.strictObject({
   status: z.enum(eventStatuses).optional(),
   from: moment.optional(),
   to: moment.optional(),

@@ -3,7 +3,7 @@ import { IconDots, type IconPencil } from '@tabler/icons-react';
 import { useState } from 'react';
 import { ConfirmDialog, type Question } from './confirm.tsx';
 
-export type Action = {
+type Action = {
   label: string;
   icon?: typeof IconPencil;
   question?: Question; // asked before it is done

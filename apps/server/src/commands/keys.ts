@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { declareActions, loadConnection, runAction } from './action.ts';
 import { readMoment, readOptionalList, readText } from './flags.ts';
 
-export type KeyFlags = ConnectFlags & {
+type KeyFlags = ConnectFlags & {
   name?: unknown;
   scope?: unknown;
   expires?: unknown;
@@ -81,7 +81,7 @@ async function remove(flags: KeyFlags, id: string | undefined): Promise<void> {
   console.log(`${id} is refused from now on`);
 }
 
-export function readScope(value: unknown): 'read' | 'write' | 'admin' {
+function readScope(value: unknown): 'read' | 'write' | 'admin' {
   if (value === undefined) return 'write';
   if (value === 'read' || value === 'write' || value === 'admin') return value;
   throw new UsageError(`--scope is read, write or admin, not ${JSON.stringify(value)}`);

@@ -12,7 +12,7 @@ export const people = [
 // Ann runs the shop and Bob helps; the others buy.
 export const customers = people.slice(2);
 
-export type Customer = (typeof people)[number];
+type Customer = (typeof people)[number];
 
 export const products = [
   { name: 'Oak chair', cents: 12_900 },

@@ -152,7 +152,7 @@ async function sendSince(tail: Tail, from: number, sink: EventSink): Promise<num
   return place;
 }
 
-export function viewChange(table: AnyTable, change: UnknownChange, nowMs: number): ChangeView {
+function viewChange(table: AnyTable, change: UnknownChange, nowMs: number): ChangeView {
   const before = change.old;
   const stored = change.new ?? before ?? change.keys;
   const options = { nowMs, valueChars: limits.changeValueChars };

@@ -74,7 +74,7 @@ export function viewAttribute(name: string, stored: unknown, valueChars: number)
 }
 
 // DynamoDB's own letters.
-export function typeOf(value: unknown): string {
+function typeOf(value: unknown): string {
   if (value === null) return 'NULL';
   if (value instanceof Uint8Array) return 'B';
   if (Array.isArray(value)) return 'L';

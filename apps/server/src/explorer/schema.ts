@@ -21,7 +21,7 @@ const summary = {
   bytes: z.int(),
 };
 
-export const tableSummarySchema = z.strictObject({
+const tableSummarySchema = z.strictObject({
   ...summary,
   entities: z.int(),
   indexes: z.int(),
@@ -105,7 +105,7 @@ const keyView = z.strictObject({
 });
 export type KeyView = z.output<typeof keyView>;
 
-export const itemSchema = z.strictObject({
+const itemSchema = z.strictObject({
   entity: z.string().nullable().describe('null for one that no design knows'),
   keys: z.array(keyView),
   expires_at: z.iso.datetime().nullable(),

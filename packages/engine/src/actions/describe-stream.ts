@@ -7,7 +7,7 @@ import { type DescribeStreamInput, validateDescribeStream } from '../validation/
 
 const shardsPerPage = 100;
 
-export type ShardDescription = {
+type ShardDescription = {
   ShardId: string;
   SequenceNumberRange: { StartingSequenceNumber: string; EndingSequenceNumber?: string };
   ParentShardId?: string;

@@ -3,7 +3,7 @@ import { readSequence, type Size } from '../storage/committer.ts';
 import { readKnownIds } from './known-ids.ts';
 
 export type ProblemKind = 'table' | 'item' | 'index' | 'ttl' | 'log' | 'token' | 'size';
-export type Problem = { kind: ProblemKind; table?: string; key: string; message: string };
+type Problem = { kind: ProblemKind; table?: string; key: string; message: string };
 
 export type Report = {
   tables: number;

@@ -1,4 +1,4 @@
-import type { CapacityMode, ConsumedCapacity } from '../capacity.ts';
+import type { ConsumedCapacity } from '../capacity.ts';
 import type { batchGetItemShape } from '../validation/batch-get-item.ts';
 import type { batchWriteItemShape } from '../validation/batch-write-item.ts';
 import type { deleteItemShape } from '../validation/delete-item.ts';
@@ -55,8 +55,6 @@ export type Client = {
     input: NativeOf<typeof transactWriteItemsShape>,
   ): Promise<BilledTables & { ItemCollectionMetrics?: Record<string, Collection[]> }>;
 };
-
-export type { CapacityMode };
 
 // `execute` takes and gives plain values.
 export function createClient(execute: (operation: Operation, input: unknown) => Promise<object>): Client {

@@ -150,7 +150,7 @@ export function parseParentheses<Node>(cursor: Cursor, parse: (cursor: Cursor) =
   return content;
 }
 
-export const isNameAt = (cursor: Cursor): boolean => {
+const isNameAt = (cursor: Cursor): boolean => {
   const { type } = current(cursor);
   return type === 'name' || (type === 'word' && keywordAt(cursor) === undefined);
 };

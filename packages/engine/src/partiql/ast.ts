@@ -28,7 +28,7 @@ export type Update = {
 export type Delete = { kind: 'delete'; source: Source; where?: ConditionNode; returning?: Returning };
 export type Exists = { kind: 'exists'; source: Source; select: Select };
 
-export type Write = Insert | Update | Delete | Exists;
+type Write = Insert | Update | Delete | Exists;
 export type Statement = Select | Write;
 
 // One tree serves every request that sends the same text.

@@ -1,6 +1,6 @@
 import { malformed } from './faults.ts';
 
-export type TokenType = 'word' | 'quoted' | 'string' | 'number' | 'symbol' | 'parameter' | 'end';
+type TokenType = 'word' | 'quoted' | 'string' | 'number' | 'symbol' | 'parameter' | 'end';
 // The text of a quoted name or a string is what stands between its quotes.
 export type Token = { type: TokenType; text: string; start: number; end: number };
 

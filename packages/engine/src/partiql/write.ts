@@ -21,7 +21,7 @@ export type KeyFaults = {
   conflict(name: string): string;
 };
 
-export const statementFaults: KeyFaults = {
+const statementFaults: KeyFaults = {
   incomplete: incompleteKey,
   mistyped: mistypedKey,
   conflict: name =>

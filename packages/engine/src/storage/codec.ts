@@ -9,7 +9,7 @@ import { type NativeItem, nativeNumber, plainBytes, setOwn } from '../values/mar
 
 const tagged = 1; // some value carries a tag
 const ascii = 2; // every byte is one character, which V8 reads faster
-export const headerBytes = 5;
+const headerBytes = 5;
 
 type Stored = string | number | boolean | null | Stored[] | { [name: string]: Stored };
 type StoredMap = { [name: string]: Stored };

@@ -20,8 +20,6 @@ export type Size = { items: number; bytes: number };
 
 type Job = { work(tx: Tx): unknown; resolve(value: never): void; reject(error: unknown): void };
 
-export type Committer = ReturnType<typeof createCommitter>;
-
 // Bound how long one transaction keeps this thread and other processes waiting, and how much memory it takes.
 const jobsPerTransaction = 512;
 const bytesPerTransaction = 8 * 1024 * 1024;

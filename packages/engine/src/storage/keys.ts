@@ -96,7 +96,7 @@ function orderedNumber(canonical: string): Buffer {
 
 // ---- items
 
-export function partitionPrefix(tableId: number, hash: AttributeValue): Buffer {
+function partitionPrefix(tableId: number, hash: AttributeValue): Buffer {
   if ('S' in hash) return stringPrefix(tableId, hash.S);
   const bytes = orderedBytes(hash);
   const key = Buffer.allocUnsafe(headBytes + 2 + bytes.length);

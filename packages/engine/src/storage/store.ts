@@ -8,7 +8,7 @@ import { leaveNoName, memoryFile } from './memory.ts';
 // LMDB, as the engine uses it: one ordered space of binary keys, one writer at a time, many readers. A write
 // transaction runs on this thread; committing and flushing it happen on LMDB's own.
 
-export const formatVersion = 1;
+const formatVersion = 1;
 
 export type Decode<T> = (bytes: Buffer, end: number) => T;
 export type Entry<T> = { key: Buffer; value: T };

@@ -7,7 +7,6 @@ import { findStream } from './stream-lookup.ts';
 // Wakes the readers of streams. A commit of this process wakes them at once, and so does another process that says
 // that it has committed something. In case that was not heard, a slow poll runs while somebody waits.
 
-export type StreamHub = ReturnType<typeof createStreamHub>;
 // `signal` ends every wait: the store is about to close.
 export type HubOptions = { pollMs(): number; signal?: AbortSignal };
 

@@ -4,7 +4,7 @@ import type { StreamRecord } from './records.ts';
 export type Entry = { sequence: number; record: StreamRecord; size: number };
 
 // The beginning of a page, and where to go on in the log unless it is full.
-export type Beginning = { records: StreamRecord[]; bytes: number; position: number; isFull: boolean };
+type Beginning = { records: StreamRecord[]; bytes: number; position: number; isFull: boolean };
 
 export type Recent = {
   page(position: number, limit: number): Beginning;

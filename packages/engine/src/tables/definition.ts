@@ -85,7 +85,7 @@ function projectionOf({ ProjectionType: type, NonKeyAttributes }: ProjectionInpu
   return type === 'INCLUDE' ? { type, attributes: NonKeyAttributes ?? [] } : { type: type ?? 'ALL' };
 }
 
-export const throughputOf = (input: ThroughputInput | undefined): Throughput => ({
+const throughputOf = (input: ThroughputInput | undefined): Throughput => ({
   read: input?.ReadCapacityUnits ?? 0,
   write: input?.WriteCapacityUnits ?? 0,
 });

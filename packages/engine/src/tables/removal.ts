@@ -14,7 +14,7 @@ const garbagePrefix = metaKey('garbage/');
 
 // `finish` runs in the transaction that removes the last key, so nothing can slip in between. `wanted` is asked
 // in every transaction: another process may have finished the work.
-export async function removeAll(
+async function removeAll(
   context: Context,
   prefix: Buffer,
   signal: AbortSignal,

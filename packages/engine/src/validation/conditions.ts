@@ -5,10 +5,10 @@ import { checkAttributeName, invalid, validateValue } from './attribute-values.t
 import type { condition, expected } from './members.ts';
 import type { TypeOf } from './shape.ts';
 
-export type Condition = TypeOf<typeof condition>;
+type Condition = TypeOf<typeof condition>;
 export type Conditions = { [name: string]: Condition };
 export type Expected = TypeOf<typeof expected>;
-export type ComparisonOperator = Condition['ComparisonOperator'];
+type ComparisonOperator = Condition['ComparisonOperator'];
 
 const scalars: AttributeType[] = ['S', 'N', 'B'];
 const comparable: AttributeType[] = ['S', 'N', 'B', 'BOOL', 'NULL', 'SS', 'NS', 'BS', 'L', 'M'];

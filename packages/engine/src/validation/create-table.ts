@@ -48,8 +48,8 @@ export const createTableShape = structure('CreateTableInput', {
   ResourcePolicy: string(),
 });
 export type CreateTableInput = TypeOf<typeof createTableShape>;
-export type LocalSecondaryIndexInput = TypeOf<typeof localIndex>;
-export type GlobalSecondaryIndexInput = TypeOf<typeof globalIndex>;
+type LocalSecondaryIndexInput = TypeOf<typeof localIndex>;
+type GlobalSecondaryIndexInput = TypeOf<typeof globalIndex>;
 
 export function validateCreateTable(input: CreateTableInput): void {
   checkTableNamePresence(input);

@@ -3,7 +3,7 @@ import type { Table } from '../storage/table.ts';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
 
 // Text that is equal for equal keys. Numbers are canonical by now, so their text will do.
-export function keyIdentity({ keys: { hash, range } }: Table, item: Item): string {
+function keyIdentity({ keys: { hash, range } }: Table, item: Item): string {
   const first = valueIdentity(item[hash.name] as AttributeValue);
   // The length keeps `a` + `bc` apart from `ab` + `c`.
   return range ? `${first.length}:${first}${valueIdentity(item[range.name] as AttributeValue)}` : first;

@@ -10,7 +10,7 @@ export const enveloped = (message: string): DynamoError => validationError(prefi
 const announced =
   /^(One or more parameter values were invalid: |Input collection |ExpressionAttributeValues (can only|contains invalid value: (One|Input))|Can not use both |Nesting Levels have exceeded |Invalid (Update|Condition)Expression: (?!The expression can not be empty))/;
 
-export function toEnvelope(error: unknown): unknown {
+function toEnvelope(error: unknown): unknown {
   if (!(error instanceof DynamoError) || error.name !== 'ValidationException') return error;
   return announced.test(error.message) ? enveloped(error.message) : error;
 }

@@ -12,7 +12,7 @@ export const expression = string();
 export const attributeNames = map(string());
 export const attributeValues = attributes;
 
-export const comparisonOperator = oneOf(
+const comparisonOperator = oneOf(
   'IN',
   'NULL',
   'BETWEEN',

@@ -34,7 +34,7 @@ export type StructureShape<M extends Members = Members> = Presence & {
 };
 
 export type Members = { readonly [name: string]: Shape };
-export type Member = { name: string; label: string; shape: Shape };
+type Member = { name: string; label: string; shape: Shape };
 export type Shape =
   | StringShape
   | NumberShape

@@ -4,7 +4,7 @@ import { type AttributeValue, type Item, newItem } from './attribute-value.ts';
 import { parseNumber } from './number.ts';
 
 // Plain JavaScript values, as the AWS document client takes and gives them.
-export type NativeValue =
+type NativeValue =
   | string
   | number
   | bigint
@@ -77,7 +77,7 @@ function marshalObject(value: object, depth: number): AttributeValue {
   return { M: marshalItem(value as NativeItem, depth + 1) };
 }
 
-export const tooDeep =
+const tooDeep =
   'Nesting Levels have exceeded supported limits: Attributes should have at most 32 levels of nesting';
 
 function marshalSet(set: Set<unknown>): AttributeValue {
@@ -129,7 +129,7 @@ export function setOwn(target: NativeItem, name: string, value: unknown): void {
   else Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
-export function unmarshalValue(value: AttributeValue): NativeValue {
+function unmarshalValue(value: AttributeValue): NativeValue {
   if ('S' in value) return value.S;
   if ('N' in value) return nativeNumber(value.N);
   if ('BOOL' in value) return value.BOOL;

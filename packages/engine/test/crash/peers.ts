@@ -4,7 +4,7 @@ import { programOf } from './program.ts';
 
 // Other processes on the same folder.
 
-export type Call = { operation: string; input: object };
+type Call = { operation: string; input: object };
 export type Result = { value?: object; error?: string };
 export type Request = { id: number; calls?: Call[]; waitFor?: { target: string; since: number } };
 export type Answer = { id: number; results: Result[] };

@@ -19,7 +19,7 @@ function findBinary(): string | undefined {
   }
 }
 
-export type Answer = { status: number; body: Record<string, unknown> };
+type Answer = { status: number; body: Record<string, unknown> };
 export type Dynoxide = { call(operation: string, input: unknown): Promise<Answer>; stop(): Promise<void> };
 
 export async function startDynoxide(binary: string): Promise<Dynoxide> {

@@ -61,7 +61,7 @@ export const attributes: Record<string, fc.Arbitrary<Json>> = {
 };
 
 const attribute = fc.constantFrom('a', 'b', 'c', 'd', 'e', '‹a›', '‹b›', '‹d›', '‹e›');
-export const path: Fragment = fc.oneof(
+const path: Fragment = fc.oneof(
   { arbitrary: attribute, weight: 5 },
   fc.constantFrom(
     'e.x',
@@ -78,7 +78,7 @@ export const path: Fragment = fc.oneof(
   ),
 );
 const inPlace = (json: Json): string => `«${JSON.stringify(json)}»`;
-export const literal: Fragment = value.map(inPlace);
+const literal: Fragment = value.map(inPlace);
 const operand: Fragment = fc.oneof(
   { arbitrary: path, weight: 4 },
   { arbitrary: literal, weight: 4 },

@@ -56,7 +56,7 @@ const refusals: [fault: string, message: RegExp][] = [
   ],
 ];
 
-export const knownDifferences: Known[] = [
+const knownDifferences: Known[] = [
   ...refusals.map(
     ([fault, message]): Known => ({
       fault,

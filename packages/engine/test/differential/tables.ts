@@ -1,11 +1,11 @@
 // The tables that random operations meet: every key type, with and without a range key, indexes of each kind.
 
 export type KeyKind = 'S' | 'N' | 'B';
-export type IndexKind = { name: string; hash: string; range?: string };
+type IndexKind = { name: string; hash: string; range?: string };
 export type TableKind = { name: string; pk: KeyKind; sk?: KeyKind; indexes: IndexKind[] };
 
 // Attributes a, b and c are strings, numbers and strings wherever an index wants them.
-export const indexTypes: Record<string, KeyKind> = { a: 'S', b: 'N', c: 'S' };
+const indexTypes: Record<string, KeyKind> = { a: 'S', b: 'N', c: 'S' };
 
 const everyIndex: IndexKind[] = [
   { name: 'all', hash: 'a', range: 'b' },

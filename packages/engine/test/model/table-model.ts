@@ -31,7 +31,7 @@ const fiveYears = 5 * 365 * 24 * 60 * 60;
 const dayMs = 24 * 60 * 60_000;
 
 const copy = (item: ModelItem): ModelItem => structuredClone(item);
-export const keyOf = ({ pk, sk }: ModelItem): Key => ({ pk, sk }) as Key;
+const keyOf = ({ pk, sk }: ModelItem): Key => ({ pk, sk }) as Key;
 const idOf = (key: ModelItem): string => JSON.stringify([key.pk, key.sk]);
 
 // Equal items have equal text.

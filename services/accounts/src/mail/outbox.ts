@@ -15,7 +15,7 @@ import * as limits from './limits.ts';
 import { mailsDue, type OutgoingMail, outgoingMail } from './table.ts';
 import { contentOf, type MailKind } from './texts.ts';
 
-export type NewMail = {
+type NewMail = {
   kind: MailKind;
   to: string;
   userId?: string;

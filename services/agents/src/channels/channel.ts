@@ -21,7 +21,7 @@ export type ChannelMessage = {
   replyTo: Record<string, string>; // what the provider needs to put the answer there
 };
 
-export type Understood = { messages: readonly ChannelMessage[]; challenge?: string };
+type Understood = { messages: readonly ChannelMessage[]; challenge?: string };
 export type Outcome = { ok: true } | { ok: false; retryMs?: number; reason: string };
 
 type Secrets = Record<string, string>;

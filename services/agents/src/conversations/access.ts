@@ -9,7 +9,7 @@ import { isExternal, readHead } from './reads.ts';
 export type Caller = PrincipalOf<'user'>;
 
 // A host sees every conversation of its tenant, an end user only their own. A conversation without a user is the host's.
-export const mayUse = (caller: Caller, { user_id }: { user_id?: string }): boolean =>
+const mayUse = (caller: Caller, { user_id }: { user_id?: string }): boolean =>
   caller.kind === 'account' || caller.userId === user_id;
 
 // The conversation as it is now, also if another program wrote it last.

@@ -85,7 +85,7 @@ const bedrockId = /^(?:arn:aws[\w-]*:bedrock:.+|(?:[a-z]{2,6}(?:-gov)?\.)?[a-z0-
 const claudeId = /^claude-[a-z0-9-]+-\d{8}$/;
 
 // Claude is served through inference profiles only, and Anthropic's own ids have another form there.
-export function bedrockModelId(model: string, region: string): string {
+function bedrockModelId(model: string, region: string): string {
   if (!claudeId.test(model)) return model;
   const [geography] = /^(?:us|eu)(?=-(?!gov))/.exec(region) ?? ['global'];
   return `${geography}.anthropic.${model}-v1:0`;

@@ -24,8 +24,6 @@ export type AnswerSharingDeps = {
   ring(key: string): void; // those who listen here
 };
 
-export type AnswerSharing = ReturnType<typeof createAnswerSharing>;
-
 const topic = 'agents answers';
 
 export function createAnswerSharing({ peers, find, mirror, ring }: AnswerSharingDeps) {

@@ -30,7 +30,7 @@ export type Hub = {
   readonly wanted: Bell; // rung when somebody begins to listen
 };
 
-export type Listening = { wait(mostMs: number, signal: AbortSignal): Promise<void>; close(): void };
+type Listening = { wait(mostMs: number, signal: AbortSignal): Promise<void>; close(): void };
 
 const textOf = ({ tenant_id, conversation_id, message_id }: Address) =>
   `${tenant_id}#${conversation_id}#${message_id}`;

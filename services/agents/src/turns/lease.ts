@@ -39,7 +39,7 @@ export const readState = ({ store }: Pick<Service, 'store'>, key: ConversationKe
   store.get(state, keyOfConversation(key), { consistent: true, pattern: 'read the state' });
 
 // Undefined if somebody else holds it, or there is nothing to hold.
-export async function acquire(service: Service, key: ConversationKey): Promise<Held | undefined> {
+async function acquire(service: Service, key: ConversationKey): Promise<Held | undefined> {
   const lease = leaseOf(service, key);
   try {
     const item = await service.store.update(

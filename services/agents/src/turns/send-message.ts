@@ -164,7 +164,7 @@ export async function awaitAnswer(
 const never = new AbortController().signal;
 
 // The turn that answered a message; undefined while it waits.
-export async function readAnswer(service: Service, address: Address): Promise<TurnItem | undefined> {
+async function readAnswer(service: Service, address: Address): Promise<TurnItem | undefined> {
   const found = await readMessage(service, address);
   if (!found) throw noMessage();
   if (found.status === 'waiting') return undefined;

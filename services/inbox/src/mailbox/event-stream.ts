@@ -9,13 +9,13 @@ import { broadcastFlags, flagsOf, isVisible, markOf } from './state.ts';
 
 // How far a client has read: how many messages the user ever got, how many of them were redacted, and the number of the
 // last broadcast entry. It is the id of every event, so a client that reconnects continues there, in any process.
-export type Position = { added: number; withdrawn: number; seq: number };
+type Position = { added: number; withdrawn: number; seq: number };
 
 const idShape = /^(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/;
 
-export const writePosition = ({ added, withdrawn, seq }: Position): string => `${added}.${withdrawn}.${seq}`;
+const writePosition = ({ added, withdrawn, seq }: Position): string => `${added}.${withdrawn}.${seq}`;
 
-export function readPosition(id: string): Position | undefined {
+function readPosition(id: string): Position | undefined {
   const match = idShape.exec(id);
   return match ? { added: Number(match[1]), withdrawn: Number(match[2]), seq: Number(match[3]) } : undefined;
 }

@@ -29,7 +29,7 @@ export async function readFeed(
   return readPage(deps, await openMailbox(deps, user), filter, range);
 }
 
-export async function readPage(
+async function readPage(
   deps: Deps,
   mailbox: Mailbox,
   filter: FeedFilter,

@@ -94,7 +94,7 @@ export const isStale = (state: UserState, nowMs: number): boolean =>
 export const hasExpired = (state: UserState, nowMs: number): boolean =>
   state.next_expiry !== undefined && isOver(state.next_expiry, nowMs);
 
-export const isSnoozed = (state: UserState, id: string): boolean => state.snoozed.some(one => one.id === id);
+const isSnoozed = (state: UserState, id: string): boolean => state.snoozed.some(one => one.id === id);
 
 // Returns a function, because it is called for up to a thousand messages, and building the sets takes most of the time.
 export function broadcastFlags(state: UserState): (one: Broadcast) => Flags {
@@ -141,7 +141,7 @@ export function countMessage(counts: Counts, category: string | undefined, flags
   return changed.every(count => count === 0) ? others : { ...others, [key]: changed };
 }
 
-export function totalsOf(counts: Counts): { published: number; read: number } {
+function totalsOf(counts: Counts): { published: number; read: number } {
   let published = 0;
   let read = 0;
   for (const [all, unread] of Object.values(counts)) {

@@ -167,7 +167,7 @@ export async function listSends(deps: Deps, inbox: InboxId, options: ListOptions
 // Replaces the uid of an erased recipient. The others keep their index, because a send in progress counts by it.
 export const erasedRecipient = '';
 
-export const without = (uids: readonly string[], uid: string): string[] =>
+const without = (uids: readonly string[], uid: string): string[] =>
   uids.map(one => (one === uid ? erasedRecipient : one));
 
 // Removes a user from the recipients of a send. A shared body is deleted with its last recipient.

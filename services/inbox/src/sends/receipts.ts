@@ -7,7 +7,7 @@ import { broadcastFlags, flagsOf, isVisible, markOf, readAt } from '../mailbox/s
 import { audienceOf, erasedRecipient, type Send } from '../publish/send-records.ts';
 import { inboxCategories, membersOfInbox, receipt, userMessage, userStats } from '../tables.ts';
 
-export type Receipt = { uid: string; read: boolean; readat: number | null };
+type Receipt = { uid: string; read: boolean; readat: number | null };
 export type Position = { uid: string } | { index: number }; // by uid among members, or by index among recipients
 type Page = { items: Receipt[]; next?: Position };
 

@@ -5,7 +5,7 @@ import type { Policy } from './model.ts';
 // ones, and those of others.
 
 export const users = ['ann', 'bob', 'cem', 'dot'];
-export const categories = ['billing', 'news', 'constructor'];
+const categories = ['billing', 'news', 'constructor'];
 
 const uid = fc.constantFrom(...users);
 const busyUid = fc.constantFrom('ann', 'ann', 'ann', ...users); // much happens to one, so that it adds up
@@ -17,7 +17,7 @@ const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 const kind = <K extends string>(name: K) => fc.constant(name);
 
 const content = { category, ttl };
-export const publish = fc.record({
+const publish = fc.record({
   do: kind('publish'),
   uids: fc.uniqueArray(uid, { minLength: 1, maxLength: 4 }),
   repeats: fc.nat({ max: 1 }),
@@ -92,7 +92,6 @@ const together = fc.record({
 const crash = fc.record({ do: kind('crash'), write: fc.nat({ max: 5 }), after: fc.boolean() });
 
 export type Plain = typeof plain extends fc.Arbitrary<infer C> ? C : never;
-export type Publish = typeof publish extends fc.Arbitrary<infer C> ? C : never;
 export type Command =
   | Plain
   | (typeof together extends fc.Arbitrary<infer C> ? C : never)

@@ -3,7 +3,7 @@ import { timeOf } from '@stak/kit';
 // What an inbox is, in plain lists: no counters, no marks over ranges, no expiry but by looking at the clock.
 
 export type Policy = 'all' | 'none' | { last: number };
-export type Flags = { read: boolean; seen: boolean; archived: boolean; snoozedUntil?: number };
+type Flags = { read: boolean; seen: boolean; archived: boolean; snoozedUntil?: number };
 export type Sent = {
   id: string;
   category?: string;

@@ -18,7 +18,7 @@ export type Row = {
   isChained: boolean;
 };
 
-export const otherEntity = 'other'; // items that no entity of the design describes
+const otherEntity = 'other'; // items that no entity of the design describes
 
 type Images = { old?: Attributes; new?: Attributes };
 

@@ -3,7 +3,7 @@ import type { FollowedEntity } from '../tables.ts';
 
 // An entity's attributes as columns, by its schema. What is no single value stays JSON.
 
-export type ColumnType = 'VARCHAR' | 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'JSON';
+type ColumnType = 'VARCHAR' | 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'JSON';
 export type Column = { name: string; type: ColumnType };
 
 type Definition = {

@@ -12,7 +12,7 @@ export type CurrentSources = {
 };
 
 // Columns that every row has besides its entity's own.
-export const systemColumns = [
+const systemColumns = [
   '_key',
   '_kind',
   '_generation',

@@ -54,7 +54,7 @@ export const goldColumns = ({ groups, sums }: Insight): IcebergColumn[] => [
 export const tableName = (name: string): string => name.replace(/[^A-Za-z0-9_]/g, '_').toLowerCase();
 
 // A table's files lie in a folder of their own, whatever became of them.
-export function sourcesOf(plan: Plan, insights: readonly Insight[], state: State): LakeSource[] {
+function sourcesOf(plan: Plan, insights: readonly Insight[], state: State): LakeSource[] {
   const { version, at } = state;
   const files = new Map<string, ListedFile[]>();
   for (const file of state.files.values())

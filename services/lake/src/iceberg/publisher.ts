@@ -216,5 +216,3 @@ async function inBatches<In, Out>(all: readonly In[], work: (one: In) => Promise
     done.push(...(await Promise.all(all.slice(at, at + limits.icebergReads).map(work))));
   return done;
 }
-
-export type Publisher = ReturnType<typeof createPublisher>;

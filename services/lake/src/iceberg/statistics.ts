@@ -76,7 +76,7 @@ function boundsOf(
 }
 
 // "Binary single-value serialization" of Iceberg's specification.
-export function encodeValue(type: Field['type'], value: Value, isLower: boolean): Buffer | undefined {
+function encodeValue(type: Field['type'], value: Value, isLower: boolean): Buffer | undefined {
   if (type === 'boolean') return typeof value === 'boolean' ? Buffer.from([value ? 1 : 0]) : undefined;
   if (type === 'string') {
     // JavaScript orders some texts beyond ASCII otherwise than Parquet does. One that is cut is no upper bound.

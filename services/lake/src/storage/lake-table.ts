@@ -29,7 +29,7 @@ export const openLakeTables = ({ tables, insights = [], ...deps }: SharedDeps): 
     return { plan, manifest, iceberg, objects, clock, ids, log };
   });
 
-export const entityOf = ({ plan }: LakeTable, name: string): FollowedEntity => plan.entities.get(name)!;
+const entityOf = ({ plan }: LakeTable, name: string): FollowedEntity => plan.entities.get(name)!;
 
 export const columnsFor = (lakeTable: LakeTable, entity: string): Column[] =>
   columnsOf(entityOf(lakeTable, entity));

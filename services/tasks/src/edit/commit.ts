@@ -172,7 +172,7 @@ const present = <T extends object>(item: T): T =>
 
 // Readers stop seeing an expired task at that second, whenever DynamoDB removes it. The tally is corrected before it is
 // next read or written: it knows when the next task expires, and an item of its own says what to subtract.
-export async function decideExpiry(deps: { store: Store }, view: View): Promise<Decision<undefined>> {
+async function decideExpiry(deps: { store: Store }, view: View): Promise<Decision<undefined>> {
   const { user_id } = view.tally;
   const { items } = await deps.store.query(expiriesOfUser, { user_id }, { limit: limits.expiryBatch + 1 });
   const due = takeDue(items, view.nowS);

@@ -127,7 +127,7 @@ const dayS = 24 * 60 * 60;
 
 // A task with its derived attributes. Every write goes through here, so the same task always expires and reminds at the
 // same time.
-export function withDerived(task: Task, settings: Settings, nowS: number): Task {
+function withDerived(task: Task, settings: Settings, nowS: number): Task {
   const stamped: Task = {
     ...task,
     completed_at: task.status === 'completed' ? (task.completed_at ?? nowS) : null,

@@ -10,7 +10,7 @@ export const isOpen = (status: Status): boolean => (openStatuses as readonly Sta
 
 const blockedLabel = 'blocked';
 
-export const isBlocked = ({ status, labels }: Counted): boolean =>
+const isBlocked = ({ status, labels }: Counted): boolean =>
   isOpen(status) && (labels ?? []).some(label => label.toLowerCase() === blockedLabel);
 
 export const emptyTally = (user_id: string, epoch: string): Tally => ({

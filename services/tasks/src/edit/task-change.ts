@@ -89,7 +89,7 @@ function reminderStepOf(before: Task | undefined, after: Task | undefined, nowS:
 const shardOf = (taskId: string): number =>
   createHash('sha256').update(taskId).digest().readUInt32BE(0) % limits.reminderShards;
 
-export function expiryOf(one: Task | undefined): Expiry | undefined {
+function expiryOf(one: Task | undefined): Expiry | undefined {
   if (one?.ttl === undefined) return undefined;
   const { user_id, task_id, ttl, priority, category, parent_id, subtask_ids } = one;
   const kept = { priority, category, parent_id, subtask_ids };

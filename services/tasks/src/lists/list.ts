@@ -91,7 +91,7 @@ function positionIn(
 }
 
 export const sorts = ['created', 'due_date', 'priority', 'category', 'status', 'position'] as const;
-export type Sort = (typeof sorts)[number];
+type Sort = (typeof sorts)[number];
 export type ListRequest = { filter: Filter; sort?: Sort; newestFirst?: boolean };
 // Where a list continues: the index of its query, and the cursor within.
 export type ListPosition = { index: number; cursor?: string };

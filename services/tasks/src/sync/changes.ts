@@ -30,7 +30,7 @@ export function parseToken(text: string): Token | undefined {
   return epoch === undefined ? undefined : { epoch, seq: Number(seq), cursor };
 }
 
-export const tokenExpired = () =>
+const tokenExpired = () =>
   tasksErrors.create('tasks.token_expired', 'This token has expired. Start again without a token.');
 
 const noEpoch = 'none'; // of a user who has never written anything

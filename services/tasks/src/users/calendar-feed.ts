@@ -84,7 +84,7 @@ export async function readFeed(deps: CommitDeps, user_id: string): Promise<strin
 }
 
 // Shows tasks as all-day events, because hardly any calendar shows the to-dos of a feed.
-export function calendarText(tasks: readonly Task[]): string {
+function calendarText(tasks: readonly Task[]): string {
   const calendar = ical({ name: 'Tasks', prodId: { company: 'Stak', product: 'Tasks' } });
   for (const task of tasks) {
     if (task.due_date === undefined) continue;

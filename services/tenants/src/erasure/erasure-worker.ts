@@ -23,7 +23,7 @@ export const createErasureWorker = (deps: Deps): Worker => ({
 });
 
 // Gives every job that is due one turn. `done` means that nothing is due any more.
-export async function workOnErasures(deps: Deps, signal?: AbortSignal): Promise<Erased> {
+async function workOnErasures(deps: Deps, signal?: AbortSignal): Promise<Erased> {
   let answer: Erased = 'done';
   for await (const pointer of deps.store.all(openErasures, {})) {
     if (signal?.aborted) break;

@@ -8,7 +8,7 @@ import { accountTenant, erasure, notDeleted, openErasure, tenant, tokenEpoch } f
 export type ErasureItem = ItemOf<typeof erasure>;
 export type Erasure = Omit<ErasureItem, 'account_id' | 'due_at' | 'owner' | 'ttl' | 'version'>;
 
-export const showErasure = (item: ErasureItem): Erasure => {
+const showErasure = (item: ErasureItem): Erasure => {
   const { account_id, due_at, owner, ttl, version, ...shown } = item;
   return shown;
 };

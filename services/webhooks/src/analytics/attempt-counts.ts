@@ -26,7 +26,7 @@ export function dayOf(nowMs: number): string {
   return latestDay.text;
 }
 
-export function bucketOf(latencyMs: number): number {
+function bucketOf(latencyMs: number): number {
   const found = latencyBoundsMs.findIndex(bound => latencyMs <= bound);
   return found === -1 ? latencyBuckets - 1 : found;
 }

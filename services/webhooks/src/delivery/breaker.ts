@@ -16,7 +16,7 @@ export type Breaker = {
   disable(connection: Connection, why: string): Promise<void>;
 };
 
-export const probeDelayMs = (trips: number): number =>
+const probeDelayMs = (trips: number): number =>
   Math.min(limits.breakerMostMs, limits.breakerFirstMs * 2 ** Math.max(0, trips - 1));
 
 export function createBreaker(deps: BaseDeps & { sourceCache: SourceCache }): Breaker {

@@ -13,7 +13,7 @@ export type Assignment =
   | { how: 'leased'; owner: string; start(delivery: Delivery, request: HookRequest): void; cancel(): void };
 
 // One run of the scheduler. `signal` aborts requests that are in flight.
-export type Session = { owner: string; signal: AbortSignal; onRoom(): void };
+type Session = { owner: string; signal: AbortSignal; onRoom(): void };
 
 export type Dispatcher = {
   start(session: Session): void;

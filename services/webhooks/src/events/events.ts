@@ -19,7 +19,7 @@ import {
 import { type EventCursor, type EventFilter, type EventPage, listEvents } from './list.ts';
 import { readRequest } from './payload.ts';
 
-export type EventInput = {
+type EventInput = {
   sourceId: string;
   method?: string;
   headers?: readonly HeaderPair[];
@@ -98,7 +98,7 @@ export function createEvents(deps: WriteDeps & { sourceCache: SourceCache }): Ev
   };
 }
 
-export type NewAttempt = Omit<Attempt, 'eventId' | 'attemptNumber' | 'expiresAt' | 'run'> & { run?: number };
+type NewAttempt = Omit<Attempt, 'eventId' | 'attemptNumber' | 'expiresAt' | 'run'> & { run?: number };
 
 export type Attempts = {
   // Refused if the attempt exists: attempts are never overwritten.

@@ -9,7 +9,7 @@ import { dueShardOf, type Event, inSeconds, type Job, job, jobsOfUser } from '..
 import { type EventCursor, walkEvents } from './list.ts';
 import { cancelEvent, type ReplayDeps, replayEvent } from './replay.ts';
 
-export type NewJob = Pick<
+type NewJob = Pick<
   Job,
   'userId' | 'sourceId' | 'action' | 'connectionIds' | 'eventIds' | 'from' | 'to' | 'status'
 >;

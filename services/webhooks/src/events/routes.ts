@@ -162,7 +162,7 @@ const routes = {
 
 // Stored items without their leases and versions.
 
-export const showEvent = (event: Event): EventView => ({
+const showEvent = (event: Event): EventView => ({
   eventId: event.eventId,
   sourceId: event.sourceId,
   status: event.status,

@@ -16,7 +16,7 @@ export type Tail = {
   following: Following;
   follow(sourceId: string, afterId: string | undefined, options: TailOptions, sink: EventSink): Promise<void>;
 };
-export type TailOptions = { payload: boolean; show(event: Event): EventView };
+type TailOptions = { payload: boolean; show(event: Event): EventView };
 
 // Sends new events of a source to live views. A write may become visible a little after its own timestamp, so the last
 // seconds are read again each time, and sent again after a reconnection: each event at least once, with the same id.

@@ -78,7 +78,7 @@ function compileRegexTest(pattern: string): Test {
 
 const say = (holds: boolean, values: readonly unknown[]): Verdict => ({ holds, why: describeValues(values) });
 
-export function describeValues(values: readonly unknown[]): string {
+function describeValues(values: readonly unknown[]): string {
   if (values.length === 0) return 'There is no value';
   const shown = values.slice(0, 3).map(quote);
   const more = values.length > shown.length ? ` and ${values.length - shown.length} more` : '';

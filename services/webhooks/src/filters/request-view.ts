@@ -9,7 +9,7 @@ export type HookRequest = {
 };
 
 // `text` is the value as JSON, exactly as received if the body is JSON.
-export type JsonBody = { ok: true; value: unknown; text: string } | { ok: false; reason: string };
+type JsonBody = { ok: true; value: unknown; text: string } | { ok: false; reason: string };
 
 // What filters and transforms of several connections read from one request. The body is decoded and parsed at most once, and
 // only on demand.

@@ -31,7 +31,7 @@ const ruleShape = z.strictObject({
 });
 export type Rule = z.infer<typeof ruleShape>;
 
-export const ruleSchema = ruleShape.superRefine((rule, context) => {
+const ruleSchema = ruleShape.superRefine((rule, context) => {
   for (const [path, message] of [...findMisplaced(rule), ...findProblems(rule)])
     context.addIssue({ code: 'custom', path: [path], message });
 });

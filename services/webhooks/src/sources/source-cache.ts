@@ -14,7 +14,7 @@ import {
 } from '../main-table.ts';
 import type { Provider } from '../signatures/signing.ts';
 
-export type SourceWithConnections = { source: Source; connections: readonly Connection[] };
+type SourceWithConnections = { source: Source; connections: readonly Connection[] };
 
 // A source whose sender is not Stak itself.
 export type OutsideSource = Source & { provider: Provider };

@@ -21,9 +21,7 @@ import {
 export type Wanted = { filter: boolean; trace?: boolean };
 
 // Without `transformed`, the filters did not match.
-export type RulesOutcome =
-  | { ok: true; filter: FilterOutcome; transformed?: TransformOutcome }
-  | TransformFailure;
+type RulesOutcome = { ok: true; filter: FilterOutcome; transformed?: TransformOutcome } | TransformFailure;
 
 export type Rules = {
   // Applies the filters and the transform of a connection to a request. Rejects if the stored rules cannot be read.

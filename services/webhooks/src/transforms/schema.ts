@@ -26,7 +26,7 @@ const target = checked(text => {
 const scalar = z.union([z.string().max(limits.templateChars), z.number(), z.boolean(), z.null()]);
 
 // A value of the body, a constant, or text with values of the body in it.
-export const mappingSchema = z.union([
+const mappingSchema = z.union([
   z.strictObject({
     to: target,
     from: checked(compilePath).describe('JSONPath into the received body. Several values become an array'),

@@ -29,7 +29,7 @@ export const useSkills = (tenant_id: string) =>
   });
 
 // How they are registered, and which of them the settings enable. A tenant has at most fifty.
-export async function readOwnSkills(tenant_id: string): Promise<OwnSkill[]> {
+async function readOwnSkills(tenant_id: string): Promise<OwnSkill[]> {
   const [own, all] = await Promise.all([
     client.agents.listCustomSkills({ tenant_id, limit: 100 }),
     client.agents.listSkills({ tenant_id }),

@@ -3,7 +3,7 @@ import type { TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { TextLink } from '../../components/text-link.tsx';
 
-export type Figure = { label: string; value: string; isBad?: boolean };
+type Figure = { label: string; value: string; isBad?: boolean };
 
 type Props = {
   title: string;

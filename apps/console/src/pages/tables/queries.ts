@@ -22,7 +22,6 @@ export function readTableSearch(search: Record<string, unknown>): TableSearch {
 type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = Awaited<
   ReturnType<Call>
 >['data'];
-export type TableList = DataOf<Client['tables']['list']>;
 export type TableDetails = DataOf<Client['tables']['get']>;
 export type Item = DataOf<Client['tables']['items']>['data'][number];
 export type Key = Item['keys'][number];
@@ -35,7 +34,7 @@ export type Change = {
   changed: string[];
 };
 
-export const readTables = async () => (await client.tables.list()).data;
+const readTables = async () => (await client.tables.list()).data;
 
 // Only operators have tables.
 export function useHasTables(): boolean {

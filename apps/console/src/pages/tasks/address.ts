@@ -3,7 +3,7 @@ import type { Sort } from './task-queries.ts';
 // What the page shows, in its address: back, reload and a second window keep it.
 export const views = ['board', 'list', 'calendar', 'insights', 'sql', 'trash'] as const;
 export type View = (typeof views)[number];
-export const sorts: readonly Sort[] = ['position', 'due_date', 'priority', 'created'];
+const sorts: readonly Sort[] = ['position', 'due_date', 'priority', 'created'];
 
 export type TasksSearch = {
   view?: View;

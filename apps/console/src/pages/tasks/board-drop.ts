@@ -3,7 +3,7 @@ import type { Task, TaskStatus } from './task-queries.ts';
 // Where a card can be let go on the board: before another card, or at the end of a column. The first is known by the
 // card's id, the second by the column's status.
 
-export type Place = { before: string } | { after: string };
+type Place = { before: string } | { after: string };
 export type Drop = { task: Task; status: TaskStatus; place?: Place };
 
 // Undefined where nothing would change. Where the list has another order than the user's own, cards have no place

@@ -11,7 +11,7 @@ export type QuickTask = {
 
 // The first date or time that a text speaks of, and where it stands.
 export type ReadDate = (text: string, now: Date) => FoundDate | undefined;
-export type FoundDate = { from: number; to: number; date: Date; isTime: boolean };
+type FoundDate = { from: number; to: number; date: Date; isTime: boolean };
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const weekdayCodes = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];

@@ -1,6 +1,6 @@
 // What the pages of a source show, in their address: back, reload and a second window keep it.
 
-export const sourceTabs = ['events', 'connections', 'analytics', 'settings'] as const;
+const sourceTabs = ['events', 'connections', 'analytics', 'settings'] as const;
 export type SourceTab = (typeof sourceTabs)[number];
 
 export const eventStatuses = [
@@ -33,8 +33,7 @@ const momentOf = (value: unknown): string | undefined => {
   return text !== undefined && !Number.isNaN(Date.parse(text)) ? text : undefined;
 };
 
-export const daysOf = (value: unknown): number | undefined =>
-  [7, 14, 30, 90].find(count => count === Number(value));
+const daysOf = (value: unknown): number | undefined => [7, 14, 30, 90].find(count => count === Number(value));
 
 export function readSourceSearch(search: Record<string, unknown>): SourceSearch {
   const read: SourceSearch = {

@@ -5,7 +5,7 @@ import type { Turn } from '../queries.ts';
 import { RoutingBadge } from './routing-badge.tsx';
 import type { Talk } from './talk.ts';
 
-export function Bubble({ by, children }: { by: 'user' | 'agent'; children: ReactNode }) {
+function Bubble({ by, children }: { by: 'user' | 'agent'; children: ReactNode }) {
   return (
     <Box className="agents-bubble" data-by={by} dir="auto">
       {/* Where it stands and its colour say it to the eye. */}
