@@ -1,6 +1,7 @@
 import { type CAC, cac } from 'cac';
 import manifest from '../package.json' with { type: 'json' };
 import { registerAccounts } from './commands/accounts.ts';
+import { registerAws } from './commands/aws.ts';
 import { registerChat } from './commands/chat.ts';
 import { registerCompletion } from './commands/completion.ts';
 import { registerDemo } from './commands/demo.ts';
@@ -50,6 +51,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerDynamoDb(cli);
   registerTables(cli);
   registerSimulate(cli);
+  registerAws(cli);
   registerStreams(cli);
   registerStorage(cli);
   registerAccounts(cli);

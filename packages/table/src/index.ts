@@ -60,5 +60,6 @@ export {
   type Table,
   type TableDefinition,
 } from './table.ts';
+export { tableRequest } from './table-request.ts';
 export { untagItem } from './tagged.ts';
 export { type Change, updateParams } from './update.ts';

@@ -1,0 +1,78 @@
+import type { AnyTable } from '@stak/table';
+import { arnOf, attribute, sub } from './references.ts';
+import { tableId } from './storage.ts';
+
+// What a server may do, and no more. It makes no tables: those are the stack's. A transaction is allowed by what is
+// in it.
+
+export const tableActions = [
+  'BatchGetItem',
+  'BatchWriteItem',
+  'ConditionCheckItem',
+  'DeleteItem',
+  'DescribeContinuousBackups',
+  'DescribeTable',
+  'DescribeTimeToLive',
+  'GetItem',
+  'PutItem',
+  'Query',
+  'Scan',
+  'UpdateItem',
+] as const;
+
+export const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator'] as const;
+
+const allow = (Action: readonly string[], Resource: unknown, rest: object = {}) => ({
+  Effect: 'Allow',
+  Action,
+  Resource,
+  ...rest,
+});
+
+const dynamodb = (names: readonly string[]) => names.map(name => `dynamodb:${name}`);
+
+export function serverStatements(
+  designs: readonly AnyTable[],
+  variables: Readonly<Record<string, string>>,
+): object[] {
+  const tables = designs.map(tableId);
+  const indexed = designs.filter(({ indexes }) => Object.keys(indexes).length > 0).map(tableId);
+  const followed = designs.filter(({ stream }) => stream !== undefined).map(tableId);
+  return [
+    allow(dynamodb(tableActions), tables.map(arnOf)),
+    allow(
+      dynamodb(['Query']),
+      indexed.map(id => sub(`<${id}.Arn>/index/*`)),
+    ),
+    allow(
+      dynamodb(streamActions),
+      followed.map(id => attribute(id, 'StreamArn')),
+    ),
+    allow(dynamodb(['ListStreams']), '*'), // it is not allowed for single tables
+    allow(['s3:ListBucket'], arnOf('LakeBucket')),
+    allow(
+      ['s3:GetObject', 's3:PutObject', 's3:DeleteObject', 's3:AbortMultipartUpload'],
+      sub('<LakeBucket.Arn>/*'),
+    ),
+    allow(
+      ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
+      arnOf('Key'),
+      {
+        Condition: {
+          StringEquals: {
+            'kms:ViaService': ['dynamodb', 's3'].map(name => sub(`${name}.<AWS::Region>.<AWS::URLSuffix>`)),
+          },
+        },
+      },
+    ),
+    ...('STAK_BEDROCK_REGION' in variables ? [models] : []),
+  ];
+}
+
+const models = allow(
+  ['bedrock:InvokeModel', 'bedrock:InvokeModelWithResponseStream'],
+  [
+    sub('arn:<AWS::Partition>:bedrock:*::foundation-model/*'),
+    sub('arn:<AWS::Partition>:bedrock:*:<AWS::AccountId>:inference-profile/*'),
+  ],
+);
