@@ -70,6 +70,15 @@ export function explainTransaction(
   return tableErrors.create('table.transaction_failed', `nothing was written; ${text}`, { failures }, error);
 }
 
+// Of writes that are made in order: a step is refused as it would be in a transaction, but those before it were made.
+export function explainStep(step: string, entity: AnyEntity, error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== 'ConditionalCheckFailedException') return error;
+  const current = currentOf(entity, error as WithItem);
+  const failure: StepFailure = { step, reason: 'condition_failed', message: error.message, current };
+  const text = `"${step}": condition failed; the steps before it were written`;
+  return tableErrors.create('table.transaction_failed', text, { failures: [failure] }, error);
+}
+
 // `failedStep(error)?.step === 'claim e-mail'`
 // The step whose condition did not hold, if there is one: others may have met another writer besides, and say nothing.
 export function failedStep(error: unknown): StepFailure | undefined {

@@ -1,4 +1,4 @@
-import type { TransactWrite } from './client.ts';
+import type { Attributes, TransactWrite } from './client.ts';
 import type { AnyEntity, InputOf, ItemOf, KeyOf } from './entity.ts';
 import {
   type CheckOptions,
@@ -8,11 +8,18 @@ import {
   type PutOptions,
   putParams,
 } from './params.ts';
+import { isAddition, isResultOf, isSame } from './own-write.ts';
 import { type Change, type UpdateOptions, updateParams } from './update.ts';
 
-// A write that waits to be made together with others, in a transaction or a batch.
+// A write that waits to be made together with others, in a transaction or a batch, or one after another.
 export type NamedStep = readonly [name: string, step: WriteStep];
-export type WriteStep = { readonly entity: AnyEntity; build(nowMs: number): TransactWrite };
+export type WriteStep = {
+  readonly entity: AnyEntity;
+  readonly isAddition?: boolean; // made twice, it counts twice
+  build(nowMs: number): TransactWrite;
+  // Whether what is stored is what this step has written.
+  isOwn(stored: Attributes | undefined, built: TransactWrite): boolean;
+};
 
 export const write = {
   put: <E extends AnyEntity>(
@@ -22,6 +29,7 @@ export const write = {
   ): WriteStep => ({
     entity,
     build: nowMs => ({ Put: putParams(entity, item, options as never, nowMs) }),
+    isOwn: (stored, built) => 'Put' in built && isSame(stored, built.Put.Item),
   }),
   update: <E extends AnyEntity>(
     entity: E,
@@ -30,7 +38,9 @@ export const write = {
     options: UpdateOptions<ItemOf<E>> = {},
   ): WriteStep => ({
     entity,
+    isAddition: isAddition(change as never),
     build: nowMs => ({ Update: updateParams(entity, key, change as never, options as never, nowMs) }),
+    isOwn: stored => isResultOf(entity, stored, change as never, options.ifVersion),
   }),
   delete: <E extends AnyEntity>(
     entity: E,
@@ -39,6 +49,7 @@ export const write = {
   ): WriteStep => ({
     entity,
     build: nowMs => ({ Delete: deleteParams(entity, key, options as never, nowMs) }),
+    isOwn: stored => stored === undefined,
   }),
   check: <E extends AnyEntity>(
     entity: E,
@@ -47,6 +58,7 @@ export const write = {
   ): WriteStep => ({
     entity,
     build: nowMs => ({ ConditionCheck: checkParams(entity, key, options as never, nowMs) }),
+    isOwn: () => false,
   }),
 };
 

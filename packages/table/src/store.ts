@@ -1,25 +1,19 @@
 import { type Clock, type Random, systemClock, systemRandom } from '@stak/kit';
 import { readBatch, writeBatch } from './batch.ts';
 import type { Ledger } from './capacity.ts';
-import {
-  type Attributes,
-  type Capacity,
-  type DynamoClient,
-  mayLoseAnswers,
-  type UpdateInput,
-} from './client.ts';
+import { type Attributes, type DynamoClient, mayLoseAnswers, type UpdateInput } from './client.ts';
 import { type Cursors, createCursors } from './cursor.ts';
 import type { AnyEntity, InputOf, ItemOf, KeyOf } from './entity.ts';
-import { asOneWrite, explainWrite, storedIn } from './failure.ts';
+import { explainWrite } from './failure.ts';
 import { fromStored, hasKindOf, isExpired } from './item.ts';
 import { isAddition, isResultOf, isSame } from './own-write.ts';
 import { type PageOptions, type ResultPage, readAll, readPage } from './page.ts';
 import { type DeleteOptions, deleteParams, getParams, type PutOptions, putParams } from './params.ts';
 import type { AnyQuery, ParamsFor, QueryOptions, ResultOf } from './query.ts';
-import { isUnanswered } from './retry.ts';
 import { type Session, send } from './session.ts';
-import type { Ref, WriteStep } from './steps.ts';
-import { readTogether, type Steps, tokenFor, writeTogether } from './transaction.ts';
+import { sendAddition, sendWrite } from './single-write.ts';
+import type { NamedStep, Ref, WriteStep } from './steps.ts';
+import { readTogether, type Steps, writeInOrder, writeTogether } from './transaction.ts';
 import { type Change, type UpdateOptions, updateParams } from './update.ts';
 
 export type StoreOptions = {
@@ -78,6 +72,15 @@ export type Store = {
   ): Promise<{ -readonly [I in keyof R]: Read<R[I]> }>;
   batchWrite(steps: readonly WriteStep[], options?: Named): Promise<void>;
   transact(steps: Steps, options?: Named & { token?: string }): Promise<void>;
+  /**
+   * Makes groups of writes one after another: a group of one as a plain write, a group of several as a transaction. For
+   * what others may see in this order, so that the last group is what counts; when a condition does not hold, the
+   * groups before it stay. A plain write costs half of what it does in a transaction. A store in this process makes all
+   * of them in one transaction, which takes one commit. No item may be in it twice.
+   *
+   *     await store.writeInOrder([[['body', write.put(body, text)]], [['note', write.put(note, head)]]]);
+   */
+  writeInOrder(groups: readonly (readonly NamedStep[])[], options?: Named): Promise<void>;
   transactGet<const R extends NamedRefs>(
     refs: R,
     options?: Named,
@@ -111,6 +114,8 @@ export function createStore(options: StoreOptions): Store {
       writeBatch(session, pattern, steps),
     transact: (steps: Steps, { pattern = 'transaction', token }: Named & { token?: string } = {}) =>
       writeTogether(session, pattern, steps, token),
+    writeInOrder: (groups: readonly (readonly NamedStep[])[], { pattern = 'writes in order' }: Named = {}) =>
+      writeInOrder(session, pattern, groups),
     transactGet: (refs: NamedRefs, { pattern = 'transaction' }: Named = {}) =>
       readTogether(session, pattern, refs),
   };
@@ -140,7 +145,9 @@ async function putItem(
   const params = putParams(entity, item, options, session.clock.now());
   const input = returns === 'old' ? { ...params, ReturnValues: 'ALL_OLD' as const } : params;
   const isOwn = (stored?: Attributes) => isSame(stored, params.Item);
-  const { Attributes } = await sendWrite(session, entity, pattern, input, session.client.put, { isOwn });
+  const { Attributes } = await sendWrite(session, pattern, input, session.client.put, { isOwn }).catch(
+    explained(entity),
+  );
   return returns === 'new' ? fromStored(entity, params.Item) : imageOf(entity, Attributes);
 }
 
@@ -158,7 +165,9 @@ async function updateItem(
   const input = { ...params, ReturnValues: returns === 'old' ? ('ALL_OLD' as const) : ('ALL_NEW' as const) };
   const isOwn = (stored?: Attributes) => isResultOf(entity, stored, change, options.ifVersion);
   const again = { isOwn, mayRepeat: !isAddition(change) };
-  const { Attributes } = await sendWrite(session, entity, pattern, input, session.client.update, again);
+  const { Attributes } = await sendWrite(session, pattern, input, session.client.update, again).catch(
+    explained(entity),
+  );
   return imageOf(entity, Attributes);
 }
 
@@ -170,15 +179,10 @@ async function addOnce(
   pattern: string,
   params: Omit<UpdateInput, 'ReturnValues'>,
 ): Promise<Attributes | undefined> {
-  const { transactWrite, get } = session.client;
-  const input = { TransactItems: [{ Update: params }], ClientRequestToken: tokenFor(session) };
-  try {
-    await send(session, 'write', pattern, input, transactWrite, { mayRepeat: true });
-  } catch (error) {
-    throw explainWrite(entity, asOneWrite(error));
-  }
+  await sendAddition(session, pattern, { Update: params }).catch(explained(entity));
   const { TableName, Key } = params;
-  const { Item } = await send(session, 'read', pattern, { TableName, Key, ConsistentRead: true }, get);
+  const input = { TableName, Key, ConsistentRead: true };
+  const { Item } = await send(session, 'read', pattern, input, session.client.get);
   return imageOf(entity, Item);
 }
 
@@ -192,40 +196,18 @@ async function deleteItem(
   const params = deleteParams(entity, key, options, session.clock.now());
   const input = { ...params, ReturnValues: 'ALL_OLD' as const };
   const isOwn = (stored?: Attributes) => stored === undefined;
-  const { Attributes } = await sendWrite(session, entity, pattern, input, session.client.delete, { isOwn });
+  const { Attributes } = await sendWrite(session, pattern, input, session.client.delete, { isOwn }).catch(
+    explained(entity),
+  );
   return imageOf(entity, Attributes);
 }
+
+const explained =
+  (entity: AnyEntity) =>
+  (error: unknown): never => {
+    throw explainWrite(entity, error);
+  };
 
 // An image is a fact, whether or not its time is over.
 const imageOf = (entity: AnyEntity, stored: Attributes | undefined): Attributes | undefined =>
   stored && hasKindOf(entity, stored) ? fromStored(entity, stored) : undefined;
-
-type Written = { Attributes?: Attributes; ConsumedCapacity?: Capacity };
-
-// Repeated if no answer came. A repetition that is refused may have met what the first attempt wrote: then it was made.
-async function sendWrite<Input extends object>(
-  session: Session,
-  entity: AnyEntity,
-  pattern: string,
-  input: Input,
-  operation: (input: Input) => Promise<Written>,
-  { isOwn, mayRepeat = true }: { isOwn(stored: Attributes | undefined): boolean; mayRepeat?: boolean },
-): Promise<Written> {
-  let isUncertain = false;
-  const attempt = async (given: Input): Promise<Written> => {
-    try {
-      return await operation(given);
-    } catch (error) {
-      isUncertain ||= isUnanswered(error);
-      throw error;
-    }
-  };
-  try {
-    return await send(session, 'write', pattern, input, attempt, { mayRepeat });
-  } catch (error) {
-    const isRefused = error instanceof Error && error.name === 'ConditionalCheckFailedException';
-    const stored = isRefused ? storedIn(error as object) : undefined;
-    if (isUncertain && isRefused && isOwn(stored)) return { Attributes: stored };
-    throw explainWrite(entity, error);
-  }
-}

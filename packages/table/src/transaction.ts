@@ -1,17 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { type Attributes, mayLoseAnswers } from './client.ts';
 import type { AnyEntity } from './entity.ts';
 import { itemRefused } from './errors.ts';
-import { explainTransaction } from './failure.ts';
+import { explainStep, explainTransaction } from './failure.ts';
 import { fromStored, hasKindOf, isExpired, keyOf } from './item.ts';
 import * as limits from './limits.ts';
 import { type Session, send } from './session.ts';
-import type { Ref, WriteStep } from './steps.ts';
+import { sendStep, tokenFor } from './single-write.ts';
+import type { NamedStep, Ref, WriteStep } from './steps.ts';
 
 // Steps by name, so that a failure can say which of them it was.
-export type Steps =
-  | Readonly<Record<string, WriteStep>>
-  | readonly (readonly [name: string, step: WriteStep])[];
+export type Steps = Readonly<Record<string, WriteStep>> | readonly NamedStep[];
 
 export async function writeTogether(
   session: Session,
@@ -39,10 +37,22 @@ export async function writeTogether(
   }
 }
 
-// With a token a transaction is made once, however often it is sent. A store in this process answers always, and is
-// spared the writing of it.
-export const tokenFor = ({ client }: Session): string | undefined =>
-  mayLoseAnswers(client) ? randomUUID() : undefined;
+// One after another where a transaction costs twice as much, and together where it costs less.
+export async function writeInOrder(
+  session: Session,
+  pattern: string,
+  groups: readonly (readonly NamedStep[])[],
+): Promise<void> {
+  if (!mayLoseAnswers(session.client)) return writeTogether(session, pattern, groups.flat(), undefined);
+  for (const steps of groups) {
+    const [name, step] = steps[0] ?? [];
+    if (steps.length > 1) await writeTogether(session, pattern, steps, undefined);
+    else if (name !== undefined && step)
+      await sendStep(session, pattern, step).catch(error => {
+        throw explainStep(name, step.entity, error);
+      });
+  }
+}
 
 // All as of one moment.
 export async function readTogether(

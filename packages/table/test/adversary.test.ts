@@ -2,7 +2,19 @@ import { createEngine } from '@stak/engine';
 import { manualClock, seededRandom, systemClock } from '@stak/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createStore, createTables, defineTable, entity, is, or, tableErrors, write } from '../src/index.ts';
+import {
+  createStore,
+  createTables,
+  defineTable,
+  entity,
+  failedStep,
+  is,
+  isConflict,
+  or,
+  type Store,
+  tableErrors,
+  write,
+} from '../src/index.ts';
 import { createAdversary, type Faults, passingFaults } from './adversary.ts';
 
 const table = defineTable({
@@ -109,6 +121,53 @@ describe.each(given > 0 ? [given] : [1, 2, 3])('a store whose answers get lost, 
       await store.delete(claim, { id }, { ifPresent: true });
       expect(await store.get(claim, { id })).toBeUndefined();
     }
+  });
+});
+
+describe.each([true, false])('writes in order, over a network: %s', isRemote => {
+  let store: Store;
+  beforeAll(() => {
+    store = isRemote ? open(7).store : createStore({ client: engine.client, clock });
+  });
+  const place = isRemote ? 'remote' : 'here';
+
+  it('are made once each', async () => {
+    for (let n = 0; n < 10; n++) {
+      const id = `${place}-${n}`;
+      await store.put(claim, { id, owner: 'me', until: 1 });
+      await store.writeInOrder([
+        [['count', write.update(counter, { id }, { add: { count: 1 } }, { upsert: true })]],
+        [],
+        [
+          ['log', write.put(counter, { id: `log-${id}` }, { ifAbsent: true })],
+          ['more', write.put(counter, { id: `more-${id}` }, { ifAbsent: true })],
+        ],
+        [['put', write.put(claim, { id: `put-${id}`, owner: 'me' }, { ifAbsent: true })]],
+        [['take', write.update(claim, { id }, { set: { until: 5 } }, { ifVersion: 1 })]],
+      ]);
+      expect(await store.get(counter, { id })).toMatchObject({ count: 1 });
+      expect(await store.get(counter, { id: `more-${id}` })).toBeDefined();
+      expect(await store.get(claim, { id })).toMatchObject({ owner: 'me', until: 5, version: 2 });
+      await store.writeInOrder([[['gone', write.delete(claim, { id }, { ifPresent: true })]]]);
+      expect(await store.get(claim, { id })).toBeUndefined();
+    }
+  });
+
+  it('end at the step that is refused, which has a name', async () => {
+    const id = `refused-${place}`;
+    await store.put(claim, { id, owner: 'you' });
+    const before = { id: `before-${id}` };
+    const error = await store
+      .writeInOrder([
+        [['before', write.put(counter, before)]],
+        [['claim', write.put(claim, { id, owner: 'me' }, { ifAbsent: true })]],
+        [['after', write.put(counter, { id: `after-${id}` })]],
+      ])
+      .catch(one => one);
+    expect(failedStep(error)).toMatchObject({ step: 'claim', current: { owner: 'you' } });
+    expect(isConflict(error)).toBe(true);
+    expect(await store.get(counter, before)).toEqual(isRemote ? before : undefined);
+    expect(await store.get(counter, { id: `after-${id}` })).toBeUndefined();
   });
 });
 

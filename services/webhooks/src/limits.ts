@@ -50,6 +50,7 @@ export const retryAfterMostMs = 1 * hour; // a destination may ask for a delay, 
 export const timeoutMs = 10 * second; // of one request to a destination
 export const leaseMs = 45 * second; // for the transform, the request and the write of its result, with time to spare
 export const leaseSpareMs = 20 * second; // what must be left of a lease before a request starts
+export const unwrittenMs = 1 * second; // until a delivery whose event is still being written is looked at again
 export const busyMs = 2 * second; // until a connection whose scripts were too many is tried again
 export const attemptSpareS = 12 * 60 * 60; // a delivery is kept this long after its next attempt is due: workers may be down for a night
 export const heldS = 7 * 24 * 60 * 60; // for deliveries held for their connection: time to notice and repair it

@@ -1,7 +1,8 @@
 import { manualOwners } from '@stak/kit';
-import type { DynamoClient } from '@stak/table';
+import { createStore, type DynamoClient } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
+import { dueShards, dueWork } from '../src/tables.ts';
 import { answer, openDestination } from './destination.ts';
 import { leap, openWebhooks, startWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
@@ -88,6 +89,61 @@ describe('a process that dies', () => {
       expect(orders).toEqual(orders.toSorted((a, b) => a - b)); // with repetitions, never out of order
     },
   );
+});
+
+// As on DynamoDB, where writes are made one after another instead of in a transaction.
+const remote = (client: DynamoClient): DynamoClient => Object.assign({ ...client }, { mayLoseAnswers: true });
+
+describe('a process that dies between two writes', () => {
+  it.each(moments)('at write %i, %s it is made, leaves nothing undone', async (diesAt, when) => {
+    let hit = 0;
+    const destination = await openDestination(
+      (_, response) => void response.writeHead(++hit % 3 === 0 ? 500 : 200).end(),
+    );
+    let crashing: ReturnType<typeof crashingClient> | undefined;
+    const dying = await openWebhooks({
+      wrap: client => {
+        crashing = crashingClient(client, diesAt, when);
+        return remote(crashing.client);
+      },
+    });
+    const sourceId = await dying.source();
+    await dying.connect(sourceId, destination.url);
+    crashing!.arm();
+    const acknowledged: string[] = [];
+    for (let n = 0; n < 4; n++) {
+      const response = await dying.ingest(sourceId, { body: JSON.stringify({ n }) });
+      if (response.ok) acknowledged.push(((await response.json()) as { eventId: string }).eventId);
+    }
+    await untilLater(dying.clock, () => crashing!.isDead());
+    await dying.stop();
+
+    const client = remote(dying.engine.client);
+    const next = await startWebhooks({ clock: dying.clock }, client, dying.engine);
+    const hitsOf = (eventId: string) =>
+      destination.hits.filter(one => one.headers['webhook-id'] === eventId).length;
+    const before = await next.read(`/v1/sources/${sourceId}/events?status=delivered`);
+    const finished = before.data.map(({ eventId }: { eventId: string }) => [eventId, hitsOf(eventId)]);
+    await leap(dying.clock, limits.leaseMs);
+    const store = createStore({ client, clock: dying.clock });
+    const isQuiet = async () => {
+      const shards = dueShards.map(dueIn => store.query(dueWork, { dueIn }));
+      const due = (await Promise.all(shards)).flatMap(({ items }) => items);
+      return due.every(({ entity }) => entity === 'job');
+    };
+    await untilLater(dying.clock, isQuiet, 5000);
+    const { data } = await next.read(`/v1/sources/${sourceId}/events`);
+    const listed = data.map((one: { eventId: string }) => one.eventId);
+    expect(listed).toEqual(expect.arrayContaining(acknowledged));
+    for (const eventId of listed) {
+      const { status, deliveries, attempts } = await next.read(`/v1/events/${eventId}`);
+      expect(status).toBe('delivered');
+      expect(deliveries).toMatchObject([{ state: 'delivered', attempts: attempts.length }]);
+      expect(hitsOf(eventId)).toBeGreaterThan(0);
+    }
+    expect(finished.map(([eventId]: [string]) => [eventId, hitsOf(eventId)])).toEqual(finished);
+    for (const { headers } of destination.hits) expect(listed).toContain(headers['webhook-id']);
+  });
 });
 
 // Global indexes lag behind the table: each query returns what the query before it should have returned.

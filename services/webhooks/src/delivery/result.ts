@@ -1,4 +1,4 @@
-import { failedStep, type WriteStep, write } from '@stak/table';
+import { failedStep, type NamedStep, type WriteStep, write } from '@stak/table';
 import type { BaseDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
@@ -18,7 +18,7 @@ import {
 } from '../tables.ts';
 import { alertStep } from './alerts.ts';
 import { leaveOrder } from './order.ts';
-import type { DeliveryRef } from './queue.ts';
+import { type DeliveryRef, keyOf } from './queue.ts';
 import { extendEventItems, extendForAttempt, extendOrderEntry } from './retention.ts';
 
 export type Result = {
@@ -36,14 +36,15 @@ export type Written = {
 // many rounds as there are deliveries; replays may use up some of them.
 const tries = 2 * limits.connectionsPerSource;
 
-// Writes the delivery, its attempt and the event's status in one transaction. Undefined when the delivery was changed
-// since it was claimed: then another worker decides.
+// Writes the attempt, the event's status and the delivery. Undefined when the delivery was changed since it was claimed:
+// then another worker decides.
 export async function writeResult(
   deps: BaseDeps,
   claimed: Delivery,
   result: Result,
 ): Promise<Written | undefined> {
   const { store } = deps;
+  let isRecorded = false; // an attempt with this number may exist
   for (let round = 0; ; round++) {
     const known = await knownEvent(deps, claimed, round);
     if (!known) {
@@ -51,20 +52,47 @@ export async function writeResult(
       await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version }));
       return undefined;
     }
-    const expiresAt = expiryOf(claimed, known, result);
+    const isDone = isDelivered(known, claimed);
+    if (isDone && !result.attempt) return undefined; // it is too late to cancel it
+    const outcome = isDone ? { state: 'delivered' as const, attempt: result.attempt } : result;
+    const expiresAt = expiryOf(claimed, known, outcome);
     if (expiresAt > known.expiresAt) await extendEventItems(deps, claimed, expiresAt);
     if (expiresAt > claimed.expiresAt) await extendOrderEntry(deps, claimed, expiresAt);
-    const { steps, ...written } = await planResult(deps, claimed, result, known, expiresAt);
+    const { groups, ...written } = await planResult(deps, claimed, outcome, known, { expiresAt, isRecorded });
     try {
-      await store.transact(steps, { pattern: 'result of a delivery' });
+      await store.writeInOrder(groups, { pattern: 'result of a delivery' });
       return written;
     } catch (error) {
-      const failure = failedStep(error);
-      if (!failure) throw error;
-      if (failure.step === 'delivery') return undefined;
+      if (!failedStep(error)) throw error;
+      if (await isLost(deps, claimed)) return undefined;
       if (round === tries) throw error;
+      isRecorded = true; // by the round before, or by a worker that died after it
     }
   }
+}
+
+const isLost = async ({ store }: BaseDeps, claimed: Delivery): Promise<boolean> =>
+  (await store.get(delivery, keyOf(claimed), { consistent: true }))?.version !== claimed.version;
+
+// Whether the event says so already: a worker wrote its status, and died before it wrote the delivery.
+export function isDelivered({ deliveries }: Pick<Event, 'deliveries'>, of: DeliveryRef): boolean {
+  const latest = deliveries[of.connectionId];
+  return latest?.run === of.run && latest.state === 'delivered';
+}
+
+// Writes the delivery as its event and its last attempt say.
+export async function finishAsDelivered(deps: BaseDeps, claimed: Delivery): Promise<void> {
+  const { store, clock } = deps;
+  const attempts = claimed.attempts + 1;
+  const made = await store.get(attempt, { ...keyOf(claimed), attemptNumber: attempts }, { consistent: true });
+  const set = {
+    state: 'delivered' as const,
+    finishedAt: clock.now(),
+    ...(made && { attempts, statusCode: made.statusCode }),
+  };
+  const remove = ['owner', 'dueIn', 'dueAt', 'eventVersion', 'error'] as const;
+  const guard = { ifVersion: claimed.version, pattern: 'finish delivery' };
+  await unlessLost(store.update(delivery, keyOf(claimed), { set, remove }, guard));
 }
 
 type Known = Pick<Event, 'version' | 'deliveries' | 'status' | 'expiresAt'>;
@@ -86,24 +114,26 @@ async function knownEvent({ store }: BaseDeps, claimed: Delivery, round: number)
   return store.get(event, eventKey(claimed), { consistent: true });
 }
 
+// A success is written in this order: attempt, event, delivery. Whoever finds a delivery unfinished whose event says that
+// it was delivered finishes it, so no transaction is needed. Everything else is made together, the attempt before: if that
+// is all that was written, another attempt with its number replaces it.
 async function planResult(
   deps: BaseDeps,
   claimed: Delivery,
   result: Result,
   known: Known,
-  expiresAt: number,
-): Promise<Written & { steps: (readonly [string, WriteStep])[] }> {
-  const { eventId, connectionId, run } = claimed;
+  { expiresAt, isRecorded }: { expiresAt: number; isRecorded: boolean },
+): Promise<Written & { groups: (readonly NamedStep[])[] }> {
+  const { connectionId, run } = claimed;
   const nowMs = deps.clock.now();
-  const isEnded = isFinished(result.state);
   const attempts = claimed.attempts + (result.attempt ? 1 : 0);
-  const steps: (readonly [string, WriteStep])[] = [
-    ['delivery', deliveryStep(claimed, result, attempts, { version: known.version, expiresAt }, nowMs)],
+  const own: NamedStep = [
+    'delivery',
+    deliveryStep(claimed, result, attempts, { version: known.version, expiresAt }, nowMs),
   ];
-  if (result.attempt) {
-    const made = { eventId, connectionId, run, attemptNumber: attempts, expiresAt, ...result.attempt };
-    steps.push(['attempt', write.put(attempt, made, { ifAbsent: true })]);
-  }
+  const recorded = result.attempt
+    ? [attemptStep(claimed, result.attempt, { attemptNumber: attempts, expiresAt, isRecorded })]
+    : [];
 
   const latest = known.deliveries[connectionId];
   const isLatest = !latest || latest.run <= run;
@@ -112,15 +142,28 @@ async function planResult(
   const to = isLatest ? statusAfter(known.deliveries, connectionId, summary) : known.status;
   const { version } = known;
   const change = { version, expiresAt, summary: isLatest ? summary : undefined, status: to, nowMs };
-  steps.push(['event', eventStep(claimed, change)]);
+  const ofEvent: NamedStep = ['event', eventStep(claimed, change)];
+  const inLine = claimed.queueId !== undefined;
+  if (result.state === 'delivered' && isLatest && !inLine) return { groups: [recorded, [ofEvent], [own]] };
+
+  const steps = [own, ofEvent];
   if (result.state === 'failed')
     steps.push([
       'alert',
       alertStep(claimed, 'delivery_failed', nowMs, result.error ?? 'The delivery failed'),
     ]);
-  const left = isEnded && claimed.queueId !== undefined ? await leaveOrder(deps, claimed) : undefined;
+  const left = isFinished(result.state) && inLine ? await leaveOrder(deps, claimed) : undefined;
   if (left) steps.push(...left.steps);
-  return { steps, next: left?.next };
+  return { groups: [recorded, steps], next: left?.next };
+}
+
+function attemptStep(
+  { eventId, connectionId, run }: Delivery,
+  made: NonNullable<Result['attempt']>,
+  { attemptNumber, expiresAt, isRecorded }: { attemptNumber: number; expiresAt: number; isRecorded: boolean },
+): NamedStep {
+  const item = { eventId, connectionId, run, attemptNumber, expiresAt, ...made };
+  return ['attempt', write.put(attempt, item, isRecorded ? {} : { ifAbsent: true })];
 }
 
 function deliveryStep(

@@ -1,12 +1,14 @@
 import { readRequest } from '../events/payload.ts';
+import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
 import type { SourceCache } from '../sources/source-cache.ts';
-import { type Delivery, delivery } from '../tables.ts';
+import { type Delivery, delivery, event, eventKey } from '../tables.ts';
 import { type AttemptDeps, attemptDelivery, finishDelivery, type Report } from './attempt.ts';
 import type { Backlogs } from './backlog.ts';
 import { isFirstInOrder } from './order.ts';
 import { claimDelivery, type DeliveryRef, holdDelivery, keyOf, postponeDelivery } from './queue.ts';
 import { takeRate } from './rate-limiter.ts';
+import { finishAsDelivered, isDelivered } from './result.ts';
 import { extendForAttempt, extendHeld, extendRetention } from './retention.ts';
 
 export type WorkerDeps = AttemptDeps & {
@@ -23,7 +25,8 @@ export async function claimAndAttempt(
 ): Promise<Report> {
   const { store, clock } = deps;
   const due = await claimDelivery(store, ref, owner, clock.now());
-  const claimed = due && (await extendClaimed(deps, due));
+  if (!due || !(await isOwed(deps, due))) return {};
+  const claimed = await extendClaimed(deps, due);
   if (!claimed) return {};
   if (claimed.queueId !== undefined && !(await isFirstInOrder(deps, claimed))) return {};
   const found = await findConnection(deps, claimed);
@@ -47,6 +50,19 @@ export async function claimAndAttempt(
   if (request) return attemptDelivery(deps, claimed, connection, request, signal);
   await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version })); // its event is gone
   return {};
+}
+
+// A worker that died may have written the delivery and not its event, or the result to the event alone. An event that
+// is written a moment after its delivery is not missing.
+async function isOwed(deps: WorkerDeps, due: Delivery): Promise<boolean> {
+  const { store, clock } = deps;
+  const of = await store.get(event, eventKey(due), { consistent: true, pattern: 'event of a delivery' });
+  if (of && !isDelivered(of, due)) return true;
+  if (of) await finishAsDelivered(deps, due);
+  else if (clock.now() - due.receivedAt < limits.leaseMs)
+    await postponeDelivery(store, due, clock.now() + limits.unwrittenMs);
+  else await unlessLost(store.delete(delivery, due, { ifVersion: due.version }));
+  return false;
 }
 
 // However long it has waited: it must not expire while it is attempted, or before it is due again.

@@ -45,8 +45,8 @@ type Step = readonly [name: string, step: WriteStep];
 type Planned = { connection: Connection; delivery: Delivery; assignment: Assignment };
 type Stamp = { eventId: string; receivedAt: number; expiresAt: number };
 
-// One transaction: the event, its payload, its provider's id, and a delivery for every connection. Nothing is enqueued
-// afterwards: a delivery is in the queue the moment it exists.
+// The payload, then the event with its provider's id and a delivery for every connection. Nothing is enqueued afterwards:
+// a delivery is in the queue the moment it exists. See `inOrder` for what a crash may leave behind.
 export async function writeEvent(
   deps: WriteDeps,
   received: NewEvent,
@@ -68,15 +68,10 @@ export async function writeEvent(
   const status = rejection ? 'rejected' : statusOf(deliveries);
   try {
     await scheduleBacklogs(deps, planned, isHeld);
-    await deps.store.transact(
-      [
-        ...dedupeSteps(received, stamp),
-        ['event', eventStep(received, stamp, status, deliveries)],
-        ...payloadSteps(received, stamp),
-        ...planned.flatMap(one => deliverySteps(one.delivery)),
-      ],
-      { pattern: 'ingest' },
-    );
+    const event = eventStep(received, stamp, status, deliveries);
+    const owed = planned.flatMap(one => deliverySteps(one.delivery));
+    const groups = inOrder(payloadSteps(received, stamp), dedupeSteps(received, stamp), owed, event);
+    await deps.store.writeInOrder(groups, { pattern: 'ingest' });
   } catch (error) {
     for (const { assignment } of planned) if (assignment.how === 'leased') assignment.cancel();
     const first = firstEventId(error);
@@ -88,6 +83,21 @@ export async function writeEvent(
     else if (assignment.how === 'due') deps.dispatcher.offer(delivery);
   }
   return { eventId: stamp.eventId, status, receivedAt, isDuplicate: false, isHeld };
+}
+
+// A payload without an event expires. So does a single delivery without one: workers look for its event before they
+// attempt it. That spares most events a transaction. What consists of more is made together.
+function inOrder(
+  payload: readonly Step[],
+  dedupe: readonly Step[],
+  owed: readonly Step[],
+  event: WriteStep,
+): (readonly Step[])[] {
+  const last: Step = ['event', event];
+  const apart = payload.map(step => [step]);
+  return dedupe.length === 0 && owed.length <= 1
+    ? [...apart, owed, [last]]
+    : [...apart, [...dedupe, last, ...owed]];
 }
 
 const assignmentOf = ({ dispatcher }: WriteDeps, connection: Connection, isHeld: boolean): Assignment =>

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { type Attributes, type Capacity, mayLoseAnswers, type TransactWrite } from './client.ts';
+import { asOneWrite, storedIn } from './failure.ts';
+import { isUnanswered } from './retry.ts';
+import { type Session, send } from './session.ts';
+import type { WriteStep } from './steps.ts';
+
+type Written = { Attributes?: Attributes; ConsumedCapacity?: Capacity };
+type Repetition = { isOwn(stored: Attributes | undefined): boolean; mayRepeat?: boolean };
+
+// Repeated if no answer came. A repetition that is refused may have met what the first attempt wrote: then it was made.
+export async function sendWrite<Input extends object>(
+  session: Session,
+  pattern: string,
+  input: Input,
+  operation: (input: Input) => Promise<Written>,
+  { isOwn, mayRepeat = true }: Repetition,
+): Promise<Written> {
+  let isUncertain = false;
+  const attempt = async (given: Input): Promise<Written> => {
+    try {
+      return await operation(given);
+    } catch (error) {
+      isUncertain ||= isUnanswered(error);
+      throw error;
+    }
+  };
+  try {
+    return await send(session, 'write', pattern, input, attempt, { mayRepeat });
+  } catch (error) {
+    const isRefused = error instanceof Error && error.name === 'ConditionalCheckFailedException';
+    const stored = isRefused ? storedIn(error as object) : undefined;
+    if (isUncertain && isRefused && isOwn(stored)) return { Attributes: stored };
+    throw error;
+  }
+}
+
+// With a token a transaction is made once, however often it is sent. A store in this process answers always, and is
+// spared the writing of it.
+export const tokenFor = ({ client }: Session): string | undefined =>
+  mayLoseAnswers(client) ? randomUUID() : undefined;
+
+// What would be added twice if it were sent twice goes through a transaction of its own, which has a token.
+export async function sendAddition(session: Session, pattern: string, built: TransactWrite): Promise<void> {
+  const { transactWrite } = session.client;
+  const input = { TransactItems: [built], ClientRequestToken: tokenFor(session) };
+  try {
+    await send(session, 'write', pattern, input, transactWrite, { mayRepeat: true });
+  } catch (error) {
+    throw asOneWrite(error);
+  }
+}
+
+export async function sendStep(session: Session, pattern: string, step: WriteStep): Promise<void> {
+  const { client } = session;
+  const built = step.build(session.clock.now());
+  const again = { isOwn: (stored: Attributes | undefined) => step.isOwn(stored, built) };
+  if (step.isAddition || 'ConditionCheck' in built) await sendAddition(session, pattern, built);
+  else if ('Put' in built) await sendWrite(session, pattern, built.Put, client.put, again);
+  else if ('Update' in built) await sendWrite(session, pattern, built.Update, client.update, again);
+  else await sendWrite(session, pattern, built.Delete, client.delete, again);
+}
