@@ -30,7 +30,8 @@ export type Database = {
 export type DatabaseOptions = {
   clock?: Clock;
   isGuest?: boolean; // looks and leaves: begins no store, and expired items stay where they are
-  onUsage?: EngineOptions['onUsage']; // which partition of an embedded store pays
+  // Which partition of an embedded store pays. It is written to as if it were behind a network, for what that costs.
+  onUsage?: EngineOptions['onUsage'];
   isReader?: boolean; // an embedded store is opened for reading only
   onError?(error: Error, work: string): void;
 };
@@ -89,7 +90,7 @@ async function openEmbedded(path: string, options: DatabaseOptions): Promise<Ope
     ...(onUsage && { onUsage }),
   });
   return {
-    client: engine.client,
+    client: onUsage ? Object.assign({ ...engine.client }, { mayLoseAnswers: true }) : engine.client,
     control: engine,
     source: engineSource(engine),
     owners: storeOwners(createIds({ clock }), engine),

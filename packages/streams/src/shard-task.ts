@@ -70,15 +70,24 @@ export async function consumeShard(
       const last = page.records.at(-1);
       if (page.last !== undefined) progress.note(page.last, last && timeOf(last), done);
       await progress.keepIfDue();
-      await pause(page, since, signal, progress.dueInMs()).catch(error => {
-        if (!signal.aborted) throw error;
-      });
+      await pause(page, since, signal, progress.dueInMs())
+        .then(() => gather(deps, page, signal))
+        .catch(error => {
+          if (!signal.aborted) throw error;
+        });
     }
   } finally {
     if (holds(lease, clock)) await progress.keep();
   }
   if (!signal.aborted) throw new LeaseLostError(`the lease of ${lease.shardId} ran out`);
   return false;
+}
+
+// A source that is polled has gathered already when a change comes after a pause.
+async function gather({ subscription, source, clock }: TaskDeps, page: Page, signal: AbortSignal) {
+  const { gatherMs = 0 } = subscription;
+  const mayFollow = source.waitForChange !== undefined || page.last !== undefined;
+  if (gatherMs > 0 && mayFollow && !page.isFull) await clock.sleep(gatherMs, signal);
 }
 
 // How far a shard has been handled. It is written down after so many records or so long, not after each page: a

@@ -29,6 +29,9 @@ export type Subscription<E extends AnyEntity = AnyEntity> = {
   readonly startAt?: 'TRIM_HORIZON' | 'LATEST';
   readonly attempts?: number;
   readonly batchRecords?: number;
+  // How long a consumer waits before it reads a change, so that those which follow are in the same page: for handlers
+  // that write once a page.
+  readonly gatherMs?: number;
   // How many items of one shard may be handled at a time.
   readonly concurrency?: number;
 };

@@ -78,6 +78,32 @@ test('goes on after its checkpoint', async () => {
   expect(seen).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
 });
 
+test('gathers changes that follow each other into one page', async () => {
+  const pages: number[] = [];
+  const subscription = {
+    name: 'gathering',
+    table: notesTable,
+    entities: [note],
+    gatherMs: 1000,
+    handleBatch: (changes: readonly unknown[]) => void pages.push(changes.length),
+  };
+  const consumer = startConsumer(house, { subscription });
+  await until(house.clock, () => consumer.counters().pages === 0, { stepMs: 0 });
+  await writeNotes(house, ['a'], 2);
+  await until(house.clock, () => pages.length > 0, { stepMs: 100, steps: 30 });
+  await writeNotes(house, ['b']);
+  await house.clock.advance(400);
+  await writeNotes(house, ['c']);
+  await house.clock.advance(400);
+  const before = pages.length;
+  await until(house.clock, () => pages.reduce((sum, count) => sum + count, 0) === 4, {
+    stepMs: 100,
+    steps: 30,
+  });
+  await consumer.stop();
+  expect(pages.length - before).toBe(1);
+});
+
 describe('a place that may go unwritten', () => {
   const placeOf = async () => {
     const { Items = [] } = await house.client.scan({ TableName: 'stak-streams', ConsistentRead: true });

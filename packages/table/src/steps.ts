@@ -1,5 +1,6 @@
 import type { Attributes, TransactWrite } from './client.ts';
 import type { AnyEntity, InputOf, ItemOf, KeyOf } from './entity.ts';
+import { isAddition, isResultOf, isSame } from './own-write.ts';
 import {
   type CheckOptions,
   checkParams,
@@ -8,7 +9,6 @@ import {
   type PutOptions,
   putParams,
 } from './params.ts';
-import { isAddition, isResultOf, isSame } from './own-write.ts';
 import { type Change, type UpdateOptions, updateParams } from './update.ts';
 
 // A write that waits to be made together with others, in a transaction or a batch, or one after another.

@@ -19,12 +19,17 @@ import {
   attempt,
   attemptsOfEvent,
   backlog,
+  countPartitions,
   dayCount,
   daysOfUser,
   dedupe,
   deliveriesOfEvent,
   delivery,
   type Event,
+  earlierDayCount,
+  earlierDaysOfUser,
+  earlierTotalCount,
+  earlierTotalsOfUser,
   event,
   eventKey,
   isoTime,
@@ -76,13 +81,23 @@ export function createEraser(deps: BaseDeps & { sourceCache: SourceCache }): Web
     async eraseAccount(userId) {
       for await (const one of store.all(sourcesOfUser, { userId }))
         if ((await eraseSource(one)) === 'more') return 'more';
-      for await (const one of store.all(daysOfUser, { userId })) await store.delete(dayCount, one);
-      for await (const one of store.all(totalsOfUser, { userId })) await store.delete(totalCount, one);
+      await eraseCounts(store, userId);
       for await (const one of store.all(jobsOfUser, { userId })) await store.delete(job, one);
       for await (const one of store.all(alertsOfUser, { userId })) await store.delete(alert, one);
       return 'done';
     },
   };
+}
+
+async function eraseCounts(store: Store, userId: string): Promise<void> {
+  for (const partition of countPartitions) {
+    const of = { userId, partition };
+    for await (const one of store.all(daysOfUser, of)) await store.delete(dayCount, one);
+    for await (const one of store.all(totalsOfUser, of)) await store.delete(totalCount, one);
+  }
+  for await (const one of store.all(earlierDaysOfUser, { userId })) await store.delete(earlierDayCount, one);
+  for await (const one of store.all(earlierTotalsOfUser, { userId }))
+    await store.delete(earlierTotalCount, one);
 }
 
 // The event last: the rest is found through it.

@@ -22,6 +22,7 @@ export const retiredS = 100 * 24 * 60 * 60; // a deleted source stays as long as
 
 export const eventShards = 4; // the largest plan's 167 events a second are 700 write units, so a quarter is well within one partition
 export const dueShards = 8; // 8,000 deliveries a second can become due before a partition is hot
+export const countPartitions = 8; // of an account: 200 sources counted each second take 1,200 write units
 export const counterShards = 4; // so that processes rarely write to the same item in the same second
 
 export const sourceCacheMs = 1 * second; // how long another process may use an old source or connection

@@ -8,6 +8,8 @@ import {
   dayCount,
   dedupe,
   delivery,
+  earlierDayCount,
+  earlierTotalCount,
   event,
   job,
   orderEntry,
@@ -41,6 +43,8 @@ export const webhookOwners = [
   ownedByKey(job, byUser),
   ownedByKey(dayCount, byUser),
   ownedByKey(totalCount, byUser),
+  ownedByKey(earlierDayCount, byUser),
+  ownedByKey(earlierTotalCount, byUser),
   ownedByNobody(countCheckpoint),
   ownedByNobody(countStart),
 ];

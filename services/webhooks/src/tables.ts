@@ -1,23 +1,25 @@
-import { createHash } from 'node:crypto';
-import { defineKeys, defineQuery, defineTable, entity, type ItemOf } from '@stak/table';
+import { defineQuery, defineTable, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
+import {
+  countCheckpoint,
+  countStart,
+  dayCount,
+  daysOfUser,
+  earlierDayCount,
+  earlierDaysOfUser,
+  earlierTotalCount,
+  earlierTotalsOfUser,
+  totalCount,
+  totalsOfUser,
+} from './count-tables.ts';
+import { type EventStatus, eventStatuses, eventsKeys, idHash } from './events-keys.ts';
 import * as limits from './limits.ts';
 
-// The table `ferryhook-events`. The entities that webhooks add to `ferryhook-main` are in main-table.ts.
+// The table `ferryhook-events`; its counters are in count-tables.ts. The entities that webhooks add to `ferryhook-main`
+// are in main-table.ts.
+export * from './count-tables.ts';
+export { type EventStatus, eventStatuses } from './events-keys.ts';
 export * from './main-table.ts';
-
-const eventsKeys = defineKeys({
-  name: 'ferryhook-events',
-  description: 'Events, their deliveries and attempts, replay jobs, and counters.',
-  keys: { partition: 'PK', sort: 'SK' },
-  indexes: {
-    GSI1: { partition: 'GSI1PK', sort: 'GSI1SK', project: 'KEYS_ONLY' },
-    // The queue. Sparse: it holds only items that are due at some time, or wait in a connection's backlog.
-    GSI2: { partition: 'GSI2PK', sort: 'GSI2SK', project: ['dueAt'] },
-  },
-  ttl: 'expiresAt',
-  stream: 'NEW_AND_OLD_IMAGES',
-});
 
 const ms = z.int().describe('Unix timestamp (ms)');
 const bytes = z.custom<Uint8Array>(value => value instanceof Uint8Array, 'Not bytes');
@@ -28,18 +30,6 @@ const dueIn = z.string().optional();
 const dueAt = ms.optional();
 // A lease is an owner and a due time in the future: when the owner dies, the item becomes due again by itself.
 const lease = { dueIn, dueAt, owner: z.string().optional(), version: z.int() };
-
-export const eventStatuses = [
-  'received',
-  'processing',
-  'filtered',
-  'delivered',
-  'partial',
-  'retrying',
-  'failed',
-  'rejected',
-] as const;
-export type EventStatus = (typeof eventStatuses)[number];
 
 export const deliveryStates = [
   'pending',
@@ -227,70 +217,6 @@ export const job = entity(eventsKeys, {
 });
 export type Job = ItemOf<typeof job>;
 
-// Upper bounds in milliseconds; slower attempts go into one more bucket.
-export const latencyBoundsMs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000] as const;
-export const latencyBuckets = latencyBoundsMs.length + 1;
-
-const count = z.int().optional();
-type Count = typeof count;
-
-// ADD creates a missing attribute but not a missing map, so every count is an attribute of its own.
-const byStatus = Object.fromEntries(eventStatuses.map(status => [`s_${status}`, count])) as Record<
-  `s_${EventStatus}`,
-  Count
->;
-const byLatency = Object.fromEntries(
-  Array.from({ length: latencyBuckets }, (_, i) => [`l_${i}`, count]),
-) as Record<`l_${number}`, Count>;
-
-export const dayCount = entity(eventsKeys, {
-  name: 'count of a day',
-  description: 'Events of a source received that day, by status. Sharded: each process adds to one shard.',
-  schema: z.object({
-    userId: z.string(),
-    day: z.string().describe('Like 2026-03-31, in UTC'),
-    sourceId: z.string(),
-    shard: z.int(),
-    received: count,
-    attempts: count,
-    successes: count,
-    ...byStatus,
-    ...byLatency,
-    expiresAt: z.int(),
-  }),
-  key: { partition: 'STATS#{userId}', sort: 'DAY#{day}#{sourceId}#{shard}' },
-});
-export type DayCount = ItemOf<typeof dayCount>;
-
-export const totalCount = entity(eventsKeys, {
-  name: 'total',
-  description: 'Events of a source, or deliveries and failures of a connection, over its lifetime.',
-  schema: z.object({
-    userId: z.string(),
-    ofId: z.string(),
-    shard: z.int(),
-    count,
-    failures: count,
-    lastAt: z.int().optional().describe('Unix timestamp (ms)'),
-  }),
-  key: { partition: 'STATS#{userId}', sort: 'TOTAL#{ofId}#{shard}' },
-});
-export type TotalCount = ItemOf<typeof totalCount>;
-
-export const countCheckpoint = entity(eventsKeys, {
-  name: 'checkpoint of counts',
-  description: 'Last record of a stream shard that is counted. Written in one transaction with the counts.',
-  schema: z.object({ shard: z.string(), through: z.string(), expiresAt: z.int() }),
-  key: { partition: 'COUNTED', sort: 'SHARD#{shard:text}' },
-});
-
-export const countStart = entity(eventsKeys, {
-  name: 'start of counting',
-  description: 'Events received before this time were counted by earlier versions.',
-  schema: z.object({ since: z.int().describe('Unix timestamp (ms)') }),
-  key: { partition: 'COUNTED', sort: 'START' },
-});
-
 export const eventsOfShard = defineQuery('events of a source, newest first', {
   of: event,
   newestFirst: true,
@@ -304,8 +230,6 @@ export const orderOfConnection = defineQuery('order of a connection', { of: orde
 export const dueWork = defineQuery('what is due', { of: [delivery, backlog, job], index: 'GSI2' });
 export const backlogOfConnection = defineQuery('backlog of a connection', { of: delivery, index: 'GSI2' });
 export const jobsOfUser = defineQuery('jobs of a user', { of: job, newestFirst: true, consistent: true });
-export const daysOfUser = defineQuery('counts of a user by day', { of: dayCount });
-export const totalsOfUser = defineQuery('totals of a user', { of: totalCount });
 
 export const ferryhookEvents = defineTable(eventsKeys, {
   entities: [
@@ -320,6 +244,8 @@ export const ferryhookEvents = defineTable(eventsKeys, {
     job,
     dayCount,
     totalCount,
+    earlierDayCount,
+    earlierTotalCount,
     countCheckpoint,
     countStart,
   ],
@@ -335,6 +261,8 @@ export const ferryhookEvents = defineTable(eventsKeys, {
     jobsOfUser,
     daysOfUser,
     totalsOfUser,
+    earlierDaysOfUser,
+    earlierTotalsOfUser,
   ],
 });
 
@@ -369,8 +297,3 @@ export const eventKey = (of: { sourceId: string; eventId: string; receivedAt: nu
   receivedAt: of.receivedAt,
   eventId: of.eventId,
 });
-
-function idHash(id: string): number {
-  const tail = Number.parseInt(id.slice(-4), 36);
-  return Number.isNaN(tail) ? createHash('sha256').update(id).digest().readUInt16BE() : tail;
-}

@@ -1,13 +1,13 @@
 import { createLogger, manualClock, seededRandom } from '@stak/kit';
 import { createConsumer, engineSource, streamsTable } from '@stak/streams';
-import { createTables } from '@stak/table';
+import { createStore, createTables } from '@stak/table';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { percentile } from '../src/analytics/analytics.ts';
 import * as limits from '../src/limits.ts';
 import { type Alert, source } from '../src/main-table.ts';
-import { latencyBuckets } from '../src/tables.ts';
+import { earlierDayCount, earlierTotalCount, latencyBuckets } from '../src/tables.ts';
 import { answer, type Hit, openDestination } from './destination.ts';
 import { type Fixture, openWebhooks, startWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
@@ -59,6 +59,45 @@ describe('analytics', () => {
     expect((await hooks.read('/v1/webhook-analytics?to=2026-01-01')).days).toMatchObject([{ received: 13 }]);
     for (const nothing of ['from=2026-01-03', 'from=2026-01-02&to=2026-01-01'])
       expect(await hooks.read(`/v1/webhook-analytics?${nothing}`)).toMatchObject({ days: [], received: 0 });
+  });
+
+  it('go on from those that earlier versions kept in one partition', async () => {
+    const hooks = await openWebhooks({ counts: true });
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    const connectionId = await hooks.connect(sourceId, destination.url);
+    const [userId, day, shard] = ['usr_ann', '2026-01-01', 0];
+    const counted = { received: 5, attempts: 5, successes: 5, s_delivered: 5, l_2: 5 };
+    const store = createStore({ client: hooks.engine.client, clock: hooks.clock });
+    const expiresAt = hooks.clock.now() / 1000 + limits.counterDaysS;
+    await store.put(earlierDayCount, { userId, day, sourceId, shard, expiresAt, ...counted });
+    await store.put(earlierTotalCount, { userId, ofId: sourceId, shard, count: 5, lastAt: 1 });
+    await store.put(earlierTotalCount, { userId, ofId: connectionId, shard, count: 5 });
+    await hooks.send(sourceId);
+    const analytics = (query = '') => hooks.read(`/v1/webhook-analytics${query}`);
+    await untilLater(hooks.clock, async () => (await analytics()).statuses.delivered === 6);
+    const sums = { received: 6, attempts: 6, days: [{ day, received: 6 }] };
+    expect(await analytics()).toMatchObject(sums);
+    expect(await analytics(`?sourceId=${sourceId}`)).toMatchObject(sums);
+    expect(await hooks.read(`/v1/sources/${sourceId}`)).toMatchObject({ eventCount: 6 });
+    expect(await hooks.read(`/v1/connections/${connectionId}`)).toMatchObject({ deliveryCount: 6 });
+  });
+
+  it('of an account are spread over partitions, by source', async () => {
+    const hooks = await openWebhooks({ counts: true });
+    const sources = await Promise.all(Array.from({ length: 24 }, () => hooks.source()));
+    for (const sourceId of sources) await hooks.send(sourceId);
+    await untilLater(
+      hooks.clock,
+      async () => (await hooks.read('/v1/webhook-analytics')).received === sources.length,
+    );
+    const { Items = [] } = await hooks.engine.client.scan({ TableName: 'ferryhook-events' });
+    const partitions = Items.map(item => String(item.PK)).filter(key => /^(?:STATS|COUNTS)#/.test(key));
+    const most = Math.max(
+      ...[...new Set(partitions)].map(key => partitions.filter(one => one === key).length),
+    );
+    expect(partitions.length).toBeGreaterThanOrEqual(2 * sources.length);
+    expect(most).toBeLessThan(partitions.length / 2);
   });
 
   it('tell percentiles from buckets', () => {
@@ -346,6 +385,8 @@ describe('the eraser', () => {
     for (let n = 0; n < 5; n++) await hooks.send(sourceId, '{}', { 'x-github-delivery': `d${n}` });
     await hooks.post(`/v1/sources/${sourceId}/jobs`, {});
     await hooks.clock.advance(3000);
+    const earlier = { userId: 'usr_ann', shard: 0, count: 1 };
+    await createStore({ client: hooks.engine.client }).put(earlierTotalCount, { ...earlier, ofId: sourceId });
     for (let rounds = 0; (await hooks.webhooks.eraser.eraseAccount('usr_ann')) === 'more'; rounds++) {
       expect(rounds).toBeLessThan(20);
       await hooks.clock.advance(limits.eraseGraceMs);

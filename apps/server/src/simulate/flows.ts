@@ -23,7 +23,7 @@ export async function openFlows(visitor: Visitor): Promise<{ flows: Flow[]; clos
       webhooks(visitor, destination.url),
       ...[publishes(visitor), feeds(visitor), reads(visitor), turns(visitor), tasks(visitor)].map(flow => ({
         ...flow,
-        ignores: ['ferryhook-events'],
+        ignores: ['ferryhook-events', ...(flow.ignores ?? [])],
       })),
     ],
     close: () => destination.server.close().closeAllConnections(),
@@ -131,6 +131,7 @@ function ofUsers({ client, baseUrl }: Visitor, place: string, scope: string, act
 const feeds = (visitor: Visitor): Flow => ({
   name: 'feed read by a user',
   rate: 'feeds',
+  ignores: ['stak-storage'],
   ...ofUsers(visitor, 'one inbox', 'inbox:read', ({ inbox }, tenant_id, uid) =>
     inbox.feed({ tenant_id, inbox_key, uid }),
   ),

@@ -53,12 +53,11 @@ export function meterTable<Kind extends string>(deps: MeterDeps, summing: Summin
     table,
     entities: [],
     batchRecords: limits.pageRecords,
+    gatherMs: limits.flushMs,
     attempts: Number.MAX_SAFE_INTEGER, // a store that is away comes back
     async handleBatch(changes, { shardId, signal }) {
       assert(shardId !== undefined, 'storage is counted by shard: run it as a consumer, not in Lambda');
       await countChanges(shardId, changes as readonly UnknownChange[], signal);
-      // What changes meanwhile becomes one page.
-      if (changes.length < limits.pageRecords) await clock.sleep(limits.flushMs, signal).catch(() => {});
     },
   });
 }

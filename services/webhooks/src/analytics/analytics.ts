@@ -4,9 +4,13 @@ import type { Connections } from '../connections/connections.ts';
 import * as limits from '../limits.ts';
 import type { Sources } from '../sources/sources.ts';
 import {
+  countPartitionOf,
+  countPartitions,
   type DayCount,
   daysOfUser,
   type EventStatus,
+  earlierDaysOfUser,
+  earlierTotalsOfUser,
   eventStatuses,
   latencyBoundsMs,
   latencyBuckets,
@@ -37,7 +41,7 @@ export async function analyse(
 ): Promise<Analytics> {
   const days = new Map<string, DayCount[]>();
   const bySource = new Map<string, number>();
-  for await (const one of store.all(daysOfUser, { userId }, { from: { day: from }, to: { day: to } })) {
+  for (const one of await readDays(store, userId, { from, to, sourceId })) {
     if (sourceId !== undefined && one.sourceId !== sourceId) continue;
     days.set(one.day, [...(days.get(one.day) ?? []), one]);
     bySource.set(one.sourceId, (bySource.get(one.sourceId) ?? 0) + (one.received ?? 0));
@@ -63,6 +67,29 @@ export async function analyse(
       .sort((a, b) => b.received - a.received)
       .slice(0, limits.topSources),
   };
+}
+
+// By day, over all partitions of the account.
+async function readDays(
+  store: Store,
+  userId: string,
+  { from, to, sourceId }: { from: string; to: string; sourceId?: string },
+): Promise<DayCount[]> {
+  const range = { from: { day: from }, to: { day: to } };
+  const found = await Promise.all([
+    ...partitionsOf(sourceId).map(partition => listAll(store.all(daysOfUser, { userId, partition }, range))),
+    listAll(store.all(earlierDaysOfUser, { userId }, range)),
+  ]);
+  return found.flat().sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));
+}
+
+const partitionsOf = (id: string | undefined): readonly number[] =>
+  id === undefined ? countPartitions : [countPartitionOf(id)];
+
+async function listAll<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
 }
 
 const sum = (counts: readonly DayCount[], name: string): number =>
@@ -94,7 +121,12 @@ export type Totals = { count: number; failures: number; lastAt?: number };
 // By source id and connection id.
 export async function totalsOf(store: Store, userId: string, ofId?: string): Promise<Map<string, Totals>> {
   const totals = new Map<string, Totals>();
-  for await (const one of store.all(totalsOfUser, ofId === undefined ? { userId } : { userId, ofId })) {
+  const of = ofId === undefined ? { userId } : { userId, ofId };
+  const found = await Promise.all([
+    ...partitionsOf(ofId).map(partition => listAll(store.all(totalsOfUser, { ...of, partition }))),
+    listAll(store.all(earlierTotalsOfUser, of)),
+  ]);
+  for (const one of found.flat()) {
     const known = totals.get(one.ofId) ?? { count: 0, failures: 0 };
     totals.set(one.ofId, {
       count: known.count + (one.count ?? 0),

@@ -1,7 +1,7 @@
 import type { Clock, Logger, Random, Worker } from '@stak/kit';
 import type { Store } from '@stak/table';
 import * as limits from '../limits.ts';
-import { dayCount, latencyBoundsMs, latencyBuckets, totalCount } from '../tables.ts';
+import { countPartitionOf, dayCount, latencyBoundsMs, latencyBuckets, totalCount } from '../tables.ts';
 
 type Of = { userId: string; sourceId: string };
 type Numbers = Record<string, number>;
@@ -71,10 +71,13 @@ export function createAttemptCounts(deps: {
   const flushDay = ({ userId, sourceId, day, add }: Day) => {
     const expiresAt = Math.floor(clock.now() / 1000) + limits.counterDaysS;
     const change = { add, set: { expiresAt } };
-    return store.update(dayCount, { userId, day, sourceId, shard }, change, { upsert: true });
+    const key = { userId, partition: countPartitionOf(sourceId), day, sourceId, shard };
+    return store.update(dayCount, key, change, { upsert: true });
   };
-  const flushTotal = ({ userId, ofId, add }: Total) =>
-    store.update(totalCount, { userId, ofId, shard }, { add }, { upsert: true });
+  const flushTotal = ({ userId, ofId, add }: Total) => {
+    const key = { userId, partition: countPartitionOf(ofId), ofId, shard };
+    return store.update(totalCount, key, { add }, { upsert: true });
+  };
   const flush = async (): Promise<void> => {
     const taken = { days, totals };
     days = new Map();

@@ -5,6 +5,7 @@ import type { BaseDeps, WebhookDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
 import {
   countCheckpoint,
+  countPartitionOf,
   countStart,
   dayCount,
   type Event,
@@ -67,16 +68,15 @@ export function countEvents(deps: Deps): Subscription {
     table: ferryhookEvents,
     entities: [], // as stored: the key holds nothing that is counted and not an attribute as well
     batchRecords: limits.countedRecords,
+    gatherMs: limits.flushMs, // an event is mostly received and delivered within it
     attempts: Number.MAX_SAFE_INTEGER, // an unreachable store comes back
-    async handleBatch(changes, { shardId, signal }) {
+    async handleBatch(changes, { shardId }) {
       assert(shardId !== undefined, 'events are counted by shard: run this as a consumer, not in Lambda');
       // Most items of the table are not events, and need not be decoded.
       const own = (changes as readonly UnknownChange[]).filter(
         one => isCounted(one.kind) && hasKeyOf(event, one.keys),
       );
       if (own.length > 0) await count(shardId, own);
-      // Changes that happen meanwhile become one batch.
-      if (changes.length < limits.countedRecords) await clock.sleep(limits.flushMs, signal).catch(() => {});
     },
   });
 }
@@ -141,7 +141,7 @@ async function addSteps({ clock, usageStep }: Deps, shard: number, tally: Tally)
   const expiresAt = inSeconds(clock.now()) + limits.counterDaysS;
   for (const { userId, sourceId, day, add } of tally.days.values()) {
     if (Object.keys(add).length === 0) continue;
-    const key = { userId, day, sourceId, shard };
+    const key = { userId, partition: countPartitionOf(sourceId), day, sourceId, shard };
     steps.push([
       `${day} of ${sourceId}`,
       write.update(dayCount, key, { add, set: { expiresAt } }, { upsert: true }),
@@ -152,7 +152,7 @@ async function addSteps({ clock, usageStep }: Deps, shard: number, tally: Tally)
       `total of ${sourceId}`,
       write.update(
         totalCount,
-        { userId, ofId: sourceId, shard },
+        { userId, partition: countPartitionOf(sourceId), ofId: sourceId, shard },
         { add: { count }, set: { lastAt } },
         { upsert: true },
       ),

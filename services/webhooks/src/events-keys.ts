@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { defineKeys } from '@stak/table';
+
+export const eventsKeys = defineKeys({
+  name: 'ferryhook-events',
+  description: 'Events, their deliveries and attempts, replay jobs, and counters.',
+  keys: { partition: 'PK', sort: 'SK' },
+  indexes: {
+    GSI1: { partition: 'GSI1PK', sort: 'GSI1SK', project: 'KEYS_ONLY' },
+    // The queue. Sparse: it holds only items that are due at some time, or wait in a connection's backlog.
+    GSI2: { partition: 'GSI2PK', sort: 'GSI2SK', project: ['dueAt'] },
+  },
+  ttl: 'expiresAt',
+  stream: 'NEW_AND_OLD_IMAGES',
+});
+
+// Of an event, and what is counted of it.
+export const eventStatuses = [
+  'received',
+  'processing',
+  'filtered',
+  'delivered',
+  'partial',
+  'retrying',
+  'failed',
+  'rejected',
+] as const;
+export type EventStatus = (typeof eventStatuses)[number];
+
+// The end of an id is random.
+export function idHash(id: string): number {
+  const tail = Number.parseInt(id.slice(-4), 36);
+  return Number.isNaN(tail) ? createHash('sha256').update(id).digest().readUInt16BE() : tail;
+}
