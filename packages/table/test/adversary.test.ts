@@ -129,11 +129,11 @@ describe.each([true, false])('writes in order, over a network: %s', isRemote => 
   beforeAll(() => {
     store = isRemote ? open(7).store : createStore({ client: engine.client, clock });
   });
-  const place = isRemote ? 'remote' : 'here';
+  const prefix = isRemote ? 'remote' : 'embedded';
 
   it('are made once each', async () => {
     for (let n = 0; n < 10; n++) {
-      const id = `${place}-${n}`;
+      const id = `${prefix}-${n}`;
       await store.put(claim, { id, owner: 'me', until: 1 });
       await store.writeInOrder([
         [['count', write.update(counter, { id }, { add: { count: 1 } }, { upsert: true })]],
@@ -154,7 +154,7 @@ describe.each([true, false])('writes in order, over a network: %s', isRemote => 
   });
 
   it('end at the step that is refused, which has a name', async () => {
-    const id = `refused-${place}`;
+    const id = `refused-${prefix}`;
     await store.put(claim, { id, owner: 'you' });
     const before = { id: `before-${id}` };
     const error = await store

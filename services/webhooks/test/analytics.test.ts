@@ -1,0 +1,108 @@
+import { createStore } from '@stak/table';
+import { describe, expect, it } from 'vitest';
+import { percentile } from '../src/analytics/analytics.ts';
+import * as limits from '../src/limits.ts';
+import { earlierDayCount, earlierTotalCount, latencyBuckets } from '../src/tables.ts';
+import { openDestination } from './destination.ts';
+import { openWebhooks, until, untilLater } from './webhooks-fixture.ts';
+
+describe('analytics', () => {
+  it('count events by day and status, deliveries, failures and latency', async () => {
+    const hooks = await openWebhooks({ counts: true });
+    const destination = await openDestination((hit, response) => {
+      response.writeHead(JSON.parse(hit.body.toString()).n % 4 === 0 ? 400 : 200).end();
+    });
+    const [busy, quiet] = [await hooks.source(), await hooks.source()];
+    const connectionId = await hooks.connect(busy, destination.url, { retryConfig: { maxAttempts: 1 } });
+    for (let n = 0; n < 12; n++) await hooks.send(busy, JSON.stringify({ n }));
+    await hooks.send(quiet);
+    await until(() => destination.hits.length === 12);
+    const settled = async () => {
+      const { data } = await hooks.read(`/v1/sources/${busy}/events`);
+      return data.every((one: { status: string }) => one.status !== 'received');
+    };
+    await until(settled);
+    await hooks.clock.advance(limits.flushMs);
+    await until(async () => (await hooks.read('/v1/webhook-analytics')).received === 13);
+    const all = await hooks.read('/v1/webhook-analytics');
+    expect(all).toMatchObject({
+      received: 13,
+      statuses: { delivered: 9, failed: 3, filtered: 1, received: 0 },
+      attempts: 12,
+      successRate: 0.75,
+      topSources: [
+        { sourceId: busy, received: 12 },
+        { sourceId: quiet, received: 1 },
+      ],
+      days: [{ day: '2026-01-01', received: 13, attempts: 12, successes: 9 }],
+    });
+    expect(all.latency.p50).toBeGreaterThanOrEqual(0);
+    const one = await hooks.read(`/v1/webhook-analytics?sourceId=${quiet}`);
+    expect(one).toMatchObject({ received: 1, attempts: 0, successRate: null });
+    expect(await hooks.read(`/v1/sources/${busy}`)).toMatchObject({ eventCount: 12 });
+    expect(await hooks.read(`/v1/connections/${connectionId}`)).toMatchObject({
+      deliveryCount: 9,
+      failureCount: 3,
+    });
+    hooks.clock.set(hooks.clock.now() + 86_400_000);
+    await hooks.send(quiet);
+    await hooks.clock.advance(limits.flushMs);
+    const nextDay = () => hooks.read('/v1/webhook-analytics?from=2026-01-02&to=2026-01-02');
+    await until(async () => (await nextDay()).days.length === 1);
+    expect((await nextDay()).days).toMatchObject([{ day: '2026-01-02', received: 1 }]);
+    expect((await hooks.call('/v1/webhook-analytics?from=2025-01-01&to=2026-01-02')).status).toBe(422);
+    expect((await hooks.read('/v1/webhook-analytics?to=2026-01-01')).days).toMatchObject([{ received: 13 }]);
+    for (const nothing of ['from=2026-01-03', 'from=2026-01-02&to=2026-01-01'])
+      expect(await hooks.read(`/v1/webhook-analytics?${nothing}`)).toMatchObject({ days: [], received: 0 });
+  });
+
+  it('go on from those that earlier versions kept in one partition', async () => {
+    const hooks = await openWebhooks({ counts: true });
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    const connectionId = await hooks.connect(sourceId, destination.url);
+    const [userId, day, shard] = ['usr_ann', '2026-01-01', 0];
+    const counted = { received: 5, attempts: 5, successes: 5, s_delivered: 5, l_2: 5 };
+    const store = createStore({ client: hooks.engine.client, clock: hooks.clock });
+    const expiresAt = hooks.clock.now() / 1000 + limits.counterDaysS;
+    await store.put(earlierDayCount, { userId, day, sourceId, shard, expiresAt, ...counted });
+    await store.put(earlierTotalCount, { userId, ofId: sourceId, shard, count: 5, lastAt: 1 });
+    await store.put(earlierTotalCount, { userId, ofId: connectionId, shard, count: 5 });
+    await hooks.send(sourceId);
+    const analytics = (query = '') => hooks.read(`/v1/webhook-analytics${query}`);
+    await untilLater(hooks.clock, async () => (await analytics()).statuses.delivered === 6);
+    const sums = { received: 6, attempts: 6, days: [{ day, received: 6 }] };
+    expect(await analytics()).toMatchObject(sums);
+    expect(await analytics(`?sourceId=${sourceId}`)).toMatchObject(sums);
+    expect(await hooks.read(`/v1/sources/${sourceId}`)).toMatchObject({ eventCount: 6 });
+    expect(await hooks.read(`/v1/connections/${connectionId}`)).toMatchObject({ deliveryCount: 6 });
+  });
+
+  it('of an account are spread over partitions, by source', async () => {
+    const hooks = await openWebhooks({ counts: true });
+    const sources = await Promise.all(Array.from({ length: 24 }, () => hooks.source()));
+    for (const sourceId of sources) await hooks.send(sourceId);
+    await untilLater(
+      hooks.clock,
+      async () => (await hooks.read('/v1/webhook-analytics')).received === sources.length,
+    );
+    const { Items = [] } = await hooks.engine.client.scan({ TableName: 'ferryhook-events' });
+    const partitions = Items.map(item => String(item.PK)).filter(key => /^(?:STATS|COUNTS)#/.test(key));
+    const most = Math.max(
+      ...[...new Set(partitions)].map(key => partitions.filter(one => one === key).length),
+    );
+    expect(partitions.length).toBeGreaterThanOrEqual(2 * sources.length);
+    expect(most).toBeLessThan(partitions.length / 2);
+  });
+
+  it('tell percentiles from buckets', () => {
+    const histogram = Array.from({ length: latencyBuckets }, () => 0);
+    expect(percentile(histogram, 0.5)).toBeNull();
+    histogram[3] = 90; // 5 to 10 ms
+    histogram[9] = 10; // 500 to 1,000 ms
+    expect(percentile(histogram, 0.5)).toBeGreaterThan(5);
+    expect(percentile(histogram, 0.5)).toBeLessThanOrEqual(10);
+    expect(percentile(histogram, 0.95)).toBeGreaterThan(500);
+    expect(percentile(histogram, 1)).toBe(1000);
+  });
+});
