@@ -23,7 +23,7 @@ import { createMailer } from '@stak/mail';
 import { createOutbound } from '@stak/outbound';
 import type { Alarm, Following, Subscription } from '@stak/streams';
 import type { AnyTable, Cursors, DynamoClient, Store } from '@stak/table';
-import { createTasks, userIdOf } from '@stak/tasks';
+import { createTasks } from '@stak/tasks';
 import { type Audit, createTenants, type Eraser } from '@stak/tenants';
 import { createWebhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
@@ -35,9 +35,11 @@ import {
   ownInboxEraser,
   ownTenant,
   tellAlert,
+  tellApproval,
   tellReminder,
   tellStorage,
 } from './notices.ts';
+import { skillPorts } from './skill-ports.ts';
 import { countedTables, ownersOfServices, withStorageLimit } from './storage.ts';
 import { type SystemDeps, systemEndpoints } from './system.ts';
 import { withTrail } from './trail.ts';
@@ -220,21 +222,13 @@ export function composeServices(surroundings: Surroundings): Services {
     spendPerDayUsd: async accountId =>
       config.modelSpend[accountId] ??
       config.modelSpend[(await accounts.users.readProfile(accountId))?.plan ?? 'free'],
-    ports: {
-      taskStatistics: ({ tenant_id: tenantId, account_id: accountId, user_id: userId }) =>
-        tasks.taskStatistics(
-          userIdOf(
-            userId === undefined ? { kind: 'account', accountId } : { kind: 'endUser', tenantId, userId },
-          ),
-        ),
-      inboxSummary: async ({ tenant_id, account_id, user_id }) => {
-        const owner =
-          user_id === undefined ? ([ownTenant, account_id] as const) : ([tenant_id, user_id] as const);
-        const { newest, ...counts } = await inbox.operations.summary(...owner, 5);
-        return { ...counts, newest: newest.map(tellMessage) };
-      },
-      webhookHealth: webhooks.readHealth,
-    },
+    roleOf: tenants.roleOf,
+    askApproval: tellApproval({
+      post: inbox.operations,
+      accountOf: tenants.accountOf,
+      adminsOf: tenants.adminsOf,
+    }),
+    ports: skillPorts({ tasks, inbox, webhooks, lake: surroundings.lake && (() => lake!) }),
   });
 
   const storage: Storage = createStorage({
@@ -334,8 +328,3 @@ export function composeServices(surroundings: Surroundings): Services {
 // Every route of theirs, with what the store under all of them may answer.
 export const endpointsOf = ({ ownEndpoints, all }: Pick<Services, 'ownEndpoints' | 'all'>): AnyEndpoint[] =>
   withProblems(withKeyTenants([...ownEndpoints, ...all.flatMap(service => service.api)]), ['table.busy']);
-
-const tellMessage = ({ message, received }: { message: { title: string | null }; received: number }) => ({
-  title: message.title ?? '(no title)',
-  at: new Date(received * 1000).toISOString(),
-});

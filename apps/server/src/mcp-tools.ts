@@ -47,6 +47,7 @@ const operations = [
   'agents.listMessages',
   'agents.sendMessage',
   'agents.listSkills',
+  'agents.listApprovals',
   'agents.listModels',
   'agents.listMemory',
   'lake.query',

@@ -1,4 +1,5 @@
 import type { StorageNotice } from '@stak/accounts';
+import type { ApprovalRequest } from '@stak/agents';
 import { endpoint, json, route } from '@stak/http';
 import type { Inbox } from '@stak/inbox';
 import type { Clock } from '@stak/kit';
@@ -18,38 +19,42 @@ type Notice = { uid: string; title: string; body: string; category: string; key:
 const inboxes = {
   alerts: { title: 'Alerts', description: 'What needs your attention.' },
   tasks: { title: 'Tasks', description: 'Reminders of tasks.' },
+  approvals: { title: 'Approvals', description: 'What an agent may do only if you agree.' },
 } as const;
+// Of a tenant's users, besides those.
+const usersInboxes = { agent: { title: 'Agent', description: 'What an agent sent you.' } } as const;
 
 // A key is told once, however often it is sent.
-async function tell(
+export async function tell(
   post: Post,
   tenant_key: string,
-  inbox_key: keyof typeof inboxes,
+  inbox_key: keyof typeof inboxes | keyof typeof usersInboxes,
   { uid, title, body, category, key, cta_uri }: Notice,
-): Promise<void> {
+  sender = 'stak',
+) {
   const place = { tenant_key, inbox_key };
-  await post.ensureInbox(place, inboxes[inbox_key]);
+  await post.ensureInbox(place, { ...inboxes, ...usersInboxes }[inbox_key]);
   const message = { title, body, ...(cta_uri !== undefined && { cta_uri }) };
   const draft = { uids: [uid], message, taxonomy: { category }, host_system_id: key };
-  await post.publish(place, draft, { sender: 'stak' });
+  return post.publish(place, draft, { sender });
 }
 
 export const tellAlert =
   (post: Post) =>
-  (alert: Alert): Promise<void> => {
+  async (alert: Alert): Promise<void> => {
     const { userId, connectionId, alertKind, hour, detail } = alert;
     const title = `Webhooks: ${alertKind.replaceAll('_', ' ')}`;
     const key = `${hour}.${connectionId}.${alertKind}`;
-    return tell(post, ownTenant, 'alerts', { uid: userId, title, body: detail, category: 'webhooks', key });
+    await tell(post, ownTenant, 'alerts', { uid: userId, title, body: detail, category: 'webhooks', key });
   };
 
 // Once a month for each share of the storage that is used.
 export const tellStorage =
   (post: Post, clock: Clock) =>
-  (notice: StorageNotice): Promise<void> => {
+  async (notice: StorageNotice): Promise<void> => {
     const { accountId: uid, percent } = notice;
     const key = `storage.${new Date(clock.now()).toISOString().slice(0, 7)}.${percent}`;
-    return tell(post, ownTenant, 'alerts', {
+    await tell(post, ownTenant, 'alerts', {
       uid,
       ...noticeOf(notice),
       category: 'storage',
@@ -68,10 +73,10 @@ export const tellReminder =
     await Promise.all([remindUser(rooms, reminder), remindAccount(rooms, reminder)]);
   };
 
-function remindUser({ post }: Reminded, { key, user, task }: Reminder): Promise<void> {
+async function remindUser({ post }: Reminded, { key, user, task }: Reminder): Promise<void> {
   const [tenant, uid] = user.kind === 'endUser' ? [user.tenantId, user.userId] : [ownTenant, user.accountId];
   const due = task.due_date === undefined ? '' : `Due ${task.due_date}.`;
-  return tell(post, tenant, 'tasks', { uid, title: task.title, body: due, category: 'reminder', key });
+  await tell(post, tenant, 'tasks', { uid, title: task.title, body: due, category: 'reminder', key });
 }
 
 async function remindAccount({ emit, accountOf }: Reminded, reminder: Reminder): Promise<void> {
@@ -83,6 +88,28 @@ async function remindAccount({ emit, accountOf }: Reminded, reminder: Reminder):
   if (accountId !== undefined)
     await emit(accountId, { type: 'task.reminder', id, at, data: { ...whose, task } });
 }
+
+type ApprovalRooms = { post: Post } & Pick<Tenants, 'accountOf' | 'adminsOf'>;
+
+// To those who may decide: the user of the conversation, or the admins of the tenant. The account hears of what needs an
+// admin, and of its own conversations.
+export const tellApproval =
+  ({ post, accountOf, adminsOf }: ApprovalRooms) =>
+  async (request: ApprovalRequest): Promise<void> => {
+    const { tenant_id, conversation_id, approval_id, user_id, approval, name, input, expires_at } = request;
+    const notice = {
+      title: `Approve ${name}?`,
+      body: `${JSON.stringify(input, null, 2)}\n\nWaits until ${expires_at}. Conversation ${conversation_id}, approval ${approval_id}.`,
+      category: 'approval',
+    };
+    const isUsers = approval === 'user' && user_id !== undefined;
+    const uids = isUsers ? [user_id] : approval === 'admin' ? await adminsOf(tenant_id) : [];
+    for (const uid of uids)
+      await tell(post, tenant_id, 'approvals', { uid, ...notice, key: `${approval_id}.${uid}` });
+    const account = isUsers ? undefined : await accountOf(tenant_id);
+    if (account !== undefined)
+      await tell(post, ownTenant, 'approvals', { uid: account, ...notice, key: approval_id });
+  };
 
 // What Stak told an account goes with it.
 export const ownInboxEraser = (eraseUser: NonNullable<Eraser['eraseUser']>): Eraser => ({
@@ -101,7 +128,7 @@ const inboxToken = route({
   auth: 'account',
   scope: 'read',
   summary: 'Mint a token for your own inbox',
-  description: `What Stak tells an account is in the inboxes \`alerts\` and \`tasks\` of the tenant \`${ownTenant}\`, read like any user's, with this token. It ends with the session or the key that asked for it, and after 15 minutes.`,
+  description: `What Stak tells an account is in the inboxes \`alerts\`, \`tasks\` and \`approvals\` of the tenant \`${ownTenant}\`, read like any user's, with this token. It ends with the session or the key that asked for it, and after 15 minutes.`,
   responses: {
     201: json(
       z.strictObject({ token: z.string(), tenant_id: z.string(), sub: z.string(), expires_at: z.string() }),

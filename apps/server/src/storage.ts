@@ -67,6 +67,7 @@ export const unlimited: ReadonlySet<string> = new Set([
   'tasks.move',
   'tasks.replaceFeed',
   'agents.changeMemorySettings',
+  'agents.decideApproval',
 ]);
 
 type Recipients = { uids?: readonly string[] };

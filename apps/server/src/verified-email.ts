@@ -14,6 +14,7 @@ const reachesOut: ReadonlySet<string> = new Set([
 const asksModels: ReadonlySet<string> = new Set([
   'agents.sendMessage',
   'agents.sendUiMessage',
+  'agents.decideApproval',
   'agents.testModel',
 ]);
 

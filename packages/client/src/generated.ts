@@ -42,6 +42,23 @@ export type AgentsCreateConversationData = {
   messages: Array<{ role: 'user' | 'assistant' | 'system'; content: string }>;
 };
 
+export type AgentsDecideApprovalData = {
+  approval_id: string;
+  conversation_id: string;
+  message_id: string;
+  user_id: string | null;
+  tool_call_id: string;
+  name: string;
+  input?: unknown;
+  approval: 'user' | 'admin';
+  status: 'waiting' | 'approved' | 'refused' | 'expired' | 'cancelled';
+  created_at: string;
+  expires_at: string;
+  decided_at: string | null;
+  decided_by: string | null;
+  reason: string | null;
+};
+
 export type AgentsEditMemoryData = {
   session_id: string;
   summary: string | null;
@@ -77,7 +94,12 @@ export type AgentsGetReplyData = {
   cost_usd: number;
 };
 
-export type AgentsGetReplyData2 = { message_id: string; conversation_id: string; status: 'waiting' };
+export type AgentsGetReplyData2 = {
+  message_id: string;
+  conversation_id: string;
+  status: 'waiting';
+  approvals?: Array<AgentsDecideApprovalData>;
+};
 
 export type AgentsImportConversationBodyMessagesItemContentItem = {
   type: 'tool-call';
@@ -924,6 +946,16 @@ export type ApiTypes = {
     args: { tenant_id: string; body: { conversation_id?: string; title?: string; user_id?: string } };
     data: AgentsCreateConversationData;
   };
+  /** Approve or refuse a call. For: user, scope write. */
+  'agents.decideApproval': {
+    args: {
+      tenant_id: string;
+      conversation_id: string;
+      approval_id: string;
+      body: { approved: boolean; reason?: string };
+    };
+    data: AgentsDecideApprovalData;
+  };
   /** Remove the secrets of a channel. For: account, scope admin. */
   'agents.deleteChannelCredentials': {
     args: { tenant_id: string; type: 'slack' | 'teams' | 'telegram' | 'whatsapp'; channel_id: string };
@@ -950,6 +982,11 @@ export type ApiTypes = {
   };
   /** Export a conversation. For: user, scope read. */
   'agents.exportConversation': { args: { tenant_id: string; conversation_id: string }; data: Uint8Array };
+  /** Read an approval. For: user, scope read. */
+  'agents.getApproval': {
+    args: { tenant_id: string; conversation_id: string; approval_id: string };
+    data: AgentsDecideApprovalData;
+  };
   /** Read a conversation and its newest turns. For: user, scope read. */
   'agents.getConversation': {
     args: { tenant_id: string; conversation_id: string };
@@ -1027,10 +1064,20 @@ export type ApiTypes = {
     };
     data: AgentsCreateConversationData;
   };
+  /** List what waits for an approval. For: user, scope read. */
+  'agents.listApprovals': {
+    args: { tenant_id: string; limit?: number; cursor?: string };
+    data: { data: Array<AgentsDecideApprovalData>; next_cursor: string | null };
+  };
   /** List the channels that have credentials. For: account, scope read. */
   'agents.listChannelCredentials': {
     args: { tenant_id: string; limit?: number; cursor?: string };
     data: { data: Array<AgentsListChannelCredentialsDataDataItem>; next_cursor: string | null };
+  };
+  /** List the approvals of a conversation. For: user, scope read. */
+  'agents.listConversationApprovals': {
+    args: { tenant_id: string; conversation_id: string; limit?: number; cursor?: string };
+    data: { data: Array<AgentsDecideApprovalData>; next_cursor: string | null };
   };
   /** List conversations, the newest first. For: user, scope read. */
   'agents.listConversations': {
@@ -1177,7 +1224,13 @@ export type ApiTypes = {
         messages: Array<{
           id: string;
           role: string;
-          parts: Array<{ type: string; text?: string; [name: string]: unknown }>;
+          parts: Array<{
+            type: string;
+            text?: string;
+            state?: string;
+            approval?: unknown;
+            [name: string]: unknown;
+          }>;
           [name: string]: unknown;
         }>;
         trigger?: string;
@@ -2595,6 +2648,11 @@ export const operations = {
     body: 'json',
     isKeyed: true,
   },
+  'agents.decideApproval': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/approvals/{approval_id}',
+    body: 'json',
+  },
   'agents.deleteChannelCredentials': {
     method: 'DELETE',
     path: '/v1/tenants/{tenant_id}/channels/{type}/{channel_id}/credentials',
@@ -2617,6 +2675,10 @@ export const operations = {
     method: 'GET',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/export',
   },
+  'agents.getApproval': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/approvals/{approval_id}',
+  },
   'agents.getConversation': {
     method: 'GET',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}',
@@ -2637,7 +2699,12 @@ export const operations = {
     body: 'json',
     isKeyed: true,
   },
+  'agents.listApprovals': { method: 'GET', path: '/v1/tenants/{tenant_id}/approvals' },
   'agents.listChannelCredentials': { method: 'GET', path: '/v1/tenants/{tenant_id}/channel-credentials' },
+  'agents.listConversationApprovals': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/approvals',
+  },
   'agents.listConversations': { method: 'GET', path: '/v1/tenants/{tenant_id}/conversations' },
   'agents.listCustomSkills': { method: 'GET', path: '/v1/tenants/{tenant_id}/custom-skills' },
   'agents.listMemory': { method: 'GET', path: '/v1/tenants/{tenant_id}/users/{user_id}/memory' },

@@ -27,6 +27,17 @@ export type FindChannelUser = (
   identity: string,
 ) => Promise<string | undefined>;
 
+export type ApprovalRequest = {
+  tenant_id: string;
+  conversation_id: string;
+  approval_id: string;
+  user_id: string | undefined; // whose conversation it is; undefined: the host's own
+  approval: 'user' | 'admin';
+  name: string; // of the skill
+  input: unknown;
+  expires_at: string;
+};
+
 export type AgentsDeps = {
   store: Store;
   clock: Clock;
@@ -40,6 +51,10 @@ export type AgentsDeps = {
   enterTenant: EnterTenant;
   resolveChannel: ResolveChannel;
   findChannelUser: FindChannelUser;
+  // What a user is in their tenant: `admin` may agree to what needs one. Nobody is, if nobody says.
+  roleOf?(tenantId: string, userId: string): Promise<string | undefined>;
+  // A call waits for somebody's approval. Told at least once, by the approval's id.
+  askApproval?(request: ApprovalRequest): Promise<void>;
   // Whether an account may store so many bytes more; always, if nobody says.
   hasRoom?(accountId: string, bytes: number): Promise<boolean>;
   models?: Models; // none: answers come from rules and skills only
@@ -63,6 +78,8 @@ export type Service = {
   readonly enterTenant: EnterTenant;
   readonly resolveChannel: ResolveChannel;
   readonly findChannelUser: FindChannelUser;
+  readonly roleOf: NonNullable<AgentsDeps['roleOf']>;
+  readonly askApproval: NonNullable<AgentsDeps['askApproval']>;
   readonly hasRoom: NonNullable<AgentsDeps['hasRoom']>;
   readonly models: Models | undefined;
   readonly spendPerDayUsd: NonNullable<AgentsDeps['spendPerDayUsd']>;

@@ -1,4 +1,5 @@
 import { createBell, systemRandom, unknownOwners } from '@stak/kit';
+import { approvalEndpoints } from './approvals/routes.ts';
 import { providerAddresses } from './channels/provider-addresses.ts';
 import { channelEndpoints } from './channels/routes.ts';
 import { slack } from './channels/slack.ts';
@@ -21,23 +22,23 @@ import { uiEndpoints } from './streaming/ui-routes.ts';
 import { createFollowings, createSubscriptions } from './subscriptions.ts';
 import { conversations } from './table.ts';
 import { createTurnWorker, runDue } from './turns/worker.ts';
-import './channels/table.ts'; // their entities are part of the design
+import './approvals/table.ts'; // their entities are part of the design
+import './channels/table.ts';
 import './memory/table.ts';
 import './skills/table.ts';
 
-export type { AgentsDeps, FindChannelUser } from './deps.ts';
+export type { AgentsDeps, ApprovalRequest, FindChannelUser } from './deps.ts';
 export { agentErrors } from './errors.ts';
 export { createModels, type Models, type ModelsConfig } from './models/models.ts';
 export type { ProviderName } from './models/providers.ts';
 export { agentOwners } from './owners.ts';
 export type {
   InboxSummary,
-  SkillOwner,
   SkillPorts,
   TaskStatistics,
   WebhookHealth,
 } from './skills/built-in.ts';
-export { defineSkill, type Skill, type SkillScope } from './skills/skill.ts';
+export { defineSkill, type Skill, type SkillOwner, type SkillScope } from './skills/skill.ts';
 export { conversations as conversationsTable } from './table.ts';
 
 export function createAgents(deps: AgentsDeps) {
@@ -50,6 +51,7 @@ export function createAgents(deps: AgentsDeps) {
       ...channelEndpoints(service),
       ...modelEndpoints(service),
       ...uiEndpoints(service),
+      ...approvalEndpoints(service),
     ] as const,
     errors: agentErrors,
     tables: [conversations],
@@ -74,6 +76,8 @@ function createService(deps: AgentsDeps): Service {
     ...{ store, clock, ids, log, sealer, outbound, enterTenant, resolveChannel, findChannelUser },
     owners: deps.owners ?? unknownOwners(ids),
     random: deps.random ?? systemRandom,
+    roleOf: deps.roleOf ?? (async () => undefined),
+    askApproval: deps.askApproval ?? (async () => {}),
     hasRoom: deps.hasRoom ?? (async () => true),
     models: deps.models,
     spendPerDayUsd: deps.spendPerDayUsd ?? (async () => undefined),

@@ -1,4 +1,5 @@
 import { ownedByItem, ownedByKey } from '@stak/table';
+import { approval, pausedTurn } from './approvals/table.ts';
 import { channelSecrets, notice, tenantChannel } from './channels/table.ts';
 import { memory, memoryChoice } from './memory/table.ts';
 import { customSkill } from './skills/table.ts';
@@ -12,6 +13,8 @@ export const agentOwners = [
   ownedByKey(state, byTenant),
   ownedByKey(turn, byTenant),
   ownedByKey(message, byTenant),
+  ownedByKey(pausedTurn, byTenant),
+  ownedByKey(approval, byTenant),
   ownedByKey(tenantDay, byTenant),
   ownedByKey(userDay, byTenant),
   ownedByKey(accountDay, ({ account_id }) => ({ kind: 'account', id: account_id })),

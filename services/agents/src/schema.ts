@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { approvalStatuses } from './approvals/table.ts';
 import { isCleanText } from './conversations/message-format.ts';
 import * as limits from './limits.ts';
 
@@ -101,10 +102,40 @@ export const replyShape = z.strictObject({
   merged: z.int().describe('How many messages this answers: a burst is one turn'),
   ...figures,
 });
+export const approvalShape = z.strictObject({
+  approval_id: z.string(),
+  conversation_id: z.string(),
+  message_id: z.string().describe('The message whose answer waits'),
+  user_id: z.string().nullable().describe('Whose conversation it is'),
+  tool_call_id: z.string(),
+  name: z.string().describe('Of the skill'),
+  input: z.unknown().describe('The arguments'),
+  approval: z.enum(['user', 'admin']).describe('Who decides'),
+  status: z.enum(approvalStatuses),
+  created_at: timestamp,
+  expires_at: timestamp,
+  decided_at: timestamp.nullable(),
+  decided_by: z.string().nullable(),
+  reason: z.string().nullable(),
+});
+export const approvalParams = conversationParams.extend({
+  approval_id: z
+    .string()
+    .max(100)
+    .regex(/^apr_[A-Za-z0-9_-]+$/, 'An id of an approval'),
+});
+export const newDecision = z.strictObject({
+  approved: z.boolean(),
+  reason: cleanText.trim().max(limits.approvalReasonChars).optional(),
+});
 export const waitingShape = z.strictObject({
   message_id: z.string(),
   conversation_id: z.string(),
   status: z.literal('waiting'),
+  approvals: z
+    .array(approvalShape)
+    .optional()
+    .describe('What somebody has to agree to before the conversation goes on'),
 });
 
 const importedPart = z.union([

@@ -1,8 +1,11 @@
+import { z } from 'zod';
 import type { Service } from './deps.ts';
+import * as limits from './limits.ts';
 import { operatorsChoice } from './models/models.ts';
 import type { TenantSettings } from './settings.ts';
 import { readAgentSettings } from './settings.ts';
 import { readCustomSkills } from './skills/custom-skills.ts';
+import { approvals } from './skills/skill.ts';
 
 export type SettingsProblem = { field: string; detail: string };
 
@@ -20,6 +23,7 @@ export async function checkSettings(
   return [
     ...(await checkModels(service, before, after)),
     ...(await checkSkills(service, tenant_id, before, after)),
+    ...checkApprovals(before, after),
   ];
 }
 
@@ -46,6 +50,27 @@ async function checkModels({ models }: Service, before: TenantSettings, after: T
   const [was, is] = [readAgentSettings(before).ai_fallback, readAgentSettings(after).ai_fallback];
   if (is && (is.provider !== was?.provider || is.model !== was.model))
     await check('ai_fallback', is.provider, is.model);
+  return problems;
+}
+
+const approvalChoices = z.record(z.string(), z.enum(approvals));
+
+// Names are not checked: what is not there cannot run, and may be there tomorrow.
+function checkApprovals(before: TenantSettings, after: TenantSettings): SettingsProblem[] {
+  const { skill_approvals: chosen, approval_hours: hours } = after;
+  const problems: SettingsProblem[] = [];
+  const isSame = JSON.stringify(chosen) === JSON.stringify(before.skill_approvals);
+  if (chosen !== undefined && !isSame && !approvalChoices.safeParse(chosen).success)
+    problems.push({
+      field: 'skill_approvals',
+      detail: `An object: for each name of a skill one of ${approvals.join(', ')}.`,
+    });
+  const isHours = typeof hours === 'number' && hours > 0 && hours <= limits.approvalHoursMost;
+  if (hours !== undefined && hours !== before.approval_hours && !isHours)
+    problems.push({
+      field: 'approval_hours',
+      detail: `A number above 0, and at most ${limits.approvalHoursMost}.`,
+    });
   return problems;
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as limits from './limits.ts';
+import { type Approval, approvals } from './skills/skill.ts';
 
 // What a tenant's settings say to agents. The documented ones are always there; the others are ours, kept by tenants
 // as they are, and read with a default where they are missing or wrong.
@@ -24,7 +25,21 @@ export type AgentSettings = TenantSettings & {
   spend_per_day_usd: number | undefined;
   max_context_tokens: number;
   ai_fallback: z.infer<typeof fallbackModel> | undefined;
+  skill_approvals: Readonly<Record<string, Approval>>; // by the name of the skill
+  approval_hours: number; // until a call that nobody decides on is refused
 };
+
+const approvalLevel = z.enum(approvals);
+const approvalChoices = z.record(z.string(), z.unknown()).catch({});
+
+// What is wrong is left out, so that a slip of the pen never does away with an approval.
+const readApprovals = (value: unknown): Record<string, Approval> =>
+  Object.fromEntries(
+    Object.entries(approvalChoices.parse(value)).flatMap(([name, level]) => {
+      const parsed = approvalLevel.safeParse(level);
+      return parsed.success ? [[name, parsed.data]] : [];
+    }),
+  );
 
 const own = {
   busy: z.enum(['wait', 'refuse']).catch('wait'),
@@ -32,6 +47,7 @@ const own = {
   spend_per_day_usd: z.number().min(0).optional().catch(undefined),
   max_context_tokens: z.int().min(1).max(limits.windowTokensMost).catch(limits.windowTokens),
   ai_fallback: fallbackModel.optional().catch(undefined),
+  approval_hours: z.number().gt(0).max(limits.approvalHoursMost).catch(limits.approvalHours),
 };
 
 export const readAgentSettings = (settings: TenantSettings): AgentSettings => ({
@@ -41,6 +57,8 @@ export const readAgentSettings = (settings: TenantSettings): AgentSettings => ({
   spend_per_day_usd: own.spend_per_day_usd.parse(settings.spend_per_day_usd),
   max_context_tokens: own.max_context_tokens.parse(settings.max_context_tokens),
   ai_fallback: own.ai_fallback.parse(settings.ai_fallback),
+  skill_approvals: readApprovals(settings.skill_approvals),
+  approval_hours: own.approval_hours.parse(settings.approval_hours),
 });
 
 // A tenant enables what it registered in `custom_skills`, by name; an object there may name it too.

@@ -1,7 +1,9 @@
 import { type Following, type Subscription, subscribe } from '@stak/streams';
+import type { ItemOf } from '@stak/table';
+import { approval } from './approvals/table.ts';
 import { mergeExternalWrites } from './conversations/external-writes.ts';
 import { isExternal } from './conversations/reads.ts';
-import type { Service } from './deps.ts';
+import type { ApprovalRequest, Service } from './deps.ts';
 import { conversation, conversations, message } from './table.ts';
 
 // What every process hears by itself, where the store can tell it: a message was answered, or given up.
@@ -33,4 +35,24 @@ export const createSubscriptions = (service: Service): Subscription[] => [
       if (item ? isExternal(item) : old !== undefined) await mergeExternalWrites(service, item ?? old!);
     },
   }) as unknown as Subscription,
+  // Who may decide hears of it. Told twice, it is one message.
+  subscribe({
+    name: 'agents-approvals',
+    table: conversations,
+    entities: [approval],
+    async handle(change) {
+      if (change.kind === 'insert') await service.askApproval(requestOf(change.new));
+    },
+  }) as unknown as Subscription,
 ];
+
+const requestOf = (item: ItemOf<typeof approval>): ApprovalRequest => ({
+  tenant_id: item.tenant_id,
+  conversation_id: item.conversation_id,
+  approval_id: item.approval_id,
+  user_id: item.user_id,
+  approval: item.approval,
+  name: item.name,
+  input: JSON.parse(item.input),
+  expires_at: item.expires_at,
+});

@@ -41,17 +41,17 @@ const account = (accountId: string): Principal => ({
   via: 'api_key',
   credentialId: 'key',
 });
-const user = (tenantId: string, userId: string): Principal => ({
+const user = (tenantId: string, userId: string, scope = 'write'): Principal => ({
   kind: 'endUser',
   tenantId,
   userId,
-  scope: 'write',
+  scope: scope.replaceAll('.', ':'),
 });
 
-// Whoever calls `acme` is its host; `acme/ann` is one of its users.
+// `acme` is the host of that tenant, `acme~ann` one of its users, `acme~ann~agents.chat` with a token of that scope.
 function principalOf(token: string): Principal | undefined {
-  const [tenant, name] = token.split('~') as [string, string?];
-  if (name !== undefined) return user(tenant, name);
+  const [tenant, name, scope] = token.split('~') as [string, string?, string?];
+  if (name !== undefined) return user(tenant, name, scope);
   return token === 'nobody' ? undefined : account(`usr_${tenant}`);
 }
 

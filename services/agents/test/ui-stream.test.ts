@@ -2,7 +2,7 @@ import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createModels, defineSkill } from '../src/index.ts';
-import { conversationPath, openPlace, type Place, say } from './agents-fixture.ts';
+import { conversationPath, openPlace, type Place, say, settle } from './agents-fixture.ts';
 import { openWire, type Reply, wires } from './provider-wires.ts';
 
 // The transport that `useChat` uses, as it comes, and the reader that makes its messages.
@@ -71,11 +71,26 @@ const send = (place: Place, messages: UIMessage[], options: { as?: string; signa
     abortSignal: options.signal,
   });
 
-async function last(stream: Parameters<typeof readUIMessageStream>[0]['stream']): Promise<UIMessage> {
-  let message: UIMessage | undefined;
-  for await (const one of readUIMessageStream({ stream, terminateOnError: true })) message = one;
-  return message!;
+async function last(
+  stream: Parameters<typeof readUIMessageStream>[0]['stream'],
+  message?: UIMessage, // that the stream goes on with
+): Promise<UIMessage> {
+  let seen = message;
+  for await (const one of readUIMessageStream({ stream, message, terminateOnError: true })) seen = one;
+  return seen!;
 }
+
+// As `addToolApprovalResponse` does.
+const respond = (message: UIMessage, approved: boolean, reason?: string): UIMessage => ({
+  ...message,
+  parts: message.parts.map(part =>
+    part.type === 'dynamic-tool' && part.state === 'approval-requested'
+      ? { ...part, state: 'approval-responded', approval: { ...part.approval, approved, reason } }
+      : part,
+  ) as UIMessage['parts'],
+});
+const toolsOf = ({ parts }: UIMessage) => parts.filter(({ type }) => type === 'dynamic-tool');
+const textsOf = ({ parts }: UIMessage) => parts.flatMap(part => (part.type === 'text' ? [part.text] : []));
 
 describe("the AI SDK's chat transport", () => {
   it('gets an answer, with what it cost', async () => {
@@ -157,5 +172,57 @@ describe("the AI SDK's chat transport", () => {
     await expect(send(place, [question('hello', 'q2')], { as: 'acme~bob' })).rejects.toThrow(
       'agents.conversation_not_found',
     );
+  });
+
+  describe('when a tool needs an approval', () => {
+    const call = { id: 'a1', name: 'lookup', input: { word: 'tea' } };
+    const openGated = async (...replies: Reply[]) => {
+      const place = await openChat([wire.calls(call), ...replies], async word => ({ meaning: `of ${word}` }));
+      place.tenants.get('acme')!.settings.skill_approvals = { lookup: 'user' };
+      return place;
+    };
+
+    it('ends with the question, and goes on in the same message after the answer', async () => {
+      const place = await openGated(wire.text('Tea.'));
+      const asked = await last(await send(place, [question('What is tea?')]));
+      expect(toolsOf(asked)).toMatchObject([{ state: 'approval-requested', input: { word: 'tea' } }]);
+      const again = await last((await transportOf(place).reconnectToStream({ chatId: 'c' }))!);
+      expect(again.parts).toEqual(asked.parts); // also after a reload
+
+      const messages = [question('What is tea?'), respond(asked, true)];
+      const stream = await send(place, messages);
+      await settle(place);
+      const answered = await last(stream, structuredClone(messages[1]));
+      expect(answered.id).toBe(asked.id);
+      expect(toolsOf(answered)).toMatchObject([{ state: 'output-available', output: { meaning: 'of tea' } }]);
+      expect(textsOf(answered)).toEqual(['Tea.']);
+
+      const repeated = await last(await send(place, messages), structuredClone(messages[1])); // the answer got lost
+      expect(textsOf(repeated)).toEqual(['Tea.']);
+      expect((await place.call('GET', conversationPath('c'))).body.turns).toBe(1);
+    });
+
+    it('shows what was refused as denied', async () => {
+      const place = await openGated(wire.text('Then not.'));
+      const asked = await last(await send(place, [question('What is tea?')]));
+      const messages = [question('What is tea?'), respond(asked, false, 'not now')];
+      const stream = await send(place, messages);
+      await settle(place);
+      const answered = await last(stream, structuredClone(messages[1]));
+      expect(toolsOf(answered)).toMatchObject([{ state: 'output-denied', approval: { reason: 'not now' } }]);
+      expect(textsOf(answered)).toEqual(['Then not.']);
+    });
+
+    it('does not let a user decide for an admin', async () => {
+      const place = await openGated();
+      place.tenants.get('acme')!.settings.skill_approvals = { lookup: 'admin' };
+      await place.call('POST', '/v1/tenants/acme/conversations', {
+        send: { conversation_id: 'c', user_id: 'ann' },
+      });
+      const asked = await last(await send(place, [question('What is tea?')], { as: 'acme~ann' }));
+      await expect(send(place, [respond(asked, true)], { as: 'acme~ann' })).rejects.toThrow(
+        'agents.approval_not_yours',
+      );
+    });
   });
 });

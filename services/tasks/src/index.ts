@@ -1,12 +1,15 @@
 import { createBell, createHub, createKeyedLock, systemRandom, unknownOwners } from '@stak/kit';
 import type { Deps, TasksDeps } from './deps.ts';
+import { createTask } from './edit/create.ts';
 import { createEditEndpoints } from './edit/routes.ts';
+import { getTask, updateTask } from './edit/update.ts';
 import { tasksErrors } from './errors.ts';
 import { type ListParams, listTasks } from './lists/list.ts';
 import { createListEndpoints } from './lists/routes.ts';
 import { createSearch } from './lists/search.ts';
 import { taskStatistics } from './lists/statistics.ts';
 import { createReminderWorker } from './schedule/reminders.ts';
+import { newTask, showTask, type WireTask } from './schema.ts';
 import { createFollowings, createSubscriptions } from './subscriptions.ts';
 import { createSyncEndpoints } from './sync/routes.ts';
 import { todoAppData } from './tables.ts';
@@ -56,6 +59,18 @@ export function createTasks(given: TasksDeps) {
     // For other services in the same process. They have to know whose tasks they ask for.
     operations: {
       list: (userId: string, params: ListParams) => listTasks(deps, userId, params),
+      // Once for each key, as by `POST /v1/tasks`.
+      async create(userId: string, input: object, key: string) {
+        const body = new TextEncoder().encode(JSON.stringify(input));
+        const request = { method: 'POST', route: '/v1/tasks', key, body };
+        return JSON.parse((await createTask(deps, userId, newTask.parse(input), request)).body) as WireTask;
+      },
+      // One that is completed stays as it is.
+      async complete(userId: string, taskId: string) {
+        const found = await getTask(deps, userId, taskId, true);
+        if (found.status === 'completed') return showTask(found);
+        return showTask(await updateTask(deps, userId, taskId, { status: 'completed' }));
+      },
     },
     taskStatistics: (userId: string) => taskStatistics(writing, userId),
   };

@@ -19,7 +19,7 @@ import {
 import { createTenantRoutes } from './tenants/routes.ts';
 import { listTenantIds } from './tenants/tenants.ts';
 import { createUserRoutes } from './users/routes.ts';
-import { findByIdentity } from './users/users.ts';
+import { findByIdentity, listAdmins } from './users/users.ts';
 
 export type { EnteredTenant, EnterTenant, Entrance } from './access/gate.ts';
 export { endUserScopes } from './access/scopes.ts';
@@ -73,6 +73,10 @@ export function createTenants(deps: TenantsDeps) {
       const tenant = await readOpenTenant(service, tenantId);
       return tenant && { createdAt: tenant.created_at };
     },
+    // What a user is now, whatever a token of theirs says.
+    roleOf: async (tenant_id: string, user_id: string) =>
+      (await deps.store.get(user, { tenant_id, user_id }, { consistent: true }))?.role,
+    adminsOf: (tenantId: string) => listAdmins(service, tenantId),
     isTokenRevoked: service.epochs.isRevoked,
     // Whose tenant it is; nobody's when it is deleted.
     accountOf: async (tenantId: string) => (await readOpenTenant(service, tenantId))?.account_id,

@@ -44,3 +44,5 @@ export const erasureTenants = 25; // of an account that one call of our own eras
 export const erasureCalls = 100; // of erasers, before the next job has its turn
 export const erasureRecordDays = 90; // long enough to show that it was done
 export const erasureItems = 100; // that one call of our own eraser removes
+export const usersSearched = 1_000; // for admins: nothing finds them by their role
+export const adminsTold = 20; // of what waits for an admin

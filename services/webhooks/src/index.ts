@@ -19,6 +19,7 @@ import { createEraser } from './eraser.ts';
 import { webhookErrors } from './errors.ts';
 import { createAttempts, createEvents } from './events/events.ts';
 import { createJobs } from './events/jobs.ts';
+import { replayEvent } from './events/replay.ts';
 import { createEventRoutes } from './events/routes.ts';
 import { createTail } from './events/tail.ts';
 import { createEmit } from './ingest/emit.ts';
@@ -120,7 +121,16 @@ export function createWebhooks(deps: WebhookDeps) {
     ownerOfSource: (sourceId: string) => findOwner(store, sourceId),
     ownerOfConnection: async (connectionId: string) =>
       (await store.get(connectionPointer, { connectionId }))?.userId,
-    operations: { emit: createEmit(accepting) }, // for events of other services
+    operations: {
+      emit: createEmit(accepting), // for events of other services
+      detail: async (userId: string, eventId: string) => events.detail(await events.owned(eventId, userId)),
+      // To every connection of the source, once for each key.
+      async replay(userId: string, eventId: string, key: string) {
+        const found = await events.owned(eventId, userId);
+        const { connections: chosen = [] } = (await sourceCache.getFresh(found.sourceId)) ?? {};
+        return replayEvent(replay, found, chosen, key);
+      },
+    },
     eraser: createEraser({ ...base, sourceCache }),
     prepare: () => beginCounting(base),
     async close() {

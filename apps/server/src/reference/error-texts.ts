@@ -112,6 +112,9 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'agents.channel_disabled':
     'The channel is not enabled for the tenant. Enable it in the settings of the tenant.',
   'agents.channel_not_found': 'There is no such channel. Connect it first.',
+  'agents.approval_not_found': 'There is no such approval. List the approvals and check the id.',
+  'agents.approval_not_yours': 'Somebody else has to decide this. Ask an admin of the tenant.',
+  'agents.approval_decided': 'It was decided before, has expired or was cancelled. `details` says which.',
   'agents.conversation_not_found': 'There is no such conversation. Check the id.',
   'agents.memory_not_found': 'Nothing is remembered under this id. List the memory and check the id.',
   'agents.message_not_found': 'There is no such message. Check the id.',

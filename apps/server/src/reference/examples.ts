@@ -53,6 +53,7 @@ const byName: Readonly<Record<string, unknown>> = {
   invitation_id: 'inv_0mjuxvy9s00a000000000000',
   erasure_id: 'era_0mjuxvy9s00a000000000000',
   message_id: 'msg_0mjuxvy9s00a',
+  approval_id: 'apr_0mjuxvy9s00a',
   since: '0mjuxvy9s00a.42',
   file: '0mjuxvy9s00a00000000000000000000.ics',
   sourceId: 'src_0mjuxvy9s00a',

@@ -97,6 +97,7 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'agents.renameConversation': 'Changes the title of a conversation.',
   'agents.listMessages': 'Returns the turns of a conversation, newest first.',
   'agents.importConversation': 'Stores a conversation that took place elsewhere.',
+  'agents.getApproval': 'Returns a call that waits for an approval, or what was decided.',
   'agents.listSkills': 'Returns the built-in and custom skills and which of them are enabled.',
   'agents.listCustomSkills': 'Returns the skills that the tenant serves at its own addresses.',
   'agents.getCustomSkill': 'Returns how a custom skill is registered.',

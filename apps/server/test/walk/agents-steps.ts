@@ -62,6 +62,28 @@ const talking: readonly Step[] = [
   { operation: 'agents.testModel', body: {}, status: 409, stranger: 'own' },
 ];
 
+const approving: readonly Step[] = [
+  {
+    operation: 'tenants.updateSettings',
+    headers: { 'if-match': '*' },
+    body: { skill_approvals: { remember: 'user' } },
+  },
+  {
+    operation: 'agents.sendMessage',
+    body: { content: 'Remember that I have Walked on', user_id: 'ann' },
+    status: 202,
+    keep: (world, answer) => {
+      const { approvals } = answer.json as { approvals: { approval_id: string }[] };
+      world.known.set('approval_id', approvals[0]!.approval_id);
+    },
+  },
+  ...byBoth({ operation: 'agents.listApprovals' }),
+  ...byBoth({ operation: 'agents.listConversationApprovals' }),
+  ...byBoth({ operation: 'agents.getApproval' }),
+  ...byBoth({ operation: 'agents.decideApproval', body: { approved: false, reason: 'Walked away' } }),
+  { operation: 'tenants.updateSettings', headers: { 'if-match': '*' }, body: { skill_approvals: null } },
+];
+
 const remembering: readonly Step[] = [
   ...byBoth({ operation: 'agents.listMemory' }),
   ...byBoth({
@@ -143,6 +165,7 @@ const channelled: readonly Step[] = [
 
 export const agentsSteps: readonly Step[] = [
   ...talking,
+  ...approving,
   ...remembering,
   ...skilled,
   ...channelled,

@@ -1,4 +1,6 @@
 import { is, type NamedStep, write } from '@stak/table';
+import { cancelSteps, isPausedAs, readApprovals, readPaused } from '../approvals/paused-turn.ts';
+import { approval, approvalsOfConversation } from '../approvals/table.ts';
 import { type Service, timestampOf, ttlAfter } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { conversation, message, messagesOfConversation, state, turn, turnsOfConversation } from '../table.ts';
@@ -36,12 +38,19 @@ async function endEpoch(service: Service, key: ConversationKey, deletes: boolean
     const steps: NamedStep[] = known ? [['the state', endState(key, known, epoch, deletes, nowMs)]] : [];
     if (head) steps.push(['the head', deletes ? deleteHead(head) : emptyHead(head, epoch, nowMs)]);
     steps.push(...dropSteps(waiting, deletes ? 'deleted' : 'cleared', nowMs));
+    if (known?.paused !== undefined) steps.push(...(await cancelPaused(service, key, nowMs)));
     await service.store.transact(steps, { pattern: 'clear a conversation' });
     return waiting;
   });
   for (const one of dropped) await refundMessage(service, one, one.reserved_on);
   for (const one of dropped) service.hub.settle(one);
   service.bell.ring();
+}
+
+// What waits for an approval is not done any more, whatever somebody may say.
+async function cancelPaused(service: Service, key: ConversationKey, nowMs: number): Promise<NamedStep[]> {
+  const paused = await readPaused(service, key);
+  return cancelSteps(key, paused ? await readApprovals(service, key, paused) : [], nowMs);
 }
 
 async function readAllWaiting(service: Service, known: StateItem): Promise<MessageItem[]> {
@@ -70,9 +79,16 @@ function endState(key: ConversationKey, known: StateItem, epoch: number, deletes
         has_stale: true,
         ...dueAt(key, nowMs),
       },
-      remove: ['fence', 'leased_until', 'waiting', 'attempts', 'reply', ...owner],
+      remove: ['fence', 'leased_until', 'waiting', 'attempts', 'reply', 'paused', 'paused_until', ...owner],
     },
-    { if: { epoch: known.epoch, waiting_count: known.waiting_count, last_seq: known.last_seq } },
+    {
+      if: {
+        epoch: known.epoch,
+        waiting_count: known.waiting_count,
+        last_seq: known.last_seq,
+        ...isPausedAs(known.paused),
+      },
+    },
   );
 }
 
@@ -126,11 +142,12 @@ export async function dropMessages(
       {
         set: { waiting_count: left, reply, ...dueAt(held.key, nowMs) },
         deleteFrom: { waiting: new Set(dropped.map(one => one.message_id)) },
-        remove: ['fence', 'leased_until', 'attempts'],
+        remove: ['fence', 'leased_until', 'attempts', 'paused', 'paused_until'],
       },
       { if: { fence: held.fence, waiting_count: known.waiting_count } },
     );
     const steps: NamedStep[] = [['the state', settle], ...dropSteps(dropped, reason, nowMs)];
+    if (known.paused !== undefined) steps.push(...(await cancelPaused(service, held.key, nowMs)));
     await service.store.transact(steps, { pattern: 'give up messages' });
     for (const one of dropped) await refundMessage(service, one, one.reserved_on);
     return true;
@@ -152,9 +169,14 @@ export async function purge(service: Service, { state: known }: Held): Promise<'
         one => one.status !== 'waiting',
       )
     : [];
+  const decided = [];
+  for await (const item of store.all(approvalsOfConversation, key))
+    if (item.epoch < known.epoch && item.turn_id !== known.paused && decided.length < limit)
+      decided.push(item);
   const steps = [
     ...turns.items.map(item => write.delete(turn, item)),
     ...receipts.map(item => write.delete(message, item)),
+    ...decided.map(item => write.delete(approval, item)),
   ];
   if (steps.length > 0) await store.batchWrite(steps, { pattern: 'purge a conversation' });
   return steps.length > 0 ? 'more' : 'done';

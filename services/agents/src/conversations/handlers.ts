@@ -1,4 +1,5 @@
 import { endpoint, etagOf, expectedVersion, sse } from '@stak/http';
+import { showWaiting } from '../approvals/list.ts';
 import type { Service } from '../deps.ts';
 import { agentErrors, noConversation } from '../errors.ts';
 import { answerPage } from '../list-page.ts';
@@ -117,7 +118,7 @@ export const conversationEndpoints = (service: Service) =>
         'Location',
         `/v1/tenants/${tenant_id}/conversations/${conversation_id}/messages/${sent.message_id}`,
       );
-      return c.json({ message_id: sent.message_id, conversation_id, status: 'waiting' as const }, 202);
+      return c.json(await showWaiting(service, address), 202);
     }),
     endpoint(routes.answer, async c => {
       const caller = c.get('principal');
@@ -128,9 +129,8 @@ export const conversationEndpoints = (service: Service) =>
       if (wantsEvents(c.req.header('accept')))
         return sse(c, { enter, subscribe: followAnswer(service, address) }) as never;
       const turn = await awaitAnswer(service, address);
-      const { message_id, conversation_id } = address;
-      if (turn) return c.json(showReply(turn, message_id), 200);
-      return c.json({ message_id, conversation_id, status: 'waiting' as const }, 202);
+      if (turn) return c.json(showReply(turn, address.message_id), 200);
+      return c.json(await showWaiting(service, address), 202);
     }),
     endpoint(routes.download, async c => {
       const caller = c.get('principal');

@@ -14,7 +14,7 @@ export type Message =
 
 export type PlainMessage = { role: 'user' | 'assistant' | 'system'; content: string };
 
-const textOf = (content: string | readonly Part[]): string =>
+export const textOf = (content: string | readonly Part[]): string =>
   typeof content === 'string'
     ? content
     : content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('');

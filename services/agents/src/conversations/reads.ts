@@ -32,17 +32,23 @@ export async function readTurns(
   return items.toReversed();
 }
 
-// What waits for an answer, in the order it came, as much as one turn takes.
-export async function readWaiting(
+// Those of these that wait for an answer, in the order they came.
+export async function readMessages(
   { store }: Pick<Service, 'store'>,
-  { tenant_id, conversation_id, waiting = new Set() }: StateItem,
+  { tenant_id, conversation_id }: ConversationKey,
+  ids: Iterable<string>,
 ): Promise<MessageItem[]> {
-  const refs = [...waiting].map(message_id => ref(message, { tenant_id, conversation_id, message_id }));
+  const refs = [...ids].map(message_id => ref(message, { tenant_id, conversation_id, message_id }));
   const found = await store.batchGet(refs, { consistent: true, pattern: 'read what waits' });
-  const items = found
+  return found
     .filter(item => item?.status === 'waiting')
     .map(item => item!)
     .sort((a, b) => a.accepted_at - b.accepted_at || (a.message_id < b.message_id ? -1 : 1));
+}
+
+// What waits for an answer, as much as one turn takes.
+export async function readWaiting(service: Pick<Service, 'store'>, state: StateItem): Promise<MessageItem[]> {
+  const items = await readMessages(service, state, state.waiting ?? []);
   let bytes = 0;
   return items.filter((item, i) => {
     bytes += Buffer.byteLength(item.content ?? '');

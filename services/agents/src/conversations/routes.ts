@@ -100,13 +100,13 @@ export const turns = route({
 
 const answered = {
   description:
-    'The answer. As events if you accept text/event-stream: delta, skill, skill_result, restart, reply or error.',
+    'The answer. As events if you accept text/event-stream: delta, skill, skill_result, waiting (for an approval), resumed, restart, reply or error.',
   content: {
     'application/json': { schema: schema.replyShape },
     'text/event-stream': { schema: z.unknown() },
   },
 };
-const waiting = json(schema.waitingShape, 'Accepted; the answer takes longer');
+const waiting = json(schema.waitingShape, 'Accepted; the answer takes longer, or waits for an approval');
 
 export const send = route({
   ...user,

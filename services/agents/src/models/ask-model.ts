@@ -18,6 +18,9 @@ export type Question = {
   prompt: Prompt;
   shorten(): Prompt | undefined; // the same with less of what was said before, if there is any
   skills: readonly Skill[];
+  pauses(skill: Skill): boolean; // its calls are written down before they are made, and not made here
+  used: readonly string[]; // skills, earlier in this turn
+  stepsLeft: number;
   scope: SkillScope;
   budget: Budget;
   isEnabled(name: string): Promise<boolean>; // asked again when a skill is called
@@ -49,7 +52,7 @@ export async function askModel(service: Service, question: Question): Promise<Mo
   for (const { name, model } of candidates) {
     let prompt = question.prompt;
     for (let attempt = 1; attempt <= limits.modelAttempts; attempt++) {
-      const used: string[] = [];
+      const used = [...question.used];
       let hasText = false;
       try {
         const tools = await toolsOf(service, question, used);
@@ -58,9 +61,10 @@ export async function askModel(service: Service, question: Question): Promise<Mo
           emit({ event: 'delta', data: { text } });
         };
         const { signal } = scope;
-        const attempted = { clock, name, model, prompt, tools, toolBytes, budget, signal, onText };
+        const { stepsLeft } = question;
+        const attempted = { clock, name, model, prompt, tools, stepsLeft, toolBytes, budget, signal, onText };
         const answer = await attemptAnswer(attempted);
-        if (answer.text !== '') return { ...answer, name, skills: used };
+        if (answer.text !== '' || answer.calls.length > 0) return { ...answer, name, skills: used };
         throw new Error(
           answer.ranOut ? 'the budget of the day ended before an answer' : 'the answer was empty',
         );
@@ -158,14 +162,15 @@ async function toolsOf(service: Service, question: Question, used: string[]): Pr
     emit({ event: 'skill_result', data: { name: skill.name, tool_call_id, ...told } });
     return output;
   };
-  return Object.fromEntries(
-    question.skills.map(skill => [
-      skill.name,
-      tool({
-        description: skill.description,
-        inputSchema: skill.jsonSchema ? jsonSchema(skill.jsonSchema) : skill.parameters,
-        execute: (input: unknown, { toolCallId }: { toolCallId: string }) => run(skill, input, toolCallId),
-      }),
-    ]),
-  );
+  const toolOf = (skill: Skill) => {
+    const { description } = skill;
+    const inputSchema = skill.jsonSchema ? jsonSchema(skill.jsonSchema) : skill.parameters;
+    if (question.pauses(skill)) return tool({ description, inputSchema }); // the model's part ends with the call
+    return tool({
+      description,
+      inputSchema,
+      execute: (input: unknown, { toolCallId }: { toolCallId: string }) => run(skill, input, toolCallId),
+    });
+  };
+  return Object.fromEntries(question.skills.map(skill => [skill.name, toolOf(skill)])) as ToolSet;
 }

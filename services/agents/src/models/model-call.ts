@@ -13,12 +13,20 @@ export type Attempt = {
   model: LanguageModel;
   prompt: Prompt;
   tools: ToolSet;
+  stepsLeft: number; // without any, it has to answer and calls nothing more
   toolBytes: number;
   budget: Budget;
   signal: AbortSignal;
   onText(text: string): void;
 };
-export type Answer = { text: string; messages: Message[]; ranOut: boolean; isRefused: boolean };
+export type ModelCall = { tool_call_id: string; name: string; input: unknown };
+export type Answer = {
+  text: string;
+  messages: Message[];
+  ranOut: boolean;
+  isRefused: boolean;
+  calls: ModelCall[]; // of tools that are not run here
+};
 
 export class ModelTimeout extends Error {
   override readonly name = 'ModelTimeout';
@@ -56,12 +64,13 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
       system: prompt.system,
       messages: prompt.messages as ModelMessage[],
       tools,
+      ...(attempt.stepsLeft <= 0 && { toolChoice: 'none' as const }),
       maxOutputTokens: prompt.maxOutputTokens,
       includeRawChunks: true, // the SDK leaves out what OpenAI says when it refuses
       maxRetries: 0, // our own, which know the next model and our clock
       abortSignal: watch.signal,
       stopWhen: [
-        stepCountIs(limits.modelSteps),
+        stepCountIs(Math.max(1, attempt.stepsLeft)),
         ({ steps }) => {
           const moreBytes = jsonBytes(steps.at(-1)?.response.messages);
           stepBytes = inputBytes + moreBytes;
@@ -117,6 +126,7 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
       messages: kept,
       ranOut: refusal !== undefined,
       isRefused,
+      calls: openCalls(kept),
     };
   } catch (error) {
     spendUntold();
@@ -193,6 +203,17 @@ function readMessage({ role, content }: LooseMessage): Message[] {
   });
   if (parts.length === 0) return [];
   return role === 'tool' ? [{ role, content: parts }] : [{ role: 'assistant', content: parts }];
+}
+
+// Calls without a result.
+function openCalls(messages: readonly Message[]): ModelCall[] {
+  const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
+  const closed = new Set(parts.flatMap(part => (part.type === 'tool-result' ? [part.toolCallId] : [])));
+  return parts.flatMap(part =>
+    part.type === 'tool-call' && !closed.has(part.toolCallId)
+      ? [{ tool_call_id: part.toolCallId, name: part.toolName, input: part.input }]
+      : [],
+  );
 }
 
 // Arguments that were no JSON come as the text they were; providers take an object and nothing else.

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import * as limits from '../limits.ts';
-import { defineSkill, type Skill, type SkillScope } from './skill.ts';
+import { type ActionPorts, actingSkills } from './acting-skills.ts';
+import { defineSkill, ownerOf, type Skill, type SkillOwner } from './skill.ts';
 
 // What other services know. A skill whose port is missing is not listed.
-export type SkillPorts = {
+export type SkillPorts = ActionPorts & {
   taskStatistics?(whose: SkillOwner): Promise<TaskStatistics>;
   inboxSummary?(whose: SkillOwner): Promise<InboxSummary>;
   webhookHealth?(accountId: string): Promise<WebhookHealth>;
 };
-// A conversation without a user is the host's: its skills are about the account itself.
-export type SkillOwner = { tenant_id: string; account_id: string; user_id: string | undefined };
 export type TaskStatistics = { done: number; left: number; blocked: number; overdue: number };
 export type InboxSummary = {
   unread: number;
@@ -24,12 +23,6 @@ export type WebhookHealth = {
 };
 
 const nothing = z.strictObject({});
-
-const ownerOf = ({ tenant_id, account_id, user_id }: SkillScope): SkillOwner => ({
-  tenant_id,
-  account_id,
-  user_id,
-});
 
 // How likely it is not to get done: what is overdue or blocked, of what is left.
 function riskOf({ left, blocked, overdue }: TaskStatistics): 'none' | 'low' | 'medium' | 'high' {
@@ -91,8 +84,10 @@ export const portSkills = ({
   taskStatistics,
   inboxSummary: inbox,
   webhookHealth: health,
+  ...actions
 }: SkillPorts): Skill[] => [
   ...(taskStatistics ? [sprintStatus(taskStatistics)] : []),
   ...(inbox ? [inboxSummary(inbox)] : []),
   ...(health ? [webhookHealth(health)] : []),
+  ...actingSkills(actions),
 ];

@@ -121,9 +121,9 @@ async function callSkill(
   service: Service,
   { tenant_id, name, url, secret }: CustomSkill,
   input: unknown,
-  { conversation_id, user_id, signal }: SkillScope,
+  { conversation_id, user_id, signal, idempotency_key }: SkillScope,
 ): Promise<unknown> {
-  const id = service.ids.next('call');
+  const id = idempotency_key ?? service.ids.next('call'); // the same if a call is repeated
   const timestamp = String(secondsOf(service.clock.now()));
   const body = JSON.stringify({ skill: name, arguments: input, conversation_id, user_id: user_id ?? null });
   const key = service.sealer.openText(secret, placeOf(tenant_id, name)).slice('whsec_'.length);

@@ -16,6 +16,8 @@ export async function executeSkill(
   const parsed = skill.parameters.safeParse(input);
   if (!parsed.success)
     return { ok: false, reason: `The arguments are not as they should be: ${issues(parsed)}` };
+  if (skill.needs !== undefined && !isGranted(scope.granted, skill.needs))
+    return { ok: false, reason: `The user's token does not hold the scope ${skill.needs}` };
   const over = new AbortController();
   const late = new AbortController();
   const signal = AbortSignal.any([scope.signal, late.signal]);
@@ -34,6 +36,16 @@ export async function executeSkill(
   } finally {
     over.abort();
   }
+}
+
+// Tokens of before scopes had a service hold one word, which is good for every service.
+function isGranted(granted: string | undefined, needs: string): boolean {
+  if (granted === undefined) return true;
+  const held = granted.split(' ');
+  const isReading = needs.endsWith(':read');
+  return held.some(
+    one => one === needs || one === 'admin' || one === 'write' || (isReading && one === 'read'),
+  );
 }
 
 const issues = ({

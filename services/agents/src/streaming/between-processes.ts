@@ -12,6 +12,7 @@ type Message =
       kind: 'events';
       key: string;
       live: string;
+      isResumed?: boolean;
       from: number;
       events: readonly LiveEvent[];
       isOver: boolean;
@@ -20,7 +21,7 @@ type Message =
 export type AnswerSharingDeps = {
   peers: Peers;
   find(key: string): Live | undefined; // made here
-  mirror(id: string, onEnd: () => void): Live;
+  mirror(id: string, isResumed: boolean, onEnd: () => void): Live;
   ring(key: string): void; // those who listen here
 };
 
@@ -40,7 +41,8 @@ export function createAnswerSharing({ peers, find, mirror, ring }: AnswerSharing
       const from = state.sent;
       state.sent += events.length;
       const isOver = live.isOver && state.sent === live.events.length;
-      send({ kind: 'events', key, live: live.id, from, events, isOver }, to);
+      const { id, isResumed } = live;
+      send({ kind: 'events', key, live: id, isResumed, from, events, isOver }, to);
     } while (state.sent < live.events.length);
   }
 
@@ -60,7 +62,7 @@ export function createAnswerSharing({ peers, find, mirror, ring }: AnswerSharing
   }
 
   function receiveEvents(
-    { key, live: id, from: at, events, isOver }: Message & { kind: 'events' },
+    { key, live: id, isResumed = false, from: at, events, isOver }: Message & { kind: 'events' },
     from: string,
   ) {
     if (!followed.has(key)) return;
@@ -68,7 +70,7 @@ export function createAnswerSharing({ peers, find, mirror, ring }: AnswerSharing
     if (copy?.id !== id) {
       if (at !== 0) return;
       copy?.end();
-      const begun = mirror(id, () => ring(key));
+      const begun = mirror(id, isResumed, () => ring(key));
       copies.set(key, { live: begun, from });
       copy = begun;
       ring(key);

@@ -9,6 +9,7 @@ type Address = { tenant_id: string; conversation_id: string; message_id: string 
 // The events of an answer that is being made, kept while it is: a client that comes back gets those it missed.
 export type Live = {
   readonly id: string;
+  readonly isResumed: boolean; // it begins with what happened before it was paused
   readonly events: readonly LiveEvent[];
   readonly isOver: boolean;
   push(event: LiveEvent): void;
@@ -19,7 +20,7 @@ export type Live = {
 
 export type Hub = {
   // One answer may be to several messages.
-  open(addresses: readonly Address[]): Live;
+  open(addresses: readonly Address[], options?: { isResumed?: boolean }): Live;
   // Made here, or in another process and followed from here.
   find(address: Address): Live | undefined;
   // Somebody waits for the outcome of a message, or follows its events, whichever process brings them about.
@@ -46,14 +47,15 @@ export function createHub(clock: Clock, ids: Ids, peers?: Peers): Hub {
   const sharing = peers && createAnswerSharing({ peers, find: key => lives.get(key), mirror, ring });
 
   // An answer that another process makes.
-  function mirror(id: string, onEnd: () => void): Live {
-    return createLive(clock, id, { onEnd });
+  function mirror(id: string, isResumed: boolean, onEnd: () => void): Live {
+    return createLive(clock, id, { isResumed, onEnd });
   }
 
   return {
-    open(addresses) {
+    open(addresses, { isResumed = false } = {}) {
       const keys = addresses.map(textOf);
       const live = createLive(clock, ids.next(), {
+        isResumed,
         onPush: () => sharing?.push(keys, live),
         onEnd() {
           for (const key of keys) if (lives.get(key) === live) lives.delete(key);
@@ -94,7 +96,9 @@ export function createHub(clock: Clock, ids: Ids, peers?: Peers): Hub {
   };
 }
 
-function createLive(clock: Clock, id: string, { onPush, onEnd }: { onPush?(): void; onEnd(): void }): Live {
+type LiveOptions = { isResumed: boolean; onPush?(): void; onEnd(): void };
+
+function createLive(clock: Clock, id: string, { isResumed, onPush, onEnd }: LiveOptions): Live {
   const events: LiveEvent[] = [];
   const bells = new Set<Bell>();
   let isOver = false;
@@ -103,6 +107,7 @@ function createLive(clock: Clock, id: string, { onPush, onEnd }: { onPush?(): vo
   };
   return {
     id,
+    isResumed,
     events,
     get isOver() {
       return isOver;

@@ -1,7 +1,9 @@
 import { empty, endpoint, json, type PrincipalOf, route, sse } from '@stak/http';
 import { z } from 'zod';
+import { decide } from '../approvals/decisions.ts';
+import { readPaused } from '../approvals/paused-turn.ts';
 import { findConversation, resolveUser } from '../conversations/access.ts';
-import { readWaiting } from '../conversations/reads.ts';
+import { readMessages, readWaiting } from '../conversations/reads.ts';
 import type { Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -21,11 +23,24 @@ const params = schema.conversationParams;
 // Clients send all messages of the chat, and what else they like. What was said before is kept here; only the last
 // message is read.
 const name = z.string().max(255);
-const uiPart = z.looseObject({ type: name, text: z.string().max(limits.importBodyBytes).optional() });
+const uiPart = z.looseObject({
+  type: name,
+  text: z.string().max(limits.importBodyBytes).optional(),
+  state: name.optional(),
+  approval: z.unknown().optional(),
+});
+// What `addToolApprovalResponse` leaves in the part of a tool.
+const uiApproval = z.looseObject({
+  id: name,
+  approved: z.boolean(),
+  reason: z.string().max(limits.approvalReasonChars).optional(),
+});
 const uiMessage = z.looseObject({
   id: name,
   role: name,
-  parts: z.array(uiPart).describe('The parts of the message; those of type `text` are read.'),
+  parts: z
+    .array(uiPart)
+    .describe('The parts of the message; those of type `text` are read, and approvals of tools.'),
 });
 const uiRequest = z.looseObject({
   messages: z.array(uiMessage).min(1),
@@ -49,7 +64,7 @@ const routes = {
     scope: 'write',
     summary: "Say something, in the AI SDK's protocol",
     description:
-      'For `useChat`. The last message of the user is sent; its id makes a repetition harmless. `regenerate-message` asks it again.',
+      'For `useChat`. The last message of the user is sent; its id makes a repetition harmless. `regenerate-message` asks it again. If the last message is the answer, with approvals of tools, those are decided and the answer goes on. The stream ends where somebody has to approve a tool.',
     request: { params, body: json(uiRequest) },
     responses: { 200: chunks },
     problems: [
@@ -58,6 +73,9 @@ const routes = {
       'agents.conversation_busy',
       'agents.quota_exceeded',
       'agents.channel_disabled',
+      'agents.approval_not_found',
+      'agents.approval_not_yours',
+      'agents.approval_decided',
       'agents.user_not_found',
       'http.idempotency_mismatch',
     ],
@@ -106,10 +124,28 @@ function lastQuestion({ messages, trigger }: Body): { content: string; key: stri
   return { content: content.data, key: isRepeated ? undefined : `ui ${last.id}` };
 }
 
-// The newest message that waits for its answer.
+type Answered = { messageId: string; decisions: z.infer<typeof uiApproval>[] };
+
+// Approvals that the user has decided on since the last request; undefined if the user said something instead.
+function lastDecisions({ messages, trigger }: Body): Answered | undefined {
+  const last = messages.at(-1)!;
+  if (last.role !== 'assistant' || trigger === 'regenerate-message') return undefined;
+  const decisions = last.parts.flatMap(({ state, approval }) => {
+    const parsed = uiApproval.safeParse(approval);
+    return state === 'approval-responded' && parsed.success ? [parsed.data] : [];
+  });
+  return decisions.length === 0 ? undefined : { messageId: last.id, decisions };
+}
+
+// The newest message that waits for its answer. What waits for an approval comes first.
 async function findRunning(service: Service, key: ConversationKey) {
   const state = await readState(service, key);
-  return state && (await readWaiting(service, state)).at(-1);
+  if (!state) return undefined;
+  const paused = state.paused === undefined ? undefined : await readPaused(service, key);
+  const waiting = await (paused
+    ? readMessages(service, key, paused.message_ids)
+    : readWaiting(service, state));
+  return waiting.at(-1);
 }
 
 export function uiEndpoints(service: Service) {
@@ -123,6 +159,15 @@ export function uiEndpoints(service: Service) {
     return running && { enter, follow: followAnswer(service, running) };
   };
 
+  // Each on its own, as a repetition finds them. The message whose answer goes on.
+  const decideAll = async (key: ConversationKey, caller: PrincipalOf<'user'>, { decisions }: Answered) => {
+    await findConversation(service, caller, key);
+    let message_id = '';
+    for (const { id: approval_id, approved, reason } of decisions)
+      ({ message_id } = await decide(service, caller, { ...key, approval_id }, { approved, reason }));
+    return { ...key, message_id };
+  };
+
   return [
     endpoint(routes.send, async c => {
       const caller = c.get('principal');
@@ -130,6 +175,17 @@ export function uiEndpoints(service: Service) {
       const body = c.req.valid('json');
       const enter = enterer(caller, tenant_id);
       const tenant = await enter();
+      const answered = lastDecisions(body);
+      if (answered) {
+        const address = await decideAll({ tenant_id, conversation_id }, caller, answered);
+        const follow = followAnswer(service, address);
+        c.header(...uiStreamHeader);
+        return sse(c, {
+          enter,
+          subscribe: (_, sink) => follow(undefined, uiSink(sink, answered)),
+          namesEnd: false,
+        }) as never;
+      }
       const { content, key } = lastQuestion(body);
       const user_id = resolveUser(caller, body.user_id);
       const sent = await sendMessage(service, { caller, tenant, conversation_id, content, user_id, key });

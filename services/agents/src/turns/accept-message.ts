@@ -30,6 +30,7 @@ export type Acceptance = {
 };
 
 const isThere: Condition<StateItem> = or({ is_deleted: is.absent }, { is_deleted: false });
+const isOpen: Condition<StateItem> = { paused: is.absent }; // no turn waits for an approval
 const hasRoom: Condition<StateItem> = { waiting_count: is.below(limits.waitingMessages) };
 
 // From here on the message is not lost: it waits in the table until a turn answers it. The same message twice is one.
@@ -40,7 +41,8 @@ export async function acceptMessage(
 ): Promise<Accepted> {
   if (acceptance.waitsMs !== undefined) return queue(service, incoming, acceptance, acceptance.waitsMs);
   const lease = leaseOf(service, incoming);
-  const taken = await put(service, incoming, acceptance, isFree(service.clock.now()), lease);
+  const isOurs = and(isFree(service.clock.now()), isOpen);
+  const taken = await put(service, incoming, acceptance, isOurs, lease);
   if (taken.kind === 'done') {
     const known = await readState(service, incoming);
     if (known?.fence !== lease.fence) return { kind: 'queued' }; // cleared already: the message says so
@@ -50,7 +52,8 @@ export async function acceptMessage(
   return acceptance.whenBusy === 'refuse' ? { kind: 'busy' } : queue(service, incoming, acceptance, 0);
 }
 
-// Behind a turn that is being made, or until a burst is over. The holder of a lease looks again when it commits.
+// Behind a turn that is being made or waits for an approval, or until a burst is over. The holder of a lease looks
+// again when it commits.
 async function queue(
   service: Service,
   incoming: Incoming,
@@ -61,8 +64,12 @@ async function queue(
     const known = await readState(service, incoming);
     const isHeld = known !== undefined && isLeased(known, service.clock.now());
     const dueMs = isHeld ? known.leased_until! : service.clock.now() + waitsMs;
-    const asSeen = known?.fence === undefined ? { fence: is.absent } : { fence: known.fence };
-    const outcome = await put(service, incoming, acceptance, asSeen, dueAt(incoming, dueMs));
+    const asSeen = {
+      fence: known?.fence === undefined ? is.absent : known.fence,
+      paused: known?.paused === undefined ? is.absent : known.paused,
+    };
+    const isBehind = known?.paused !== undefined && !isHeld; // due when that turn is, and no earlier
+    const outcome = await put(service, incoming, acceptance, asSeen, isBehind ? {} : dueAt(incoming, dueMs));
     if (outcome.kind === 'leased') continue;
     if (outcome.kind !== 'done') return outcome;
     service.bell.ring();

@@ -1,5 +1,7 @@
 import { cutText } from '@stak/kit';
 import { failedCondition, type ItemOf, is, type NamedStep, type WriteStep, write } from '@stak/table';
+import type { Progress } from '../approvals/paused-turn.ts';
+import { pausedTurn } from '../approvals/table.ts';
 import {
   digestOf,
   headMessages,
@@ -17,6 +19,7 @@ import {
   dueWhenFree,
   type Held,
   keyOfConversation,
+  pauseAsSeen,
   type StateItem,
 } from './lease.ts';
 
@@ -32,6 +35,7 @@ export type Commit = {
   mostMessages: number; // in the documented item
   answered?: readonly MessageItem[];
   reply?: string; // for a channel
+  paused?: Progress; // the turn was written down before, and is over now
   replaces?: boolean; // whatever was there: these turns begin anew
   keepsLease?: boolean;
 };
@@ -72,9 +76,14 @@ export async function commitTurns(service: Service, held: Held, commit: Commit):
       ['the state', settleState(held, commit, next)],
       ['the head', putHead(commit, items, next, nowMs)],
       ...receipts(commit.answered ?? [], items.at(-1), nowMs),
+      ...(commit.paused ? [['the paused turn', write.delete(pausedTurn, held.key)] satisfies NamedStep] : []),
     ]);
     if (!isWritten) continue;
     held.state = { ...held.state, ...next };
+    if (commit.paused) {
+      delete held.state.paused;
+      delete held.state.paused_until;
+    }
     if (!commit.keepsLease) {
       held.isReleased = true;
       if (next.due_at <= nowMs) service.bell.ring(); // more came meanwhile, or is to be removed
@@ -128,14 +137,19 @@ function nextState({ key, state: current }: Held, commit: Commit, nowMs: number)
   const reply = commit.reply ?? current.reply;
   const dueMs = commit.keepsLease
     ? (current.leased_until ?? nowMs)
-    : dueWhenFree({ waiting_count, reply, has_stale }, nowMs);
+    : dueWhenFree({ ...(commit.paused ? {} : pauseOf(current)), waiting_count, reply, has_stale }, nowMs);
   return { waiting_count, ...(has_stale && { has_stale }), ...dueAt(key, dueMs) };
 }
+
+const pauseOf = ({ paused, paused_until }: StateItem) => ({ paused, paused_until });
 
 function settleState(held: Held, commit: Commit, next: Partial<StateItem>): WriteStep {
   const { answered = [], reply, keepsLease } = commit;
   const { epoch, waiting_count } = held.state;
-  const leaving = keepsLease ? [] : (['fence', 'leased_until', 'attempts'] as const);
+  const leaving = [
+    ...(keepsLease ? [] : (['fence', 'leased_until', 'attempts'] as const)),
+    ...(commit.paused ? (['paused', 'paused_until'] as const) : []),
+  ];
   return write.update(
     state,
     held.key,
@@ -144,7 +158,7 @@ function settleState(held: Held, commit: Commit, next: Partial<StateItem>): Writ
       ...(answered.length > 0 && { deleteFrom: { waiting: new Set(answered.map(one => one.message_id)) } }),
       ...(leaving.length > 0 && { remove: leaving }),
     },
-    { if: { fence: held.fence, epoch, waiting_count } },
+    { if: { fence: held.fence, epoch, waiting_count, ...pauseAsSeen(held.state) } },
   );
 }
 

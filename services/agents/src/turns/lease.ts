@@ -88,15 +88,30 @@ export async function whileHeld<T>(
   }
 }
 
+type Work = Pick<StateItem, 'waiting_count' | 'reply' | 'has_stale' | 'paused' | 'paused_until'>;
+
 // When a worker has to look at a conversation that nobody holds: now if there is work, otherwise when it may have
-// expired.
-export const dueWhenFree = (
-  { waiting_count, reply, has_stale }: Pick<StateItem, 'waiting_count' | 'reply' | 'has_stale'>,
+// expired. What waits behind a paused turn waits as long as that.
+export function dueWhenFree(
+  { waiting_count, reply, has_stale, paused, paused_until = 0 }: Work,
   nowMs: number,
   idleMs = nowMs + limits.ttlDays * 24 * 60 * 60_000 + limits.expiryGraceMs,
-): number => (waiting_count > 0 || reply !== undefined || has_stale ? nowMs : idleMs);
+): number {
+  if (reply !== undefined || has_stale) return nowMs;
+  if (paused !== undefined) return Math.max(nowMs, paused_until);
+  return waiting_count > 0 ? nowMs : idleMs;
+}
 
-type Released = { attempts?: number; reply?: string | null; has_stale?: boolean };
+// A turn that waits for an approval: nobody works on it, and nothing behind it is answered.
+export const isPaused = ({ paused, paused_until = 0 }: StateItem, nowMs: number): boolean =>
+  paused !== undefined && paused_until > nowMs;
+
+// Somebody may decide while the lease is held, and relies on its holder to see it.
+export const pauseAsSeen = ({ paused_until }: StateItem) => ({
+  paused_until: paused_until === undefined ? is.absent : paused_until,
+});
+
+type Released = { attempts?: number; reply?: string | null; has_stale?: boolean; paused_until?: number };
 
 // Gives the lease back and says when to look again. That depends on the state as it is then: messages that arrive
 // while the lease is held rely on its holder. A lease that was lost in the meantime is not ours to release.
@@ -104,30 +119,42 @@ export async function release(
   service: Service,
   held: Held,
   dueMs: (current: StateItem) => number,
-  { attempts, reply, has_stale }: Released = {},
+  { attempts, reply, has_stale, paused_until }: Released = {},
 ): Promise<void> {
-  const set = { attempts, reply: reply ?? undefined, has_stale };
+  const set = { attempts, reply: reply ?? undefined, has_stale, paused_until };
   const over = [
     ...(attempts === undefined ? (['attempts'] as const) : []),
     ...(reply === null ? (['reply'] as const) : []),
   ];
   for (let lost = 0; lost < limits.raceAttempts && !held.isReleased; lost++) {
     const { waiting_count } = held.state;
-    const due = dueAt(held.key, dueMs({ ...held.state, ...(has_stale !== undefined && { has_stale }) }));
+    const next = {
+      ...held.state,
+      ...(has_stale !== undefined && { has_stale }),
+      ...(set.paused_until !== undefined && { paused_until: set.paused_until }),
+    };
+    const due = dueAt(held.key, dueMs(next));
     try {
       await service.store.update(
         state,
         held.key,
         { set: { ...set, ...due }, remove: ['fence', 'leased_until', ...over] },
-        { if: { fence: held.fence, waiting_count }, pattern: 'give back a lease' },
+        {
+          if: { fence: held.fence, waiting_count, ...pauseAsSeen(held.state) },
+          pattern: 'give back a lease',
+        },
       );
       held.isReleased = true;
       service.bell.ring();
     } catch (error) {
       if (!isRefused(error)) throw error;
       const current = await readState(service, held.key);
-      if (current?.fence === held.fence) held.state = current;
-      else held.isReleased = true;
+      if (current?.fence !== held.fence) held.isReleased = true;
+      else {
+        // Decided meanwhile: then that is when it goes on.
+        if (current.paused_until !== held.state.paused_until) set.paused_until = undefined;
+        held.state = current;
+      }
     }
   }
 }

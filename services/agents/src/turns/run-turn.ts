@@ -1,19 +1,28 @@
 import type { Principal } from '@stak/http';
-import { readCurrentHead, restartConversation } from '../conversations/external-writes.ts';
+import { type ApprovalItem, type Progress, pauseTurn } from '../approvals/paused-turn.ts';
+import { runCalls } from '../approvals/run-calls.ts';
+import { replayEvents, sayWaiting, showApproval } from '../approvals/views.ts';
+import { readCurrentHead, restartConversation, type Settled } from '../conversations/external-writes.ts';
 import type { Message } from '../conversations/message-format.ts';
 import { answerOf, showReply } from '../conversations/views.ts';
 import type { Entered, Service } from '../deps.ts';
 import { cleared } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { readAgentSettings } from '../settings.ts';
+import { enabledSkills } from '../skills/enabled-skills.ts';
+import type { SkillScope } from '../skills/skill.ts';
+import type { Live } from '../streaming/live-answers.ts';
 import { commitTurns, HeadMoved, type MessageItem, type NewTurn, type TurnItem } from './commit-turn.ts';
 import { type Held, whileHeld } from './lease.ts';
-import { makeReply } from './reply.ts';
+import { type Made, makeReply } from './reply.ts';
 
 export type TurnRun = {
   held: Held;
   waiting: readonly MessageItem[];
   tenant: Entered;
   replyFor?: (text: string) => string | undefined; // how the state says that a channel has to be told
+  paused?: { progress: Progress; approvals: readonly ApprovalItem[] }; // where it goes on
+  isLast?: boolean; // there is no other attempt
 };
 
 // A turn belongs to the user of its conversation, also when a worker runs it: the worker enters as that user.
@@ -24,49 +33,85 @@ export const turnPrincipal = (tenantId: string, userId: string | undefined): Pri
   scope: 'write',
 });
 
-// Answers everything that waits, under the lease, and commits once. Rejects if there is no answer; what waits is
-// then still there.
-export async function runTurn(
-  service: Service,
-  { held, waiting, tenant, replyFor }: TurnRun,
-): Promise<TurnItem> {
-  const live = service.hub.open(waiting);
-  const { tenant_id } = tenant;
-  const { max_conversation_history: mostMessages } = tenant.settings;
-  const user_id = held.state.user_id;
+// Answers everything that waits, under the lease, and commits once. Undefined if somebody has to agree to something
+// first: then the lease is given back. Rejects if there is no answer; what waits is then still there.
+export async function runTurn(service: Service, run: TurnRun): Promise<TurnItem | undefined> {
+  const { held, waiting, paused } = run;
+  const live = service.hub.open(waiting, { isResumed: paused !== undefined });
+  if (paused) for (const event of replayEvents(paused.progress, paused.approvals)) live.push(event);
   try {
-    const committed = await withDeadline(service, held, async signal => {
-      let settled = await readCurrentHead(service, held, tailTurns(mostMessages));
-      if (!settled) {
-        await restartConversation(service, held, waiting[0]?.channel);
-        settled = (await readCurrentHead(service, held, 0)) ?? lost();
-      }
-      const made = await makeReply(service, {
-        tenant,
-        refresh: () => service.enterTenant(turnPrincipal(tenant_id, user_id), tenant_id),
-        user_id,
-        conversation_id: held.key.conversation_id,
-        said: waiting.map(one => one.content ?? ''),
-        tail: settled.tail,
-        signal,
-        emit: live.push,
-      });
-      const turn = newTurn(waiting, made);
-      for (let moved = 0; ; moved++) {
-        try {
-          const reply = replyFor?.(answerOf(turn));
-          const commit = { ...settled, turns: [turn], mostMessages, answered: waiting, reply };
-          return (await commitTurns(service, held, commit))[0]!;
-        } catch (error) {
-          if (!(error instanceof HeadMoved) || moved >= limits.raceAttempts) throw error;
-          settled = (await readCurrentHead(service, held, tailTurns(mostMessages))) ?? lost(); // deleted meanwhile
-        }
-      }
-    });
-    live.push({ event: 'reply', data: showReply(committed, committed.message_ids[0]!) });
+    const committed = await withDeadline(service, held, signal => answerAll(service, run, live, signal));
+    if (committed) live.push({ event: 'reply', data: showReply(committed, committed.message_ids[0]!) });
     return committed;
   } finally {
     live.end();
+  }
+}
+
+async function answerAll(
+  service: Service,
+  run: TurnRun,
+  live: Live,
+  signal: AbortSignal,
+): Promise<TurnItem | undefined> {
+  const { held, waiting, tenant, replyFor, isLast } = run;
+  const { max_conversation_history: mostMessages } = tenant.settings;
+  const { approval_hours: hours } = readAgentSettings(tenant.settings);
+  let { progress, approvals = [] } = run.paused ?? {};
+  const settled = await settleHead(service, held, waiting, mostMessages);
+  const scope = scopeOf(run, signal);
+  const refresh = () => service.enterTenant(turnPrincipal(tenant.tenant_id, scope.user_id), tenant.tenant_id);
+  const [said, message_ids] = [waiting.map(one => one.content ?? ''), waiting.map(one => one.message_id)];
+  const { tail } = settled;
+  for (;;) {
+    const skills = await enabledSkills(service, progress ? await refresh() : tenant);
+    const emit = live.push;
+    if (progress) progress = await runCalls(service, { held, progress, approvals, skills, scope, emit });
+    const asked = { tenant, refresh, said, message_ids, tail, skills, scope, progress, isLast, emit };
+    const made = await makeReply(service, asked);
+    if ('messages' in made) return commit(service, run, settled, made, progress);
+    progress = made.progress;
+    const reply = replyFor?.(sayWaiting(progress.calls));
+    const needsApproval = progress.calls.some(({ approval_id }) => approval_id !== undefined);
+    approvals = await pauseTurn(service, held, progress, { hours, ...(needsApproval && { reply }) });
+    if (needsApproval) {
+      live.push({ event: 'waiting', data: { approvals: approvals.map(showApproval) } });
+      return undefined;
+    }
+  }
+}
+
+async function settleHead(
+  service: Service,
+  held: Held,
+  waiting: readonly MessageItem[],
+  mostMessages: number,
+): Promise<Settled> {
+  const settled = await readCurrentHead(service, held, tailTurns(mostMessages));
+  if (settled) return settled;
+  await restartConversation(service, held, waiting[0]?.channel);
+  return (await readCurrentHead(service, held, 0)) ?? lost();
+}
+
+async function commit(
+  service: Service,
+  { held, waiting, tenant, replyFor }: TurnRun,
+  begun: Settled,
+  made: Made,
+  paused: Progress | undefined,
+): Promise<TurnItem> {
+  const { max_conversation_history: mostMessages } = tenant.settings;
+  const turn = newTurn(waiting, made);
+  let settled = begun;
+  for (let moved = 0; ; moved++) {
+    try {
+      const reply = replyFor?.(answerOf(turn));
+      const written = { ...settled, turns: [turn], mostMessages, answered: waiting, reply, paused };
+      return (await commitTurns(service, held, written))[0]!;
+    } catch (error) {
+      if (!(error instanceof HeadMoved) || moved >= limits.raceAttempts) throw error;
+      settled = (await readCurrentHead(service, held, tailTurns(mostMessages))) ?? lost(); // deleted meanwhile
+    }
   }
 }
 
@@ -74,10 +119,30 @@ const lost = (): never => {
   throw cleared();
 };
 
+function scopeOf({ held, waiting, tenant, paused }: TurnRun, signal: AbortSignal): SkillScope {
+  const granted = paused ? paused.progress.granted : grantedTo(waiting);
+  return {
+    tenant_id: tenant.tenant_id,
+    account_id: tenant.account_id,
+    user_id: held.state.user_id,
+    conversation_id: held.key.conversation_id,
+    signal,
+    ...(granted !== undefined && { granted }),
+  };
+}
+
+// Of a burst that came with several tokens, what each of them holds.
+function grantedTo(waiting: readonly MessageItem[]): string | undefined {
+  const [first, ...rest] = waiting.flatMap(one =>
+    one.granted === undefined ? [] : [one.granted.split(' ')],
+  );
+  return first?.filter(name => rest.every(other => other.includes(name))).join(' ');
+}
+
 // Most turns have two messages; a few more are read, and what does not fit is left out.
 const tailTurns = (mostMessages: number): number => Math.ceil(mostMessages / 2) + 1;
 
-function newTurn(waiting: readonly MessageItem[], made: Awaited<ReturnType<typeof makeReply>>): NewTurn {
+function newTurn(waiting: readonly MessageItem[], made: Made): NewTurn {
   const asked = waiting.map((one): Message => ({ role: 'user', content: one.content ?? '' }));
   const { messages, ...rest } = made;
   return {

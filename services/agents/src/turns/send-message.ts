@@ -13,7 +13,7 @@ import { message, state, turn } from '../table.ts';
 import { isRefusal, refundMessage, reserveMessage } from '../usage/quota.ts';
 import { acceptMessage, type Incoming } from './accept-message.ts';
 import type { MessageItem, TurnItem } from './commit-turn.ts';
-import { type ConversationKey, type Held, keyOfConversation } from './lease.ts';
+import { type ConversationKey, type Held, isPaused, keyOfConversation, readState, release } from './lease.ts';
 import { runTurn } from './run-turn.ts';
 
 export type Sending = {
@@ -50,6 +50,7 @@ export async function sendMessage(service: Service, sending: Sending): Promise<S
   const payer = { tenant_id: tenant.tenant_id, user_id: await payerOf(service, sending, place) };
   const reserved_on = await reserveMessage(service, payer, settings);
   const incoming: Incoming = { ...address, content, fingerprint, channel: dashboard, reserved_on };
+  if (caller.kind === 'endUser') incoming.granted = caller.scope;
   if (payer.user_id !== undefined) incoming.user_id = payer.user_id;
   try {
     const accepted = await acceptOrCreate(service, sending, incoming, settings.busy);
@@ -110,16 +111,23 @@ const ifNotExisting = (error: unknown) => {
   if (!agentErrors.includes(error) || error.code !== 'agents.conversation_exists') throw error;
 };
 
-async function answerNow(service: Service, held: Held, tenant: Entered): Promise<TurnItem> {
+async function answerNow(service: Service, held: Held, tenant: Entered): Promise<TurnItem | undefined> {
   const waiting = await readWaiting(service, held.state);
   if (waiting.length === 0) throw cleared();
   try {
     return await runTurn(service, { held, waiting, tenant });
   } catch (error) {
-    await dropMessages(service, held, waiting, reasonOf(error));
+    // It may have done something by now: a worker makes an answer of it.
+    if (held.state.paused !== undefined) await retryLater(service, held);
+    else await dropMessages(service, held, waiting, reasonOf(error));
     throw error;
   }
 }
+
+const retryLater = (service: Service, held: Held): Promise<void> => {
+  const retryMs = service.clock.now() + limits.turnRetryMs;
+  return release(service, held, () => retryMs, { attempts: 1 });
+};
 
 export const reasonOf = (error: unknown): string =>
   agentErrors.includes(error) ? error.code : 'agents.turn_failed';
@@ -152,6 +160,8 @@ export async function awaitAnswer(
     for (;;) {
       const found = await readAnswer(service, address);
       if (found) return found;
+      const known = await readState(service, address);
+      if (known && isPaused(known, service.clock.now())) return undefined; // for as long as somebody thinks it over
       const leftMs = untilMs - service.clock.now();
       if (leftMs <= 0) return undefined;
       await listening.wait(Math.min(limits.answerPollMs, leftMs), never);

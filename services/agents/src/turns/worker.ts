@@ -1,9 +1,10 @@
 import { markWork, type Worker, watchGone } from '@stak/kit';
 import { is, isRefused, isUnavailable } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
+import { readPaused, settleApprovals } from '../approvals/paused-turn.ts';
 import { replyAddress, sayUnavailable, sendReply, writeReply } from '../channels/send-reply.ts';
 import { deleteConversation, dropMessages, purge } from '../conversations/deletion.ts';
-import { readHead, readWaiting } from '../conversations/reads.ts';
+import { readHead, readMessages, readWaiting } from '../conversations/reads.ts';
 import type { Entered, Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { conversation, dueStates, state } from '../table.ts';
@@ -12,13 +13,14 @@ import {
   type ConversationKey,
   dueWhenFree,
   type Held,
+  isPaused,
   keyOfConversation,
   release,
   releaseGone,
   shards,
   withLease,
 } from './lease.ts';
-import { runTurn, turnPrincipal } from './run-turn.ts';
+import { runTurn, type TurnRun, turnPrincipal } from './run-turn.ts';
 import { reasonOf } from './send-message.ts';
 
 // Does what no request waits for: answers what came by a channel or was left behind by a process that died, sends
@@ -83,9 +85,10 @@ const processSafely = (service: Service, key: ConversationKey): Promise<void> =>
 async function processConversation(service: Service, key: ConversationKey): Promise<void> {
   await withLease(service, key, async held => {
     markWork('agent turn');
-    const { reply, waiting_count } = held.state;
+    const { reply, waiting_count, paused } = held.state;
     if (reply !== undefined) return deliver(service, held, reply);
-    if (waiting_count > 0) return answer(service, held);
+    if (paused !== undefined && !isPaused(held.state, service.clock.now())) return resume(service, held);
+    if (paused === undefined && waiting_count > 0) return answer(service, held);
     return tidy(service, held);
   });
 }
@@ -94,6 +97,21 @@ async function deliver(service: Service, held: Held, reply: string): Promise<voi
   const retry = await sendReply(service, reply);
   const nowMs = service.clock.now();
   await release(service, held, () => nowMs + (retry?.delayMs ?? 0), { reply: retry?.reply ?? null });
+}
+
+// A turn that was paused: everything is decided, somebody's time is up, or it was left behind by a process that died.
+async function resume(service: Service, held: Held): Promise<void> {
+  const progress = await readPaused(service, held.key);
+  const waiting = progress ? await readMessages(service, held.key, progress.message_ids) : [];
+  if (!progress || waiting.length === 0)
+    return giveUp(service, held, waiting, new Error('the turn is gone'), undefined);
+  const ready = await settleApprovals(service, held.key, progress);
+  if (!ready.isReady) {
+    const nowMs = service.clock.now();
+    const paused_until = ready.untilMs;
+    return release(service, held, current => dueWhenFree(current, nowMs), { paused_until });
+  }
+  return attempt(service, held, waiting, { progress, approvals: ready.approvals });
 }
 
 async function answer(service: Service, held: Held): Promise<void> {
@@ -105,6 +123,15 @@ async function answer(service: Service, held: Held): Promise<void> {
       waiting_count > known ? nowMs : nowMs + limits.expiryGraceMs,
     );
   }
+  return attempt(service, held, waiting);
+}
+
+async function attempt(
+  service: Service,
+  held: Held,
+  waiting: readonly MessageItem[],
+  paused?: TurnRun['paused'],
+): Promise<void> {
   const to = replyAddress(waiting);
   let tenant: Entered;
   try {
@@ -118,7 +145,8 @@ async function answer(service: Service, held: Held): Promise<void> {
   }
   try {
     const replyFor = to && ((text: string) => writeReply(to, text));
-    await runTurn(service, { held, waiting, tenant, replyFor });
+    const isLast = (held.state.attempts ?? 0) + 1 >= limits.turnAttempts;
+    await runTurn(service, { held, waiting, tenant, replyFor, paused, isLast });
   } catch (error) {
     service.log.warn({ err: error, ...held.key }, 'a turn failed');
     // A store that throttles or is away is no fault of the turn.

@@ -119,6 +119,17 @@ export async function findByIdentity(
   return findLocked({ store }, lock, found => found.channel_identities[channel] === identity);
 }
 
+// Among the first users of a tenant, and at most so many.
+export async function listAdmins({ store }: Service, tenant_id: string): Promise<string[]> {
+  const admins: string[] = [];
+  let seen = 0;
+  for await (const { role, user_id } of store.all(usersOfTenant, { tenant_id })) {
+    if (role === 'admin') admins.push(user_id);
+    if (admins.length === limits.adminsTold || ++seen === limits.usersSearched) break;
+  }
+  return admins;
+}
+
 async function findLocked(
   { store }: Pick<Service, 'store'>,
   lock: { tenant_id: string; user_id: string } | undefined,

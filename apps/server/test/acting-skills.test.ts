@@ -1,0 +1,153 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createClient } from '@stak/client';
+import { createLogger } from '@stak/kit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readServerConfig } from '../src/config.ts';
+import { type RunningServer, startServer } from '../src/server.ts';
+
+// The skills that act, through a whole server: what an agent does is in the other services, once, and nobody else's.
+
+let server: RunningServer;
+let destination: Server;
+const hits: string[] = [];
+const as = (token?: string) => createClient({ baseUrl: server.localUrl, token });
+const tenant_id = 'shop';
+const skills = ['create_task', 'complete_task', 'send_inbox_message', 'look_at_delivery', 'replay_delivery'];
+let host: ReturnType<typeof as>;
+
+beforeAll(async () => {
+  destination = createServer((request, response) => {
+    hits.push(String(request.headers['webhook-id']));
+    response.end();
+  });
+  await new Promise<void>(resolve => destination.listen(0, '127.0.0.1', resolve));
+  const config = readServerConfig(
+    { port: 0, memory: true, demo: false },
+    { STAK_OUTBOUND_ALLOW: '127.0.0.0/8' },
+  );
+  server = await startServer(config, {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+  });
+  const person = { email: 'ann@example.com', password: 'a long enough password', name: 'Ann', cookie: false };
+  const { data } = await as().accounts.signUp({ body: person });
+  host = as(data.access_token);
+  await host.tenants.create({ body: { tenant_id, name: 'Shop', status: 'active' } });
+  for (const [user_id, role] of [
+    ['bob', 'member'],
+    ['eve', 'admin'],
+  ] as const)
+    await host.tenants.createUser({ tenant_id, body: { user_id, display_name: user_id, role } });
+  const body = { enabled_skills: skills };
+  await host.tenants.updateSettings({ tenant_id, body }, { ifMatch: '*' });
+}, 30_000);
+
+afterAll(async () => {
+  await server.stop();
+  destination.closeAllConnections();
+  await new Promise(resolve => destination.close(resolve));
+});
+
+// As one of its users, or as the host itself.
+async function openChat(sub: string | undefined, scope = 'agents:chat tasks:read tasks:write inbox:read') {
+  const token = sub && (await host.tenants.mintToken({ tenant_id, body: { sub, scope } })).data.token;
+  const client = token ? as(token) : host;
+  const { data } = await client.agents.createConversation({ tenant_id, body: {} });
+  const place = { tenant_id, conversation_id: data.conversation_id };
+  const ask = async (content: string) => {
+    const { data: sent } = await client.agents.sendMessage({ ...place, body: { content } });
+    const approvals = 'approvals' in sent ? (sent.approvals ?? []) : [];
+    const reply = async () => {
+      const answer = (await client.agents.getReply({ ...place, message_id: sent.message_id })).data;
+      return 'reply' in answer ? answer.reply.content : answer.status;
+    };
+    return { approvals, reply };
+  };
+  const decide = (approval_id: string, approved = true) =>
+    client.agents.decideApproval({ ...place, approval_id, body: { approved } });
+  return { client, place, ask, decide };
+}
+
+test('tasks are created and completed as the user, when the user agrees', async () => {
+  const { client, ask, decide } = await openChat('bob');
+  const created = await ask('create task: buy milk');
+  expect(created.approvals).toMatchObject([{ name: 'create_task', input: { title: 'buy milk' } }]);
+  expect((await client.tasks.list({})).data.data).toEqual([]);
+  const inbox = { tenant_id, inbox_key: 'approvals', uid: 'me' };
+  await expect
+    .poll(async () => (await client.inbox.feed(inbox)).data.data.map(one => one.message))
+    .toMatchObject([{ title: 'Approve create_task?', body: expect.stringContaining('buy milk') }]);
+  await decide(created.approvals[0]!.approval_id);
+  await decide(created.approvals[0]!.approval_id); // its answer got lost
+  expect(await created.reply()).toMatch(/^Created the task "buy milk"/);
+  const [task] = (await client.tasks.list({})).data.data;
+  expect((await client.tasks.list({})).data.data).toHaveLength(1);
+  const completed = await ask(`complete task ${task!.task_id}`);
+  await decide(completed.approvals[0]!.approval_id);
+  expect(await completed.reply()).toBe('Completed the task "buy milk".');
+  expect((await client.tasks.get({ task_id: task!.task_id })).data.status).toBe('completed');
+}, 30_000);
+
+test('nobody gets more by asking an agent than they have', async () => {
+  const narrow = await openChat('bob', 'agents:chat');
+  const refused = await narrow.ask('create task: sneak in');
+  await narrow.decide(refused.approvals[0]!.approval_id);
+  expect(await refused.reply()).toContain('does not hold the scope tasks:write');
+  expect(await (await narrow.ask('look at event evt_0mjuxvy9s00abcdefghijklm')).reply()).toContain(
+    'its users cannot see them',
+  );
+  const stranger = await openChat('eve');
+  const theirs = await narrow.ask('create task: not yours');
+  const { approval_id } = theirs.approvals[0]!;
+  const { conversation_id } = narrow.place;
+  await expect(
+    stranger.client.agents.decideApproval({
+      tenant_id,
+      conversation_id,
+      approval_id,
+      body: { approved: true },
+    }),
+  ).rejects.toMatchObject({ code: 'agents.approval_not_found' });
+}, 30_000);
+
+test('what needs an admin is asked of the admins, and of the account', async () => {
+  const settings = (skill_approvals: object | null) =>
+    host.tenants.updateSettings({ tenant_id, body: { skill_approvals } }, { ifMatch: '*' });
+  await settings({ create_task: 'admin' });
+  const [bob, eve] = [await openChat('bob'), await openChat('eve')];
+  const created = await bob.ask('create task: a big one');
+  await settings(null);
+  const { approval_id } = created.approvals[0]!;
+  await expect(bob.decide(approval_id)).rejects.toMatchObject({ code: 'agents.approval_not_yours' });
+  const titles = async (client: typeof host, tenant: string) =>
+    (await client.inbox.feed({ tenant_id: tenant, inbox_key: 'approvals', uid: 'me' })).data.data.map(
+      ({ message }) => message.title,
+    );
+  await expect.poll(() => titles(eve.client, tenant_id)).toEqual(['Approve create_task?']);
+  const own = (await host.accounts.mintInboxToken()).data;
+  await expect.poll(() => titles(as(own.token), own.tenant_id)).toEqual(['Approve create_task?']);
+  const { conversation_id } = bob.place;
+  await eve.client.agents.decideApproval({
+    tenant_id,
+    conversation_id,
+    approval_id,
+    body: { approved: true },
+  });
+  expect(await created.reply()).toMatch(/^Created the task "a big one"/);
+}, 30_000);
+
+test('the host looks at a delivery and replays it, once', async () => {
+  const { data: source } = await host.webhooks.createSource({ body: { name: 'Shop', provider: 'custom' } });
+  const { sourceId } = source;
+  const destinationUrl = `http://127.0.0.1:${(destination.address() as AddressInfo).port}/`;
+  await host.webhooks.createConnection({ sourceId, body: { name: 'Shop', destinationUrl } });
+  const { eventId } = (await host.webhooks.sendTestEvent({ sourceId })).data;
+  await expect.poll(() => hits.length).toBe(1);
+  const { ask, decide } = await openChat(undefined);
+  await expect.poll(async () => (await ask(`show event ${eventId}`)).reply()).toContain('delivered after 1');
+  const replayed = await ask(`replay event ${eventId}`);
+  await decide(replayed.approvals[0]!.approval_id);
+  expect(await replayed.reply()).toBe(`${eventId} is delivered again: 1 deliveries.`);
+  await expect.poll(() => hits.length).toBe(2);
+}, 30_000);

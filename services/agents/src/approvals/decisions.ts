@@ -1,0 +1,96 @@
+import { failedCondition, is, write } from '@stak/table';
+import type { Caller } from '../conversations/access.ts';
+import { type Service, timestampOf } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import { state } from '../table.ts';
+import { retryOnConflict } from '../turns/conflict-retry.ts';
+import { type ConversationKey, dueAt, isLeased, keyOfConversation, readState } from '../turns/lease.ts';
+import type { ApprovalItem } from './paused-turn.ts';
+import { approval } from './table.ts';
+
+export type Decision = { approved: boolean; reason?: string };
+
+const noApproval = () => agentErrors.create('agents.approval_not_found', 'There is no such approval.');
+
+const isOwn = (caller: Caller, { user_id }: Pick<ApprovalItem, 'user_id'>): boolean =>
+  caller.kind === 'endUser' && caller.userId === user_id;
+
+// A host stands for its users, whose tokens it mints. What an admin has to agree to takes a key of the scope `admin`,
+// or a user of the tenant who is one.
+async function mayDecide(service: Service, caller: Caller, item: ApprovalItem): Promise<boolean> {
+  if (caller.kind === 'account') return item.approval === 'user' || caller.scope === 'admin';
+  return item.approval === 'user' ? isOwn(caller, item) : isAdmin(service, caller, item.tenant_id);
+}
+
+export const isAdmin = async (service: Service, caller: Caller, tenantId: string): Promise<boolean> =>
+  caller.kind === 'account' || (await service.roleOf(tenantId, caller.userId)) === 'admin';
+
+export async function findApproval(
+  service: Service,
+  caller: Caller,
+  key: ConversationKey & { approval_id: string },
+): Promise<ApprovalItem> {
+  const item = await service.store.get(approval, key, { consistent: true, pattern: 'read an approval' });
+  if (!item) throw noApproval();
+  const isSeen = caller.kind === 'account' || isOwn(caller, item) || (await mayDecide(service, caller, item));
+  if (!isSeen) throw noApproval(); // as if it were not there
+  return item;
+}
+
+// One transaction decides and wakes the turn. Of any number of decisions the first one counts; a repetition of it is
+// answered as it was, and any other one is refused.
+export async function decide(
+  service: Service,
+  caller: Caller,
+  key: ConversationKey & { approval_id: string },
+  { approved, reason }: Decision,
+): Promise<ApprovalItem> {
+  const status = approved ? ('approved' as const) : ('refused' as const);
+  const decided = await retryOnConflict<ApprovalItem>(service, async () => {
+    const item = await findApproval(service, caller, key);
+    if (!(await mayDecide(service, caller, item)))
+      throw agentErrors.create('agents.approval_not_yours', 'An admin of the tenant has to decide this.');
+    if (item.status === status) return item;
+    if (item.status !== 'waiting') throw isDecided(item.status);
+    const nowMs = service.clock.now();
+    if (Date.parse(item.expires_at) <= nowMs) throw isDecided('expired');
+    const known = await readState(service, key);
+    if (known?.paused !== item.turn_id) throw isDecided('cancelled');
+    const change = { status, decided_at: timestampOf(nowMs), decided_by: nameOf(caller), reason };
+    // Who holds the lease sees it when they give it back; due now, it would only be found leased.
+    const due = isLeased(known, nowMs) ? {} : dueAt(key, nowMs);
+    const fence = known.fence === undefined ? is.absent : known.fence;
+    try {
+      await service.store.transact(
+        {
+          'the approval': write.update(
+            approval,
+            key,
+            { set: change, remove: ['waiting_since'] },
+            { if: { status: 'waiting' } },
+          ),
+          'the state': write.update(
+            state,
+            keyOfConversation(key),
+            { set: { paused_until: Math.floor(nowMs), ...due } },
+            { if: { paused: item.turn_id, fence } },
+          ),
+        },
+        { pattern: 'decide an approval' },
+      );
+    } catch (error) {
+      if (!failedCondition(error)) throw error;
+      return undefined; // somebody else was faster, or the lease moved: what is so now decides
+    }
+    const { waiting_since: _, ...rest } = item;
+    return { ...rest, ...change };
+  });
+  service.bell.ring();
+  return decided;
+}
+
+const isDecided = (status: string) =>
+  agentErrors.create('agents.approval_decided', `This was decided before: it is ${status}.`, { status });
+
+const nameOf = (caller: Caller): string =>
+  caller.kind === 'account' ? `account:${caller.accountId}` : `user:${caller.userId}`;

@@ -1,0 +1,47 @@
+import { ref } from '@stak/table';
+import type { Caller } from '../conversations/access.ts';
+import type { Service } from '../deps.ts';
+import type { PageRequest } from '../list-page.ts';
+import { type ConversationKey, isPaused, readState } from '../turns/lease.ts';
+import { isAdmin } from './decisions.ts';
+import { type ApprovalItem, readApprovals, readPaused } from './paused-turn.ts';
+import { approval, approvalsOfTenant, approvalsOfUser } from './table.ts';
+import { showApproval } from './views.ts';
+
+// What waits in a tenant, oldest first: everything for a host, what needs an admin and their own for a user who is one,
+// their own for anybody else.
+export async function listApprovals(
+  service: Service,
+  caller: Caller,
+  tenant_id: string,
+  page: PageRequest,
+): Promise<{ items: ApprovalItem[]; cursor?: string }> {
+  const { store } = service;
+  const seesAll = await isAdmin(service, caller, tenant_id);
+  const own = caller.kind === 'endUser' ? caller.userId : undefined;
+  const found = seesAll
+    ? await store.query(approvalsOfTenant, { tenant_id }, page)
+    : await store.query(approvalsOfUser, { tenant_id, user_id: own! }, page);
+  const refs = found.items.map(({ conversation_id, approval_id }) =>
+    ref(approval, { tenant_id, conversation_id, approval_id }),
+  );
+  // The index is late; the items are not.
+  const items = await store.batchGet(refs, { consistent: true, pattern: 'read approvals' });
+  const isFor = (one: ApprovalItem) =>
+    own === undefined || one.user_id === own || (seesAll && one.approval === 'admin');
+  return {
+    ...found,
+    items: items.filter(one => one !== undefined).filter(one => one.status === 'waiting' && isFor(one)),
+  };
+}
+
+// Of a message that has no answer yet: if somebody has to decide, what.
+export async function showWaiting(service: Service, address: ConversationKey & { message_id: string }) {
+  const { message_id, conversation_id } = address;
+  const waiting = { message_id, conversation_id, status: 'waiting' as const };
+  const known = await readState(service, address);
+  if (!known || !isPaused(known, service.clock.now())) return waiting;
+  const paused = await readPaused(service, address);
+  const approvals = paused ? await readApprovals(service, address, paused) : [];
+  return { ...waiting, approvals: approvals.map(showApproval) };
+}

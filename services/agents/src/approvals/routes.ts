@@ -1,0 +1,96 @@
+import { endpoint, json, pageOf, pageQuery, route } from '@stak/http';
+import { findConversation } from '../conversations/access.ts';
+import type { Service } from '../deps.ts';
+import { answerPage, type PageRequest } from '../list-page.ts';
+import * as schema from '../schema.ts';
+import { decide, findApproval } from './decisions.ts';
+import { listApprovals } from './list.ts';
+import { approvalsOfConversation } from './table.ts';
+import { showApproval } from './views.ts';
+
+const user = { auth: 'user', endUserScope: 'agents:chat', tags: ['agents'] as string[] } as const;
+const gate = ['tenants.not_found', 'tenants.suspended'];
+const base = '/v1/tenants/{tenant_id}';
+const ofConversation = `${base}/conversations/{conversation_id}/approvals` as const;
+const onePath = `${ofConversation}/{approval_id}` as const;
+
+const routes = {
+  list: route({
+    ...user,
+    method: 'get',
+    path: `${base}/approvals`,
+    operationId: 'agents.listApprovals',
+    scope: 'read',
+    summary: 'List what waits for an approval',
+    description:
+      'Oldest first. A host sees everything; an end user what they can decide: the calls of their own conversations, and for an admin of the tenant those that need one.',
+    request: { params: schema.tenantParams, query: pageQuery() },
+    responses: { 200: json(pageOf(schema.approvalShape)) },
+    problems: gate,
+  }),
+  ofConversation: route({
+    ...user,
+    method: 'get',
+    path: ofConversation,
+    operationId: 'agents.listConversationApprovals',
+    scope: 'read',
+    summary: 'List the approvals of a conversation',
+    description: 'Those that wait, and those that were decided in the last days.',
+    request: { params: schema.conversationParams, query: pageQuery() },
+    responses: { 200: json(pageOf(schema.approvalShape)) },
+    problems: [...gate, 'agents.conversation_not_found'],
+  }),
+  get: route({
+    ...user,
+    method: 'get',
+    path: onePath,
+    operationId: 'agents.getApproval',
+    scope: 'read',
+    summary: 'Read an approval',
+    request: { params: schema.approvalParams },
+    responses: { 200: json(schema.approvalShape) },
+    problems: [...gate, 'agents.approval_not_found'],
+  }),
+  decide: route({
+    ...user,
+    method: 'post',
+    path: onePath,
+    operationId: 'agents.decideApproval',
+    scope: 'write',
+    summary: 'Approve or refuse a call',
+    description:
+      'The first decision counts. The same one again is answered as it was; another one gets 409. The turn goes on in the background: read its answer at `…/messages/{message_id}`. What needs an admin takes a user of the tenant who is one, or a key with the scope `admin`.',
+    request: { params: schema.approvalParams, body: json(schema.newDecision) },
+    responses: { 200: json(schema.approvalShape) },
+    problems: [...gate, 'agents.approval_not_found', 'agents.approval_not_yours', 'agents.approval_decided'],
+  }),
+};
+
+export const approvalEndpoints = (service: Service) =>
+  [
+    endpoint(routes.list, async c => {
+      const caller = c.get('principal');
+      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const read = (page: PageRequest) => listApprovals(service, caller, tenant_id, page);
+      return c.json(await answerPage(caller, c.req.valid('query'), read, showApproval), 200);
+    }),
+    endpoint(routes.ofConversation, async c => {
+      const caller = c.get('principal');
+      const key = c.req.valid('param');
+      await service.enterTenant(caller, key.tenant_id);
+      await findConversation(service, caller, key);
+      const read = (page: PageRequest) => service.store.query(approvalsOfConversation, key, page);
+      return c.json(await answerPage(caller, c.req.valid('query'), read, showApproval), 200);
+    }),
+    endpoint(routes.get, async c => {
+      const caller = c.get('principal');
+      await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      return c.json(showApproval(await findApproval(service, caller, c.req.valid('param'))), 200);
+    }),
+    endpoint(routes.decide, async c => {
+      const caller = c.get('principal');
+      await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const decided = await decide(service, caller, c.req.valid('param'), c.req.valid('json'));
+      return c.json(showApproval(decided), 200);
+    }),
+  ] as const;

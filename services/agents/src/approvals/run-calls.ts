@@ -1,0 +1,107 @@
+import type { Message, Part } from '../conversations/message-format.ts';
+import type { Service } from '../deps.ts';
+import { executeSkill } from '../skills/run-skill.ts';
+import type { Skill, SkillScope } from '../skills/skill.ts';
+import type { LiveEvent } from '../streaming/live-answers.ts';
+import type { Held } from '../turns/lease.ts';
+import { sayFailed } from '../turns/rules.ts';
+import { type ApprovalItem, type PendingCall, type Progress, saveCalls } from './paused-turn.ts';
+
+type Running = {
+  held: Held;
+  progress: Progress;
+  approvals: readonly ApprovalItem[];
+  skills: readonly Skill[]; // enabled now
+  scope: SkillScope;
+  emit(event: LiveEvent): void;
+};
+
+type Result = NonNullable<PendingCall['result']>;
+
+// Makes the calls that were agreed to, one after the other, and writes down what each brought before the next one. A
+// call that a process died in is made again with the same key; one that must not be made twice is not.
+export async function runCalls(service: Service, running: Running): Promise<Progress> {
+  const { held, emit } = running;
+  let { progress } = running;
+  const update = async (i: number, change: Partial<PendingCall>) => {
+    progress = {
+      ...progress,
+      calls: progress.calls.map((call, at) => (at === i ? { ...call, ...change } : call)),
+    };
+    await saveCalls(service, held, progress);
+  };
+  for (const [i, call] of progress.calls.entries()) {
+    if (call.result) continue;
+    const skill = running.skills.find(({ name }) => name === call.name);
+    const refusal = refusalOf(call, running.approvals, skill);
+    let result: Result;
+    if (refusal !== undefined) result = failed(refusal, sayRefused(call.name, refusal));
+    else if (skill!.isRepeatable === false && call.is_started)
+      result = failed(unknown, sayFailed(call.name, unknown));
+    else {
+      if (skill!.isRepeatable === false) await update(i, { is_started: true });
+      result = await run(service, running, skill!, call);
+    }
+    const { name, tool_call_id } = call;
+    const told = result.is_error ? { error: errorOf(result) } : { output: result.output };
+    await update(i, { result });
+    emit({ event: 'skill_result', data: { name, tool_call_id, ...told } });
+  }
+  return progress;
+}
+
+const unknown = 'it is not known whether it was done; it was not tried again';
+
+async function run(
+  service: Service,
+  { progress, scope }: Running,
+  skill: Skill,
+  { input, tool_call_id, name }: PendingCall,
+): Promise<Result> {
+  const idempotency_key = `${progress.turn_id}.${tool_call_id}`;
+  const outcome = await executeSkill(service.clock, skill, input, { ...scope, idempotency_key });
+  scope.signal.throwIfAborted(); // the lease is lost: what came of it is for the next holder to find out
+  if (!outcome.ok) return failed(outcome.reason, sayFailed(name, outcome.reason));
+  return { output: outcome.result.data ?? null, text: outcome.result.text };
+}
+
+const failed = (reason: string, text: string): Result => ({
+  output: { error: reason },
+  text,
+  is_error: true,
+});
+const errorOf = ({ output }: Result): string => String(Object(output).error);
+const sayRefused = (name: string, reason: string): string => `${name} was not done: ${reason}.`;
+
+// Why a call is not made.
+function refusalOf(
+  call: PendingCall,
+  approvals: readonly ApprovalItem[],
+  skill: Skill | undefined,
+): string | undefined {
+  if (call.refused !== undefined) return call.refused;
+  if (!skill) return 'this skill is not enabled';
+  if (call.approval_id === undefined) return undefined;
+  const decided = approvals.find(({ approval_id }) => approval_id === call.approval_id);
+  if (decided?.status === 'approved') return undefined;
+  if (decided?.status === 'refused') return decided.reason ? `refused: ${decided.reason}` : 'it was refused';
+  return 'nobody agreed to it in time';
+}
+
+export const sayResults = (calls: readonly PendingCall[]): string =>
+  calls.map(({ result }) => result?.text ?? '').join('\n') || 'Done.';
+
+// What the model goes on from: its calls and their results, those of one step in one message.
+export function messagesWithResults({ messages, calls }: Progress): Message[] {
+  const results = calls.map(
+    ({ tool_call_id, name, result }): Part => ({
+      type: 'tool-result',
+      toolCallId: tool_call_id,
+      toolName: name,
+      output: { type: 'json', value: result?.output ?? null },
+    }),
+  );
+  const last = messages.at(-1);
+  if (last?.role !== 'tool') return [...messages, { role: 'tool', content: results }];
+  return [...messages.slice(0, -1), { role: 'tool', content: [...last.content, ...results] }];
+}

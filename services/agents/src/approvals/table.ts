@@ -1,0 +1,68 @@
+import { defineQuery, entity } from '@stak/table';
+import { z } from 'zod';
+import { conversations } from '../table.ts';
+
+export const pausedTurn = entity(conversations, {
+  name: 'paused turn',
+  description: 'A turn as far as it has come: what the model said, and the calls that wait or have begun.',
+  schema: z.object({
+    tenant_id: z.string(),
+    conversation_id: z.string(),
+    turn_id: z.string(),
+    message_ids: z.array(z.string()).describe('what it answers'),
+    routing: z.enum(['rule', 'model']),
+    messages: z.string().describe('JSON, since the question'),
+    calls: z.string().describe('JSON: the calls of skills, each with its result once it has one'),
+    skills: z.array(z.string()),
+    model: z.string().optional(),
+    granted: z.string().optional().describe("what the sender's token may do"),
+    input_tokens: z.number().int(),
+    output_tokens: z.number().int(),
+    cost_micros: z.number().int(),
+    created_at: z.string(),
+  }),
+  key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'PAUSED' },
+});
+
+export const approvalStatuses = ['waiting', 'approved', 'refused', 'expired', 'cancelled'] as const;
+
+export const approval = entity(conversations, {
+  name: 'approval',
+  description: 'A call of a skill that somebody has to agree to, then a receipt of what was decided.',
+  schema: z.object({
+    tenant_id: z.string(),
+    conversation_id: z.string(),
+    approval_id: z.string(),
+    turn_id: z.string(),
+    message_id: z.string().describe('the first of those that the turn answers'),
+    epoch: z.number().int(),
+    user_id: z.string().optional().describe('whose conversation it is'),
+    tool_call_id: z.string(),
+    name: z.string().describe('of the skill'),
+    input: z.string().describe('JSON: the arguments'),
+    approval: z.enum(['user', 'admin']).describe('who decides'),
+    status: z.enum(approvalStatuses),
+    waiting_since: z.string().optional().describe('only while it waits'),
+    created_at: z.string(),
+    expires_at: z.string(),
+    decided_at: z.string().optional(),
+    decided_by: z.string().optional(),
+    reason: z.string().optional(),
+    ttl: z.number().int(),
+  }),
+  key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'APPROVAL#{approval_id}' },
+  indexes: {
+    'by-user': { partition: 'APPROVALS#{tenant_id}#{user_id}', sort: '{waiting_since}' },
+    'by-tenant': { partition: 'APPROVALS#{tenant_id}', sort: '{waiting_since}' },
+  },
+});
+
+export const approvalsOfConversation = defineQuery('approvals of a conversation', {
+  of: approval,
+  consistent: true,
+});
+export const approvalsOfUser = defineQuery('waiting approvals of a user', { of: approval, index: 'by-user' });
+export const approvalsOfTenant = defineQuery('waiting approvals of a tenant', {
+  of: approval,
+  index: 'by-tenant',
+});

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { defineSkill, ownerOf, type Skill, type SkillOwner, type SkillScope } from './skill.ts';
+
+// What other services do for a user. Each call carries a key, and the service does what it says once for each key. A
+// skill whose port is missing is not listed.
+export type ActionPorts = {
+  createTask?(whose: SkillOwner, task: NewTask, key: string): Promise<TaskDone>;
+  completeTask?(whose: SkillOwner, taskId: string): Promise<TaskDone>;
+  sendMessage?(whose: SkillOwner, to: string, message: NewMessage, key: string): Promise<{ id: string }>;
+  readDelivery?(accountId: string, eventId: string): Promise<DeliveryReport>;
+  replayDelivery?(accountId: string, eventId: string, key: string): Promise<{ deliveries: number }>;
+  queryLake?(whose: SkillOwner, sql: string): Promise<LakeAnswer>;
+};
+export type NewTask = { title: string; description?: string; due_date?: string; priority?: string };
+export type TaskDone = { task_id: string; title: string; status: string };
+export type NewMessage = { title: string; body: string };
+export type DeliveryReport = {
+  event_id: string;
+  status: string;
+  deliveries: readonly {
+    connection_id: string;
+    state: string;
+    attempts: number;
+    status_code?: number;
+    error?: string;
+  }[];
+};
+export type LakeAnswer = {
+  columns: readonly string[];
+  rows: readonly (readonly unknown[])[];
+  truncated: boolean;
+};
+
+const keyOf = ({ idempotency_key }: SkillScope): string => idempotency_key!;
+
+const createTask = (run: NonNullable<ActionPorts['createTask']>): Skill =>
+  defineSkill({
+    name: 'create_task',
+    description: 'Creates a task for the user.',
+    triggers: [/^(?:please )?(?:create|add)(?: a| the)? task:? (?<title>.+)$/i],
+    parameters: z.strictObject({
+      title: z.string().trim().min(1).max(200),
+      description: z.string().max(2_000).optional(),
+      due_date: z.iso.date().optional(),
+      priority: z.enum(['low', 'medium', 'high', 'urgent']).optional(),
+    }),
+    acts: true,
+    needs: 'tasks:write',
+    async run(task, scope) {
+      const made = await run(ownerOf(scope), task, keyOf(scope));
+      return { data: made, text: `Created the task "${made.title}" (${made.task_id}).` };
+    },
+  });
+
+const completeTask = (run: NonNullable<ActionPorts['completeTask']>): Skill =>
+  defineSkill({
+    name: 'complete_task',
+    description: 'Marks a task of the user as completed, by its id.',
+    triggers: [/^(?:please )?complete(?: the)? task (?<task_id>tsk_\w+)$/i],
+    parameters: z.strictObject({ task_id: z.string().regex(/^tsk_[0-9a-z]{24}$/, 'An id of a task') }),
+    acts: true,
+    needs: 'tasks:write',
+    async run({ task_id }, scope) {
+      const done = await run(ownerOf(scope), task_id);
+      return { data: done, text: `Completed the task "${done.title}".` };
+    },
+  });
+
+const sendMessage = (run: NonNullable<ActionPorts['sendMessage']>): Skill =>
+  defineSkill({
+    name: 'send_inbox_message',
+    description:
+      'Puts a message into an inbox: the own one of the user who asks; in a conversation of the host, that of the user it names.',
+    triggers: [],
+    parameters: z.strictObject({
+      to: z.string().min(1).max(128).optional().describe('The id of a user. Left out: the user who asks.'),
+      title: z.string().trim().min(1).max(200),
+      body: z.string().trim().min(1).max(4_000),
+    }),
+    acts: true,
+    needs: 'inbox:write',
+    async run({ to, title, body }, scope) {
+      const recipient = to ?? scope.user_id;
+      if (recipient === undefined) throw new Error('say whom the message is for, in `to`');
+      // Nobody writes to others by their own token, so they do not by asking an agent either.
+      if (scope.user_id !== undefined && recipient !== scope.user_id)
+        throw new Error('a user can send messages to themselves only');
+      const sent = await run(ownerOf(scope), recipient, { title, body }, keyOf(scope));
+      return { data: sent, text: `Sent "${title}" to ${recipient}.` };
+    },
+  });
+
+// Webhooks are the account's. Its users have no part in them.
+function accountOf({ account_id, user_id }: SkillScope): string {
+  if (user_id !== undefined) throw new Error('webhooks belong to the account; its users cannot see them');
+  return account_id;
+}
+
+const eventId = z.strictObject({ event_id: z.string().regex(/^evt_\w{1,64}$/, 'An id of an event') });
+
+const readDelivery = (run: NonNullable<ActionPorts['readDelivery']>): Skill =>
+  defineSkill({
+    name: 'look_at_delivery',
+    description: 'How the deliveries of a webhook event went: state, attempts, the last answer.',
+    triggers: [/^(?:look at|show)(?: the)? (?:delivery|event) (?<event_id>evt_\w+)$/i],
+    parameters: eventId,
+    async run({ event_id }, scope) {
+      const report = await run(accountOf(scope), event_id);
+      const lines = report.deliveries.map(({ connection_id, state, attempts, status_code, error }) => {
+        const last = [status_code, error].filter(one => one !== undefined).join(' ');
+        return `- ${connection_id}: ${state} after ${attempts} attempts${last === '' ? '' : ` (${last})`}`;
+      });
+      return { data: report, text: [`${event_id} is ${report.status}.`, ...lines].join('\n') };
+    },
+  });
+
+const replayDelivery = (run: NonNullable<ActionPorts['replayDelivery']>): Skill =>
+  defineSkill({
+    name: 'replay_delivery',
+    description: 'Delivers a webhook event again, to all connections of its source.',
+    triggers: [/^(?:please )?replay(?: the)? (?:delivery|event) (?<event_id>evt_\w+)$/i],
+    parameters: eventId,
+    acts: true,
+    async run({ event_id }, scope) {
+      const replayed = await run(accountOf(scope), event_id, keyOf(scope));
+      return { data: replayed, text: `${event_id} is delivered again: ${replayed.deliveries} deliveries.` };
+    },
+  });
+
+const queryLake = (run: NonNullable<ActionPorts['queryLake']>): Skill =>
+  defineSkill({
+    name: 'query_lake',
+    description: 'Runs one SELECT of SQL over the rows of the user who asks. Reads only.',
+    triggers: [],
+    parameters: z.strictObject({ sql: z.string().trim().min(1).max(4_000) }),
+    needs: 'lake:read',
+    async run({ sql }, scope) {
+      const answer = await run(ownerOf(scope), sql);
+      const lines = answer.rows.slice(0, 20).map(row => row.map(String).join(' | '));
+      return { data: answer, text: [answer.columns.join(' | '), ...lines].join('\n') };
+    },
+  });
+
+const made = <Port>(port: Port | undefined, make: (port: Port) => Skill): Skill[] =>
+  port ? [make(port)] : [];
+
+export const actingSkills = (ports: ActionPorts): Skill[] => [
+  ...made(ports.createTask, createTask),
+  ...made(ports.completeTask, completeTask),
+  ...made(ports.sendMessage, sendMessage),
+  ...made(ports.readDelivery, readDelivery),
+  ...made(ports.replayDelivery, replayDelivery),
+  ...made(ports.queryLake, queryLake),
+];
