@@ -5,6 +5,8 @@ import { marshalInput } from './client/marshal-input.ts';
 import type { Context, View } from './context.ts';
 import { DynamoError, internalError } from './errors.ts';
 import type { PartitionUsage } from './heat.ts';
+import { takeSnapshot } from './journal/snapshot.ts';
+import { createJournalWriter, type JournalPosition, readPosition } from './journal/writer.ts';
 import { findAction } from './operations.ts';
 import { joinPeers } from './peers.ts';
 import { stats } from './stats.ts';
@@ -46,6 +48,8 @@ export type EngineOptions = {
 
 export type Engine = Awaited<ReturnType<typeof createEngine>>;
 
+type Claim = { id: string; until: number };
+
 const sweepChunk = 1000;
 const askedPerTurn = 500; // a few milliseconds' worth
 const nextTurn = () => new Promise(setImmediate);
@@ -68,13 +72,18 @@ export async function createEngine(options: EngineOptions) {
       : new StoreError(`cannot use ${path}: ${(error as Error).message}`);
   }
   const catalog = createCatalog(store);
-  const committer = createCommitter(store, {
-    committed() {
-      hub.notify();
-      peers.ring();
+  const writer = path === ':memory:' ? undefined : createJournalWriter(store, path, () => clock.now());
+  const committer = createCommitter(
+    store,
+    {
+      committed() {
+        hub.notify();
+        peers.ring();
+      },
+      aborted: () => catalog.forget(),
     },
-    aborted: () => catalog.forget(),
-  });
+    writer,
+  );
 
   const closing = new AbortController();
   const jobs = new Map<string, Promise<void>>();
@@ -151,17 +160,22 @@ export async function createEngine(options: EngineOptions) {
     return removed;
   }
 
-  const sweeperId = peers.id ?? `${process.pid}-alone`;
+  const ownId = peers.id ?? `${process.pid}-alone`;
 
-  // Of several processes one sweeps, until it is gone or has not said for a while that it does.
-  async function claimSweep(): Promise<boolean> {
+  // Of several processes one does a piece of work, until it is gone or has not said for a while that it does.
+  async function claim(name: string, leaseMs: number): Promise<boolean> {
     store.refresh();
-    const held = readMeta<{ id: string; until: number }>(store, 'sweeper');
-    const isOthers = held !== undefined && held.id !== sweeperId && held.until > context.now();
-    if (isOthers && !(await peers.isGone(held.id))) return false;
-    const claim = { id: sweeperId, until: context.now() + 2 * sweepIntervalMs };
-    await context.submit(tx => tx.put(metaKey('sweeper'), encodeJson(claim)));
-    return true;
+    const seen = readMeta<Claim>(store, name);
+    const isOthers = seen !== undefined && seen.id !== ownId && seen.until > context.now();
+    if (isOthers && !(await peers.isGone(seen.id))) return false;
+    const mine: Claim = { id: ownId, until: context.now() + leaseMs };
+    return context.submit(tx => {
+      // Of several who see that nobody has it, the first.
+      const held = readMeta<Claim>(store, name);
+      if (held && held.id !== ownId && (held.id !== seen?.id || held.until !== seen.until)) return false;
+      tx.put(metaKey(name), encodeJson(mine));
+      return true;
+    });
   }
 
   // Also takes up what another process left unfinished when it was killed.
@@ -169,7 +183,7 @@ export async function createEngine(options: EngineOptions) {
     store.clearDeadReaders();
     resumeMaintenance(context);
     context.background('sweep', async () => {
-      if (await claimSweep()) await sweep();
+      if (await claim('sweeper', 2 * sweepIntervalMs)) await sweep();
     });
   }
   const timer = sweepIntervalMs > 0 ? setInterval(maintain, sweepIntervalMs).unref() : undefined;
@@ -181,12 +195,27 @@ export async function createEngine(options: EngineOptions) {
     await store.backup(to);
   }
 
+  const journal = {
+    // Where the newest commit of any process is in it; undefined while there is no journal.
+    position(): JournalPosition | undefined {
+      store.refresh();
+      return readPosition(store);
+    },
+    // From the next commit on, every process that opens the store writes it. A new history, if there was one already.
+    begin: ({ limitBytes }: { limitBytes: number }): Promise<JournalPosition> =>
+      writer
+        ? context.submit(() => writer.begin(limitBytes))
+        : Promise.reject(new StoreError('a store in memory has no journal')),
+    end: (): Promise<void> => context.submit(() => writer?.end()),
+  };
+
   async function close(): Promise<void> {
     if (closing.signal.aborted) return;
     closing.abort(new Error('the engine is closing'));
     clearInterval(timer);
     await Promise.allSettled(jobs.values());
     await committer.close();
+    writer?.close();
     peers.close();
     await store.close();
   }
@@ -219,6 +248,11 @@ export async function createEngine(options: EngineOptions) {
     rollShards: (tableName: string) => rollShards(context, tableName),
     sweep,
     backup,
+    journal,
+    // Everything that is stored now, to be read piece by piece.
+    snapshot: () => takeSnapshot(store),
+    // Whether this opening of the store may do what only one of them does, for that long or until it is gone.
+    claim: (name: string, leaseMs: number) => claim(`claims/${name}`, leaseMs),
     stats: () => stats(context),
     check: () => checkStore(context),
     // Resolves when the backfills and removals under way are done.

@@ -1,4 +1,5 @@
 import { DynamoError, internalError } from '../errors.ts';
+import type { JournalWriter } from '../journal/writer.ts';
 import { metaKey, sizeKey } from './keys.ts';
 import type { Store } from './store.ts';
 
@@ -34,9 +35,16 @@ export const readSize = (store: Store, id: number): Size =>
 // The newest sequence number given out.
 export const readSequence = (store: Store): number => store.get(sequenceKey, decodeSequence) ?? 0;
 
+export const saveSequence = (store: Store, sequence: number): void =>
+  store.put(sequenceKey, doubles(sequence));
+
 export type CommitListener = { committed(): void; aborted(): void };
 
-export function createCommitter(store: Store, listener: CommitListener) {
+export function createCommitter(
+  store: Store,
+  listener: CommitListener,
+  journal?: Pick<JournalWriter, 'beginTx'>,
+) {
   const queue: Job[] = [];
   let running: Promise<void> | undefined;
   let closed = false;
@@ -64,7 +72,7 @@ export function createCommitter(store: Store, listener: CommitListener) {
     const batch: Job[] = [];
     try {
       await store.commit(() => {
-        const tx = createTx(store);
+        const tx = createTx(store, journal);
         while (queue.length > 0 && batch.length < jobsPerTransaction && tx.bytes() < bytesPerTransaction) {
           const job = queue.shift()!;
           batch.push(job);
@@ -103,21 +111,28 @@ function runJob(tx: ReturnType<typeof createTx>, job: Job): () => void {
   }
 }
 
-function createTx(store: Store) {
+function createTx(store: Store, journal: Pick<JournalWriter, 'beginTx'> | undefined) {
+  const record = journal?.beginTx();
   let writes = 0;
   let bytes = 0;
   let sequence = -1;
   const sizes = new Map<number, Size>();
 
+  function put(key: Buffer, value: Buffer): void {
+    store.put(key, value);
+    record?.put(key, value);
+  }
+
   return {
     put(key: Buffer, value: Buffer) {
       writes++;
       bytes += key.length + value.length;
-      store.put(key, value);
+      put(key, value);
     },
     remove(key: Buffer) {
       writes++;
       store.remove(key);
+      record?.remove(key);
     },
     has: store.has,
     nextSequence() {
@@ -135,12 +150,13 @@ function createTx(store: Store) {
     writes: () => writes,
     bytes: () => bytes,
     finish() {
-      if (sequence >= 0) store.put(sequenceKey, doubles(sequence));
+      if (sequence >= 0) put(sequenceKey, doubles(sequence));
       for (const [id, delta] of sizes) {
         if (delta.items === 0 && delta.bytes === 0) continue;
         const size = readSize(store, id);
-        store.put(sizeKey(id), doubles(size.items + delta.items, size.bytes + delta.bytes));
+        put(sizeKey(id), doubles(size.items + delta.items, size.bytes + delta.bytes));
       }
+      record?.finish();
     },
   };
 }

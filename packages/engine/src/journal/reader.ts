@@ -1,0 +1,110 @@
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { JournalDamage, readRecord, recordHead } from './records.ts';
+import { type JournalPosition, journalFile, journalFolder, listFiles } from './writer.ts';
+
+/** A place in the journal of a store: everything up to `commit` is before it. */
+export type JournalCursor = Pick<JournalPosition, 'history' | 'commit' | 'chain' | 'file' | 'offset'>;
+
+/** Some commits of a journal, as they are stored there. */
+export type JournalChunk = {
+  records: Buffer;
+  first: number;
+  firstAt: number;
+  lastAt: number;
+  // Where they end.
+  next: JournalCursor;
+};
+
+/** The beginning of a history. */
+export const journalStart = (history: string): JournalCursor => ({
+  history,
+  commit: 0,
+  chain: 0,
+  file: 1,
+  offset: 0,
+});
+
+/**
+ * The next commits of the journal in the folder of a store, up to `end`: as many as fit into `mostBytes`, and at least
+ * one. Undefined if there are none. Throws `JournalDamage` if they are not there or do not follow from what was read.
+ */
+export async function readJournal(
+  path: string,
+  from: JournalCursor,
+  end: JournalPosition,
+  mostBytes: number,
+): Promise<JournalChunk | undefined> {
+  if (from.history !== end.history) throw new JournalDamage('the journal has begun anew');
+  if (from.commit > end.commit) throw new JournalDamage(`the store has no commit ${from.commit}`);
+  let cursor = from;
+  while (cursor.commit < end.commit) {
+    const bytes = await readBytes(path, cursor, end, mostBytes);
+    if (bytes.length > 0) return takeRecords(bytes, cursor);
+    if (cursor.file >= end.file) throw new JournalDamage(`commit ${cursor.commit + 1} is missing`);
+    cursor = { ...cursor, file: cursor.file + 1, offset: 0 };
+  }
+  return undefined;
+}
+
+function takeRecords(bytes: Buffer, from: JournalCursor): JournalChunk {
+  let cursor = from;
+  let firstAt: number | undefined;
+  let lastAt = 0;
+  let length = 0;
+  for (
+    let record = readRecord(bytes, 0, cursor);
+    record;
+    record = length < bytes.length ? readRecord(bytes, length, cursor) : undefined
+  ) {
+    firstAt ??= record.at;
+    lastAt = record.at;
+    length += recordHead + record.operations.length;
+    cursor = { ...cursor, commit: record.commit, chain: record.chain, offset: from.offset + length };
+  }
+  if (firstAt === undefined) throw new JournalDamage(`commit ${from.commit + 1} is cut short`);
+  return { records: bytes.subarray(0, length), first: from.commit + 1, firstAt, lastAt, next: cursor };
+}
+
+// Whole records, if the file has them; empty at its end.
+async function readBytes(
+  path: string,
+  cursor: JournalCursor,
+  end: JournalPosition,
+  mostBytes: number,
+): Promise<Buffer> {
+  const file = await open(journalFile(journalFolder(path), cursor), 'r').catch(error => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new JournalDamage(`the file of the journal with commit ${cursor.commit + 1} is missing`);
+  });
+  try {
+    const { size } = await file.stat();
+    const fileEnd = cursor.file === end.file ? Math.min(end.offset, size) : size;
+    const left = Math.max(0, fileEnd - cursor.offset);
+    const bytes = await readAt(file, cursor.offset, Math.min(left, mostBytes));
+    if (bytes.length < 4) return bytes;
+    const firstLength = bytes.readUInt32BE(0);
+    return firstLength <= bytes.length ? bytes : await readAt(file, cursor.offset, Math.min(left, firstLength));
+  } finally {
+    await file.close();
+  }
+}
+
+async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  let got = 0;
+  while (got < length) {
+    const { bytesRead } = await file.read(bytes, got, length - got, offset + got);
+    if (bytesRead === 0) break;
+    got += bytesRead;
+  }
+  return bytes.subarray(0, got);
+}
+
+/** Removes the files of a store's journal that hold nothing after the cursor. */
+export async function trimJournal(path: string, { history, file }: JournalCursor): Promise<void> {
+  const folder = journalFolder(path);
+  const kept = journalFile('', { history, file });
+  for (const name of listFiles(folder))
+    if (!name.startsWith(`${history}-`) || name < kept) await rm(join(folder, name), { force: true });
+}

@@ -1,0 +1,108 @@
+import { crc32 } from 'node:zlib';
+
+// The bytes of the journal. A commit is one record: everything that one LMDB transaction put and removed, as keys and
+// values of the file. Applied in order, whole records give the same store again, whatever the keys mean.
+//
+//   record     length (4) | chain (4) | number (6) | time (8) | operations
+//   operation  length of the key (2) | length of the value (4), or FFFFFFFF for a removal | key | value
+//
+// `chain` is the CRC of the record that begins with the CRC of the one before: one that is damaged, missing or of
+// another store breaks it.
+
+export type JournalRecord = { commit: number; at: number; chain: number; operations: Buffer };
+
+export const recordHead = 22;
+const removal = 0xffffffff;
+const operationHead = 6;
+const smallestBytes = 64 * 1024;
+const keptBytes = 1024 * 1024; // after a large commit
+
+// Operations of one transaction at a time, collected in a buffer that is used again.
+export function createRecordBuilder() {
+  let bytes = Buffer.allocUnsafe(smallestBytes);
+  let end = recordHead;
+
+  function reserve(more: number): void {
+    if (end + more <= bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(bytes.length * 2, end + more));
+    bytes.copy(larger, 0, 0, end);
+    bytes = larger;
+  }
+
+  return {
+    clear(): void {
+      if (bytes.length > keptBytes) bytes = Buffer.allocUnsafe(smallestBytes);
+      end = recordHead;
+    },
+    isEmpty: () => end === recordHead,
+    put(key: Uint8Array, value: Uint8Array): void {
+      reserve(operationHead + key.length + value.length);
+      bytes.writeUInt16BE(key.length, end);
+      bytes.writeUInt32BE(value.length, end + 2);
+      bytes.set(key, end + operationHead);
+      bytes.set(value, end + operationHead + key.length);
+      end += operationHead + key.length + value.length;
+    },
+    remove(key: Uint8Array): void {
+      reserve(operationHead + key.length);
+      bytes.writeUInt16BE(key.length, end);
+      bytes.writeUInt32BE(removal, end + 2);
+      bytes.set(key, end + operationHead);
+      end += operationHead + key.length;
+    },
+    // Good until the next call of anything here.
+    operations: (): Buffer => bytes.subarray(recordHead, end),
+    seal(commit: number, at: number, previous: number): { record: Buffer; chain: number } {
+      bytes.writeUInt32BE(end, 0);
+      bytes.writeUIntBE(commit, 8, 6);
+      bytes.writeDoubleBE(at, 14);
+      const chain = crc32(bytes.subarray(8, end), previous);
+      bytes.writeUInt32BE(chain, 4);
+      return { record: bytes.subarray(0, end), chain };
+    },
+  };
+}
+
+// The record at `offset`. Undefined if it is not all there; an error if it does not follow the one before.
+export function readRecord(
+  bytes: Buffer,
+  offset: number,
+  previous: { commit: number; chain: number },
+): JournalRecord | undefined {
+  if (bytes.length - offset < recordHead) return undefined;
+  const length = bytes.readUInt32BE(offset);
+  if (length < recordHead) throw new JournalDamage(`commit ${previous.commit + 1} cannot be read`);
+  if (bytes.length - offset < length) return undefined;
+  const commit = bytes.readUIntBE(offset + 8, 6);
+  if (commit !== previous.commit + 1)
+    throw new JournalDamage(`commit ${previous.commit + 1} is missing: ${commit} follows`);
+  const chain = crc32(bytes.subarray(offset + 8, offset + length), previous.chain);
+  if (chain !== bytes.readUInt32BE(offset + 4)) throw new JournalDamage(`commit ${commit} is damaged`);
+  return {
+    commit,
+    at: bytes.readDoubleBE(offset + 14),
+    chain,
+    operations: bytes.subarray(offset + recordHead, offset + length),
+  };
+}
+
+/** Why the journal of a store cannot be read on: a commit that is damaged or missing. */
+export class JournalDamage extends Error {
+  override readonly name = 'JournalDamage';
+}
+
+export type OperationHandler = { put(key: Buffer, value: Buffer): void; remove(key: Buffer): void };
+
+export function eachOperation(bytes: Buffer, handler: OperationHandler): void {
+  for (let at = 0; at < bytes.length; ) {
+    if (bytes.length - at < operationHead) throw new JournalDamage('operations are cut short');
+    const keyEnd = at + operationHead + bytes.readUInt16BE(at);
+    const valueLength = bytes.readUInt32BE(at + 2);
+    const end = valueLength === removal ? keyEnd : keyEnd + valueLength;
+    if (end > bytes.length) throw new JournalDamage('operations are cut short');
+    const key = bytes.subarray(at + operationHead, keyEnd);
+    if (valueLength === removal) handler.remove(key);
+    else handler.put(key, bytes.subarray(keyEnd, end));
+    at = end;
+  }
+}

@@ -1,0 +1,97 @@
+import { readSequence, saveSequence } from '../storage/committer.ts';
+import { StoreError, storeExists } from '../storage/file.ts';
+import { metaKey } from '../storage/keys.ts';
+import { claimFormat, openStore, readMeta } from '../storage/store.ts';
+import { eachOperation, JournalDamage, readRecord, recordHead } from './records.ts';
+import { type JournalPosition, readPosition } from './writer.ts';
+
+/** A store that is being made again: first a snapshot, then the commits after it. */
+export type Restoring = {
+  /** Operations of a snapshot. */
+  load(operations: Buffer): Promise<void>;
+  /** The snapshot is complete. Returns where the journal ended in it. */
+  loaded(): JournalPosition;
+  /**
+   * Commits of the journal, in order, up to a time. Those that the snapshot has already are passed over. Returns the last
+   * one applied, and whether a later one than `untilMs` was met.
+   */
+  apply(records: Buffer, first: number, untilMs: number): Promise<{ commit: number; at: number; isPast: boolean }>;
+  /** Makes it a store of its own, with no history, and closes it. */
+  finish(): Promise<void>;
+  /** Closes it as it is. */
+  abandon(): Promise<void>;
+};
+
+const bytesPerTransaction = 8 * 1024 * 1024;
+
+// Readers of streams outside of the store, such as a lake, may have seen changes after the moment that is restored.
+// Changes from now on have numbers above all of those, or such a reader would take them for what it has seen.
+const sequenceStep = 2 ** 32;
+
+// What only the process that wrote it can go on with.
+const ownFacts = ['journal', 'sweeper', 'claims/backup'];
+
+/** Begins a new store in a folder that holds none. */
+export function restoreStore(path: string): Restoring {
+  if (storeExists(path)) throw new StoreError(`${path} already holds a store: choose another folder`);
+  const store = openStore(path);
+  let end: { commit: number; at: number; chain: number } | undefined;
+
+  const write = (operations: readonly Buffer[]): Promise<void> =>
+    store.commit(() => {
+      for (const bytes of operations) eachOperation(bytes, store);
+    });
+
+  async function apply(records: Buffer, first: number, untilMs: number) {
+    if (!end) throw new StoreError('the snapshot is not complete');
+    let waiting: Buffer[] = [];
+    let waitingBytes = 0;
+    let isPast = false;
+    for (let offset = 0; offset < records.length && !isPast; ) {
+      const length = records.readUInt32BE(offset);
+      const commit = records.length - offset < recordHead ? -1 : records.readUIntBE(offset + 8, 6);
+      if (offset === 0 && commit !== first) throw new JournalDamage(`commit ${first} is missing`);
+      if (commit <= end.commit && commit >= first) {
+        offset += length;
+        continue;
+      }
+      const record = readRecord(records, offset, end);
+      if (!record) throw new JournalDamage(`commit ${end.commit + 1} is cut short`);
+      isPast = record.at > untilMs;
+      if (isPast) break;
+      offset += length;
+      end = record;
+      waiting.push(record.operations);
+      waitingBytes += length;
+      if (waitingBytes < bytesPerTransaction) continue;
+      await write(waiting);
+      waiting = [];
+      waitingBytes = 0;
+    }
+    if (waiting.length > 0) await write(waiting);
+    return { commit: end.commit, at: end.at, isPast };
+  }
+
+  return {
+    load: operations => write([operations]),
+    loaded() {
+      store.refresh();
+      const position = readPosition(store);
+      if (!position) throw new StoreError('the snapshot says nothing of a journal');
+      end = position;
+      return position;
+    },
+    apply,
+    async finish() {
+      store.refresh();
+      if (readMeta(store, 'format') === undefined) throw new StoreError('what was restored is no store');
+      await claimFormat(store);
+      await store.commit(() => {
+        for (const name of ownFacts) store.remove(metaKey(name));
+        saveSequence(store, readSequence(store) + sequenceStep);
+      });
+      await store.close();
+    },
+    abandon: () => store.close(),
+  };
+}

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, ftruncateSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileMode, makeFolder } from '../storage/file.ts';
+import { metaKey } from '../storage/keys.ts';
+import { encodeJson, readMeta, type Store } from '../storage/store.ts';
+import { createRecordBuilder } from './records.ts';
+
+// The journal: every commit of the store, in files beside it, for a backup to ship. A record is written inside the
+// transaction it describes, and the same transaction says in LMDB where the journal ends. So a record counts when its
+// transaction does: one of a transaction that failed, or of a process killed in between, lies behind the end and is
+// written over. Files are not flushed; a machine that stops may lose records of commits that LMDB has, which the chain of
+// checksums tells to whoever reads on.
+
+/** Where the journal of a store ends. */
+export type JournalPosition = {
+  // Names an unbroken sequence of commits. It begins anew after a gap.
+  history: string;
+  commit: number;
+  // When that commit was made; never earlier than the one before.
+  at: number;
+  chain: number;
+  file: number;
+  offset: number;
+  // LMDB's number of the transaction that wrote this: another version of the engine, which knows no journal, does not.
+  txn: number;
+  limitBytes: number;
+  // Why nothing is written to the journal any more, until a new history begins.
+  stopped?: string;
+};
+
+const journalKey = metaKey('journal');
+const fileBytes = 16 * 1024 * 1024;
+
+export const readPosition = (store: Pick<Store, 'get'>): JournalPosition | undefined =>
+  readMeta<JournalPosition>(store, 'journal');
+
+export const journalFolder = (path: string): string => join(path, 'journal');
+export const journalFile = (folder: string, { history, file }: { history: string; file: number }): string =>
+  join(folder, `${history}-${String(file).padStart(8, '0')}.log`);
+
+export type JournalWriter = ReturnType<typeof createJournalWriter>;
+
+export function createJournalWriter(store: Store, path: string, now: () => number) {
+  const folder = journalFolder(path);
+  const builder = createRecordBuilder();
+  let open: { name: string; handle: number } | undefined;
+
+  function handleOf(position: JournalPosition): number {
+    const name = journalFile(folder, position);
+    if (open?.name === name) return open.handle;
+    close();
+    makeFolder(folder);
+    // Not for appending: what a failed transaction left behind the end is written over.
+    const handle = openSync(name, position.offset === 0 ? 'w' : 'r+', fileMode);
+    open = { name, handle };
+    return handle;
+  }
+
+  function close(): void {
+    if (open) closeSync(open.handle);
+    open = undefined;
+  }
+
+  const save = (position: JournalPosition) => store.put(journalKey, encodeJson(position));
+
+  // What one transaction writes, from its first operation on.
+  function beginTx() {
+    const begun = readPosition(store);
+    if (!begun || begun.stopped !== undefined) return undefined;
+    builder.clear();
+    return { put: builder.put, remove: builder.remove, finish: () => finish(begun) };
+  }
+
+  function finish(begun: JournalPosition): void {
+    // Unless this transaction has begun another history, or ended this one.
+    if (builder.isEmpty() || readPosition(store)?.history !== begun.history) return;
+    const txn = store.txnId();
+    const stop = (stopped: string) => save({ ...begun, txn, stopped });
+    if (txn > begun.txn + 1) return stop('something else has written to the store');
+    try {
+      save(append(begun, txn));
+    } catch (error) {
+      // The store is more important than its backup.
+      close();
+      stop((error as Error).message);
+    }
+  }
+
+  function append(begun: JournalPosition, txn: number): JournalPosition {
+    const start = begun.offset < fileBytes ? begun : nextFile(begun);
+    const commit = start.commit + 1;
+    const at = Math.max(start.at, now());
+    const { record, chain } = builder.seal(commit, at, start.chain);
+    const handle = handleOf(start);
+    for (let written = 0; written < record.length; )
+      written += writeSync(handle, record, written, record.length - written, start.offset + written);
+    return { ...start, commit, at, chain, offset: start.offset + record.length, txn };
+  }
+
+  function nextFile(full: JournalPosition): JournalPosition {
+    if (journalBytes(folder) >= full.limitBytes)
+      throw new Error(`the journal has grown to its limit of ${full.limitBytes} bytes`);
+    // What a failed transaction left behind its end is no part of it.
+    ftruncateSync(handleOf(full), full.offset);
+    return { ...full, file: full.file + 1, offset: 0 };
+  }
+
+  return {
+    beginTx,
+    // Inside a transaction: everything after it is in the journal.
+    begin(limitBytes: number): JournalPosition {
+      const at = now();
+      const stamp = new Date(at).toISOString().replace(/[-:]|\.\d+/g, '');
+      const history = `${stamp}-${randomBytes(4).toString('hex')}`;
+      const txn = store.txnId();
+      const position = { history, commit: 0, at, chain: 0, file: 1, offset: 0, txn, limitBytes };
+      save(position);
+      return position;
+    },
+    end: (): void => store.remove(journalKey),
+    close,
+  };
+}
+
+export function journalBytes(folder: string): number {
+  let bytes = 0;
+  for (const name of listFiles(folder))
+    bytes += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  return bytes;
+}
+
+export function listFiles(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter(name => name.endsWith('.log'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,295 @@
+import { appendFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { open } from 'lmdb';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createEngine,
+  type Engine,
+  type JournalCursor,
+  journalStart,
+  readJournal,
+  restoreStore,
+  trimJournal,
+} from '../src/index.ts';
+import { eachOperation } from '../src/journal/records.ts';
+import { startPeer } from './crash/peers.ts';
+import { createRandom } from './crash/random.ts';
+import {
+  addLateIndex,
+  createScratchTable,
+  createTables,
+  dropLateIndex,
+  dropTable,
+  enableExpiry,
+} from './crash/tables.ts';
+import { execute, planOperation, tableName } from './crash/workload.ts';
+import { readStream, streamOf } from './engine-fixture.ts';
+
+let folder: string;
+let store: string;
+let engine: Engine;
+let restores = 0;
+const limitBytes = 1024 ** 3;
+const mb = 1024 * 1024;
+
+// Every look at the clock is a millisecond later, so that no two commits have the same time.
+let ms = Date.now();
+const clock = { now: () => ++ms };
+const openStore = () => createEngine({ path: store, sweepIntervalMs: 0, clock });
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stak-journal-'));
+  store = join(folder, 'store');
+  engine = await openStore();
+});
+
+afterEach(async () => {
+  await engine.close();
+  await rm(folder, { recursive: true });
+});
+
+type Copy = { parts: Buffer[]; commit: number; chain: number; history: string };
+type Log = { records: Buffer; first: number }[];
+
+function copyOf(from: Engine): Copy {
+  const snapshot = from.snapshot();
+  const parts: Buffer[] = [];
+  for (let part = snapshot.read(64 * 1024); part; part = snapshot.read(64 * 1024)) parts.push(part.operations);
+  snapshot.close();
+  return { parts, ...snapshot.position! };
+}
+
+async function readAll(from?: JournalCursor, most = mb): Promise<{ log: Log; next: JournalCursor }> {
+  const end = engine.journal.position()!;
+  let next = from ?? journalStart(end.history);
+  const log: Log = [];
+  for (let chunk = await readJournal(store, next, end, most); chunk; ) {
+    log.push(chunk);
+    next = chunk.next;
+    chunk = await readJournal(store, next, end, most);
+  }
+  return { log, next };
+}
+
+async function restore(copy: Copy, log: Log, untilMs = Number.POSITIVE_INFINITY): Promise<Engine> {
+  const path = join(folder, `restored-${++restores}`);
+  const restoring = restoreStore(path);
+  for (const part of copy.parts) await restoring.load(part);
+  expect(restoring.loaded()).toMatchObject({ commit: copy.commit, chain: copy.chain });
+  for (const { records, first } of log) if ((await restoring.apply(records, first, untilMs)).isPast) break;
+  await restoring.finish();
+  return createEngine({ path, readOnly: true });
+}
+
+// Every key and value, without what a restored store has of its own.
+function contentOf({ parts }: Pick<Copy, 'parts'>): Map<string, string> {
+  const content = new Map<string, string>();
+  for (const part of parts)
+    eachOperation(part, {
+      put: (key, value) => content.set(key.toString('latin1'), value.toString('latin1')),
+      remove() {},
+    });
+  for (const name of ['journal', 'sequence', 'sweeper', 'claims/backup']) content.delete(`\0${name}`);
+  return content;
+}
+
+const put = (n: number, body = '') =>
+  engine.client.put({ TableName: tableName, Item: { pk: 'p', sk: String(n), body } });
+
+describe('the journal', () => {
+  it('gives the store again as it was at any moment, with its tables, indexes, expiry and tokens', async () => {
+    await createTables(engine);
+    await engine.journal.begin({ limitBytes });
+    const early = copyOf(engine);
+    const random = createRandom('journal', 1);
+    const moments: { at: number; content: Map<string, string> }[] = [];
+    const steps: Record<number, () => Promise<unknown>> = {
+      20: () => addLateIndex(engine),
+      30: () => createScratchTable(engine, 'scratch').then(() => enableExpiry(engine, 'scratch')),
+      40: () => engine.client.put({ TableName: 'scratch', Item: { pk: '1', owner: 'o', expires: 1 } }),
+      50: () => engine.sweep(),
+      60: () => dropLateIndex(engine),
+      70: () => dropTable(engine, 'scratch'),
+    };
+    let late: Copy | undefined;
+    for (let n = 0; n < 100; n++) {
+      await steps[n]?.();
+      await Promise.all(
+        [0, 1, 2, 3].map(writer =>
+          execute(engine.client, planOperation(random, `${writer}.${n}`, writer, true)),
+        ),
+      );
+      if (n % 10 !== 5) continue;
+      await engine.settled();
+      moments.push({ at: engine.journal.position()!.at, content: contentOf(copyOf(engine)) });
+      if (n === 45) late = copyOf(engine);
+    }
+    const { log } = await readAll(undefined, 20_000);
+    expect(log.length).toBeGreaterThan(5);
+    for (const [n, { at, content }] of moments.entries()) {
+      const restored = await restore(n > 4 && n % 2 ? late! : early, log, at);
+      expect(contentOf(copyOf(restored)), `moment ${n}`).toEqual(content);
+      expect(restored.check().problems).toEqual([]);
+      await restored.close();
+    }
+  });
+
+  it('has the commits of every process, each once and in order, also of one that was killed', async () => {
+    await createTables(engine);
+    await engine.journal.begin({ limitBytes });
+    const copy = copyOf(engine);
+    const peers = await Promise.all([startPeer(store), startPeer(store)]);
+    const puts = (peer: number) =>
+      Array.from({ length: 300 }, (_, n) => ({
+        TableName: tableName,
+        Item: { pk: { S: `peer-${peer}` }, sk: { S: String(n) } },
+      }));
+    const asked = peers.map((peer, n) => peer.callAll('PutItem', puts(n)));
+    for (let n = 0; n < 100; n++) await put(n);
+    await peers[0]!.kill();
+    await asked[1];
+    for (let n = 0; n < 20; n++) await put(n, 'again');
+    const { log } = await readAll();
+    const restored = await restore(copy, log);
+    expect(contentOf(copyOf(restored))).toEqual(contentOf(copyOf(engine)));
+    expect(restored.check().problems).toEqual([]);
+    await restored.close();
+    await peers[1]!.stop();
+  }, 30_000);
+
+  it('goes on in the next file when one is full, and lets go of files that were read', async () => {
+    await createTables(engine);
+    await engine.journal.begin({ limitBytes });
+    const copy = copyOf(engine);
+    for (let n = 0; n < 60; n++) await put(n, 'x'.repeat(350_000));
+    const journal = join(store, 'journal');
+    expect(readdirSync(journal).length).toBeGreaterThan(1);
+    const { log, next } = await readAll(undefined, 1000);
+    const restored = await restore(copy, log);
+    expect(contentOf(copyOf(restored))).toEqual(contentOf(copyOf(engine)));
+    await restored.close();
+    await trimJournal(store, next);
+    expect(readdirSync(journal).length).toBe(1);
+    await put(61);
+    expect((await readAll(next)).log.length).toBe(1);
+  });
+
+  it('stops at its limit instead of filling the disk, and begins anew when asked to', async () => {
+    await createTables(engine);
+    const { history } = await engine.journal.begin({ limitBytes: mb });
+    for (let n = 0; n < 60; n++) await put(n, 'x'.repeat(350_000));
+    const stopped = engine.journal.position()!;
+    expect(stopped.stopped).toMatch(/limit of 1048576 bytes/);
+    expect((await readAll()).next.commit).toBe(stopped.commit);
+    await put(1);
+    expect(engine.journal.position()).toEqual(stopped);
+    const next = await engine.journal.begin({ limitBytes });
+    expect(next.history).not.toBe(history);
+    await put(2);
+    expect(engine.journal.position()).toMatchObject({ history: next.history, commit: 1 });
+    await engine.journal.end();
+    await put(3);
+    expect(engine.journal.position()).toBeUndefined();
+  });
+
+  it('writes over what a failed transaction left behind its end', async () => {
+    await createTables(engine);
+    await engine.journal.begin({ limitBytes });
+    const copy = copyOf(engine);
+    await put(1);
+    const [name] = readdirSync(join(store, 'journal'));
+    appendFileSync(join(store, 'journal', name!), 'x'.repeat(5000));
+    await put(2);
+    const { log, next } = await readAll();
+    expect(next.commit).toBe(2);
+    const restored = await restore(copy, log);
+    expect(contentOf(copyOf(restored))).toEqual(contentOf(copyOf(engine)));
+    await restored.close();
+  });
+
+  it('says that commits are damaged, cut short, missing or of another store', async () => {
+    await createTables(engine);
+    await engine.journal.begin({ limitBytes });
+    for (let n = 0; n < 20; n++) await put(n);
+    const [name] = readdirSync(join(store, 'journal'));
+    const file = join(store, 'journal', name!);
+    const bytes = await readFile(file);
+    const end = engine.journal.position()!;
+    const read = () => readAll().then(({ next }) => next.commit);
+    expect(await read()).toBe(20);
+    bytes[Math.floor(bytes.length / 2)]! ^= 1;
+    writeFileSync(file, bytes);
+    await expect(read()).rejects.toThrow(/commit 1[01] is damaged/);
+    bytes[Math.floor(bytes.length / 2)]! ^= 1;
+    writeFileSync(file, bytes);
+    truncateSync(file, bytes.length - 10);
+    await expect(read()).rejects.toThrow(/commit 20 is (cut short|missing)/);
+    await rm(file);
+    await expect(read()).rejects.toThrow(/missing/);
+    const start = journalStart(end.history);
+    writeFileSync(file, bytes);
+    await expect(readJournal(store, { ...start, chain: 7 }, end, mb)).rejects.toThrow(/commit 1 is damaged/);
+    await expect(readJournal(store, { ...start, commit: 30 }, end, mb)).rejects.toThrow(/no commit 30/);
+  });
+
+  it('notices when something has written to the store that keeps no journal', async () => {
+    await createTables(engine);
+    await engine.journal.begin({ limitBytes });
+    await put(1);
+    await engine.close();
+    engine = await openStore();
+    await put(2);
+    expect(engine.journal.position()).toMatchObject({ commit: 2 });
+    await engine.close();
+    const other = open({ path: join(store, 'stak.mdb'), keyEncoding: 'binary', encoding: 'binary' });
+    await other.put(Buffer.from([0, 120]), Buffer.from('1'));
+    await other.close();
+    engine = await openStore();
+    await put(3);
+    expect(engine.journal.position()).toMatchObject({ commit: 2, stopped: expect.stringMatching(/something else/) });
+  });
+
+  it('is not written for a store in memory', async () => {
+    const memory = await createEngine({ path: ':memory:' });
+    await expect(memory.journal.begin({ limitBytes })).rejects.toThrow(/memory/);
+    await memory.close();
+  });
+});
+
+describe('a restored store', () => {
+  it('gives new changes numbers that no reader of the old one has seen', async () => {
+    await createTables(engine);
+    await engine.journal.begin({ limitBytes });
+    const copy = copyOf(engine);
+    for (let n = 0; n < 10; n++) await put(n);
+    const restored = await restore(copy, []);
+    await restored.close();
+    const path = join(folder, `restored-${restores}`);
+    const again = await createEngine({ path, sweepIntervalMs: 0 });
+    expect(again.journal.position()).toBeUndefined();
+    const numbers = async (from: Engine) =>
+      (await readStream(from, await streamOf(from, tableName))).map(one => BigInt(one.dynamodb.SequenceNumber));
+    await again.client.put({ TableName: tableName, Item: { pk: 'new', sk: '1' } });
+    const [last] = (await numbers(again)).slice(-1);
+    expect(last! > (await numbers(engine)).at(-1)!).toBe(true);
+    await again.close();
+  });
+
+  it('is never written where there is one', () => {
+    expect(() => restoreStore(store)).toThrow(/already holds a store/);
+  });
+});
+
+describe('a claim', () => {
+  it('is of one opening of the store at a time, until that one is gone', async () => {
+    const other = await openStore();
+    expect(await engine.claim('backup', 60_000)).toBe(true);
+    expect(await engine.claim('backup', 60_000)).toBe(true);
+    expect(await other.claim('backup', 60_000)).toBe(false);
+    await engine.close();
+    await expect.poll(() => other.claim('backup', 60_000)).toBe(true);
+    await other.close();
+  });
+});
