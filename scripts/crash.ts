@@ -1,7 +1,7 @@
 // Kills processes with SIGKILL, many times, and looks at what is left.
-//   npm run test:crash [-- engine | webhooks | agents] [--workers N] [--rounds N] [--seed N]
+//   npm run test:crash [-- engine | webhooks | agents | backup] [--workers N] [--rounds N] [--seed N]
 // The engine: N processes that write to one store. Webhooks and agents: `stak start` with N workers, of which now one
-// is killed, now the supervisor, now all.
+// is killed, now the supervisor, now all. The backup: N processes write and ship; all are killed, their folder is deleted.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -13,6 +13,7 @@ const campaigns: Record<string, readonly string[]> = {
   engine: ['packages/engine/test/crash/campaign.ts'],
   webhooks: [server, 'webhooks'],
   agents: [server, 'agents'],
+  backup: ['apps/server/test/backup/campaign.ts'],
 };
 
 const campaign = campaigns[name];

@@ -11,6 +11,7 @@ export const builtCommand = join(folder, 'main.mjs');
 
 // Other programs that tests start many times, or kill.
 const programs = [
+  'apps/server/test/backup/backup-process.ts',
   'packages/engine/test/crash/peer-process.ts',
   'packages/engine/test/crash/store-process.ts',
   'packages/engine/test/crash/writer-process.ts',

@@ -42,6 +42,7 @@ const keepPackagesOutside = {
 };
 
 const programs = [
+  './src/backup/backup-thread.ts',
   './src/lake-thread.ts',
   '../../packages/sandbox/src/sandbox-thread.mjs',
   '../../services/lake/src/duckdb/duck-process.mjs',

@@ -2,6 +2,7 @@ import { type CAC, cac } from 'cac';
 import manifest from '../package.json' with { type: 'json' };
 import { registerAccounts } from './commands/accounts.ts';
 import { registerAws } from './commands/aws.ts';
+import { registerBackup } from './commands/backup.ts';
 import { registerChat } from './commands/chat.ts';
 import { registerCompletion } from './commands/completion.ts';
 import { registerDemo } from './commands/demo.ts';
@@ -49,6 +50,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerModels(cli);
   registerMcp(cli);
   registerDynamoDb(cli);
+  registerBackup(cli);
   registerTables(cli);
   registerSimulate(cli);
   registerAws(cli);

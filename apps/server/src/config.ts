@@ -3,12 +3,14 @@ import type { PlanName, StorageLimits } from '@stak/accounts';
 import type { ModelsConfig } from '@stak/agents';
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
+import * as backup from './backup/settings.ts';
 import { readText } from './commands/flags.ts';
 import { UsageError } from './errors.ts';
 import { mailFrom, readDefaultPlan, readIntegrations, readMail } from './integrations.ts';
 import { isLoopback } from './loopback.ts';
 import { modelName, price, readModels, readSpend, spend } from './model-config.ts';
 import { readOrigins } from './origins.ts';
+import { readPlace } from './places.ts';
 import { distance } from './spelling.ts';
 import { storageLimits } from './storage-limits.ts';
 
@@ -61,6 +63,7 @@ export const serverVariables = {
   STAK_STORE: z.enum(['embedded', 'aws']).default('embedded'),
   STAK_DATA: z.string().min(1).default('./data'),
   STAK_LAKE: z.string().min(1).optional(),
+  ...backup.backupVariables,
   STAK_TABLE_PREFIX: tablePrefix.default(''),
   STAK_AWS_REGION: z.string().min(1).optional(),
   STAK_AWS_ENDPOINT: z.url().optional(),
@@ -119,10 +122,10 @@ const serverSchema = z.object(serverVariables);
 export type StoreConfig =
   | { kind: 'embedded'; path: string; prefix?: string }
   | { kind: 'aws'; region: string; endpoint: string | undefined; prefix?: string }; // of the tables' names
-export type LakeConfig =
-  | { kind: 'off' }
+export type PlaceConfig =
   | { kind: 'folder'; path: string }
   | { kind: 's3'; bucket: string; prefix: string; region: string; endpoint?: string };
+export type LakeConfig = { kind: 'off' } | PlaceConfig;
 // Who may look into every table: accounts by their ids, or that of the demo, from this machine.
 type ExplorerConfig = { operators: readonly string[]; admitsDemo: boolean };
 type OAuthClient = { clientId: string; clientSecret: string };
@@ -134,6 +137,8 @@ type StripeConfig = {
 
 type MailConfig = { url: string; from: string; brand: { name: string; color: string } };
 
+export type LogLevel = z.output<(typeof serverVariables)['STAK_LOG_LEVEL']>;
+
 export type ServerConfig = {
   isProduction: boolean;
   isPrivate: boolean; // whether only this machine reaches it, as far as we are told
@@ -144,6 +149,7 @@ export type ServerConfig = {
   publicUrl: string | undefined; // where browsers and providers reach us, if it is not host and port
   store: StoreConfig;
   lake: LakeConfig;
+  backup: backup.BackupConfig | undefined; // none: nothing is shipped
   secretKeys: readonly string[] | undefined; // newest first
   corsOrigins: readonly string[];
   trustedProxyHops: number;
@@ -155,7 +161,7 @@ export type ServerConfig = {
   storageLimits: StorageLimits; // where they are not those of the plans
   metricsToken: string | undefined;
   metricsAddress: { host: string; port: number } | undefined; // where metrics are read, if not beside the API
-  logLevel: z.output<(typeof serverVariables)['STAK_LOG_LEVEL']>;
+  logLevel: LogLevel;
   demo: boolean;
   explorer: ExplorerConfig | undefined; // none: there are no routes for it
   outboundAllow: readonly string[];
@@ -203,6 +209,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     publicUrl: data.STAK_PUBLIC_URL,
     store,
     lake: readLake(data, store),
+    backup: backup.readBackup(data, store),
     secretKeys: data.STAK_SECRET_KEYS,
     corsOrigins: data.STAK_CORS_ORIGINS,
     trustedProxyHops: data.STAK_TRUSTED_PROXY_HOPS,
@@ -294,17 +301,10 @@ function readWorkers({ STAK_WORKERS }: Variables, store: StoreConfig, flags: Ser
 }
 
 // A folder, or s3://bucket/prefix, or `off`. An embedded store has it beside itself.
-function readLake(
-  { STAK_LAKE: place, STAK_AWS_REGION: region, STAK_S3_ENDPOINT: endpoint }: Variables,
-  store: StoreConfig,
-): LakeConfig {
+function readLake(data: Variables, store: StoreConfig): LakeConfig {
+  const { STAK_LAKE: place } = data;
   if (place === 'off') return { kind: 'off' };
-  const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)(?:\/(.*))?$/.exec(place ?? '') ?? [];
-  if (bucket !== undefined) {
-    if (!region) throw new UsageError('STAK_LAKE in a bucket needs STAK_AWS_REGION');
-    return { kind: 's3', bucket, prefix, region, ...(endpoint !== undefined && { endpoint }) };
-  }
-  if (place !== undefined) return { kind: 'folder', path: place };
+  if (place !== undefined) return readPlace('STAK_LAKE', place, data);
   return store.kind === 'embedded' ? { kind: 'folder', path: `${store.path}/lake` } : { kind: 'off' };
 }
 
@@ -342,6 +342,9 @@ export function readStoreConfig(
     ...prefix,
   };
 }
+
+export const readBackupTarget = (flags: { from?: unknown }, env: Environment = process.env) =>
+  backup.readTarget(flags.from, withoutEmpty(env));
 
 // Where a server on this machine keeps its data.
 export const readDataFolder = ({ path }: { path?: unknown }, env: Environment = process.env): string =>

@@ -9,7 +9,17 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   'Run it': ['start', 'demo'],
   'Sign in': ['login', 'logout', 'whoami', 'keys'],
   'Use it': ['tenants', 'tokens', 'inbox', 'hooks', 'tasks', 'chat', 'models', 'mcp', 'lake'],
-  'Look after it': ['accounts', 'tables', 'streams', 'storage', 'secrets', 'dynamodb', 'aws'],
+  'Look after it': [
+    'accounts',
+    'tables',
+    'streams',
+    'storage',
+    'secrets',
+    'dynamodb',
+    'backup',
+    'restore',
+    'aws',
+  ],
   'In your shell': ['completion'],
 };
 

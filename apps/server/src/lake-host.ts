@@ -4,6 +4,7 @@ import type { Counters } from '@stak/streams';
 import type { CapacityEntry, DynamoClient } from '@stak/table';
 import type { ServerConfig, StoreConfig } from './config.ts';
 import type { ObjectsPlace } from './lake-place.ts';
+import { relayLine } from './thread-log.ts';
 
 // Starts the thread that runs the lake's maintenance, and reports what it does. What is asked of the lake goes by what is stored:
 // the channel only wakes, reports, and carries the few writes that the thread must not make itself.
@@ -70,7 +71,7 @@ export function createLakeHost(deps: LakeHostDeps): LakeHost {
   let spentBefore: readonly CapacityEntry[] = []; // by threads that have ended
 
   async function receive(from: Thread, message: FromThread): Promise<void> {
-    if (message.kind === 'log') return writeLine(log, message.line);
+    if (message.kind === 'log') return relayLine(log, message.line);
     if (message.kind === 'report') {
       reported = message;
       return;
@@ -123,13 +124,6 @@ export function createLakeHost(deps: LakeHostDeps): LakeHost {
     consumers: () => reported.consumers,
     units: () => addUp([...spentBefore, ...reported.units]),
   };
-}
-
-// The line as the thread's logger made it: nothing secret is in it any more.
-function writeLine(log: Logger, line: string): void {
-  const { level, time: _, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
-  const method = level === 'error' || level === 'warn' || level === 'debug' ? level : 'info';
-  log[method](rest, String(msg ?? ''));
 }
 
 // Errors lose what makes them DynamoDB's on the way through a channel.

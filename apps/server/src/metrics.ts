@@ -3,6 +3,7 @@ import type { EventLoopWatch, WorkerState } from '@stak/kit';
 import type { Counters } from '@stak/streams';
 import type { Ledger } from '@stak/table';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { BackupState } from './backup/backup-host.ts';
 import { isFromThisMachine } from './loopback.ts';
 import type { Supervised } from './supervised.ts';
 
@@ -13,6 +14,7 @@ export type Measured = {
   storage(): Promise<{ services: readonly { service: string; bytes: number }[] }>;
   consumers(): readonly { name: string; counters: Counters }[];
   setAside(): Promise<readonly string[]>; // consumers with dead letters
+  backup?(): BackupState | undefined; // in the process that ships it
   token: string | undefined;
   supervised?: Pick<Supervised, 'answer' | 'gather'>;
 };
@@ -45,6 +47,7 @@ export function createMetrics(): {
       measured.supervised?.answer('metrics', () => registry.getMetricsAsJSON());
       exposeStorage(registers, measured);
       exposeLetters(registers, measured);
+      exposeBackup(registers, measured);
       return {
         contentType: registry.contentType,
         read: measured.supervised ? () => readAll(measured.supervised!) : () => registry.metrics(),
@@ -140,6 +143,47 @@ function exposeLetters(registers: Registry[], { setAside }: Measured): void {
       for (const consumer of await setAside()) this.set({ consumer }, 1);
     },
   });
+}
+
+// Only the process that ships has anything to tell.
+function exposeBackup(registers: Registry[], { backup }: Measured): void {
+  const gauge = (name: string, help: string, read: (state: BackupState) => number | undefined) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      aggregator: 'max',
+      collect() {
+        this.reset();
+        const state = backup?.();
+        const value = state && read(state);
+        if (value === undefined) this.remove();
+        else this.set(value);
+      },
+    });
+  gauge('stak_backup_lag_seconds', 'How old the newest write is that a backup may lack', state =>
+    state.shippedUntil === 0 ? undefined : state.lagMs / 1000,
+  );
+  gauge('stak_backup_snapshot_timestamp_seconds', 'When the newest snapshot was taken', ({ snapshotAt }) =>
+    snapshotAt === 0 ? undefined : snapshotAt / 1000,
+  );
+  const counter = (name: string, help: string, read: (state: BackupState) => number) =>
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        const state = backup?.();
+        if (state) this.inc(read(state));
+      },
+    });
+  counter(
+    'stak_backup_failures_total',
+    'Attempts to ship or to take a snapshot that failed',
+    state => state.failures,
+  );
+  counter('stak_backup_gaps_total', 'How often the log had to begin anew', state => state.gaps);
 }
 
 function exposeWorkers(registers: Registry[], { workers, consumers }: Measured): void {

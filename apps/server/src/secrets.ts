@@ -12,16 +12,15 @@ const shape = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]{43,}={0,2})$/;
 
 // What is sealed at rest is sealed under the first key; the others still open what they have sealed.
 export async function readSecretKeys(config: ServerConfig): Promise<readonly SecretKey[]> {
-  const keys = (config.secretKeys ?? [await developmentKey(config)]).map(parseSecretKey);
+  const keys = (config.secretKeys ?? [await developmentKey(config)]).map(text => parseSecretKey(text));
   const twice = keys.find(({ id }, i) => keys.findIndex(key => key.id === id) !== i);
   if (twice) throw new UsageError(`STAK_SECRET_KEYS has two keys with the id "${twice.id}"`);
   return keys;
 }
 
-export function parseSecretKey(text: string): SecretKey {
+export function parseSecretKey(text: string, setting = 'STAK_SECRET_KEYS'): SecretKey {
   const found = shape.exec(text);
-  if (!found)
-    throw new UsageError('STAK_SECRET_KEYS needs id:secret, where secret is 32 random bytes in base64');
+  if (!found) throw new UsageError(`${setting} needs id:secret, where secret is 32 random bytes in base64`);
   const secret = Buffer.from(found[2]!, 'base64');
   if (secret.length < keyBytes || new Set(secret).size < keyBytes / 4)
     throw new UsageError(

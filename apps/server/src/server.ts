@@ -30,6 +30,7 @@ import {
   tableErrors,
 } from '@stak/table';
 import { localUrlOf, urlOf } from './address.ts';
+import { startBackup } from './backup/backup-host.ts';
 import { composeServices, endpointsOf, type Services, type Surroundings } from './compose.ts';
 import type { ServerConfig } from './config.ts';
 import { type Database, type DatabaseOptions, explainPrefixes, openDatabase } from './database.ts';
@@ -183,6 +184,7 @@ async function startOn(
       onAlarm: alarm => (alarm.kind === 'set_aside' ? letters.note() : services.onAlarm(alarm)),
     }),
   );
+  const backup = keepsLake ? await startBackup(database, config, { clock, log, keys }) : undefined;
   const metrics = createMetrics();
   const eventLoop = watchEventLoop({ log });
   const record = accessLog(log);
@@ -195,9 +197,10 @@ async function startOn(
     { clock, log },
   );
   let lakeThread: Supervisor | undefined;
+  let backupThread: Supervisor | undefined;
   function listWorkers(): WorkerState[] {
     const ofLake = [...(lakeThread?.states() ?? []), ...(lakeHost?.workers() ?? [])];
-    return [...workers.states(), ...ofLake];
+    return [...workers.states(), ...ofLake, ...(backupThread?.states() ?? [])];
   }
   const exposed = metrics.expose({
     ledger,
@@ -209,6 +212,7 @@ async function startOn(
       ...(lakeHost?.consumers() ?? []),
     ],
     setAside: letters.read,
+    ...(backup && { backup: backup.state }),
     token: config.metricsToken,
     supervised,
   });
@@ -252,6 +256,7 @@ async function startOn(
       // Requests are answered all the same; an effect of one is missing until somebody has looked at the record.
       dead_letters: async () => ((await letters.read()).length > 0 ? 'degraded' : undefined),
       ...(presence && { public_url: presence.check }),
+      ...(backup && { backup: backup.check }),
       // Requests are answered without it; SQL and insights from what it has written so far.
       ...(lakeHost && {
         lake: async () =>
@@ -290,6 +295,7 @@ async function startOn(
   }).catch(giveUp);
   // Last: what answers requests does not wait for it.
   if (lakeHost) lakeThread = superviseWorkers([lakeHost.worker], { clock, log });
+  if (backup) backupThread = superviseWorkers([backup.worker], { clock, log });
 
   return {
     url: config.publicUrl ?? urlOf(listening.host, listening.port),
@@ -304,6 +310,7 @@ async function startOn(
       await services.close();
       await beating.stop();
       await lake?.close();
+      await backupThread?.stop(); // what the others wrote last is shipped, too
       await database.close();
     },
   };

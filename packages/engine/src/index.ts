@@ -4,7 +4,13 @@ export { createEngine, type Engine, type EngineOptions } from './engine.ts';
 export { type CancellationReason, DynamoError } from './errors.ts';
 export type { PartitionUsage } from './heat.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './http/server.ts';
-export { type JournalChunk, type JournalCursor, journalStart, readJournal, trimJournal } from './journal/reader.ts';
+export {
+  type JournalChunk,
+  type JournalCursor,
+  journalStart,
+  readJournal,
+  trimJournal,
+} from './journal/reader.ts';
 export { JournalDamage } from './journal/records.ts';
 export { type Restoring, restoreStore } from './journal/restore.ts';
 export type { Snapshot } from './journal/snapshot.ts';

@@ -37,6 +37,8 @@ export async function readJournal(
 ): Promise<JournalChunk | undefined> {
   if (from.history !== end.history) throw new JournalDamage('the journal has begun anew');
   if (from.commit > end.commit) throw new JournalDamage(`the store has no commit ${from.commit}`);
+  if (from.commit === end.commit && from.chain !== end.chain)
+    throw new JournalDamage(`commit ${from.commit} is another one in the store`);
   let cursor = from;
   while (cursor.commit < end.commit) {
     const bytes = await readBytes(path, cursor, end, mostBytes);
@@ -84,7 +86,9 @@ async function readBytes(
     const bytes = await readAt(file, cursor.offset, Math.min(left, mostBytes));
     if (bytes.length < 4) return bytes;
     const firstLength = bytes.readUInt32BE(0);
-    return firstLength <= bytes.length ? bytes : await readAt(file, cursor.offset, Math.min(left, firstLength));
+    return firstLength <= bytes.length
+      ? bytes
+      : await readAt(file, cursor.offset, Math.min(left, firstLength));
   } finally {
     await file.close();
   }

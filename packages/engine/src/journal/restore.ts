@@ -10,12 +10,16 @@ export type Restoring = {
   /** Operations of a snapshot. */
   load(operations: Buffer): Promise<void>;
   /** The snapshot is complete. Returns where the journal ended in it. */
-  loaded(): JournalPosition;
+  loaded(): Promise<JournalPosition>;
   /**
    * Commits of the journal, in order, up to a time. Those that the snapshot has already are passed over. Returns the last
    * one applied, and whether a later one than `untilMs` was met.
    */
-  apply(records: Buffer, first: number, untilMs: number): Promise<{ commit: number; at: number; isPast: boolean }>;
+  apply(
+    records: Buffer,
+    first: number,
+    untilMs: number,
+  ): Promise<{ commit: number; at: number; isPast: boolean }>;
   /** Makes it a store of its own, with no history, and closes it. */
   finish(): Promise<void>;
   /** Closes it as it is. */
@@ -31,27 +35,42 @@ const sequenceStep = 2 ** 32;
 // What only the process that wrote it can go on with.
 const ownFacts = ['journal', 'sweeper', 'claims/backup'];
 
+function headOf(records: Buffer, offset: number): { length: number; commit: number } {
+  const length = records.length - offset < recordHead ? 0 : records.readUInt32BE(offset);
+  if (length < recordHead) throw new JournalDamage('commits are cut short');
+  return { length, commit: records.readUIntBE(offset + 8, 6) };
+}
+
 /** Begins a new store in a folder that holds none. */
 export function restoreStore(path: string): Restoring {
   if (storeExists(path)) throw new StoreError(`${path} already holds a store: choose another folder`);
   const store = openStore(path);
   let end: { commit: number; at: number; chain: number } | undefined;
+  // Commits were small and many; here they need not be on the disk one by one.
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
 
-  const write = (operations: readonly Buffer[]): Promise<void> =>
-    store.commit(() => {
-      for (const bytes of operations) eachOperation(bytes, store);
+  async function write(operations: Buffer): Promise<void> {
+    waiting.push(operations);
+    waitingBytes += operations.length;
+    if (waitingBytes >= bytesPerTransaction) await flush();
+  }
+
+  async function flush(): Promise<void> {
+    await store.commit(() => {
+      for (const bytes of waiting) eachOperation(bytes, store);
     });
+    waiting = [];
+    waitingBytes = 0;
+  }
 
   async function apply(records: Buffer, first: number, untilMs: number) {
     if (!end) throw new StoreError('the snapshot is not complete');
-    let waiting: Buffer[] = [];
-    let waitingBytes = 0;
     let isPast = false;
     for (let offset = 0; offset < records.length && !isPast; ) {
-      const length = records.readUInt32BE(offset);
-      const commit = records.length - offset < recordHead ? -1 : records.readUIntBE(offset + 8, 6);
+      const { length, commit } = headOf(records, offset);
       if (offset === 0 && commit !== first) throw new JournalDamage(`commit ${first} is missing`);
-      if (commit <= end.commit && commit >= first) {
+      if (commit <= end.commit) {
         offset += length;
         continue;
       }
@@ -61,20 +80,15 @@ export function restoreStore(path: string): Restoring {
       if (isPast) break;
       offset += length;
       end = record;
-      waiting.push(record.operations);
-      waitingBytes += length;
-      if (waitingBytes < bytesPerTransaction) continue;
-      await write(waiting);
-      waiting = [];
-      waitingBytes = 0;
+      await write(record.operations);
     }
-    if (waiting.length > 0) await write(waiting);
     return { commit: end.commit, at: end.at, isPast };
   }
 
   return {
-    load: operations => write([operations]),
-    loaded() {
+    load: write,
+    async loaded() {
+      await flush();
       store.refresh();
       const position = readPosition(store);
       if (!position) throw new StoreError('the snapshot says nothing of a journal');
@@ -83,6 +97,7 @@ export function restoreStore(path: string): Restoring {
     },
     apply,
     async finish() {
+      await flush();
       store.refresh();
       if (readMeta(store, 'format') === undefined) throw new StoreError('what was restored is no store');
       await claimFormat(store);

@@ -30,7 +30,7 @@ export type JournalPosition = {
 };
 
 const journalKey = metaKey('journal');
-const fileBytes = 16 * 1024 * 1024;
+const fileBytes = 4 * 1024 * 1024;
 
 export const readPosition = (store: Pick<Store, 'get'>): JournalPosition | undefined =>
   readMeta<JournalPosition>(store, 'journal');
@@ -76,14 +76,13 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
     // Unless this transaction has begun another history, or ended this one.
     if (builder.isEmpty() || readPosition(store)?.history !== begun.history) return;
     const txn = store.txnId();
-    const stop = (stopped: string) => save({ ...begun, txn, stopped });
-    if (txn > begun.txn + 1) return stop('something else has written to the store');
     try {
+      if (txn > begun.txn + 1) throw new Error('something else has written to the store');
       save(append(begun, txn));
     } catch (error) {
       // The store is more important than its backup.
       close();
-      stop((error as Error).message);
+      save({ ...begun, txn, stopped: (error as Error).message });
     }
   }
 
@@ -111,7 +110,7 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
     // Inside a transaction: everything after it is in the journal.
     begin(limitBytes: number): JournalPosition {
       const at = now();
-      const stamp = new Date(at).toISOString().replace(/[-:]|\.\d+/g, '');
+      const stamp = new Date(at).toISOString().replace(/[-:.]/g, '');
       const history = `${stamp}-${randomBytes(4).toString('hex')}`;
       const txn = store.txnId();
       const position = { history, commit: 0, at, chain: 0, file: 1, offset: 0, txn, limitBytes };

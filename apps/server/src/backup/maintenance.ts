@@ -1,0 +1,178 @@
+import type { Clock } from '@stak/kit';
+import { yieldToEventLoop } from '@stak/kit';
+import { withDeadline } from '@stak/table';
+import * as limits from './limits.ts';
+import { BackupError, inspectObject, sealObject } from './sealed-object.ts';
+import type { ShipperSettings } from './shipper.ts';
+import type { BackupSource } from './source.ts';
+import {
+  bundleKey,
+  getObject,
+  type History,
+  type LogObject,
+  listHistories,
+  logFolder,
+  manifestKey,
+  partKey,
+  putObject,
+  snapshotFolder,
+  type Target,
+} from './target.ts';
+
+// What a backup needs besides the log: snapshots, fewer and larger objects, and an end to what is too old.
+
+export type Taken = { history: string; commit: number; at: number; bytes: number; entries: number };
+
+type Deps = {
+  source: BackupSource;
+  target: Target;
+  clock: Clock;
+  settings: ShipperSettings;
+  after: number; // the segment before it
+};
+
+// All of the store at one moment. It rests after each piece, because somebody waits for the same disk and processor.
+export async function takeSnapshot(
+  { source, target, clock, settings, after }: Deps,
+  signal: AbortSignal,
+): Promise<Taken> {
+  const snapshot = source.snapshot();
+  const { position } = snapshot;
+  const written: string[] = [];
+  try {
+    if (!position) throw new Error('the store keeps no journal');
+    const { history, commit, at } = position;
+    const [key] = target.keys;
+    const folder = snapshotFolder(history, commit, at, after);
+    let previous = '';
+    let parts = 0;
+    let entries = 0;
+    let bytes = 0;
+    for (let piece = await readPart(); piece; piece = await readPart()) {
+      const startedAt = performance.now();
+      parts++;
+      entries += piece.entries;
+      const sealed = await sealObject(
+        { kind: 'snapshot', history, commit, part: parts, previous },
+        piece.operations,
+        key,
+      );
+      bytes += sealed.bytes.length;
+      previous = sealed.checksum;
+      written.push(partKey(folder, parts));
+      await putObject(target, partKey(folder, parts), sealed.bytes);
+      await clock.sleep((performance.now() - startedAt) * limits.snapshotRest, signal);
+    }
+    const secretKeyIds = [...settings.secretKeyIds];
+    const counts = { parts, last: previous, entries, bytes };
+    const manifest = await sealObject(
+      { kind: 'manifest', history, commit, at, after, ...counts, secretKeyIds },
+      Buffer.alloc(0),
+      key,
+    );
+    await putObject(target, manifestKey(folder), manifest.bytes);
+    return { history, commit, at, bytes, entries };
+  } catch (error) {
+    // In a place that is full, each attempt would take a little more.
+    for (const one of written) await remove(target, one).catch(() => {});
+    throw error;
+  } finally {
+    snapshot.close();
+  }
+
+  async function readPart(): Promise<{ operations: Buffer; entries: number } | undefined> {
+    const pieces: Buffer[] = [];
+    let entries = 0;
+    for (let bytes = 0; bytes < limits.partBytes; ) {
+      const startedAt = performance.now();
+      const piece = snapshot.read(limits.readBytes);
+      if (!piece) break;
+      pieces.push(piece.operations);
+      entries += piece.entries;
+      bytes += piece.operations.length;
+      await yieldToEventLoop();
+      await clock.sleep((performance.now() - startedAt) * limits.snapshotRest, signal);
+    }
+    return pieces.length === 0 ? undefined : { operations: Buffer.concat(pieces), entries };
+  }
+}
+
+// Many small objects of the log become one, which holds them as they are.
+export async function bundleSegments(
+  target: Target,
+  history: string,
+  size = limits.bundledSegments,
+): Promise<void> {
+  const [found] = await listHistories(target.objects, logFolder(history));
+  if (!found) return;
+  for (const { key } of found.bundled) await remove(target, key); // of somebody who was stopped in the middle
+  const single = found.log.filter(({ from, to }) => from === to);
+  for (let start = 0; start + size <= single.length; ) {
+    const group = takeGroup(single.slice(start, start + size));
+    start += group.length;
+    if (group.length > 1) await bundle(target, history, group);
+  }
+}
+
+// Neighbours only: a gap stays to be seen.
+function takeGroup(candidates: readonly LogObject[]): LogObject[] {
+  const group: LogObject[] = [];
+  let bytes = 0;
+  for (const one of candidates) {
+    if (group.length > 0 && (one.from !== group.at(-1)!.to + 1 || bytes + one.bytes > limits.bundleBytes))
+      break;
+    group.push(one);
+    bytes += one.bytes;
+  }
+  return group;
+}
+
+async function bundle(target: Target, history: string, group: readonly LogObject[]): Promise<void> {
+  const parts: Buffer[] = [];
+  for (const { key } of group) {
+    const bytes = await getObject(target, key);
+    if (!bytes) throw new BackupError(`${key} is missing`);
+    inspectObject(bytes, key);
+    parts.push(bytes);
+  }
+  await putObject(target, bundleKey(history, group[0]!.from, group.at(-1)!.to), Buffer.concat(parts));
+  for (const { key } of group) await remove(target, key);
+}
+
+const remove = ({ objects }: Target, key: string): Promise<void> =>
+  withDeadline(limits.callMs, () => objects.delete(key));
+
+// Every moment since `keepMs` ago can be gone back to: the newest snapshot before that stays, and the log after it. Only
+// called when there is a new snapshot, so the last one that anything can be restored from never goes.
+export async function pruneTarget(
+  { target, clock, settings }: Pick<Deps, 'target' | 'clock' | 'settings'>,
+  newest: Pick<Taken, 'history' | 'commit'>,
+): Promise<void> {
+  const cutoff = clock.now() - settings.keepMs;
+  for (const history of await listHistories(target.objects)) {
+    const isOver = history.id !== newest.history && history.changedAt < cutoff;
+    for (const key of isOver ? keysOf(history) : superfluous(history, cutoff)) await remove(target, key);
+  }
+}
+
+// A snapshot without its manifest is none: it goes first.
+const keysOf = ({ id, log, bundled, snapshots }: History): string[] => [
+  ...snapshots.flatMap(({ folder, parts }) => [manifestKey(folder), ...parts]),
+  ...[...log, ...bundled].map(({ key }) => key),
+  `${id}/head`,
+];
+
+function superfluous({ log, snapshots }: History, cutoff: number): string[] {
+  const complete = snapshots.filter(({ isComplete }) => isComplete);
+  const unfinished = snapshots.filter(({ isComplete }) => !isComplete).flatMap(({ parts }) => parts);
+  const base = complete.filter(({ at }) => at <= cutoff).at(-1);
+  if (!base) return unfinished;
+  const old = complete.filter(
+    ({ commit, at }) => commit < base.commit || (commit === base.commit && at < base.at),
+  );
+  return [
+    ...unfinished,
+    ...old.flatMap(({ folder, parts }) => [manifestKey(folder), ...parts]),
+    ...log.filter(({ to }) => to <= base.after).map(({ key }) => key),
+  ];
+}

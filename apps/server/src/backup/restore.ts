@@ -1,0 +1,268 @@
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createEngine, JournalDamage, restoreStore } from '@stak/engine';
+import * as limits from './limits.ts';
+import { BackupError, type FactsOf, type Opened } from './sealed-object.ts';
+import {
+  describeSegments,
+  findHead,
+  type History,
+  type LogObject,
+  listHistories,
+  manifestKey,
+  partKey,
+  readObject,
+  readSegments,
+  type SnapshotFolder,
+  type Target,
+} from './target.ts';
+
+// A store from its backup, as it was at one moment: the newest snapshot before it, then the log up to it. Whatever is
+// damaged, missing or in the wrong order is named and ends the restore; nothing is passed over.
+
+export type Plan = {
+  history: string;
+  snapshot: SnapshotFolder;
+  manifest: FactsOf<'manifest'>;
+  log: LogObject[]; // after the snapshot, in order
+  head: FactsOf<'head'> | undefined;
+  untilMs: number; // Infinity: everything
+};
+
+export type RestoreProgress = {
+  begin(what: 'snapshot' | 'log' | 'check', total: number): void;
+  step(count?: number): void;
+};
+
+export type Restored = { commit: number; at: number; entries: number; secretKeyIds: readonly string[] };
+
+const time = (ms: number): string => new Date(ms).toISOString();
+
+// What is needed for a moment, or for the newest one there is.
+export async function planRestore(target: Target, untilMs = Number.POSITIVE_INFINITY): Promise<Plan> {
+  const histories = await listHistories(target.objects);
+  const snapshots = histories.flatMap(one => one.snapshots.filter(({ isComplete }) => isComplete));
+  if (snapshots.length === 0) throw new BackupError('there is no complete snapshot here to restore from');
+  const [snapshot] = snapshots
+    .filter(({ at }) => at <= untilMs)
+    .sort((a, b) => b.at - a.at || b.commit - a.commit);
+  if (!snapshot)
+    throw new BackupError(
+      `the backup begins at ${time(Math.min(...snapshots.map(({ at }) => at)))}; ${time(untilMs)} is before that`,
+    );
+  const history = histories.find(({ id }) => id === snapshot.history)!;
+  const { facts: manifest } = await readObject(target, 'manifest', manifestKey(snapshot.folder));
+  requireManifest(manifest, snapshot);
+  const head = await findHead(target, history.id);
+  const log = history.log.filter(({ to }) => to > snapshot.after);
+  if (Number.isFinite(untilMs))
+    await requireCovered(target, { histories, history, log, head, snapshot, untilMs });
+  return { history: history.id, snapshot, manifest, log, head, untilMs };
+}
+
+function requireManifest(
+  manifest: FactsOf<'manifest'>,
+  { folder, history, commit, at, after }: SnapshotFolder,
+) {
+  const isSame =
+    manifest.history === history &&
+    manifest.commit === commit &&
+    Math.floor(manifest.at) === at &&
+    manifest.after === after;
+  if (!isSame) throw new BackupError(`${manifestKey(folder)} belongs to another snapshot`);
+}
+
+type Coverage = {
+  histories: readonly History[];
+  history: History;
+  log: readonly LogObject[];
+  head: FactsOf<'head'> | undefined;
+  snapshot: SnapshotFolder;
+  untilMs: number;
+};
+
+// The state at a moment is only known where the log goes that far.
+async function requireCovered(target: Target, coverage: Coverage): Promise<void> {
+  const { histories, history, log, head, snapshot, untilMs } = coverage;
+  const last = log.at(-1);
+  const lastAt = last ? (await readSegments(target, last)).at(-1)!.facts.lastAt : snapshot.at;
+  const end = Math.max(lastAt, head?.coveredUntil ?? 0);
+  if (untilMs <= end) return;
+  const next = histories
+    .filter(({ id }) => id !== history.id)
+    .flatMap(one => one.snapshots.filter(({ isComplete, at }) => isComplete && at > untilMs))
+    .sort((a, b) => a.at - b.at)[0];
+  throw new BackupError(
+    next
+      ? `${time(untilMs)} is in a gap of the backup: its log ends at ${time(end)} and begins again at ${time(next.at)}`
+      : `the backup goes until ${time(end)}; leave out --to-time to restore all of it`,
+  );
+}
+
+// A folder that is not there, is empty, or has only the key that opens what is sealed in the store.
+export function requireEmpty(path: string): void {
+  if (!existsSync(path)) return;
+  const [found] = readdirSync(path).filter(name => name !== 'secret-key' && name !== draftName);
+  if (found !== undefined)
+    throw new BackupError(`${path} is not empty (${found}): nothing is restored over what is there`);
+}
+
+const draftName = 'restoring';
+const storeName = 'stak.mdb';
+
+export async function restoreBackup(
+  target: Target,
+  plan: Plan,
+  path: string,
+  progress: RestoreProgress,
+): Promise<Restored> {
+  requireEmpty(path);
+  // A store that is not all there must not be taken for one.
+  const draft = join(path, draftName);
+  rmSync(draft, { recursive: true, force: true });
+  const restoring = restoreStore(draft);
+  try {
+    const { manifest, snapshot, log } = plan;
+    progress.begin('snapshot', manifest.parts);
+    await loadSnapshot(target, plan, async operations => {
+      await restoring.load(operations);
+      progress.step();
+    });
+    const start = await restoring.loaded();
+    if (start.history !== plan.history || start.commit !== manifest.commit)
+      throw new BackupError(`${snapshot.folder} is a snapshot of another store or moment`);
+    progress.begin(
+      'log',
+      log.reduce((sum, { from, to }) => sum + to - from + 1, 0),
+    );
+    const end = await applyLog(target, plan, restoring, progress);
+    await restoring.finish();
+    progress.begin('check', 1);
+    await verify(draft);
+    progress.step();
+    renameSync(join(draft, storeName), join(path, storeName));
+    rmSync(draft, { recursive: true });
+    await syncFolder(path);
+    return { ...(end ?? start), entries: manifest.entries, secretKeyIds: manifest.secretKeyIds };
+  } catch (error) {
+    await restoring.abandon().catch(() => {});
+    rmSync(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function loadSnapshot(
+  target: Target,
+  { history, manifest, snapshot }: Plan,
+  load: (operations: Buffer) => Promise<void>,
+): Promise<void> {
+  const numbers = Array.from({ length: manifest.parts }, (_, n) => n + 1);
+  const read = (part: number) => readObject(target, 'snapshot', partKey(snapshot.folder, part));
+  let previous = '';
+  for await (const { facts, content, checksum } of readAhead(numbers, read)) {
+    const name = partKey(snapshot.folder, facts.part);
+    if (facts.history !== history || facts.commit !== manifest.commit)
+      throw new BackupError(`${name} belongs to another snapshot`);
+    if (facts.previous !== previous) throw new BackupError(`${name} does not follow the part before it`);
+    previous = checksum;
+    await load(content);
+  }
+  if (previous !== manifest.last)
+    throw new BackupError(`the last part of ${snapshot.folder} is not the one that was written`);
+}
+
+async function applyLog(
+  target: Target,
+  { history, snapshot, log, head, untilMs }: Plan,
+  restoring: Pick<ReturnType<typeof restoreStore>, 'apply'>,
+  progress: RestoreProgress,
+): Promise<{ commit: number; at: number } | undefined> {
+  requireContiguous(snapshot.after, log, head);
+  let end: { commit: number; at: number; isPast: boolean } | undefined;
+  let before: Opened<'log'> | undefined;
+  for await (const segments of readAhead(log, object => readSegments(target, object))) {
+    for (const segment of segments) {
+      const { facts, content } = segment;
+      if (facts.number <= snapshot.after) {
+        before = segment;
+        continue;
+      }
+      requireNext(history, snapshot.after, before, segment);
+      before = segment;
+      end = await restoring.apply(content, facts.first, untilMs).catch(error => {
+        if (error instanceof JournalDamage)
+          throw new BackupError(`segment ${facts.number} does not continue the log: ${error.message}`);
+        throw error;
+      });
+      progress.step();
+      if (end.isPast) return end;
+      if (head?.number === facts.number && head.checksum !== segment.checksum)
+        throw new BackupError(`segment ${facts.number} is not the one that the head of the log names`);
+    }
+  }
+  return end;
+}
+
+// Before anything is read: a number that is not there is a segment that is missing.
+function requireContiguous(after: number, log: readonly LogObject[], head: Plan['head']): void {
+  let last = after;
+  for (const { from, to, key } of log) {
+    if (from > last + 1)
+      throw new BackupError(
+        `segment ${describeSegments({ from: last + 1, to: from - 1 })} is missing before ${key}`,
+      );
+    last = Math.max(last, to);
+  }
+  if (head && head.number > last)
+    throw new BackupError(`segment ${describeSegments({ from: last + 1, to: head.number })} is missing`);
+}
+
+function requireNext(
+  history: string,
+  after: number,
+  before: Opened<'log'> | undefined,
+  { facts }: Opened<'log'>,
+): void {
+  const expected = before ? before.facts.number + 1 : after + 1;
+  if (facts.history !== history) throw new BackupError(`segment ${expected} is of another history`);
+  if (facts.number !== expected)
+    throw new BackupError(`in the place of segment ${expected} is segment ${facts.number}`);
+  if (before && facts.previous !== before.checksum)
+    throw new BackupError(
+      `segment ${facts.number} does not follow the segment ${before.facts.number} that is here`,
+    );
+}
+
+async function verify(path: string): Promise<void> {
+  const engine = await createEngine({ path, readOnly: true });
+  try {
+    const { problemCount, problems } = engine.check();
+    if (problemCount > 0)
+      throw new BackupError(`what was restored has ${problemCount} problems, first: ${problems[0]!.message}`);
+  } finally {
+    await engine.close();
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  await folder.sync().finally(() => folder.close());
+}
+
+// In order, with a few under way at the same time.
+async function* readAhead<T, R>(items: readonly T[], read: (item: T) => Promise<R>): AsyncGenerator<R> {
+  const started: Promise<R>[] = [];
+  let next = 0;
+  const start = () => {
+    const one = read(items[next++]!);
+    one.catch(() => {}); // heard of in its turn
+    started.push(one);
+  };
+  while (next < items.length && started.length < limits.parallelReads) start();
+  while (started.length > 0) {
+    const value = await started.shift()!;
+    if (next < items.length) start();
+    yield value;
+  }
+}

@@ -1,0 +1,229 @@
+import { type JournalChunk, type JournalCursor, JournalDamage, journalStart } from '@stak/engine';
+import { type Backoff, backoffMs, type Clock, type Logger, systemRandom } from '@stak/kit';
+import { withDeadline } from '@stak/table';
+import * as limits from './limits.ts';
+import { bundleSegments, pruneTarget, takeSnapshot } from './maintenance.ts';
+import { type Sealed, sealObject } from './sealed-object.ts';
+import type { BackupSource } from './source.ts';
+import {
+  findHead,
+  headKey,
+  listHistories,
+  logFolder,
+  putObject,
+  readSegments,
+  segmentKey,
+  type Target,
+} from './target.ts';
+
+// Ships the journal of a store to a folder or a bucket, one segment after the other, and takes snapshots of it. All that
+// it has to remember is in the target: it goes on behind the last segment there. Where the journal has a gap (it grew to
+// its limit, or the machine stopped before its files were on the disk), a new history begins, with a snapshot.
+
+export type ShipperSettings = {
+  everyMs: number;
+  snapshotMs: number; // between two
+  keepMs: number;
+  secretKeyIds: readonly string[]; // which keys open what is sealed in the store
+};
+
+export type ShipperState = {
+  history: string | undefined;
+  commit: number;
+  shippedUntil: number; // everything acknowledged before is in the target; 0 before that is known
+  snapshotAt: number; // of the newest one; 0 if there is none
+  snapshotBytes: number;
+  failures: number;
+  failure: string | undefined; // since the last success
+  gaps: number;
+};
+
+export type ShipperDeps = {
+  source: BackupSource;
+  target: Target;
+  clock: Clock;
+  log: Logger;
+  settings: ShipperSettings;
+};
+
+// The end of the log in the target.
+type Newest = { history: string; at: number; bytes: number };
+type Tail = { number: number; checksum: string; cursor: JournalCursor; lastAt: number };
+
+export type Shipper = ReturnType<typeof createShipper>;
+
+export function createShipper({ source, target, clock, log, settings }: ShipperDeps) {
+  const { objects, keys } = target;
+  const [key] = keys;
+  const state: ShipperState = {
+    history: undefined,
+    commit: 0,
+    shippedUntil: 0,
+    snapshotAt: 0,
+    snapshotBytes: 0,
+    failures: 0,
+    failure: undefined,
+    gaps: 0,
+  };
+  let tail: Tail | undefined;
+  let newest: Newest | undefined; // snapshot
+  let headAt = 0;
+  let unbundled = limits.bundledSegments; // looked at once after a start
+
+  // Everything that was committed until now.
+  async function ship(): Promise<void> {
+    const lookedAt = clock.now();
+    const end = source.position() ?? (await source.begin());
+    if (tail?.cursor.history !== end.history) tail = await findTail(end.history);
+    state.history = end.history;
+    try {
+      for (let chunk = await nextChunk(tail, end); chunk; chunk = await nextChunk(tail, end))
+        tail = await shipChunk(tail, chunk);
+    } catch (error) {
+      if (error instanceof JournalDamage) return beginAnew(error.message);
+      // The answer to a put may have been lost: the target says where the log ends.
+      tail = undefined;
+      throw error;
+    }
+    state.commit = tail.cursor.commit;
+    await source.trim(tail.cursor);
+    const coveredUntil = Math.max(tail.lastAt, lookedAt - limits.settledMs);
+    if (lookedAt - headAt >= limits.headMs || end.stopped !== undefined)
+      await writeHead(end.history, tail, coveredUntil);
+    if (end.stopped !== undefined) return beginAnew(end.stopped);
+    state.shippedUntil = lookedAt;
+  }
+
+  const nextChunk = ({ cursor }: Tail, end: Parameters<BackupSource['read']>[1]) =>
+    source.read(cursor, end, limits.segmentBytes);
+
+  // What is lost of the journal is in the store, so a snapshot has it; only moments in between cannot be gone back to.
+  async function beginAnew(reason: string): Promise<void> {
+    state.gaps++;
+    log.warn({ history: tail?.cursor.history, reason }, 'the log of the backup has a gap: it begins anew');
+    tail = undefined;
+    await source.begin();
+  }
+
+  async function findTail(history: string): Promise<Tail> {
+    const [found] = await listHistories(objects, logFolder(history));
+    const last = found?.log.at(-1);
+    const start: Tail = { number: 0, checksum: '', cursor: journalStart(history), lastAt: 0 };
+    if (!last) return start;
+    const { facts, checksum } = (await readSegments(target, last)).at(-1)!;
+    const { chain, file, offset } = facts.next;
+    const cursor = { history, commit: facts.last, chain, file, offset };
+    return { number: facts.number, checksum, cursor, lastAt: facts.lastAt };
+  }
+
+  async function shipChunk(
+    before: Tail,
+    { records, first, firstAt, lastAt, next }: JournalChunk,
+  ): Promise<Tail> {
+    const { history, commit: last, chain, file, offset } = next;
+    const number = before.number + 1;
+    const previous = before.checksum;
+    const range = { number, previous, first, last, firstAt, lastAt };
+    const sealed = await sealObject(
+      { kind: 'log', history, ...range, next: { chain, file, offset } },
+      records,
+      key,
+    );
+    await putSegment(segmentKey(history, number), sealed);
+    unbundled++;
+    return { number, checksum: sealed.checksum, cursor: next, lastAt };
+  }
+
+  // One that is there already may be of an earlier attempt of ours, and is gone on with. If it is of another store, our
+  // journal does not follow from it, and begins anew.
+  async function putSegment(name: string, sealed: Sealed): Promise<void> {
+    if (await withDeadline(limits.callMs, () => objects.putIfAbsent(name, sealed.bytes))) return;
+    throw new Error(`${name} is there already`);
+  }
+
+  async function writeHead(history: string, { number, checksum }: Tail, coveredUntil: number): Promise<void> {
+    const writtenAt = clock.now();
+    const facts = { kind: 'head', history, number, checksum, coveredUntil, writtenAt } as const;
+    await putObject(target, headKey(history), (await sealObject(facts, Buffer.alloc(0), key)).bytes);
+    headAt = writtenAt;
+  }
+
+  // A snapshot if one is due; afterwards what it made superfluous goes.
+  async function maintain(signal: AbortSignal): Promise<void> {
+    const { history } = state;
+    if (history === undefined || tail?.cursor.history !== history) return;
+    if (newest?.history !== history) noteSnapshot(await findSnapshot(history));
+    if (!newest || clock.now() - newest.at >= settings.snapshotMs) {
+      // Segments after this one have everything that the snapshot has not.
+      const after = tail.number;
+      const taken = await takeSnapshot({ source, target, clock, settings, after }, signal);
+      noteSnapshot(taken);
+      log.info({ ...taken }, 'a snapshot was backed up');
+      await pruneTarget({ target, clock, settings }, taken);
+    }
+    if (unbundled < limits.bundledSegments) return;
+    unbundled = 0;
+    await bundleSegments(target, history);
+  }
+
+  async function findSnapshot(history: string): Promise<Newest | undefined> {
+    const [found] = await listHistories(objects, `${history}/snapshots/`);
+    return found?.snapshots.filter(({ isComplete }) => isComplete).at(-1);
+  }
+
+  function noteSnapshot(found: Newest | undefined): void {
+    newest = found;
+    state.snapshotAt = found?.at ?? 0;
+    state.snapshotBytes = found?.bytes ?? 0;
+  }
+
+  // Again and again. A target that is full or away is tried again; the journal waits in the store's folder.
+  async function repeat(
+    work: () => Promise<void>,
+    { everyMs, retryMs }: { everyMs: number; retryMs: Backoff },
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (let failures = 0; !signal.aborted; ) {
+      const startedAt = clock.now();
+      try {
+        await work();
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        failures++;
+        state.failures++;
+        state.failure = (error as Error).message;
+        if (failures === 1) log.error({ err: error }, 'the backup fails: it is tried again');
+      }
+      const restMs = failures === 0 ? everyMs : backoffMs(failures, retryMs, systemRandom, 'half');
+      const tookMs = failures === 0 ? clock.now() - startedAt : 0;
+      await clock.sleep(Math.max(0, restMs - tookMs), signal).catch(() => {});
+    }
+  }
+
+  return {
+    ship,
+    maintain,
+    state: (): ShipperState => ({ ...state }),
+    async run(signal: AbortSignal): Promise<void> {
+      const shipOnce = async () => {
+        await ship();
+        state.failure = undefined;
+      };
+      await Promise.all([
+        repeat(shipOnce, { everyMs: settings.everyMs, retryMs: limits.retryMs }, signal),
+        repeat(
+          () => maintain(signal),
+          { everyMs: limits.maintenanceMs, retryMs: limits.snapshotRetryMs },
+          signal,
+        ),
+      ]);
+    },
+    // What was committed last, and that it was.
+    async finish(): Promise<void> {
+      headAt = 0;
+      await ship();
+    },
+    findHead: () => (state.history === undefined ? undefined : findHead(target, state.history)),
+  };
+}

@@ -1,0 +1,37 @@
+import {
+  type Engine,
+  type JournalChunk,
+  type JournalCursor,
+  type JournalPosition,
+  readJournal,
+  type Snapshot,
+  trimJournal,
+} from '@stak/engine';
+
+// The store as a backup sees it.
+export type BackupSource = {
+  // Where its journal ends; undefined if it keeps none.
+  position(): JournalPosition | undefined;
+  begin(): Promise<JournalPosition>;
+  read(from: JournalCursor, end: JournalPosition, mostBytes: number): Promise<JournalChunk | undefined>;
+  trim(cursor: JournalCursor): Promise<void>;
+  snapshot(): Snapshot;
+};
+
+type Opened = Pick<Engine, 'journal' | 'snapshot'>;
+
+// `begin` is apart: a thread that only reads has to ask for it.
+export function engineBackup(path: string, engine: Opened, begin: BackupSource['begin']): BackupSource {
+  let trimmed: JournalCursor | undefined;
+  return {
+    position: engine.journal.position,
+    begin,
+    read: (from, end, mostBytes) => readJournal(path, from, end, mostBytes),
+    async trim(cursor) {
+      if (trimmed?.history === cursor.history && trimmed.file === cursor.file) return;
+      await trimJournal(path, cursor);
+      trimmed = cursor;
+    },
+    snapshot: engine.snapshot,
+  };
+}

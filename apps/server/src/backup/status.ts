@@ -1,0 +1,55 @@
+import { findHead, listHistories, readSegments, type Target } from './target.ts';
+
+// What is in a backup, as far as it can be seen without reading it.
+export type BackupStatus = {
+  histories: number;
+  oldest: number | undefined; // moment that can be restored
+  newest: number | undefined;
+  snapshot: { at: number; bytes: number } | undefined; // the newest
+  lagMs: number | undefined; // since the newest moment
+  bytes: number;
+  objects: number;
+  gaps: Gap[];
+};
+export type Gap = { from: number; to: number; missing?: string };
+
+export async function readStatus(target: Target, nowMs: number): Promise<BackupStatus> {
+  const histories = await listHistories(target.objects);
+  const gaps: Gap[] = [];
+  let end: number | undefined;
+  for (const history of histories) {
+    const complete = history.snapshots.filter(({ isComplete }) => isComplete);
+    const [first] = complete;
+    if (!first) continue;
+    if (end !== undefined && first.at > end) gaps.push({ from: end, to: first.at });
+    const head = await findHead(target, history.id);
+    const log = history.log.filter(({ to }) => to > first.after);
+    const lastAt =
+      log.length === 0 ? first.at : (await readSegments(target, log.at(-1)!)).at(-1)!.facts.lastAt;
+    end = Math.max(lastAt, head?.coveredUntil ?? 0, complete.at(-1)!.at);
+    let number = first.after;
+    for (const { from, to } of [...log, ...(head ? [{ from: head.number + 1, to: head.number }] : [])]) {
+      if (from > number + 1) gaps.push({ from: first.at, to: end, missing: segments(number + 1, from - 1) });
+      number = Math.max(number, to);
+    }
+  }
+  const snapshots = histories.flatMap(one => one.snapshots.filter(({ isComplete }) => isComplete));
+  const newest = snapshots.sort((a, b) => a.at - b.at).at(-1);
+  return {
+    histories: histories.length,
+    oldest: snapshots[0]?.at,
+    newest: end,
+    snapshot: newest && { at: newest.at, bytes: newest.bytes },
+    lagMs: end === undefined ? undefined : Math.max(0, nowMs - end),
+    bytes: histories.reduce((sum, { bytes }) => sum + bytes, 0),
+    objects: histories.reduce(
+      (sum, { log, bundled, snapshots: all }) =>
+        sum + log.length + bundled.length + all.reduce((parts, one) => parts + one.parts.length + 1, 0),
+      0,
+    ),
+    gaps,
+  };
+}
+
+const segments = (from: number, to: number): string =>
+  from === to ? `segment ${from}` : `segments ${from} to ${to}`;

@@ -1,0 +1,92 @@
+import { resolve } from 'node:path';
+import { sizeText } from '@stak/accounts';
+import { objectsPlace } from '../backup/backup-host.ts';
+import { planRestore, type RestoreProgress, requireEmpty, restoreBackup } from '../backup/restore.ts';
+import { readStatus } from '../backup/status.ts';
+import type { Target } from '../backup/target.ts';
+import { loadEnvFile, readBackupTarget, readDataFolder } from '../config.ts';
+import { openObjects } from '../lake-place.ts';
+import { note, printJson, printTable, timeText } from '../print.ts';
+import { type Progress, showProgress } from '../progress.ts';
+import { readMoment } from './flags.ts';
+
+export type Flags = { from?: unknown; json?: unknown };
+export type RestoreFlags = { from?: unknown; toTime?: unknown; path?: unknown };
+
+export const actions = { status };
+
+async function status(flags: Flags): Promise<void> {
+  const found = await withTarget(flags, target => readStatus(target, Date.now()));
+  const text = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
+  const gaps = found.gaps.map(({ from, to, missing }) => ({ from: text(from), to: text(to), missing }));
+  if (flags.json === true)
+    return printJson({
+      snapshot: found.snapshot && { at: text(found.snapshot.at), bytes: found.snapshot.bytes },
+      oldest: text(found.oldest),
+      shipped_until: text(found.newest),
+      lag_seconds: found.lagMs === undefined ? null : found.lagMs / 1000,
+      bytes: found.bytes,
+      objects: found.objects,
+      histories: found.histories,
+      gaps,
+    });
+  if (!found.snapshot) return console.log('There is no complete snapshot here: nothing can be restored yet.');
+  printTable([
+    ['backup', ''],
+    ['newest snapshot', `${timeText(found.snapshot.at)}, ${sizeText(found.snapshot.bytes)}`],
+    ['shipped until', `${text(found.newest)}, ${Math.round((found.lagMs ?? 0) / 1000)} s ago`],
+    ['goes back to', timeText(found.oldest ?? 0)],
+    ['size', `${sizeText(found.bytes)} in ${found.objects} objects`],
+    ...(gaps.length === 0 ? [['gaps', 'none']] : []),
+    ...gaps.map(({ from, to, missing }) => [
+      'gap',
+      `${from} to ${to}${missing ? `: ${missing} missing` : ''}`,
+    ]),
+  ]);
+}
+
+export async function restore(flags: RestoreFlags): Promise<void> {
+  process.umask(0o077);
+  const moment = readMoment('--to-time', flags.toTime);
+  await withTarget(flags, async target => {
+    const path = readDataFolder(flags);
+    requireEmpty(resolve(path));
+    note('Looking for what is needed…');
+    const plan = await planRestore(target, moment?.getTime());
+    const progress = restoreProgress();
+    const restored = await restoreBackup(target, plan, resolve(path), progress).finally(progress.end);
+    console.log(`Restored to ${path}, as it was at ${new Date(moment ?? restored.at).toISOString()}`);
+    console.log('Everything in it was compared, as stak dynamodb check does, and nothing is wrong.');
+    console.log(
+      `Not in a backup: the keys that open what is sealed (${restored.secretKeyIds.join(', ')}), and the lake.`,
+    );
+  });
+}
+
+// A line for each step of the work.
+function restoreProgress(): RestoreProgress & { end(): void } {
+  const names = { snapshot: 'Snapshot, parts', log: 'Log, segments', check: 'Check' };
+  let current: Progress | undefined;
+  return {
+    begin(what, total) {
+      current?.end();
+      current = showProgress(names[what], total);
+    },
+    step: () => current?.step(),
+    end() {
+      current?.end();
+      current = undefined;
+    },
+  };
+}
+
+async function withTarget<T>(flags: Flags, work: (target: Target) => Promise<T>): Promise<T> {
+  loadEnvFile();
+  const { place, keys } = readBackupTarget(flags);
+  const objects = openObjects(objectsPlace(place));
+  try {
+    return await work({ objects, keys });
+  } finally {
+    objects.close();
+  }
+}

@@ -1,0 +1,35 @@
+import type { CAC } from 'cac';
+import { declareActions, runAction } from './action.ts';
+import type { actions, Flags, RestoreFlags } from './backup-actions.ts';
+
+export function registerBackup(cli: CAC): void {
+  declareActions<keyof typeof actions>(
+    cli,
+    'backup <action>',
+    'The backup of an embedded store (STAK_BACKUP)',
+    {
+      status: 'The newest snapshot, how far the log goes, its size and its gaps',
+    },
+  )
+    .option('--from <place>', 'A folder or s3://bucket/prefix (default: STAK_BACKUP)')
+    .option('--json', 'Print it as JSON')
+    .example('stak backup status --from /mnt/backup')
+    .action(async (name: string, flags: Flags) => {
+      const { actions } = await import('./backup-actions.ts');
+      await runAction('backup', actions, name, flags);
+    });
+  cli
+    .command('restore', 'Make a store again from its backup, as it was at any second')
+    .option('--from <place>', 'A folder or s3://bucket/prefix (default: STAK_BACKUP)')
+    .option('--to-time <time>', 'The moment to go back to, like 2026-11-15T12:00:00Z (default: the newest)')
+    .option(
+      '--path <folder>',
+      'Where to write it: an empty folder, or one that is not there (default: ./data)',
+    )
+    .example('stak restore --from /mnt/backup --path ./data')
+    .example('stak restore --from s3://bucket/stak --to-time 2026-11-15T12:00:00Z --path ./data')
+    .action(async (flags: RestoreFlags) => {
+      const { restore } = await import('./backup-actions.ts');
+      await restore(flags);
+    });
+}
