@@ -46,6 +46,7 @@ const startServer = () =>
     env: {
       ...process.env,
       STAK_PORT: '0',
+      STAK_BACKUP: './shipped',
       STAK_OPENAI_URL: model.url,
       STAK_MODEL: 'openai-compatible/llama3.2',
     },
@@ -116,6 +117,8 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     'dana@new.example is let in again',
   ],
   [page('self-hosting-plans'), '"eventsPerMonth":null', 'has the plan pro', '"plan": "pro"'],
+  [page('backup-and-restore', 'Look at it'), /^newest snapshot +20/m, /^shipped until +20/m, /^gaps +none$/m],
+  [page('backup-and-restore', 'Restore'), /^Restored to \.\/restored, as it was at 20/m, 'nothing is wrong'],
   [page('run-dynamodb-locally', 'Look after the data'), '"problemCount": 0', 'Backed up to ./copy'],
 ];
 

@@ -116,6 +116,7 @@ test.each([
   'deploy/helm/stak/values.yaml',
   'deploy/helm/stak/templates/pod.tpl',
   'docs/guides/operate.md',
+  'docs/guides/backup-and-restore.md',
   'docs/guides/deploy-on-one-machine.md',
 ])('%s names variables that there are', async file => {
   const named = new Set([...(await read(file)).matchAll(/\bSTAK_[A-Z_]+\b/g)].map(([name]) => name));

@@ -1,4 +1,4 @@
-import type { ObjectStore } from '@stak/lake/keeper';
+import type { ObjectStore } from '@stak/lake/maintenance';
 import { withDeadline } from '@stak/table';
 import type { SecretKey } from '../secrets.ts';
 import * as limits from './limits.ts';

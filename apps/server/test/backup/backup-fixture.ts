@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEngine, type Engine } from '@stak/engine';
 import { createLogger } from '@stak/kit';
-import { folderObjects } from '@stak/lake/keeper';
+import { folderObjects } from '@stak/lake/maintenance';
 import { planRestore, restoreBackup } from '../../src/backup/restore.ts';
 import { createShipper, type ShipperSettings } from '../../src/backup/shipper.ts';
 import { engineBackup } from '../../src/backup/source.ts';

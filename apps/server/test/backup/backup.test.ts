@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Engine } from '@stak/engine';
 import { seededRandom } from '@stak/kit';
-import { folderObjects, s3Objects } from '@stak/lake/keeper';
+import { folderObjects, s3Objects } from '@stak/lake/maintenance';
+import { startBucket } from '@stak/lake/s3-stub';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startBucket } from '../../../../services/lake/test/s3-stub.ts';
 import * as limits from '../../src/backup/limits.ts';
 import { bundleSegments } from '../../src/backup/maintenance.ts';
 import { planRestore, restoreBackup } from '../../src/backup/restore.ts';
@@ -135,7 +135,7 @@ describe('a backup', () => {
     const [first] = await listHistories(fixture.target.objects);
     const big = { pk: 'big', owner: 'x', body: 'x'.repeat(390_000) };
     // The target is away: nothing is shipped while the journal fills.
-    for (let n = 0; n < 50; n++)
+    for (let n = 0; n < 14; n++)
       await fixture.engine.client.put({ TableName: 'orders', Item: { ...big, n } });
     model.tables.get('orders')!.set('big', { ...big, n: 13 });
     const gapAt = fixture.clock.now();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createEngine } from '@stak/engine';
 import { seededRandom } from '@stak/kit';
-import { folderObjects } from '@stak/lake/keeper';
+import { folderObjects } from '@stak/lake/maintenance';
 import { planRestore, restoreBackup } from '../../src/backup/restore.ts';
 import { silent } from './backup-fixture.ts';
 import { createTables, readLast, type Told, verify, writersPerProcess } from './crash-model.ts';

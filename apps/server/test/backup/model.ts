@@ -156,5 +156,8 @@ function difference(name: string, wanted: Items, found: Items): string[] {
     item && JSON.stringify(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)));
   return [...new Set([...wanted.keys(), ...found.keys()])]
     .filter(pk => textOf(wanted.get(pk)) !== textOf(found.get(pk)))
-    .map(pk => `${name} ${pk}: ${textOf(found.get(pk))} instead of ${textOf(wanted.get(pk))}`);
+    .map(
+      pk =>
+        `${name} ${pk}: ${textOf(found.get(pk))?.slice(-200)} instead of ${textOf(wanted.get(pk))?.slice(-200)}`,
+    );
 }
