@@ -1,4 +1,4 @@
-// Writes what is generated from the code: the typed client and the reference of errors.
+// Writes what is generated from the code: the typed client and the references of errors and of roles.
 //   npm run generate [-- --check]     with --check nothing is written, and what is out of date is named
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Catalogue, type Documented, errorsPage } from './generate-errors.ts';
+import { rolesPage } from './generate-roles.ts';
 
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
@@ -19,6 +20,7 @@ const { tableErrors } = await load('packages/table/src/index.ts');
 const { streamErrors } = await load('packages/streams/src/index.ts');
 const { describeApi, serviceErrors } = await load('apps/server/src/document.ts');
 const { errorTexts } = await load('apps/server/src/reference/error-texts.ts');
+const { roles } = await load('services/accounts/src/organisations/roles.ts');
 const { generateClient } = await load('packages/client/src/generator.ts');
 
 const document: Documented = describeApi();
@@ -26,6 +28,7 @@ const catalogues: Catalogue[] = [httpErrors, tableErrors, streamErrors, ...servi
 const files: [path: string, text: string][] = [
   ['packages/client/src/generated.ts', format(generateClient(document))],
   ['docs/reference/errors.md', errorsPage(catalogues, document, errorTexts)],
+  ['docs/reference/roles.md', rolesPage(roles, document)],
 ];
 
 let outdated = 0;

@@ -113,6 +113,8 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     '"email":"dana@new.example"',
     '"tenants":["acme"]',
     /usr_\w+ +dana@new\.example +selfhosted +verified/,
+    '"role":"member","isCurrent":false', // Finn, before the switch
+    'http.scope_missing',
     'accounts.disabled',
     'dana@new.example is let in again',
   ],

@@ -1,6 +1,7 @@
 import { type CAC, cac } from 'cac';
 import manifest from '../package.json' with { type: 'json' };
 import { registerAccounts } from './commands/accounts.ts';
+import { registerAudit } from './commands/audit.ts';
 import { registerAws } from './commands/aws.ts';
 import { registerBackup } from './commands/backup.ts';
 import { registerChat } from './commands/chat.ts';
@@ -40,6 +41,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerStart(cli);
   registerDemo(cli);
   registerLogin(cli);
+  registerAudit(cli);
   registerKeys(cli);
   registerTenants(cli);
   registerInbox(cli);

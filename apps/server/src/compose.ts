@@ -150,10 +150,10 @@ export function composeServices(surroundings: Surroundings): Services {
     const { token, expiresIn } = await accounts.mintEndUserToken(grant);
     return { token, expires_at: new Date(clock.now() + expiresIn * 1000).toISOString() };
   };
-  const audit: Audit = ({ account_id, actor, action, target, address, request_id }) => {
+  const audit: Audit = ({ account_id, actor, person: by, action, target, address, request_id }) => {
     const [via, credentialId] = actor.split(':', 2);
     const origin = { address, requestId: request_id };
-    return accounts.audit.record(account_id, { action, target, via: via!, credentialId, ...origin });
+    return accounts.audit.record(account_id, { action, target, by, via: via!, credentialId, ...origin });
   };
   const tenants = createTenants({
     ...base,

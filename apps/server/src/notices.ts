@@ -117,7 +117,7 @@ export const ownInboxEraser = (eraseUser: NonNullable<Eraser['eraseUser']>): Era
   eraseAccount: accountId => eraseUser(ownTenant, accountId),
 });
 
-type Grant = { sub: string; scope: string; credentialId: string };
+type Grant = { sub: string; scope: string; credentialId: string; person?: string };
 type Mint = (grant: Grant) => Promise<{ token: string; expires_at: string }>;
 
 const inboxToken = route({
@@ -143,9 +143,9 @@ export const ownInboxEndpoints = (mint: Mint, { ensureInbox }: Pick<Post, 'ensur
       for (const [inbox_key, about] of Object.entries(inboxes))
         await ensureInbox({ tenant_key: ownTenant, inbox_key }, about);
       // A key that only reads mints a token that only reads.
-      const { accountId, credentialId, ...caller } = c.get('principal');
+      const { accountId, userId: person, credentialId, ...caller } = c.get('principal');
       const scope = caller.scope === 'read' ? 'inbox:read' : 'inbox:read inbox:write';
-      const minted = await mint({ sub: accountId, scope, credentialId });
+      const minted = await mint({ sub: accountId, scope, credentialId, person });
       return c.json({ ...minted, tenant_id: ownTenant, sub: accountId }, 201);
     }),
   ] as const;

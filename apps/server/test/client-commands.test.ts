@@ -76,6 +76,14 @@ test('from signing up to the token of an end user, and out again', async () => {
   });
   expect(answer.status, 'an end user sees no other').toBe(404);
 
+  const trail = (await good('audit', 'export'))
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  expect(trail).toContainEqual(
+    expect.objectContaining({ action: 'key.created', by: expect.stringMatching(/^usr_/) }),
+  );
+  expect(await good('audit', 'list')).toContain('key.created');
   const [, keyId] = /^(key_\w+) +ci /m.exec(await good('keys', 'list')) ?? [];
   await good('keys', 'delete', keyId!);
   expect(await good('logout')).toContain('Signed out');

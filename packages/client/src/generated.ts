@@ -1,5 +1,12 @@
 // Generated from the OpenAPI document by scripts/generate.ts: change the routes instead.
 
+export type AccountsCreateOrganisationData = {
+  accountId: string;
+  name: string;
+  role: 'owner' | 'admin' | 'member' | 'viewer';
+  isCurrent: boolean;
+};
+
 export type AccountsGetMeData = {
   userId: string;
   email: string;
@@ -16,12 +23,30 @@ export type AccountsGetMeData = {
   updatedAt: string;
 };
 
+export type AccountsInviteData = {
+  invitationId: string;
+  email: string;
+  role: 'owner' | 'admin' | 'member' | 'viewer';
+  invitedBy: string;
+  sentAt: string;
+  expiresAt: string;
+};
+
 export type AccountsLogInData = {
   access_token: string;
   token_type: 'Bearer';
   expires_in: number;
   session_id: string;
+  account_id: string;
   refresh_token?: string;
+};
+
+export type AccountsReadOrganisationData = {
+  accountId: string;
+  name: string;
+  plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
+  members: number;
+  seats: number | null;
 };
 
 export type AgentsChangeMemorySettingsData = {
@@ -701,24 +726,34 @@ export type WebhooksListSourcesDataDataItem = {
 export type WebhooksReceiveData = { eventId: string; status: string; duplicate: boolean };
 
 export type ApiTypes = {
-  /** Begin to add an authenticator app. For: session, scope admin. */
+  /** Accept an invitation with the token of the mail. For: person. */
+  'accounts.acceptInvitation': {
+    args: { body: { token: string } };
+    data: { accountId: string; role: 'owner' | 'admin' | 'member' | 'viewer' };
+  };
+  /** Begin to add an authenticator app. For: person. */
   'accounts.beginAuthenticator': {
     args: { body: { password?: string } };
     data: { secret: string; uri: string };
   };
-  /** Change your e-mail address. For: session, scope admin. */
+  /** Change your e-mail address. For: person. */
   'accounts.changeEmail': { args: { body: { email: string; password?: string } }; data: undefined };
-  /** Change or set your password. For: session, scope admin. */
+  /** Change the role of a member. For: session, scope admin. */
+  'accounts.changeMemberRole': {
+    args: { userId: string; body: { role: 'owner' | 'admin' | 'member' | 'viewer' } };
+    data: undefined;
+  };
+  /** Change or set your password. For: person. */
   'accounts.changePassword': {
     args: { body: { currentPassword?: string; newPassword: string } };
     data: undefined;
   };
-  /** Add the authenticator app, with a code that it shows. For: session, scope admin. */
+  /** Add the authenticator app, with a code that it shows. For: person. */
   'accounts.confirmAuthenticator': {
     args: { body: { code: string } };
     data: { recoveryCodes: Array<string> };
   };
-  /** Confirm a change of address with the token of a mail. For: session, scope admin. */
+  /** Confirm a change of address with the token of a mail. For: person. */
   'accounts.confirmEmail': { args: { body: { token: string } }; data: { status: 'changed' | 'waiting' } };
   /** Make an API key. For: session, scope admin. */
   'accounts.createKey': {
@@ -736,6 +771,7 @@ export type ApiTypes = {
       name: string;
       keyPrefix: string;
       permissions: 'read' | 'write' | 'admin';
+      madeBy: string;
       expiresAt?: string;
       tenants?: Array<string>;
       addresses?: Array<string>;
@@ -744,14 +780,18 @@ export type ApiTypes = {
       key: string;
     };
   };
+  /** Make another organisation, as its owner. For: person. */
+  'accounts.createOrganisation': { args: { body: { name: string } }; data: AccountsCreateOrganisationData };
   /** Revoke an API key. For: session, scope admin. */
   'accounts.deleteKey': { args: { keyId: string }; data: undefined };
-  /** Delete your account and everything in it. For: session, scope admin. */
+  /** Delete your account and everything in it. For: person. */
   'accounts.deleteMe': { args: { body: { password?: string } }; data: undefined };
-  /** End one of your sessions. For: session, scope write. */
+  /** End one of your sessions. For: person. */
   'accounts.endSession': { args: { sessionId: string }; data: undefined };
-  /** Sign out everywhere, also here. For: session, scope write. */
+  /** Sign out everywhere, also here. For: person. */
   'accounts.endSessions': { args: Record<never, never>; data: undefined };
+  /** Download the whole audit trail, newest first. For: account, scope admin. */
+  'accounts.exportAudit': { args: Record<never, never>; data: Uint8Array };
   /** Choose a new password with the token of a mail. For: public. */
   'accounts.finishPasswordReset': { args: { body: { token: string; newPassword: string } }; data: undefined };
   /** Back from the provider. For: public. */
@@ -777,9 +817,16 @@ export type ApiTypes = {
       };
     };
   };
+  /** Invite somebody to the organisation by mail. For: session, scope admin. */
+  'accounts.invite': {
+    args: { body: { email: string; role: 'admin' | 'member' | 'viewer' } };
+    data: AccountsInviteData;
+  };
   /** The public keys that tokens are verified with. For: public. */
   'accounts.jwks': { args: Record<never, never>; data: { keys: Array<{ [name: string]: unknown }> } };
-  /** Link an identity at a provider to the account. For: session, scope admin. */
+  /** Leave an organisation. For: person. */
+  'accounts.leaveOrganisation': { args: { accountId: string }; data: undefined };
+  /** Link an identity at a provider to the account. For: person. */
   'accounts.linkProvider': {
     args: { provider: 'github' | 'google'; body: { return_to?: string; password?: string } };
     data: { url: string };
@@ -792,6 +839,7 @@ export type ApiTypes = {
         auditId: string;
         action: string;
         at: string;
+        by?: string;
         via: string;
         credentialId?: string;
         address?: string;
@@ -802,6 +850,11 @@ export type ApiTypes = {
       next_cursor: string | null;
     };
   };
+  /** List the invitations that wait for an answer. For: session, scope admin. */
+  'accounts.listInvitations': {
+    args: Record<never, never>;
+    data: { data: Array<AccountsInviteData>; next_cursor: null };
+  };
   /** List your API keys. For: account, scope read. */
   'accounts.listKeys': {
     args: Record<never, never>;
@@ -811,6 +864,7 @@ export type ApiTypes = {
         name: string;
         keyPrefix: string;
         permissions: 'read' | 'write' | 'admin';
+        madeBy: string;
         expiresAt?: string;
         tenants?: Array<string>;
         addresses?: Array<string>;
@@ -819,6 +873,25 @@ export type ApiTypes = {
       }>;
       next_cursor: null;
     };
+  };
+  /** List the members of the organisation. For: account, scope read. */
+  'accounts.listMembers': {
+    args: { limit?: number; cursor?: string };
+    data: {
+      data: Array<{
+        userId: string;
+        role: 'owner' | 'admin' | 'member' | 'viewer';
+        email?: string;
+        name?: string;
+        joinedAt: string;
+      }>;
+      next_cursor: string | null;
+    };
+  };
+  /** List the organisations that you are in. For: person. */
+  'accounts.listOrganisations': {
+    args: Record<never, never>;
+    data: { data: Array<AccountsCreateOrganisationData>; next_cursor: null };
   };
   /** List the plans. For: public. */
   'accounts.listPlans': {
@@ -829,6 +902,7 @@ export type ApiTypes = {
         eventsPerMonth: number | null;
         eventsPerMinute: number | null;
         retentionSeconds: number;
+        seats: number | null;
         storageBytes: number | null;
       }>;
       next_cursor: null;
@@ -836,13 +910,14 @@ export type ApiTypes = {
   };
   /** Which providers one can sign in with. For: public. */
   'accounts.listProviders': { args: Record<never, never>; data: { data: Array<'github' | 'google'> } };
-  /** List where you are signed in. For: session, scope read. */
+  /** List where you are signed in. For: person. */
   'accounts.listSessions': {
     args: Record<never, never>;
     data: {
       data: Array<{
         sessionId: string;
         isCurrent: boolean;
+        accountId: string;
         signedInWith: string;
         device: string;
         address?: string;
@@ -858,7 +933,7 @@ export type ApiTypes = {
     args: { body: { email: string; cookie?: boolean; password: string; code?: string } };
     data: AccountsLogInData;
   };
-  /** End this session. For: session, scope read. */
+  /** End this session. For: person. */
   'accounts.logOut': { args: Record<never, never>; data: undefined };
   /** Mint a token for your own inbox. For: account, scope read. */
   'accounts.mintInboxToken': {
@@ -878,15 +953,34 @@ export type ApiTypes = {
       plansSold: Array<'starter' | 'pro' | 'team'>;
     };
   };
+  /** Read what an invitation is for, with the token of the mail. For: public. */
+  'accounts.readInvitation': {
+    args: { body: { token: string } };
+    data: {
+      name: string;
+      email: string;
+      role: 'owner' | 'admin' | 'member' | 'viewer';
+      invitedBy?: string;
+      expiresAt: string;
+    };
+  };
+  /** Read the organisation that your token is for. For: account, scope read. */
+  'accounts.readOrganisation': { args: Record<never, never>; data: AccountsReadOrganisationData };
   /** Exchange a refresh token for new tokens. For: public. */
   'accounts.refresh': { args: { body: { refresh_token?: string } }; data: AccountsLogInData };
-  /** Remove the authenticator app. For: session, scope admin. */
+  /** Remove the authenticator app. For: person. */
   'accounts.removeAuthenticator': { args: { body: { password?: string } }; data: undefined };
-  /** Make new recovery codes; the old ones work no more. For: session, scope admin. */
+  /** Remove a member. For: session, scope admin. */
+  'accounts.removeMember': { args: { userId: string }; data: undefined };
+  /** Rename the organisation. For: session, scope admin. */
+  'accounts.renameOrganisation': { args: { body: { name: string } }; data: AccountsReadOrganisationData };
+  /** Make new recovery codes; the old ones work no more. For: person. */
   'accounts.renewRecoveryCodes': { args: Record<never, never>; data: { recoveryCodes: Array<string> } };
   /** Ask for a mail with which to reset a forgotten password. For: public. */
   'accounts.requestPasswordReset': { args: { body: { email: string } }; data: undefined };
-  /** Send another mail to verify your address. For: session, scope write. */
+  /** Send an invitation again, with another link. For: session, scope admin. */
+  'accounts.resendInvitation': { args: { invitationId: string }; data: AccountsInviteData };
+  /** Send another mail to verify your address. For: person. */
   'accounts.sendVerification': { args: Record<never, never>; data: undefined };
   /** Make an account and sign in. For: public. */
   'accounts.signUp': {
@@ -903,18 +997,25 @@ export type ApiTypes = {
     args: { provider: 'github' | 'google'; return_to?: string };
     data: unknown;
   };
-  /** Show your second factor again. For: session, scope admin. */
+  /** Show your second factor again. For: person. */
   'accounts.stepUp': { args: { body: { code: string } }; data: undefined };
+  /** Go on in another of your organisations. For: person. */
+  'accounts.switchOrganisation': {
+    args: { body: { accountId: string; cookie?: boolean } };
+    data: AccountsLogInData;
+  };
   /** Stripe's events, signed by Stripe. For: provider. */
   'accounts.takeStripeEvent': {
     args: { body: string | Uint8Array<ArrayBuffer> | Blob };
     data: { outcome: 'applied' | 'repeated' | 'ignored' };
   };
-  /** Unlink the identity at a provider. For: session, scope admin. */
+  /** Hand the organisation over to a member. For: session, scope admin. */
+  'accounts.transferOwnership': { args: { userId: string; body: { password?: string } }; data: undefined };
+  /** Unlink the identity at a provider. For: person. */
   'accounts.unlinkProvider': { args: { provider: 'github' | 'google' }; data: undefined };
   /** Change your account. For: account, scope admin. */
   'accounts.updateMe': { args: { body: { name: string } }; data: AccountsGetMeData };
-  /** Verify your address with the token of a mail. For: session, scope write. */
+  /** Verify your address with the token of a mail. For: person. */
   'accounts.verifyEmail': { args: { body: { token: string } }; data: undefined };
   /** Read whom your token stands for. For: user, scope read. */
   'accounts.whoAmI': {
@@ -926,10 +1027,14 @@ export type ApiTypes = {
           scope: 'read' | 'write' | 'admin';
           via: 'session' | 'api_key';
           credentialId: string;
+          userId: string;
+          role?: 'owner' | 'admin' | 'member' | 'viewer';
           tenants?: Array<string>;
         }
       | { kind: 'endUser'; tenantId: string; userId: string; scope: string };
   };
+  /** Withdraw an invitation. For: session, scope admin. */
+  'accounts.withdrawInvitation': { args: { invitationId: string }; data: undefined };
   /** Opt out of being remembered, or edit the summary. For: user, scope write. */
   'agents.changeMemorySettings': {
     args: {
@@ -2593,24 +2698,33 @@ export type ApiTypes = {
 };
 
 export const operations = {
+  'accounts.acceptInvitation': { method: 'POST', path: '/v1/auth/invitation/accept', body: 'json' },
   'accounts.beginAuthenticator': { method: 'POST', path: '/v1/me/authenticator', body: 'json' },
   'accounts.changeEmail': { method: 'POST', path: '/v1/me/email', body: 'json' },
+  'accounts.changeMemberRole': { method: 'PATCH', path: '/v1/members/{userId}', body: 'json' },
   'accounts.changePassword': { method: 'POST', path: '/v1/me/password', body: 'json' },
   'accounts.confirmAuthenticator': { method: 'POST', path: '/v1/me/authenticator/confirm', body: 'json' },
   'accounts.confirmEmail': { method: 'POST', path: '/v1/me/email/confirm', body: 'json' },
   'accounts.createKey': { method: 'POST', path: '/v1/api-keys', body: 'json' },
+  'accounts.createOrganisation': { method: 'POST', path: '/v1/organisations', body: 'json', isKeyed: true },
   'accounts.deleteKey': { method: 'DELETE', path: '/v1/api-keys/{keyId}' },
   'accounts.deleteMe': { method: 'POST', path: '/v1/me/deletion', body: 'json' },
   'accounts.endSession': { method: 'DELETE', path: '/v1/sessions/{sessionId}' },
   'accounts.endSessions': { method: 'DELETE', path: '/v1/sessions' },
+  'accounts.exportAudit': { method: 'GET', path: '/v1/audit/export' },
   'accounts.finishPasswordReset': { method: 'POST', path: '/v1/auth/password-reset/finish', body: 'json' },
   'accounts.finishProviderSignIn': { method: 'GET', path: '/v1/auth/{provider}/callback' },
   'accounts.getMe': { method: 'GET', path: '/v1/me' },
   'accounts.getUsage': { method: 'GET', path: '/v1/usage' },
+  'accounts.invite': { method: 'POST', path: '/v1/invitations', body: 'json', isKeyed: true },
   'accounts.jwks': { method: 'GET', path: '/.well-known/jwks.json' },
+  'accounts.leaveOrganisation': { method: 'POST', path: '/v1/organisations/{accountId}/leave' },
   'accounts.linkProvider': { method: 'POST', path: '/v1/auth/{provider}/link', body: 'json' },
   'accounts.listAudit': { method: 'GET', path: '/v1/audit' },
+  'accounts.listInvitations': { method: 'GET', path: '/v1/invitations' },
   'accounts.listKeys': { method: 'GET', path: '/v1/api-keys' },
+  'accounts.listMembers': { method: 'GET', path: '/v1/members' },
+  'accounts.listOrganisations': { method: 'GET', path: '/v1/organisations' },
   'accounts.listPlans': { method: 'GET', path: '/v1/plans' },
   'accounts.listProviders': { method: 'GET', path: '/v1/auth/providers' },
   'accounts.listSessions': { method: 'GET', path: '/v1/sessions' },
@@ -2619,20 +2733,28 @@ export const operations = {
   'accounts.mintInboxToken': { method: 'POST', path: '/v1/me/inbox-token' },
   'accounts.openBillingPortal': { method: 'POST', path: '/v1/billing/portal', body: 'json' },
   'accounts.readBilling': { method: 'GET', path: '/v1/billing' },
+  'accounts.readInvitation': { method: 'POST', path: '/v1/auth/invitation', body: 'json' },
+  'accounts.readOrganisation': { method: 'GET', path: '/v1/organisation' },
   'accounts.refresh': { method: 'POST', path: '/v1/auth/refresh', body: 'json' },
   'accounts.removeAuthenticator': { method: 'POST', path: '/v1/me/authenticator/removal', body: 'json' },
+  'accounts.removeMember': { method: 'DELETE', path: '/v1/members/{userId}' },
+  'accounts.renameOrganisation': { method: 'PATCH', path: '/v1/organisation', body: 'json' },
   'accounts.renewRecoveryCodes': { method: 'POST', path: '/v1/me/recovery-codes' },
   'accounts.requestPasswordReset': { method: 'POST', path: '/v1/auth/password-reset', body: 'json' },
+  'accounts.resendInvitation': { method: 'POST', path: '/v1/invitations/{invitationId}/resend' },
   'accounts.sendVerification': { method: 'POST', path: '/v1/me/verification' },
   'accounts.signUp': { method: 'POST', path: '/v1/auth/signup', body: 'json' },
   'accounts.startCheckout': { method: 'POST', path: '/v1/billing/checkout', body: 'json', isKeyed: true },
   'accounts.startProviderSignIn': { method: 'GET', path: '/v1/auth/{provider}/start' },
   'accounts.stepUp': { method: 'POST', path: '/v1/auth/step-up', body: 'json' },
+  'accounts.switchOrganisation': { method: 'POST', path: '/v1/auth/switch', body: 'json' },
   'accounts.takeStripeEvent': { method: 'POST', path: '/v1/billing/webhook', body: 'raw' },
+  'accounts.transferOwnership': { method: 'POST', path: '/v1/members/{userId}/ownership', body: 'json' },
   'accounts.unlinkProvider': { method: 'DELETE', path: '/v1/auth/{provider}/link' },
   'accounts.updateMe': { method: 'PATCH', path: '/v1/me', body: 'json' },
   'accounts.verifyEmail': { method: 'POST', path: '/v1/me/verification/finish', body: 'json' },
   'accounts.whoAmI': { method: 'GET', path: '/v1/whoami' },
+  'accounts.withdrawInvitation': { method: 'DELETE', path: '/v1/invitations/{invitationId}' },
   'agents.changeMemorySettings': {
     method: 'PATCH',
     path: '/v1/tenants/{tenant_id}/users/{user_id}/memory-settings',

@@ -17,7 +17,11 @@ export function accessLog(log: Logger): (record: RequestRecord) => void {
 
 function callerOf(principal: Principal): object {
   if (principal.kind === 'account')
-    return { account: principal.accountId, credential: principal.credentialId };
+    return {
+      account: principal.accountId,
+      person: principal.userId,
+      credential: principal.credentialId,
+    };
   if (principal.kind === 'endUser') return { tenant: principal.tenantId, user: principal.userId };
   return { provider: principal.provider, subject: principal.subject };
 }

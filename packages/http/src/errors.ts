@@ -8,6 +8,7 @@ export const httpErrors = defineErrors({
   'http.cursor_refused': 400,
   'http.unauthenticated': 401,
   'http.scope_missing': 403,
+  'http.role_missing': 403,
   'http.principal_refused': 403,
   'http.not_found': 404,
   'http.method_not_allowed': 405,

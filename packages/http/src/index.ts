@@ -36,6 +36,7 @@ export {
   assertOwned,
   type EndUserPrincipal,
   type EndUserScope,
+  holdsScope,
   type Principal,
   type PrincipalOf,
   type ProviderPrincipal,

@@ -35,6 +35,7 @@ const securityOf: Record<RouteSpec['auth'], readonly (keyof typeof schemes)[]> =
   provider: [],
   account: ['account'],
   session: ['account'],
+  person: ['account'],
   endUser: ['endUser'],
   user: ['account', 'endUser'],
 };
@@ -86,6 +87,8 @@ function describeRoute(route: RouteSpec, statuses: Statuses): RouteConfig {
     ...(route.method === 'any' ? { 'x-any-method': true } : {}),
     'x-auth': route.auth,
     ...(route.scope ? { 'x-scope': route.scope } : {}),
+    ...(route.role ? { 'x-role': route.role } : {}),
+    ...(route.isOwn ? { 'x-own': true } : {}),
     ...(route.endUserScope ? { 'x-end-user-scope': route.endUserScope } : {}),
   };
 }
@@ -140,6 +143,7 @@ function problemsOf(route: RouteSpec, statuses: Statuses): Map<number, string[]>
     [request?.body ?? route.method !== 'get', 'http.body_refused'],
     [hasCaller, 'http.unauthenticated'],
     [hasCaller && auth !== 'provider', 'http.principal_refused', 'http.scope_missing'],
+    [route.role !== undefined, 'http.role_missing'],
     [request?.params, 'http.not_found'],
     [route.idempotent, 'http.request_in_flight', 'http.answer_not_kept', 'http.idempotency_mismatch'],
     [route.conditional, 'http.version_mismatch'],

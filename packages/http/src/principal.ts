@@ -9,7 +9,13 @@ export type Scope = (typeof scopes)[number];
 // What a route asks of an end user: a service, and what may be done in it. They hold nothing but themselves.
 export type EndUserScope = `${string}:${string}`;
 
-export type Needs = { auth: Auth; scope?: Scope; endUserScope?: EndUserScope | 'any' };
+export type Needs = {
+  auth: Auth;
+  scope?: Scope;
+  role?: 'owner';
+  isOwn?: true;
+  endUserScope?: EndUserScope | 'any';
+};
 
 export type AccountPrincipal = {
   readonly kind: 'account';
@@ -17,6 +23,9 @@ export type AccountPrincipal = {
   readonly scope: Scope;
   readonly via: 'session' | 'api_key';
   readonly credentialId: string; // of the session or the key, for the audit trail
+  // The person: who has signed in, or who made the key. An account is an organisation, and may have several.
+  readonly userId?: string;
+  readonly role?: string; // of the person who has signed in, in the account
   readonly tenants?: readonly string[]; // of a key that is good for these alone
 };
 
@@ -37,14 +46,17 @@ export type ProviderPrincipal = {
 
 export type Principal = AccountPrincipal | EndUserPrincipal | ProviderPrincipal;
 
-// Whom a route is for. `session` is an account that signed in: a key cannot make or revoke keys. `user` is an
-// account or an end user.
-export type Auth = 'public' | 'account' | 'session' | 'endUser' | 'user' | 'provider';
+// Whom a route is for. `session` is an account that signed in: a key cannot make or revoke keys. `person` is for what
+// people who have signed in do to themselves, whatever they may do in the account. `user` is an account or an end user.
+export type Auth = 'public' | 'account' | 'session' | 'person' | 'endUser' | 'user' | 'provider';
+
+type SignedIn = AccountPrincipal & { readonly via: 'session'; readonly userId: string };
 
 export type PrincipalOf<A extends Auth> = {
   public: undefined;
   account: AccountPrincipal;
-  session: AccountPrincipal & { readonly via: 'session' };
+  session: SignedIn;
+  person: SignedIn;
   endUser: EndUserPrincipal;
   user: AccountPrincipal | EndUserPrincipal;
   provider: ProviderPrincipal;
@@ -81,10 +93,14 @@ export function checkPrincipal(principal: Principal, needs: Needs): void {
     throw refuse('http.scope_missing', `This needs the scope "${missing}".`, {
       headers: { 'WWW-Authenticate': `Bearer realm="stak", error="insufficient_scope", scope="${missing}"` },
     });
+  // A principal that says nothing of a role has none.
+  if (needs.role !== undefined && !(principal.kind === 'account' && principal.role === needs.role))
+    throw refuse('http.role_missing', `This needs the role "${needs.role}" in the organisation.`);
 }
 
-function missingScope(principal: Principal, { scope, endUserScope }: Needs): string | undefined {
+function missingScope(principal: Principal, { scope, isOwn, endUserScope }: Needs): string | undefined {
   if (scope === undefined || principal.kind === 'provider') return undefined;
+  if (isOwn && principal.kind === 'account' && principal.via === 'session') return undefined;
   const held = scopes.indexOf(principal.scope as Scope);
   if (principal.kind === 'account' || held >= 0) return held < scopes.indexOf(scope) ? scope : undefined;
   if (endUserScope === 'any' || principal.scope.split(' ').includes(endUserScope!)) return undefined;
@@ -92,7 +108,8 @@ function missingScope(principal: Principal, { scope, endUserScope }: Needs): str
 }
 
 function isFor(principal: Principal, auth: Auth): boolean {
-  if (auth === 'session') return principal.kind === 'account' && principal.via === 'session';
+  if (auth === 'session' || auth === 'person')
+    return principal.kind === 'account' && principal.via === 'session';
   if (auth === 'user') return principal.kind !== 'provider';
   return auth === principal.kind;
 }
@@ -119,3 +136,7 @@ export function assertOwned<T>(
   if (resource === undefined || !isOwned(resource)) throw notFound();
   return resource;
 }
+
+// Whether one scope holds another.
+export const holdsScope = (held: Scope, needed: Scope): boolean =>
+  scopes.indexOf(held) >= scopes.indexOf(needed);

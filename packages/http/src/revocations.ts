@@ -23,7 +23,10 @@ export function subjectOf(revoked: Revoked): string {
 }
 
 function subjectsOf(principal: Principal): readonly string[] {
-  if (principal.kind === 'account') return [subjectOf({ account: principal.accountId })];
+  if (principal.kind === 'account') {
+    const { accountId, userId = accountId } = principal;
+    return [...new Set([accountId, userId])].map(account => subjectOf({ account }));
+  }
   if (principal.kind === 'provider') return [];
   const { tenantId: tenant, userId: user } = principal;
   return [subjectOf({ tenant }), subjectOf({ tenant, user })];

@@ -32,10 +32,25 @@ export const methodsOf = ({ method }: RouteSpec): string[] =>
   method === 'any' ? anyMethod : [method.toUpperCase()];
 
 type Guard =
-  | { auth: 'public' | 'provider'; scope?: never; endUserScope?: never }
-  | { auth: 'account' | 'session'; scope: Scope; endUserScope?: never }
+  | {
+      auth: 'public' | 'provider' | 'person';
+      scope?: never;
+      role?: never;
+      isOwn?: never;
+      endUserScope?: never;
+    }
+  // `isOwn`: the scope is asked of keys. People who have signed in do it to themselves, whatever their role.
+  | { auth: 'account'; scope: Scope; role?: never; isOwn?: true; endUserScope?: never }
+  // `owner` asks for more than the scope: for what only those may do who answer for the account.
+  | { auth: 'session'; scope: Scope; role?: 'owner'; isOwn?: never; endUserScope?: never }
   // `any` asks an end user for a valid token and nothing more.
-  | { auth: 'user' | 'endUser'; scope: Scope; endUserScope: EndUserScope | 'any' };
+  | {
+      auth: 'user' | 'endUser';
+      scope: Scope;
+      role?: never;
+      isOwn?: never;
+      endUserScope: EndUserScope | 'any';
+    };
 
 export type RouteSpec = Guard & {
   method: Method;
@@ -69,8 +84,8 @@ export function route<const R extends RouteSpec>(spec: R): R {
     throw new TypeError(`${routeId(spec)}: ${what}`);
   };
   if (spec.auth === undefined) complain('says not whom it is for');
-  const isGuarded = spec.auth !== 'public' && spec.auth !== 'provider';
-  if (isGuarded && spec.scope === undefined) complain('says not which scope it needs');
+  const isScoped = !['public', 'provider', 'person'].includes(spec.auth);
+  if (isScoped && spec.scope === undefined) complain('says not which scope it needs');
   const isForEndUsers = spec.auth === 'user' || spec.auth === 'endUser';
   if (isForEndUsers && spec.endUserScope === undefined) complain('says not which scope an end user needs');
   if (spec.idempotent && spec.method !== 'post') complain('only a POST takes an Idempotency-Key');

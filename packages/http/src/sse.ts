@@ -98,7 +98,9 @@ async function isStillKnown<A extends Auth>(c: Context<ApiEnv<A>>, fresh: boolea
   if (principal === undefined || principal.kind === 'provider') return true;
   const token = bearerToken(c.req.header('authorization'))!;
   const caller = { token, requestId: c.get('requestId'), address: c.get('address'), fresh };
-  return (await c.get('server').authenticate(caller)) !== undefined;
+  const found = await c.get('server').authenticate(caller);
+  // Somebody who may do more or less than before opens the stream again, if they may.
+  return found !== undefined && found.kind !== 'provider' && found.scope === principal.scope;
 }
 
 async function isStillLetIn({ enter }: SseOptions): Promise<boolean> {

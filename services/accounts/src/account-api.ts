@@ -18,6 +18,7 @@ import { doneBy } from './audit.ts';
 import { type Browser, originOf } from './browser.ts';
 import type { Deletions } from './deletion.ts';
 import { accountsErrors, userNotFound } from './errors.ts';
+import type { Role } from './organisations/roles.ts';
 import { type Plan, type PlanName, planOf, publicPlans, shownLimit } from './plans.ts';
 import {
   auditSchema,
@@ -70,6 +71,7 @@ const routes = {
     tags,
     auth: 'account',
     scope: 'admin',
+    isOwn: true,
     conditional: 'optional',
     summary: 'Change your account',
     request: { body: json(z.strictObject({ name: nameSchema })) },
@@ -81,8 +83,7 @@ const routes = {
     path: '/v1/me/password',
     operationId: 'accounts.changePassword',
     tags,
-    auth: 'session',
-    scope: 'admin',
+    auth: 'person',
     summary: 'Change or set your password',
     description: 'Ends all your other sessions.',
     request: { body: json(z.strictObject({ currentPassword: proof, newPassword: passwordSchema })) },
@@ -101,14 +102,14 @@ const routes = {
     path: '/v1/me/deletion',
     operationId: 'accounts.deleteMe',
     tags,
-    auth: 'session',
-    scope: 'admin',
+    auth: 'person',
     summary: 'Delete your account and everything in it',
     description:
-      'You are signed out everywhere at once, and your keys are refused. The rest goes in a while.',
+      'You are signed out everywhere at once, and your keys are refused. The rest goes in a while. Organisations that others own go on without you; those that are yours alone go, too.',
     request: { body: json(z.strictObject({ password: proof })) },
     responses: { 202: empty('It has begun') },
     problems: [
+      'accounts.last_owner',
       'accounts.step_up_needed',
       'accounts.password_wrong',
       'accounts.sign_in_again',
@@ -127,6 +128,19 @@ const routes = {
     summary: 'List who did what to your account, newest first',
     request: { query: pageQuery() },
     responses: { 200: json(pageOf(auditSchema)) },
+  }),
+  exportAudit: route({
+    method: 'get',
+    path: '/v1/audit/export',
+    operationId: 'accounts.exportAudit',
+    tags,
+    auth: 'account',
+    scope: 'admin',
+    summary: 'Download the whole audit trail, newest first',
+    description: 'One JSON object for each line, as `GET /v1/audit` lists them. A year is kept.',
+    responses: {
+      200: { description: 'Lines of JSON', content: { 'application/x-ndjson': { schema: z.unknown() } } },
+    },
   }),
   getUsage: route({
     method: 'get',
@@ -163,8 +177,13 @@ export function createAccountApi(deps: AccountApiDeps) {
     ...plans[name],
     eventsPerMonth: shownLimit(plans[name].eventsPerMonth),
     eventsPerMinute: shownLimit(plans[name].eventsPerMinute),
+    seats: shownLimit(plans[name].seats),
   }));
-  const showMe = (user: User) => describeUser(user, planOf(user, defaultPlan));
+  // The person, and what the organisation that they work in has.
+  const showMe = async (user: User, accountId: string) => {
+    const account = accountId === user.userId ? user : await readUser(accountId);
+    return describeUser(user, account, planOf(account, defaultPlan));
+  };
   const readUser = async (userId: string): Promise<User> => {
     const user = await users.getById(userId);
     if (!user) throw userNotFound();
@@ -174,31 +193,32 @@ export function createAccountApi(deps: AccountApiDeps) {
   return [
     endpoint(routes.whoAmI, c => c.json(showCaller(c.get('principal')), 200)),
     endpoint(routes.getMe, async c => {
-      const user = await readUser(c.get('principal').accountId);
+      const { accountId, userId = accountId } = c.get('principal');
+      const user = await readUser(userId);
       c.header('ETag', etagOf(user.version));
-      return c.json(showMe(user), 200);
+      return c.json(await showMe(user, accountId), 200);
     }),
     endpoint(routes.updateMe, async c => {
-      const { accountId } = c.get('principal');
+      const { accountId, userId = accountId } = c.get('principal');
       const expected = expectedVersion(c);
       const ifVersion = expected === undefined ? undefined : Number(expected);
       if (ifVersion !== undefined && !Number.isSafeInteger(ifVersion)) throw versionMismatch();
       const by = doneBy(c.get('principal'), originOf(c));
       const deed = { action: 'account.changed', detail: 'name', ...by };
-      const also = { audit: audit.step(accountId, deed) };
-      const user = await users.update(accountId, c.req.valid('json'), { ifVersion, also }).catch(error => {
+      const also = { audit: audit.step(userId, deed) };
+      const user = await users.update(userId, c.req.valid('json'), { ifVersion, also }).catch(error => {
         throw accountsErrors.includes(error) && error.code === 'accounts.changed' ? versionMismatch() : error;
       });
       c.header('ETag', etagOf(user.version));
-      return c.json(showMe(user), 200);
+      return c.json(await showMe(user, accountId), 200);
     }),
     endpoint(routes.changePassword, async c => {
-      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const { userId, credentialId: sessionId } = c.get('principal');
       await changePassword(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json'));
       return c.body(null, 204);
     }),
     endpoint(routes.deleteMe, async c => {
-      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const { userId, credentialId: sessionId } = c.get('principal');
       await deletions.request({ userId, sessionId, ...originOf(c) }, c.req.valid('json').password);
       browser.clearCookie(c);
       return c.body(null, 202);
@@ -209,6 +229,14 @@ export function createAccountApi(deps: AccountApiDeps) {
         .catch(refuseCursor);
       return c.json(toPage({ items: items.map(showEntry), cursor }), 200);
     }),
+    endpoint(
+      routes.exportAudit,
+      c =>
+        c.body(linesOf(audit.all(c.get('principal').accountId)), 200, {
+          'Content-Type': 'application/x-ndjson',
+          'Content-Disposition': 'attachment; filename="audit.ndjson"',
+        }) as never,
+    ),
     endpoint(routes.getUsage, async c => {
       const { accountId } = c.get('principal');
       const [user, use] = await Promise.all([readUser(accountId), deps.readStorage(accountId)]);
@@ -230,15 +258,34 @@ export function createAccountApi(deps: AccountApiDeps) {
 
 function showCaller(principal: PrincipalOf<'user'>) {
   if (principal.kind === 'endUser') return principal;
-  const { tenants, ...caller } = principal;
-  return tenants ? { ...caller, tenants: [...tenants] } : caller;
+  const { tenants, accountId, userId = accountId, role, ...caller } = principal;
+  return {
+    ...caller,
+    accountId,
+    userId,
+    ...(role !== undefined && { role: role as Role }),
+    ...(tenants && { tenants: [...tenants] }),
+  };
+}
+
+// Read as fast as it is taken: a trail of a year is never in memory.
+function linesOf(entries: AsyncGenerator<AuditEntry>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await entries.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(`${JSON.stringify(showEntry(value))}\n`));
+    },
+    cancel: async () => void (await entries.return(undefined)),
+  });
 }
 
 function refuseCursor(error: unknown): never {
   throw tableErrors.includes(error) && error.code === 'table.cursor_refused' ? cursorRefused(error) : error;
 }
 
-const describeUser = (user: User, plan: PlanName) => ({
+const describeUser = (user: User, account: User, plan: PlanName) => ({
   userId: user.userId,
   email: user.email,
   emailVerified: user.emailVerified ?? false,
@@ -248,8 +295,8 @@ const describeUser = (user: User, plan: PlanName) => ({
   secondFactor: user.secondFactor !== undefined,
   githubId: user.githubId,
   googleId: user.googleId,
-  usageThisMonth: user.usageThisMonth,
-  usagePeriodStart: user.usagePeriodStart,
+  usageThisMonth: account.usageThisMonth,
+  usagePeriodStart: account.usagePeriodStart,
   createdAt: user.createdAt,
   updatedAt: user.updatedAt,
 });

@@ -1,10 +1,13 @@
 import { randomInt } from 'node:crypto';
+import { holdsScope } from '@stak/http';
 import { type Soon, whenKnown } from '@stak/kit';
 import { failedStep, is, or, tableErrors, type WriteStep, write } from '@stak/table';
 import { type AnnounceEnd, type Base, inSeconds, isoTime, sha256 } from './deps.ts';
 import { accountsErrors } from './errors.ts';
 import type { KeyLimits } from './key-limits.ts';
 import * as limits from './limits.ts';
+import type { Memberships } from './organisations/memberships.ts';
+import { roles } from './organisations/roles.ts';
 import type { Recent } from './recent.ts';
 import type { Permission } from './schema.ts';
 import { type ApiKey, apiKey, apiKeyHash, keysOfUser, profile } from './table.ts';
@@ -22,14 +25,20 @@ export type NewApiKey = {
   tenants?: string[];
   addresses?: string[];
 };
-export type KeyOwner = KeyLimits & { keyId: string; userId: string; permissions: Permission };
+export type KeyOwner = KeyLimits & {
+  keyId: string;
+  userId: string;
+  madeBy?: string;
+  permissions: Permission;
+};
 type Also = Readonly<Record<string, WriteStep>>;
+type Made = Pick<KeyOwner, 'userId' | 'madeBy' | 'permissions'>;
 
 export type ApiKeys = {
   // The key itself is here and nowhere else: it is not kept.
   create(
     userId: string,
-    input: NewApiKey,
+    input: NewApiKey & { madeBy?: string },
     also?: (keyId: string) => Also,
   ): Promise<{ key: string; apiKey: ApiKey }>;
   getByHash(keyHash: string): Promise<ApiKey | null>;
@@ -42,9 +51,11 @@ export type ApiKeys = {
   isLive(userId: string, keyId: string, fresh?: boolean): Soon<boolean>;
 };
 
-// All of an account's, one by one: whatever is left when it fails is ended by the next attempt.
-export async function endApiKeys(apiKeys: ApiKeys, userId: string): Promise<void> {
-  for (const { keyId } of await apiKeys.listByUser(userId))
+// All of an account's, or those that somebody made, one by one: whatever is left when it fails is ended by the next
+// attempt.
+export async function endApiKeys(apiKeys: ApiKeys, userId: string, makerId?: string): Promise<void> {
+  const isMeant = ({ madeBy = userId }: ApiKey) => makerId === undefined || madeBy === makerId;
+  for (const { keyId } of (await apiKeys.listByUser(userId)).filter(isMeant))
     await apiKeys.delete(keyId, userId).catch(error => {
       if (!accountsErrors.includes(error) || error.code !== 'accounts.key_not_found') throw error;
     });
@@ -62,7 +73,13 @@ export function createApiKeys({
   owners,
   live,
   announceEnd,
-}: Base & { owners: Recent<KeyOwner>; live: Recent<true>; announceEnd: AnnounceEnd }): ApiKeys {
+  memberships,
+}: Base & {
+  memberships: Memberships;
+  owners: Recent<KeyOwner>;
+  live: Recent<true>;
+  announceEnd: AnnounceEnd;
+}): ApiKeys {
   const listByUser = async (userId: string): Promise<ApiKey[]> => {
     const found: ApiKey[] = [];
     for await (const one of store.all(keysOfUser, { userId })) found.push(one);
@@ -70,12 +87,21 @@ export function createApiKeys({
   };
   const readOwner = async (keyHash: string) => {
     const found = await store.get(apiKeyHash, { keyHash }, { consistent: true });
-    return found?.isDisabled ? undefined : found;
+    if (!found || found.isDisabled) return undefined;
+    const permissions = await boundOf(found);
+    return permissions && { ...found, permissions };
+  };
+  // A key is as good as its maker: it ends with their membership, and opens no more than their role does.
+  const boundOf = async ({ userId, madeBy = userId, permissions }: Made): Promise<Permission | undefined> => {
+    const role = await memberships.roleIn(userId, madeBy);
+    if (role === undefined) return undefined;
+    const { scope } = roles[role];
+    return holdsScope(scope, permissions) ? permissions : scope;
   };
   const isGood = async (userId: string, keyId: string): Promise<true | undefined> => {
     const found = await store.get(apiKey, { userId, keyId }, { consistent: true });
     const isOver = found?.endsAtMs !== undefined && found.endsAtMs <= clock.now();
-    return found && !found.isDisabled && !isOver ? true : undefined;
+    return found && !found.isDisabled && !isOver && (await boundOf(found)) ? true : undefined;
   };
 
   return {
@@ -87,7 +113,7 @@ export function createApiKeys({
         found => found === true,
       ),
 
-    async create(userId, { name, permissions, expiresAt, tenants, addresses }, also = () => ({})) {
+    async create(userId, { name, permissions, madeBy, expiresAt, tenants, addresses }, also = () => ({})) {
       const endsAtMs = expiresAt === undefined ? undefined : Date.parse(expiresAt);
       if (endsAtMs !== undefined && endsAtMs <= clock.now())
         throw accountsErrors.create('accounts.key_expiry_past', 'A key cannot expire in the past.', {
@@ -108,6 +134,7 @@ export function createApiKeys({
       const key = keyStart + randomText(secretChars);
       const keyHash = sha256(key);
       const keyId = ids.next(idStart);
+      const maker = madeBy !== undefined && madeBy !== userId ? { madeBy } : {};
       const made: ApiKey = {
         keyId,
         userId,
@@ -115,6 +142,7 @@ export function createApiKeys({
         keyHash,
         keyPrefix: key.slice(0, shownChars),
         permissions,
+        ...maker,
         ...keyLimits,
         createdAt: isoTime(clock.now()),
       };
@@ -127,7 +155,7 @@ export function createApiKeys({
         'the key': write.put(apiKey, made, { ifAbsent: true }),
         'its hash': write.put(
           apiKeyHash,
-          { keyHash, keyId, userId, permissions, ...keyLimits },
+          { keyHash, keyId, userId, permissions, ...maker, ...keyLimits },
           { ifAbsent: true },
         ),
         ...also(keyId),

@@ -9,15 +9,20 @@ import { type AuditEntry, auditEntry, auditOfUser } from './table.ts';
 export type Deed = Omit<Origin, 'userAgent'> & {
   action: string;
   via: string;
+  by?: string | null; // the person; null if nobody knows who it was
   credentialId?: string;
   target?: string;
   detail?: string;
 };
 
+// Ways of doing something to one's own account: unless told, it was its person.
+const personal: ReadonlySet<string> = new Set(['session', 'password', 'github', 'google']);
+
 export const doneBy = (
-  { via, credentialId }: AccountPrincipal,
+  { via, credentialId, userId }: AccountPrincipal,
   { address, requestId }: Origin,
-): Pick<Deed, 'via' | 'credentialId' | 'address' | 'requestId'> => ({
+): Pick<Deed, 'by' | 'via' | 'credentialId' | 'address' | 'requestId'> => ({
+  by: userId,
   via,
   credentialId,
   address,
@@ -29,6 +34,7 @@ export type Audit = {
   step(userId: string, deed: Deed): WriteStep;
   record(userId: string, deed: Deed): Promise<void>;
   list(userId: string, page: { limit?: number; cursor?: string }): Promise<ResultPage<AuditEntry>>;
+  all(userId: string): AsyncGenerator<AuditEntry>;
 };
 
 export function createAudit({ store, clock, ids }: Base): Audit {
@@ -38,6 +44,7 @@ export function createAudit({ store, clock, ids }: Base): Audit {
     at: isoTime(clock.now()),
     expiresAt: inSeconds(clock.now()) + limits.auditS,
     action: deed.action,
+    by: deed.by === undefined && personal.has(deed.via) ? userId : (deed.by ?? undefined),
     via: deed.via,
     credentialId: deed.credentialId,
     address: deed.address,
@@ -50,6 +57,7 @@ export function createAudit({ store, clock, ids }: Base): Audit {
     async record(userId, deed) {
       await store.put(auditEntry, entryOf(userId, deed));
     },
+    all: userId => store.all(auditOfUser, { userId }),
     list: (userId, page) => store.query(auditOfUser, { userId }, { ...page, caller: userId }),
   };
 }

@@ -83,8 +83,7 @@ const routes = {
     path: '/v1/auth/logout',
     operationId: 'accounts.logOut',
     tags,
-    auth: 'session',
-    scope: 'read',
+    auth: 'person',
     summary: 'End this session',
     responses: { 204: empty() },
   }),
@@ -93,8 +92,7 @@ const routes = {
     path: '/v1/sessions',
     operationId: 'accounts.listSessions',
     tags,
-    auth: 'session',
-    scope: 'read',
+    auth: 'person',
     summary: 'List where you are signed in',
     responses: { 200: json(z.strictObject({ data: z.array(sessionSchema), next_cursor: z.null() })) },
   }),
@@ -103,8 +101,7 @@ const routes = {
     path: '/v1/sessions/{sessionId}',
     operationId: 'accounts.endSession',
     tags,
-    auth: 'session',
-    scope: 'write',
+    auth: 'person',
     summary: 'End one of your sessions',
     request: { params: z.strictObject({ sessionId: z.string().regex(/^ses_[a-z0-9]{1,40}$/) }) },
     responses: { 204: empty() },
@@ -115,8 +112,7 @@ const routes = {
     path: '/v1/sessions',
     operationId: 'accounts.endSessions',
     tags,
-    auth: 'session',
-    scope: 'write',
+    auth: 'person',
     summary: 'Sign out everywhere, also here',
     responses: { 204: empty() },
   }),
@@ -125,11 +121,21 @@ const routes = {
 export function createAuthApi(deps: SignInDeps & { browser: Browser }) {
   const { sessions, browser, audit } = deps;
   const show = (
-    { sessionId, signedInWith, address, userAgent, createdAt, lastUsedAt }: Session,
+    {
+      userId,
+      sessionId,
+      accountId = userId,
+      signedInWith,
+      address,
+      userAgent,
+      createdAt,
+      lastUsedAt,
+    }: Session,
     own: string,
   ) => ({
     sessionId,
     isCurrent: sessionId === own,
+    accountId,
     signedInWith,
     device: deviceName(userAgent),
     address,
@@ -175,29 +181,29 @@ export function createAuthApi(deps: SignInDeps & { browser: Browser }) {
       return c.json(browser.answer(c, await sessions.refresh(token, originOf(c)), given === undefined), 200);
     }),
     endpoint(routes.logOut, async c => {
-      const { accountId, credentialId } = c.get('principal');
-      const also = ended(accountId, credentialId, credentialId, c.get('requestId'), c.get('address'));
-      await sessions.revoke(accountId, credentialId, also);
+      const { userId, credentialId } = c.get('principal');
+      const also = ended(userId, credentialId, credentialId, c.get('requestId'), c.get('address'));
+      await sessions.revoke(userId, credentialId, also);
       browser.clearCookie(c);
       return c.body(null, 204);
     }),
     endpoint(routes.listSessions, async c => {
-      const { accountId, credentialId } = c.get('principal');
-      const found = await sessions.list(accountId);
+      const { userId, credentialId } = c.get('principal');
+      const found = await sessions.list(userId);
       return c.json({ data: found.map(one => show(one, credentialId)), next_cursor: null }, 200);
     }),
     endpoint(routes.endSession, async c => {
-      const { accountId, credentialId } = c.get('principal');
+      const { userId, credentialId } = c.get('principal');
       const { sessionId } = c.req.valid('param');
-      const also = ended(accountId, credentialId, sessionId, c.get('requestId'), c.get('address'));
-      if (!(await sessions.revoke(accountId, sessionId, also)))
+      const also = ended(userId, credentialId, sessionId, c.get('requestId'), c.get('address'));
+      if (!(await sessions.revoke(userId, sessionId, also)))
         throw accountsErrors.create('accounts.session_not_found', 'There is no such session.');
       return c.body(null, 204);
     }),
     endpoint(routes.endSessions, async c => {
-      const { accountId, credentialId } = c.get('principal');
-      const also = ended(accountId, credentialId, 'all', c.get('requestId'), c.get('address'));
-      await sessions.revokeAll(accountId, also);
+      const { userId, credentialId } = c.get('principal');
+      const also = ended(userId, credentialId, 'all', c.get('requestId'), c.get('address'));
+      await sessions.revokeAll(userId, also);
       browser.clearCookie(c);
       return c.body(null, 204);
     }),

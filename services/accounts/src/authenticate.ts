@@ -5,6 +5,7 @@ import type { Background } from './background.ts';
 import { sha256 } from './deps.ts';
 import { isWithinLimits } from './key-limits.ts';
 import * as limits from './limits.ts';
+import { roles } from './organisations/roles.ts';
 import type { Sessions } from './sessions.ts';
 import type { Claims, EndUserClaims, Tokens } from './tokens.ts';
 
@@ -37,9 +38,10 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   };
 }
 
-const keyHolder = ({ userId, permissions, keyId, tenants }: KeyOwner): Principal => ({
+const keyHolder = ({ userId, madeBy = userId, permissions, keyId, tenants }: KeyOwner): Principal => ({
   kind: 'account',
   accountId: userId,
+  userId: madeBy,
   scope: permissions,
   via: 'api_key',
   credentialId: keyId,
@@ -61,23 +63,30 @@ function principalOf(
     );
   }
   const { userId, sessionId } = claims;
-  return whenKnown(sessions.isLive(userId, sessionId, fresh), isLive =>
-    isLive
-      ? { kind: 'account', accountId: userId, scope: 'admin', via: 'session', credentialId: sessionId }
+  return whenKnown(sessions.standing(userId, sessionId, fresh), standing =>
+    standing
+      ? {
+          kind: 'account',
+          accountId: standing.accountId,
+          userId,
+          role: standing.role,
+          scope: roles[standing.role].scope,
+          via: 'session',
+          credentialId: sessionId,
+        }
       : undefined,
   );
 }
 
 // Whether the session or key is still good that an account has asked for the token with.
 function isSourceLive(
-  { sub, credentialId }: EndUserClaims,
+  { sub, credentialId, person = sub }: EndUserClaims,
   { sessions, apiKeys }: AuthenticateDeps,
   fresh: boolean | undefined,
 ): Soon<boolean> {
   if (credentialId === undefined) return true;
-  return isKeyId(credentialId)
-    ? apiKeys.isLive(sub, credentialId, fresh)
-    : sessions.isLive(sub, credentialId, fresh);
+  if (isKeyId(credentialId)) return apiKeys.isLive(sub, credentialId, fresh);
+  return whenKnown(sessions.standing(person, credentialId, fresh), standing => standing?.accountId === sub);
 }
 
 // A key that is used a thousand times a second is written about once a minute.

@@ -30,6 +30,7 @@ type TokenAnswer = {
   token_type: 'Bearer';
   expires_in: number;
   session_id: string;
+  account_id: string;
   refresh_token?: string;
 };
 
@@ -72,6 +73,7 @@ export function createBrowser({ publicUrl, isHttps, allowedOrigins = [] }: Brows
         token_type: 'Bearer',
         expires_in: signedIn.expiresIn,
         session_id: signedIn.sessionId,
+        account_id: signedIn.accountId,
         ...(!wantsCookie && { refresh_token: signedIn.refreshToken }),
       };
     },

@@ -8,6 +8,8 @@ import { factorErasure } from './factors/table.ts';
 import * as limits from './limits.ts';
 import { lockSteps } from './locks.ts';
 import { mailsOfUser, outgoingMail } from './mail/table.ts';
+import { organisationErasure, planLeaving } from './organisations/leaving.ts';
+import type { Memberships } from './organisations/memberships.ts';
 import { recoveryErasure } from './recovery/table.ts';
 import { proveOwner, type Signed, type SignInDeps } from './sign-in.ts';
 import {
@@ -17,6 +19,7 @@ import {
   auditOfUser,
   devicesOfUser,
   knownDevice,
+  type Profile,
   profile,
 } from './table.ts';
 import type { Usage } from './usage.ts';
@@ -29,6 +32,7 @@ export type AccountEraser = {
 };
 
 export type DeletionDeps = SignInDeps & {
+  memberships: Memberships;
   apiKeys: ApiKeys;
   usage: Usage;
   erasers: () => readonly AccountEraser[];
@@ -50,26 +54,41 @@ export function createDeletions(deps: DeletionDeps): Deletions {
     await requireFresh(deps, signed, user);
     const requestedAt = isoTime(clock.now());
     const deed = { action: 'account.deleted', via: 'session', credentialId: sessionId, address, requestId };
+    const leaving = await planLeaving(deps, user);
     const unchanged = { passwordHash: user.passwordHash ?? is.absent, deletingAt: is.absent };
-    const steps = {
-      'the user': write.update(profile, { userId }, { set: { deletingAt: requestedAt } }, { if: unchanged }),
-      'the work': write.put(accountDeletion, { userId, requestedAt }),
-      audit: audit.step(userId, deed),
-    };
+    const { keepsAccount } = leaving;
+    const steps: [string, WriteStep][] = [
+      ...(keepsAccount
+        ? handOver(user, isoTime(clock.now()), unchanged)
+        : [
+            [
+              'the user',
+              write.update(profile, { userId }, { set: { deletingAt: requestedAt } }, { if: unchanged }),
+            ] as [string, WriteStep],
+          ]),
+      [
+        'the work',
+        write.put(accountDeletion, { userId, requestedAt, ...(keepsAccount && { keepsAccount }) }),
+      ],
+      ['audit', audit.step(userId, deed)],
+      ...Object.entries(leaving.steps),
+    ];
     await store.transact(steps, { pattern: 'delete account' }).catch(error => {
-      if (failedStep(error)?.step !== 'the user') throw error;
+      if (failedStep(error) === undefined) throw error;
       throw accountsErrors.create('accounts.changed', 'The account was changed meanwhile.');
     });
     // From here on nothing new can be made for it. What it has to get in with goes now, the rest in a while.
-    await endCredentials(deps, userId);
+    await endCredentials(deps, userId, keepsAccount);
+    for (const accountId of leaving.left) await endApiKeys(deps.apiKeys, accountId, userId);
   };
 
   const finishAll = async (): Promise<void> => {
-    for await (const { userId, requestedAt } of store.all(accountDeletions, {}))
+    for await (const { userId, requestedAt, keepsAccount = false } of store.all(accountDeletions, {}))
       try {
-        await endCredentials(deps, userId);
+        await endCredentials(deps, userId, keepsAccount);
         // A request that was let in before, here or in another process, may still make something.
-        if (clock.now() - Date.parse(requestedAt) >= limits.deletionGraceMs) await finish(deps, userId);
+        if (clock.now() - Date.parse(requestedAt) < limits.deletionGraceMs) continue;
+        await (keepsAccount ? finishPerson(deps, userId) : finish(deps, userId));
       } catch (error) {
         log.error({ err: error, userId }, 'the deletion of an account has to be tried again');
       }
@@ -90,9 +109,43 @@ export function createDeletions(deps: DeletionDeps): Deletions {
   };
 }
 
-async function endCredentials({ sessions, apiKeys }: DeletionDeps, userId: string): Promise<void> {
+async function endCredentials(
+  { sessions, apiKeys }: DeletionDeps,
+  userId: string,
+  keepsAccount: boolean,
+): Promise<void> {
   await sessions.revokeAll(userId);
-  await endApiKeys(apiKeys, userId);
+  await endApiKeys(apiKeys, userId, keepsAccount ? userId : undefined);
+}
+
+// The person's account belongs to others by now: it stays, and nobody signs in with it any more.
+function handOver(
+  user: Profile,
+  updatedAt: string,
+  unchanged: { passwordHash: string | typeof is.absent; deletingAt: typeof is.absent },
+): [string, WriteStep][] {
+  const { userId } = user;
+  const email = `${userId}@organisation.invalid`;
+  const change = {
+    set: { email, isOrganisation: true, updatedAt },
+    remove: ['passwordHash', 'secondFactor', 'githubId', 'googleId', 'signsInto'] as const,
+  };
+  const after = { email, stripeCustomerId: user.stripeCustomerId };
+  return [
+    ['the user', write.update(profile, { userId }, change, { if: { ...unchanged, version: user.version } })],
+    ...lockSteps(userId, user, after),
+  ];
+}
+
+// What was the person's and not the organisation's.
+async function finishPerson(deps: DeletionDeps, userId: string): Promise<void> {
+  const { store, log } = deps;
+  await eraseMailsAndDevices(deps, userId);
+  await store.batchWrite([...recoveryErasure(userId), ...factorErasure(userId)], {
+    pattern: 'erase mailed tokens',
+  });
+  await store.delete(accountDeletion, { userId });
+  log.info({ userId }, 'a person was deleted, their organisation goes on');
 }
 
 // Every step may be repeated. The profile goes last: as long as it is there, there is somebody to go on for.
@@ -100,6 +153,7 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   const { store, log, usage, users } = deps;
   for (const eraser of deps.erasers()) await eraseWith(eraser, userId);
   await eraseTrail(deps, userId);
+  await organisationErasure(deps, userId);
   await eraseMailsAndDevices(deps, userId);
   await store.batchWrite([...recoveryErasure(userId), ...factorErasure(userId)], {
     pattern: 'erase mailed tokens',

@@ -5,8 +5,8 @@ import type { Store } from '@stak/table';
 // What every part of accounts works with.
 export type Base = { store: Store; clock: Clock; ids: Ids; log: Logger };
 
-// Tells every process, ahead of the write, that a session or a key of the account ends.
-export type AnnounceEnd = (userId: string) => Promise<void>;
+// Tells every process, ahead of the write, that a session or a key of these accounts ends.
+export type AnnounceEnd = (...accountIds: (string | undefined)[]) => Promise<void>;
 
 // Where a request came from, as far as we know.
 export type Origin = { address?: string; userAgent?: string; requestId?: string };

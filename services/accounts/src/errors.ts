@@ -9,6 +9,7 @@ export const accountsErrors = defineErrors({
   'accounts.refresh_refused': 401,
   'accounts.code_required': 401,
   'accounts.storage_limit_reached': 402,
+  'accounts.seats_taken': 402,
   'accounts.origin_refused': 403,
   'accounts.password_wrong': 403,
   'accounts.sign_in_again': 403,
@@ -18,9 +19,18 @@ export const accountsErrors = defineErrors({
   'accounts.step_up_needed': 403,
   'accounts.key_address_refused': 403,
   'accounts.key_tenant_refused': 403,
+  'accounts.role_refused': 403,
+  'accounts.invitation_elsewhere': 403,
   'accounts.user_not_found': 404,
   'accounts.key_not_found': 404,
   'accounts.session_not_found': 404,
+  'accounts.organisation_not_found': 404,
+  'accounts.member_not_found': 404,
+  'accounts.invitation_not_found': 404,
+  'accounts.already_member': 409,
+  'accounts.last_owner': 409,
+  'accounts.too_many_invitations': 409,
+  'accounts.too_many_organisations': 409,
   'accounts.email_taken': 409,
   'accounts.identity_taken': 409,
   'accounts.too_many_keys': 409,
@@ -36,3 +46,5 @@ export const accountsErrors = defineErrors({
 });
 
 export const userNotFound = () => accountsErrors.create('accounts.user_not_found', 'There is no such user.');
+export const organisationNotFound = () =>
+  accountsErrors.create('accounts.organisation_not_found', 'You are in no such organisation.');

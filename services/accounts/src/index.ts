@@ -34,6 +34,8 @@ import type { GithubSettings } from './oauth/github.ts';
 import type { GoogleSettings } from './oauth/google.ts';
 import { createSocialSignIn } from './oauth/social-sign-in.ts';
 import { createOperators } from './operators.ts';
+import { createMemberships, type Standing } from './organisations/memberships.ts';
+import { createOrganisationsApi } from './organisations/organisations-api.ts';
 import { createPasswords, type PasswordCost } from './passwords.ts';
 import { type PlanName, plansWith, type StorageLimits } from './plans.ts';
 import { createRecent } from './recent.ts';
@@ -57,6 +59,7 @@ export type { AccountEraser } from './deletion.ts';
 export { accountsErrors } from './errors.ts';
 export { withKeyProblems } from './key-limits.ts';
 export type { MailSettings } from './mail/outbox.ts';
+export { type Role, roleNames, roles } from './organisations/roles.ts';
 export { accountOwners } from './owners.ts';
 export type { PasswordCost } from './passwords.ts';
 export {
@@ -115,11 +118,13 @@ export function createAccounts(given: AccountsDeps) {
   const base: Base = { store: given.store, clock, ids: given.ids, log };
 
   // Nothing stays in force because others cannot be told: their streams end a little later.
-  const announceEnd = async (account: string): Promise<void> => {
-    await given.announceRevoked?.({ account }).catch(error => log.warn({ err: error }, 'not announced'));
+  const announceEnd = async (...accounts: (string | undefined)[]): Promise<void> => {
+    for (const account of new Set(accounts))
+      if (account !== undefined)
+        await given.announceRevoked?.({ account }).catch(error => log.warn({ err: error }, 'not announced'));
   };
 
-  const live = createRecent<true>({ clock, mostMs }); // sessions and keys
+  const live = createRecent<true>({ clock, mostMs }); // keys
 
   const usage = createUsage({
     ...base,
@@ -127,19 +132,22 @@ export function createAccounts(given: AccountsDeps) {
     billingPeriodOf: given.stripe && (userId => readBillingPeriod(base.store, userId)),
   });
   const users = createUsers({ ...base, usage });
+  const audit = createAudit(base);
+  const memberships = createMemberships({ ...base, users, audit });
   const apiKeys = createApiKeys({
     ...base,
+    memberships,
     announceEnd,
     live,
     owners: createRecent<KeyOwner>({ clock, mostMs }),
   });
-  const audit = createAudit(base);
   const background = createBackground({ log });
   const passwords = createPasswords({ cost: given.passwordCost });
   const throttle = createThrottle({ ...base, policies: given.throttles });
   const keys = createSigningKeys({ ...base, sealer });
   const tokens = createTokens({ clock, issuer: publicUrl, keys });
-  const sessions = createSessions({ ...base, sealer, tokens, audit, live, announceEnd });
+  const standings = createRecent<Standing>({ clock, mostMs });
+  const sessions = createSessions({ ...base, sealer, tokens, audit, memberships, standings, announceEnd });
   const outbox: Outbox = createOutbox({
     ...base,
     sealer,
@@ -163,7 +171,9 @@ export function createAccounts(given: AccountsDeps) {
   });
   const billing = createBilling({ ...base, users, audit, pages, stripe });
   const erasers = () => [billing.eraser, ...(given.erasers?.() ?? [])];
-  const deletions = createDeletions({ ...signing, apiKeys, usage, erasers });
+  const deletions = createDeletions({ ...signing, memberships, apiKeys, usage, erasers });
+  const plans = plansWith(given.storageLimits ?? {});
+  const { defaultPlan = 'free' } = given;
 
   const api = [
     ...createAuthApi({ ...signing, browser }),
@@ -171,10 +181,11 @@ export function createAccounts(given: AccountsDeps) {
       ...signing,
       browser,
       deletions,
-      plans: plansWith(given.storageLimits ?? {}),
-      defaultPlan: given.defaultPlan ?? 'free',
+      plans,
+      defaultPlan,
       readStorage: given.readStorage ?? (async () => nothingStored),
     }),
+    ...createOrganisationsApi({ ...signing, browser, memberships, apiKeys, plans, defaultPlan }),
     ...createRecoveryApi({ ...signing, browser, apiKeys }),
     ...createFactorsApi({ ...signing, issuer: given.mail?.brand.name ?? 'Stak' }),
     ...createKeysApi({ apiKeys, audit, keys, requireFresh: signed => requireFresh(signing, signed) }),

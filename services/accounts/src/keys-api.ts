@@ -81,10 +81,9 @@ export function createKeysApi({
 }) {
   return [
     endpoint(routes.createKey, async c => {
-      const { accountId } = c.get('principal');
-      const input = c.req.valid('json');
-      const { credentialId: sessionId } = c.get('principal');
-      if (input.permissions === 'admin') await requireFresh({ userId: accountId, sessionId });
+      const { accountId, userId, credentialId: sessionId } = c.get('principal');
+      const input = { ...c.req.valid('json'), madeBy: userId };
+      if (input.permissions === 'admin') await requireFresh({ userId, sessionId });
       const by = doneBy(c.get('principal'), originOf(c));
       const deed = { ...by, detail: `${input.name} (${input.permissions})` };
       const { key, apiKey } = await apiKeys.create(accountId, input, keyId => ({
@@ -111,11 +110,22 @@ export function createKeysApi({
   ] as const;
 }
 
-const show = ({ keyId, name, keyPrefix, permissions, lastUsedAt, createdAt, ...limited }: ApiKey) => ({
+const show = ({
+  keyId,
+  userId,
+  madeBy,
+  name,
+  keyPrefix,
+  permissions,
+  lastUsedAt,
+  createdAt,
+  ...limited
+}: ApiKey) => ({
   keyId,
   name,
   keyPrefix,
   permissions,
+  madeBy: madeBy ?? userId,
   expiresAt: limited.endsAtMs === undefined ? undefined : new Date(limited.endsAtMs).toISOString(),
   tenants: limited.tenants,
   addresses: limited.addresses,

@@ -2,11 +2,13 @@ import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
 import { subscription } from './billing/table.ts';
 import { authenticator } from './factors/table.ts';
 import { outgoingMail } from './mail/table.ts';
+import { invitation, member, organisation } from './organisations/table.ts';
 import { emailChange, mailedToken } from './recovery/table.ts';
 import * as table from './table.ts';
 
 const account = (id: string | undefined) =>
   id === undefined ? undefined : ({ kind: 'account', id } as const);
+const byAccount = ({ accountId }: { accountId?: string }) => account(accountId);
 const byUser = ({ userId }: { userId?: string }) => account(userId);
 
 // Whose storage each item of accounts takes.
@@ -23,6 +25,9 @@ export const accountOwners = [
   ownedByKey(authenticator, byUser),
   ownedByKey(mailedToken, byUser),
   ownedByKey(emailChange, byUser),
+  ownedByKey(organisation, byAccount),
+  ownedByKey(member, byAccount),
+  ownedByKey(invitation, byAccount),
   ownedByItem(table.emailLock, byUser),
   ownedByItem(table.githubLock, byUser),
   ownedByItem(table.googleLock, byUser),

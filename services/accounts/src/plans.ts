@@ -11,6 +11,7 @@ export type Plan = {
   readonly eventsPerMonth: number;
   readonly eventsPerMinute: number;
   readonly retentionSeconds: number; // how long events are kept, from the moment they are received
+  readonly seats: number; // members of the organisation
   readonly storageBytes: number | null; // of everything the account and its tenants have; null: no limit
 };
 
@@ -20,6 +21,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     eventsPerMonth: 5_000,
     eventsPerMinute: 100,
     retentionSeconds: 86_400,
+    seats: 3,
     storageBytes: 250_000_000,
   },
   starter: {
@@ -27,6 +29,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     eventsPerMonth: 100_000,
     eventsPerMinute: 500,
     retentionSeconds: 604_800,
+    seats: 5,
     storageBytes: 5_000_000_000,
   },
   pro: {
@@ -34,6 +37,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     eventsPerMonth: 1_000_000,
     eventsPerMinute: 2_000,
     retentionSeconds: 2_592_000,
+    seats: 15,
     storageBytes: 50_000_000_000,
   },
   team: {
@@ -41,6 +45,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     eventsPerMonth: 5_000_000,
     eventsPerMinute: 10_000,
     retentionSeconds: 7_776_000,
+    seats: 50,
     storageBytes: 250_000_000_000,
   },
   selfhosted: {
@@ -48,6 +53,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     eventsPerMonth: Number.MAX_SAFE_INTEGER,
     eventsPerMinute: unlimited,
     retentionSeconds: 7_776_000,
+    seats: unlimited,
     storageBytes: null,
   },
 };

@@ -1,6 +1,7 @@
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
+import { roleNames } from './organisations/roles.ts';
 import { planNames } from './plans.ts';
 
 // Zod's address pattern is ASCII without `#` or spaces, so an address can be part of a key as it is. It is looked at
@@ -60,6 +61,7 @@ export const apiKeySchema = z.strictObject({
   name: z.string(),
   keyPrefix: z.string(),
   permissions: permissionSchema,
+  madeBy: z.string().describe('The member who made it: it ends with their membership'),
   expiresAt: z.string().optional().describe('When it stops working, or did'),
   tenants: z.array(z.string()).optional().describe('The only ones it is good for'),
   addresses: z.array(z.string()).optional().describe('The only networks it may be used from'),
@@ -70,6 +72,7 @@ export const apiKeySchema = z.strictObject({
 export const sessionSchema = z.strictObject({
   sessionId: z.string(),
   isCurrent: z.boolean(),
+  accountId: z.string().describe('The organisation that it is for'),
   signedInWith: z.string(),
   device: z.string().describe('Like Firefox on Linux, from what its browser says of itself'),
   address: z.string().optional(),
@@ -82,6 +85,7 @@ export const auditSchema = z.strictObject({
   auditId: z.string(),
   action: z.string(),
   at: z.string(),
+  by: z.string().optional().describe('The person who did it; of a key, who made it'),
   via: z.string(),
   credentialId: z.string().optional(),
   address: z.string().optional(),
@@ -95,6 +99,7 @@ export const planDetailsSchema = z.strictObject({
   eventsPerMonth: z.int().nullable().describe('Null if there is no limit'),
   eventsPerMinute: z.int().nullable().describe('Null if there is no limit'),
   retentionSeconds: z.int(),
+  seats: z.int().nullable().describe('How many members an organisation may have; null if there is no limit'),
   storageBytes: z
     .int()
     .nullable()
@@ -122,6 +127,7 @@ export const tokensSchema = z.strictObject({
   token_type: z.literal('Bearer'),
   expires_in: z.int(),
   session_id: z.string(),
+  account_id: z.string().describe('The organisation that they are for'),
   refresh_token: z.string().optional(),
 });
 
@@ -132,6 +138,8 @@ export const callerSchema = z.discriminatedUnion('kind', [
     scope: permissionSchema,
     via: z.enum(['session', 'api_key']),
     credentialId: z.string().describe('Of the session or the key'),
+    userId: z.string().describe('The person who signed in, or who made the key'),
+    role: z.enum(roleNames).optional().describe('Of the person who signed in'),
     tenants: z.array(z.string()).optional().describe('If the key is limited to some'),
   }),
   z.strictObject({

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { SealError, type Sealer, type Soon, whenKnown } from '@stak/kit';
 import { failedStep, is, tableErrors, type WriteStep, write } from '@stak/table';
-import type { Audit } from './audit.ts';
+import type { Audit, Deed } from './audit.ts';
 import { type AnnounceEnd, type Base, inSeconds, isoTime, type Origin } from './deps.ts';
-import { accountsErrors } from './errors.ts';
+import { accountsErrors, organisationNotFound } from './errors.ts';
 import * as limits from './limits.ts';
+import { accountIsOpen, type Memberships, type Standing } from './organisations/memberships.ts';
+import { member } from './organisations/table.ts';
 import type { Recent } from './recent.ts';
 import { isGenuine, parseRefreshToken, refreshToken } from './refresh-token.ts';
 import { profile, type Session, session, sessionsOfUser } from './table.ts';
@@ -12,6 +14,7 @@ import type { Tokens } from './tokens.ts';
 
 export type SignedIn = {
   userId: string;
+  accountId: string;
   sessionId: string;
   accessToken: string;
   expiresIn: number;
@@ -31,6 +34,8 @@ export type Sessions = {
   // default: the user exists and is not being deleted.
   start(who: SigningIn & { userIsGood?: WriteStep; also?: Also }): Promise<SignedIn>;
   refresh(token: string, origin: Origin): Promise<SignedIn>;
+  // Goes on in another organisation: a session of its own, for as long as this one would have been good.
+  switchTo(accountId: string, signed: Origin & { userId: string; sessionId: string }): Promise<SignedIn>;
   list(userId: string): Promise<Session[]>;
   read(userId: string, sessionId: string): Promise<Session | undefined>;
   revoke(userId: string, sessionId: string, also?: Also): Promise<boolean>;
@@ -38,15 +43,22 @@ export type Sessions = {
   // For a transaction that ends all sessions but one; `forget` them when it has happened.
   stepsToEndOthers(userId: string, keptId: string): Promise<Ending>;
   stepsToEndAll(userId: string): Promise<Ending>;
+  stepsToEndIn(accountId: string, userId: string): Promise<Ending>;
   endOthers(userId: string, keptId: string): Promise<void>;
   isLive(userId: string, sessionId: string, fresh?: boolean): Soon<boolean>;
+  // What its person is in the organisation that the session is for, as of now or a moment ago.
+  standing(userId: string, sessionId: string, fresh?: boolean): Soon<Standing | undefined>;
+  // Somebody's role is about to change.
+  announceChange(accountId: string): Promise<void>;
+  forgetIn(accountId: string, userId: string): Promise<void>;
 };
 
 type SessionsDeps = Base & {
   sealer: Sealer;
   tokens: Tokens;
   audit: Audit;
-  live: Recent<true>;
+  memberships: Memberships;
+  standings: Recent<Standing>;
   announceEnd: AnnounceEnd;
 };
 
@@ -62,7 +74,8 @@ export function createSessions({
   sealer,
   tokens,
   audit,
-  live,
+  memberships,
+  standings,
   announceEnd,
 }: SessionsDeps): Sessions {
   const list = async (userId: string): Promise<Session[]> => {
@@ -82,13 +95,41 @@ export function createSessions({
       return undefined;
     }
   };
+  const listIn = async (accountId: string, userId: string): Promise<Session[]> =>
+    (await list(userId)).filter(one => (one.accountId ?? userId) === accountId);
+  const standingOf = async ({ userId, accountId = userId }: Session): Promise<Standing | undefined> => {
+    const role = await memberships.roleIn(accountId, userId);
+    return role && { accountId, role };
+  };
+  const standing: Sessions['standing'] = (userId, sessionId, fresh) =>
+    standings.get(
+      sessionId,
+      async () => {
+        const found = await read(userId, sessionId);
+        return found && standingOf(found);
+      },
+      fresh,
+    );
+  // Of an organisation that is not their own: they are a member at that very moment, and its trail says so.
+  const stepsToEnter = ({ userId, accountId }: Session, deed: Deed): [string, WriteStep][] =>
+    accountId === undefined
+      ? []
+      : [
+          [
+            'the member',
+            write.check(member, { accountId, userId }, { present: true, if: { role: is.present } }),
+          ],
+          ['the account', accountIsOpen(accountId)],
+          ['audit of the account', audit.step(accountId, { ...deed, by: userId })],
+        ];
   const deletion = ({ userId, sessionId }: Session) => write.delete(session, { userId, sessionId });
 
   const signedIn = async (one: Session, key: Uint8Array): Promise<SignedIn> => {
-    const { userId, sessionId, expiresAt } = one;
+    const { userId, sessionId, expiresAt, accountId = userId } = one;
     const { token, expiresIn } = await tokens.mintAccess({ userId, sessionId });
     return {
       userId,
+      accountId,
       sessionId,
       accessToken: token,
       expiresIn,
@@ -114,7 +155,13 @@ export function createSessions({
   // Somebody came with a token that was already exchanged: it was copied, and nobody can tell by whom.
   const endStolen = async (one: Session, origin: Origin): Promise<void> => {
     const { userId, sessionId } = one;
-    const deed = { ...requested(origin), action: 'session.reused', via: 'session', credentialId: sessionId };
+    const deed = {
+      ...requested(origin),
+      action: 'session.reused',
+      via: 'session',
+      by: null,
+      credentialId: sessionId,
+    };
     log.warn({ userId, sessionId }, 'a refresh token was used twice; its session is over');
     await revoke(userId, sessionId, { audit: audit.step(userId, { ...deed, target: sessionId }) });
   };
@@ -124,27 +171,27 @@ export function createSessions({
       'the session': write.delete(session, { userId, sessionId }, { ifPresent: true }),
       ...also,
     };
-    await announceEnd(userId);
+    await announceEnd(userId, (await read(userId, sessionId))?.accountId);
     try {
       await store.transact(steps, { pattern: 'end session' });
     } catch (error) {
       if (failedStep(error)?.step === 'the session') return false;
       throw error;
     } finally {
-      live.forget(sessionId);
+      standings.forget(sessionId);
     }
     return true;
   };
 
   const stepsToEnd = async (ended: readonly Session[]): Promise<Ending> => {
-    if (ended[0]) await announceEnd(ended[0].userId);
+    if (ended[0]) await announceEnd(ended[0].userId, ...ended.map(one => one.accountId));
     // Sign-ins that happen together can be more than the limit. What does not fit in a transaction goes first.
     const surplus = ended.slice(limits.sessionsPerUser);
     if (surplus.length > 0) await store.batchWrite(surplus.map(deletion), { pattern: 'end all sessions' });
     return {
       steps: ended.slice(0, limits.sessionsPerUser).map(one => [`end ${one.sessionId}`, deletion(one)]),
       forget: () => {
-        for (const one of ended) live.forget(one.sessionId);
+        for (const one of ended) standings.forget(one.sessionId);
       },
     };
   };
@@ -164,11 +211,13 @@ export function createSessions({
 
     async start({ userIsGood, also = {}, ...who }) {
       const { userId, signedInWith, origin } = who;
+      const accountId = await memberships.homeOf(userId);
       const sessionId = ids.next('ses');
       const key = randomBytes(32);
       const familyKey = sealer.seal(key, placeOf(userId, sessionId));
-      const made = {
+      const made: Session = {
         ...newSession(who, sessionId, familyKey, clock.now()),
+        ...(accountId !== userId && { accountId }),
         ...('the code' in also && { provenAtMs: clock.now() }), // a second factor was shown with it
       };
       const surplus = surplusOf(await list(userId));
@@ -185,12 +234,52 @@ export function createSessions({
         ],
         ['the session', write.put(session, made, { ifAbsent: true })],
         ['audit', audit.step(userId, deed)],
+        ...stepsToEnter(made, deed),
         ...Object.entries(also),
         ...surplus.map((one): [string, WriteStep] => [`end ${one.sessionId}`, deletion(one)]),
       ];
       if (surplus.length > 0) await announceEnd(userId);
       await store.transact(steps, { pattern: 'start session' });
-      for (const one of surplus) live.forget(one.sessionId);
+      for (const one of surplus) standings.forget(one.sessionId);
+      return signedIn(made, key);
+    },
+
+    async switchTo(accountId, { userId, sessionId: oldId, ...origin }) {
+      const old = await read(userId, oldId);
+      if (!old) throw refused();
+      if (!(await memberships.roleIn(accountId, userId))) throw organisationNotFound();
+      const sessionId = ids.next('ses');
+      const key = randomBytes(32);
+      const { accountId: from, ...kept } = old;
+      // Fresh is only what was fresh before: neither the sign-in nor the second factor is repeated here.
+      const made: Session = {
+        ...kept,
+        sessionId,
+        familyKey: sealer.seal(key, placeOf(userId, sessionId)),
+        generation: 1,
+        rotatedAtMs: clock.now(),
+        lastUsedAt: isoTime(clock.now()),
+        ...(accountId !== userId && { accountId }),
+      };
+      const deed = { ...requested(origin), action: 'session.switched', via: 'session', credentialId: oldId };
+      const isGood = { deletingAt: is.absent, disabledAt: is.absent };
+      const steps: [string, WriteStep][] = [
+        ['the user', write.update(profile, { userId }, { set: { signsInto: accountId } }, { if: isGood })],
+        ['the old session', write.delete(session, { userId, sessionId: oldId }, { ifPresent: true })],
+        ['the session', write.put(session, made, { ifAbsent: true })],
+        ['audit', audit.step(userId, { ...deed, target: accountId })],
+        ...stepsToEnter(made, { ...deed, target: sessionId }),
+      ];
+      await announceEnd(userId, from);
+      try {
+        await store.transact(steps, { pattern: 'switch organisation' });
+      } catch (error) {
+        const { step } = failedStep(error) ?? {};
+        if (step === 'the member' || step === 'the account') throw organisationNotFound();
+        throw step === 'the old session' || step === 'the user' ? refused() : error;
+      } finally {
+        standings.forget(oldId);
+      }
       return signedIn(made, key);
     },
 
@@ -204,6 +293,7 @@ export function createSessions({
         if (!current) throw refused();
         const key = openFamilyKey(current);
         if (!key || !isGenuine(key, claim) || generation > current.generation) throw refused();
+        if (!(await standingOf(current))) throw refused();
         const isLast = generation === current.generation - 1;
         if (isLast && clock.now() - current.rotatedAtMs <= limits.refreshGraceMs)
           return signedIn(current, key);
@@ -224,14 +314,17 @@ export function createSessions({
 
     stepsToEndOthers,
     stepsToEndAll: async userId => stepsToEnd(await list(userId)),
+    stepsToEndIn: async (accountId, userId) => stepsToEnd(await listIn(accountId, userId)),
     revokeAll: async (userId, also = {}) => end(await stepsToEnd(await list(userId)), also),
     endOthers: async (userId, keptId) => end(await stepsToEndOthers(userId, keptId), {}),
 
     isLive: (userId, sessionId, fresh) =>
-      whenKnown(
-        live.get(sessionId, async () => ((await read(userId, sessionId)) ? true : undefined), fresh),
-        found => found === true,
-      ),
+      whenKnown(standing(userId, sessionId, fresh), found => found !== undefined),
+    standing,
+    announceChange: accountId => announceEnd(accountId),
+    async forgetIn(accountId, userId) {
+      for (const { sessionId } of await listIn(accountId, userId)) standings.forget(sessionId);
+    },
   };
 }
 

@@ -69,7 +69,7 @@ export async function logIn(
   const isRight = await passwords.verify(password, user?.passwordHash);
   if (!user || !isRight) {
     const { address, requestId } = origin;
-    const deed = { action: 'session.refused', via: 'password', address, requestId };
+    const deed = { action: 'session.refused', via: 'password', by: null, address, requestId };
     if (user && user.deletingAt === undefined)
       background.run('note a failed sign-in', () => audit.record(user.userId, deed));
     throw wrongCredentials();

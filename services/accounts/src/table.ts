@@ -35,6 +35,8 @@ export const profile = entity(ferryhookMain, {
     stripeSubId: z.string().optional(),
     githubId: z.string().optional(),
     googleId: z.string().optional(),
+    signsInto: z.string().optional().describe('The organisation that they worked in last'),
+    isOrganisation: z.boolean().optional().describe('No person: nobody signs in with it'),
     createdAt: time,
     updatedAt: time,
     deletingAt: time.optional().describe('Since when it is being deleted: nothing new may be made for it'),
@@ -90,6 +92,7 @@ export const apiKey = entity(ferryhookMain, {
     keyHash: z.string().describe('SHA-256, hexadecimal'),
     keyPrefix: z.string().describe('`stak_`, or `fh_live_` of older ones, and six more characters'),
     permissions: permissionSchema,
+    madeBy: z.string().optional().describe('The person, whose role bounds it; the account’s own unless told'),
     isDisabled: z.boolean().optional().describe('With its account'),
     ...keyLimits,
     lastUsedAt: time.optional(),
@@ -108,6 +111,7 @@ export const apiKeyHash = entity(ferryhookMain, {
     keyId: z.string(),
     userId: z.string(),
     permissions: permissionSchema,
+    madeBy: z.string().optional(),
     isDisabled: z.boolean().optional(),
     ...keyLimits,
   }),
@@ -121,6 +125,10 @@ export const session = entity(ferryhookMain, {
   schema: z.object({
     userId: z.string(),
     sessionId: z.string(),
+    accountId: z
+      .string()
+      .optional()
+      .describe('The organisation that it is for; the person’s own unless told'),
     familyKey: z.string().describe('Sealed; what the refresh tokens are made from'),
     generation: z.int().describe('Of the refresh token that is good now'),
     rotatedAtMs: z.int(),
@@ -144,6 +152,7 @@ export const auditEntry = entity(ferryhookMain, {
     auditId: z.string(),
     action: z.string().describe('Like key.created'),
     at: time,
+    by: z.string().optional().describe('The person; of a key, who made it'),
     via: z.string().describe('session, api_key, password, github, google, stripe or system'),
     credentialId: z.string().optional(),
     address: z.string().optional(),
@@ -222,7 +231,11 @@ export type StoredSigningKey = ItemOf<typeof signingKey>;
 export const accountDeletion = entity(ferryhookMain, {
   name: 'account deletion',
   description: 'An account on its way out, for whoever resumes the work.',
-  schema: z.object({ userId: z.string(), requestedAt: time }),
+  schema: z.object({
+    userId: z.string(),
+    requestedAt: time,
+    keepsAccount: z.boolean().optional().describe('Only the person goes: the organisation has other owners'),
+  }),
   key: { partition: 'DELETION', sort: 'USER#{userId}' },
 });
 

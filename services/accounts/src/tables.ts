@@ -6,4 +6,5 @@ export * from './recovery/table.ts';
 export * from './billing/table.ts';
 export * from './factors/table.ts';
 export * from './mail/table.ts';
+export * from './organisations/table.ts';
 export * from './table.ts';

@@ -15,6 +15,7 @@ export type EndUserGrant = {
   epoch?: number;
   // The session or key of `sub`, an account, that asked for it: the token ends with it.
   credentialId?: string;
+  person?: string; // whose session it is, if `sub` is an organisation
 };
 
 type AccessClaims = { kind: 'account'; userId: string; sessionId: string };
@@ -25,6 +26,7 @@ export type EndUserClaims = {
   scope: string;
   epoch: number | undefined;
   credentialId: string | undefined;
+  person?: string;
   issuedAt: number;
 };
 export type Claims = AccessClaims | EndUserClaims;
@@ -51,6 +53,7 @@ const payloadSchema = z.discriminatedUnion('aud', [
     scope: endUserScopeSchema,
     epoch: z.int().optional(),
     cid: z.string().optional(),
+    pid: z.string().optional(),
     iat: z.int(),
     exp: z.int(),
   }),
@@ -63,6 +66,7 @@ const grantSchema = z.object({
   ttlSeconds: z.int().min(1).max(limits.endUserTokenMostS).default(limits.endUserTokenS),
   epoch: z.int().min(0).optional(),
   credentialId: z.string().min(1).max(limits.endUserIdChars).optional(),
+  person: z.string().min(1).max(limits.endUserIdChars).optional(),
 });
 
 type Verified = { claims: Claims; kid: string; expiresMs: number };
@@ -118,12 +122,13 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
     mintAccess: ({ userId, sessionId }) =>
       sign({ sid: sessionId }, accountAudience, userId, limits.accessTokenS),
     mintEndUser(grant) {
-      const { tenant, sub, scope, ttlSeconds, epoch, credentialId: cid } = grantSchema.parse(grant);
+      const { tenant, sub, scope, ttlSeconds, epoch, credentialId: cid, person } = grantSchema.parse(grant);
       const claims = {
         tenant,
         scope,
         ...(epoch !== undefined && { epoch }),
         ...(cid !== undefined && { cid }),
+        ...(person !== undefined && person !== sub && { pid: person }),
       };
       return sign(claims, endUserAudience, sub, ttlSeconds);
     },
@@ -140,6 +145,7 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
 function claimsOf(payload: z.infer<typeof payloadSchema>): Claims {
   if (payload.aud === accountAudience)
     return { kind: 'account', userId: payload.sub, sessionId: payload.sid };
-  const { tenant, sub, scope, epoch, cid, iat } = payload;
-  return { kind: 'endUser', tenant, sub, scope, epoch, credentialId: cid, issuedAt: iat };
+  const { tenant, sub, scope, epoch, cid, pid, iat } = payload;
+  const person = pid === undefined ? {} : { person: pid };
+  return { kind: 'endUser', tenant, sub, scope, epoch, credentialId: cid, ...person, issuedAt: iat };
 }

@@ -18,6 +18,7 @@ export type NewUser = {
   plan?: PlanName;
   githubId?: string;
   googleId?: string;
+  isOrganisation?: boolean;
 };
 
 type Editable = Omit<Profile, 'userId' | 'createdAt' | 'updatedAt' | 'version' | 'deletingAt'>;

@@ -1,5 +1,6 @@
 import { testAccess } from './access-suite.ts';
 import { openEmbedded, openOverHttp } from './open-accounts.ts';
+import { testOrganisations } from './organisations-suite.ts';
 import { testRaces } from './races-suite.ts';
 import { testRecovery } from './recovery-suite.ts';
 import { testSessions } from './sessions-suite.ts';
@@ -13,4 +14,5 @@ for (const [name, open] of [
   testSessions(name, open);
   testRaces(name, open);
   testRecovery(name, open);
+  testOrganisations(name, open);
 }

@@ -133,7 +133,14 @@ describe('API keys', () => {
     const { token } = await house.mintEndUserToken({ tenant: 't1', sub: 'u1', scope: 'write' });
     const whoAmI = async (whose: string) => (await house.call('GET', '/v1/whoami', { as: whose })).json();
     const account = { kind: 'account', accountId: expect.stringMatching(/^usr_/) };
-    expect(await whoAmI(key)).toEqual({ ...account, scope: 'read', via: 'api_key', credentialId: keyId });
+    const userId = account.accountId;
+    expect(await whoAmI(key)).toEqual({
+      ...account,
+      userId,
+      scope: 'read',
+      via: 'api_key',
+      credentialId: keyId,
+    });
     expect(await whoAmI(as)).toMatchObject({ ...account, scope: 'admin', via: 'session' });
     expect(await whoAmI(token)).toEqual({ kind: 'endUser', tenantId: 't1', userId: 'u1', scope: 'write' });
   });

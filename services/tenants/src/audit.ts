@@ -20,10 +20,11 @@ export function auditChanges<const E extends readonly AnyEndpoint[]>(
     const handle = one.handler as unknown as Handle;
     const handler: Handle = async c => {
       const response = await handle(c);
-      const { accountId, via, credentialId } = c.get('principal');
+      const { accountId, userId, via, credentialId } = c.get('principal');
       await record(deps, c, {
         account_id: accountId,
         actor: `${via}:${credentialId}`,
+        ...(userId !== undefined && { person: userId }),
         action: route.operationId!,
         // What was created has a place of its own.
         target: (response.status === 201 && response.headers.get('location')) || c.req.path,
@@ -35,7 +36,7 @@ export function auditChanges<const E extends readonly AnyEndpoint[]>(
   return audited as unknown as E;
 }
 
-type Action = { account_id: string; actor: string; action: string; target: string };
+type Action = { account_id: string; actor: string; person?: string; action: string; target: string };
 type Where = { get(name: 'address' | 'requestId'): string | undefined };
 
 export async function record(

@@ -15,6 +15,7 @@ export type MintEndUserToken = (claims: {
 export type AuditEntry = {
   account_id: string;
   actor: string; // the credential: `session:…`, `api_key:…`, `invitation:…`
+  person?: string; // who signed in, or made the key
   action: string; // the operation: `tenants.create_user`
   target: string; // the path of what was changed
   address?: string;

@@ -20,8 +20,9 @@ export function createOperators(accountIds: readonly string[]): Operators {
     const { principal } = caller;
     // Keys are handed to programs and to other people; whoever sees every customer's data has signed in.
     if (principal.kind !== 'account' || principal.via !== 'session') return false;
-    const { accountId } = principal;
-    return named.has(accountId) || (fromHere.has(accountId) && isFromThisMachine(caller.request));
+    // The person: others who work in their organisation are no operators.
+    const { accountId, userId = accountId } = principal;
+    return named.has(userId) || (fromHere.has(userId) && isFromThisMachine(caller.request));
   }
 
   return {

@@ -14,6 +14,7 @@ export const errorTexts: Readonly<Record<string, string>> = {
     'This kind of caller may not use the operation. Use an account where an account is needed, and an end user’s token where that is.',
   'http.scope_missing':
     'The token lacks the scope. Use a key or token with the scope that `WWW-Authenticate` names.',
+  'http.role_missing': 'Only an owner of the organisation may do this. Ask one of them.',
   'http.not_found': 'There is nothing at this address. Check the path and the ids in it.',
   'http.method_not_allowed': 'The address does not take this method. Use one of the methods in `Allow`.',
   'http.body_too_slow': 'The body did not arrive within 15 seconds. Send it again over a better connection.',
@@ -81,6 +82,21 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'accounts.provider_email_unverified':
     'The provider has not verified the address. Verify it at the provider first.',
   'accounts.sign_in_again': 'The operation needs a fresh sign-in. Sign in again and repeat it.',
+  'accounts.seats_taken':
+    'All seats of the plan are taken. Remove a member, withdraw an invitation, or choose a larger plan.',
+  'accounts.role_refused': 'Your role may not manage this role. Ask an owner.',
+  'accounts.invitation_elsewhere':
+    'The invitation was sent to another address. Sign in with the address that the mail came to.',
+  'accounts.organisation_not_found':
+    'You are in no such organisation. List yours with `GET /v1/organisations`.',
+  'accounts.member_not_found': 'The organisation has no such member. List them and check the id.',
+  'accounts.invitation_not_found':
+    'There is no such invitation: it was accepted, withdrawn or has expired. Send another one.',
+  'accounts.already_member': 'This person is a member already. Change their role instead.',
+  'accounts.last_owner': 'An organisation keeps an owner. Transfer the ownership to another member first.',
+  'accounts.too_many_invitations':
+    'Too many invitations wait for an answer. Withdraw some that nobody will accept.',
+  'accounts.too_many_organisations': 'You own as many organisations as you may. Use one of them.',
   'accounts.key_not_found': 'There is no such API key. List your keys and check the id.',
   'accounts.provider_not_linked': 'The account is not linked to this provider. Nothing needs to be unlinked.',
   'accounts.session_not_found': 'There is no such session. List your sessions and check the id.',

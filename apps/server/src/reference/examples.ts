@@ -48,6 +48,9 @@ const byFormat: Readonly<Record<string, unknown>> = {
 
 // What a name usually holds. It is used where it fits the type of the field.
 const byName: Readonly<Record<string, unknown>> = {
+  accountId: 'usr_0mjuxvy9s00a',
+  userId: 'usr_0mjuxvy9s00b',
+  invitationId: 'inv_1f0c2b0e5d0c4a379a390d1a',
   sessionId: 'ses_0mjuxvy9s00a',
   keyId: 'key_0mjuxvy9s00a',
   invitation_id: 'inv_0mjuxvy9s00a000000000000',

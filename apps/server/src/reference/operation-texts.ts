@@ -1,6 +1,16 @@
 // What an operation does, where its route says only its name. An operation without a text fails a test.
 
 export const operationTexts: Readonly<Record<string, string>> = {
+  'accounts.renameOrganisation': 'Changes the name that members and invited people see.',
+  'accounts.listOrganisations':
+    'Returns every organisation of the person who signed in, with their role in it.',
+  'accounts.createOrganisation': 'Makes an organisation with its own plan, data and members.',
+  'accounts.listMembers': 'Returns the people of the organisation, with their roles.',
+  'accounts.listInvitations':
+    'Returns the invitations that were neither accepted nor withdrawn, and have not expired.',
+  'accounts.resendInvitation': 'Sends another mail. The link of the mail before stops working.',
+  'accounts.withdrawInvitation': 'Makes the link of the invitation useless.',
+  'accounts.readInvitation': 'Returns who invites whom to which organisation. It changes nothing.',
   'accounts.logOut': 'Ends the session of the request and clears its cookie.',
   'accounts.listSessions': 'Returns every browser and program that is signed in to the account.',
   'accounts.endSessions': 'Ends all sessions of the account, the one of this request included.',

@@ -1,6 +1,7 @@
 import type { Step } from './step.ts';
 
 const mine = 'own' as const;
+const noInvitation = 'inv_0123456789abcdef01234567';
 const everybody = { anything: 'it is the same for everybody' };
 // Neither provider nor Stripe is configured in the walk: who may ask is decided before that is known.
 const unconfigured = { status: 501, stranger: { anything: 'it answers nobody' } };
@@ -89,6 +90,56 @@ export const accountsSteps: readonly Step[] = [
     status: 409,
     stranger: { anything: 'nobody has a second factor' },
   },
+  { operation: 'accounts.readOrganisation', stranger: mine },
+  { operation: 'accounts.renameOrganisation', body: { name: 'Ours' }, stranger: mine },
+  {
+    operation: 'accounts.listMembers',
+    stranger: mine,
+    keep: (world, answer) => {
+      const [first] = (answer.json as { data: { userId: string }[] }).data;
+      world.known.set('userId', first!.userId).set('accountId', first!.userId);
+    },
+  },
+  { operation: 'accounts.listOrganisations', stranger: mine },
+  {
+    operation: 'accounts.createOrganisation',
+    body: { name: 'Ours elsewhere' },
+    status: 201,
+    stranger: mine,
+  },
+  // The owner is alone: there is nobody to hand anything over to. With others: organisations.test.ts.
+  { operation: 'accounts.changeMemberRole', body: { role: 'viewer' }, status: 409 },
+  { operation: 'accounts.removeMember', status: 409 },
+  { operation: 'accounts.leaveOrganisation', status: 409 },
+  {
+    operation: 'accounts.transferOwnership',
+    body: { password: 'correct horse battery owner' },
+    stranger: { anything: 'the password is another one' },
+  },
+  {
+    operation: 'accounts.switchOrganisation',
+    body: { accountId: '{accountId}', cookie: false },
+    keep: (world, answer) => {
+      world.owner.session = (answer.json as { access_token: string }).access_token;
+    },
+  },
+  { operation: 'accounts.listInvitations', stranger: mine },
+  { operation: 'accounts.invite', body: { email: 'walked@example.com', role: 'member' }, ...unconfigured },
+  { operation: 'accounts.resendInvitation', path: { invitationId: noInvitation }, ...unconfigured },
+  { operation: 'accounts.withdrawInvitation', path: { invitationId: noInvitation }, status: 404 },
+  {
+    operation: 'accounts.readInvitation',
+    as: 'nobody',
+    body: { token: 'usr_owner.invented' },
+    status: 400,
+    stranger: { anything: 'whoever has the token of the mail was invited' },
+  },
+  {
+    operation: 'accounts.acceptInvitation',
+    body: { token: 'usr_owner.invented' },
+    status: 400,
+    stranger: { anything: 'it is no token of anybody' },
+  },
   { operation: 'accounts.whoAmI', stranger: mine },
   { operation: 'accounts.getMe', stranger: mine },
   { operation: 'accounts.updateMe', body: { name: 'Owner again' }, stranger: mine },
@@ -118,6 +169,7 @@ export const accountsSteps: readonly Step[] = [
   { operation: 'accounts.listSessions', stranger: mine },
   { operation: 'accounts.endSession' },
   { operation: 'accounts.listAudit', stranger: mine },
+  { operation: 'accounts.exportAudit', stranger: mine },
   { operation: 'accounts.mintInboxToken', status: 201, stranger: mine },
 ];
 

@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { type Clock, systemClock } from '@stak/kit';
 import { endUserScopes } from '@stak/tenants';
 import type { Step } from './step.ts';
-import { type Customer, type Operation, type Request, send, type World } from './world.ts';
+import { type Customer, isForPeople, type Operation, type Request, send, type World } from './world.ts';
 
 // Every kind of credential that must not work for a step of the owner's, and what each of them is answered.
 export type Attempt = { who: string; token?: string; statuses: readonly number[]; isForeign?: true };
@@ -71,7 +71,7 @@ export async function prepareCredentials(world: World, expired: readonly string[
   const weaker = (operation: Operation): Attempt[] => {
     const { auth, scope = 'read', endUserScope } = operation;
     const least = ranks.indexOf(scope as (typeof ranks)[number]);
-    const keys = auth === 'session' ? ranks : ranks.slice(0, least);
+    const keys = isForPeople(operation) ? ranks : ranks.slice(0, least);
     const users = [...ownUsers].filter(([who]) =>
       auth === 'user' ? endUserScope !== 'any' && who !== endUserScope && who !== 'eve' : true,
     );
@@ -85,7 +85,7 @@ export async function prepareCredentials(world: World, expired: readonly string[
   const foreign = (step: Step, operation: Operation): Attempt[] => {
     const { auth, scope = 'read' } = operation;
     const tokens: [who: string, token: string][] = [['session', stranger.session]];
-    if (auth !== 'session')
+    if (!isForPeople(operation))
       for (const one of ranks.slice(ranks.indexOf(scope as (typeof ranks)[number])))
         tokens.push([`${one} key`, stranger.keys[one]]);
     if (auth === 'user') tokens.push(['user', world.known.get('stranger_user_token')!]);
@@ -180,5 +180,5 @@ export function witnessOf(world: World, operation: Operation, request: Request):
   return { method: 'GET', path, token: ownToken(world.owner, readable) };
 }
 
-const ownToken = ({ session, keys }: Customer, { auth }: Operation): string =>
-  auth === 'session' ? session : keys.admin;
+const ownToken = ({ session, keys }: Customer, operation: Operation): string =>
+  isForPeople(operation) ? session : keys.admin;

@@ -1,9 +1,11 @@
 import { manualClock } from '@stak/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requestOf, tokenOf } from './step.ts';
+import { settle } from './settle.ts';
+import { requestOf } from './step.ts';
 import { steps } from './steps.ts';
 import {
   type Answer,
+  isForPeople,
   logInAgain,
   type Operation,
   openWorld,
@@ -22,35 +24,9 @@ beforeAll(async () => {
   expired = world.owner.session;
   clock.set(clock.now() + 16 * 60_000);
   await logInAgain(world, world.owner);
-  await settle();
+  await settle(world);
 }, 60_000);
 afterAll(() => world?.server.stop());
-
-// One of everything, so that what is sent gets past the doors. What no step of these keeps is called `something`.
-const settlers = new Set([
-  'tenants.create',
-  'tenants.createUser',
-  'inbox.writeInbox',
-  'inbox.publish',
-  'webhooks.createSource',
-  'webhooks.createConnection',
-  'webhooks.receive',
-  'tasks.create',
-  'tenants.claimChannel',
-  'agents.createConversation',
-  'agents.putCustomSkill',
-]);
-
-async function settle(): Promise<void> {
-  for (const step of steps.filter(one => settlers.has(one.operation) && one.as !== 'endUser')) {
-    const token = tokenOf(world, step, 'owner');
-    const answer = await ask({ ...requestOf(world, step), ...(token && { token }) });
-    expect(answer.status, `${step.operation}: ${answer.text}`).toBeLessThan(300);
-    step.keep?.(world, answer);
-  }
-  for (const [, name] of JSON.stringify([steps, world.operations]).matchAll(/\{(\w+)\}/g))
-    if (!world.known.has(name!)) world.known.set(name!, 'something');
-}
 
 const isGuarded = ({ auth }: Operation) => auth !== 'public' && auth !== 'provider';
 
@@ -100,7 +76,7 @@ describe.each([
 
 it('is 403 with too small a scope, or as the wrong kind of caller', async () => {
   for (const operation of world.operations.filter(isGuarded)) {
-    const isForRead = operation.scope === 'read' && operation.auth !== 'session';
+    const isForRead = operation.scope === 'read' && !isForPeople(operation);
     if (isForRead || operation.auth === 'endUser') continue;
     const answer = await ask({ ...plainRequest(operation), token: world.owner.keys.read });
     expectProblem(answer, [403], operation);
@@ -177,6 +153,7 @@ const endings = new Set([
   'accounts.logOut',
   'accounts.endSessions',
   'accounts.changePassword',
+  'accounts.switchOrganisation',
 ]);
 const jsonOperations = () =>
   world.operations.filter(({ hasJsonBody, id }) => hasJsonBody && !endings.has(id));
@@ -194,8 +171,7 @@ const plainRequest = ({ method, path }: Operation): Request => ({
 function asOwner(operation: Operation, request: Partial<Request>): Promise<Answer> {
   const { owner } = world;
   const isForSession =
-    operation.auth === 'session' ||
-    steps.some(step => step.operation === operation.id && step.as === 'session');
+    isForPeople(operation) || steps.some(step => step.operation === operation.id && step.as === 'session');
   const token = isForSession ? owner.session : owner.keys.admin;
   const isEnding = endings.has(operation.id);
   return ask({

@@ -1,4 +1,4 @@
-import type { Answer, Request, World } from './world.ts';
+import { type Answer, isForPeople, type Request, type World } from './world.ts';
 
 // One call of the owner that works. Every operation of the API has at least one, so that the walk knows an
 // input which is refused for one reason only: who sends it.
@@ -59,6 +59,6 @@ export function tokenOf(world: World, step: Step, who: 'owner' | 'stranger'): st
   if (step.as === 'nobody') return undefined;
   if (step.as === 'endUser')
     return world.known.get(who === 'owner' ? 'end_user_token' : 'stranger_user_token');
-  if (step.as === 'session' || operation.auth === 'session') return world[who].session;
+  if (step.as === 'session' || isForPeople(operation)) return world[who].session;
   return world[who].keys[(operation.scope ?? 'admin') as 'read' | 'write' | 'admin'];
 }

@@ -25,9 +25,14 @@ export type Operation = {
   path: string;
   auth: string;
   scope?: string;
+  role?: string;
+  isOwn?: boolean;
   endUserScope?: string;
   hasJsonBody: boolean;
 };
+
+// What a key cannot do.
+export const isForPeople = ({ auth }: Operation): boolean => auth === 'session' || auth === 'person';
 
 export type Answer = { status: number; headers: Headers; text: string; json: never };
 
@@ -42,10 +47,10 @@ export type Request = {
 // The least that scrypt takes: nobody guesses here.
 const cheapPasswords = { logN: 4, r: 8, p: 1 };
 
-export async function openWorld(clock?: Clock): Promise<World> {
+export async function openWorld(clock?: Clock, env: Record<string, string> = {}): Promise<World> {
   const config = readServerConfig(
     { port: 0, memory: true, demo: true }, // as it is started for a demo, with all that only that has
-    { STAK_REQUESTS_PER_MINUTE: '100000' },
+    { STAK_REQUESTS_PER_MINUTE: '100000', ...env },
   );
   const server = await startServer(config, {
     log: createLogger({ level: 'silent' }),
@@ -58,6 +63,8 @@ export async function openWorld(clock?: Clock): Promise<World> {
     path: route.path,
     auth: route.auth,
     ...(route.scope && { scope: route.scope }),
+    ...(route.role && { role: route.role }),
+    ...(route.isOwn && { isOwn: true }),
     ...(route.endUserScope && { endUserScope: route.endUserScope }),
     hasJsonBody: 'application/json' in (route.request?.body?.content ?? {}),
   }));

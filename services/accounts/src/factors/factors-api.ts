@@ -26,7 +26,7 @@ const owner = [
   'accounts.too_many_attempts',
   'accounts.busy',
 ];
-const session = { tags, auth: 'session', scope: 'admin' } as const;
+const session = { tags, auth: 'person' } as const;
 
 const routes = {
   begin: route({
@@ -101,12 +101,12 @@ const routes = {
 export function createFactorsApi(deps: FactorDeps) {
   return [
     endpoint(routes.begin, async c => {
-      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const { userId, credentialId: sessionId } = c.get('principal');
       const signed = { userId, sessionId, ...originOf(c) };
       return c.json(await beginAuthenticator(deps, signed, c.req.valid('json').password), 201);
     }),
     endpoint(routes.confirm, async c => {
-      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const { userId, credentialId: sessionId } = c.get('principal');
       const signed = { userId, sessionId, ...originOf(c) };
       return c.json(
         { recoveryCodes: await confirmAuthenticator(deps, signed, c.req.valid('json').code) },
@@ -114,17 +114,17 @@ export function createFactorsApi(deps: FactorDeps) {
       );
     }),
     endpoint(routes.remove, async c => {
-      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const { userId, credentialId: sessionId } = c.get('principal');
       await removeAuthenticator(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json').password);
       return c.body(null, 204);
     }),
     endpoint(routes.renew, async c => {
-      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const { userId, credentialId: sessionId } = c.get('principal');
       const signed = { userId, sessionId, ...originOf(c) };
       return c.json({ recoveryCodes: await renewRecoveryCodes(deps, signed) }, 200);
     }),
     endpoint(routes.stepUp, async c => {
-      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const { userId, credentialId: sessionId } = c.get('principal');
       await stepUp(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json').code);
       return c.body(null, 204);
     }),

@@ -11,6 +11,7 @@ export const mailKinds = [
   'email.changed',
   'session.new_device',
   'factor.changed',
+  'organisation.invited',
 ] as const;
 export type MailKind = (typeof mailKinds)[number];
 
@@ -99,6 +100,17 @@ const texts: Readonly<Record<MailKind, (filled: Filled) => MailContent>> = {
     paragraphs: [hello(filled), `${filled.details.what} on ${filled.details.at}.`, notYou],
     action: { label: 'Look at your security', url: linkTo(filled, 'account?tab=security') },
     reason: ofYours(filled),
+  }),
+  'organisation.invited': filled => ({
+    subject: `Join ${filled.details.organisation} on ${filled.brand.name}`,
+    paragraphs: [
+      'Hello,',
+      `${filled.details.inviter} invites you to ${filled.details.organisation}, with the role ${filled.details.role}.`,
+      'Follow the link and sign in with this address, or make an account with it.',
+    ],
+    action: { label: 'Accept the invitation', url: linkTo(filled, 'join') },
+    note: 'The link works once, for a week. If you do not know who sent it, ignore this mail: nothing happens.',
+    reason: `You get this because ${filled.details.inviter} entered this address at ${filled.brand.url}.`,
   }),
 };
 

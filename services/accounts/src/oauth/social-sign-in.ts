@@ -87,7 +87,7 @@ export function createSocialSignIn(deps: SocialSignInDeps) {
       const provider = providerOf(name);
       const { return_to, password } = c.req.valid('json');
       const returnTo = resolveReturnTo(return_to, pages);
-      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const { userId, credentialId: sessionId } = c.get('principal');
       const linker = { userId, sessionId };
       await deps.proveOwner({ ...linker, ...originOf(c) }, password);
       const redirectUri = redirectUriOf(name);
@@ -98,7 +98,7 @@ export function createSocialSignIn(deps: SocialSignInDeps) {
 
     endpoint(routes.unlink, async c => {
       const { provider } = c.req.valid('param');
-      const { accountId: userId, credentialId } = c.get('principal');
+      const { userId, credentialId } = c.get('principal');
       await unlinkIdentity(deps, { userId, credentialId, provider, configured }, originOf(c));
       return c.body(null, 204);
     }),

@@ -53,8 +53,7 @@ const routes = {
     path: '/v1/me/verification',
     operationId: 'accounts.sendVerification',
     tags,
-    auth: 'session',
-    scope: 'write',
+    auth: 'person',
     summary: 'Send another mail to verify your address',
     responses: { 202: empty('It is on its way') },
     problems: ['accounts.no_mail', 'accounts.already_verified', 'accounts.too_many_attempts'],
@@ -64,8 +63,7 @@ const routes = {
     path: '/v1/me/verification/finish',
     operationId: 'accounts.verifyEmail',
     tags,
-    auth: 'session',
-    scope: 'write',
+    auth: 'person',
     summary: 'Verify your address with the token of a mail',
     request: { body: json(z.strictObject({ token: tokenSchema })) },
     responses: { 204: empty() },
@@ -76,8 +74,7 @@ const routes = {
     path: '/v1/me/email',
     operationId: 'accounts.changeEmail',
     tags,
-    auth: 'session',
-    scope: 'admin',
+    auth: 'person',
     summary: 'Change your e-mail address',
     description:
       'Both addresses get a mail, and both have to confirm; the old one only if it was verified. The answer is the same if the new one has an account: then its owner learns of it, and nobody else.',
@@ -99,8 +96,7 @@ const routes = {
     path: '/v1/me/email/confirm',
     operationId: 'accounts.confirmEmail',
     tags,
-    auth: 'session',
-    scope: 'admin',
+    auth: 'person',
     summary: 'Confirm a change of address with the token of a mail',
     request: { body: json(z.strictObject({ token: tokenSchema })) },
     responses: {
@@ -133,22 +129,22 @@ export function createRecoveryApi(deps: RecoveryDeps & { browser: Browser }) {
       return c.body(null, 204);
     }),
     endpoint(routes.sendVerification, async c => {
-      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const { userId, credentialId: sessionId } = c.get('principal');
       await sendVerification(deps, { userId, sessionId, ...originOf(c) });
       return c.body(null, 202);
     }),
     endpoint(routes.verifyEmail, async c => {
-      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const { userId, credentialId: sessionId } = c.get('principal');
       await verifyEmail(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json').token);
       return c.body(null, 204);
     }),
     endpoint(routes.changeEmail, async c => {
-      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const { userId, credentialId: sessionId } = c.get('principal');
       await requestEmailChange(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json'));
       return c.body(null, 202);
     }),
     endpoint(routes.confirmEmail, async c => {
-      const { accountId: userId, credentialId: sessionId } = c.get('principal');
+      const { userId, credentialId: sessionId } = c.get('principal');
       const { token } = c.req.valid('json');
       const status = await confirmEmailChange(deps, { userId, sessionId, ...originOf(c) }, token);
       return c.json({ status }, 200);

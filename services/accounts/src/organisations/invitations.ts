@@ -1,0 +1,289 @@
+import { randomBytes } from 'node:crypto';
+import { failedStep, is, type WriteStep, write } from '@stak/table';
+import { inSeconds, isoTime, type Origin, sha256 } from '../deps.ts';
+import { accountsErrors, userNotFound } from '../errors.ts';
+import { tokenRefused } from '../recovery/tokens.ts';
+import type { Signed } from '../sign-in.ts';
+import { type Profile, profile } from '../table.ts';
+import * as limits from './limits.ts';
+import { type Actor, checkManages, type OrganisationDeps, seatsOf, seatsTaken } from './members.ts';
+import { accountIsOpen, isOpen, type Standing } from './memberships.ts';
+import type { Role } from './roles.ts';
+import { type Invitation, invitation, invitationsOf, member, organisation } from './table.ts';
+
+// The text names its invitation, so that it is found by a read; the table keeps a hash of the rest.
+const shape = /^((?:usr|org)_[a-z0-9]{1,40})\.(inv_[a-f0-9]{24})\.([A-Za-z0-9_-]{43})$/;
+
+type InvitationToken = { accountId: string; invitationId: string; hash: string };
+
+function parseToken(text: string): InvitationToken {
+  const match = text.length <= limits.tokenChars ? shape.exec(text) : null;
+  if (!match) throw tokenRefused();
+  return { accountId: match[1]!, invitationId: match[2]!, hash: sha256(match[3]!) };
+}
+
+// One for each address, however many send it at once.
+const invitationIdOf = (email: string): string => `inv_${sha256(email).slice(0, 24)}`;
+
+export async function invite(
+  deps: OrganisationDeps,
+  actor: Actor,
+  { email, role }: { email: string; role: Role },
+): Promise<Invitation> {
+  const { store, users, memberships, throttle, clock } = deps;
+  const { accountId } = actor;
+  needMail(deps);
+  checkManages(actor.role, role);
+  const known = await users.findProfile('email', email);
+  if (known && (await memberships.roleIn(accountId, known.userId)))
+    throw accountsErrors.create('accounts.already_member', 'They are a member already.');
+  const pending = await listInvitations(deps, accountId);
+  const invitationId = invitationIdOf(email);
+  const others = pending.filter(one => one.invitationId !== invitationId).length;
+  if (others >= limits.invitationsPending)
+    throw accountsErrors.create('accounts.too_many_invitations', 'Withdraw an invitation first.', {
+      most: limits.invitationsPending,
+    });
+  await throttle.tryMail({ email, address: actor.address });
+  for (let left = limits.settleAttempts; ; left--) {
+    const [account, open] = await Promise.all([readAccount(deps, accountId), memberships.read(accountId)]);
+    // The seat is taken when the invitation is accepted: this only spares everybody a mail that comes to nothing.
+    const seats = seatsOf(deps, account);
+    if ((open?.members ?? 1) + others >= seats) throw seatsTaken(seats);
+    const now = isoTime(clock.now());
+    const { text, ...made } = newInvitation(deps, { accountId, invitationId });
+    const item = { ...made, email, role, invitedBy: actor.userId, createdAt: now };
+    const steps = {
+      'the account': accountIsOpen(accountId),
+      ...(open ? {} : memberships.stepsToOpen(account)),
+      'the invitation': write.put(invitation, item),
+      audit: auditStep(deps, actor, 'invitation.sent', invitationId, `${email} as ${role}`),
+      ...(await mailSteps(deps, actor, { ...item, organisation: open?.name ?? account.name, text })),
+    };
+    try {
+      await store.transact(steps, { pattern: 'invite a member' });
+      deps.outbox.ring();
+      return item;
+    } catch (error) {
+      const { step = '' } = failedStep(error) ?? {};
+      const isRaced = ['the organisation', 'the first member'].includes(step);
+      if (!isRaced || left === 1) throw error;
+    }
+  }
+}
+
+// Another mail with another link: the one before is good for nothing from then on.
+export async function resendInvitation(
+  deps: OrganisationDeps,
+  actor: Actor,
+  id: string,
+): Promise<Invitation> {
+  const { store, throttle, memberships } = deps;
+  const { accountId } = actor;
+  needMail(deps);
+  const found = await readInvitation(deps, accountId, id);
+  checkManages(actor.role, found.role);
+  await throttle.tryMail({ email: found.email, address: actor.address });
+  const [account, open] = await Promise.all([readAccount(deps, accountId), memberships.read(accountId)]);
+  const { text, ...made } = newInvitation(deps, found);
+  const { tokenHash, sentAt, expiresAt } = made;
+  const steps = {
+    'the invitation': write.update(
+      invitation,
+      { accountId, invitationId: id },
+      { set: { tokenHash, sentAt, expiresAt } },
+      { if: { tokenHash: found.tokenHash } },
+    ),
+    audit: auditStep(deps, actor, 'invitation.resent', id, found.email),
+    ...(await mailSteps(deps, actor, { ...found, organisation: open?.name ?? account.name, text })),
+  };
+  await store.transact(steps, { pattern: 'send an invitation again' }).catch(explainGone);
+  deps.outbox.ring();
+  return { ...found, ...made };
+}
+
+export async function withdrawInvitation(deps: OrganisationDeps, actor: Actor, id: string): Promise<void> {
+  const { accountId } = actor;
+  const found = await readInvitation(deps, accountId, id);
+  checkManages(actor.role, found.role);
+  const steps = {
+    'the invitation': write.delete(invitation, { accountId, invitationId: id }, { ifPresent: true }),
+    audit: auditStep(deps, actor, 'invitation.withdrawn', id, found.email),
+  };
+  await deps.store.transact(steps, { pattern: 'withdraw an invitation' }).catch(explainGone);
+}
+
+// Those that can still be accepted.
+export async function listInvitations(deps: OrganisationDeps, accountId: string): Promise<Invitation[]> {
+  const found: Invitation[] = [];
+  for await (const one of deps.store.all(invitationsOf, { accountId })) found.push(one);
+  return found.filter(one => one.expiresAt > inSeconds(deps.clock.now()));
+}
+
+// What an invitation is for, to somebody who has its link.
+export async function lookAtInvitation(deps: OrganisationDeps, text: string, { address }: Origin) {
+  await deps.throttle.tryToken(address);
+  const { found, account } = await findInvitation(deps, parseToken(text));
+  if (!found || !account) throw tokenRefused();
+  const [open, inviter] = await Promise.all([
+    deps.memberships.read(found.accountId),
+    deps.users.readProfile(found.invitedBy),
+  ]);
+  const { email, role, expiresAt } = found;
+  return { name: open?.name ?? account.name, invitedBy: inviter?.name, email, role, expiresAt };
+}
+
+// One transaction takes the invitation, a seat and makes the member: of two who come at once, one does. Coming again
+// with the same link, because the answer got lost, finds them a member by that very link.
+export async function acceptInvitation(
+  deps: OrganisationDeps,
+  signed: Signed,
+  text: string,
+): Promise<Standing> {
+  await deps.throttle.tryToken(signed.address);
+  const token = parseToken(text);
+  const { accountId } = token;
+  const { userId } = signed;
+  for (let left = limits.settleAttempts; ; left--) {
+    const { found, account } = await findInvitation(deps, token);
+    const current = await deps.store.get(member, { accountId, userId }, { consistent: true });
+    if (!found || !account) {
+      if (account && current?.role && current.joinedHash === token.hash)
+        return { accountId, role: current.role };
+      throw tokenRefused();
+    }
+    const person = await deps.users.readProfile(userId);
+    if (!person) throw userNotFound();
+    if (person.email !== found.email)
+      throw accountsErrors.create(
+        'accounts.invitation_elsewhere',
+        'This invitation was sent to another address. Sign in with that one.',
+      );
+    const role = await deps.memberships.roleIn(accountId, userId);
+    if (role) return { accountId, role };
+    try {
+      await deps.store.transact(acceptSteps(deps, signed, { token, found, account }), {
+        pattern: 'accept an invitation',
+      });
+      return { accountId, role: found.role };
+    } catch (error) {
+      const failed = failedStep(error);
+      if (failed?.step === 'a seat') throw seatsTaken(seatsOf(deps, account));
+      if (failed === undefined || left === 1) throw error;
+    }
+  }
+}
+
+type Accepted = { token: InvitationToken; found: Invitation; account: Profile };
+
+function acceptSteps(
+  deps: OrganisationDeps,
+  { userId, sessionId, address, requestId }: Signed,
+  { token, found, account }: Accepted,
+): Record<string, WriteStep> {
+  const { accountId, invitationId, role, email, invitedBy } = found;
+  const now = isoTime(deps.clock.now());
+  const stillGood = { tokenHash: token.hash, expiresAt: is.above(inSeconds(deps.clock.now())) };
+  const isOpenStill = { deletingAt: is.absent, disabledAt: is.absent };
+  const joined = { accountId, userId, role, joinedAt: now, joinedHash: token.hash, invitedBy };
+  const by = { by: userId, via: 'session', credentialId: sessionId, address, requestId };
+  return {
+    'the invitation': write.delete(
+      invitation,
+      { accountId, invitationId },
+      { ifPresent: true, if: stillGood },
+    ),
+    'a seat': write.update(
+      organisation,
+      { accountId },
+      { add: { members: 1 }, set: { updatedAt: now } },
+      { if: { members: is.below(seatsOf(deps, account)) } },
+    ),
+    'the member': write.put(member, joined, { if: { role: is.absent } }),
+    // The link came by mail, to this address, and brought them here.
+    'the person': write.update(
+      profile,
+      { userId },
+      { set: { emailVerified: true } },
+      { if: { email, ...isOpenStill } },
+    ),
+    // Of the person who comes back to the account that has their id, it is the same item.
+    ...(accountId !== userId && { 'the account': accountIsOpen(accountId) }),
+    audit: deps.audit.step(accountId, {
+      ...by,
+      action: 'member.joined',
+      target: userId,
+      detail: `${email} as ${role}`,
+    }),
+  };
+}
+
+async function findInvitation(deps: OrganisationDeps, { accountId, invitationId, hash }: InvitationToken) {
+  const [found, account] = await Promise.all([
+    deps.store.get(invitation, { accountId, invitationId }, { consistent: true }),
+    deps.users.readProfile(accountId),
+  ]);
+  const isGood = found?.tokenHash === hash && found.expiresAt > inSeconds(deps.clock.now());
+  return { found: isGood ? found : undefined, account: isOpen(account) ? account : undefined };
+}
+
+function newInvitation(
+  { clock }: OrganisationDeps,
+  { accountId, invitationId }: { accountId: string; invitationId: string },
+) {
+  const secret = randomBytes(32).toString('base64url');
+  const nowMs = clock.now();
+  return {
+    accountId,
+    invitationId,
+    tokenHash: sha256(secret),
+    sentAt: isoTime(nowMs),
+    expiresAt: inSeconds(nowMs) + limits.invitationS,
+    text: `${accountId}.${invitationId}.${secret}`,
+  };
+}
+
+async function mailSteps(
+  { users, outbox }: OrganisationDeps,
+  { accountId, userId }: Actor,
+  mail: { email: string; role: Role; organisation: string; text: string },
+) {
+  const inviter = (await users.readProfile(userId))?.name ?? '';
+  const { email: to, role, organisation: name, text: token } = mail;
+  const details = { inviter, organisation: name, role };
+  return outbox.steps({
+    kind: 'organisation.invited',
+    to,
+    userId: accountId,
+    details,
+    token,
+    keptS: limits.invitationS,
+  });
+}
+
+async function readInvitation(deps: OrganisationDeps, accountId: string, invitationId: string) {
+  const found = await deps.store.get(invitation, { accountId, invitationId }, { consistent: true });
+  if (!found || found.expiresAt <= inSeconds(deps.clock.now())) throw invitationNotFound();
+  return found;
+}
+
+async function readAccount({ users }: OrganisationDeps, accountId: string): Promise<Profile> {
+  const account = await users.readProfile(accountId);
+  if (!account) throw userNotFound();
+  return account;
+}
+
+const auditStep = (deps: OrganisationDeps, actor: Actor, action: string, target: string, detail: string) =>
+  deps.audit.step(actor.accountId, { ...actor.deed, action, target, detail });
+
+const needMail = ({ outbox }: OrganisationDeps): void => {
+  if (!outbox.isOpen)
+    throw accountsErrors.create('accounts.no_mail', 'This server sends no mail. Ask those who run it.');
+};
+
+const invitationNotFound = () =>
+  accountsErrors.create('accounts.invitation_not_found', 'There is no such invitation.');
+
+function explainGone(error: unknown): never {
+  throw failedStep(error)?.step === 'the invitation' ? invitationNotFound() : error;
+}

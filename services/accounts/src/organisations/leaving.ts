@@ -1,0 +1,80 @@
+import { type Store, type WriteStep, write } from '@stak/table';
+import { accountsErrors } from '../errors.ts';
+import { accountDeletion, type Profile, profile } from '../table.ts';
+import { countSteps } from './members.ts';
+import type { Memberships } from './memberships.ts';
+import { invitation, invitationsOf, member, membersOf, organisation } from './table.ts';
+
+type LeavingDeps = { store: Store; clock: { now(): number }; memberships: Memberships };
+
+export type Leaving = {
+  steps: Record<string, WriteStep>;
+  keepsAccount: boolean; // the account with the person's id belongs to others
+  left: string[]; // the organisations that go on without them
+};
+
+// What becomes of a person's organisations when they delete their account: those that are theirs alone go with it,
+// those that others own go on. One that has members and no other owner keeps them from it.
+export async function planLeaving(deps: LeavingDeps, { userId }: Profile): Promise<Leaving> {
+  const { memberships, clock } = deps;
+  const leaving: Leaving = { steps: {}, keepsAccount: false, left: [] };
+  const own = await memberships.read(userId);
+  const isOwn = (await memberships.roleIn(userId, userId)) !== undefined;
+  leaving.keepsAccount = own !== undefined && (own.members > 1 || !isOwn);
+  if (own && !leaving.keepsAccount)
+    leaving.steps['the own organisation'] = write.check(
+      organisation,
+      { accountId: userId },
+      { present: true, if: { members: own.members } },
+    );
+  else if (!own)
+    leaving.steps['the own organisation'] = write.check(
+      organisation,
+      { accountId: userId },
+      { absent: true },
+    );
+  const requestedAt = new Date(clock.now()).toISOString();
+  for (const { accountId, role } of await memberships.list(userId)) {
+    if (accountId === userId && !leaving.keepsAccount) continue;
+    const found = await memberships.read(accountId);
+    if (!found) continue;
+    const isOwner = role === 'owner';
+    if (isOwner && found.owners === 1 && found.members > 1) throw stillNeeded(found.name);
+    const gone = { accountId, userId };
+    if (found.members === 1) {
+      const closed = { set: { deletingAt: requestedAt } };
+      leaving.steps[`close ${accountId}`] = write.update(profile, { userId: accountId }, closed);
+      leaving.steps[`count ${accountId}`] = write.check(
+        organisation,
+        { accountId },
+        { present: true, if: { members: 1 } },
+      );
+      leaving.steps[`delete ${accountId}`] = write.put(accountDeletion, { userId: accountId, requestedAt });
+      continue;
+    }
+    leaving.left.push(accountId);
+    leaving.steps[`leave ${accountId}`] =
+      accountId === userId
+        ? write.update(member, gone, { remove: ['role', 'joinedHash', 'invitedBy'] }, { if: { role } })
+        : write.delete(member, gone, { if: { role } });
+    const counts = countSteps(deps, accountId, { members: -1, owners: isOwner ? -1 : 0 });
+    leaving.steps[`count ${accountId}`] = counts['the organisation']!;
+  }
+  return leaving;
+}
+
+// What an organisation has that goes with its account.
+export async function organisationErasure({ store }: LeavingDeps, accountId: string): Promise<void> {
+  const steps: WriteStep[] = [write.delete(organisation, { accountId })];
+  for await (const { userId } of store.all(membersOf, { accountId }))
+    steps.push(write.delete(member, { accountId, userId }));
+  for await (const { invitationId } of store.all(invitationsOf, { accountId }))
+    steps.push(write.delete(invitation, { accountId, invitationId }));
+  await store.batchWrite(steps, { pattern: 'erase an organisation' });
+}
+
+const stillNeeded = (name: string) =>
+  accountsErrors.create(
+    'accounts.last_owner',
+    `You are the last owner of ${name}, which has other members. Hand it over or remove them first.`,
+  );

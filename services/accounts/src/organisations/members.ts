@@ -1,0 +1,211 @@
+import { failedStep, is, ref, type WriteStep, write } from '@stak/table';
+import { type ApiKeys, endApiKeys } from '../api-keys.ts';
+import type { Deed } from '../audit.ts';
+import { isoTime } from '../deps.ts';
+import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
+import { requireFresh } from '../factors/factors.ts';
+import { type Plan, type PlanName, planOf } from '../plans.ts';
+import { proveOwner, type Signed, type SignInDeps } from '../sign-in.ts';
+import { type Profile, profile } from '../table.ts';
+import * as limits from './limits.ts';
+import type { Memberships } from './memberships.ts';
+import { type Role, roles } from './roles.ts';
+import { member, membersOf, organisation } from './table.ts';
+
+export type OrganisationDeps = SignInDeps & {
+  memberships: Memberships;
+  apiKeys: ApiKeys;
+  plans: Readonly<Record<PlanName, Plan>>;
+  defaultPlan: PlanName;
+};
+
+// A member at work in the organisation, from where, and how the trail names them.
+export type Actor = {
+  accountId: string;
+  userId: string;
+  role: Role;
+  address: string | undefined;
+  deed: Omit<Deed, 'action'>;
+};
+
+export type ShownMember = { userId: string; role: Role; joinedAt: string; email?: string; name?: string };
+
+export const seatsOf = ({ plans, defaultPlan }: OrganisationDeps, account: Profile): number =>
+  plans[planOf(account, defaultPlan)].seats;
+
+export const seatsTaken = (seats: number) =>
+  accountsErrors.create('accounts.seats_taken', 'All seats of your plan are taken.', { seats });
+
+export function checkManages(role: Role, managed: Role): void {
+  if (roles[role].manages.includes(managed)) return;
+  throw accountsErrors.create('accounts.role_refused', `The role "${role}" does not manage "${managed}".`);
+}
+
+export async function listMembers(
+  { store, users }: OrganisationDeps,
+  accountId: string,
+  page: { limit?: number; cursor?: string },
+): Promise<{ items: ShownMember[]; cursor?: string }> {
+  const { items, cursor } = await store.query(membersOf, { accountId }, { ...page, caller: accountId });
+  const isOpened = items.length > 0 || page.cursor !== undefined;
+  if (!isOpened) {
+    const own = await users.readProfile(accountId);
+    if (!own) throw userNotFound();
+    const { userId, createdAt: joinedAt, email, name } = own;
+    return { items: [{ userId, role: 'owner', joinedAt, email, name }] };
+  }
+  const people = await store.batchGet(
+    items.map(({ userId }) => ref(profile, { userId })),
+    { consistent: true, pattern: 'people of an organisation' },
+  );
+  const shown = items.flatMap(({ userId, role, joinedAt }, i) =>
+    role === undefined ? [] : [{ userId, role, joinedAt, email: people[i]?.email, name: people[i]?.name }],
+  );
+  return { items: shown, cursor };
+}
+
+export async function changeRole(
+  deps: OrganisationDeps,
+  actor: Actor,
+  userId: string,
+  role: Role,
+): Promise<void> {
+  const { accountId } = actor;
+  await settle(deps, actor, userId, async current => {
+    checkManages(actor.role, current);
+    checkManages(actor.role, role);
+    if (current === role) return undefined;
+    return {
+      'the member': write.update(member, { accountId, userId }, { set: { role } }, { if: { role: current } }),
+      ...countSteps(deps, accountId, { members: 0, owners: ownerCount(role) - ownerCount(current) }),
+      audit: deps.audit.step(accountId, {
+        ...actor.deed,
+        action: 'member.changed',
+        target: userId,
+        detail: `${current} to ${role}`,
+      }),
+    };
+  });
+}
+
+// Their sessions in the organisation end with it, their event streams within a second, and their keys.
+export async function removeMember(deps: OrganisationDeps, actor: Actor, userId: string): Promise<void> {
+  const { sessions, apiKeys, users } = deps;
+  const { accountId } = actor;
+  const isLeaving = actor.userId === userId;
+  const person = await users.readProfile(userId);
+  let forget = () => {};
+  await settle(deps, actor, userId, async current => {
+    if (!isLeaving) checkManages(actor.role, current);
+    const ending = await sessions.stepsToEndIn(accountId, userId);
+    forget = ending.forget;
+    return {
+      'the member': memberGoes(accountId, userId, current),
+      ...countSteps(deps, accountId, { members: -1, owners: -ownerCount(current) }),
+      audit: deps.audit.step(accountId, {
+        ...actor.deed,
+        action: isLeaving ? 'member.left' : 'member.removed',
+        target: userId,
+        detail: person?.email,
+      }),
+      ...Object.fromEntries(ending.steps),
+    };
+  });
+  forget();
+  await endApiKeys(apiKeys, accountId, userId);
+  // One that was started while we were looking is in the table by now, and nobody comes after.
+  const late = await sessions.stepsToEndIn(accountId, userId);
+  if (late.steps.length > 0) await deps.store.transact(late.steps, { pattern: 'end all sessions' });
+  late.forget();
+}
+
+// Without the item, the person whose id the account has would own it again.
+const memberGoes = (accountId: string, userId: string, role: Role): WriteStep =>
+  accountId === userId
+    ? write.update(
+        member,
+        { accountId, userId },
+        { remove: ['role', 'joinedHash', 'invitedBy'] },
+        { if: { role } },
+      )
+    : write.delete(member, { accountId, userId }, { ifPresent: true, if: { role } });
+
+// The new owner is one in the same write in which the old one becomes an admin.
+export async function transferOwnership(
+  deps: OrganisationDeps,
+  actor: Actor,
+  signed: Signed,
+  { userId, password }: { userId: string; password: string | undefined },
+): Promise<void> {
+  const { accountId } = actor;
+  if (userId === actor.userId) return;
+  const owner = await proveOwner(deps, signed, password);
+  await requireFresh(deps, signed, owner);
+  await settle(deps, actor, userId, async current => ({
+    'the member': write.update(
+      member,
+      { accountId, userId },
+      { set: { role: 'owner' } },
+      { if: { role: current } },
+    ),
+    'the owner': write.update(
+      member,
+      { accountId, userId: actor.userId },
+      { set: { role: 'admin' } },
+      { if: { role: 'owner' } },
+    ),
+    ...countSteps(deps, accountId, { members: 0, owners: -ownerCount(current) }),
+    audit: deps.audit.step(accountId, { ...actor.deed, action: 'ownership.transferred', target: userId }),
+  }));
+  await deps.sessions.forgetIn(accountId, actor.userId);
+}
+
+const ownerCount = (role: Role): number => (role === 'owner' ? 1 : 0);
+
+// The counts change with what they count. The last owner stays.
+export function countSteps(
+  { clock }: { clock: { now(): number } },
+  accountId: string,
+  { members, owners }: { members: number; owners: number },
+): Record<string, WriteStep> {
+  const change = { add: { members, owners }, set: { updatedAt: isoTime(clock.now()) } };
+  const options = owners < 0 ? { if: { owners: is.above(-owners) } } : { if: { owners: is.above(0) } };
+  return { 'the organisation': write.update(organisation, { accountId }, change, options) };
+}
+
+type Steps = (current: Role) => Promise<Record<string, WriteStep> | undefined>;
+
+// Makes a change to a member from what they are at that moment. Whoever reads while somebody else changes them reads
+// again.
+async function settle(deps: OrganisationDeps, actor: Actor, userId: string, make: Steps): Promise<void> {
+  const { store, sessions, memberships } = deps;
+  const { accountId } = actor;
+  for (let left = limits.settleAttempts; ; left--) {
+    const current = await memberships.roleIn(accountId, userId);
+    if (current === undefined)
+      throw actor.userId === userId
+        ? organisationNotFound()
+        : accountsErrors.create('accounts.member_not_found', 'There is no such member.');
+    const steps = await make(current);
+    if (!steps) return;
+    // An organisation that nobody was ever invited to has one owner, and nothing that counts them.
+    if ((await memberships.read(accountId)) === undefined) throw lastOwner();
+    await sessions.announceChange(accountId);
+    try {
+      await store.transact(steps, { pattern: 'change a member' });
+      await sessions.forgetIn(accountId, userId);
+      return;
+    } catch (error) {
+      const failed = failedStep(error);
+      const isLast = failed?.step === 'the organisation' && failed.reason === 'condition_failed';
+      if (isLast) throw lastOwner();
+      if (failed === undefined || left === 1) throw error;
+    }
+  }
+}
+
+export const lastOwner = () =>
+  accountsErrors.create(
+    'accounts.last_owner',
+    'An organisation keeps an owner. Hand it over first, with a transfer of ownership.',
+  );

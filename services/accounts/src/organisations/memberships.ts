@@ -1,0 +1,113 @@
+import { is, type WriteStep, write } from '@stak/table';
+import type { Audit, Deed } from '../audit.ts';
+import { type Base, isoTime } from '../deps.ts';
+import { userNotFound } from '../errors.ts';
+import { type Profile, profile } from '../table.ts';
+import type { Users } from '../users.ts';
+import * as limits from './limits.ts';
+import type { Role } from './roles.ts';
+import { member, type Organisation, organisation, organisationsOf } from './table.ts';
+
+// An account and what somebody is in it.
+export type Standing = { accountId: string; role: Role };
+type Also = Readonly<Record<string, WriteStep>>;
+
+export type Memberships = {
+  // Undefined for strangers, and for everybody else while nobody is let into the account.
+  roleIn(accountId: string, userId: string): Promise<Role | undefined>;
+  list(userId: string): Promise<Standing[]>;
+  // Where somebody goes who signs in: where they were last, their own, or any other. Those who have none get one.
+  homeOf(userId: string): Promise<string>;
+  read(accountId: string): Promise<Organisation | undefined>;
+  create(person: Profile, name: string, by: Omit<Deed, 'action'>): Promise<string>;
+  // For a transaction: what an account of one person has to have before others can join.
+  stepsToOpen(account: Profile): Also;
+};
+
+// A person's own account needs no item to be theirs: those of before there were organisations have none, and are opened
+// by the first invitation.
+export function createMemberships(deps: Base & { users: Users; audit: Audit }): Memberships {
+  const { store, clock, ids, users, audit } = deps;
+  const readMember = (accountId: string, userId: string) =>
+    store.get(member, { accountId, userId }, { consistent: true });
+
+  const roleIn: Memberships['roleIn'] = async (accountId, userId) => {
+    if (accountId === userId) {
+      const own = await readMember(accountId, userId);
+      return own ? own.role : 'owner';
+    }
+    const [found, account] = await Promise.all([readMember(accountId, userId), users.readProfile(accountId)]);
+    return isOpen(account) ? found?.role : undefined;
+  };
+
+  const list: Memberships['list'] = async userId => {
+    const found: Standing[] = [];
+    const page = await store.query(organisationsOf, { userId }, { limit: limits.organisationsPerPerson });
+    for (const { accountId, role } of page.items) if (role !== undefined) found.push({ accountId, role });
+    const isListed = found.some(one => one.accountId === userId);
+    const own = isListed ? undefined : await roleIn(userId, userId);
+    return own === undefined ? found : [{ accountId: userId, role: own }, ...found];
+  };
+
+  const create: Memberships['create'] = async (person, name, by) => {
+    const accountId = ids.next('org');
+    const { userId, emailVerified } = person;
+    const now = isoTime(clock.now());
+    const also = {
+      'the organisation': write.put(organisation, {
+        accountId,
+        name,
+        members: 1,
+        owners: 1,
+        createdAt: now,
+        updatedAt: now,
+      }),
+      'the member': write.put(member, { accountId, userId, role: 'owner', joinedAt: now }),
+      'the person': write.check(
+        profile,
+        { userId },
+        { present: true, if: { deletingAt: is.absent, disabledAt: is.absent } },
+      ),
+      audit: audit.step(accountId, { ...by, action: 'organisation.created', by: userId }),
+    };
+    // Nobody signs in as an organisation: its address is one that mail never reaches.
+    const email = `${accountId}@organisation.invalid`;
+    await users.create({ email, name, emailVerified, isOrganisation: true }, also, accountId);
+    return accountId;
+  };
+
+  return {
+    roleIn,
+    list,
+    create,
+    read: accountId => store.get(organisation, { accountId }, { consistent: true }),
+    async homeOf(userId) {
+      const person = await users.readProfile(userId);
+      if (!person) throw userNotFound();
+      for (const accountId of [person.signsInto, userId])
+        if (accountId !== undefined && (await roleIn(accountId, userId))) return accountId;
+      for (const { accountId } of await list(userId)) if (await roleIn(accountId, userId)) return accountId;
+      return create(person, person.name, { via: 'system' });
+    },
+    stepsToOpen({ userId, name, createdAt }) {
+      const item = { accountId: userId, name, members: 1, owners: 1, createdAt };
+      const now = isoTime(clock.now());
+      const first = { accountId: userId, userId, role: 'owner' as const, joinedAt: createdAt };
+      return {
+        'the organisation': write.put(organisation, { ...item, updatedAt: now }, { ifAbsent: true }),
+        'the first member': write.put(member, first, { ifAbsent: true }),
+      };
+    },
+  };
+}
+
+export const isOpen = (account: Profile | undefined): account is Profile =>
+  account !== undefined && account.deletingAt === undefined && account.disabledAt === undefined;
+
+// For a transaction that relies on the account: it is there, and nobody has closed it.
+export const accountIsOpen = (accountId: string): WriteStep =>
+  write.check(
+    profile,
+    { userId: accountId },
+    { present: true, if: { deletingAt: is.absent, disabledAt: is.absent } },
+  );

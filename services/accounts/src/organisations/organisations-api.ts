@@ -1,0 +1,197 @@
+import { cursorRefused, endpoint, type PrincipalOf, toPage } from '@stak/http';
+import { tableErrors, write } from '@stak/table';
+import { doneBy } from '../audit.ts';
+import { type Browser, originOf } from '../browser.ts';
+import type { Origin } from '../deps.ts';
+import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
+import { planOf, shownLimit } from '../plans.ts';
+import {
+  acceptInvitation,
+  invite,
+  listInvitations,
+  lookAtInvitation,
+  resendInvitation,
+  withdrawInvitation,
+} from './invitations.ts';
+import * as limits from './limits.ts';
+import {
+  type Actor,
+  changeRole,
+  listMembers,
+  type OrganisationDeps,
+  removeMember,
+  seatsOf,
+  transferOwnership,
+} from './members.ts';
+import type { Role } from './roles.ts';
+import { organisationRoutes as routes } from './routes.ts';
+import { type Invitation, organisation } from './table.ts';
+
+type SignedIn = PrincipalOf<'session'>;
+type RequestPart = Parameters<typeof originOf>[0];
+
+export function createOrganisationsApi(deps: OrganisationDeps & { browser: Browser }) {
+  const { store, clock, users, memberships, sessions, browser } = deps;
+  const readAccount = async (accountId: string) => {
+    const account = await users.readProfile(accountId);
+    if (!account) throw userNotFound();
+    return account;
+  };
+  const show = async (accountId: string) => {
+    const [account, open] = await Promise.all([readAccount(accountId), memberships.read(accountId)]);
+    return {
+      accountId,
+      name: open?.name ?? account.name,
+      plan: planOf(account, deps.defaultPlan),
+      members: open?.members ?? 1,
+      seats: shownLimit(seatsOf(deps, account)),
+    };
+  };
+  const nameOf = async (accountId: string): Promise<string> =>
+    (await memberships.read(accountId))?.name ?? (await readAccount(accountId)).name;
+
+  return [
+    endpoint(routes.read, async c => c.json(await show(c.get('principal').accountId), 200)),
+    endpoint(routes.rename, async c => {
+      const actor = actorOf(c.get('principal'), originOf(c));
+      const { accountId } = actor;
+      const { name } = c.req.valid('json');
+      const [account, open] = await Promise.all([readAccount(accountId), memberships.read(accountId)]);
+      const audit = deps.audit.step(accountId, {
+        ...actor.deed,
+        action: 'organisation.renamed',
+        detail: name,
+      });
+      if (!open) await store.transact(memberships.stepsToOpen(account)).catch(ignoreOpened);
+      const set = { name, updatedAt: isoNow(clock.now()) };
+      const renamed = write.update(organisation, { accountId }, { set });
+      await store.transact({ 'the organisation': renamed, audit }, { pattern: 'rename an organisation' });
+      return c.json(await show(accountId), 200);
+    }),
+    endpoint(routes.list, async c => {
+      const { userId, accountId: current } = c.get('principal');
+      const found = await memberships.list(userId);
+      const data = await Promise.all(
+        found.map(async ({ accountId, role }) => ({
+          accountId,
+          name: await nameOf(accountId),
+          role,
+          isCurrent: accountId === current,
+        })),
+      );
+      return c.json({ data, next_cursor: null }, 200);
+    }),
+    endpoint(routes.create, async c => {
+      const { userId } = c.get('principal');
+      const { name } = c.req.valid('json');
+      const person = await readAccount(userId);
+      if (deps.outbox.isOpen && !person.emailVerified)
+        throw accountsErrors.create('accounts.email_unverified', 'Verify your e-mail address first.');
+      const owned = (await memberships.list(userId)).filter(({ role }) => role === 'owner');
+      if (owned.length >= limits.ownedPerPerson)
+        throw accountsErrors.create('accounts.too_many_organisations', 'You own enough organisations.', {
+          most: limits.ownedPerPerson,
+        });
+      const accountId = await memberships.create(person, name, doneBy(c.get('principal'), originOf(c)));
+      return c.json({ accountId, name, role: 'owner' as const, isCurrent: false }, 201);
+    }),
+    endpoint(routes.leave, async c => {
+      const { accountId } = c.req.valid('param');
+      const { userId } = c.get('principal');
+      const role = await memberships.roleIn(accountId, userId);
+      if (role === undefined) throw organisationNotFound();
+      await removeMember(deps, { ...actorOf(c.get('principal'), originOf(c)), accountId, role }, userId);
+      return c.body(null, 204);
+    }),
+    endpoint(routes.switch, async c => {
+      browser.checkOrigin(c);
+      const { userId, credentialId: sessionId } = c.get('principal');
+      const { accountId, cookie } = c.req.valid('json');
+      const signedIn = await sessions.switchTo(accountId, { userId, sessionId, ...originOf(c) });
+      return c.json(browser.answer(c, signedIn, cookie), 200);
+    }),
+    endpoint(routes.listMembers, async c => {
+      const page = await listMembers(deps, c.get('principal').accountId, c.req.valid('query')).catch(
+        refuseCursor,
+      );
+      return c.json(toPage(page), 200);
+    }),
+    endpoint(routes.changeRole, async c => {
+      const { userId } = c.req.valid('param');
+      await changeRole(deps, actorOf(c.get('principal'), originOf(c)), userId, c.req.valid('json').role);
+      return c.body(null, 204);
+    }),
+    endpoint(routes.remove, async c => {
+      await removeMember(deps, actorOf(c.get('principal'), originOf(c)), c.req.valid('param').userId);
+      return c.body(null, 204);
+    }),
+    endpoint(routes.transfer, async c => {
+      const { userId } = c.req.valid('param');
+      const { password } = c.req.valid('json');
+      await transferOwnership(deps, actorOf(c.get('principal'), originOf(c)), signedOf(c), {
+        userId,
+        password,
+      });
+      return c.body(null, 204);
+    }),
+    endpoint(routes.listInvitations, async c => {
+      const found = await listInvitations(deps, c.get('principal').accountId);
+      return c.json({ data: found.map(showInvitation), next_cursor: null }, 200);
+    }),
+    endpoint(routes.invite, async c => {
+      const made = await invite(deps, actorOf(c.get('principal'), originOf(c)), c.req.valid('json'));
+      return c.json(showInvitation(made), 201);
+    }),
+    endpoint(routes.resend, async c => {
+      const actor = actorOf(c.get('principal'), originOf(c));
+      const sent = await resendInvitation(deps, actor, c.req.valid('param').invitationId);
+      return c.json(showInvitation(sent), 200);
+    }),
+    endpoint(routes.withdraw, async c => {
+      const actor = actorOf(c.get('principal'), originOf(c));
+      await withdrawInvitation(deps, actor, c.req.valid('param').invitationId);
+      return c.body(null, 204);
+    }),
+    endpoint(routes.look, async c => {
+      browser.checkOrigin(c);
+      const found = await lookAtInvitation(deps, c.req.valid('json').token, originOf(c));
+      return c.json({ ...found, expiresAt: isoNow(found.expiresAt * 1000) }, 200);
+    }),
+    endpoint(routes.accept, async c =>
+      c.json(await acceptInvitation(deps, signedOf(c), c.req.valid('json').token), 200),
+    ),
+  ] as const;
+}
+
+const isoNow = (ms: number): string => new Date(ms).toISOString();
+
+const actorOf = (principal: SignedIn, origin: Origin): Actor => ({
+  accountId: principal.accountId,
+  userId: principal.userId,
+  role: principal.role as Role,
+  address: origin.address,
+  deed: doneBy(principal, origin),
+});
+
+const signedOf = (c: RequestPart & { get(name: 'principal'): SignedIn }) => {
+  const { userId, credentialId: sessionId } = c.get('principal');
+  return { userId, sessionId, ...originOf(c) };
+};
+
+const showInvitation = ({ invitationId, email, role, invitedBy, sentAt, expiresAt }: Invitation) => ({
+  invitationId,
+  email,
+  role,
+  invitedBy,
+  sentAt,
+  expiresAt: isoNow(expiresAt * 1000),
+});
+
+// Somebody else has opened it meanwhile.
+function ignoreOpened(error: unknown): void {
+  if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') throw error;
+}
+
+function refuseCursor(error: unknown): never {
+  throw tableErrors.includes(error) && error.code === 'table.cursor_refused' ? cursorRefused(error) : error;
+}

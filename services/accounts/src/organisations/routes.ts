@@ -1,0 +1,287 @@
+import { empty, json, pageOf, pageQuery, route } from '@stak/http';
+import { z } from 'zod';
+import { emailSchema, nameSchema, planSchema, tokensSchema, triedPasswordSchema } from '../schema.ts';
+import * as limits from './limits.ts';
+import { roleNames } from './roles.ts';
+
+const tags = ['accounts'];
+const roleSchema = z.enum(roleNames);
+const accountIdSchema = z.string().regex(/^(?:usr|org)_[a-z0-9]{1,40}$/);
+const tokenSchema = z.string().min(1).max(limits.tokenChars).describe('From the link in the mail');
+const memberParams = z.strictObject({ userId: z.string().regex(/^usr_[a-z0-9]{1,40}$/) });
+const invitationParams = z.strictObject({ invitationId: z.string().regex(/^inv_[a-f0-9]{24}$/) });
+
+const organisationSchema = z.strictObject({
+  accountId: z.string(),
+  name: z.string(),
+  plan: planSchema,
+  members: z.int(),
+  seats: z.int().nullable().describe('Of the plan; null if there is no limit'),
+});
+const standingSchema = z.strictObject({
+  accountId: z.string(),
+  name: z.string(),
+  role: roleSchema,
+  isCurrent: z.boolean().describe('Whether your token is for this one'),
+});
+const memberSchema = z.strictObject({
+  userId: z.string(),
+  role: roleSchema,
+  email: z.string().optional(),
+  name: z.string().optional(),
+  joinedAt: z.string(),
+});
+const invitationSchema = z.strictObject({
+  invitationId: z.string(),
+  email: z.string(),
+  role: roleSchema,
+  invitedBy: z.string(),
+  sentAt: z.string(),
+  expiresAt: z.string(),
+});
+const listOf = <S extends z.ZodType>(schema: S) =>
+  json(z.strictObject({ data: z.array(schema), next_cursor: z.null() }));
+
+const managed = ['accounts.role_refused', 'accounts.member_not_found', 'accounts.last_owner'];
+const mailed = ['accounts.no_mail', 'accounts.role_refused', 'accounts.too_many_attempts'];
+
+export const organisationRoutes = {
+  read: route({
+    method: 'get',
+    path: '/v1/organisation',
+    operationId: 'accounts.readOrganisation',
+    tags,
+    auth: 'account',
+    scope: 'read',
+    summary: 'Read the organisation that your token is for',
+    description: 'Every account is an organisation, at first of one person.',
+    responses: { 200: json(organisationSchema) },
+  }),
+  rename: route({
+    method: 'patch',
+    path: '/v1/organisation',
+    operationId: 'accounts.renameOrganisation',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Rename the organisation',
+    request: { body: json(z.strictObject({ name: nameSchema })) },
+    responses: { 200: json(organisationSchema) },
+  }),
+  list: route({
+    method: 'get',
+    path: '/v1/organisations',
+    operationId: 'accounts.listOrganisations',
+    tags,
+    auth: 'person',
+    summary: 'List the organisations that you are in',
+    responses: { 200: listOf(standingSchema) },
+  }),
+  create: route({
+    method: 'post',
+    path: '/v1/organisations',
+    operationId: 'accounts.createOrganisation',
+    tags,
+    auth: 'person',
+    idempotent: true,
+    summary: 'Make another organisation, as its owner',
+    request: { body: json(z.strictObject({ name: nameSchema })) },
+    responses: { 201: json(standingSchema) },
+    problems: ['accounts.too_many_organisations', 'accounts.email_unverified'],
+  }),
+  leave: route({
+    method: 'post',
+    path: '/v1/organisations/{accountId}/leave',
+    operationId: 'accounts.leaveOrganisation',
+    tags,
+    auth: 'person',
+    summary: 'Leave an organisation',
+    description: 'Ends your sessions in it and the keys that you made for it. The last owner cannot leave.',
+    request: { params: z.strictObject({ accountId: accountIdSchema }) },
+    responses: { 204: empty() },
+    problems: ['accounts.organisation_not_found', 'accounts.last_owner'],
+  }),
+  switch: route({
+    method: 'post',
+    path: '/v1/auth/switch',
+    operationId: 'accounts.switchOrganisation',
+    tags,
+    auth: 'person',
+    summary: 'Go on in another of your organisations',
+    description:
+      'Answers with the tokens of a new session for that organisation, and ends the one that asked. Signing in leads there from now on.',
+    request: {
+      body: json(
+        z.strictObject({
+          accountId: accountIdSchema,
+          cookie: z.boolean().default(true).describe('Whether the refresh token comes as a cookie'),
+        }),
+      ),
+    },
+    responses: { 200: json(tokensSchema) },
+    problems: ['accounts.organisation_not_found', 'accounts.refresh_refused', 'accounts.origin_refused'],
+  }),
+  listMembers: route({
+    method: 'get',
+    path: '/v1/members',
+    operationId: 'accounts.listMembers',
+    tags,
+    auth: 'account',
+    scope: 'read',
+    summary: 'List the members of the organisation',
+    request: { query: pageQuery() },
+    responses: { 200: json(pageOf(memberSchema)) },
+  }),
+  changeRole: route({
+    method: 'patch',
+    path: '/v1/members/{userId}',
+    operationId: 'accounts.changeMemberRole',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Change the role of a member',
+    description: 'It holds within a second, also for tokens and keys that they have.',
+    request: { params: memberParams, body: json(z.strictObject({ role: roleSchema })) },
+    responses: { 204: empty() },
+    problems: managed,
+  }),
+  remove: route({
+    method: 'delete',
+    path: '/v1/members/{userId}',
+    operationId: 'accounts.removeMember',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Remove a member',
+    description:
+      'Ends their sessions and event streams in the organisation within a second, and the keys that they made for it.',
+    request: { params: memberParams },
+    responses: { 204: empty() },
+    problems: managed,
+  }),
+  transfer: route({
+    method: 'post',
+    path: '/v1/members/{userId}/ownership',
+    operationId: 'accounts.transferOwnership',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    role: 'owner',
+    summary: 'Hand the organisation over to a member',
+    description: 'They become an owner, and you an admin.',
+    request: {
+      params: memberParams,
+      body: json(
+        z.strictObject({
+          password: triedPasswordSchema
+            .optional()
+            .describe('Not needed if you have none and signed in just now'),
+        }),
+      ),
+    },
+    responses: { 204: empty() },
+    problems: [
+      'accounts.member_not_found',
+      'accounts.last_owner',
+      'accounts.step_up_needed',
+      'accounts.password_wrong',
+      'accounts.sign_in_again',
+      'accounts.too_many_attempts',
+      'accounts.busy',
+    ],
+  }),
+  listInvitations: route({
+    method: 'get',
+    path: '/v1/invitations',
+    operationId: 'accounts.listInvitations',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'List the invitations that wait for an answer',
+    responses: { 200: listOf(invitationSchema) },
+  }),
+  invite: route({
+    method: 'post',
+    path: '/v1/invitations',
+    operationId: 'accounts.invite',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    idempotent: true,
+    summary: 'Invite somebody to the organisation by mail',
+    description:
+      'The link in the mail works once, for a week, for whoever signs in with that address. Inviting an address again replaces its invitation.',
+    request: { body: json(z.strictObject({ email: emailSchema, role: roleSchema.exclude(['owner']) })) },
+    responses: { 201: json(invitationSchema) },
+    problems: [
+      ...mailed,
+      'accounts.already_member',
+      'accounts.seats_taken',
+      'accounts.too_many_invitations',
+      'accounts.user_not_found',
+    ],
+  }),
+  resend: route({
+    method: 'post',
+    path: '/v1/invitations/{invitationId}/resend',
+    operationId: 'accounts.resendInvitation',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Send an invitation again, with another link',
+    request: { params: invitationParams },
+    responses: { 200: json(invitationSchema) },
+    problems: [...mailed, 'accounts.invitation_not_found'],
+  }),
+  withdraw: route({
+    method: 'delete',
+    path: '/v1/invitations/{invitationId}',
+    operationId: 'accounts.withdrawInvitation',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Withdraw an invitation',
+    request: { params: invitationParams },
+    responses: { 204: empty() },
+    problems: ['accounts.role_refused', 'accounts.invitation_not_found'],
+  }),
+  look: route({
+    method: 'post',
+    path: '/v1/auth/invitation',
+    operationId: 'accounts.readInvitation',
+    tags,
+    auth: 'public',
+    summary: 'Read what an invitation is for, with the token of the mail',
+    request: { body: json(z.strictObject({ token: tokenSchema })) },
+    responses: {
+      200: json(
+        z.strictObject({
+          name: z.string().describe('Of the organisation'),
+          email: z.string().describe('Whom it was sent to: sign in with this address'),
+          role: roleSchema,
+          invitedBy: z.string().optional().describe('The name of the member who sent it'),
+          expiresAt: z.string(),
+        }),
+      ),
+    },
+    problems: ['accounts.token_refused', 'accounts.origin_refused', 'accounts.too_many_attempts'],
+  }),
+  accept: route({
+    method: 'post',
+    path: '/v1/auth/invitation/accept',
+    operationId: 'accounts.acceptInvitation',
+    tags,
+    auth: 'person',
+    summary: 'Accept an invitation with the token of the mail',
+    description:
+      'Sign in first, with the address that it was sent to; that address is verified by it. Then switch to the organisation.',
+    request: { body: json(z.strictObject({ token: tokenSchema })) },
+    responses: { 200: json(z.strictObject({ accountId: z.string(), role: roleSchema })) },
+    problems: [
+      'accounts.token_refused',
+      'accounts.invitation_elsewhere',
+      'accounts.seats_taken',
+      'accounts.too_many_attempts',
+    ],
+  }),
+};

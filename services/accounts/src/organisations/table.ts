@@ -1,0 +1,65 @@
+import { defineQuery, entity, type ItemOf } from '@stak/table';
+import { z } from 'zod';
+import { ferryhookMain } from '../table.ts';
+import { roleNames } from './roles.ts';
+
+const time = z.string().describe('ISO timestamp');
+
+export const organisation = entity(ferryhookMain, {
+  name: 'organisation',
+  description:
+    'The account as its members see it. One that has none of these belongs to the person with the same id, alone.',
+  schema: z.object({
+    accountId: z.string(),
+    name: z.string(),
+    members: z.int().describe('How many there are: a new one is let in on the condition that a seat is free'),
+    owners: z.int().describe('How many of them are owners: the last one stays'),
+    createdAt: time,
+    updatedAt: time,
+  }),
+  key: { partition: 'USER#{accountId}', sort: 'ORGANISATION' },
+});
+export type Organisation = ItemOf<typeof organisation>;
+
+export const member = entity(ferryhookMain, {
+  name: 'member',
+  schema: z.object({
+    accountId: z.string(),
+    userId: z.string().describe('The person'),
+    role: z
+      .enum(roleNames)
+      .optional()
+      .describe('Absent when the person whose id the account has left it: without the item they own it'),
+    joinedAt: time,
+    joinedHash: z.string().optional().describe('The hash of the invitation: its answer may have got lost'),
+    invitedBy: z.string().optional(),
+  }),
+  key: { partition: 'USER#{accountId}', sort: 'MEMBER#{userId}' },
+  indexes: { GSI1: { partition: 'MEMBER#{userId}', sort: 'ORGANISATION#{accountId}#{role}' } },
+});
+export type Member = ItemOf<typeof member>;
+
+export const invitation = entity(ferryhookMain, {
+  name: 'invitation to an organisation',
+  description: 'One for each address: a newer one replaces it.',
+  schema: z.object({
+    accountId: z.string(),
+    invitationId: z.string().describe('Made from the address'),
+    email: z.string(),
+    role: z.enum(roleNames),
+    tokenHash: z.string(),
+    invitedBy: z.string(),
+    createdAt: time,
+    sentAt: time,
+    expiresAt: z.int().describe('The second after which it is good for nothing'),
+  }),
+  key: { partition: 'USER#{accountId}', sort: 'INVITATION#{invitationId}' },
+});
+export type Invitation = ItemOf<typeof invitation>;
+
+export const membersOf = defineQuery('members of an organisation', { of: member, consistent: true });
+export const organisationsOf = defineQuery('organisations of a person', { of: member, index: 'GSI1' });
+export const invitationsOf = defineQuery('invitations of an organisation', {
+  of: invitation,
+  consistent: true,
+});
