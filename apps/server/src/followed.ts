@@ -1,5 +1,12 @@
-import { apiKey, auditEntry, ferryhookMain, profile, subscription } from '@stak/accounts/tables';
-import { conversation, conversations, customSkill, tenantDay, userDay } from '@stak/agents/tables';
+import { apiKey, auditEntry, profile, subscription } from '@stak/accounts/tables';
+import {
+  conversation,
+  conversations,
+  customSkill,
+  tenantDay,
+  tenantsWithMemory,
+  userDay,
+} from '@stak/agents/tables';
 import {
   inboxConfig,
   inboxTable,
@@ -20,8 +27,16 @@ import {
 import type { AnyTable } from '@stak/table';
 import { ownerOf } from '@stak/tasks/owner';
 import { task, user as taskUser, todoAppData, trashed } from '@stak/tasks/tables';
-import { channelMapping, tenant, tenants, user as tenantUser } from '@stak/tenants/tables';
-import { alert, connection, delivery, event, ferryhookEvents, source } from '@stak/webhooks/tables';
+import { channelMapping, tenant, user as tenantUser } from '@stak/tenants/tables';
+import {
+  alert,
+  connection,
+  delivery,
+  event,
+  ferryhookEvents,
+  ferryhookMain,
+  source,
+} from '@stak/webhooks/tables';
 
 // What the lake keeps of the services' tables, and whose it is. A thread loads this that runs no service, so it asks
 // for their tables alone. Counters, locks, leases and copies for an index stay in
@@ -85,7 +100,7 @@ const entities: readonly FollowedEntity[] = [
 const tables: readonly AnyTable[] = [
   ferryhookMain,
   ferryhookEvents,
-  tenants,
+  tenantsWithMemory,
   inboxTable,
   conversations,
   todoAppData,

@@ -7,8 +7,8 @@ import {
   storeOwners,
   type Worker,
 } from '@stak/kit';
-import { streamsTable } from '@stak/streams';
-import { defineQuery, entity, type Store } from '@stak/table';
+import { streamsKeys, streamsTable } from '@stak/streams';
+import { defineQuery, entity, extendTable, type Store } from '@stak/table';
 import { z } from 'zod';
 
 // Who serves on a store that cannot tell it by itself, such as DynamoDB: each process says every few seconds that it is
@@ -21,7 +21,7 @@ const keptS = 60 * 60;
 
 const time = z.number().int();
 
-const servingProcess = entity(streamsTable, {
+const servingProcess = entity(streamsKeys, {
   name: 'serving process',
   description: 'A process that serves on this store, for as long as it says so.',
   schema: z.object({ id: z.string(), public_url: z.string(), alive_until: time, expires_at: time }),
@@ -36,6 +36,11 @@ const servingProcess = entity(streamsTable, {
   ],
 });
 const servingProcesses = defineQuery('serving processes', { of: servingProcess, consistent: true });
+
+export const serverStreamsTable = extendTable(streamsTable, {
+  entities: [servingProcess],
+  queries: [servingProcesses],
+});
 
 export type Presence = {
   owners: Owners;

@@ -1,24 +1,23 @@
 import {
   accountOwners,
-  ferryhookMain,
   type ServiceOwners,
   type Storage,
   type StorageNotice,
   sizeText,
 } from '@stak/accounts';
-import { agentOwners, conversationsTable } from '@stak/agents';
+import { agentOwners, conversationsTable, tenantsWithMemory } from '@stak/agents';
 import type { AnyEndpoint, Principal } from '@stak/http';
 import { inboxOwners, inboxTable } from '@stak/inbox';
 import { taskOwners, todoAppData } from '@stak/tasks';
-import { tenantOwners, tenantsTable } from '@stak/tenants';
-import { ferryhookEvents, webhookOwners } from '@stak/webhooks';
+import { tenantOwners } from '@stak/tenants';
+import { ferryhookEvents, ferryhookMain, webhookOwners } from '@stak/webhooks';
 
 // The tables whose bytes count, and whose each entity is. A new entity has to be in its service's list: the server does
 // not start otherwise.
 export const countedTables = [
   ferryhookMain,
   ferryhookEvents,
-  tenantsTable,
+  tenantsWithMemory,
   inboxTable,
   conversationsTable,
   todoAppData,

@@ -14,7 +14,7 @@ export { isAfter, slotOf } from './sequence.ts';
 export type { Alarm } from './shard-task.ts';
 export { listShards } from './shards.ts';
 export { type StreamRecord, type StreamSource, sourceWithPrefix } from './source.ts';
-export { streamsTable } from './state-table.ts';
+export { streamsKeys, streamsTable } from './state-table.ts';
 export { type ConsumerStatus, listConsumers, readStatus, type ShardStatus } from './status.ts';
 export { type HandlerContext, type Subscription, subscribe } from './subscription.ts';
 export { type TailOptions, tailTable } from './tail.ts';

@@ -1,9 +1,9 @@
-import { defineQuery, defineTable, entity } from '@stak/table';
+import { defineKeys, defineQuery, defineTable, entity } from '@stak/table';
 import { z } from 'zod';
 
 // What consumers remember. Times are milliseconds, but for `expires_at`, which DynamoDB wants in seconds.
 
-export const streamsTable = defineTable({
+export const streamsKeys = defineKeys({
   name: 'stak-streams',
   description: 'Checkpoints, leases, dead letters and once-only markers of stream consumers.',
   keys: { partition: 'pk', sort: 'sk' },
@@ -13,7 +13,7 @@ export const streamsTable = defineTable({
 const time = z.number().int();
 const expiry = z.number().int().optional();
 
-export const beginning = entity(streamsTable, {
+export const beginning = entity(streamsKeys, {
   name: 'beginning',
   description: 'Where a consumer began when it ran for the first time.',
   schema: z.object({
@@ -28,7 +28,7 @@ export const beginning = entity(streamsTable, {
   ],
 });
 
-export const member = entity(streamsTable, {
+export const member = entity(streamsKeys, {
   name: 'member',
   description: 'A process that runs the consumer; shards are shared among those alive.',
   schema: z.object({ consumer: z.string(), owner: z.string(), alive_until: time, expires_at: expiry }),
@@ -36,7 +36,7 @@ export const member = entity(streamsTable, {
   examples: [{ consumer: 'inbox-realtime', owner: 'own_1', alive_until: 1767225615000 }],
 });
 
-export const work = entity(streamsTable, {
+export const work = entity(streamsKeys, {
   name: 'work',
   description: 'A shard, or the redrive of dead letters: who works on it and how far it is done.',
   schema: z.object({
@@ -60,7 +60,7 @@ export const work = entity(streamsTable, {
   ],
 });
 
-export const letter = entity(streamsTable, {
+export const letter = entity(streamsKeys, {
   name: 'dead letter',
   description: 'A record that could not be handled, whole, with the reason.',
   schema: z.object({
@@ -93,7 +93,7 @@ export const letter = entity(streamsTable, {
   ],
 });
 
-export const letterPart = entity(streamsTable, {
+export const letterPart = entity(streamsKeys, {
   name: 'dead letter part',
   description: 'What of a dead letter did not fit into one item.',
   schema: z.object({
@@ -107,7 +107,7 @@ export const letterPart = entity(streamsTable, {
   examples: [{ consumer: 'inbox-realtime', work: 'label/shard-1', sequence: '100', part: 1, record: '{}' }],
 });
 
-export const marker = entity(streamsTable, {
+export const marker = entity(streamsKeys, {
   name: 'marker',
   description: 'Written together with the effect of an event, so that there is only one.',
   schema: z.object({ consumer: z.string(), event_id: z.string(), done_at: time, expires_at: expiry }),
@@ -119,3 +119,8 @@ export const allConsumers = defineQuery('all consumers', { of: beginning });
 export const stateOfConsumer = defineQuery('state of a consumer', { of: [member, work], consistent: true });
 export const lettersOfConsumer = defineQuery('dead letters of a consumer', { of: letter });
 export const partsOfLetter = defineQuery('parts of a dead letter', { of: letterPart, consistent: true });
+
+export const streamsTable = defineTable(streamsKeys, {
+  entities: [beginning, member, work, letter, letterPart, marker],
+  queries: [allConsumers, stateOfConsumer, lettersOfConsumer, partsOfLetter],
+});

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import * as example from '../test/example-table.ts';
-import { DesignError, defineKeys, defineQuery, defineTable, entity, recognise } from './index.ts';
+import {
+  DesignError,
+  defineKeys,
+  defineQuery,
+  defineTable,
+  entity,
+  extendTable,
+  recognise,
+} from './index.ts';
 
 const schema = z.object({ a: z.string(), b: z.string() });
 const make = () =>
@@ -73,6 +81,18 @@ describe('a table that lists its entities', () => {
     expect(() => defineTable(keys, { entities: [shared('x', 'X'), shared('y', 'X')], queries: [] })).toThrow(
       'no kind tells them apart',
     );
+  });
+
+  it('takes no entity that is defined on it, and is extended by a list', () => {
+    const table = defineTable(keys, { entities: [x], queries: [allX] });
+    const own = { schema: z.object({ id: z.string() }), key: { partition: 'Z', sort: '{id}' } } as const;
+    expect(() => entity(table, { name: 'z', ...own })).toThrow('list it in the table');
+    const z1 = entity(keys, { name: 'z', ...own });
+    const more = extendTable(table, { entities: [z1], queries: [] });
+    expect(more.entities).toEqual([x, z1]);
+    expect(more.queries).toEqual([allX]);
+    expect(table.entities).toEqual([x]);
+    expect(() => extendTable(table, { entities: [x], queries: [] })).toThrow('two entities');
   });
 
   it('is refused where a query stands twice, or reads what is not listed', () => {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { DesignError } from './errors.ts';
 import { type KeyTemplate, type ParamsOf, parseTemplate, templatesOverlap } from './key-template.ts';
 import * as limits from './limits.ts';
-import type { AnyTableKeys, KeyNames, TableKeys } from './table.ts';
+import type { AnyTable, AnyTableKeys, KeyNames, TableKeys } from './table.ts';
 
 export type Templates = { readonly partition: string; readonly sort?: string };
 export type IndexKeys = KeyNames & {
@@ -133,7 +133,7 @@ export function entity<
     sharesKeys: definition.sharesKeys ?? false,
     examples,
   };
-  if ('entities' in table) register(table.entities as AnyEntity[], table.name, made as never);
+  registerIfOpen(table, made as never);
   return made as never;
 }
 
@@ -153,12 +153,16 @@ function compileKeys(entity: string, name: string, names: KeyNames, templates: T
   };
 }
 
-// An open table takes every entity that is defined on it.
-function register(entities: AnyEntity[], tableName: string, added: AnyEntity): void {
-  const shared = entities.filter(other => checkPair(tableName, other, added));
+// An open table takes every entity that is defined on it. One with a list takes none besides.
+function registerIfOpen(table: object, added: AnyEntity): void {
+  if (!('entities' in table)) return;
+  const { name, entities, isOpen } = table as AnyTable;
+  if (!isOpen)
+    throw new DesignError(`${added.name}: define it on the keys of ${name}, and list it in the table`);
+  const shared = entities.filter(other => checkPair(name, other, added));
   for (const one of shared.length > 0 ? [...shared, added] : [])
     (one as { sharesKeys: boolean }).sharesKeys = true;
-  entities.push(added);
+  (entities as AnyEntity[]).push(added);
 }
 
 // Whether two entities of a table can have the same key, as messages and their receipts do. Then their kinds have to

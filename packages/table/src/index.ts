@@ -57,6 +57,7 @@ export {
   type AnyTableKeys,
   defineKeys,
   defineTable,
+  extendTable,
   type Table,
   type TableDefinition,
 } from './table.ts';

@@ -6,7 +6,7 @@ import { bindPlaceholders, createExpression, type Expression, nameIn, valueIn } 
 import type { Recognised } from './item.ts';
 import { buildKey, type KeyTemplate, type ParamsOf } from './key-template.ts';
 import { type Bounds, boundsOf, type Range } from './sort-range.ts';
-import type { AnyTableKeys } from './table.ts';
+import type { AnyTable, AnyTableKeys } from './table.ts';
 
 // A query is an access pattern with a name: it is part of the design, and its cost is counted under its name.
 
@@ -97,7 +97,8 @@ export function defineQuery<
     consistent,
     filter,
   };
-  if ('queries' in first.table) register(first.table.queries as AnyQuery[], made);
+  const { isOpen, queries } = first.table as Partial<AnyTable>;
+  if (isOpen) register(queries as AnyQuery[], made);
   return made as never;
 }
 

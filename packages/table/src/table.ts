@@ -36,6 +36,8 @@ export type AnyTableKeys = TableKeys<AnyIndexes>;
 export type Table<Indexes = TableDefinition['indexes']> = TableKeys<Indexes> & {
   readonly entities: readonly AnyEntity[];
   readonly queries: readonly AnyQuery[];
+  // Entities and queries add themselves as they are defined.
+  readonly isOpen?: true;
 };
 export type AnyTable = Table<AnyIndexes>;
 
@@ -63,24 +65,20 @@ export function defineKeys<const Definition extends TableDefinition>(
   return { ...rest, indexes, keyNames: new Set(named) } as never;
 }
 
+type Contents = { entities: readonly AnyEntity[]; queries: readonly AnyQuery[] };
+
 /**
  * A table: its keys, and an explicit list of what is stored in it and how it is queried.
  *
  * Called with a definition alone it makes an open table, to which entities and queries add themselves as they are
- * defined. Such a table holds whatever happens to be imported, so new tables are listed.
+ * defined. It depends on what was imported, so it is meant for tests and small programs.
  */
-export function defineTable<Indexes>(
-  keys: TableKeys<Indexes>,
-  contents: { entities: readonly AnyEntity[]; queries: readonly AnyQuery[] },
-): Table<Indexes>;
+export function defineTable<Indexes>(keys: TableKeys<Indexes>, contents: Contents): Table<Indexes>;
 export function defineTable<const Definition extends TableDefinition>(
   definition: Definition,
 ): Table<IndexesOf<Definition>>;
-export function defineTable(
-  given: TableDefinition | AnyTableKeys,
-  contents?: { entities: readonly AnyEntity[]; queries: readonly AnyQuery[] },
-): AnyTable {
-  if (!contents) return { ...(defineKeys(given) as AnyTableKeys), entities: [], queries: [] };
+export function defineTable(given: TableDefinition | AnyTableKeys, contents?: Contents): AnyTable {
+  if (!contents) return { ...(defineKeys(given) as AnyTableKeys), entities: [], queries: [], isOpen: true };
   const { entities, queries } = contents;
   for (const [i, one] of entities.entries())
     for (const other of entities.slice(0, i)) {
@@ -99,3 +97,17 @@ export function defineTable(
   }
   return { ...(given as AnyTableKeys), entities, queries };
 }
+
+/**
+ * A table of another package, with entities and queries of one's own beside those it lists.
+ *
+ *     export const app = extendTable(usersTable, { entities: [order], queries: [ordersOfUser] });
+ */
+export const extendTable = <Indexes>(
+  { entities, queries, isOpen: _, ...keys }: Table<Indexes>,
+  more: Contents,
+): Table<Indexes> =>
+  defineTable(keys as TableKeys<Indexes>, {
+    entities: [...entities, ...more.entities],
+    queries: [...queries, ...more.queries],
+  });

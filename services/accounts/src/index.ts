@@ -45,7 +45,7 @@ import { createSessions } from './sessions.ts';
 import { proveOwner } from './sign-in.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import { nothingStored, type StorageUse } from './storage/counts.ts';
-import { ferryhookMain } from './table.ts';
+import { accountsTable } from './tables.ts';
 import { createThrottle, type ThrottlePolicies } from './throttle.ts';
 import { createTokens } from './tokens.ts';
 import { createUsage } from './usage.ts';
@@ -76,7 +76,8 @@ export { type StorageNotice, sizeText } from './storage/limit.ts';
 export { requestRecount } from './storage/recount.ts';
 export { createStorage, type ServiceOwners, type Storage } from './storage/storage.ts';
 export { storageTable } from './storage/table.ts';
-export { type ApiKey, apiKey, auditEntry, ferryhookMain, profile } from './table.ts';
+export type { ApiKey } from './table.ts';
+export { accountsTable } from './tables.ts';
 export type { ThrottlePolicies } from './throttle.ts';
 export type { EndUserClaims, EndUserGrant, Minted } from './tokens.ts';
 export { createUsage, type Usage } from './usage.ts';
@@ -196,7 +197,7 @@ export function createAccounts(given: AccountsDeps) {
   return {
     api: withKeyProblems(api),
     errors: allErrors,
-    tables: [ferryhookMain],
+    tables: [accountsTable],
     subscriptions: [],
     workers: [keys.worker, deletions.worker, ...outbox.workers] as readonly Worker[],
     authenticate: createAuthenticate({

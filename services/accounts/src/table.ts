@@ -1,11 +1,11 @@
-import { defineQuery, defineTable, entity, type ItemOf } from '@stak/table';
+import { defineKeys, defineQuery, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
 import { permissionSchema, planSchema } from './schema.ts';
 
 const time = z.string().describe('ISO timestamp');
 const expiresAt = z.int().describe('The second after which it is gone');
 
-export const ferryhookMain = defineTable({
+export const ferryhookKeys = defineKeys({
   name: 'ferryhook-main',
   description: 'Developers, their keys and sessions, and the sources and connections of their webhooks.',
   keys: { partition: 'PK', sort: 'SK' },
@@ -18,7 +18,7 @@ export const ferryhookMain = defineTable({
   stream: 'NEW_AND_OLD_IMAGES',
 });
 
-export const profile = entity(ferryhookMain, {
+export const profile = entity(ferryhookKeys, {
   name: 'user',
   description: 'A developer. What is used in a month is counted elsewhere, so that this item stays cool.',
   schema: z.object({
@@ -51,22 +51,22 @@ export type Profile = ItemOf<typeof profile>;
 // One item for each thing that may belong to one user only, written in the user's own transaction. An index
 // could not do this: it is written after the fact and cannot refuse.
 const lockItem = { userId: z.string() };
-export const emailLock = entity(ferryhookMain, {
+export const emailLock = entity(ferryhookKeys, {
   name: 'e-mail lock',
   schema: z.object({ email: z.string(), ...lockItem }),
   key: { partition: 'EMAIL#{email}', sort: 'LOCK' },
 });
-export const githubLock = entity(ferryhookMain, {
+export const githubLock = entity(ferryhookKeys, {
   name: 'GitHub lock',
   schema: z.object({ githubId: z.string(), ...lockItem }),
   key: { partition: 'GITHUB#{githubId:text}', sort: 'LOCK' },
 });
-export const googleLock = entity(ferryhookMain, {
+export const googleLock = entity(ferryhookKeys, {
   name: 'Google lock',
   schema: z.object({ googleId: z.string(), ...lockItem }),
   key: { partition: 'GOOGLE#{googleId:text}', sort: 'LOCK' },
 });
-export const stripeLock = entity(ferryhookMain, {
+export const stripeLock = entity(ferryhookKeys, {
   name: 'Stripe customer lock',
   schema: z.object({ stripeCustomerId: z.string(), ...lockItem }),
   key: { partition: 'STRIPE#{stripeCustomerId:text}', sort: 'LOCK' },
@@ -82,7 +82,7 @@ const keyLimits = {
   expiresAt: expiresAt.optional(),
 };
 
-export const apiKey = entity(ferryhookMain, {
+export const apiKey = entity(ferryhookKeys, {
   name: 'API key',
   description: 'As it is listed. GSI2 is for old readers: callers are recognised by the item below.',
   schema: z.object({
@@ -103,7 +103,7 @@ export const apiKey = entity(ferryhookMain, {
 });
 export type ApiKey = ItemOf<typeof apiKey>;
 
-export const apiKeyHash = entity(ferryhookMain, {
+export const apiKeyHash = entity(ferryhookKeys, {
   name: 'API key by hash',
   description: 'Read consistently for every call with a key, so that a deleted one is refused at once.',
   schema: z.object({
@@ -118,7 +118,7 @@ export const apiKeyHash = entity(ferryhookMain, {
   key: { partition: 'KEYHASH#{keyHash}', sort: 'KEY' },
 });
 
-export const session = entity(ferryhookMain, {
+export const session = entity(ferryhookKeys, {
   name: 'session',
   description:
     'A signed-in person and the family of their refresh tokens: one item, rotated by its generation.',
@@ -145,7 +145,7 @@ export const session = entity(ferryhookMain, {
 });
 export type Session = ItemOf<typeof session>;
 
-export const auditEntry = entity(ferryhookMain, {
+export const auditEntry = entity(ferryhookKeys, {
   name: 'audit entry',
   schema: z.object({
     userId: z.string(),
@@ -165,7 +165,7 @@ export const auditEntry = entity(ferryhookMain, {
 });
 export type AuditEntry = ItemOf<typeof auditEntry>;
 
-export const usageCount = entity(ferryhookMain, {
+export const usageCount = entity(ferryhookKeys, {
   name: 'usage of a month',
   description: 'One of several counters whose sum is the usage; each in a partition of its own.',
   schema: z.object({
@@ -178,7 +178,7 @@ export const usageCount = entity(ferryhookMain, {
   key: { partition: 'USAGE#{userId}#{shard:2}', sort: 'MONTH#{month}' },
 });
 
-export const attemptCount = entity(ferryhookMain, {
+export const attemptCount = entity(ferryhookKeys, {
   name: 'attempts in a window',
   schema: z.object({
     what: z.string(),
@@ -190,7 +190,7 @@ export const attemptCount = entity(ferryhookMain, {
   key: { partition: 'ATTEMPT#{what}#{whom}', sort: 'WINDOW#{window:12}' },
 });
 
-export const knownPlace = entity(ferryhookMain, {
+export const knownPlace = entity(ferryhookKeys, {
   name: 'known place',
   description: 'A network from which somebody signed in to an account: it has attempts of its own there.',
   schema: z.object({
@@ -200,7 +200,7 @@ export const knownPlace = entity(ferryhookMain, {
   key: { partition: 'PLACE#{place}', sort: 'KNOWN' },
 });
 
-export const knownDevice = entity(ferryhookMain, {
+export const knownDevice = entity(ferryhookKeys, {
   name: 'known device',
   description: 'A device and network from which somebody signed in: the next sign-in from there is no news.',
   schema: z.object({
@@ -211,7 +211,7 @@ export const knownDevice = entity(ferryhookMain, {
   key: { partition: 'USER#{userId}', sort: 'DEVICE#{deviceId}' },
 });
 
-export const signingKey = entity(ferryhookMain, {
+export const signingKey = entity(ferryhookKeys, {
   name: 'signing key',
   description:
     'One signs, the next is published ahead of its time, the last ones until their tokens are over.',
@@ -228,7 +228,7 @@ export const signingKey = entity(ferryhookMain, {
 });
 export type StoredSigningKey = ItemOf<typeof signingKey>;
 
-export const accountDeletion = entity(ferryhookMain, {
+export const accountDeletion = entity(ferryhookKeys, {
   name: 'account deletion',
   description: 'An account on its way out, for whoever resumes the work.',
   schema: z.object({
@@ -239,7 +239,7 @@ export const accountDeletion = entity(ferryhookMain, {
   key: { partition: 'DELETION', sort: 'USER#{userId}' },
 });
 
-export const oauthState = entity(ferryhookMain, {
+export const oauthState = entity(ferryhookKeys, {
   name: 'OAuth state',
   description: 'A sign-in that has left for its provider. Taken by the first who comes back with it.',
   schema: z.object({
@@ -253,7 +253,7 @@ export const oauthState = entity(ferryhookMain, {
   key: { partition: 'OAUTH#{stateHash}', sort: 'STATE' },
 });
 
-export const stripeEvent = entity(ferryhookMain, {
+export const stripeEvent = entity(ferryhookKeys, {
   name: 'Stripe event',
   description: 'One that has been applied, so that a redelivery changes nothing.',
   schema: z.object({ stripeEventId: z.string(), type: z.string(), appliedAt: time, expiresAt }),

@@ -1,10 +1,96 @@
-// biome-ignore-all assist/source/organizeImports: the table lists its entities in the order in which they are loaded
+import { defineTable } from '@stak/table';
+import { subscription } from './billing/table.ts';
+import { authenticator } from './factors/table.ts';
+import { mailsDue, mailsOfUser, outgoingMail } from './mail/table.ts';
+import {
+  invitation,
+  invitationsOf,
+  member,
+  membersOf,
+  organisation,
+  organisationsOf,
+} from './organisations/table.ts';
+import { emailChange, mailedToken } from './recovery/table.ts';
+import {
+  accountDeletion,
+  accountDeletions,
+  apiKey,
+  apiKeyHash,
+  attemptCount,
+  auditEntry,
+  auditOfUser,
+  devicesOfUser,
+  emailLock,
+  ferryhookKeys,
+  githubLock,
+  googleLock,
+  keyByHashIndex,
+  keysOfUser,
+  knownDevice,
+  knownPlace,
+  oauthState,
+  profile,
+  session,
+  sessionsOfUser,
+  signingKey,
+  signingKeys,
+  stripeEvent,
+  stripeLock,
+  usageCount,
+  usageOfShard,
+  userByEmailIndex,
+} from './table.ts';
 
-// Every entity of the service, for those who follow its table. In the order in which index.ts loads them, so that the
-// design's page is the same for both.
-export * from './recovery/table.ts';
+// The entities of `ferryhook-main` that accounts owns. Webhooks adds its own.
 export * from './billing/table.ts';
 export * from './factors/table.ts';
 export * from './mail/table.ts';
 export * from './organisations/table.ts';
+export * from './recovery/table.ts';
 export * from './table.ts';
+
+export const accountsTable = defineTable(ferryhookKeys, {
+  entities: [
+    profile,
+    emailLock,
+    githubLock,
+    googleLock,
+    stripeLock,
+    apiKey,
+    apiKeyHash,
+    session,
+    auditEntry,
+    usageCount,
+    attemptCount,
+    knownPlace,
+    knownDevice,
+    signingKey,
+    accountDeletion,
+    oauthState,
+    stripeEvent,
+    mailedToken,
+    emailChange,
+    subscription,
+    authenticator,
+    outgoingMail,
+    organisation,
+    member,
+    invitation,
+  ],
+  queries: [
+    userByEmailIndex,
+    keyByHashIndex,
+    keysOfUser,
+    sessionsOfUser,
+    devicesOfUser,
+    auditOfUser,
+    usageOfShard,
+    signingKeys,
+    accountDeletions,
+    mailsDue,
+    mailsOfUser,
+    membersOf,
+    organisationsOf,
+    invitationsOf,
+  ],
+});

@@ -20,12 +20,8 @@ import { tenantEndpoints } from './skills/routes.ts';
 import { createHub } from './streaming/live-answers.ts';
 import { uiEndpoints } from './streaming/ui-routes.ts';
 import { createFollowings, createSubscriptions } from './subscriptions.ts';
-import { conversations } from './table.ts';
+import { conversations } from './tables.ts';
 import { createTurnWorker, runDue } from './turns/worker.ts';
-import './approvals/table.ts'; // their entities are part of the design
-import './channels/table.ts';
-import './memory/table.ts';
-import './skills/table.ts';
 
 export type { AgentsDeps, ApprovalRequest, FindChannelUser } from './deps.ts';
 export { agentErrors } from './errors.ts';
@@ -39,7 +35,7 @@ export type {
   WebhookHealth,
 } from './skills/built-in.ts';
 export { defineSkill, type Skill, type SkillOwner, type SkillScope } from './skills/skill.ts';
-export { conversations as conversationsTable } from './table.ts';
+export { conversations as conversationsTable, tenantsWithMemory } from './tables.ts';
 
 export function createAgents(deps: AgentsDeps) {
   const service = createService(deps);

@@ -4,7 +4,8 @@ import { approval } from './approvals/table.ts';
 import { mergeExternalWrites } from './conversations/external-writes.ts';
 import { isExternal } from './conversations/reads.ts';
 import type { ApprovalRequest, Service } from './deps.ts';
-import { conversation, conversations, message } from './table.ts';
+import { conversation, message } from './table.ts';
+import { conversations } from './tables.ts';
 
 // What every process hears by itself, where the store can tell it: a message was answered, or given up.
 export const createFollowings = ({ hub }: Service): Following[] => [

@@ -1,10 +1,10 @@
-import { defineQuery, defineTable, entity } from '@stak/table';
+import { defineKeys, defineQuery, entity } from '@stak/table';
 import { z } from 'zod';
 
 // What a list of conversations shows: not what was said.
 const listed = ['title', 'user_id', 'channel', 'last_seq', 'created_at', 'updated_at'] as const;
 
-export const conversations = defineTable({
+export const conversationsKeys = defineKeys({
   name: 'conversations',
   description: 'Conversations with agents: the documented item, its log, and what is needed to write both.',
   keys: { partition: 'pk', sort: 'sk' },
@@ -18,7 +18,7 @@ export const conversations = defineTable({
 });
 
 // Tenants' ids have no `#`, so no other partition of this table can be taken for one of these.
-export const conversation = entity(conversations, {
+export const conversation = entity(conversationsKeys, {
   name: 'conversation',
   description:
     'The documented item: the newest turns as text. A program that knows only the document reads and writes it; one without a digest of its messages was written by such a program.',
@@ -61,7 +61,7 @@ export const conversation = entity(conversations, {
   ],
 });
 
-export const state = entity(conversations, {
+export const state = entity(conversationsKeys, {
   name: 'state of a conversation',
   description: 'Who may write the next turn, what waits for it, and when a worker has to look.',
   schema: z.object({
@@ -90,7 +90,7 @@ export const state = entity(conversations, {
   indexes: { due: { partition: 'DUE#{due_lane}', sort: '{due_at:13}#{tenant_id}#{conversation_id}' } },
 });
 
-export const turn = entity(conversations, {
+export const turn = entity(conversationsKeys, {
   name: 'turn',
   description: 'The log, which is the truth: what was asked and answered, in order of its numbers.',
   schema: z.object({
@@ -112,7 +112,7 @@ export const turn = entity(conversations, {
   key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'TURN#{epoch:10}#{seq:10}' },
 });
 
-export const message = entity(conversations, {
+export const message = entity(conversationsKeys, {
   name: 'message',
   description: 'What came in: waiting with its content, then a receipt that makes a repetition harmless.',
   schema: z.object({
@@ -146,19 +146,19 @@ const figures = {
   ttl: z.number().int().optional(),
 };
 
-export const tenantDay = entity(conversations, {
+export const tenantDay = entity(conversationsKeys, {
   name: 'usage of a day',
   schema: z.object({ tenant_id: z.string(), date: z.string(), ...figures }),
   key: { partition: 'USAGE#{tenant_id}', sort: 'DAY#{date}' },
 });
 
-export const userDay = entity(conversations, {
+export const userDay = entity(conversationsKeys, {
   name: "usage of a user's day",
   schema: z.object({ tenant_id: z.string(), user_id: z.string(), date: z.string(), ...figures }),
   key: { partition: 'USAGE#{tenant_id}', sort: 'USER#{user_id}#{date}' },
 });
 
-export const accountDay = entity(conversations, {
+export const accountDay = entity(conversationsKeys, {
   name: "spending of an account's day",
   description: "What all tenants of an account have spent on models, for the operator's limits.",
   schema: z.object({

@@ -1,6 +1,87 @@
-// Every entity there is, and nothing that works with them: a consumer of the table's stream has to know all of it.
+import { defineTable, extendTable } from '@stak/table';
+import { tenants } from '@stak/tenants/tables';
+import {
+  approval,
+  approvalsOfConversation,
+  approvalsOfTenant,
+  approvalsOfUser,
+  pausedTurn,
+} from './approvals/table.ts';
+import {
+  channelSecrets,
+  channelsOfTenant,
+  notice,
+  noticesOfTenant,
+  tenantChannel,
+} from './channels/table.ts';
+import { choicesOfTenant, memoriesOfTenant, memoriesOfUser, memory, memoryChoice } from './memory/table.ts';
+import { customSkill, skillsOfTenant } from './skills/table.ts';
+import {
+  accountDay,
+  conversation,
+  conversationsKeys,
+  conversationsOfTenant,
+  conversationsOfUser,
+  daysOfAccount,
+  daysOfTenant,
+  daysOfUser,
+  dueStates,
+  headsOfTenant,
+  message,
+  messagesOfConversation,
+  state,
+  tenantDay,
+  turn,
+  turnsOfConversation,
+  usageOfTenant,
+  userDay,
+} from './table.ts';
+
+// Every entity, without the code that uses them, for consumers of the table's stream.
 export * from './approvals/table.ts';
 export * from './channels/table.ts';
 export * from './memory/table.ts';
 export * from './skills/table.ts';
 export * from './table.ts';
+
+export const conversations = defineTable(conversationsKeys, {
+  entities: [
+    conversation,
+    state,
+    turn,
+    message,
+    tenantDay,
+    userDay,
+    accountDay,
+    pausedTurn,
+    approval,
+    channelSecrets,
+    tenantChannel,
+    notice,
+    customSkill,
+  ],
+  queries: [
+    conversationsOfUser,
+    conversationsOfTenant,
+    headsOfTenant,
+    turnsOfConversation,
+    messagesOfConversation,
+    dueStates,
+    daysOfTenant,
+    daysOfUser,
+    usageOfTenant,
+    daysOfAccount,
+    approvalsOfConversation,
+    approvalsOfUser,
+    approvalsOfTenant,
+    channelsOfTenant,
+    noticesOfTenant,
+    skillsOfTenant,
+  ],
+});
+
+// The document keeps memory in the table of tenants.
+export const tenantsWithMemory = extendTable(tenants, {
+  entities: [memory, memoryChoice],
+  queries: [memoriesOfUser, memoriesOfTenant, choicesOfTenant],
+});

@@ -38,7 +38,6 @@ export type Plan = {
   readonly ignored: ReadonlySet<string>;
 };
 
-// Entities add themselves to their table when their modules are loaded, which is before anything is followed.
 export function planOf({ table, entities = [], ignore = [] }: FollowedTable): Plan {
   const ignored = new Set(ignore.map(({ name }) => name));
   const described = new Map(entities.map(one => [one.entity.name, one]));

@@ -4,7 +4,7 @@ import { z } from 'zod';
 // `settings`, `channel_identities`, `preferences` and `custom_properties` are JSON in a string, as documented: a
 // reader of the document still reads them. On the wire they are objects.
 
-const tenantsKeys = defineKeys({
+export const tenantsKeys = defineKeys({
   name: 'tenants',
   description: 'Tenants, their users and the channels they are reached by.',
   keys: { partition: 'pk', sort: 'sk' },

@@ -37,7 +37,7 @@ import { createRules } from './transforms/rules.ts';
 export type { AccountPlan, WebhookDeps } from './deps.ts';
 export { webhookErrors } from './errors.ts';
 export type { Emit, StakEvent } from './ingest/emit.ts';
-export type { Alert } from './main-table.ts';
+export { type Alert, ferryhookMain } from './main-table.ts';
 export { webhookOwners } from './storage-owners.ts';
 export { ferryhookEvents } from './tables.ts';
 

@@ -1,5 +1,5 @@
-import { ferryhookMain } from '@stak/accounts/tables';
-import { defineQuery, entity, type ItemOf } from '@stak/table';
+import { accountsTable, ferryhookKeys } from '@stak/accounts/tables';
+import { defineQuery, entity, extendTable, type ItemOf } from '@stak/table';
 import { z } from 'zod';
 import { providers } from './signatures/signing.ts';
 
@@ -14,7 +14,7 @@ export const sourceStatuses = ['active', 'paused', 'deleted'] as const;
 export const connectionStatuses = ['active', 'paused', 'disabled', 'deleted'] as const;
 export const breakerStates = ['closed', 'open', 'half'] as const;
 
-export const source = entity(ferryhookMain, {
+export const source = entity(ferryhookKeys, {
   name: 'source',
   schema: z.object({
     userId: z.string(),
@@ -45,7 +45,7 @@ export const source = entity(ferryhookMain, {
 });
 export type Source = ItemOf<typeof source>;
 
-export const connection = entity(ferryhookMain, {
+export const connection = entity(ferryhookKeys, {
   name: 'connection',
   schema: z.object({
     sourceId: z.string(),
@@ -75,7 +75,7 @@ export const connection = entity(ferryhookMain, {
 });
 export type Connection = ItemOf<typeof connection>;
 
-export const connectionPointer = entity(ferryhookMain, {
+export const connectionPointer = entity(ferryhookKeys, {
   name: 'connection pointer',
   description: 'The source of a connection, to find it by its id.',
   schema: z.object({ connectionId: z.string(), sourceId: z.string(), userId: z.string() }),
@@ -84,7 +84,7 @@ export const connectionPointer = entity(ferryhookMain, {
 
 export const alertKinds = ['delivery_failed', 'breaker_opened', 'connection_disabled'] as const;
 
-export const alert = entity(ferryhookMain, {
+export const alert = entity(ferryhookKeys, {
   name: 'alert',
   description:
     'Written in one transaction with its cause. At most one per hour for each connection and kind.',
@@ -110,3 +110,8 @@ export const connectionsOfSource = defineQuery('connections of a source', {
   consistent: true,
 });
 export const alertsOfUser = defineQuery('alerts of a user', { of: alert, newestFirst: true });
+
+export const ferryhookMain = extendTable(accountsTable, {
+  entities: [source, connection, connectionPointer, alert],
+  queries: [sourcesOfUser, sourceById, connectionsOfSource, alertsOfUser],
+});

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createUsage, ferryhookMain } from '@stak/accounts';
+import { createUsage } from '@stak/accounts';
 import { createEngine, createHttpServer } from '@stak/engine';
 import { type ApiSettings, createApi, createMemoryIdempotency, type Principal } from '@stak/http';
 import {
@@ -18,7 +18,13 @@ import { createCatchUp, engineSource, listShards, type UnknownChange } from '@st
 import { createCursors, createStore, createTables, type DynamoClient } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import { onTestFinished } from 'vitest';
-import { type AccountPlan, createWebhooks, ferryhookEvents, type WebhookDeps } from '../src/index.ts';
+import {
+  type AccountPlan,
+  createWebhooks,
+  ferryhookEvents,
+  ferryhookMain,
+  type WebhookDeps,
+} from '../src/index.ts';
 import * as limits from '../src/limits.ts';
 
 const principals: Record<string, Principal> = {

@@ -1,4 +1,4 @@
-import { createAccounts, ferryhookMain, type PlanName, planNames, planOf } from '@stak/accounts';
+import { accountsTable, createAccounts, type PlanName, planNames, planOf } from '@stak/accounts';
 import { createIds, createLogger, createSealer, systemClock } from '@stak/kit';
 import { createStore } from '@stak/table';
 import { loadEnvFile, readServerConfig, type ServerConfig } from '../config.ts';
@@ -80,7 +80,7 @@ async function list({ database: { client }, config }: Place, asJson: boolean): P
   let ExclusiveStartKey: Record<string, unknown> | undefined;
   do {
     const page = await client.scan({
-      TableName: ferryhookMain.name,
+      TableName: accountsTable.name,
       ExclusiveStartKey,
       FilterExpression: 'SK = :profile',
       ExpressionAttributeValues: { ':profile': 'PROFILE' },

@@ -1,9 +1,9 @@
 import { entity, type Store } from '@stak/table';
 import { z } from 'zod';
-import { ferryhookMain } from '../table.ts';
+import { ferryhookKeys } from '../table.ts';
 import type { BillingPeriod } from './period.ts';
 
-export const subscription = entity(ferryhookMain, {
+export const subscription = entity(ferryhookKeys, {
   name: 'subscription',
   description: 'What Stripe last said about what a user pays for. The plan itself is on the user.',
   schema: z.object({

@@ -1,8 +1,8 @@
 import { entity, type ItemOf, type WriteStep, write } from '@stak/table';
 import { z } from 'zod';
-import { ferryhookMain } from '../table.ts';
+import { ferryhookKeys } from '../table.ts';
 
-export const authenticator = entity(ferryhookMain, {
+export const authenticator = entity(ferryhookKeys, {
   name: 'authenticator',
   description:
     'The secret that an authenticator app shares with us, and what stands in for the app when it is lost.',

@@ -1,9 +1,9 @@
 import { defineQuery, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
-import { ferryhookMain } from '../table.ts';
+import { ferryhookKeys } from '../table.ts';
 import { mailKinds } from './texts.ts';
 
-export const outgoingMail = entity(ferryhookMain, {
+export const outgoingMail = entity(ferryhookKeys, {
   name: 'outgoing mail',
   description: 'A mail that is owed, written with the deed that causes it. It goes when it is sent.',
   schema: z.object({

@@ -1,11 +1,11 @@
 import { defineQuery, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
-import { ferryhookMain } from '../table.ts';
+import { ferryhookKeys } from '../table.ts';
 import { roleNames } from './roles.ts';
 
 const time = z.string().describe('ISO timestamp');
 
-export const organisation = entity(ferryhookMain, {
+export const organisation = entity(ferryhookKeys, {
   name: 'organisation',
   description:
     'The account as its members see it. One that has none of these belongs to the person with the same id, alone.',
@@ -21,7 +21,7 @@ export const organisation = entity(ferryhookMain, {
 });
 export type Organisation = ItemOf<typeof organisation>;
 
-export const member = entity(ferryhookMain, {
+export const member = entity(ferryhookKeys, {
   name: 'member',
   schema: z.object({
     accountId: z.string(),
@@ -39,7 +39,7 @@ export const member = entity(ferryhookMain, {
 });
 export type Member = ItemOf<typeof member>;
 
-export const invitation = entity(ferryhookMain, {
+export const invitation = entity(ferryhookKeys, {
   name: 'invitation to an organisation',
   description: 'One for each address: a newer one replaces it.',
   schema: z.object({

@@ -1,11 +1,11 @@
 import { entity, type ItemOf, type WriteStep, write } from '@stak/table';
 import { z } from 'zod';
-import { ferryhookMain } from '../table.ts';
+import { ferryhookKeys } from '../table.ts';
 
 export const tokenPurposes = ['reset', 'verify'] as const;
 export type TokenPurpose = (typeof tokenPurposes)[number];
 
-export const mailedToken = entity(ferryhookMain, {
+export const mailedToken = entity(ferryhookKeys, {
   name: 'mailed token',
   description: 'What a link in a mail proves, by its hash. One for each purpose: a newer mail replaces it.',
   schema: z.object({
@@ -19,7 +19,7 @@ export const mailedToken = entity(ferryhookMain, {
   key: { partition: 'USER#{userId}', sort: 'TOKEN#{purpose}' },
 });
 
-export const emailChange = entity(ferryhookMain, {
+export const emailChange = entity(ferryhookKeys, {
   name: 'change of address',
   description: 'Waits until both addresses have confirmed it. A hash goes when its side has.',
   schema: z.object({

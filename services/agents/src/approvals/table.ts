@@ -1,8 +1,8 @@
 import { defineQuery, entity } from '@stak/table';
 import { z } from 'zod';
-import { conversations } from '../table.ts';
+import { conversationsKeys } from '../table.ts';
 
-export const pausedTurn = entity(conversations, {
+export const pausedTurn = entity(conversationsKeys, {
   name: 'paused turn',
   description: 'A turn as far as it has come: what the model said, and the calls that wait or have begun.',
   schema: z.object({
@@ -26,7 +26,7 @@ export const pausedTurn = entity(conversations, {
 
 export const approvalStatuses = ['waiting', 'approved', 'refused', 'expired', 'cancelled'] as const;
 
-export const approval = entity(conversations, {
+export const approval = entity(conversationsKeys, {
   name: 'approval',
   description: 'A call of a skill that somebody has to agree to, then a receipt of what was decided.',
   schema: z.object({

@@ -1,8 +1,8 @@
 import { defineQuery, entity } from '@stak/table';
 import { z } from 'zod';
-import { conversations } from '../table.ts';
+import { conversationsKeys } from '../table.ts';
 
-export const channelSecrets = entity(conversations, {
+export const channelSecrets = entity(conversationsKeys, {
   name: 'channel secrets',
   description: 'What proves a channel to us and us to the channel.',
   schema: z.object({
@@ -15,7 +15,7 @@ export const channelSecrets = entity(conversations, {
   key: { partition: 'CHANNEL#{type}#{channel_id}', sort: 'SECRETS' },
 });
 
-export const tenantChannel = entity(conversations, {
+export const tenantChannel = entity(conversationsKeys, {
   name: 'channel of a tenant',
   description: 'Finds what a tenant has secrets for.',
   schema: z.object({
@@ -27,7 +27,7 @@ export const tenantChannel = entity(conversations, {
   key: { partition: 'CHANNELS#{tenant_id}', sort: '{type}#{channel_id}' },
 });
 
-export const notice = entity(conversations, {
+export const notice = entity(conversationsKeys, {
   name: 'notice',
   description: 'Somebody who was told that there is nothing for him here, and is not told again.',
   schema: z.object({

@@ -1,5 +1,5 @@
 import { defineQuery, entity } from '@stak/table';
-import { tenants as tenantsTable } from '@stak/tenants/tables';
+import { tenantsKeys } from '@stak/tenants/tables';
 import { z } from 'zod';
 
 // In the table of tenants, as the document has it for later.
@@ -11,7 +11,7 @@ export const keyFact = z.object({
   source: z.string().describe('whose words it is: `user`, or the skill or program that wrote it'),
 });
 
-export const memory = entity(tenantsTable, {
+export const memory = entity(tenantsKeys, {
   name: 'memory of a user',
   description: 'What a user wanted to be remembered, by the conversation it came from.',
   schema: z.object({
@@ -28,7 +28,7 @@ export const memory = entity(tenantsTable, {
   version: 'version',
 });
 
-export const memoryChoice = entity(tenantsTable, {
+export const memoryChoice = entity(tenantsKeys, {
   name: 'memory choice of a user',
   description: 'Somebody who does not want to be remembered.',
   schema: z.object({ tenant_id: z.string(), user_id: z.string(), declined_at: z.string() }),

@@ -1,8 +1,8 @@
 import { defineQuery, entity } from '@stak/table';
 import { z } from 'zod';
-import { conversations } from '../table.ts';
+import { conversationsKeys } from '../table.ts';
 
-export const customSkill = entity(conversations, {
+export const customSkill = entity(conversationsKeys, {
   name: 'custom skill',
   description: 'A skill that a tenant serves itself, over HTTP.',
   schema: z.object({

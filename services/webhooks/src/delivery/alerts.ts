@@ -1,11 +1,10 @@
-import { ferryhookMain } from '@stak/accounts';
 import { type Clock, cutText, type Logger } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import { type Subscription, subscribe } from '@stak/streams';
 import { type Store, type WriteStep, write } from '@stak/table';
 import type { WebhookDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
-import { type Alert, alert, type Source, source } from '../main-table.ts';
+import { type Alert, alert, ferryhookMain, type Source, source } from '../main-table.ts';
 import { type Secrets, sourceSecretContext } from '../signatures/secrets.ts';
 import { createSigningSecret, signStandardHeaders } from '../signatures/signing.ts';
 import { inSeconds, isoTime } from '../tables.ts';

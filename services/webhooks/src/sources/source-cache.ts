@@ -1,4 +1,3 @@
-import { ferryhookMain } from '@stak/accounts';
 import { type Clock, createBell, createRecentMap } from '@stak/kit';
 import { type Following, type Subscription, subscribe } from '@stak/streams';
 import type { Store } from '@stak/table';
@@ -7,6 +6,7 @@ import {
   type Connection,
   connection,
   connectionsOfSource,
+  ferryhookMain,
   type Source,
   source,
   sourceById,
