@@ -1,6 +1,7 @@
 import { type CAC, cac } from 'cac';
 import manifest from '../package.json' with { type: 'json' };
 import { registerAccounts } from './commands/accounts.ts';
+import { registerArchive } from './commands/archive.ts';
 import { registerAudit } from './commands/audit.ts';
 import { registerAws } from './commands/aws.ts';
 import { registerBackup } from './commands/backup.ts';
@@ -55,6 +56,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerBackup(cli);
   registerTables(cli);
   registerSimulate(cli);
+  registerArchive(cli);
   registerAws(cli);
   registerStreams(cli);
   registerStorage(cli);

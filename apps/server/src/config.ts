@@ -14,7 +14,7 @@ import { readPlace } from './places.ts';
 import { distance } from './spelling.ts';
 import { storageLimits } from './storage-limits.ts';
 
-type Environment = Record<string, string | undefined>;
+export type Environment = Record<string, string | undefined>;
 
 // `process.env` is read in this file and nowhere else. A flag wins over its variable, a variable over the default.
 
@@ -268,12 +268,13 @@ function requireForProduction(data: Variables, host: string): void {
 }
 
 // What is set already is left as it is, so a variable of the shell wins over the file.
-export function loadEnvFile(): void {
+export function loadEnvFile(): Environment {
   try {
     process.loadEnvFile();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
+  return process.env;
 }
 
 export type Variables = z.output<typeof serverSchema>;
@@ -319,7 +320,7 @@ function readExplorer(
 }
 
 // `NAME=` in a file of variables means that it is not set.
-const withoutEmpty = (env: Environment): Environment =>
+export const withoutEmpty = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
 
 export type StoreFlags = { path?: unknown; endpoint?: unknown; region?: unknown; prefix?: unknown };

@@ -18,6 +18,8 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     'dynamodb',
     'backup',
     'restore',
+    'export',
+    'import',
     'aws',
   ],
   'In your shell': ['completion'],

@@ -1,7 +1,9 @@
 import { looksSealed, SealError, type Sealer } from '@stak/kit';
-import type { AnyTable, DynamoClient } from '@stak/table';
+import type { AnyTable, Attributes, DynamoClient } from '@stak/table';
 
 // Everything at rest that is sealed, wherever services have put it: for an operator who changes the key.
+
+type KeyNames = AnyTable['keys'];
 
 export type SealedValue = {
   table: string;
@@ -16,19 +18,37 @@ export async function* findSealedValues(
   tables: readonly AnyTable[],
 ): AsyncGenerator<SealedValue> {
   for (const { name: table, keys } of tables)
-    for await (const item of scanAll(client, table)) {
-      const partition = String(item[keys.partition]);
-      const sort = keys.sort === undefined ? '' : String(item[keys.sort]);
-      const key = { [keys.partition]: partition, ...(keys.sort !== undefined && { [keys.sort]: sort }) };
-      for (const [attribute, value] of Object.entries(item))
-        if (typeof value === 'string' && looksSealed(value)) {
-          const places = placesOf(table, partition, sort, attribute);
-          yield { table, key, attribute, sealed: value, places };
-        }
-    }
+    for await (const item of scanAll(client, table)) yield* sealedIn(table, keys, item);
 }
 
-async function* scanAll(client: DynamoClient, TableName: string): AsyncGenerator<Record<string, unknown>> {
+function* sealedIn(table: string, keys: KeyNames, item: Attributes): Generator<SealedValue> {
+  const partition = String(item[keys.partition]);
+  const sort = keys.sort === undefined ? '' : String(item[keys.sort]);
+  const key = { [keys.partition]: partition, ...(keys.sort !== undefined && { [keys.sort]: sort }) };
+  for (const [attribute, value] of Object.entries(item))
+    if (typeof value === 'string' && looksSealed(value))
+      yield { table, key, attribute, sealed: value, places: placesOf(table, partition, sort, attribute) };
+}
+
+/** The item with what is sealed in it sealed by another. What does not open stays, and is counted. */
+export function resealItem(
+  { name, keys }: AnyTable,
+  item: Attributes,
+  from: Sealer,
+  to: Sealer,
+): { item: Attributes; unopened: number } {
+  let changed = item;
+  let unopened = 0;
+  for (const { attribute, sealed, places } of sealedIn(name, keys, item)) {
+    const place = places.find(one => openAt(from, sealed, one));
+    const plain = place === undefined ? undefined : openAt(from, sealed, place);
+    if (place === undefined || !plain) unopened += 1;
+    else changed = { ...changed, [attribute]: to.seal(plain, place) };
+  }
+  return { item: changed, unopened };
+}
+
+async function* scanAll(client: DynamoClient, TableName: string): AsyncGenerator<Attributes> {
   let ExclusiveStartKey: Record<string, unknown> | undefined;
   do {
     const page = await client.scan({ TableName, ExclusiveStartKey, ConsistentRead: true });

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import type { ServerConfig } from './config.ts';
 import { UsageError } from './errors.ts';
 
+type KeyConfig = Pick<ServerConfig, 'secretKeys' | 'store'>;
 export type SecretKey = { id: string; secret: Uint8Array };
 
 const keyBytes = 32;
 const shape = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]{43,}={0,2})$/;
 
 // What is sealed at rest is sealed under the first key; the others still open what they have sealed.
-export async function readSecretKeys(config: ServerConfig): Promise<readonly SecretKey[]> {
+export async function readSecretKeys(config: KeyConfig): Promise<readonly SecretKey[]> {
   const keys = (config.secretKeys ?? [await developmentKey(config)]).map(text => parseSecretKey(text));
   const twice = keys.find(({ id }, i) => keys.findIndex(key => key.id === id) !== i);
   if (twice) throw new UsageError(`STAK_SECRET_KEYS has two keys with the id "${twice.id}"`);
@@ -46,7 +47,7 @@ export async function refuseOtherKey(from: string, to: string): Promise<void> {
 }
 
 // There is no secret in the source that a server could be left with: each folder of data gets its own.
-async function developmentKey({ store }: ServerConfig): Promise<string> {
+async function developmentKey({ store }: KeyConfig): Promise<string> {
   const fresh = `local:${randomBytes(keyBytes).toString('base64')}`;
   if (store.kind !== 'embedded')
     throw new UsageError('STAK_STORE=aws needs STAK_SECRET_KEYS: several servers must share them');

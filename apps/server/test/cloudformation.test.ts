@@ -144,7 +144,7 @@ const statements = (): Statement[] => {
 type Kind = 'table' | 'index' | 'stream';
 function kindOf(resource: unknown): Kind | undefined {
   const text = JSON.stringify(resource);
-  if (text.includes('StreamArn')) return 'stream';
+  if (text.includes('/stream/*')) return 'stream';
   if (text.includes('/index/*')) return 'index';
   return text.includes('Table') ? 'table' : undefined;
 }

@@ -1,5 +1,5 @@
 import type { AnyTable } from '@stak/table';
-import { arnOf, attribute, sub } from './references.ts';
+import { arnOf, sub } from './references.ts';
 import { tableId } from './storage.ts';
 
 // What a server may do, and no more. It makes no tables: those are the stack's. A transaction is allowed by what is
@@ -46,7 +46,7 @@ export function serverStatements(
     ),
     allow(
       dynamodb(streamActions),
-      followed.map(id => attribute(id, 'StreamArn')),
+      followed.map(id => sub(`<${id}.Arn>/stream/*`)), // an import gives a table another one
     ),
     allow(dynamodb(['ListStreams']), '*'), // it is not allowed for single tables
     allow(['s3:ListBucket'], arnOf('LakeBucket')),

@@ -1,0 +1,129 @@
+import { createHash, scryptSync } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createGunzip } from 'node:zlib';
+import { createSealer, type Sealer } from '@stak/kit';
+import { type Attributes, untagItem } from '@stak/table';
+import { z } from 'zod';
+import { UsageError } from '../errors.ts';
+
+// An archive is a folder: archive.json, and for each table files with an item in a line, in DynamoDB's JSON.
+// docs/reference/archive.md
+
+const partSchema = z.object({ file: z.string(), items: z.int(), sha256: z.string() });
+export type Part = z.infer<typeof partSchema>;
+
+const manifestSchema = z.object({
+  format: z.literal('stak-archive'),
+  version: z.literal(1),
+  begun: z.string(),
+  finished: z.string().optional(),
+  // How secrets are sealed: under a passphrase with this salt, or as they were stored.
+  secrets: z.union([z.object({ salt: z.string(), check: z.string() }), z.literal('as stored')]),
+  tables: z.record(
+    z.string(),
+    z.object({
+      parts: z.array(partSchema),
+      isWhole: z.boolean(),
+      next: z.record(z.string(), z.unknown()).optional(), // where an export that was cut short goes on
+    }),
+  ),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
+
+const manifestFile = (folder: string): string => join(folder, 'archive.json');
+
+export const hasManifest = (folder: string): boolean => existsSync(manifestFile(folder));
+
+export async function readManifest(folder: string): Promise<Manifest> {
+  const text = await readFile(manifestFile(folder), 'utf8').catch(() => {
+    throw new UsageError(`${folder} is no archive: it has no archive.json`);
+  });
+  try {
+    return manifestSchema.parse(JSON.parse(text));
+  } catch {
+    throw new UsageError(`${manifestFile(folder)} is damaged, or of another version of Stak`);
+  }
+}
+
+export const writeManifest = (folder: string, manifest: Manifest): Promise<void> =>
+  writeWhole(manifestFile(folder), JSON.stringify(manifest, null, 2));
+
+// There with all of its content or not at all.
+export async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
+  await writeFile(`${file}.draft`, content, { mode: 0o600, flush: true });
+  await rename(`${file}.draft`, file);
+}
+
+export const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
+
+// A file that is not as it was written is named, and nothing of it is used.
+export async function checkPart(folder: string, { file, sha256: expected }: Part): Promise<void> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(join(folder, file))) hash.update(chunk as Buffer);
+  } catch {
+    throw new UsageError(`the archive lacks ${file}`);
+  }
+  if (hash.digest('hex') !== expected) throw new UsageError(`${file} of the archive is damaged`);
+}
+
+export async function* readPart(folder: string, { file, items }: Part): AsyncGenerator<Attributes> {
+  const input = createReadStream(join(folder, file)).pipe(createGunzip());
+  let count = 0;
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    yield untagItem(JSON.parse(line, readBytes));
+    count += 1;
+  }
+  if (count !== items) throw new UsageError(`${file} of the archive has ${count} items instead of ${items}`);
+}
+
+// Attributes' values are objects, so a text or a list by these names is a tag's.
+function readBytes(name: string, value: unknown): unknown {
+  if (name === 'B' && typeof value === 'string') return Buffer.from(value, 'base64');
+  if (name === 'BS' && Array.isArray(value)) return value.map(one => Buffer.from(one as string, 'base64'));
+  return value;
+}
+
+// Numbers are written with all their digits, bytes in base64.
+export function tagItem(item: Attributes): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, tag(value)]));
+}
+
+function tag(value: unknown): object {
+  if (value === null) return { NULL: true };
+  if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };
+  if (Array.isArray(value)) return { L: value.map(tag) };
+  if (value instanceof Set) return tagSet([...value]);
+  switch (typeof value) {
+    case 'string':
+      return { S: value };
+    case 'boolean':
+      return { BOOL: value };
+    case 'number':
+    case 'bigint':
+      return { N: String(value) };
+    default:
+      return { M: tagItem(value as Attributes) };
+  }
+}
+
+function tagSet(members: unknown[]): object {
+  const [first] = members;
+  if (typeof first === 'string') return { SS: members.toSorted() };
+  if (first instanceof Uint8Array)
+    return { BS: members.map(one => Buffer.from(one as Uint8Array).toString('base64')).toSorted() };
+  return { NS: members.map(String).toSorted() };
+}
+
+const passphraseCost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
+
+/** Seals what is secret in an archive under a passphrase, which never is in it. */
+export const passphraseSealer = (passphrase: string, salt: string): Sealer =>
+  createSealer({
+    keys: [
+      { id: 'archive', secret: scryptSync(passphrase, Buffer.from(salt, 'base64'), 32, passphraseCost) },
+    ],
+  });

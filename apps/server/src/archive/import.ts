@@ -1,0 +1,216 @@
+import { isDeepStrictEqual } from 'node:util';
+import { backoffMs, type Clock, looksSealed, type Sealer } from '@stak/kit';
+import {
+  type AnyTable,
+  type Attributes,
+  type ControlPlane,
+  createTables,
+  type DynamoClient,
+  isUnavailable,
+} from '@stak/table';
+import { UsageError } from '../errors.ts';
+import { resealItem } from '../sealed-values.ts';
+import { hasExpired, openSeals } from './export.ts';
+import { checkPart, type Manifest, type Part, readManifest, readPart, tagItem } from './format.ts';
+
+export type ImportOptions = {
+  client: DynamoClient;
+  control: ControlPlane;
+  tables: readonly AnyTable[];
+  folder: string;
+  sealer: Sealer; // of the store
+  passphrase?: string;
+  goOn?: boolean; // with an import that was cut short
+  recovery?: boolean; // point-in-time recovery of new tables
+  clock: Clock;
+  progress?(what: string, table: string, items: number): void;
+};
+
+const writeBatch = 25;
+const readBatch = 100;
+const atOnce = 4;
+const attempts = 12;
+const pause = { firstMs: 100, mostMs: 10_000 };
+
+/**
+ * Puts everything of an archive into a store that has nothing yet, and reads it again. Until it is there the tables have
+ * no streams: consumers would take what is old for news.
+ */
+export async function importArchive(options: ImportOptions): Promise<{ items: number; unopened: number }> {
+  const { control, tables, folder, passphrase, recovery = false } = options;
+  const manifest = await readManifest(folder);
+  if (manifest.finished === undefined)
+    throw new UsageError(`the export into ${folder} was cut short: run it again, and it goes on`);
+  const archiveSealer = openSeals(manifest, passphrase);
+  const known = new Set(tables.map(({ name }) => name));
+  const foreign = Object.keys(manifest.tables).filter(name => !known.has(name));
+  if (foreign.length > 0)
+    throw new UsageError(`the archive has tables that this version does not know: ${foreign.join(', ')}`);
+  for (const part of partsOf(manifest)) await checkPart(folder, part);
+
+  await createTables(control, tables.map(withoutStream));
+  await requireRoom(options);
+  await stopStreams(control, tables);
+  let items = 0;
+  let unopened = 0;
+  const toStored = (table: AnyTable, item: Attributes): Attributes => {
+    if (!archiveSealer) return item;
+    const sealed = resealItem(table, item, archiveSealer, options.sealer);
+    unopened += sealed.unopened;
+    return sealed.item;
+  };
+  for (const [table, parts] of archived(manifest, tables)) {
+    let count = 0;
+    await eachBatch(folder, parts, writeBatch, async batch => {
+      await writeItems(
+        options,
+        table,
+        batch.map(item => toStored(table, item)),
+      );
+      count += batch.length;
+      options.progress?.('Writing', table.name, count);
+    });
+    items += count;
+  }
+  for (const [table, parts] of archived(manifest, tables)) {
+    let count = 0;
+    await eachBatch(folder, parts, readBatch, async batch => {
+      await compareItems(options, table, batch);
+      count += batch.length;
+      options.progress?.('Reading again', table.name, count);
+    });
+  }
+  await createTables(control, tables, { recovery });
+  return { items, unopened };
+}
+
+const partsOf = ({ tables }: Manifest): Part[] => Object.values(tables).flatMap(({ parts }) => parts);
+
+const archived = (manifest: Manifest, tables: readonly AnyTable[]): [AnyTable, Part[]][] =>
+  tables.map(table => [table, manifest.tables[table.name]?.parts ?? []]);
+
+const withoutStream = (table: AnyTable): AnyTable => ({ ...table, stream: undefined });
+
+// What is there could be overwritten.
+async function requireRoom({ client, tables, goOn }: ImportOptions): Promise<void> {
+  if (goOn) return;
+  for (const { name } of tables) {
+    const { Items = [] } = await client.scan({ TableName: name, Limit: 1, ConsistentRead: true });
+    if (Items.length > 0)
+      throw new UsageError(
+        `the table ${name} is not empty: import into a store without data, or with --continue if an import into it was cut short`,
+      );
+  }
+}
+
+async function stopStreams(control: ControlPlane, tables: readonly AnyTable[]): Promise<void> {
+  for (const { name } of tables) {
+    const { Table } = (await control.execute('DescribeTable', { TableName: name })) as {
+      Table: { StreamSpecification?: { StreamEnabled?: boolean } };
+    };
+    if (Table.StreamSpecification?.StreamEnabled)
+      await control.execute('UpdateTable', {
+        TableName: name,
+        StreamSpecification: { StreamEnabled: false },
+      });
+  }
+}
+
+// Several batches at once, in bounded memory.
+async function eachBatch(
+  folder: string,
+  parts: readonly Part[],
+  size: number,
+  work: (batch: Attributes[]) => Promise<void>,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  let failure: unknown;
+  const begin = async (batch: Attributes[]) => {
+    if (running.size >= atOnce) await Promise.race(running);
+    if (failure !== undefined) throw failure;
+    const one: Promise<void> = work(batch)
+      .catch(error => {
+        failure ??= error;
+      })
+      .finally(() => running.delete(one));
+    running.add(one);
+  };
+  for (const part of parts) {
+    let batch: Attributes[] = [];
+    for await (const item of readPart(folder, part)) {
+      batch.push(item);
+      if (batch.length < size) continue;
+      await begin(batch);
+      batch = [];
+    }
+    if (batch.length > 0) await begin(batch);
+  }
+  await Promise.all(running);
+  if (failure !== undefined) throw failure;
+}
+
+async function writeItems(
+  { client, clock }: ImportOptions,
+  { name }: AnyTable,
+  items: Attributes[],
+): Promise<void> {
+  let left = items.map(Item => ({ PutRequest: { Item } }));
+  await repeat(clock, async () => {
+    const answer = await client.batchWrite({ RequestItems: { [name]: left } });
+    left = (answer.UnprocessedItems?.[name] ?? []) as typeof left;
+    return left.length === 0;
+  });
+}
+
+// Until it says that it is done. A store that is busy gets time.
+async function repeat(clock: Clock, attempt: () => Promise<boolean>): Promise<void> {
+  for (let n = 1; ; n++) {
+    try {
+      if (await attempt()) return;
+      if (n >= attempts) throw new UsageError('the store does not keep up: try again with --continue');
+    } catch (error) {
+      if (n >= attempts || !isUnavailable(error)) throw error;
+    }
+    await clock.sleep(backoffMs(n, pause, Math.random));
+  }
+}
+
+// What is sealed was sealed again, and is never twice the same.
+const comparable = (item: Attributes): object =>
+  tagItem(
+    Object.fromEntries(
+      Object.entries(item).map(([name, value]) => [
+        name,
+        typeof value === 'string' && looksSealed(value) ? 'sealed' : value,
+      ]),
+    ),
+  );
+
+async function compareItems(
+  { client, clock }: ImportOptions,
+  table: AnyTable,
+  items: Attributes[],
+): Promise<void> {
+  const { partition, sort } = table.keys;
+  const keyOf = (item: Attributes): Attributes => ({
+    [partition]: item[partition],
+    ...(sort !== undefined && { [sort]: item[sort] }),
+  });
+  const idOf = (item: Attributes) => JSON.stringify(Object.values(keyOf(item)));
+  const found = new Map<string, Attributes>();
+  let left = items.map(keyOf);
+  await repeat(clock, async () => {
+    const answer = await client.batchGet({
+      RequestItems: { [table.name]: { Keys: left, ConsistentRead: true } },
+    });
+    for (const item of answer.Responses?.[table.name] ?? []) found.set(idOf(item), item);
+    left = answer.UnprocessedKeys?.[table.name]?.Keys ?? [];
+    return left.length === 0;
+  });
+  for (const item of items) {
+    const stored = found.get(idOf(item));
+    if (!stored && hasExpired(table, item, clock.now())) continue;
+    if (!stored || !isDeepStrictEqual(comparable(stored), comparable(item)))
+      throw new UsageError(`${table.name} ${Object.values(keyOf(item)).join(' ')} is not as in the archive`);
+  }
+}

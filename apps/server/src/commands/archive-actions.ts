@@ -1,0 +1,128 @@
+import { resolve } from 'node:path';
+import { requestRecount } from '@stak/accounts';
+import { createSealer, systemClock } from '@stak/kit';
+import { listConsumers, readStatus, streamsTable } from '@stak/streams';
+import { createStore } from '@stak/table';
+import { type ArchiveConfig, readArchiveConfig } from '../archive/config.ts';
+import { exportArchive } from '../archive/export.ts';
+import { importArchive } from '../archive/import.ts';
+import { loadEnvFile, type StoreFlags } from '../config.ts';
+import { type Database, openDatabase } from '../database.ts';
+import { designs } from '../designs.ts';
+import { UsageError } from '../errors.ts';
+import { printJson } from '../print.ts';
+import { ask } from '../prompt.ts';
+import { readSecretKeys } from '../secrets.ts';
+import { countedTables } from '../storage.ts';
+import { visitDatabase } from '../visit.ts';
+import { readText } from './flags.ts';
+
+type Flags = StoreFlags & { asStored?: unknown; json?: unknown };
+export type ExportFlags = Flags & { to?: unknown; live?: unknown };
+export type ImportFlags = Flags & { from?: unknown; continue?: unknown };
+
+// How far consumers of streams have read is of this store alone.
+const moved = designs.filter(table => table !== streamsTable);
+const positions = designs
+  .flatMap(({ entities }) => entities)
+  .filter(({ name }) => name === 'mark' || name === 'checkpoint of counts');
+
+export async function exportTo(flags: ExportFlags): Promise<void> {
+  const folder = resolve(readText('--to', flags.to));
+  const { passphrase, ...config } = await readConfig(flags);
+  const sealer = createSealer({ keys: await readSecretKeys(config) });
+  await visitDatabase(config.store, 'there are no tables here: no server has ever run', async database => {
+    if (flags.live !== true) await requireQuiet(database);
+    const { now } = systemClock;
+    const { client } = database;
+    const show = showCount();
+    const done = await exportArchive({
+      client,
+      tables: moved,
+      without: positions,
+      folder,
+      sealer,
+      now,
+      ...(passphrase !== undefined && { passphrase }),
+      progress: (table, items) => show('Reading', table, items),
+    });
+    report(flags, done, `exported to ${folder}`);
+  });
+}
+
+export async function importFrom(flags: ImportFlags): Promise<void> {
+  const folder = resolve(readText('--from', flags.from));
+  const { passphrase, ...config } = await readConfig(flags);
+  const database = await openDatabase(config.store);
+  try {
+    const sealer = createSealer({ keys: await readSecretKeys(config) });
+    const { client, control } = database;
+    const done = await importArchive({
+      client,
+      control,
+      tables: designs,
+      folder,
+      sealer,
+      clock: systemClock,
+      goOn: flags.continue === true,
+      recovery: config.store.kind === 'aws',
+      ...(passphrase !== undefined && { passphrase }),
+      progress: showCount(),
+    });
+    const written = createStore({ client });
+    for (const { name } of countedTables) await requestRecount(written, systemClock.now(), name);
+    await database.settled();
+    report(flags, done, 'imported, and read again');
+  } finally {
+    await database.close();
+  }
+}
+
+async function readConfig(flags: Flags): Promise<ArchiveConfig> {
+  const { passphrase: set, ...config } = readArchiveConfig(flags, loadEnvFile());
+  if (flags.asStored === true) return config;
+  const passphrase = set ?? (await ask('Passphrase of the archive: ', { isSecret: true }));
+  if (passphrase.length < leastPassphrase)
+    throw new UsageError(`the passphrase needs at least ${leastPassphrase} characters`);
+  return { ...config, passphrase };
+}
+
+const leastPassphrase = 12;
+
+// What a server writes while it is read would be missing in part; and what a consumer has not seen yet, nobody would
+// ever see.
+async function requireQuiet({ client, source }: Database): Promise<void> {
+  const store = createStore({ client });
+  for (const name of await listConsumers(store)) {
+    if (isCountedAgain(name)) continue;
+    const { members, shards, deadLetters } = await readStatus({ store, source, clock: systemClock }, name);
+    if (members > 0)
+      throw new UsageError('a server is running on this store: stop it first, or export with --live');
+    const behind = shards.reduce((sum, shard) => sum + (shard.behind?.records ?? 0), 0);
+    if (behind > 0)
+      throw new UsageError(
+        `${name} has not seen the last ${behind} changes: start the server, wait until stak streams status says that all are up to date, and stop it`,
+      );
+    if (deadLetters > 0)
+      throw new UsageError(
+        `${name} has ${deadLetters} dead letters, which stay behind: see stak streams letters ${name}, or export with --live`,
+      );
+  }
+}
+
+// What is stored is counted again after an import, and a lake begins with what is in the tables.
+const isCountedAgain = (consumer: string): boolean => /^(?:storage|lake)-/.test(consumer);
+
+function showCount(): (what: string, table: string, items: number) => void {
+  const output = process.stderr;
+  if (!output.isTTY) return () => {};
+  return (what, table, items) => output.write(`\r\x1b[K${what} ${table}: ${items}`);
+}
+
+function report(flags: Flags, { items, unopened }: { items: number; unopened: number }, what: string): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  if (flags.json === true) printJson({ items, unopened });
+  else console.log(`${items} items ${what}`);
+  if (unopened > 0)
+    console.error(`stak: ${unopened} secrets did not open under STAK_SECRET_KEYS, and are as they were`);
+}

@@ -1,0 +1,25 @@
+import type { CAC, Command } from 'cac';
+import type { ExportFlags, ImportFlags } from './archive-actions.ts';
+
+const withStore = (command: Command, verb: string): Command =>
+  command
+    .option('--path <folder>', `The folder of the embedded store to ${verb} (default: STAK_DATA)`)
+    .option('--region <region>', 'An AWS region instead of a folder')
+    .option('--endpoint <url>', 'Another DynamoDB instead of a folder, such as ExtendDB or DynamoDB Local')
+    .option('--prefix <text>', 'What the names of the tables begin with (default: STAK_TABLE_PREFIX)')
+    .option('--as-stored', 'Secrets stay sealed under STAK_SECRET_KEYS, which the other side needs too')
+    .option('--json', 'Print what was done as JSON');
+
+export function registerArchive(cli: CAC): void {
+  withStore(cli.command('export', 'Everything of a server, into a folder'), 'read')
+    .option('--to <folder>', 'The folder; an export into it that was cut short goes on')
+    .option('--live', 'Although a server is running: what changes meanwhile may be missing')
+    .example('stak export --path ./data --to ./archive')
+    .example('stak export --region eu-central-1 --to ./archive')
+    .action(async (flags: ExportFlags) => (await import('./archive-actions.ts')).exportTo(flags));
+  withStore(cli.command('import', 'What was exported, into a store without data'), 'write')
+    .option('--from <folder>', 'The folder that was exported to')
+    .option('--continue', 'Go on with an import into this store that was cut short')
+    .example('stak import --from ./archive --region eu-central-1')
+    .action(async (flags: ImportFlags) => (await import('./archive-actions.ts')).importFrom(flags));
+}
