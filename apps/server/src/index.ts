@@ -1,3 +1,4 @@
+export { createBackupHost } from './backup/backup-host.ts';
 export { readServerConfig } from './config.ts';
 export { mountConsole } from './console-files.ts';
 export { signInLink } from './demo/sign-in.ts';

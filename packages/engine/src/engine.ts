@@ -30,6 +30,9 @@ export type EngineOptions = {
   // Only reads, and does no work of its own. For a thread that may be ended at any line: a write transaction that
   // ends with its thread leaves LMDB locked for the whole process.
   readOnly?: boolean;
+  // Whether other openings of the store know of this one and tell it of their commits; true unless told otherwise. One
+  // that looks by itself, now and then, costs them less without.
+  joins?: boolean;
   clock?: { now(): number };
   region?: string;
   accountId?: string;
@@ -115,7 +118,7 @@ export async function createEngine(options: EngineOptions) {
   const arrivals = new Set<(id: string) => void>();
   const departures = new Set<(id: string) => void>();
   const receivers = new Map<string, (body: unknown, from: string) => void>();
-  const peers = await joinPeers(path, {
+  const peers = await joinPeers(options.joins === false ? ':memory:' : path, {
     rung: hub.look,
     joined: id => {
       for (const listener of arrivals) listener(id);

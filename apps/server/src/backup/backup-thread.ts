@@ -17,7 +17,7 @@ const tell = (message: FromBackupThread): void => port.postMessage(message);
 const reportMs = 500;
 const stopping = new AbortController();
 const log = createLogger({ level: logLevel, destination: { write: line => tell({ kind: 'log', line }) } });
-const engine = await createEngine({ path, readOnly: true });
+const engine = await createEngine({ path, readOnly: true, joins: false });
 const objects = openObjects(place);
 let begun: { resolve(position: JournalPosition): void; reject(error: Error): void } | undefined;
 const begin = () =>

@@ -3,7 +3,7 @@
 export const segmentBytes = 8 * 1024 * 1024; // of the log: a longer outage is shipped in several
 export const partBytes = 4 * 1024 * 1024; // of a snapshot
 export const readBytes = 256 * 1024; // of a snapshot in one turn, so that shipping goes on meanwhile
-export const snapshotRest = 2; // for each millisecond of work on a snapshot: it must not slow down requests
+export const snapshotRest = 3; // for each millisecond of work on a snapshot: it must not slow down requests
 export const bundledSegments = 500; // a restore fetches one object instead of these
 export const bundleBytes = 64 * 1024 * 1024;
 export const parallelReads = 8; // of a restore: most of each is waiting

@@ -6,6 +6,10 @@ import { crc32 } from 'node:zlib';
 //   record     length (4) | chain (4) | number (6) | time (8) | operations
 //   operation  length of the key (2) | length of the value (4), or FFFFFFFF for a removal | key | value
 //
+// A change record ends with the item that was put before it. Where a value ends like the last large one that was stored
+// whole, its length has the highest bit set and only the rest of it is stored: half of the bytes, for everybody who
+// handles them later.
+//
 // `chain` is the CRC of the record that begins with the CRC of the one before: one that is damaged, missing or of
 // another store breaks it.
 
@@ -14,6 +18,8 @@ export type JournalRecord = { commit: number; at: number; chain: number; operati
 export const recordHead = 22;
 const removal = 0xffffffff;
 const operationHead = 6;
+const repeats = 0x80000000;
+const largeBytes = 128;
 const smallestBytes = 64 * 1024;
 const keptBytes = 1024 * 1024; // after a large commit
 
@@ -21,6 +27,14 @@ const keptBytes = 1024 * 1024; // after a large commit
 export function createRecordBuilder() {
   let bytes = Buffer.allocUnsafe(smallestBytes);
   let end = recordHead;
+  let large = { start: 0, end: 0 }; // the last large value
+
+  // How much of a value has to be stored, before what repeats the last large one.
+  function ownBytes(value: Uint8Array): number {
+    const own = value.length - (large.end - large.start);
+    if (large.end === 0 || own < 0) return value.length;
+    return bytes.compare(value, own, value.length, large.start, large.end) === 0 ? own : value.length;
+  }
 
   function reserve(more: number): void {
     if (end + more <= bytes.length) return;
@@ -33,15 +47,20 @@ export function createRecordBuilder() {
     clear(): void {
       if (bytes.length > keptBytes) bytes = Buffer.allocUnsafe(smallestBytes);
       end = recordHead;
+      large = { start: 0, end: 0 };
     },
     isEmpty: () => end === recordHead,
     put(key: Uint8Array, value: Uint8Array): void {
-      reserve(operationHead + key.length + value.length);
+      const own = ownBytes(value);
+      const isWhole = own === value.length;
+      reserve(operationHead + key.length + own);
       bytes.writeUInt16BE(key.length, end);
-      bytes.writeUInt32BE(value.length, end + 2);
+      bytes.writeUInt32BE(isWhole ? own : repeats + own, end + 2);
       bytes.set(key, end + operationHead);
-      bytes.set(value, end + operationHead + key.length);
-      end += operationHead + key.length + value.length;
+      const start = end + operationHead + key.length;
+      bytes.set(isWhole ? value : value.subarray(0, own), start);
+      end = start + own;
+      if (isWhole && own >= largeBytes) large = { start, end };
     },
     remove(key: Uint8Array): void {
       reserve(operationHead + key.length);
@@ -94,15 +113,21 @@ export class JournalDamage extends Error {
 export type OperationHandler = { put(key: Buffer, value: Buffer): void; remove(key: Buffer): void };
 
 export function eachOperation(bytes: Buffer, handler: OperationHandler): void {
+  let large: Buffer = Buffer.alloc(0);
   for (let at = 0; at < bytes.length; ) {
     if (bytes.length - at < operationHead) throw new JournalDamage('operations are cut short');
     const keyEnd = at + operationHead + bytes.readUInt16BE(at);
-    const valueLength = bytes.readUInt32BE(at + 2);
-    const end = valueLength === removal ? keyEnd : keyEnd + valueLength;
+    const length = bytes.readUInt32BE(at + 2);
+    const end = length === removal ? keyEnd : keyEnd + (length % repeats);
     if (end > bytes.length) throw new JournalDamage('operations are cut short');
     const key = bytes.subarray(at + operationHead, keyEnd);
-    if (valueLength === removal) handler.remove(key);
-    else handler.put(key, bytes.subarray(keyEnd, end));
+    const own = bytes.subarray(keyEnd, end);
+    if (length === removal) handler.remove(key);
+    else if (length >= repeats) handler.put(key, Buffer.concat([own, large]));
+    else {
+      handler.put(key, own);
+      if (length >= largeBytes) large = own;
+    }
     at = end;
   }
 }

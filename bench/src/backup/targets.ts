@@ -1,0 +1,31 @@
+import { judge, type Verdict } from '../gates.ts';
+import type { Shipping } from './shipping.ts';
+import type { Snapshots } from './snapshots.ts';
+
+// Whatever part was not run is missing.
+export type Results = { shipping?: Shipping; snapshot?: Snapshots };
+export const partNames = ['shipping', 'snapshot'] as const;
+export type Part = (typeof partNames)[number];
+
+export const judgeResults = ({ shipping, snapshot }: Results, parts: readonly Part[]): Verdict[] =>
+  [
+    {
+      name: 'puts a second that shipping costs',
+      measured: shipping && costOf(shipping),
+      bound: 'below' as const,
+      limit: 10,
+      unit: '%' as const,
+      required: parts.includes('shipping'),
+    },
+    {
+      name: 'p99 of puts during a snapshot, over that without',
+      measured: snapshot && snapshot.during.p99Ms / snapshot.quiet.p99Ms,
+      bound: 'at most' as const,
+      limit: 2,
+      unit: 'times' as const,
+      required: parts.includes('snapshot'),
+    },
+  ].map(judge);
+
+export const costOf = ({ measures }: Shipping): number =>
+  (1 - measures.shipped!.opsPerSecond / measures.alone!.opsPerSecond) * 100;
