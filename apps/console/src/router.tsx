@@ -19,8 +19,10 @@ const signIn = createRoute({
   path: '/sign-in',
   // A place of the console: whoever sends somebody a link does not choose where else he ends up. Said to be none,
   // because what is left out stays as it was.
-  validateSearch: ({ to }): { to?: string } => ({
+  validateSearch: ({ to, email, isNew }): { to?: string; email?: string; isNew?: boolean } => ({
     to: typeof to === 'string' && /^\/(?![/\\])/.test(to) ? to : undefined,
+    email: typeof email === 'string' ? email : undefined,
+    isNew: isNew === true ? true : undefined,
   }),
   beforeLoad: () => {
     if (session.isSignedIn()) throw redirect({ to: '/' });
@@ -32,6 +34,12 @@ const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
   component: latePage(() => import('./pages/tenants/invitation-page.tsx'), 'InvitationPage'),
+});
+
+const join = createRoute({
+  getParentRoute: () => root,
+  path: '/join',
+  component: latePage(() => import('./pages/account/join.tsx'), 'JoinPage'),
 });
 
 const forgotPassword = createRoute({
@@ -146,6 +154,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
+    join,
     forgotPassword,
     resetPassword,
     mailed.addChildren([verifyEmail, confirmEmail]),

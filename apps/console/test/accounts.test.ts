@@ -154,6 +154,71 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     expect(failures).toEqual([]);
   });
 
+  it('invites somebody, who joins, works there and is removed', async () => {
+    const { page, email, client, failures } = await openSignedInPage(browser!, server.url, {
+      path: '/console/account?tab=members',
+    });
+    await page.getByLabel('Name of the organisation').fill('Harbour');
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('heading', { name: 'Harbour' }).waitFor();
+    const invite = page.getByRole('form', { name: 'Invite somebody' });
+    const send = async (address: string) => {
+      await invite.getByLabel('Invite by e-mail').fill(address);
+      await invite.getByRole('button', { name: 'Send the invitation' }).click();
+    };
+    await send(email);
+    await invite.getByText('They are a member already.').waitFor(); // at the field
+    expect(await page.getByText('This did not work').count()).toBe(0);
+    const invited = newAccount();
+    await send(invited.email);
+    await page.getByRole('table', { name: 'Pending invitations' }).getByText(invited.email).waitFor();
+    await page.getByRole('heading', { name: 'Harbour' }).hover(); // away from the button
+    await expectUsable(page, 'members');
+
+    const { page: theirs, failures: theirFailures } = await openPage(browser!);
+    await theirs.goto(await linkTo(invited.email, 'Join'));
+    await theirs.getByText('Sample invites').waitFor();
+    await expectUsable(theirs, 'join');
+    await theirs.getByRole('button', { name: 'Make an account' }).click();
+    await theirs.getByRole('textbox', { name: 'Name' }).fill('Gus');
+    await expect.poll(() => theirs.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe(invited.email);
+    await theirs.getByLabel('Password').first().fill(invited.password);
+    await theirs.getByRole('button', { name: 'Sign up' }).click();
+    await theirs.getByRole('button', { name: 'Join Harbour' }).click();
+    const switcher = theirs.getByRole('button', { name: 'Organisation Harbour' });
+    await switcher.waitFor();
+
+    // A member sees who is there, and manages nobody.
+    await switcher.click();
+    await theirs.getByRole('menuitem', { name: 'Members' }).click();
+    await theirs.getByRole('table', { name: 'Members' }).getByText(email).waitFor();
+    expect(await theirs.getByRole('form', { name: 'Invite somebody' }).count()).toBe(0);
+    await theirs.getByRole('button', { name: 'Organisation Harbour' }).click();
+    await theirs.getByRole('menuitem', { name: /^Gus/ }).click();
+    await theirs.getByRole('button', { name: 'Organisation Gus' }).waitFor();
+    await theirs.getByRole('button', { name: 'Organisation Gus' }).click();
+    await theirs.getByRole('menuitem', { name: /^Harbour/ }).click();
+    await theirs.getByRole('button', { name: 'Organisation Harbour' }).waitFor();
+
+    await page.reload();
+    await page.getByRole('combobox', { name: 'Role of Gus' }).click();
+    await page.getByRole('option', { name: 'viewer' }).click();
+    await page.getByText('The role is changed.').waitFor();
+    expect((await client.accounts.listMembers()).data.data.map(one => one.role).sort()).toEqual([
+      'owner',
+      'viewer',
+    ]);
+    await page.getByRole('button', { name: 'Actions for Gus' }).click();
+    await page.getByRole('menuitem', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await expect.poll(() => page.getByText(invited.email).count()).toBe(0);
+    await theirs.reload();
+    await theirs.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
+    await theirs.goto(await linkTo(invited.email, 'Join'));
+    await theirs.getByText('This link was used already').waitFor();
+    expect([...failures, ...theirFailures]).toEqual([]);
+  });
+
   it('says at the field what is wrong with a new account', async () => {
     const { page } = await openPage(browser!);
     const { name, email } = newAccount();

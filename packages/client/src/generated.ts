@@ -47,6 +47,8 @@ export type AccountsReadOrganisationData = {
   plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
   members: number;
   seats: number | null;
+  role?: 'owner' | 'admin' | 'member' | 'viewer';
+  manages: Array<'owner' | 'admin' | 'member' | 'viewer'>;
 };
 
 export type AgentsChangeMemorySettingsData = {

@@ -3,6 +3,7 @@ import { watchedFetch } from '../shell/reachability.tsx';
 
 // The access token lives in memory only; the refresh token in a cookie that no script can read.
 let accessToken: string | undefined;
+let accountId: string | undefined; // the organisation that the token is for
 let refreshing: Promise<boolean> | undefined;
 
 export const clientSettings: ClientSettings = {
@@ -14,13 +15,14 @@ export const clientSettings: ClientSettings = {
 };
 export const client = createClient(clientSettings);
 
-type Tokens = { access_token: string };
+type Tokens = { access_token: string; account_id: string };
 const listeners = new Set<() => void>();
 
-function become(token: string | undefined): void {
+function become(tokens: Tokens | undefined): void {
   const wasSignedIn = accessToken !== undefined;
-  accessToken = token;
-  if (wasSignedIn !== (token !== undefined)) for (const listener of listeners) listener();
+  accessToken = tokens?.access_token;
+  accountId = tokens?.account_id;
+  if (wasSignedIn !== (tokens !== undefined)) for (const listener of listeners) listener();
 }
 
 export const session = {
@@ -33,11 +35,11 @@ export const session = {
     const { data } = await client.accounts.logIn({
       body: { email, password, cookie: true, ...(code && { code }) },
     });
-    become((data as Tokens).access_token);
+    become(data as Tokens);
   },
   async signUp(email: string, password: string, name: string): Promise<void> {
     const { data } = await client.accounts.signUp({ body: { email, password, name, cookie: true } });
-    become((data as Tokens).access_token);
+    become(data as Tokens);
   },
   // With the token of the link that the server printed when it started. It is good once.
   async openDemo(token: string): Promise<void> {
@@ -48,7 +50,7 @@ export const session = {
     });
     const answer = (await response.json()) as Tokens & { detail?: string };
     if (!response.ok) throw new Error(answer.detail);
-    become(answer.access_token);
+    become(answer);
   },
   async signOut(): Promise<void> {
     await client.accounts.logOut();
@@ -57,6 +59,20 @@ export const session = {
   async endAll(): Promise<void> {
     await client.accounts.endSessions();
     become(undefined);
+  },
+  // Everything that is shown belongs to the organisation: it is loaded again, for the other one.
+  async switchTo(organisation: string): Promise<void> {
+    await client.accounts.switchOrganisation({ body: { accountId: organisation, cookie: true } });
+    window.location.assign('/console/');
+  },
+  // Its sessions end with it, also this one: first it goes on elsewhere, if there is anywhere.
+  async leave(organisation: string, other: string | undefined): Promise<void> {
+    if (other !== undefined) {
+      const body = { accountId: other, cookie: true };
+      become((await client.accounts.switchOrganisation({ body })).data as Tokens);
+    }
+    await client.accounts.leaveOrganisation({ accountId: organisation });
+    window.location.assign('/console/');
   },
   // At the first load: whoever was signed in still is.
   resume: () => refresh(),
@@ -79,7 +95,13 @@ async function exchange(): Promise<boolean> {
     const { data } = await createClient({ baseUrl: '', credentials: 'same-origin' }).accounts.refresh({
       body: {},
     });
-    become((data as Tokens).access_token);
+    const tokens = data as Tokens;
+    // Another tab has switched: what this one shows, and was about to send, is not for that organisation.
+    if (accountId !== undefined && accountId !== tokens.account_id) {
+      window.location.reload();
+      return false;
+    }
+    become(tokens);
     return true;
   } catch (error) {
     // A server that cannot be reached has not signed anybody out.

@@ -2,6 +2,7 @@ import {
   ActionIcon,
   Anchor,
   AppShell,
+  Box,
   Burger,
   Button,
   Group,
@@ -32,6 +33,7 @@ import { complain } from '../components/complaint.ts';
 import { useHasTables } from '../pages/tables/queries.ts';
 import { session } from '../queries/api.ts';
 import { loadPagesAhead } from './late-module.tsx';
+import { OrganisationSwitcher } from './organisation-switcher.tsx';
 import { Reachability } from './reachability.tsx';
 import { isMac, useShortcuts } from './shortcuts.tsx';
 
@@ -66,6 +68,9 @@ export function Shell() {
             <Title order={1} size="h3">
               Stak
             </Title>
+            <Box visibleFrom="sm">
+              <OrganisationSwitcher />
+            </Box>
           </Group>
           <Group gap="xs">
             <Button
@@ -101,6 +106,9 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs">
+        <Box hiddenFrom="sm" mb="xs">
+          <OrganisationSwitcher onLeave={close} />
+        </Box>
         <nav aria-label="Main">
           {shownPlaces.map(({ to, label, icon: Icon }) => (
             <NavLink

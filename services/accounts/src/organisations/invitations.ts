@@ -36,7 +36,11 @@ export async function invite(
   checkManages(actor.role, role);
   const known = await users.findProfile('email', email);
   if (known && (await memberships.roleIn(accountId, known.userId)))
-    throw accountsErrors.create('accounts.already_member', 'They are a member already.');
+    throw accountsErrors.create('accounts.already_member', 'They are a member already.', {
+      errors: [
+        { in: 'body', pointer: '#/email', code: 'already_member', detail: 'They are a member already.' },
+      ],
+    });
   const pending = await listInvitations(deps, accountId);
   const invitationId = invitationIdOf(email);
   const others = pending.filter(one => one.invitationId !== invitationId).length;

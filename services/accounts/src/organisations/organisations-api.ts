@@ -1,4 +1,4 @@
-import { cursorRefused, endpoint, type PrincipalOf, toPage } from '@stak/http';
+import { type AccountPrincipal, cursorRefused, endpoint, type PrincipalOf, toPage } from '@stak/http';
 import { tableErrors, write } from '@stak/table';
 import { doneBy } from '../audit.ts';
 import { type Browser, originOf } from '../browser.ts';
@@ -23,7 +23,7 @@ import {
   seatsOf,
   transferOwnership,
 } from './members.ts';
-import type { Role } from './roles.ts';
+import { type Role, roles } from './roles.ts';
 import { organisationRoutes as routes } from './routes.ts';
 import { type Invitation, organisation } from './table.ts';
 
@@ -37,7 +37,8 @@ export function createOrganisationsApi(deps: OrganisationDeps & { browser: Brows
     if (!account) throw userNotFound();
     return account;
   };
-  const show = async (accountId: string) => {
+  const show = async ({ accountId, role }: AccountPrincipal) => {
+    const own = role as Role | undefined;
     const [account, open] = await Promise.all([readAccount(accountId), memberships.read(accountId)]);
     return {
       accountId,
@@ -45,13 +46,15 @@ export function createOrganisationsApi(deps: OrganisationDeps & { browser: Brows
       plan: planOf(account, deps.defaultPlan),
       members: open?.members ?? 1,
       seats: shownLimit(seatsOf(deps, account)),
+      ...(own && { role: own }),
+      manages: own ? [...roles[own].manages] : [],
     };
   };
   const nameOf = async (accountId: string): Promise<string> =>
     (await memberships.read(accountId))?.name ?? (await readAccount(accountId)).name;
 
   return [
-    endpoint(routes.read, async c => c.json(await show(c.get('principal').accountId), 200)),
+    endpoint(routes.read, async c => c.json(await show(c.get('principal')), 200)),
     endpoint(routes.rename, async c => {
       const actor = actorOf(c.get('principal'), originOf(c));
       const { accountId } = actor;
@@ -66,7 +69,7 @@ export function createOrganisationsApi(deps: OrganisationDeps & { browser: Brows
       const set = { name, updatedAt: isoNow(clock.now()) };
       const renamed = write.update(organisation, { accountId }, { set });
       await store.transact({ 'the organisation': renamed, audit }, { pattern: 'rename an organisation' });
-      return c.json(await show(accountId), 200);
+      return c.json(await show(c.get('principal')), 200);
     }),
     endpoint(routes.list, async c => {
       const { userId, accountId: current } = c.get('principal');

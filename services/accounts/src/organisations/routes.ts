@@ -17,6 +17,8 @@ const organisationSchema = z.strictObject({
   plan: planSchema,
   members: z.int(),
   seats: z.int().nullable().describe('Of the plan; null if there is no limit'),
+  role: roleSchema.optional().describe('Yours, if you have signed in'),
+  manages: z.array(roleSchema).describe('The roles that you may invite, change and remove'),
 });
 const standingSchema = z.strictObject({
   accountId: z.string(),

@@ -1,11 +1,15 @@
-import { Badge, Card, Group, Progress, SimpleGrid, Stack, Tabs, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Badge, Button, Card, Group, Progress, SimpleGrid, Stack, Tabs, Text, Title } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { complain } from '../../components/complaint.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
+import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
+import { useMembers } from '../../queries/organisation.ts';
 import { formatBytes, formatNumber, formatTime } from '../../text/format.ts';
 import { ApiKeys } from './api-keys.tsx';
+import { Members } from './members.tsx';
 import { Profile, Unverified, useMe } from './profile.tsx';
 import { Security } from './security.tsx';
 import { Sessions } from './sessions.tsx';
@@ -27,6 +31,7 @@ export function AccountPage() {
       >
         <Tabs.List>
           <Tabs.Tab value="keys">API keys</Tabs.Tab>
+          <Tabs.Tab value="members">Members</Tabs.Tab>
           <Tabs.Tab value="profile">Profile</Tabs.Tab>
           <Tabs.Tab value="security">Security</Tabs.Tab>
           <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
@@ -34,6 +39,9 @@ export function AccountPage() {
         </Tabs.List>
         <Tabs.Panel value="keys" pt="md">
           <ApiKeys />
+        </Tabs.Panel>
+        <Tabs.Panel value="members" pt="md">
+          <Members />
         </Tabs.Panel>
         <Tabs.Panel value="profile" pt="md">
           <Profile />
@@ -130,22 +138,43 @@ function AuditTrail() {
     queryKey: ['audit'],
     queryFn: async () => (await client.accounts.listAudit({ limit: 100 })).data.data,
   });
+  const { data: members = [] } = useMembers();
+  const download = useMutation({
+    mutationFn: async () => {
+      const { data } = await client.accounts.exportAudit();
+      saveFile('audit.ndjson', data as Uint8Array<ArrayBuffer>);
+    },
+    onError: complain,
+  });
+  const personOf = (userId: string | undefined): string | undefined =>
+    members.find(one => one.userId === userId)?.email ?? userId;
   return (
     <Loaded query={trail}>
       {rows => (
-        <DataTable
-          label="Audit trail"
-          rows={rows}
-          keyOf={row => row.auditId}
-          empty="Nothing has happened yet."
-          columns={[
-            { label: 'When', show: row => formatTime(row.at) },
-            { label: 'What', show: row => row.action },
-            { label: 'To', show: row => <span className="stak-mono">{row.detail ?? row.target ?? ''}</span> },
-            { label: 'By', show: row => row.via },
-            { label: 'From', show: row => row.address ?? '–' },
-          ]}
-        />
+        <Stack>
+          <Group justify="end">
+            <Button variant="default" loading={download.isPending} onClick={() => download.mutate()}>
+              Download all of it
+            </Button>
+          </Group>
+          <DataTable
+            label="Audit trail"
+            rows={rows}
+            keyOf={row => row.auditId}
+            empty="Nothing has happened yet."
+            columns={[
+              { label: 'When', show: row => formatTime(row.at) },
+              { label: 'What', show: row => row.action },
+              {
+                label: 'To',
+                show: row => <span className="stak-mono">{row.detail ?? row.target ?? ''}</span>,
+              },
+              { label: 'By', show: row => <span className="stak-break">{personOf(row.by) ?? row.via}</span> },
+              { label: 'With', show: row => row.via },
+              { label: 'From', show: row => row.address ?? '–' },
+            ]}
+          />
+        </Stack>
       )}
     </Loaded>
   );

@@ -1,2 +1,2 @@
-export const accountTabs = ['keys', 'profile', 'security', 'sessions', 'audit'] as const;
+export const accountTabs = ['keys', 'members', 'profile', 'security', 'sessions', 'audit'] as const;
 export type AccountTab = (typeof accountTabs)[number];

@@ -21,13 +21,13 @@ import { readDemo } from './demo.ts';
 
 // What the links in mails open. The token is behind the `#`, which no browser sends to a server. With the token of another
 // mail, opened in the same tab, it begins again.
-const withToken = (Page: (props: { token: string }) => ReactNode) => (): ReactNode => {
+export const withToken = (Page: (props: { token: string }) => ReactNode) => (): ReactNode => {
   const hash = useLocation({ select: location => location.hash });
   const token = /^token=([\w.-]+)$/.exec(hash)?.[1];
   return token === undefined ? <BrokenLink /> : <Page key={token} token={token} />;
 };
 
-function Frame({ title, children }: { title: string; children: ReactNode }) {
+export function Frame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Center mih="100vh" p="md" component="main">
       <Paper withBorder p="xl" w={400} maw="100%" aria-live="polite">

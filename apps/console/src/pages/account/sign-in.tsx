@@ -23,10 +23,10 @@ import { readDemo } from './demo.ts';
 const route = getRouteApi('/sign-in');
 
 export function SignInPage() {
-  const [isNew, setIsNew] = useState(false);
+  const { to = '/', email, isNew: isNewHere = false } = route.useSearch();
+  const [isNew, setIsNew] = useState(isNewHere);
   const [error, setError] = useState<unknown>();
   const [isBusy, setIsBusy] = useState(false);
-  const { to = '/' } = route.useSearch();
   const navigate = useNavigate();
   const hash = useLocation({ select: location => location.hash });
   const [usedHash, setUsedHash] = useState<string>();
@@ -105,6 +105,7 @@ export function SignInPage() {
                 label="E-mail"
                 required
                 autoComplete="email"
+                defaultValue={email}
                 error={complaints.email}
               />
               <PasswordInput

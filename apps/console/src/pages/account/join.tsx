@@ -1,0 +1,85 @@
+import { Button, Text } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useLocation, useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { complain } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client, session } from '../../queries/api.ts';
+import { useMe } from './profile.tsx';
+import { Frame, withToken } from './recovery.tsx';
+
+// What the link of an invitation opens. Nothing happens before a click: programs that look into mails open links, too.
+export const JoinPage: () => ReactNode = withToken(Join);
+function Join({ token }: { token: string }) {
+  const invitation = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: async () => (await client.accounts.readInvitation({ body: { token } })).data,
+  });
+  return (
+    <Frame title="Join an organisation">
+      <Loaded query={invitation}>
+        {({ name, invitedBy, role, email }) => (
+          <>
+            <Text size="sm" className="stak-break">
+              {invitedBy ?? 'Somebody'} invites <b>{email}</b> to <b>{name}</b>, with the role {role}.
+            </Text>
+            {session.isSignedIn() ? (
+              <Accept token={token} email={email} name={name} />
+            ) : (
+              <SignInFirst email={email} />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Frame>
+  );
+}
+
+function SignInFirst({ email }: { email: string }) {
+  const to = useLocation({ select: location => location.href });
+  const navigate = useNavigate();
+  const go = (isNew: boolean) => navigate({ to: '/sign-in', search: { to, email, isNew } });
+  return (
+    <>
+      <Button onClick={() => go(true)}>Make an account</Button>
+      <Button variant="default" onClick={() => go(false)}>
+        I have one: sign in
+      </Button>
+    </>
+  );
+}
+
+function Accept({ token, email, name }: { token: string; email: string; name: string }) {
+  const me = useMe();
+  const accept = useMutation({
+    mutationFn: async () => {
+      const { data } = await client.accounts.acceptInvitation({ body: { token } });
+      await session.switchTo(data.accountId);
+    },
+  });
+  const signOut = useMutation({ mutationFn: () => session.signOut(), onError: complain });
+  return (
+    <Loaded query={me}>
+      {own =>
+        own.email === email ? (
+          <>
+            {accept.error !== null && <Failure error={accept.error} />}
+            <Button loading={accept.isPending} onClick={() => accept.mutate()}>
+              Join {name}
+            </Button>
+          </>
+        ) : (
+          <>
+            <Text size="sm" className="stak-break">
+              You are signed in as {own.email}. Sign out, and in again with {email}.
+            </Text>
+            <Button loading={signOut.isPending} onClick={() => signOut.mutate()}>
+              Sign out
+            </Button>
+          </>
+        )
+      }
+    </Loaded>
+  );
+}

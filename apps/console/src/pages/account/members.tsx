@@ -1,0 +1,327 @@
+import { Badge, Button, Group, PasswordInput, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { ActionMenu } from '../../components/action-menu.tsx';
+import { complain, fieldComplaints } from '../../components/complaint.ts';
+import { DataTable } from '../../components/data-table.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client, session } from '../../queries/api.ts';
+import { useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
+import { formatTime } from '../../text/format.ts';
+import { useMe } from './profile.tsx';
+
+type Organisation = NonNullable<ReturnType<typeof useOrganisation>['data']>;
+type Member = NonNullable<ReturnType<typeof useMembers>['data']>[number];
+type Role = Member['role'];
+
+const say = (message: string) => notifications.show({ message });
+
+// Does something, and shows what has become of it.
+function useChange<V>(change: (variables: V) => Promise<unknown>, done?: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSuccess: async () => {
+      if (done) say(done);
+      const keys = ['members', 'invitations', 'organisation', 'organisations'];
+      await Promise.all(keys.map(key => queries.invalidateQueries({ queryKey: [key] })));
+    },
+    onError: complain,
+  });
+}
+
+export function Members() {
+  const organisation = useOrganisation();
+  return (
+    <Loaded query={organisation}>
+      {found => (
+        <Stack>
+          <Seats {...found} />
+          {found.manages.length > 0 && (
+            <>
+              <InviteForm manages={found.manages} />
+              <Rename key={found.name} name={found.name} />
+            </>
+          )}
+          <MemberList {...found} />
+          {found.manages.length > 0 && <Pending />}
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+function Seats({ name, members, seats }: Organisation) {
+  return (
+    <Group justify="space-between">
+      <Title order={3} size="h4" className="stak-break">
+        {name}
+      </Title>
+      <Text size="sm" c="dimmed">
+        {seats === null ? `${members} members` : `${members} of ${seats} seats`}
+      </Text>
+    </Group>
+  );
+}
+
+function InviteForm({ manages }: { manages: readonly Role[] }) {
+  const offered = manages.filter(role => role !== 'owner');
+  const [role, setRole] = useState<Exclude<Role, 'owner'>>('member');
+  const queries = useQueryClient();
+  const invite = useMutation({
+    mutationFn: (email: string) => client.accounts.invite({ body: { email, role } }),
+    onSuccess: (_, email) => {
+      say(`An invitation is on its way to ${email}.`);
+      return queries.invalidateQueries({ queryKey: ['invitations'] });
+    },
+  });
+  const complaint = fieldComplaints(invite.error).email;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const email = String(new FormData(form).get('email') ?? '');
+    invite.mutate(email, { onSuccess: () => form.reset() });
+  };
+  return (
+    <form onSubmit={submit} aria-label="Invite somebody">
+      <Stack gap="xs">
+        {invite.error !== null && complaint === undefined && <Failure error={invite.error} />}
+        <Group align="start">
+          <TextInput name="email" type="email" label="Invite by e-mail" required error={complaint} />
+          <Select
+            label="Role"
+            data={offered}
+            value={role}
+            allowDeselect={false}
+            onChange={value => setRole((value ?? 'member') as typeof role)}
+            w={130}
+          />
+          <Button type="submit" mt={25} loading={invite.isPending}>
+            Send the invitation
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function Rename({ name }: { name: string }) {
+  const rename = useChange(
+    (next: string) => client.accounts.renameOrganisation({ body: { name: next } }),
+    'The organisation is renamed.',
+  );
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    rename.mutate(String(new FormData(event.currentTarget).get('name') ?? ''));
+  };
+  return (
+    <form onSubmit={submit} aria-label="Rename the organisation">
+      <Group align="start">
+        <TextInput
+          name="name"
+          label="Name of the organisation"
+          required
+          maxLength={100}
+          defaultValue={name}
+          error={fieldComplaints(rename.error).name}
+        />
+        <Button type="submit" variant="default" mt={25} loading={rename.isPending}>
+          Rename
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+function MemberList({ accountId, role: ownRole, manages }: Organisation) {
+  const members = useMembers();
+  const { data: me } = useMe();
+  const { data: organisations = [] } = useOrganisations();
+  const [heir, setHeir] = useState<Member>();
+  const change = useChange(
+    ({ userId, role }: Pick<Member, 'userId' | 'role'>) =>
+      client.accounts.changeMemberRole({ userId, body: { role } }),
+    'The role is changed.',
+  );
+  const remove = useChange(
+    (userId: string) => client.accounts.removeMember({ userId }),
+    'They are removed, and their sessions have ended.',
+  );
+  const other = organisations.find(one => one.accountId !== accountId)?.accountId;
+  const leave = useMutation({ mutationFn: () => session.leave(accountId, other), onError: complain });
+  const isLastOwner = members.data?.filter(one => one.role === 'owner').length === 1;
+  const nameOf = ({ name, email, userId }: Member) => name ?? email ?? userId;
+  const actionsOf = (row: Member) => {
+    const name = nameOf(row);
+    if (row.userId === me?.userId && row.role === 'owner' && isLastOwner) return [];
+    if (row.userId === me?.userId)
+      return [
+        {
+          label: 'Leave',
+          question: {
+            title: 'Leave the organisation?',
+            text: `Your sessions in it and the keys that you made for it end.${other === undefined ? ' Sign in again: you get an empty organisation of your own.' : ''}`,
+            button: 'Leave',
+          },
+          onClick: () => leave.mutate(),
+        },
+      ];
+    if (!manages.includes(row.role)) return [];
+    return [
+      ...(ownRole === 'owner' ? [{ label: 'Hand over to them', onClick: () => setHeir(row) }] : []),
+      {
+        label: 'Remove',
+        question: {
+          title: `Remove ${name}?`,
+          text: 'Their sessions in this organisation end at once, and so do the keys that they made for it.',
+          button: 'Remove',
+        },
+        onClick: () => remove.mutate(row.userId),
+      },
+    ];
+  };
+  return (
+    <Loaded query={members}>
+      {rows => (
+        <>
+          {heir && <Transfer to={heir} name={nameOf(heir)} onClose={() => setHeir(undefined)} />}
+          <DataTable
+            label="Members"
+            rows={rows}
+            keyOf={row => row.userId}
+            empty="There is nobody."
+            columns={[
+              { label: 'Name', show: row => row.name ?? row.userId },
+              { label: 'E-mail', show: row => <span className="stak-break">{row.email ?? '–'}</span> },
+              {
+                label: 'Role',
+                show: row =>
+                  manages.includes(row.role) && row.userId !== me?.userId ? (
+                    <Select
+                      aria-label={`Role of ${nameOf(row)}`}
+                      size="xs"
+                      w={120}
+                      data={[...manages]}
+                      value={row.role}
+                      allowDeselect={false}
+                      onChange={role => role && change.mutate({ userId: row.userId, role: role as Role })}
+                    />
+                  ) : (
+                    <Badge variant="light" tt="none">
+                      {row.role}
+                    </Badge>
+                  ),
+              },
+              { label: 'Since', show: row => formatTime(row.joinedAt) },
+              {
+                label: '',
+                show: row => {
+                  const actions = actionsOf(row);
+                  return (
+                    actions.length > 0 && (
+                      <ActionMenu label={`Actions for ${nameOf(row)}`} actions={actions} />
+                    )
+                  );
+                },
+              },
+            ]}
+          />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+type TransferProps = { to: Member; name: string; onClose: () => void };
+
+function Transfer({ to, name, onClose }: TransferProps) {
+  const { data: me } = useMe();
+  const transfer = useChange((password: string) =>
+    client.accounts.transferOwnership({ userId: to.userId, body: me?.hasPassword ? { password } : {} }),
+  );
+  const isWrong = (transfer.error as { code?: string } | null)?.code === 'accounts.password_wrong';
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const password = String(new FormData(event.currentTarget).get('password') ?? '');
+    transfer.mutate(password, { onSuccess: onClose });
+  };
+  return (
+    <form onSubmit={submit} aria-label="Hand the organisation over">
+      <Stack gap="xs">
+        <Text size="sm">
+          <b>{name}</b> becomes an owner, and you an admin.
+        </Text>
+        <Group align="start">
+          {me?.hasPassword && (
+            <PasswordInput
+              name="password"
+              label="Your password"
+              required
+              w={240}
+              autoComplete="current-password"
+              error={isWrong ? 'This is not your password.' : undefined}
+            />
+          )}
+          <Button type="submit" color="red" mt={25} loading={transfer.isPending}>
+            Hand over
+          </Button>
+          <Button variant="default" mt={25} onClick={onClose}>
+            Cancel
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function Pending() {
+  const invitations = useQuery({
+    queryKey: ['invitations'],
+    queryFn: async () => (await client.accounts.listInvitations()).data.data,
+  });
+  const resend = useChange(
+    (invitationId: string) => client.accounts.resendInvitation({ invitationId }),
+    'Another mail is on its way. The link before it works no more.',
+  );
+  const withdraw = useChange(
+    (invitationId: string) => client.accounts.withdrawInvitation({ invitationId }),
+    'The invitation is withdrawn.',
+  );
+  return (
+    <Stack gap="xs" component="section" aria-label="Pending invitations">
+      <Title order={3} size="h4">
+        Pending invitations
+      </Title>
+      <Loaded query={invitations}>
+        {rows => (
+          <DataTable
+            label="Pending invitations"
+            rows={rows}
+            keyOf={row => row.invitationId}
+            empty="Nobody is invited."
+            columns={[
+              { label: 'E-mail', show: row => <span className="stak-break">{row.email}</span> },
+              { label: 'Role', show: row => row.role },
+              { label: 'Sent', show: row => formatTime(row.sentAt) },
+              { label: 'Expires', show: row => formatTime(row.expiresAt) },
+              {
+                label: '',
+                show: row => (
+                  <ActionMenu
+                    label={`Actions for the invitation of ${row.email}`}
+                    actions={[
+                      { label: 'Send again', onClick: () => resend.mutate(row.invitationId) },
+                      { label: 'Withdraw', onClick: () => withdraw.mutate(row.invitationId) },
+                    ]}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Stack>
+  );
+}

@@ -1,0 +1,21 @@
+import { useQuery } from '@tanstack/react-query';
+import { client } from './api.ts';
+
+/** The organisation that the console shows, and what one is in it. */
+export const useOrganisation = () =>
+  useQuery({
+    queryKey: ['organisation'],
+    queryFn: async () => (await client.accounts.readOrganisation()).data,
+  });
+
+export const useOrganisations = () =>
+  useQuery({
+    queryKey: ['organisations'],
+    queryFn: async () => (await client.accounts.listOrganisations()).data.data,
+  });
+
+export const useMembers = () =>
+  useQuery({
+    queryKey: ['members'],
+    queryFn: async () => (await client.accounts.listMembers({ limit: 100 })).data.data,
+  });
