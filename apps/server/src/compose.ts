@@ -257,7 +257,7 @@ export function composeServices(surroundings: Surroundings): Services {
         hasModels: Boolean(
           config.models.anthropic ?? config.models.bedrock ?? config.models.openaiCompatible,
         ),
-        isVerified: async id => (await accounts.users.readProfile(id))?.emailVerified === true,
+        isVerified: accounts.isVerified,
         accountOf: tenants.payerOf,
       },
       service,

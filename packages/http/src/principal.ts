@@ -122,7 +122,13 @@ function describe(principal: Principal): string {
 // One text for each caller: limits, idempotency keys and cursors are bound to it. Two parts are spelled as JSON,
 // because an end user's id is the tenant's and may hold any separator.
 export function principalKey(principal: Principal): string {
-  if (principal.kind === 'account') return `account ${principal.accountId}`;
+  if (principal.kind === 'account') {
+    const { accountId, userId = accountId, via } = principal;
+    // What one member has asked for is no answer for another.
+    return via === 'session' && userId !== accountId
+      ? `account ${accountId} by ${userId}`
+      : `account ${accountId}`;
+  }
   if (principal.kind === 'endUser') return JSON.stringify(['endUser', principal.tenantId, principal.userId]);
   return JSON.stringify(['provider', principal.provider, principal.subject]);
 }

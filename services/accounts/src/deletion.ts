@@ -8,9 +8,10 @@ import { factorErasure } from './factors/table.ts';
 import * as limits from './limits.ts';
 import { lockSteps } from './locks.ts';
 import { mailsOfUser, outgoingMail } from './mail/table.ts';
-import { organisationErasure, planLeaving } from './organisations/leaving.ts';
+import { leaveTheRest, organisationErasure, planLeaving } from './organisations/leaving.ts';
 import type { Memberships } from './organisations/memberships.ts';
 import { recoveryErasure } from './recovery/table.ts';
+import { organisationDomain } from './schema.ts';
 import { proveOwner, type Signed, type SignInDeps } from './sign-in.ts';
 import {
   accountDeletion,
@@ -125,7 +126,7 @@ function handOver(
   unchanged: { passwordHash: string | typeof is.absent; deletingAt: typeof is.absent },
 ): [string, WriteStep][] {
   const { userId } = user;
-  const email = `${userId}@organisation.invalid`;
+  const email = userId + organisationDomain;
   const change = {
     set: { email, isOrganisation: true, updatedAt },
     remove: ['passwordHash', 'secondFactor', 'githubId', 'googleId', 'signsInto'] as const,
@@ -140,6 +141,7 @@ function handOver(
 // What was the person's and not the organisation's.
 async function finishPerson(deps: DeletionDeps, userId: string): Promise<void> {
   const { store, log } = deps;
+  await leaveTheRest(deps, userId);
   await eraseMailsAndDevices(deps, userId);
   await store.batchWrite([...recoveryErasure(userId), ...factorErasure(userId)], {
     pattern: 'erase mailed tokens',
@@ -152,6 +154,7 @@ async function finishPerson(deps: DeletionDeps, userId: string): Promise<void> {
 async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   const { store, log, usage, users } = deps;
   for (const eraser of deps.erasers()) await eraseWith(eraser, userId);
+  await leaveTheRest(deps, userId);
   await eraseTrail(deps, userId);
   await organisationErasure(deps, userId);
   await eraseMailsAndDevices(deps, userId);

@@ -214,6 +214,7 @@ export function createAccounts(given: AccountsDeps) {
     usage,
     audit,
     sessions,
+    isVerified: memberships.isVerified,
     operators: createOperators({ ...base, users, sessions, apiKeys, audit }),
     // What has to be there before the first request: call it when the tables are.
     prepare: keys.prepare,

@@ -4,6 +4,9 @@ import * as limits from './limits.ts';
 import { roleNames } from './organisations/roles.ts';
 import { planNames } from './plans.ts';
 
+// Of accounts that nobody signs in to: no mail reaches it, and nobody can take one.
+export const organisationDomain = '@organisation.invalid';
+
 // Zod's address pattern is ASCII without `#` or spaces, so an address can be part of a key as it is. It is looked at
 // before its case is, because the lower case of some other letters is ASCII: the Kelvin sign's is a `k`, and an
 // address with one would pass for somebody else's.
@@ -13,6 +16,7 @@ export const emailSchema = z
   .refine(isAscii, 'Not ASCII')
   .toLowerCase()
   .max(limits.emailChars)
+  .refine(email => !email.endsWith(organisationDomain), 'Not an address of a person')
   .pipe(z.email())
   .describe('An e-mail address; case does not matter');
 export const nameSchema = z.string().trim().min(1).max(limits.nameChars).refine(isOneLine, 'Not printable');

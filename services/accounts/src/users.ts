@@ -71,7 +71,7 @@ export function createUsers({ store, clock, ids, usage }: Base & { usage: Usage 
       const made = {
         plan: 'free' as const,
         ...input,
-        email: emailSchema.parse(input.email),
+        email: input.isOrganisation ? input.email : emailSchema.parse(input.email),
         userId,
         createdAt: now,
         updatedAt: now,

@@ -248,6 +248,9 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       await house.finishDeletions();
       expect((await house.logIn('ann@example.com')).status).toBe(401);
       expect(await members(bob)).toEqual({ 'bob@example.com': 'owner' });
+      expect(await house.isVerified(ann.account_id)).toBe(true);
+      const taken = { email: `${ann.account_id}@organisation.invalid`, password, name: 'Mallory' };
+      expect((await house.call('POST', '/v1/auth/signup', { send: taken })).status).toBe(400);
       expect(await house.users.getById(again.account_id)).toBeNull();
       expect(
         (

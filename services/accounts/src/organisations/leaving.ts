@@ -1,4 +1,4 @@
-import { type Store, type WriteStep, write } from '@stak/table';
+import { failedStep, type Store, type WriteStep, write } from '@stak/table';
 import { accountsErrors } from '../errors.ts';
 import { accountDeletion, type Profile, profile } from '../table.ts';
 import { countSteps } from './members.ts';
@@ -61,6 +61,21 @@ export async function planLeaving(deps: LeavingDeps, { userId }: Profile): Promi
     leaving.steps[`count ${accountId}`] = counts['the organisation']!;
   }
   return leaving;
+}
+
+// Memberships that the index did not show yet when the account was deleted: a minute later it does.
+export async function leaveTheRest(deps: LeavingDeps, userId: string): Promise<void> {
+  for (const { accountId, role } of await deps.memberships.list(userId)) {
+    if (accountId === userId) continue;
+    const steps = {
+      'the member': write.delete(member, { accountId, userId }, { ifPresent: true, if: { role } }),
+      ...countSteps(deps, accountId, { members: -1, owners: role === 'owner' ? -1 : 0 }),
+    };
+    await deps.store.transact(steps, { pattern: 'leave an organisation' }).catch(error => {
+      // One that is theirs alone is deleted itself.
+      if (failedStep(error) === undefined) throw error;
+    });
+  }
 }
 
 // What an organisation has that goes with its account.

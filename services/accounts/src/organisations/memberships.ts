@@ -2,11 +2,12 @@ import { is, type WriteStep, write } from '@stak/table';
 import type { Audit, Deed } from '../audit.ts';
 import { type Base, isoTime } from '../deps.ts';
 import { userNotFound } from '../errors.ts';
+import { organisationDomain } from '../schema.ts';
 import { type Profile, profile } from '../table.ts';
 import type { Users } from '../users.ts';
 import * as limits from './limits.ts';
 import type { Role } from './roles.ts';
-import { member, type Organisation, organisation, organisationsOf } from './table.ts';
+import { member, membersOf, type Organisation, organisation, organisationsOf } from './table.ts';
 
 // An account and what somebody is in it.
 export type Standing = { accountId: string; role: Role };
@@ -22,6 +23,8 @@ export type Memberships = {
   create(person: Profile, name: string, by: Omit<Deed, 'action'>): Promise<string>;
   // For a transaction: what an account of one person has to have before others can join.
   stepsToOpen(account: Profile): Also;
+  // Whether one of those who answer for the account has shown that their address is theirs.
+  isVerified(accountId: string): Promise<boolean>;
 };
 
 // A person's own account needs no item to be theirs: those of before there were organisations have none, and are opened
@@ -71,7 +74,7 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
       audit: audit.step(accountId, { ...by, action: 'organisation.created', by: userId }),
     };
     // Nobody signs in as an organisation: its address is one that mail never reaches.
-    const email = `${accountId}@organisation.invalid`;
+    const email = accountId + organisationDomain;
     await users.create({ email, name, emailVerified, isOrganisation: true }, also, accountId);
     return accountId;
   };
@@ -88,6 +91,12 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
         if (accountId !== undefined && (await roleIn(accountId, userId))) return accountId;
       for (const { accountId } of await list(userId)) if (await roleIn(accountId, userId)) return accountId;
       return create(person, person.name, { via: 'system' });
+    },
+    async isVerified(accountId) {
+      if ((await users.readProfile(accountId))?.emailVerified) return true;
+      for await (const { userId, role } of store.all(membersOf, { accountId }))
+        if (role === 'owner' && (await users.readProfile(userId))?.emailVerified) return true;
+      return false;
     },
     stepsToOpen({ userId, name, createdAt }) {
       const item = { accountId: userId, name, members: 1, owners: 1, createdAt };
