@@ -7,6 +7,7 @@ import {
   tenantsWithMemory,
   userDay,
 } from '@stak/agents/tables';
+import { messageInsights } from '@stak/inbox/insights';
 import {
   inboxConfig,
   inboxTable,
@@ -15,19 +16,13 @@ import {
   receipt,
   userMessage,
 } from '@stak/inbox/tables';
-import {
-  deliveryInsights,
-  type FollowedEntity,
-  type FollowedTable,
-  follow,
-  messageInsights,
-  type Owner,
-  taskInsights,
-} from '@stak/lake/maintenance';
+import { type FollowedEntity, type FollowedTable, follow, type Owner } from '@stak/lake/maintenance';
 import type { AnyTable } from '@stak/table';
+import { taskInsights } from '@stak/tasks/insights';
 import { ownerOf } from '@stak/tasks/owner';
 import { task, user as taskUser, todoAppData, trashed } from '@stak/tasks/tables';
 import { channelMapping, tenant, user as tenantUser } from '@stak/tenants/tables';
+import { deliveryInsights } from '@stak/webhooks/insights';
 import {
   alert,
   connection,
@@ -112,8 +107,4 @@ export const followed: readonly FollowedTable[] = tables.map(table => {
   return { table, entities: own, ignore: table.entities.filter(one => !kept.has(one)) };
 });
 
-export const insights = [
-  ...taskInsights(task),
-  ...deliveryInsights(delivery),
-  ...messageInsights(userMessage),
-];
+export const insights = [...taskInsights, ...deliveryInsights, ...messageInsights];

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { createEngine, type Engine } from '@stak/engine';
 import type { AccountPrincipal } from '@stak/http';
 import { type Clock, createIds, createLogger, createSealer, systemClock, type Worker } from '@stak/kit';
-import { createLake, type FollowedTable, folderObjects, follow, taskInsights } from '@stak/lake';
+import { createLake, type FollowedTable, folderObjects, follow } from '@stak/lake';
 import { createConsumer, engineSource, streamsTable } from '@stak/streams';
 import { createLedger, createStore, createTables } from '@stak/table';
-import { task, todoAppData } from '@stak/tasks';
+import { task, taskInsights, todoAppData } from '@stak/tasks';
 
 export const tableName = todoAppData.name;
 export const insightName = 'tasks-by-status';
@@ -47,7 +47,7 @@ export async function openLake(folder: string, clock: Clock = systemClock) {
     objects: folderObjects(join(folder, 'lake')),
     scratch: join(folder, 'scratch'),
     tables: [followed],
-    insights: taskInsights(task),
+    insights: taskInsights,
     tenantsOf: async () => [],
     sealer: createSealer({ keys: [{ id: 'one', secret: 'a secret that is long enough for a seal' }] }),
     publicUrl: 'http://127.0.0.1',

@@ -30,6 +30,7 @@ export {
 } from './entity.ts';
 export { DesignError, tableErrors } from './errors.ts';
 export { failedStep, type StepFailure } from './failure.ts';
+export { defineInsights, type Insight, type InsightDefinition, type InsightRow } from './insight.ts';
 export { entityOf, hasKeyOf, isExpired, keyOf, type Recognised, recognise } from './item.ts';
 export { itemBytes } from './item-bytes.ts';
 export { type KeyPiece, piecesOf } from './key-template.ts';

@@ -2,6 +2,7 @@ import type { Engine } from '@stak/engine';
 import { z } from 'zod';
 import {
   type DynamoClient,
+  defineInsights,
   defineQuery,
   defineTable,
   entity,
@@ -168,4 +169,12 @@ export function designs() {
   defineQuery('c', { of: sparse, index: 'owed' });
   // @ts-expect-error a stream has one of four views
   defineTable({ name: 't', keys: { partition: 'pk' }, stream: 'EVERYTHING' });
+  defineInsights(sparse, ({ column, isOneOf }) => {
+    column('at');
+    // @ts-expect-error the entity has no such attribute
+    column('attempt');
+    // @ts-expect-error and `at` is no text
+    isOneOf('at', ['noon']);
+    return [];
+  });
 }

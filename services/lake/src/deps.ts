@@ -1,8 +1,7 @@
 import type { Clock, Ids, Logger, Owners, Sealer } from '@stak/kit';
 import type { StreamSource } from '@stak/streams';
-import type { DynamoClient, Store } from '@stak/table';
+import type { DynamoClient, Insight, Store } from '@stak/table';
 import type { Duck, Ducks, ReaderDucks } from './duckdb/duck.ts';
-import type { Insight } from './insights/insight.ts';
 import type { EnterTenant, TenantsOf } from './query/scope.ts';
 import type { ObjectStore } from './storage/objects.ts';
 import type { FollowedTable } from './tables.ts';

@@ -16,9 +16,6 @@ import { type LakeTable, openLakeTables } from './storage/lake-table.ts';
 
 export type { LakeDeps, MaintenanceDeps, ReaderDeps } from './deps.ts';
 export { lakeErrors } from './errors.ts';
-export type { Insight, InsightRow } from './insights/insight.ts';
-export { taskInsights } from './insights/task-insights.ts';
-export { deliveryInsights, messageInsights } from './insights/traffic-insights.ts';
 export { createLakeMaintenance } from './maintenance/maintenance.ts';
 export { folderObjects } from './storage/folder-objects.ts';
 export type { ObjectStore } from './storage/objects.ts';

@@ -17,9 +17,9 @@ import {
   folderObjects,
   type LakeDeps,
   type ObjectStore,
-  taskInsights,
 } from '../src/index.ts';
 import { openManifest } from '../src/storage/manifest.ts';
+import { choreInsights } from './chore-insights.ts';
 import { chore, choresTable, followed } from './test-table.ts';
 
 // A lake that follows the table, and what it takes to let it run.
@@ -107,7 +107,7 @@ const depsOf = ({ store, clock, client, source, objects, folder }: Backend) => (
   log: silent,
   scratch: join(folder, 'scratch'),
   tables: [followed],
-  insights: taskInsights(chore),
+  insights: choreInsights(chore),
   sealer: testSealer,
   publicUrl: 'http://lake.test',
   tenantsOf: async (accountId: string) => (accountId === 'usr_ann' ? ['t1'] : []),

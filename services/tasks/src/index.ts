@@ -19,6 +19,7 @@ import { createUserEndpoints } from './users/routes.ts';
 
 export type { TasksDeps } from './deps.ts';
 export { tasksErrors } from './errors.ts';
+export { taskInsights } from './insights.ts';
 export type { TaskStatistics } from './lists/statistics.ts';
 export type { Remind } from './schedule/reminders.ts';
 export type { WireTask } from './schema.ts';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Insight } from '@stak/table';
 import { quoteText } from '../duckdb/sql-text.ts';
-import { type Insight, insightSignature } from '../insights/insight.ts';
+import { insightSignature } from '../insights/insight.ts';
 import * as limits from '../limits.ts';
 import { columnsFor, type LakeTable, locateCurrent } from '../storage/lake-table.ts';
 import { recentFiles, type SilverFile, type State } from '../storage/manifest-state.ts';

@@ -1,5 +1,5 @@
+import type { Insight } from '@stak/table';
 import { quoteName, readFiles } from '../duckdb/sql-text.ts';
-import type { Insight } from '../insights/insight.ts';
 import type { Column } from './columns.ts';
 import { type CurrentSources, changeRows, currentRows, flatten, isPresent } from './current-sql.ts';
 

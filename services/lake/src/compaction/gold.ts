@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Insight } from '@stak/table';
 import type { Duck } from '../duckdb/duck.ts';
 import { quoteText } from '../duckdb/sql-text.ts';
-import { type Insight, insightSignature } from '../insights/insight.ts';
+import { insightSignature } from '../insights/insight.ts';
 import * as limits from '../limits.ts';
 import { columnsFor, type LakeTable, locateAll } from '../storage/lake-table.ts';
 import type { GoldFile, State } from '../storage/manifest-state.ts';

@@ -1,8 +1,8 @@
 import type { AccountPrincipal } from '@stak/http';
 import type { Clock, Sealer } from '@stak/kit';
+import type { Insight } from '@stak/table';
 import { goldNames } from '../compaction/gold.ts';
 import { lakeErrors } from '../errors.ts';
-import type { Insight } from '../insights/insight.ts';
 import { listViews } from '../query/query.ts';
 import { scopeOf, type TenantsOf } from '../query/scope.ts';
 import type { LakeTable } from '../storage/lake-table.ts';

@@ -2,12 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@stak/kit';
+import type { Insight } from '@stak/table';
 import { currentRows, isPresent } from '../compaction/current-sql.ts';
 import { finish } from '../compaction/gold-sql.ts';
 import type { Duck } from '../duckdb/duck.ts';
 import { quoteName, quoteText, readFiles } from '../duckdb/sql-text.ts';
 import { partsOf } from '../insights/answer.ts';
-import type { Insight } from '../insights/insight.ts';
 import * as limits from '../limits.ts';
 import { type Scope, scopeCondition } from '../query/scope.ts';
 import {

@@ -1,3 +1,4 @@
+import type { Insight, InsightRow } from '@stak/table';
 import { goldNames } from '../compaction/gold.ts';
 import { finish, readGold, sumChanges, sumCurrent, sumDifferences } from '../compaction/gold-sql.ts';
 import type { Duck } from '../duckdb/duck.ts';
@@ -11,7 +12,7 @@ import {
   whileFilesLast,
 } from '../storage/lake-table.ts';
 import { recentFiles, type State } from '../storage/manifest-state.ts';
-import { type Insight, type InsightRow, insightSignature } from './insight.ts';
+import { insightSignature } from './insight.ts';
 import { addRows, type SumCache } from './sum-cache.ts';
 
 export type InsightsDeps = { duck: Duck; scratch: string; sums: SumCache };

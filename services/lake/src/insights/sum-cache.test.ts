@@ -1,7 +1,7 @@
 import { manualClock } from '@stak/kit';
+import type { Insight } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import * as limits from '../limits.ts';
-import type { Insight } from './insight.ts';
 import { addRows, createSumCache } from './sum-cache.ts';
 
 const insight = { groups: { day: '', status: '' }, sums: { tasks: '', hours: '' } } as unknown as Insight;

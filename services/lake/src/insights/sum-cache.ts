@@ -1,6 +1,6 @@
 import type { Clock } from '@stak/kit';
+import type { Insight, InsightRow } from '@stak/table';
 import * as limits from '../limits.ts';
-import type { Insight, InsightRow } from './insight.ts';
 
 // The latest answers. Files never change and sums add up, so the next answer reads only the files that are newer.
 

@@ -15,9 +15,6 @@ import { createMaintenanceWorker } from './worker.ts';
 // The entry point of a thread that runs the maintenance alone. It loads no HTTP.
 
 export type { MaintenanceDeps } from '../deps.ts';
-export type { Insight, InsightRow } from '../insights/insight.ts';
-export { taskInsights } from '../insights/task-insights.ts';
-export { deliveryInsights, messageInsights } from '../insights/traffic-insights.ts';
 export { folderObjects } from '../storage/folder-objects.ts';
 export type { ObjectStore } from '../storage/objects.ts';
 export { type S3Options, s3Objects } from '../storage/s3-objects.ts';

@@ -1,14 +1,12 @@
-import type { AnyEntity } from '@stak/table';
-import type { Insight, InsightRow } from './insight.ts';
+import type { AnyEntity, Insight, InsightRow } from '@stak/table';
 
-// What people ask about tasks. For an entity with the to-do document's attributes: moments in seconds, due dates as
-// text. Days are those of UTC.
+// The insights of tests: every kind of count, group, condition and answer.
 
 const dayOf = (column: string) => `strftime(to_timestamp(${column}), '%Y-%m-%d')`;
 const isOpen = `status in ('pending', 'in_progress')`;
 
-export function taskInsights(task: AnyEntity): Insight[] {
-  const about = { entity: task } as const;
+export function choreInsights(chore: AnyEntity): Insight[] {
+  const about = { entity: chore } as const;
   return [
     {
       ...about,

@@ -1,0 +1,47 @@
+import type { AnyEntity, ItemOf } from './entity.ts';
+
+export type InsightRow = Record<string, string | number | null>;
+
+// A question about an entity that is answered from sums. Sums of groups add up, so an answer can be as new as the last
+// change without reading all items again.
+export type Insight = {
+  readonly name: string;
+  readonly description: string;
+  readonly entity: AnyEntity;
+  // Counts items that exist; those and expired ones; or every change.
+  readonly of: 'present' | 'kept' | 'changes';
+  // SQL over the entity's attributes, and over _kind, _at, _account, _tenant and _user.
+  readonly groups: Readonly<Record<string, string>>;
+  readonly sums: Readonly<Record<string, string>>;
+  readonly where?: string;
+  // The group that holds a day, for answers about the last days only.
+  readonly day?: string;
+  readonly answer?: (rows: readonly InsightRow[], about: { today: string }) => readonly InsightRow[];
+};
+
+export type InsightDefinition = Omit<Insight, 'entity'>;
+
+type InsightSql<Item> = {
+  column(name: keyof Item & string): string;
+  isOneOf<Name extends keyof Item & string>(name: Name, values: readonly (Item[Name] & string)[]): string;
+};
+
+const plainName = /^[a-z_][a-z0-9_]*$/;
+const column = (name: string): string => (plainName.test(name) ? name : `"${name}"`);
+const sql: InsightSql<Record<string, string>> = {
+  column,
+  isOneOf: (name, values) => `${column(name)} in (${values.map(value => `'${value}'`).join(', ')})`,
+};
+
+/**
+ * The insights of an entity. Attributes are named through `column` and their values through `isOneOf`, so an insight
+ * does not compile any more when its entity has changed.
+ *
+ *     const taskInsights = defineInsights(task, ({ column }) => [
+ *       { name: 'tasks', description: 'Tasks by status.', of: 'present', groups: { status: column('status') }, sums: { tasks: '1' } },
+ *     ]);
+ */
+export const defineInsights = <E extends AnyEntity>(
+  entity: E,
+  build: (sql: InsightSql<ItemOf<E>>) => readonly InsightDefinition[],
+): Insight[] => build(sql as unknown as InsightSql<ItemOf<E>>).map(insight => ({ ...insight, entity }));
