@@ -91,6 +91,8 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     '"routing":"model"',
     'rule thanks · no model',
     'I will remember: I like tea',
+    /"approvals":\[\{"approval_id":"apr_/,
+    'Created the task \\"buy tea\\"',
     /}422$/m, // a provider that is not there
     '"structuredContent":',
   ],

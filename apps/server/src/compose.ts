@@ -109,6 +109,7 @@ export function composeServices(surroundings: Surroundings): Services {
   const { store, cursors, clock, ids, log, sealer, publicUrl, config } = surroundings;
   const base = { store, clock, ids, log, owners: surroundings.owners };
   const outbound = createOutbound({ allow: config.outboundAllow });
+  const mcpOutbound = createOutbound({ allow: config.outboundAllow, maxResponseBytes: 1024 * 1024 });
   // Asked for when something is erased, when all of them are there.
   const erasers = (): readonly Eraser[] => [
     webhooks.eraser,
@@ -214,6 +215,7 @@ export function composeServices(surroundings: Surroundings): Services {
     peers: surroundings.peers,
     sealer,
     outbound,
+    mcpOutbound,
     enterTenant: tenants.enterTenant,
     resolveChannel: tenants.resolveChannel,
     findChannelUser: tenants.findChannelUser,
@@ -321,6 +323,7 @@ export function composeServices(surroundings: Surroundings): Services {
       await webhooks.close();
       lake?.close();
       await outbound.close();
+      await mcpOutbound.close();
     },
   };
 }

@@ -8,6 +8,8 @@ const reachesOut: ReadonlySet<string> = new Set([
   'webhooks.editConnection',
   'webhooks.testConnection',
   'agents.putCustomSkill',
+  'agents.putMcpServer',
+  'agents.refreshMcpServer',
   'agents.putChannelCredentials',
   'tenants.claimChannel',
 ]);

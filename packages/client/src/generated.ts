@@ -105,6 +105,18 @@ export type AgentsGetCustomSkillData = {
   secret?: string;
 };
 
+export type AgentsGetMcpServerData = {
+  name: string;
+  url: string;
+  header_names: Array<string>;
+  tools: Array<{ name: string; skill: string; description: string }>;
+  skipped: Array<{ name: string; reason: string }>;
+  tools_at: string;
+  error: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
 export type AgentsGetReplyData = {
   message_id: string;
   conversation_id: string;
@@ -1072,6 +1084,8 @@ export type ApiTypes = {
   'agents.deleteConversation': { args: { tenant_id: string; conversation_id: string }; data: undefined };
   /** Remove a custom skill. For: account, scope admin. */
   'agents.deleteCustomSkill': { args: { tenant_id: string; name: string }; data: undefined };
+  /** Remove an MCP server. For: account, scope admin. */
+  'agents.deleteMcpServer': { args: { tenant_id: string; name: string }; data: undefined };
   /** Forget what is remembered from a conversation. For: user, scope write. */
   'agents.deleteMemory': {
     args: { tenant_id: string; user_id: string; session_id: string };
@@ -1101,6 +1115,8 @@ export type ApiTypes = {
   };
   /** Read a custom skill. For: account, scope read. */
   'agents.getCustomSkill': { args: { tenant_id: string; name: string }; data: AgentsGetCustomSkillData };
+  /** Read an MCP server and its tools. For: account, scope read. */
+  'agents.getMcpServer': { args: { tenant_id: string; name: string }; data: AgentsGetMcpServerData };
   /** Whether a user is remembered, and the summary. For: user, scope read. */
   'agents.getMemorySettings': {
     args: { tenant_id: string; user_id: string };
@@ -1207,6 +1223,11 @@ export type ApiTypes = {
     args: { tenant_id: string; limit?: number; cursor?: string };
     data: { data: Array<AgentsGetCustomSkillData>; next_cursor: string | null };
   };
+  /** List the MCP servers of a tenant. For: account, scope read. */
+  'agents.listMcpServers': {
+    args: { tenant_id: string; limit?: number; cursor?: string };
+    data: { data: Array<AgentsGetMcpServerData>; next_cursor: string | null };
+  };
   /** List what is remembered of a user. For: user, scope read. */
   'agents.listMemory': {
     args: { tenant_id: string; user_id: string; limit?: number; cursor?: string };
@@ -1273,7 +1294,15 @@ export type ApiTypes = {
   /** List skills. For: user, scope read. */
   'agents.listSkills': {
     args: { tenant_id: string };
-    data: { data: Array<{ name: string; description: string; is_enabled: boolean; is_custom: boolean }> };
+    data: {
+      data: Array<{
+        name: string;
+        description: string;
+        is_enabled: boolean;
+        is_custom: boolean;
+        approval: 'user' | 'admin' | 'never';
+      }>;
+    };
   };
   /** Give the secrets of a channel. For: account, scope admin. */
   'agents.putChannelCredentials': {
@@ -1300,6 +1329,13 @@ export type ApiTypes = {
     };
     data: AgentsGetCustomSkillData;
   };
+  /** Register or change an MCP server. For: account, scope admin. */
+  'agents.putMcpServer': {
+    args: { tenant_id: string; name: string; body: { url: string; headers?: { [name: string]: string } } };
+    data: AgentsGetMcpServerData;
+  };
+  /** Read the tools of an MCP server again. For: account, scope write. */
+  'agents.refreshMcpServer': { args: { tenant_id: string; name: string }; data: AgentsGetMcpServerData };
   /** Rename a conversation. For: user, scope write. */
   'agents.renameConversation': {
     args: { tenant_id: string; conversation_id: string; body: { title: string } };
@@ -2786,6 +2822,7 @@ export const operations = {
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}',
   },
   'agents.deleteCustomSkill': { method: 'DELETE', path: '/v1/tenants/{tenant_id}/custom-skills/{name}' },
+  'agents.deleteMcpServer': { method: 'DELETE', path: '/v1/tenants/{tenant_id}/mcp-servers/{name}' },
   'agents.deleteMemory': {
     method: 'DELETE',
     path: '/v1/tenants/{tenant_id}/users/{user_id}/memory/{session_id}',
@@ -2808,6 +2845,7 @@ export const operations = {
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}',
   },
   'agents.getCustomSkill': { method: 'GET', path: '/v1/tenants/{tenant_id}/custom-skills/{name}' },
+  'agents.getMcpServer': { method: 'GET', path: '/v1/tenants/{tenant_id}/mcp-servers/{name}' },
   'agents.getMemorySettings': {
     method: 'GET',
     path: '/v1/tenants/{tenant_id}/users/{user_id}/memory-settings',
@@ -2831,6 +2869,7 @@ export const operations = {
   },
   'agents.listConversations': { method: 'GET', path: '/v1/tenants/{tenant_id}/conversations' },
   'agents.listCustomSkills': { method: 'GET', path: '/v1/tenants/{tenant_id}/custom-skills' },
+  'agents.listMcpServers': { method: 'GET', path: '/v1/tenants/{tenant_id}/mcp-servers' },
   'agents.listMemory': { method: 'GET', path: '/v1/tenants/{tenant_id}/users/{user_id}/memory' },
   'agents.listMessages': {
     method: 'GET',
@@ -2849,6 +2888,8 @@ export const operations = {
     body: 'json',
     headers: ['if-none-match'],
   },
+  'agents.putMcpServer': { method: 'PUT', path: '/v1/tenants/{tenant_id}/mcp-servers/{name}', body: 'json' },
+  'agents.refreshMcpServer': { method: 'POST', path: '/v1/tenants/{tenant_id}/mcp-servers/{name}/refresh' },
   'agents.renameConversation': {
     method: 'PATCH',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}',

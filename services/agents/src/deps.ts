@@ -48,6 +48,7 @@ export type AgentsDeps = {
   random?: Random;
   sealer: Sealer;
   outbound: Outbound;
+  mcpOutbound?: Outbound; // that reads longer answers, for MCP servers
   enterTenant: EnterTenant;
   resolveChannel: ResolveChannel;
   findChannelUser: FindChannelUser;
@@ -75,6 +76,7 @@ export type Service = {
   readonly random: Random;
   readonly sealer: Sealer;
   readonly outbound: Outbound;
+  readonly mcpOutbound: Outbound;
   readonly enterTenant: EnterTenant;
   readonly resolveChannel: ResolveChannel;
   readonly findChannelUser: FindChannelUser;

@@ -11,6 +11,7 @@ import { deleteConversation } from './conversations/deletion.ts';
 import { readHead } from './conversations/reads.ts';
 import type { Service } from './deps.ts';
 import * as limits from './limits.ts';
+import { mcpServer, mcpServersOfTenant } from './mcp/table.ts';
 import { declineMemory } from './memory/memory.ts';
 import { choicesOfTenant, memoriesOfTenant, memoriesOfUser, memory, memoryChoice } from './memory/table.ts';
 import { customSkill, skillsOfTenant } from './skills/table.ts';
@@ -75,8 +76,9 @@ async function eraseTenant(service: Service, tenant_id: string): Promise<Erased>
     store.query(skillsOfTenant, { tenant_id }, page),
     store.query(channelsOfTenant, { tenant_id }, page),
     store.query(noticesOfTenant, { tenant_id }, page),
+    store.query(mcpServersOfTenant, { tenant_id }, page),
   ]);
-  const [usage, memories, choices, skills, channels, notices] = found;
+  const [usage, memories, choices, skills, channels, notices, mcpServers] = found;
   for (const channel of channels.items) await eraseSecrets(service, channel);
   const steps = [
     ...usage.items.map(one =>
@@ -86,6 +88,7 @@ async function eraseTenant(service: Service, tenant_id: string): Promise<Erased>
     ...choices.items.map(item => write.delete(memoryChoice, item)),
     ...skills.items.map(item => write.delete(customSkill, item)),
     ...channels.items.map(item => write.delete(tenantChannel, item)),
+    ...mcpServers.items.map(item => write.delete(mcpServer, item)),
     ...notices.items.map(item => write.delete(notice, item)),
   ];
   if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase a tenant' });

@@ -24,6 +24,8 @@ export const agentErrors = defineErrors({
   'agents.approval_not_found': 404,
   'agents.approval_not_yours': 403,
   'agents.approval_decided': 409,
+  'agents.mcp_server_not_found': 404,
+  'agents.mcp_server_refused': 422,
   'agents.memory_not_found': 404,
   'agents.memory_declined': 409,
   'agents.memory_full': 409,

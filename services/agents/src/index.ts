@@ -10,6 +10,7 @@ import { conversationEndpoints } from './conversations/handlers.ts';
 import type { AgentsDeps, Service } from './deps.ts';
 import { createEraser } from './erasure.ts';
 import { agentErrors } from './errors.ts';
+import { mcpEndpoints } from './mcp/routes.ts';
 import { memoryEndpoints } from './memory/routes.ts';
 import { modelEndpoints } from './models/routes.ts';
 import type { TenantSettings } from './settings.ts';
@@ -48,6 +49,7 @@ export function createAgents(deps: AgentsDeps) {
       ...modelEndpoints(service),
       ...uiEndpoints(service),
       ...approvalEndpoints(service),
+      ...mcpEndpoints(service),
     ] as const,
     errors: agentErrors,
     tables: [conversations],
@@ -72,6 +74,7 @@ function createService(deps: AgentsDeps): Service {
     ...{ store, clock, ids, log, sealer, outbound, enterTenant, resolveChannel, findChannelUser },
     owners: deps.owners ?? unknownOwners(ids),
     random: deps.random ?? systemRandom,
+    mcpOutbound: deps.mcpOutbound ?? outbound,
     roleOf: deps.roleOf ?? (async () => undefined),
     askApproval: deps.askApproval ?? (async () => {}),
     hasRoom: deps.hasRoom ?? (async () => true),

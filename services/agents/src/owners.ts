@@ -1,6 +1,7 @@
 import { ownedByItem, ownedByKey } from '@stak/table';
 import { approval, pausedTurn } from './approvals/table.ts';
 import { channelSecrets, notice, tenantChannel } from './channels/table.ts';
+import { mcpServer } from './mcp/table.ts';
 import { memory, memoryChoice } from './memory/table.ts';
 import { customSkill } from './skills/table.ts';
 import { accountDay, conversation, message, state, tenantDay, turn, userDay } from './table.ts';
@@ -24,6 +25,7 @@ export const agentOwners = [
   ownedByKey(tenantChannel, byTenant),
   ownedByKey(notice, byTenant),
   ownedByKey(customSkill, byTenant),
+  ownedByKey(mcpServer, byTenant),
   ownedByKey(memory, byTenant),
   ownedByKey(memoryChoice, byTenant),
 ];

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { approvalStatuses } from './approvals/table.ts';
 import { isCleanText } from './conversations/message-format.ts';
 import * as limits from './limits.ts';
+import { approvals } from './skills/skill.ts';
 
 // What goes over the wire. Attribute names are the table's own.
 
@@ -185,6 +186,7 @@ export const skillShape = z.strictObject({
   description: z.string(),
   is_enabled: z.boolean(),
   is_custom: z.boolean(),
+  approval: z.enum(approvals).describe('Who has to agree before it runs'),
 });
 export const skillDraft = z.strictObject({
   description: cleanText.trim().min(1).max(limits.skillDescriptionChars),
@@ -201,6 +203,45 @@ export const customSkillShape = z.strictObject({
   created_at: timestamp,
   updated_at: timestamp,
   secret: z.string().optional().describe('Shown once: calls are signed with it'),
+});
+
+export const mcpServerName = z
+  .string()
+  .max(20)
+  .regex(/^[a-z][a-z0-9]*$/, 'A lower case letter, then letters and digits');
+const headerValue = z
+  .string()
+  .min(1)
+  .max(limits.credentialChars)
+  .regex(/^[\x20-\x7e]*$/, 'Printable ASCII characters');
+export const mcpServerDraft = z.strictObject({
+  url: z.url().max(2_000),
+  headers: z
+    .record(z.string().min(1).max(100), headerValue)
+    .refine(headers => Object.keys(headers).length <= limits.mcpHeaders, `At most ${limits.mcpHeaders}`)
+    .optional()
+    .describe('Sent with every request, such as `authorization`'),
+});
+export const mcpServerShape = z.strictObject({
+  name: z.string(),
+  url: z.string(),
+  header_names: z.array(z.string()).describe('Headers that are sent; what they hold is never shown'),
+  tools: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        skill: z.string().describe('Its name in the settings and for models'),
+        description: z.string(),
+      }),
+    )
+    .describe('Tools that can be enabled'),
+  skipped: z
+    .array(z.strictObject({ name: z.string(), reason: z.string() }))
+    .describe('Tools that cannot be used'),
+  tools_at: timestamp.describe('When the list was last read'),
+  error: z.string().nullable().describe('Why the list could not be read since'),
+  created_at: timestamp,
+  updated_at: timestamp,
 });
 
 const fact = z.strictObject({

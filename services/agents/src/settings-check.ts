@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Service } from './deps.ts';
 import * as limits from './limits.ts';
+import { readMcpSkills } from './mcp/servers.ts';
 import { operatorsChoice } from './models/models.ts';
 import type { TenantSettings } from './settings.ts';
 import { readAgentSettings } from './settings.ts';
@@ -83,7 +84,8 @@ async function checkSkills(
   const builtIn = service.skills.map(({ name }) => name);
   const added = enabled_skills.filter(name => !before.includes(name) && !builtIn.includes(name));
   if (added.length === 0) return [];
-  const known = [...builtIn, ...(await readCustomSkills(service, tenant_id)).map(({ name }) => name)];
+  const own = [...(await readCustomSkills(service, tenant_id)), ...(await readMcpSkills(service, tenant_id))];
+  const known = [...builtIn, ...own.map(({ name }) => name)];
   return added
     .filter(name => !known.includes(name))
     .map(name => ({

@@ -14,6 +14,7 @@ import {
   noticesOfTenant,
   tenantChannel,
 } from './channels/table.ts';
+import { mcpServer, mcpServersOfTenant } from './mcp/table.ts';
 import { choicesOfTenant, memoriesOfTenant, memoriesOfUser, memory, memoryChoice } from './memory/table.ts';
 import { customSkill, skillsOfTenant } from './skills/table.ts';
 import {
@@ -40,6 +41,7 @@ import {
 // Every entity, without the code that uses them, for consumers of the table's stream.
 export * from './approvals/table.ts';
 export * from './channels/table.ts';
+export * from './mcp/table.ts';
 export * from './memory/table.ts';
 export * from './skills/table.ts';
 export * from './table.ts';
@@ -59,6 +61,7 @@ export const conversations = defineTable(conversationsKeys, {
     tenantChannel,
     notice,
     customSkill,
+    mcpServer,
   ],
   queries: [
     conversationsOfUser,
@@ -77,6 +80,7 @@ export const conversations = defineTable(conversationsKeys, {
     channelsOfTenant,
     noticesOfTenant,
     skillsOfTenant,
+    mcpServersOfTenant,
   ],
 });
 

@@ -33,6 +33,7 @@ describe('another tenant', () => {
     'agents.importConversation': { messages: [{ role: 'user', content: 'x' }] },
     'agents.decideApproval': { approved: true },
     'agents.putCustomSkill': { description: 'x', url: 'https://example.com/' },
+    'agents.putMcpServer': { url: 'http://127.0.0.1:9/mcp' },
     'agents.changeMemorySettings': { is_declined: true },
     'agents.editMemory': { summary: 'x' },
     'agents.putChannelCredentials': { signing_secret: 'x', bot_token: 'x' },

@@ -132,6 +132,8 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'agents.approval_not_yours': 'Somebody else has to decide this. Ask an admin of the tenant.',
   'agents.approval_decided': 'It was decided before, has expired or was cancelled. `details` says which.',
   'agents.conversation_not_found': 'There is no such conversation. Check the id.',
+  'agents.mcp_server_not_found': 'There is no such MCP server. List the servers and check the name.',
+  'agents.mcp_server_refused': 'The MCP server cannot be used. `detail` says what went wrong.',
   'agents.memory_not_found': 'Nothing is remembered under this id. List the memory and check the id.',
   'agents.message_not_found': 'There is no such message. Check the id.',
   'agents.skill_not_found': 'There is no such skill. List the skills and check the name.',

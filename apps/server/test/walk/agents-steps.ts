@@ -117,6 +117,20 @@ const skilled: readonly Step[] = [
   { operation: 'agents.deleteCustomSkill' },
 ];
 
+// The server that is walked speaks the protocol itself.
+const tool = { name: 'walked' };
+const toolServers: readonly Step[] = [
+  {
+    operation: 'agents.putMcpServer',
+    path: tool,
+    body: { url: '{server_url}/mcp', headers: { authorization: 'Bearer {read_key}' } },
+  },
+  { operation: 'agents.getMcpServer', path: tool },
+  { operation: 'agents.listMcpServers' },
+  { operation: 'agents.refreshMcpServer', path: tool },
+  { operation: 'agents.deleteMcpServer', path: tool },
+];
+
 const channel = { type: 'telegram', channel_id: '777' };
 const delivery = { type: 'telegram', id: '777' };
 // No text: an answer to one would leave this machine.
@@ -168,6 +182,7 @@ export const agentsSteps: readonly Step[] = [
   ...approving,
   ...remembering,
   ...skilled,
+  ...toolServers,
   ...channelled,
   { operation: 'agents.clearConversation' },
   { operation: 'agents.deleteConversation', as: 'endUser' },

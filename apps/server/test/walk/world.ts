@@ -72,7 +72,11 @@ export async function openWorld(clock?: Clock, env: Record<string, string> = {})
   const stranger = await signUp(server.url, 'stranger');
   const { data: me } = await createClient({ baseUrl: server.url, token: owner.session }).accounts.getMe();
   server.services.explorer!.admitFromHere(me.userId);
-  return { server, operations, owner, stranger, known: new Map() };
+  const known = new Map([
+    ['server_url', server.url],
+    ['read_key', owner.keys.read],
+  ]);
+  return { server, operations, owner, stranger, known };
 }
 
 async function signUp(url: string, name: string): Promise<Customer> {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type Service, secondsOf, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { mcpPrefix } from '../mcp/tools.ts';
 import { retryOnConflict } from '../turns/conflict-retry.ts';
 import type { Skill, SkillScope } from './skill.ts';
 import { customSkill, skillsOfTenant } from './table.ts';
@@ -28,6 +29,8 @@ export async function putCustomSkill(
 ): Promise<{ item: CustomSkill; secret?: string }> {
   if (service.skills.some(skill => skill.name === name))
     throw agentErrors.create('agents.skill_name_taken', 'A built-in skill has this name.');
+  if (name.startsWith(mcpPrefix))
+    throw agentErrors.create('agents.skill_name_taken', `Names with ${mcpPrefix} are those of MCP servers.`);
   const refusal = service.outbound.check(draft.url);
   if (refusal) throw agentErrors.create('agents.skill_refused', refusal.message, { reason: refusal.reason });
   const problem = findProblem(draft.parameters, {

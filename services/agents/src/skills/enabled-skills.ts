@@ -1,4 +1,6 @@
 import type { Entered, Service } from '../deps.ts';
+import { readMcpSkills } from '../mcp/servers.ts';
+import { mcpPrefix } from '../mcp/tools.ts';
 import { enabledNames } from '../settings.ts';
 import { readCustomSkills } from './custom-skills.ts';
 import type { Skill } from './skill.ts';
@@ -11,6 +13,11 @@ export async function enabledSkills(
   const names = enabledNames(settings);
   const builtIn = service.skills.filter(({ name }) => names.has(name));
   if (builtIn.length === names.size) return builtIn;
-  const custom = await readCustomSkills(service, tenant_id);
-  return [...builtIn, ...custom.filter(({ name }) => names.has(name))];
+  const custom = (await readCustomSkills(service, tenant_id)).filter(({ name }) => names.has(name));
+  const ours = new Set([...builtIn, ...custom].map(({ name }) => name));
+  const mcp = [...names].some(name => name.startsWith(mcpPrefix))
+    ? await readMcpSkills(service, tenant_id)
+    : [];
+  // A skill of another server never takes the place of one of ours.
+  return [...builtIn, ...custom, ...mcp.filter(({ name }) => names.has(name) && !ours.has(name))];
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { resolveUser } from '../conversations/access.ts';
 import type { Service } from '../deps.ts';
 import { answerPage, type PageRequest } from '../list-page.ts';
+import { readMcpSkills } from '../mcp/servers.ts';
 import * as schema from '../schema.ts';
 import { enabledNames, readAgentSettings } from '../settings.ts';
 import { readUsage } from '../usage/usage.ts';
@@ -13,6 +14,7 @@ import {
   putCustomSkill,
   readCustomSkills,
 } from './custom-skills.ts';
+import { approvalOf, type Skill } from './skill.ts';
 import { skillsOfTenant } from './table.ts';
 
 const tags = ['agents'] as string[];
@@ -131,14 +133,20 @@ export const tenantEndpoints = (service: Service) =>
     endpoint(routes.skills, async c => {
       const tenant = await service.enterTenant(c.get('principal'), c.req.valid('param').tenant_id);
       const names = enabledNames(tenant.settings);
-      const listed = (is_custom: boolean) => (skill: { name: string; description: string }) => ({
+      const { skill_approvals } = readAgentSettings(tenant.settings);
+      const listed = (is_custom: boolean) => (skill: Skill) => ({
         name: skill.name,
         description: skill.description,
         is_enabled: names.has(skill.name),
         is_custom,
+        approval: approvalOf(skill, skill_approvals),
       });
       const custom = await readCustomSkills(service, tenant.tenant_id);
-      return c.json({ data: [...service.skills.map(listed(false)), ...custom.map(listed(true))] }, 200);
+      const mcp = await readMcpSkills(service, tenant.tenant_id);
+      return c.json(
+        { data: [...service.skills.map(listed(false)), ...[...custom, ...mcp].map(listed(true))] },
+        200,
+      );
     }),
     endpoint(routes.customSkills, async c => {
       const caller = c.get('principal');

@@ -18,12 +18,13 @@ export async function executeSkill(
     return { ok: false, reason: `The arguments are not as they should be: ${issues(parsed)}` };
   if (skill.needs !== undefined && !isGranted(scope.granted, skill.needs))
     return { ok: false, reason: `The user's token does not hold the scope ${skill.needs}` };
+  const { timeoutMs = limits.skillMs } = skill;
   const over = new AbortController();
   const late = new AbortController();
   const signal = AbortSignal.any([scope.signal, late.signal]);
-  const timeout = clock.sleep(limits.skillMs, over.signal).then(
+  const timeout = clock.sleep(timeoutMs, over.signal).then(
     () => {
-      late.abort(new Error(`it took longer than ${limits.skillMs} ms`));
+      late.abort(new Error(`it took longer than ${timeoutMs} ms`));
       throw late.signal.reason;
     },
     () => new Promise<never>(() => {}), // the skill was faster

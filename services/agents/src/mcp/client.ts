@@ -1,0 +1,85 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { HeaderPair, Outbound } from '@stak/outbound';
+import * as limits from '../limits.ts';
+
+export type McpAddress = { url: string; headers: Readonly<Record<string, string>> };
+export type McpReach = { outbound: Outbound; signal: AbortSignal; timeoutMs: number };
+
+// A conversation with a server by the protocol's own client, over the guarded one: each request is answered by one
+// response, within its time and size. Rejects with what went wrong, in words for whoever called.
+export async function withMcpServer<T>(
+  address: McpAddress,
+  reach: McpReach,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const [{ Client: McpClient }, { StreamableHTTPClientTransport }] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'),
+    import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+  ]);
+  const client = new McpClient({ name: 'stak', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL(address.url), {
+    fetch: guardedFetch(address, reach),
+    requestInit: { headers: { ...address.headers } },
+    reconnectionOptions: {
+      maxRetries: 0,
+      initialReconnectionDelay: 1,
+      maxReconnectionDelay: 1,
+      reconnectionDelayGrowFactor: 1,
+    },
+  });
+  try {
+    return await untilAborted(reach.signal, async () => {
+      // Its type has optional fields that exclude undefined.
+      await client.connect(transport as Parameters<Client['connect']>[0]);
+      return work(client);
+    });
+  } finally {
+    // Nobody waits for a server that does not answer when it is told goodbye.
+    transport.terminateSession().catch(() => {});
+    client.close().catch(() => {});
+  }
+}
+
+// The SDK has clocks of its own; what it waits for ends with the signal.
+function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+const bodiless = new Set([204, 205, 304]);
+
+function guardedFetch({ url }: McpAddress, { outbound, signal, timeoutMs }: McpReach) {
+  return async (target: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const { method = 'GET' } = init;
+    // What a server would say unasked is nothing to us, and nothing else than its address is asked.
+    if (method === 'GET' || new URL(target).href !== new URL(url).href)
+      return new Response(null, { status: 405 });
+    const result = await outbound.send({
+      url,
+      method,
+      headers: [...new Headers(init.headers)] as HeaderPair[],
+      ...(typeof init.body === 'string' && { body: init.body }),
+      signal,
+      timeoutMs,
+    });
+    if (!result.ok) throw new Error(`it could not be reached (${result.reason})`);
+    if (method === 'POST' && (result.status < 200 || result.status > 299))
+      throw new Error(`it answered ${result.status}`);
+    if (result.truncated) throw new Error(`it answered with more than ${limits.mcpBytes} bytes`);
+    const headers = new Headers(result.headers.map(([name, value]): [string, string] => [name, value]));
+    const body = bodiless.has(result.status) ? null : new Uint8Array(result.body);
+    return new Response(body, { status: result.status, headers });
+  };
+}
+
+// Of an error, what says something to those who use the server.
+export function describeMcpError(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/\s+/g, ' ').slice(0, 300) || 'it failed';
+}

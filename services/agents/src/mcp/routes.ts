@@ -1,0 +1,134 @@
+import { empty, endpoint, etagOf, expectedVersion, json, pageOf, pageQuery, route } from '@stak/http';
+import type { Service } from '../deps.ts';
+import { answerPage, type PageRequest } from '../list-page.ts';
+import * as schema from '../schema.ts';
+import {
+  deleteMcpServer,
+  getMcpServer,
+  type McpServer,
+  putMcpServer,
+  refreshTools,
+  skippedOf,
+  toolsOf,
+} from './servers.ts';
+import { mcpServersOfTenant } from './table.ts';
+
+const own = { auth: 'account', tags: ['agents'] as string[] } as const;
+const gate = ['tenants.not_found', 'tenants.suspended'];
+const base = '/v1/tenants/{tenant_id}/mcp-servers';
+const params = schema.tenantParams.extend({ name: schema.mcpServerName });
+const onePath = `${base}/{name}` as const;
+const found = [...gate, 'agents.mcp_server_not_found'];
+
+const routes = {
+  list: route({
+    ...own,
+    method: 'get',
+    path: base,
+    operationId: 'agents.listMcpServers',
+    scope: 'read',
+    summary: 'List the MCP servers of a tenant',
+    request: { params: schema.tenantParams, query: pageQuery() },
+    responses: { 200: json(pageOf(schema.mcpServerShape)) },
+    problems: gate,
+  }),
+  get: route({
+    ...own,
+    method: 'get',
+    path: onePath,
+    operationId: 'agents.getMcpServer',
+    scope: 'read',
+    summary: 'Read an MCP server and its tools',
+    request: { params },
+    responses: { 200: json(schema.mcpServerShape) },
+    problems: found,
+  }),
+  put: route({
+    ...own,
+    method: 'put',
+    path: onePath,
+    operationId: 'agents.putMcpServer',
+    scope: 'admin',
+    conditional: 'optional',
+    summary: 'Register or change an MCP server',
+    description:
+      'By Streamable HTTP. The server is asked for its tools first, and refused if it does not answer. A tool becomes the skill `mcp_{server}_{tool}`, used once that name is among the `enabled_skills` of the settings; it asks for an approval unless `skill_approvals` says otherwise. Headers are kept sealed and never shown; left out, they stay as they are if the address does.',
+    request: { params, body: json(schema.mcpServerDraft) },
+    responses: { 200: json(schema.mcpServerShape) },
+    problems: [...gate, 'agents.mcp_server_refused', 'agents.too_many_skills'],
+  }),
+  refresh: route({
+    ...own,
+    method: 'post',
+    path: `${onePath}/refresh`,
+    operationId: 'agents.refreshMcpServer',
+    scope: 'write',
+    summary: 'Read the tools of an MCP server again',
+    description:
+      'They are read again by themselves once an hour, if somebody uses them. A server that does not answer keeps its list, and `error` says why.',
+    request: { params },
+    responses: { 200: json(schema.mcpServerShape) },
+    problems: found,
+  }),
+  remove: route({
+    ...own,
+    method: 'delete',
+    path: onePath,
+    operationId: 'agents.deleteMcpServer',
+    scope: 'admin',
+    summary: 'Remove an MCP server',
+    request: { params },
+    responses: { 204: empty() },
+    problems: found,
+  }),
+};
+
+const show = (server: McpServer) => ({
+  name: server.name,
+  url: server.url,
+  header_names: server.header_names,
+  tools: toolsOf(server).map(({ name, skill, description }) => ({ name, skill, description })),
+  skipped: skippedOf(server),
+  tools_at: server.tools_at,
+  error: server.error ?? null,
+  created_at: server.created_at,
+  updated_at: server.updated_at,
+});
+
+export const mcpEndpoints = (service: Service) =>
+  [
+    endpoint(routes.list, async c => {
+      const caller = c.get('principal');
+      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const read = (page: PageRequest) => service.store.query(mcpServersOfTenant, { tenant_id }, page);
+      return c.json(await answerPage(caller, c.req.valid('query'), read, show), 200);
+    }),
+    endpoint(routes.get, async c => {
+      const { tenant_id, name } = c.req.valid('param');
+      await service.enterTenant(c.get('principal'), tenant_id);
+      const server = await getMcpServer(service, tenant_id, name);
+      c.header('ETag', etagOf(server.version));
+      return c.json(show(server), 200);
+    }),
+    endpoint(routes.put, async c => {
+      const { tenant_id, name } = c.req.valid('param');
+      await service.enterTenant(c.get('principal'), tenant_id);
+      const draft = c.req.valid('json');
+      const { signal } = c.req.raw;
+      const server = await putMcpServer(service, tenant_id, name, draft, expectedVersion(c), signal);
+      c.header('ETag', etagOf(server.version));
+      return c.json(show(server), 200);
+    }),
+    endpoint(routes.refresh, async c => {
+      const { tenant_id, name } = c.req.valid('param');
+      await service.enterTenant(c.get('principal'), tenant_id);
+      const server = await getMcpServer(service, tenant_id, name);
+      return c.json(show(await refreshTools(service, server, c.req.raw.signal)), 200);
+    }),
+    endpoint(routes.remove, async c => {
+      const { tenant_id, name } = c.req.valid('param');
+      await service.enterTenant(c.get('principal'), tenant_id);
+      await deleteMcpServer(service, tenant_id, name);
+      return c.body(null, 204);
+    }),
+  ] as const;

@@ -1,0 +1,213 @@
+import { versionMismatch } from '@stak/http';
+import { findMismatch } from '@stak/json-schema';
+import { maySendHeader } from '@stak/outbound';
+import { type ItemOf, isRefused } from '@stak/table';
+import { z } from 'zod';
+import { type Service, timestampOf } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import type { Skill, SkillScope } from '../skills/skill.ts';
+import { retryOnConflict } from '../turns/conflict-retry.ts';
+import { describeMcpError, type McpAddress, withMcpServer } from './client.ts';
+import { mcpServer, mcpServersOfTenant } from './table.ts';
+import { type McpTool, readTools, type SkippedTool, type ToolList } from './tools.ts';
+
+export type McpServer = ItemOf<typeof mcpServer>;
+export type McpDraft = { url: string; headers?: Readonly<Record<string, string>> };
+
+const noServer = () => agentErrors.create('agents.mcp_server_not_found', 'There is no such MCP server.');
+const placeOf = (tenant_id: string, name: string) => `conversations MCP#${tenant_id} SERVER#${name} headers`;
+
+export const toolsOf = ({ tools }: Pick<McpServer, 'tools'>) => JSON.parse(tools) as McpTool[];
+export const skippedOf = ({ skipped }: Pick<McpServer, 'skipped'>) => JSON.parse(skipped) as SkippedTool[];
+
+// The server is asked for its tools before anything is kept, so that what is wrong with the address shows now.
+export async function putMcpServer(
+  service: Service,
+  tenant_id: string,
+  name: string,
+  draft: McpDraft,
+  expected: string | undefined,
+  signal: AbortSignal,
+): Promise<McpServer> {
+  const refusal = service.outbound.check(draft.url);
+  if (refusal) throw refused(refusal.message);
+  const bad = Object.keys(draft.headers ?? {}).find(header => !maySendHeader(header));
+  if (bad !== undefined) throw refused(`The header ${bad} may not be sent.`);
+  const { store, clock, sealer } = service;
+  const known = await store.get(mcpServer, { tenant_id, name }, { consistent: true });
+  if (!known) await checkCount(service, tenant_id);
+  // Left out, they stay as they are, as long as they go to the same place.
+  const isSame = known?.url === draft.url;
+  const headers = draft.headers ?? (known && isSame ? openHeaders(service, known) : {});
+  const list = await listTools(service, name, { url: draft.url, headers }, signal);
+  return retryOnConflict(service, async () => {
+    const before = await store.get(mcpServer, { tenant_id, name }, { consistent: true });
+    if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
+    const at = timestampOf(clock.now());
+    const header_names = Object.keys(headers);
+    const item = {
+      tenant_id,
+      name,
+      url: draft.url,
+      header_names,
+      ...(header_names.length > 0 && {
+        headers: sealer.seal(JSON.stringify(headers), placeOf(tenant_id, name)),
+      }),
+      ...listed(list, at),
+      created_at: before?.created_at ?? at,
+      updated_at: at,
+    };
+    return store.put(mcpServer, item, before ? { ifVersion: before.version } : { ifAbsent: true });
+  });
+}
+
+const refused = (why: string) => agentErrors.create('agents.mcp_server_refused', why);
+const listed = ({ tools, skipped }: ToolList, tools_at: string) => ({
+  tools: JSON.stringify(tools),
+  skipped: JSON.stringify(skipped),
+  tools_at,
+});
+
+async function checkCount({ store }: Service, tenant_id: string): Promise<void> {
+  const { items } = await store.query(mcpServersOfTenant, { tenant_id }, { limit: limits.mcpServers });
+  if (items.length >= limits.mcpServers)
+    throw agentErrors.create(
+      'agents.too_many_skills',
+      `A tenant has at most ${limits.mcpServers} MCP servers.`,
+    );
+}
+
+async function listTools(
+  service: Service,
+  name: string,
+  address: McpAddress,
+  signal: AbortSignal,
+): Promise<ToolList> {
+  const late = new AbortController();
+  const over = new AbortController();
+  service.clock.sleep(limits.mcpListMs, over.signal).then(
+    () => late.abort(new Error(`it took longer than ${limits.mcpListMs} ms`)),
+    () => {},
+  );
+  const reach = {
+    outbound: service.mcpOutbound,
+    signal: AbortSignal.any([signal, late.signal]),
+    timeoutMs: limits.mcpListMs,
+  };
+  try {
+    return await withMcpServer(address, reach, client => readTools(client, name));
+  } catch (error) {
+    throw refused(`The server did not say which tools it has: ${describeMcpError(error)}.`);
+  } finally {
+    over.abort();
+  }
+}
+
+const openHeaders = ({ sealer }: Service, { tenant_id, name, headers }: McpServer) =>
+  headers === undefined
+    ? {}
+    : (JSON.parse(sealer.openText(headers, placeOf(tenant_id, name))) as Record<string, string>);
+
+// Reads the list again. A server that cannot be asked keeps the list it had, and says why it is old.
+export async function refreshTools(
+  service: Service,
+  server: McpServer,
+  signal: AbortSignal,
+): Promise<McpServer> {
+  const { tenant_id, name, url } = server;
+  const at = timestampOf(service.clock.now());
+  const change = await listTools(service, name, { url, headers: openHeaders(service, server) }, signal).then(
+    list => ({ set: listed(list, at), remove: ['error'] as const }),
+    error => ({ set: { tools_at: at, error: describeMcpError(error) } }),
+  );
+  return service.store.update(mcpServer, { tenant_id, name }, change, { ifVersion: server.version });
+}
+
+export async function getMcpServer({ store }: Service, tenant_id: string, name: string): Promise<McpServer> {
+  const item = await store.get(mcpServer, { tenant_id, name }, { consistent: true });
+  if (!item) throw noServer();
+  return item;
+}
+
+export async function deleteMcpServer({ store }: Service, tenant_id: string, name: string): Promise<void> {
+  try {
+    await store.delete(mcpServer, { tenant_id, name }, { ifPresent: true });
+  } catch (error) {
+    throw isRefused(error) ? noServer() : error;
+  }
+}
+
+// The tools of all servers of a tenant. A list that has become old is read again in the background: no turn waits for it.
+export async function readMcpSkills(service: Service, tenant_id: string): Promise<Skill[]> {
+  const { items } = await service.store.query(
+    mcpServersOfTenant,
+    { tenant_id },
+    { limit: limits.mcpServers },
+  );
+  for (const server of items)
+    if (service.clock.now() - Date.parse(server.tools_at) > limits.mcpListKeptMs)
+      refreshLater(service, server);
+  return items.flatMap(server => toolsOf(server).map(tool => toSkill(service, server, tool)));
+}
+
+const refreshing = new WeakMap<Service, Set<string>>();
+
+function refreshLater(service: Service, server: McpServer): void {
+  const running = refreshing.get(service) ?? new Set();
+  refreshing.set(service, running);
+  const id = `${server.tenant_id} ${server.name}`;
+  if (running.has(id)) return;
+  running.add(id);
+  refreshTools(service, server, new AbortController().signal)
+    .catch(error => {
+      if (!isRefused(error)) service.log.warn({ err: error, server: server.name }, 'tools were not listed');
+    })
+    .finally(() => running.delete(id));
+}
+
+const toSkill = (service: Service, server: McpServer, tool: McpTool): Skill => ({
+  name: tool.skill,
+  description: tool.description,
+  triggers: [],
+  parameters: z.looseObject({}),
+  jsonSchema: tool.parameters,
+  acts: true,
+  isRepeatable: tool.isRepeatable,
+  timeoutMs: limits.mcpCallMs,
+  async run(input, scope) {
+    const mismatch = findMismatch(tool.parameters, input);
+    if (mismatch)
+      throw new Error(`the arguments are not as they should be: ${mismatch.pointer} ${mismatch.detail}`);
+    return callTool(service, server, tool, input, scope);
+  },
+});
+
+type Content = { type: string; text?: unknown; mimeType?: unknown; uri?: unknown };
+
+async function callTool(
+  service: Service,
+  server: McpServer,
+  { name }: McpTool,
+  input: Record<string, unknown>,
+  { signal, idempotency_key }: SkillScope,
+) {
+  const address = { url: server.url, headers: openHeaders(service, server) };
+  const reach = { outbound: service.mcpOutbound, signal, timeoutMs: limits.mcpCallMs };
+  const key = { 'stak/idempotency_key': idempotency_key };
+  const result = await withMcpServer(address, reach, client =>
+    client.callTool({ name, arguments: input, _meta: key }),
+  ).catch(error => {
+    throw new Error(`the MCP server ${server.name} failed: ${describeMcpError(error)}`);
+  });
+  const text = (Array.isArray(result.content) ? (result.content as Content[]) : []).map(describe).join('\n');
+  if (result.isError) throw new Error(text.slice(0, 500) || 'the tool failed');
+  const data = result.structuredContent ?? text;
+  return { data, text: text || JSON.stringify(data) };
+}
+
+// A model reads text. Of anything else it hears what it is.
+function describe({ type, text, mimeType, uri }: Content): string {
+  if (type === 'text') return String(text ?? '');
+  return `[${[type, mimeType, uri].filter(one => typeof one === 'string').join(' ')}]`;
+}

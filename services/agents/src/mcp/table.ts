@@ -1,0 +1,26 @@
+import { defineQuery, entity } from '@stak/table';
+import { z } from 'zod';
+import { conversationsKeys } from '../table.ts';
+
+export const mcpServer = entity(conversationsKeys, {
+  name: 'MCP server',
+  description: 'A server whose tools a tenant uses as skills, with the list of them as it was last read.',
+  schema: z.object({
+    tenant_id: z.string(),
+    name: z.string(),
+    url: z.string(),
+    headers: z.string().optional().describe('JSON, sealed: sent with every request'),
+    header_names: z.array(z.string()),
+    tools: z.string().describe('JSON'),
+    skipped: z.string().describe('JSON: tools that cannot be used, and why'),
+    tools_at: z.string().describe('when the list was last read'),
+    error: z.string().optional().describe('why it could not be read since'),
+    created_at: z.string(),
+    updated_at: z.string(),
+    version: z.number().int(),
+  }),
+  key: { partition: 'MCP#{tenant_id}', sort: 'SERVER#{name}' },
+  version: 'version',
+});
+
+export const mcpServersOfTenant = defineQuery('MCP servers of a tenant', { of: mcpServer, consistent: true });

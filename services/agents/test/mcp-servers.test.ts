@@ -1,0 +1,275 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { createOutbound } from '@stak/outbound';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createModels } from '../src/index.ts';
+import { advanceUntil, isKept, openPlace, type Place, say, settle } from './agents-fixture.ts';
+import { openWire, type Reply, wires } from './provider-wires.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+type Behaviour = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+async function listen(behaviour: Behaviour): Promise<string> {
+  const server = createServer((request, response) => void behaviour(request, response));
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => new Promise<void>(resolve => server.close(() => resolve()).closeAllConnections()));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+// The protocol's own server, with a notebook.
+async function openNotebook() {
+  const notes: string[] = [];
+  const seen: { authorization?: string; meta?: unknown }[] = [];
+  const describeNotebook = () => {
+    const server = new McpServer({ name: 'notebook', version: '1' });
+    server.registerTool(
+      'add.note',
+      { description: 'Adds a note.', inputSchema: { text: z.string() } },
+      async ({ text }, { _meta, requestInfo }) => {
+        seen.push({ authorization: String(requestInfo?.headers.authorization), meta: _meta });
+        if (text === 'secret') return { isError: true, content: [{ type: 'text', text: 'No secrets.' }] };
+        notes.push(text);
+        return { content: [{ type: 'text', text: `Noted: ${text}` }] };
+      },
+    );
+    server.registerTool(
+      'list',
+      { description: 'Lists notes.', annotations: { readOnlyHint: true }, inputSchema: {} },
+      async () => ({
+        content: [
+          { type: 'text', text: notes.join(', ') },
+          { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+        ],
+      }),
+    );
+    return server;
+  };
+  const state = { isDown: false };
+  const url = await listen(async (request, response) => {
+    if (state.isDown) return void response.writeHead(503).end();
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+    response.on('close', () => void transport.close());
+    await describeNotebook().connect(transport as never);
+    await transport.handleRequest(request, response);
+  });
+  return { url, notes, seen, state };
+}
+
+const wire = wires.find(({ provider }) => provider === 'openai-compatible')!;
+const call = (name: string, input: object, id = 'a1') => wire.calls({ id, name, input });
+
+async function openChat(replies: readonly Reply[] = [], settings: Record<string, unknown> = {}) {
+  const model = await openWire(replies);
+  const place = await openPlace(undefined, {
+    models: createModels(wire.configure(model.url)),
+    outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
+  });
+  closers.push(model.close, place.target.close);
+  place.tenants.get('acme')!.settings = {
+    ai_provider: wire.provider,
+    ai_model: wire.model,
+    enabled_skills: ['mcp_notes_add_note', 'mcp_notes_list'],
+    ...settings,
+  };
+  return { place, model };
+}
+
+const path = '/v1/tenants/acme/mcp-servers/notes';
+const register = (place: Place, url: string, headers = { authorization: 'Bearer of-the-notebook' }) =>
+  place.call('PUT', path, { send: { url, headers } });
+
+describe('tools of an MCP server', () => {
+  it('become skills with a prefix, which ask first, with the secrets of the tenant', async () => {
+    const notebook = await openNotebook();
+    const { place, model } = await openChat([
+      call('mcp_notes_add_note', { text: 'tea' }),
+      wire.text('Done.'),
+    ]);
+    const made = await register(place, notebook.url);
+    expect(made).toMatchObject({
+      status: 200,
+      body: {
+        header_names: ['authorization'],
+        tools: [
+          { name: 'add.note', skill: 'mcp_notes_add_note' },
+          { name: 'list', skill: 'mcp_notes_list' },
+        ],
+        skipped: [],
+        error: null,
+      },
+    });
+    expect(JSON.stringify(made.body)).not.toContain('of-the-notebook');
+    expect(await isKept(place, 'of-the-notebook')).toBe(false);
+    const { body: skills } = await place.call('GET', '/v1/tenants/acme/skills');
+    expect(skills.data.at(-1)).toMatchObject({ name: 'mcp_notes_list', is_custom: true, approval: 'user' });
+
+    const asked = await say(place, 'c', 'Note tea, please', { user_id: 'ann' });
+    expect(asked.body.approvals).toMatchObject([{ name: 'mcp_notes_add_note', input: { text: 'tea' } }]);
+    expect(notebook.notes).toEqual([]);
+    const { approval_id } = asked.body.approvals[0];
+    await place.call('POST', `/v1/tenants/acme/conversations/c/approvals/${approval_id}`, {
+      send: { approved: true },
+    });
+    await settle(place);
+    expect(notebook.notes).toEqual(['tea']);
+    expect(notebook.seen).toMatchObject([
+      {
+        authorization: 'Bearer of-the-notebook',
+        meta: { 'stak/idempotency_key': expect.stringMatching(/^turn_/) },
+      },
+    ]);
+    expect(JSON.stringify(model.asked[1]!.body)).toContain('Noted: tea');
+  });
+
+  it('tell the model what went wrong, and the turn goes on', async () => {
+    const notebook = await openNotebook();
+    const never = { skill_approvals: { mcp_notes_add_note: 'never', mcp_notes_list: 'never' } };
+    const { place, model } = await openChat(
+      [
+        call('mcp_notes_add_note', { text: 'secret' }),
+        wire.text('It takes no secrets.'),
+        call('mcp_notes_list', {}),
+        wire.text('It is down.'),
+      ],
+      never,
+    );
+    await register(place, notebook.url);
+    expect((await say(place, 'c', 'Note the secret')).body.reply.content).toBe('It takes no secrets.');
+    expect(JSON.stringify(model.asked[1]!.body)).toContain('No secrets.');
+    notebook.state.isDown = true;
+    expect((await say(place, 'c', 'Which notes are there?')).body.reply.content).toBe('It is down.');
+    expect(JSON.stringify(model.asked[3]!.body)).toContain('the MCP server notes failed');
+  });
+
+  it('are listed again after a while, and kept if the server is down by then', async () => {
+    const notebook = await openNotebook();
+    const { place } = await openChat();
+    await register(place, notebook.url);
+    notebook.state.isDown = true;
+    const refreshed = await place.call('POST', `${path}/refresh`);
+    expect(refreshed.body).toMatchObject({ tools: [{}, {}], error: expect.stringContaining('503') });
+    notebook.state.isDown = false;
+    await place.clock.advance(61 * 60_000);
+    await place.call('GET', '/v1/tenants/acme/skills'); // somebody uses them
+    let server = refreshed.body;
+    for (let i = 0; i < 200 && server.error !== null; i++) {
+      await new Promise(setImmediate);
+      server = (await place.call('GET', path)).body;
+    }
+    expect(server.error).toBeNull();
+  });
+});
+
+describe('a server that is no MCP server, or a bad one', () => {
+  const reply = (result: (method: string, id: number) => unknown) =>
+    listen(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      const { method, id } = JSON.parse(body || '{}');
+      if (id === undefined) return void response.writeHead(202).end();
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: result(method, id) }));
+    });
+  const hello = {
+    protocolVersion: '2025-06-18',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'x', version: '1' },
+  };
+  const listing = (tools: unknown[], more: object = {}) =>
+    reply(method => (method === 'initialize' ? hello : { tools, ...more }));
+
+  it.each([
+    ['answers nothing of the kind', () => listen((_, response) => void response.end('<html>'))],
+    ['says no', () => listen((_, response) => void response.writeHead(401).end())],
+    [
+      'leads elsewhere',
+      () => listen((_, r) => void r.writeHead(307, { location: 'http://10.0.0.1/' }).end()),
+    ],
+    ['lies about its tools', () => reply(() => ({ ...hello, tools: 'many' }))],
+    ['breaks off', () => listen((_, response) => void response.destroy())],
+  ])('that %s is refused, with why', async (_, start) => {
+    const { place } = await openChat();
+    const { status, body } = await register(place, await start());
+    expect([status, body.code]).toEqual([422, 'agents.mcp_server_refused']);
+    expect(body.detail).toMatch(/^The server did not say which tools it has: .+/);
+  });
+
+  it('that never answers is given up', async () => {
+    const { place } = await openChat();
+    const url = await listen(() => {});
+    let answer: Awaited<ReturnType<typeof register>> | undefined;
+    register(place, url).then(got => {
+      answer = got;
+    });
+    await advanceUntil(place, () => answer !== undefined);
+    expect(answer!.body.detail).toContain('it took longer than 10000 ms');
+  });
+
+  it('that goes on forever is bounded', async () => {
+    const tools = Array.from({ length: 80 }, (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object' } }));
+    const { place } = await openChat();
+    const { body } = await register(place, await listing(tools, { nextCursor: 'again' }));
+    expect([body.tools.length, body.skipped.length]).toEqual([50, 50]);
+  });
+
+  it('cannot take the name of a skill of ours, or break what a model is sent', async () => {
+    const nested = (depth: number): object =>
+      depth === 0 ? { type: 'string' } : { type: 'object', properties: { x: nested(depth - 1) } };
+    const url = await listing([
+      { name: 'Usage!', inputSchema: { type: 'object' } },
+      { name: 'usage?', inputSchema: { type: 'object' } },
+      { name: 'x'.repeat(128), inputSchema: { type: 'object' } },
+      { name: 'long', inputSchema: { type: 'object', properties: { a: { enum: Array(600).fill('x') } } } },
+      {
+        name: 'odd',
+        inputSchema: {
+          $schema: 'http://json-schema.org/draft-07/schema#',
+          type: 'object',
+          properties: {
+            a: { $ref: '#/definitions/a' },
+            b: { type: 'string', pattern: '(a+)+$' },
+            c: nested(40),
+          },
+        },
+      },
+    ]);
+    const { place, model } = await openChat([wire.text('Hm.')], {
+      enabled_skills: ['mcp_notes_odd', 'usage'],
+    });
+    const { body } = await register(place, url);
+    const names = body.tools.map(({ skill }: { skill: string }) => skill);
+    expect(names.slice(0, 2)).toEqual([
+      'mcp_notes_usage_',
+      expect.stringMatching(/^mcp_notes_usage__[0-9a-f]{8}$/),
+    ]);
+    expect(names[2]).toHaveLength(64);
+    expect(body.skipped).toMatchObject([{ name: 'long' }]);
+    await say(place, 'c', 'What is odd?');
+    const sent = JSON.stringify(model.asked[0]!.body.tools);
+    expect(sent).toContain('mcp_notes_odd');
+    expect(sent).not.toMatch(/\$ref|pattern/);
+    const taken = await place.call('PUT', '/v1/tenants/acme/custom-skills/mcp_notes_odd', {
+      send: { description: 'x', url: 'http://127.0.0.1:9/' },
+    });
+    expect(taken.body.code).toBe('agents.skill_name_taken');
+  });
+
+  it('inside the network is not reached', async () => {
+    const place = await openPlace(undefined, { outbound: createOutbound() });
+    closers.push(place.target.close);
+    const { body } = await register(place, await listen((_, response) => void response.end()));
+    expect([body.code, body.detail]).toEqual([
+      'agents.mcp_server_refused',
+      expect.stringContaining('may not be reached'),
+    ]);
+    const hidden = await register(place, 'http://127.0.0.1:80/mcp', { host: 'x' } as never);
+    expect(hidden.status).toBe(422);
+  });
+});
