@@ -209,6 +209,8 @@ export async function createEngine(options: EngineOptions) {
       writer
         ? context.submit(() => writer.begin(limitBytes))
         : Promise.reject(new StoreError('a store in memory has no journal')),
+    // How large it may grow before it stops.
+    setLimit: (limitBytes: number): Promise<void> => context.submit(() => writer?.setLimit(limitBytes)),
     end: (): Promise<void> => context.submit(() => writer?.end()),
   };
 

@@ -255,6 +255,29 @@ describe('the journal', () => {
     });
   });
 
+  it('of a copy goes no further', async () => {
+    await createTables(engine);
+    await engine.journal.begin({ limitBytes });
+    for (let n = 0; n < 5; n++) await put(n);
+    await engine.backup(join(folder, 'copy'));
+    const copy = await createEngine({ path: join(folder, 'copy'), sweepIntervalMs: 0 });
+    await copy.client.put({ TableName: tableName, Item: { pk: 'p', sk: 'copy' } });
+    expect(copy.journal.position()).toMatchObject({ commit: 5, stopped: expect.any(String) });
+    await copy.close();
+  });
+
+  it('takes another limit while it is written', async () => {
+    await createTables(engine);
+    await engine.journal.begin({ limitBytes });
+    await put(1);
+    await Promise.all([put(2), engine.journal.setLimit(7), put(3)]);
+    await put(4);
+    const position = engine.journal.position()!;
+    expect(position.limitBytes).toBe(7);
+    expect(position.stopped).toBeUndefined();
+    expect((await readAll()).next.commit).toBe(position.commit);
+  });
+
   it('is not written for a store in memory', async () => {
     const memory = await createEngine({ path: ':memory:' });
     await expect(memory.journal.begin({ limitBytes })).rejects.toThrow(/memory/);

@@ -81,6 +81,8 @@ export function createBackupHost({ thread, store, journalBytes, clock, log }: Ba
 
   async function run(signal: AbortSignal): Promise<void> {
     while (!(await hold())) await clock.sleep(standbyMs, signal);
+    const position = store.journal.position();
+    if (position && position.limitBytes !== journalBytes) await store.journal.setLimit(journalBytes);
     const started = new Thread(program, {
       workerData: thread,
       execArgv: [],

@@ -106,7 +106,7 @@ export async function bundleSegments(
   const [found] = await listHistories(target.objects, logFolder(history));
   if (!found) return;
   for (const { key } of found.bundled) await remove(target, key); // of somebody who was stopped in the middle
-  const single = found.log.filter(({ from, to }) => from === to);
+  const single = found.log.filter(({ from, to, bytes }) => from === to && bytes < limits.smallSegmentBytes);
   for (let start = 0; start + size <= single.length; ) {
     const group = takeGroup(single.slice(start, start + size));
     start += group.length;
@@ -148,10 +148,17 @@ export async function pruneTarget(
   { target, clock, settings }: Pick<Deps, 'target' | 'clock' | 'settings'>,
   newest: Pick<Taken, 'history' | 'commit'>,
 ): Promise<void> {
-  const cutoff = clock.now() - settings.keepMs;
+  const now = clock.now();
+  const cutoff = now - settings.keepMs;
   for (const history of await listHistories(target.objects)) {
-    const isOver = history.id !== newest.history && history.changedAt < cutoff;
-    for (const key of isOver ? keysOf(history) : superfluous(history, cutoff)) await remove(target, key);
+    const isOwn = history.id === newest.history;
+    const isOver = !isOwn && history.changedAt < cutoff;
+    // Of another store with the same target, one may be in the making.
+    const isIdle = isOwn || history.changedAt < now - limits.abandonedMs;
+    const keys = isOver
+      ? keysOf(history)
+      : [...superfluous(history, cutoff), ...(isIdle ? unfinished(history) : [])];
+    for (const key of keys) await remove(target, key);
   }
 }
 
@@ -162,16 +169,15 @@ const keysOf = ({ id, log, bundled, snapshots }: History): string[] => [
   `${id}/head`,
 ];
 
+const unfinished = ({ snapshots }: History): string[] =>
+  snapshots.filter(({ isComplete }) => !isComplete).flatMap(({ parts }) => parts);
+
 function superfluous({ log, snapshots }: History, cutoff: number): string[] {
   const complete = snapshots.filter(({ isComplete }) => isComplete);
-  const unfinished = snapshots.filter(({ isComplete }) => !isComplete).flatMap(({ parts }) => parts);
   const base = complete.filter(({ at }) => at <= cutoff).at(-1);
-  if (!base) return unfinished;
-  const old = complete.filter(
-    ({ commit, at }) => commit < base.commit || (commit === base.commit && at < base.at),
-  );
+  if (!base) return [];
+  const old = complete.slice(0, complete.indexOf(base));
   return [
-    ...unfinished,
     ...old.flatMap(({ folder, parts }) => [manifestKey(folder), ...parts]),
     ...log.filter(({ to }) => to <= base.after).map(({ key }) => key),
   ];

@@ -7,13 +7,16 @@ import { BackupError, type FactsOf, type Opened } from './sealed-object.ts';
 import {
   describeSegments,
   findHead,
+  getLogObject,
   type History,
+  inspectSegments,
   type LogObject,
   listHistories,
   manifestKey,
+  openSegment,
   partKey,
+  readLastSegment,
   readObject,
-  readSegments,
   type SnapshotFolder,
   type Target,
 } from './target.ts';
@@ -86,7 +89,7 @@ type Coverage = {
 async function requireCovered(target: Target, coverage: Coverage): Promise<void> {
   const { histories, history, log, head, snapshot, untilMs } = coverage;
   const last = log.at(-1);
-  const lastAt = last ? (await readSegments(target, last)).at(-1)!.facts.lastAt : snapshot.at;
+  const lastAt = last ? (await readLastSegment(target, last)).facts.lastAt : snapshot.at;
   const end = Math.max(lastAt, head?.coveredUntil ?? 0);
   if (untilMs <= end) return;
   const next = histories
@@ -181,8 +184,10 @@ async function applyLog(
   requireContiguous(snapshot.after, log, head);
   let end: { commit: number; at: number; isPast: boolean } | undefined;
   let before: Opened<'log'> | undefined;
-  for await (const segments of readAhead(log, object => readSegments(target, object))) {
-    for (const segment of segments) {
+  const fetch = async (object: LogObject) => ({ object, bytes: await getLogObject(target, object) });
+  for await (const { object, bytes } of readAhead(log, fetch)) {
+    for (const inspected of inspectSegments(object, bytes)) {
+      const segment = await openSegment(target, inspected);
       const { facts, content } = segment;
       if (facts.number <= snapshot.after) {
         before = segment;

@@ -11,7 +11,7 @@ import {
   listHistories,
   logFolder,
   putObject,
-  readSegments,
+  readLastSegment,
   segmentKey,
   type Target,
 } from './target.ts';
@@ -87,7 +87,9 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     }
     state.commit = tail.cursor.commit;
     await source.trim(tail.cursor);
-    const coveredUntil = Math.max(tail.lastAt, lookedAt - limits.settledMs);
+    // Where the journal has stopped, nobody knows what came after its last commit.
+    const settledAt = end.stopped === undefined ? lookedAt - limits.settledMs : 0;
+    const coveredUntil = Math.max(tail.lastAt, settledAt);
     if (lookedAt - headAt >= limits.headMs || end.stopped !== undefined)
       await writeHead(end.history, tail, coveredUntil);
     if (end.stopped !== undefined) return beginAnew(end.stopped);
@@ -110,7 +112,7 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     const last = found?.log.at(-1);
     const start: Tail = { number: 0, checksum: '', cursor: journalStart(history), lastAt: 0 };
     if (!last) return start;
-    const { facts, checksum } = (await readSegments(target, last)).at(-1)!;
+    const { facts, checksum } = await readLastSegment(target, last);
     const { chain, file, offset } = facts.next;
     const cursor = { history, commit: facts.last, chain, file, offset };
     return { number: facts.number, checksum, cursor, lastAt: facts.lastAt };

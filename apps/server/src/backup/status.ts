@@ -1,4 +1,4 @@
-import { findHead, listHistories, readSegments, type Target } from './target.ts';
+import { findHead, listHistories, readLastSegment, type Target } from './target.ts';
 
 // What is in a backup, as far as it can be seen without reading it.
 export type BackupStatus = {
@@ -24,8 +24,7 @@ export async function readStatus(target: Target, nowMs: number): Promise<BackupS
     if (end !== undefined && first.at > end) gaps.push({ from: end, to: first.at });
     const head = await findHead(target, history.id);
     const log = history.log.filter(({ to }) => to > first.after);
-    const lastAt =
-      log.length === 0 ? first.at : (await readSegments(target, log.at(-1)!)).at(-1)!.facts.lastAt;
+    const lastAt = log.length === 0 ? first.at : (await readLastSegment(target, log.at(-1)!)).facts.lastAt;
     end = Math.max(lastAt, head?.coveredUntil ?? 0, complete.at(-1)!.at);
     let number = first.after;
     for (const { from, to } of [...log, ...(head ? [{ from: head.number + 1, to: head.number }] : [])]) {

@@ -139,20 +139,33 @@ export async function findHead(
   return facts;
 }
 
-// The segments of an object of the log, each with the name that a message calls it by.
-export async function readSegments(target: Target, object: LogObject): Promise<Opened<'log'>[]> {
+export async function getLogObject(target: Target, object: LogObject): Promise<Buffer> {
   const bytes = await getObject(target, object.key);
   if (!bytes) throw new BackupError(`segment ${describeSegments(object)} is missing: ${object.key}`);
-  const segments: Opened<'log'>[] = [];
-  for (let offset = 0; offset < bytes.length; ) {
-    const name = `segment ${object.from + segments.length} (${object.key})`;
+  return bytes;
+}
+
+type Inspected = ReturnType<typeof inspectObject> & { name: string };
+
+// The segments of an object of the log, each with the name that a message calls it by.
+export function* inspectSegments(object: LogObject, bytes: Buffer): Generator<Inspected> {
+  let count = 0;
+  for (let offset = 0; offset < bytes.length; count++) {
+    const name = `segment ${object.from + count} (${object.key})`;
     const inspected = inspectObject(bytes.subarray(offset), name);
-    segments.push(await openObject('log', inspected, { name, keys: target.keys }));
+    yield { ...inspected, name };
     offset += inspected.end;
   }
-  if (segments.length !== object.to - object.from + 1)
+  if (count !== object.to - object.from + 1)
     throw new BackupError(`segments are missing at the end of ${object.key}`);
-  return segments;
+}
+
+export const openSegment = ({ keys }: Target, inspected: Inspected): Promise<Opened<'log'>> =>
+  openObject('log', inspected, { name: inspected.name, keys });
+
+export async function readLastSegment(target: Target, object: LogObject): Promise<Opened<'log'>> {
+  const segments = [...inspectSegments(object, await getLogObject(target, object))];
+  return openSegment(target, segments.at(-1)!);
 }
 
 export const describeSegments = ({ from, to }: { from: number; to: number }): string =>

@@ -140,6 +140,7 @@ describe('a backup', () => {
     model.tables.get('orders')!.set('big', { ...big, n: 13 });
     const gapAt = fixture.clock.now();
     expect(fixture.engine.journal.position()!.stopped).toMatch(/limit/);
+    fixture.clock.pass(limits.settledMs * 5);
     await fixture.shipper.ship(); // what there is of it
     expect(fixture.shipper.state().gaps).toBe(1);
     await work(model, 3, 100);

@@ -73,16 +73,18 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
   }
 
   function finish(begun: JournalPosition): void {
+    const position = readPosition(store);
     // Unless this transaction has begun another history, or ended this one.
-    if (builder.isEmpty() || readPosition(store)?.history !== begun.history) return;
+    if (builder.isEmpty() || position?.history !== begun.history) return;
     const txn = store.txnId();
     try {
-      if (txn > begun.txn + 1) throw new Error('something else has written to the store');
-      save(append(begun, txn));
+      const isNext = txn === begun.txn + 1 || txn === begun.txn;
+      if (!isNext) throw new Error('something else has written to the store');
+      save(append(position, txn));
     } catch (error) {
       // The store is more important than its backup.
       close();
-      save({ ...begun, txn, stopped: (error as Error).message });
+      save({ ...position, txn, stopped: (error as Error).message });
     }
   }
 
@@ -116,6 +118,14 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
       const position = { history, commit: 0, at, chain: 0, file: 1, offset: 0, txn, limitBytes };
       save(position);
       return position;
+    },
+    // Inside a transaction, too.
+    setLimit(limitBytes: number): void {
+      const position = readPosition(store);
+      if (!position) return;
+      // Numbers that are missing stay to be seen.
+      const txn = store.txnId() === position.txn + 1 ? store.txnId() : position.txn;
+      save({ ...position, txn, limitBytes });
     },
     end: (): void => store.remove(journalKey),
     close,
