@@ -190,6 +190,7 @@ export function composeServices(surroundings: Surroundings): Services {
     rates: surroundings.rates,
     raiseAlert: tellAlert(inbox.operations),
     hasRoom: (userId, bytes) => storage.hasRoom(userId, bytes),
+    changePosition: surroundings.system.source.position,
   });
   const tasks = createTasks({
     ...base,

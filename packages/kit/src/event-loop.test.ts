@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { markWork, watchEventLoop } from './event-loop.ts';
 import type { Logger } from './log.ts';
@@ -30,4 +30,13 @@ it('logs a turn that takes too long, with what began in it', async () => {
     return watch.delay().maxMs;
   };
   await expect.poll(delayAfterBlocking).toBeGreaterThan(300);
+});
+
+it('knows the delay of a thread that was idle before, and is not sampled then', async () => {
+  const log = { warn: () => {} } as unknown as Logger;
+  const watch = watchEventLoop({ log, tickMs: 20 });
+  onTestFinished(() => watch.stop());
+  await setTimeout(200); // real time passes: an idle thread is what is tested
+  block(350);
+  await expect.poll(() => watch.delay().maxMs).toBeGreaterThan(300);
 });

@@ -39,14 +39,17 @@ export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWa
   const { turnMs = limits.turnMs, tickMs = limits.tickMs } = settings;
   const histogram = monitorEventLoopDelay({ resolution: limits.delayResolutionMs });
   histogram.enable();
+  let use = performance.eventLoopUtilization();
   let before: EventLoopDelay = { p50Ms: 0, p99Ms: 0, maxMs: 0 };
   let blocked = 0;
   let tickedMs = performance.now();
   let windowMs = tickedMs;
+  let latestMs = 0; // the latest tick of the window
 
   const timer = setInterval(() => {
     const nowMs = performance.now();
     const lateMs = nowMs - tickedMs - tickMs;
+    latestMs = Math.max(latestMs, lateMs);
     if (lateMs > turnMs) {
       blocked += 1;
       log.warn(
@@ -55,17 +58,24 @@ export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWa
       );
     }
     if (nowMs - windowMs > limits.delayWindowMs) {
-      before = readDelay(histogram);
+      before = readDelay(histogram, latestMs);
       histogram.reset();
       windowMs = nowMs;
+      latestMs = 0;
     }
+    // Its samples wake the thread, and one that has hardly anything to do is not late.
+    const current = performance.eventLoopUtilization();
+    if (performance.eventLoopUtilization(current, use).utilization < limits.idleUtilization)
+      histogram.disable();
+    else histogram.enable();
+    use = current;
     tickedMs = nowMs;
   }, tickMs);
   timer.unref();
 
   return {
     delay() {
-      const now = readDelay(histogram);
+      const now = readDelay(histogram, latestMs);
       return {
         p50Ms: Math.max(now.p50Ms, before.p50Ms),
         p99Ms: Math.max(now.p99Ms, before.p99Ms),
@@ -83,13 +93,14 @@ export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWa
 type Histogram = Pick<ReturnType<typeof monitorEventLoopDelay>, 'count' | 'max' | 'percentile'>;
 
 // It samples a timer, so a thread that is never late is as late as the timer is coarse.
-function readDelay(histogram: Histogram): EventLoopDelay {
-  if (Number(histogram.count) === 0) return { p50Ms: 0, p99Ms: 0, maxMs: 0 };
+function readDelay(histogram: Histogram, latestMs: number): EventLoopDelay {
+  const maxMs = Math.round(latestMs * 100) / 100;
+  if (Number(histogram.count) === 0) return { p50Ms: 0, p99Ms: 0, maxMs };
   const toMs = (ns: number) => Math.max(0, Math.round(ns / 1e4) / 100 - limits.delayResolutionMs);
   return {
     p50Ms: toMs(histogram.percentile(50)),
     p99Ms: toMs(histogram.percentile(99)),
-    maxMs: toMs(histogram.max),
+    maxMs: Math.max(maxMs, toMs(histogram.max)),
   };
 }
 

@@ -19,4 +19,5 @@ export const sealKeyIdChars = 32; // a date or a name; it stands in every sealed
 export const turnMs = 200; // a turn of the event loop that is longer is logged: everybody waited for it
 export const tickMs = 100; // how often that is looked at
 export const delayResolutionMs = 20; // of the measured delay; finer ones wake an idle process more often
+export const idleUtilization = 0.05; // of a tick: below this the delay is not sampled
 export const delayWindowMs = 10_000;

@@ -16,9 +16,9 @@ export const connectMs = 1_000; // towards DynamoDB Streams
 export const streamAnswerMs = 10_000; // a page of a megabyte, and what the SDK repeats
 
 export const leaseMs = 4_500; // how long a shard rests after its consumer was killed; with a look it is six seconds
-export const leaseOfKnownMs = 60_000; // where the death of an owner is heard of: fewer renewals, on a quiet laptop
+export const leaseOfKnownMs = 180_000; // where the death of an owner is heard of: fewer renewals, on a quiet laptop
 export const lookMs = 1_500; // how often a consumer looks for work that others gave back
-export const lookOfKnownMs = 5_000; // the same where the death of an owner is heard of, once it has got its share
+export const lookOfKnownMs = 15_000; // the same where the death of an owner is heard of, once it has got its share
 export const settlingMs = 30_000; // after its start others give back a share of theirs
 export const renewalsPerLease = 3; // two renewals may fail before the lease does
 export const discoverMs = 60_000; // new shards are learnt from their parents' end; this finds new streams

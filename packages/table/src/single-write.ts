@@ -6,7 +6,11 @@ import { type Session, send } from './session.ts';
 import type { WriteStep } from './steps.ts';
 
 type Written = { Attributes?: Attributes; ConsumedCapacity?: Capacity };
-type Repetition = { isOwn(stored: Attributes | undefined): boolean; mayRepeat?: boolean };
+type Handling = {
+  isOwn(stored: Attributes | undefined): boolean;
+  explain(error: unknown): unknown; // what is thrown in its place
+  mayRepeat?: boolean;
+};
 
 // Repeated if no answer came. A repetition that is refused may have met what the first attempt wrote: then it was made.
 export async function sendWrite<Input extends object>(
@@ -14,7 +18,7 @@ export async function sendWrite<Input extends object>(
   pattern: string,
   input: Input,
   operation: (input: Input) => Promise<Written>,
-  { isOwn, mayRepeat = true }: Repetition,
+  { isOwn, explain, mayRepeat = true }: Handling,
 ): Promise<Written> {
   let isUncertain = false;
   const attempt = async (given: Input): Promise<Written> => {
@@ -31,7 +35,7 @@ export async function sendWrite<Input extends object>(
     const isRefused = error instanceof Error && error.name === 'ConditionalCheckFailedException';
     const stored = isRefused ? storedIn(error as object) : undefined;
     if (isUncertain && isRefused && isOwn(stored)) return { Attributes: stored };
-    throw error;
+    throw explain(error);
   }
 }
 
@@ -41,22 +45,32 @@ export const tokenFor = ({ client }: Session): string | undefined =>
   mayLoseAnswers(client) ? randomUUID() : undefined;
 
 // What would be added twice if it were sent twice goes through a transaction of its own, which has a token.
-export async function sendAddition(session: Session, pattern: string, built: TransactWrite): Promise<void> {
+export async function sendAddition(
+  session: Session,
+  pattern: string,
+  built: TransactWrite,
+  explain: Handling['explain'],
+): Promise<void> {
   const { transactWrite } = session.client;
   const input = { TransactItems: [built], ClientRequestToken: tokenFor(session) };
   try {
     await send(session, 'write', pattern, input, transactWrite, { mayRepeat: true });
   } catch (error) {
-    throw asOneWrite(error);
+    throw explain(asOneWrite(error));
   }
 }
 
-export async function sendStep(session: Session, pattern: string, step: WriteStep): Promise<void> {
+export async function sendStep(
+  session: Session,
+  pattern: string,
+  step: WriteStep,
+  explain: Handling['explain'],
+): Promise<void> {
   const { client } = session;
   const built = step.build(session.clock.now());
-  const again = { isOwn: (stored: Attributes | undefined) => step.isOwn(stored, built) };
-  if (step.isAddition || 'ConditionCheck' in built) await sendAddition(session, pattern, built);
-  else if ('Put' in built) await sendWrite(session, pattern, built.Put, client.put, again);
-  else if ('Update' in built) await sendWrite(session, pattern, built.Update, client.update, again);
-  else await sendWrite(session, pattern, built.Delete, client.delete, again);
+  const handling = { isOwn: (stored: Attributes | undefined) => step.isOwn(stored, built), explain };
+  if (step.isAddition || 'ConditionCheck' in built) await sendAddition(session, pattern, built, explain);
+  else if ('Put' in built) await sendWrite(session, pattern, built.Put, client.put, handling);
+  else if ('Update' in built) await sendWrite(session, pattern, built.Update, client.update, handling);
+  else await sendWrite(session, pattern, built.Delete, client.delete, handling);
 }

@@ -145,9 +145,8 @@ async function putItem(
   const params = putParams(entity, item, options, session.clock.now());
   const input = returns === 'old' ? { ...params, ReturnValues: 'ALL_OLD' as const } : params;
   const isOwn = (stored?: Attributes) => isSame(stored, params.Item);
-  const { Attributes } = await sendWrite(session, pattern, input, session.client.put, { isOwn }).catch(
-    explained(entity),
-  );
+  const explain = (error: unknown) => explainWrite(entity, error);
+  const { Attributes } = await sendWrite(session, pattern, input, session.client.put, { isOwn, explain });
   return returns === 'new' ? fromStored(entity, params.Item) : imageOf(entity, Attributes);
 }
 
@@ -164,10 +163,9 @@ async function updateItem(
     return addOnce(session, entity, pattern, params);
   const input = { ...params, ReturnValues: returns === 'old' ? ('ALL_OLD' as const) : ('ALL_NEW' as const) };
   const isOwn = (stored?: Attributes) => isResultOf(entity, stored, change, options.ifVersion);
-  const again = { isOwn, mayRepeat: !isAddition(change) };
-  const { Attributes } = await sendWrite(session, pattern, input, session.client.update, again).catch(
-    explained(entity),
-  );
+  const explain = (error: unknown) => explainWrite(entity, error);
+  const again = { isOwn, explain, mayRepeat: !isAddition(change) };
+  const { Attributes } = await sendWrite(session, pattern, input, session.client.update, again);
   return imageOf(entity, Attributes);
 }
 
@@ -179,7 +177,7 @@ async function addOnce(
   pattern: string,
   params: Omit<UpdateInput, 'ReturnValues'>,
 ): Promise<Attributes | undefined> {
-  await sendAddition(session, pattern, { Update: params }).catch(explained(entity));
+  await sendAddition(session, pattern, { Update: params }, error => explainWrite(entity, error));
   const { TableName, Key } = params;
   const input = { TableName, Key, ConsistentRead: true };
   const { Item } = await send(session, 'read', pattern, input, session.client.get);
@@ -196,17 +194,10 @@ async function deleteItem(
   const params = deleteParams(entity, key, options, session.clock.now());
   const input = { ...params, ReturnValues: 'ALL_OLD' as const };
   const isOwn = (stored?: Attributes) => stored === undefined;
-  const { Attributes } = await sendWrite(session, pattern, input, session.client.delete, { isOwn }).catch(
-    explained(entity),
-  );
+  const explain = (error: unknown) => explainWrite(entity, error);
+  const { Attributes } = await sendWrite(session, pattern, input, session.client.delete, { isOwn, explain });
   return imageOf(entity, Attributes);
 }
-
-const explained =
-  (entity: AnyEntity) =>
-  (error: unknown): never => {
-    throw explainWrite(entity, error);
-  };
 
 // An image is a fact, whether or not its time is over.
 const imageOf = (entity: AnyEntity, stored: Attributes | undefined): Attributes | undefined =>

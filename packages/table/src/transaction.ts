@@ -48,9 +48,7 @@ export async function writeInOrder(
     const [name, step] = steps[0] ?? [];
     if (steps.length > 1) await writeTogether(session, pattern, steps, undefined);
     else if (name !== undefined && step)
-      await sendStep(session, pattern, step).catch(error => {
-        throw explainStep(name, step.entity, error);
-      });
+      await sendStep(session, pattern, step, error => explainStep(name, step.entity, error));
   }
 }
 

@@ -19,6 +19,8 @@ export type WebhookDeps = {
   log: Logger;
   random?: Random;
   owners?: Owners; // tells which lease owners are dead; without it, their leases have to expire
+  // Moves with every change of a table, by any process. Without it, the queue is read once a second.
+  changePosition?(): number;
   cursors: CursorCodec<Attributes>;
   sealer: Pick<Sealer, 'seal' | 'openText'>;
   outbound: Outbound;

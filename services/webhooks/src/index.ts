@@ -89,7 +89,14 @@ export function createWebhooks(deps: WebhookDeps) {
   const attempts = createAttempts({ store, getEvent: events.getById });
   const replay = { ...base, sourceCache, dispatcher };
   const owners = deps.owners ?? unknownOwners(ids);
-  const scheduler = createScheduler({ ...replay, owners, dispatcher, backlogs, getEvent: events.getById });
+  const scheduler = createScheduler({
+    ...replay,
+    owners,
+    dispatcher,
+    backlogs,
+    getEvent: events.getById,
+    changePosition: deps.changePosition,
+  });
   const jobs = createJobs({ ...base, sourceCache, wake: scheduler.wake });
 
   const api = [

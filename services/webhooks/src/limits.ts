@@ -93,6 +93,7 @@ export const ratePerSecondMost = 1000;
 export const backgroundRuns = { backlog: 32, job: 16 }; // at a time; a job may take hours
 
 export const flushMs = 1 * second; // how much of the attempt counts a crash may lose; how far event counts are behind
+export const flushIdleMs = 5 * minute; // until a first count rings; only a timer
 export const countedRecords = 1000; // of the stream at a time: DynamoDB's own limit
 export const countsTogether = 80; // counters in one transaction, which has at most 100 steps
 export const countCheckpointS = 7 * 24 * 60 * 60; // a stream shard is gone after a day

@@ -23,7 +23,10 @@ describe('analytics', () => {
     };
     await until(settled);
     await hooks.clock.advance(limits.flushMs);
-    await until(async () => (await hooks.read('/v1/webhook-analytics')).received === 13);
+    await until(async () => {
+      const { received, attempts } = await hooks.read('/v1/webhook-analytics');
+      return received === 13 && attempts === 12;
+    });
     const all = await hooks.read('/v1/webhook-analytics');
     expect(all).toMatchObject({
       received: 13,

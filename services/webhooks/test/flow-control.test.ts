@@ -2,11 +2,47 @@ import { describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
 import { dueShardOf, job } from '../src/tables.ts';
 import { type Answer, answer, openDestination } from './destination.ts';
-import { type Fixture, leap, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
+import { type Fixture, leap, openWebhooks, startWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
 const statusOf = async (hooks: Fixture, eventId: string): Promise<string> =>
   (await hooks.read(`/v1/events/${eventId}`)).status;
 const numberIn = (body: Buffer): number => JSON.parse(body.toString()).n;
+
+describe('a queue in which nothing happens', () => {
+  it('is not read, until something is due or another process writes', async () => {
+    let reads = 0;
+    const hooks = await openWebhooks({
+      wrap: client => ({
+        ...client,
+        query(input) {
+          if (input.IndexName === 'GSI2') reads += 1;
+          return client.query(input);
+        },
+      }),
+    });
+    const destination = await openDestination(answer(500));
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url, { retryConfig: { delaysS: [3600] } });
+    await leap(hooks.clock, limits.catchUpMs.at(-1)!);
+    const eventId = await hooks.send(sourceId);
+    const status = async () => (await hooks.read(`/v1/events/${eventId}`)).status;
+    await untilLater(hooks.clock, async () => (await status()) === 'retrying');
+    await hooks.clock.advance(60_000);
+    reads = 0;
+    await hooks.clock.advance(600_000);
+    expect(reads).toBe(0);
+    destination.answer = answer(200);
+    await leap(hooks.clock, 3_000_000);
+    await untilLater(hooks.clock, async () => (await status()) === 'delivered');
+
+    const { engine, clock } = hooks;
+    const other = await startWebhooks({ clock }, engine.client, engine);
+    await other.stop(); // what it takes is due, and for others to deliver
+    await clock.advance(60_000);
+    await other.send(sourceId);
+    await untilLater(clock, () => destination.hits.length === 3);
+  });
+});
 
 describe('a paused source', () => {
   it('holds what arrives and delivers it when it is resumed', async () => {

@@ -110,6 +110,7 @@ export async function startWebhooks(
     },
     usageStep: usage.addStep,
     publicUrl: 'https://hooks.example',
+    ...(!('mayLoseAnswers' in client) && { changePosition: () => engine.streamPosition() }),
     ...change,
   });
   const api = createApi({

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Random, Worker } from '@stak/kit';
+import { type Clock, createBell, type Logger, type Random, type Worker } from '@stak/kit';
 import type { Store } from '@stak/table';
 import * as limits from '../limits.ts';
 import { countPartitionOf, dayCount, latencyBoundsMs, latencyBuckets, totalCount } from '../tables.ts';
@@ -46,6 +46,7 @@ export function createAttemptCounts(deps: {
 }): AttemptCounts {
   const { store, clock, log } = deps;
   const shard = Math.floor(deps.random() * limits.counterShards);
+  const begun = createBell(clock);
   let days = new Map<string, Day>();
   let totals = new Map<string, Total>();
 
@@ -56,6 +57,7 @@ export function createAttemptCounts(deps: {
     if (!entry) {
       entry = { userId, sourceId, day, add: {} };
       days.set(key, entry);
+      begun.ring();
     }
     return entry.add;
   };
@@ -64,6 +66,7 @@ export function createAttemptCounts(deps: {
     if (!entry) {
       entry = { userId, ofId, add: {} };
       totals.set(ofId, entry);
+      begun.ring();
     }
     return entry;
   };
@@ -106,6 +109,7 @@ export function createAttemptCounts(deps: {
       name: 'webhooks counters',
       async run(signal) {
         while (!signal.aborted) {
+          await begun.wait(limits.flushIdleMs, signal);
           await clock.sleep(limits.flushMs, signal).catch(() => {});
           await flush();
         }

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { createBell, type Owners, type Worker, watchGone } from '@stak/kit';
-import type { BaseDeps } from '../deps.ts';
+import type { BaseDeps, WebhookDeps } from '../deps.ts';
 import { type JobDeps, runJob } from '../events/jobs.ts';
 import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
@@ -10,7 +10,12 @@ import type { Dispatcher } from './dispatcher.ts';
 import { type DeliveryRef, keyOf } from './queue.ts';
 
 export type SchedulerDeps = ReleaseDeps &
-  JobDeps & { owners: Owners; backlogs: Pick<Backlogs, 'hold'>; dispatcher: Dispatcher };
+  JobDeps & {
+    owners: Owners;
+    backlogs: Pick<Backlogs, 'hold'>;
+    dispatcher: Dispatcher;
+    changePosition?: WebhookDeps['changePosition'];
+  };
 
 export type Scheduler = {
   worker: Worker;
@@ -24,33 +29,35 @@ export type Scheduler = {
 export function createScheduler(deps: SchedulerDeps): Scheduler {
   const { clock, log, dispatcher, backlogs, owners } = deps;
   const bell = createBell(clock);
+  let isAsked = true;
+  const wake = () => {
+    isAsked = true;
+    bell.ring();
+  };
 
   async function run(signal: AbortSignal): Promise<void> {
     const owner = owners.next(); // each run is an owner of its own
     const cutOff = new AbortController();
     setMaxListeners(0, cutOff.signal); // every request listens
-    const background = createBackground(
-      (kind, error) => log.error({ err: error }, `a ${kind} failed`),
-      bell.ring,
-    );
+    const background = createBackground((kind, error) => log.error({ err: error }, `a ${kind} failed`), wake);
     let enough = 0; // looks for more when fewer than this are waiting
     const onRoom = () => {
-      if (dispatcher.waiting() < enough) bell.ring();
+      if (dispatcher.waiting() < enough) wake();
     };
+    const scan = { ...deps, holdDelivery: backlogs.hold, ...startersOf(deps, background, owner, signal) };
+    let found: Scanned = { hasMore: false };
 
     dispatcher.start({ owner, signal: cutOff.signal, onRoom });
-    const gone = watchGone(owners, bell.ring);
+    const gone = watchGone(owners, wake);
     try {
       while (!signal.aborted) {
         await gone.check(() => releaseDeadLeases(deps));
-        const hasMore = await scanQueue({
-          ...deps,
-          holdDelivery: backlogs.hold,
-          runBacklog: id => background.run('backlog', id, () => runBacklog(deps, id, owner, signal)),
-          runJob: ref => background.run('job', ref.jobId, () => runJob(deps, ref, owner, signal)),
-        });
-        enough = hasMore ? dispatcher.waiting() / 2 : 0;
-        await bell.wait(hasMore ? limits.rescanMs : limits.scanMs, signal);
+        if (isAsked || !isStill(deps, found)) {
+          isAsked = false;
+          found = await scanOnce(scan);
+          enough = found.hasMore ? dispatcher.waiting() / 2 : 0;
+        }
+        await bell.wait(found.hasMore ? limits.rescanMs : limits.scanMs, signal);
       }
     } finally {
       gone.stop();
@@ -61,7 +68,38 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       await ending;
     }
   }
-  return { worker: { name: 'webhooks deliveries', run }, wake: bell.ring };
+  return { worker: { name: 'webhooks deliveries', run }, wake };
+}
+
+const startersOf = (
+  deps: SchedulerDeps,
+  background: ReturnType<typeof createBackground>,
+  owner: string,
+  signal: AbortSignal,
+): Pick<ScanDeps, 'runBacklog' | 'runJob'> => ({
+  runBacklog: id => background.run('backlog', id, () => runBacklog(deps, id, owner, signal)),
+  runJob: ref => background.run('job', ref.jobId, () => runJob(deps, ref, owner, signal)),
+});
+
+type Scanned = { hasMore: boolean; quiet?: { position: number; untilMs: number } };
+
+// Where the store can tell that nothing was written since a scan that found nothing, the next one waits until something
+// is due.
+const isStill = ({ changePosition, clock }: SchedulerDeps, { quiet }: Scanned): boolean =>
+  quiet !== undefined && clock.now() < quiet.untilMs && changePosition?.() === quiet.position;
+
+async function scanOnce(deps: ScanDeps & Pick<SchedulerDeps, 'changePosition'>): Promise<Scanned> {
+  const nowMs = deps.clock.now();
+  const position = deps.changePosition?.();
+  const { hasMore, isEmpty } = await scanQueue(deps);
+  if (!isEmpty || position === undefined) return { hasMore };
+  return { hasMore, quiet: { position, untilMs: await nextDueMs(deps, nowMs) } };
+}
+
+async function nextDueMs({ store }: ScanDeps, afterMs: number): Promise<number> {
+  const first = { after: { dueAt: afterMs }, limit: 1 };
+  const shards = await Promise.all(dueShards.map(dueIn => store.query(dueWork, { dueIn }, first)));
+  return Math.min(...shards.flatMap(({ items }) => items.map(({ item }) => item.dueAt ?? afterMs)));
 }
 
 type Kind = keyof typeof limits.backgroundRuns;
@@ -93,13 +131,13 @@ export type ScanDeps = Pick<BaseDeps, 'store' | 'clock'> & {
   runJob(ref: { userId: string; jobId: string }): void;
 };
 
-// Reads everything that is due, in all shards. True if there is more than could be taken.
-export async function scanQueue(deps: ScanDeps): Promise<boolean> {
-  const hasMore = await Promise.all(dueShards.map(shard => scanShard(deps, shard)));
-  return hasMore.includes(true);
+// Reads everything that is due, in all shards. `hasMore`: there is more than could be taken.
+export async function scanQueue(deps: ScanDeps): Promise<{ hasMore: boolean; isEmpty: boolean }> {
+  const shards = await Promise.all(dueShards.map(shard => scanShard(deps, shard)));
+  return { hasMore: shards.includes('more'), isEmpty: shards.every(one => one === 'empty') };
 }
 
-async function scanShard(deps: ScanDeps, dueIn: string): Promise<boolean> {
+async function scanShard(deps: ScanDeps, dueIn: string): Promise<'more' | 'all' | 'empty'> {
   const nowMs = deps.clock.now();
   const to = { dueAt: nowMs };
   let cursor: string | undefined;
@@ -123,11 +161,11 @@ async function scanShard(deps: ScanDeps, dueIn: string): Promise<boolean> {
     }
     await Promise.all(excess.map(deps.holdDelivery));
     cursor = found.cursor;
-    if (cursor === undefined) return false;
-    if (taken > 0) return true;
+    if (cursor === undefined) return page === 0 && found.items.length === 0 ? 'empty' : 'all';
+    if (taken > 0) return 'more';
     // Everything on this page is known or has to wait; the next page may hold something else.
   }
-  return true;
+  return 'more';
 }
 
 type DueWork =

@@ -25,9 +25,8 @@ export async function claimAndAttempt(
 ): Promise<Report> {
   const { store, clock } = deps;
   const due = await claimDelivery(store, ref, owner, clock.now());
-  if (!due || !(await isOwed(deps, due))) return {};
-  const claimed = await extendClaimed(deps, due);
-  if (!claimed) return {};
+  const claimed = due && (await extendClaimed(deps, due));
+  if (!claimed || !(await isOwed(deps, claimed))) return {};
   if (claimed.queueId !== undefined && !(await isFirstInOrder(deps, claimed))) return {};
   const found = await findConnection(deps, claimed);
   if (!found)
@@ -54,14 +53,14 @@ export async function claimAndAttempt(
 
 // A worker that died may have written the delivery and not its event, or the result to the event alone. An event that
 // is written a moment after its delivery is not missing.
-async function isOwed(deps: WorkerDeps, due: Delivery): Promise<boolean> {
+async function isOwed(deps: WorkerDeps, claimed: Delivery): Promise<boolean> {
   const { store, clock } = deps;
-  const of = await store.get(event, eventKey(due), { consistent: true, pattern: 'event of a delivery' });
-  if (of && !isDelivered(of, due)) return true;
-  if (of) await finishAsDelivered(deps, due);
-  else if (clock.now() - due.receivedAt < limits.leaseMs)
-    await postponeDelivery(store, due, clock.now() + limits.unwrittenMs);
-  else await unlessLost(store.delete(delivery, due, { ifVersion: due.version }));
+  const of = await store.get(event, eventKey(claimed), { consistent: true, pattern: 'event of a delivery' });
+  if (of && !isDelivered(of, claimed)) return true;
+  if (of) await finishAsDelivered(deps, claimed);
+  else if (clock.now() - claimed.receivedAt < limits.leaseMs)
+    await postponeDelivery(store, claimed, clock.now() + limits.unwrittenMs);
+  else await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version }));
   return false;
 }
 
