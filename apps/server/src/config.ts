@@ -13,6 +13,7 @@ import { readOrigins } from './origins.ts';
 import { readPlace } from './places.ts';
 import { distance } from './spelling.ts';
 import { storageLimits } from './storage-limits.ts';
+import { type TracingConfig, tracingOf, tracingVariables } from './tracing.ts';
 
 export type Environment = Record<string, string | undefined>;
 
@@ -79,6 +80,7 @@ export const serverVariables = {
   STAK_DEFAULT_PLAN: z.enum(['free', 'starter', 'pro', 'team', 'selfhosted']).optional(),
   STAK_METRICS_TOKEN: secret.optional(),
   STAK_METRICS_ADDRESS: address.optional(),
+  ...tracingVariables,
   STAK_SMTP_URL: z.url({ protocol: /^(?:smtps?|file)$/ }).optional(),
   STAK_MAIL_FROM: mailFrom.optional(),
   STAK_BRAND_NAME: z.string().trim().min(1).max(60).refine(isOneLine, 'must be one line').default('Stak'),
@@ -160,6 +162,7 @@ export type ServerConfig = {
   defaultPlan: PlanName; // of accounts that bought none
   storageLimits: StorageLimits; // where they are not those of the plans
   metricsToken: string | undefined;
+  tracing: TracingConfig | undefined;
   metricsAddress: { host: string; port: number } | undefined; // where metrics are read, if not beside the API
   logLevel: LogLevel;
   demo: boolean;
@@ -221,6 +224,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     storageLimits: data.STAK_STORAGE_LIMITS,
     metricsToken: data.STAK_METRICS_TOKEN,
     metricsAddress: data.STAK_METRICS_ADDRESS,
+    tracing: tracingOf(data),
     logLevel: data.STAK_LOG_LEVEL ?? (isProduction ? 'info' : 'warn'),
     isPrivate,
     demo,

@@ -1,4 +1,4 @@
-import { type Ids, markWork } from '@stak/kit';
+import { type Ids, inSpan, isTracing, markWork } from '@stak/kit';
 import type { Context, Handler } from 'hono';
 import { addressKey, clientAddress } from './address.ts';
 import {
@@ -85,7 +85,7 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
     }
   };
 
-  return async c => {
+  const serve = async (c: ApiContext): Promise<Response> => {
     markWork(id);
     const startedMs = serving.server.clock.now();
     enter(c, serving);
@@ -99,7 +99,26 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
     c.get('flight')?.leave();
     return leave(c, response, startedMs, serving);
   };
+  return c => (isTracing() && !isProbe ? serveTraced(c, route.path, serve) : serve(c));
 }
+
+// The caller's trace goes on here, if the request is part of one.
+const serveTraced = (
+  c: ApiContext,
+  path: string,
+  serve: (c: ApiContext) => Promise<Response>,
+): Promise<Response> => {
+  const attributes = { 'http.request.method': c.req.method, 'http.route': path };
+  const options = { kind: 'server', attributes, traceparent: c.req.header('traceparent') } as const;
+  return inSpan(`${c.req.method} ${path}`, options, async span => {
+    const response = await serve(c);
+    span.setAttributes({
+      'http.response.status_code': response.status,
+      'stak.request_id': c.get('requestId'),
+    });
+    return response;
+  });
+};
 
 export function enter(c: ApiContext, serving: Serving): void {
   const given = c.req.header('x-request-id');

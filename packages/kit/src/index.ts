@@ -35,6 +35,16 @@ export {
 export { type Soon, whenKnown } from './soon.ts';
 export { cutText, isOneLine } from './text.ts';
 export {
+  currentTraceparent,
+  inSpan,
+  isTraced,
+  isTracing,
+  type SpanOptions,
+  setTracing,
+  type TracedSpan,
+  traceIds,
+} from './tracing.ts';
+export {
   type Supervisor,
   superviseWorkers,
   type Worker,

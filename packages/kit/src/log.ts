@@ -7,6 +7,7 @@ import {
 } from 'pino';
 import { type Clock, systemClock } from './clock.ts';
 import { createRedact } from './redact.ts';
+import { isTracing, traceIds } from './tracing.ts';
 
 export type Logger = PinoLogger;
 
@@ -43,6 +44,10 @@ export function createLogger(settings: LoggerSettings = {}): Logger {
     level: settings.level ?? 'info',
     base: settings.base ? redactObject(settings.base) : null,
     timestamp: createTimestamp(clock),
+    ...(isTracing() && {
+      mixin: () => traceIds() ?? {},
+      mixinMergeStrategy: (line: object, ids: object) => ({ ...ids, ...redactObject(line) }),
+    }),
     formatters: {
       level: label => ({ level: label }),
       log: redactObject,

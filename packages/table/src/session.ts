@@ -1,4 +1,4 @@
-import type { Clock, Random } from '@stak/kit';
+import { type Clock, inSpan, isTraced, type Random } from '@stak/kit';
 import type { Ledger } from './capacity.ts';
 import type { Capacity, DynamoClient } from './client.ts';
 import type { Cursors } from './cursor.ts';
@@ -27,7 +27,31 @@ export async function send<Input extends Billable, Output extends Billed>(
 ): Promise<Output> {
   const { ledger } = session;
   if (ledger) input.ReturnConsumedCapacity = 'TOTAL';
-  const output = await withRetry(session, () => operation(input), { mayRepeat });
+  const run = () => withRetry(session, () => operation(input), { mayRepeat });
+  const output = isTraced() ? await runTraced(kind, pattern, input, run) : await run();
   ledger?.record(kind, pattern, output.ConsumedCapacity);
   return output;
 }
+
+const runTraced = <Output extends Billed>(
+  kind: string,
+  pattern: string,
+  input: object,
+  run: () => Promise<Output>,
+): Promise<Output> => {
+  const { TableName } = input as { TableName?: string };
+  const attributes = {
+    'db.system.name': 'aws.dynamodb',
+    'db.operation.name': pattern,
+    'stak.store.kind': kind,
+    ...(TableName !== undefined && { 'db.collection.name': TableName }),
+  };
+  return inSpan(`store ${pattern}`, { kind: 'client', attributes }, async span => {
+    const output = await run();
+    const units = [output.ConsumedCapacity ?? []]
+      .flat()
+      .reduce((sum, one) => sum + (one.CapacityUnits ?? 0), 0);
+    span.setAttribute('stak.store.units', units);
+    return output;
+  });
+};

@@ -114,6 +114,7 @@ export const delivery = entity(eventsKeys, {
     statusCode: z.int().optional(),
     error: z.string().optional(),
     finishedAt: ms.optional(),
+    trace: z.string().optional().describe('The traceparent of the request that brought the event'),
     ...lease,
     expiresAt,
   }),

@@ -91,6 +91,7 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
   const { issueSignInToken } = await import('../demo/sign-in-token.ts');
   const { mountConsole } = await import('../console-files.ts');
   const { recordServer } = await import('../server-file.ts');
+  const stopTracing = config.tracing && (await (await import('../tracing.ts')).startTracing(config.tracing));
   const folder = folderOf(config);
   const demoFolder = config.demo ? folder : undefined;
   const { worker } = supervised;
@@ -128,6 +129,7 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
   } finally {
     forget?.();
     await server.stop();
+    await stopTracing?.();
   }
 }
 

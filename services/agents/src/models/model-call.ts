@@ -1,4 +1,4 @@
-import type { Clock } from '@stak/kit';
+import { type Clock, isTraced } from '@stak/kit';
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 import { cleanText, cutBytes, type Message, type Part } from '../conversations/message-format.ts';
 import * as limits from '../limits.ts';
@@ -83,6 +83,10 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
           );
         },
       ],
+      // Spans by the conventions for models, without what was said.
+      ...(isTraced() && {
+        experimental_telemetry: { isEnabled: true, recordInputs: false, recordOutputs: false },
+      }),
       onError: () => {}, // it comes with the stream
     });
     for await (const part of result.fullStream) {

@@ -1,4 +1,13 @@
-import { type Clock, cutText, type Logger, markWork, type Random } from '@stak/kit';
+import {
+  type Clock,
+  currentTraceparent,
+  cutText,
+  inSpan,
+  isTraced,
+  type Logger,
+  markWork,
+  type Random,
+} from '@stak/kit';
 import { maySendHeader, type Outbound, type OutboundResult } from '@stak/outbound';
 import type { AttemptCounts } from '../analytics/attempt-counts.ts';
 import type { BaseDeps } from '../deps.ts';
@@ -24,8 +33,30 @@ export type AttemptDeps = BaseDeps & SendDeps & { attemptCounts: AttemptCounts; 
 
 const unsent: ReadonlySet<string> = new Set(['aborted', 'closed', 'busy']);
 
-// One attempt at a delivery that this process has leased: filter, transform, sign, send, and record the result.
-export async function attemptDelivery(
+// One attempt at a delivery that this process has leased, in the trace of the request that brought the event, whoever
+// received it and whenever.
+export const attemptDelivery = (
+  deps: AttemptDeps,
+  claimed: Delivery,
+  connection: Connection,
+  request: HookRequest,
+  signal: AbortSignal,
+): Promise<Report> =>
+  inSpan(
+    'deliver webhook',
+    {
+      traceparent: claimed.trace,
+      attributes: {
+        'stak.event_id': claimed.eventId,
+        'stak.connection_id': claimed.connectionId,
+        'stak.attempt': claimed.attempts + 1,
+      },
+    },
+    () => attempt(deps, claimed, connection, request, signal),
+  );
+
+// Filter, transform, sign, send, and record the result.
+async function attempt(
   deps: AttemptDeps,
   claimed: Delivery,
   connection: Connection,
@@ -61,7 +92,9 @@ async function applyRules(
   request: HookRequest,
 ): Promise<OutgoingRequest | { error: string } | 'busy' | undefined> {
   try {
-    const rules = await deps.rules.run(connection, request, { filter: claimed.attempts === 0 });
+    const rules = await inSpan('filter and transform', {}, () =>
+      deps.rules.run(connection, request, { filter: claimed.attempts === 0 }),
+    );
     if (rules.ok && !rules.transformed) return undefined;
     const outcome = rules.ok ? rules.transformed! : rules;
     if (!outcome.ok && outcome.reason === 'busy') return 'busy';
@@ -124,7 +157,26 @@ export const send = (
   { outbound }: SendDeps,
   outgoing: OutgoingRequest,
   signal?: AbortSignal,
-): Promise<OutboundResult> => outbound.send({ timeoutMs: limits.timeoutMs, signal, ...outgoing });
+): Promise<OutboundResult> => {
+  const request = { timeoutMs: limits.timeoutMs, signal, ...outgoing };
+  return isTraced() ? sendTraced(outbound, request) : outbound.send(request);
+};
+
+function sendTraced(outbound: Outbound, request: Parameters<Outbound['send']>[0]): Promise<OutboundResult> {
+  const address = URL.canParse(request.url) ? new URL(request.url).host : 'unknown';
+  const attributes = { 'http.request.method': request.method, 'server.address': address };
+  return inSpan(`${request.method} ${address}`, { kind: 'client', attributes }, async span => {
+    const response = await outbound.send({ ...request, headers: withTrace(request.headers) });
+    if (response.status !== undefined) span.setAttribute('http.response.status_code', response.status);
+    return response;
+  });
+}
+
+// The destination continues our trace, not that of the sender.
+function withTrace(headers: readonly HeaderPair[] = []): HeaderPair[] {
+  const traceparent = currentTraceparent()!;
+  return [...headers.filter(([name]) => name.toLowerCase() !== 'traceparent'), ['traceparent', traceparent]];
+}
 
 async function record(
   deps: AttemptDeps,

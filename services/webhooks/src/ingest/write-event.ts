@@ -1,3 +1,4 @@
+import { currentTraceparent } from '@stak/kit';
 import { failedStep, type WriteStep, write } from '@stak/table';
 import type { Backlogs } from '../delivery/backlog.ts';
 import type { Assignment, Dispatcher } from '../delivery/dispatcher.ts';
@@ -125,6 +126,8 @@ function planDelivery(
     dueAt: receivedAt,
     version: 1,
   };
+  const trace = currentTraceparent();
+  if (trace !== undefined) made.trace = trace;
   if (ordered) made.queueId = ids.next();
   if (assignment.how === 'leased') {
     made.owner = assignment.owner;

@@ -1,0 +1,62 @@
+import { setTimeout } from 'node:timers/promises';
+import { setTracing } from '@stak/kit';
+import { z } from 'zod';
+
+export type TracingConfig = { url: string; serviceName: string; ratio: number };
+
+export const tracingVariables = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+  OTEL_SERVICE_NAME: z.string().min(1).default('stak'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+};
+type TracingVariables = z.output<z.ZodObject<typeof tracingVariables>>;
+
+export const tracingOf = (data: TracingVariables): TracingConfig | undefined =>
+  data.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+    ? undefined
+    : {
+        url: data.OTEL_EXPORTER_OTLP_ENDPOINT,
+        serviceName: data.OTEL_SERVICE_NAME,
+        ratio: data.OTEL_TRACES_SAMPLER_ARG,
+      };
+
+const flushMs = 2_000; // for what is left when the server stops
+
+/** Collects spans and sends them to a collector, until it is stopped. Loaded only where that is asked for. */
+export async function startTracing({ url, serviceName, ratio }: TracingConfig): Promise<() => Promise<void>> {
+  const [
+    { context, propagation, trace },
+    { AsyncLocalStorageContextManager },
+    { OTLPTraceExporter },
+    { resourceFromAttributes },
+    { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider },
+    { W3CTraceContextPropagator },
+  ] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/context-async-hooks'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/core'),
+  ]);
+  const exporter = new OTLPTraceExporter({ url: new URL('v1/traces', `${url.replace(/\/$/, '')}/`).href });
+  const provider = new TracerProvider({
+    // A trace that begins elsewhere is kept as it was decided there.
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
+    resource: resourceFromAttributes({ 'service.name': serviceName }),
+    spanProcessors: [new BatchSpanProcessor({ exporter })],
+  });
+  const contexts = new AsyncLocalStorageContextManager().enable();
+  context.setGlobalContextManager(contexts);
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  trace.setGlobalTracerProvider(provider);
+  setTracing(true);
+  return async () => {
+    setTracing(false);
+    // A collector that is away keeps nobody from stopping.
+    await Promise.race([provider.shutdown().catch(() => {}), setTimeout(flushMs, undefined, { ref: false })]);
+    trace.disable();
+    propagation.disable();
+    context.disable();
+  };
+}

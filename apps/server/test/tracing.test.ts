@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@stak/client';
+import { createLogger } from '@stak/kit';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readServerConfig } from '../src/config.ts';
+import { startServer } from '../src/server.ts';
+import { startTracing } from '../src/tracing.ts';
+
+type Attribute = { key: string; value: { stringValue?: string; intValue?: number; doubleValue?: number } };
+type Span = {
+  name: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  attributes: Attribute[];
+};
+
+const readBody = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+};
+
+async function listen(answer: (request: IncomingMessage, body: string) => number) {
+  const server = createServer(async (request, response) => {
+    const body = await readBody(request);
+    response.writeHead(answer(request, body)).end('{}');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close().closeAllConnections() };
+}
+
+let folder: string;
+let spans: Span[];
+let collector: Awaited<ReturnType<typeof listen>>;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stak-tracing-'));
+  spans = [];
+  // An OTLP receiver, as the specification has it.
+  collector = await listen((request, body) => {
+    expect(request.url).toBe('/v1/traces');
+    const { resourceSpans } = JSON.parse(body) as {
+      resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: Span[] }[] }[];
+    };
+    for (const { resource, scopeSpans } of resourceSpans) {
+      expect(resource.attributes).toContainEqual({ key: 'service.name', value: { stringValue: 'shop' } });
+      spans.push(...scopeSpans.flatMap(one => one.spans));
+    }
+    return 200;
+  });
+});
+afterEach(async () => {
+  collector.close();
+  await rm(folder, { recursive: true });
+});
+
+const open = async () => {
+  const lines: string[] = [];
+  const config = readServerConfig(
+    { port: 0, path: join(folder, 'data'), demo: false },
+    {
+      STAK_LAKE: 'off',
+      STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
+      STAK_WORKERS: '1',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_SERVICE_NAME: 'shop',
+    },
+  );
+  const stopTracing = await startTracing(config.tracing!);
+  const server = await startServer(config, {
+    log: createLogger({ level: 'info', destination: { write: line => void lines.push(line) } }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+  });
+  return {
+    url: server.localUrl,
+    lines,
+    async stop() {
+      await server.stop();
+      await stopTracing();
+    },
+  };
+};
+
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+
+test('one trace leads from a webhook to its destination, over a restart', { timeout: 60_000 }, async () => {
+  let status = 500;
+  const arrived: string[] = [];
+  const destination = await listen(request => {
+    arrived.push(String(request.headers.traceparent));
+    return status;
+  });
+  try {
+    let server = await open();
+    const { data } = await createClient({ baseUrl: server.url }).accounts.signUp({
+      body: { email: 'you@example.com', password: 'a long enough password', name: 'You', cookie: false },
+    });
+    const client = createClient({ baseUrl: server.url, token: data.access_token });
+    const { data: source } = await client.webhooks.createSource({ body: { name: 'Shop' } });
+    await client.webhooks.createConnection({
+      sourceId: source.sourceId,
+      body: {
+        name: 'Billing',
+        destinationUrl: destination.url,
+        retryConfig: { delaysS: [1, 1, 1, 1] },
+      },
+    });
+    const answer = await fetch(new URL(new URL(source.ingestUrl!).pathname, server.url), {
+      method: 'POST',
+      headers: { traceparent },
+      body: '{}',
+    });
+    expect(answer.status).toBe(200);
+    await expect.poll(() => arrived.length).toBeGreaterThan(0);
+    const request = server.lines.map(line => JSON.parse(line)).find(one => one.route?.includes('/in/'));
+    expect(request).toMatchObject({ trace_id: traceId });
+    await server.stop();
+    status = 200;
+    const before = arrived.length;
+    server = await open();
+    await expect.poll(() => arrived.length, { timeout: 20_000 }).toBeGreaterThan(before);
+    await server.stop();
+  } finally {
+    destination.close();
+  }
+
+  const found = spans.filter(span => span.traceId === traceId);
+  const named = (name: RegExp) => found.filter(span => name.test(span.name));
+  const parentOf = (span: Span) => found.find(({ spanId }) => spanId === span.parentSpanId);
+  const [received] = named(/^POST \/in\//);
+  expect(received).toMatchObject({ parentSpanId: '00f067aa0ba902b7' });
+  const deliveries = named(/^deliver webhook$/);
+  expect(deliveries.length).toBe(arrived.length);
+  for (const delivery of deliveries) expect(parentOf(delivery)).toBe(received);
+  const sent = named(/^POST 127\.0\.0\.1:/);
+  // Each request carries the span that made it.
+  expect(arrived.toSorted()).toEqual(sent.map(({ spanId }) => `00-${traceId}-${spanId}-01`).toSorted());
+  for (const span of sent) expect(parentOf(span)?.name).toBe('deliver webhook');
+  const writes = named(/^store /).filter(span => parentOf(span) === received);
+  expect(writes.map(({ name }) => name)).toContain('store ingest');
+  const units = writes.flatMap(({ attributes }) =>
+    attributes.filter(({ key }) => key === 'stak.store.units'),
+  );
+  expect(units.some(({ value }) => Number(value.intValue ?? value.doubleValue) > 0)).toBe(true);
+});
+
+test('a collector that is away keeps nobody waiting', async () => {
+  collector.close();
+  const server = await open();
+  const answer = await fetch(`${server.url}/v1/plans`);
+  expect(answer.status).toBe(200);
+  const startedMs = performance.now();
+  await server.stop();
+  expect(performance.now() - startedMs).toBeLessThan(8_000);
+}, 30_000);
