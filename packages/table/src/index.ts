@@ -61,6 +61,7 @@ export {
   extendTable,
   type Table,
   type TableDefinition,
+  type TableKeys, // what the declarations of a table's entities name
 } from './table.ts';
 export { tableRequest } from './table-request.ts';
 export { untagItem } from './tagged.ts';
