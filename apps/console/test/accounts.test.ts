@@ -1,5 +1,8 @@
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,16 +18,19 @@ import { expectUsable } from './usability.ts';
 const browser = await openBrowser();
 let server: TestServer;
 let folder: string;
+let github: Awaited<ReturnType<typeof openGithub>>;
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
 
 beforeAll(async () => {
   if (!browser) return;
   folder = await mkdtemp(join(tmpdir(), 'stak-console-mail-'));
-  server = await openTestServer({ STAK_SMTP_URL: pathToFileURL(folder).href });
+  github = await openGithub();
+  server = await openTestServer({ STAK_SMTP_URL: pathToFileURL(folder).href }, { github: github.settings });
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
   await server?.close();
+  github?.close();
   if (folder) await rm(folder, { recursive: true });
 });
 
@@ -43,6 +49,34 @@ const linkTo = (email: string, subject: string): Promise<string> =>
     expect(link, `${subject} to ${email}`).toBeDefined();
     return link!;
   }, 15_000);
+
+// In GitHub's place: whoever comes is this person.
+async function openGithub() {
+  const stub = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url!, 'http://127.0.0.1');
+    const { id, email } = opened.person;
+    const answers: Record<string, unknown> = {
+      '/login/oauth/access_token': { access_token: 'token', token_type: 'bearer' },
+      '/user': { id, login: `octo-${id}` },
+      '/user/emails': [{ email, primary: true, verified: true }],
+    };
+    if (pathname !== '/login/oauth/authorize')
+      return response
+        .writeHead(200, { 'Content-Type': 'application/json' })
+        .end(JSON.stringify(answers[pathname]));
+    const back = new URL(searchParams.get('redirect_uri')!);
+    back.search = new URLSearchParams({ code: 'code', state: searchParams.get('state')! }).toString();
+    return response.writeHead(302, { Location: back.href }).end();
+  }).listen(0, '127.0.0.1');
+  await once(stub, 'listening');
+  const url = `http://127.0.0.1:${(stub.address() as AddressInfo).port}`;
+  const opened = {
+    person: { id: 1, email: 'nobody@example.com' },
+    settings: { clientId: 'client', clientSecret: 'secret', url, apiUrl: url },
+    close: () => void stub.close().closeAllConnections(),
+  };
+  return opened;
+}
 
 // What an authenticator app shows for a secret.
 function codeOf(secret: string): string {
@@ -217,6 +251,33 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await theirs.goto(await linkTo(invited.email, 'Join'));
     await theirs.getByText('This link was used already').waitFor();
     expect([...failures, ...theirFailures]).toEqual([]);
+  });
+
+  it('signs in with GitHub, and links it to an account', async () => {
+    const { page, failures } = await openPage(browser!);
+    github.person = { id: 7, email: 'octo@example.com' };
+    await page.goto(`${server.url}/console/sign-in`);
+    await page.getByRole('link', { name: 'Continue with GitHub' }).waitFor();
+    await expectUsable(page, 'providers');
+    await page.getByRole('link', { name: 'Continue with GitHub' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.goto(`${server.url}/console/account?tab=profile`);
+    await page.getByText('octo@example.com').first().waitFor();
+
+    github.person = { id: 8, email: 'elsewhere@example.com' };
+    const other = await openSignedInPage(browser!, server.url, { path: '/console/account?tab=security' });
+    const form = other.page.getByRole('form', { name: 'Link GitHub' });
+    await form.getByLabel('Your password').first().fill('not my password');
+    await form.getByRole('button', { name: 'Link GitHub' }).click();
+    await form.getByText('This is not your password.').waitFor();
+    await form.getByLabel('Your password').first().fill(other.password);
+    await form.getByRole('button', { name: 'Link GitHub' }).click();
+    await other.page.getByRole('button', { name: 'Unlink GitHub' }).waitFor();
+    await expectUsable(other.page, 'security');
+    expect((await other.client.accounts.getMe()).data).toMatchObject({ githubId: '8' });
+    await other.page.getByRole('button', { name: 'Unlink GitHub' }).click();
+    await form.waitFor();
+    expect([...failures, ...other.failures]).toEqual([]);
   });
 
   it('says at the field what is wrong with a new account', async () => {

@@ -18,7 +18,10 @@ export type TestServer = {
 };
 
 // The console as it is built for everybody, on a server that forgets.
-export async function openTestServer(variables: Record<string, string> = {}): Promise<TestServer> {
+export async function openTestServer(
+  variables: Record<string, string> = {},
+  change: object = {}, // of the configuration, where no variable says it
+): Promise<TestServer> {
   built ??= build();
   const folder = await built;
   const dataFolder = await mkdtemp(join(tmpdir(), 'stak-test-server-'));
@@ -28,11 +31,14 @@ export async function openTestServer(variables: Record<string, string> = {}): Pr
     { port, memory: true, demo: false },
     { STAK_REQUESTS_PER_MINUTE: '100000', ...variables },
   );
-  const server = await startServer(config, {
-    log: createLogger({ level: 'silent' }),
-    passwordCost: { logN: 4, r: 8, p: 1 },
-    extend: app => mountConsole(app, { folder, demoFolder: dataFolder }),
-  });
+  const server = await startServer(
+    { ...config, ...change },
+    {
+      log: createLogger({ level: 'silent' }),
+      passwordCost: { logN: 4, r: 8, p: 1 },
+      extend: app => mountConsole(app, { folder, demoFolder: dataFolder }),
+    },
+  );
   return {
     url: server.localUrl,
     dataFolder,

@@ -59,7 +59,6 @@ export type { AccountEraser } from './deletion.ts';
 export { accountsErrors } from './errors.ts';
 export { withKeyProblems } from './key-limits.ts';
 export type { MailSettings } from './mail/outbox.ts';
-export { type Role, roleNames, roles } from './organisations/roles.ts';
 export { accountOwners } from './owners.ts';
 export type { PasswordCost } from './passwords.ts';
 export {

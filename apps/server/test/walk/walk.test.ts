@@ -68,6 +68,7 @@ describe('a walk through every operation', () => {
         expect(await readTrail(world), place).toContainEqual(
           expect.objectContaining({
             action: step.operation,
+            by: expect.stringMatching(/^usr_/),
             via: 'api_key',
             credentialId: expect.stringMatching(/^key_/),
             address: '127.0.0.1',

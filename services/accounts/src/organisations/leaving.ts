@@ -7,7 +7,7 @@ import { invitation, invitationsOf, member, membersOf, organisation } from './ta
 
 type LeavingDeps = { store: Store; clock: { now(): number }; memberships: Memberships };
 
-export type Leaving = {
+type Leaving = {
   steps: Record<string, WriteStep>;
   keepsAccount: boolean; // the account with the person's id belongs to others
   left: string[]; // the organisations that go on without them

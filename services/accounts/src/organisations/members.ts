@@ -28,7 +28,7 @@ export type Actor = {
   deed: Omit<Deed, 'action'>;
 };
 
-export type ShownMember = { userId: string; role: Role; joinedAt: string; email?: string; name?: string };
+type ShownMember = { userId: string; role: Role; joinedAt: string; email?: string; name?: string };
 
 export const seatsOf = ({ plans, defaultPlan }: OrganisationDeps, account: Profile): number =>
   plans[planOf(account, defaultPlan)].seats;
@@ -204,7 +204,7 @@ async function settle(deps: OrganisationDeps, actor: Actor, userId: string, make
   }
 }
 
-export const lastOwner = () =>
+const lastOwner = () =>
   accountsErrors.create(
     'accounts.last_owner',
     'An organisation keeps an owner. Hand it over first, with a transfer of ownership.',

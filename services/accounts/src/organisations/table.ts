@@ -37,7 +37,6 @@ export const member = entity(ferryhookKeys, {
   key: { partition: 'USER#{accountId}', sort: 'MEMBER#{userId}' },
   indexes: { GSI1: { partition: 'MEMBER#{userId}', sort: 'ORGANISATION#{accountId}#{role}' } },
 });
-export type Member = ItemOf<typeof member>;
 
 export const invitation = entity(ferryhookKeys, {
   name: 'invitation to an organisation',

@@ -18,6 +18,7 @@ import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { useMe } from './profile.tsx';
+import { LinkedProviders } from './providers.tsx';
 
 export function Security() {
   const me = useMe();
@@ -34,6 +35,7 @@ export function Security() {
           )
         }
       </Loaded>
+      <LinkedProviders />
     </Stack>
   );
 }

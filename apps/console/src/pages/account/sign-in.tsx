@@ -19,6 +19,7 @@ import { Failure } from '../../components/failure.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { messageOf, session } from '../../queries/api.ts';
 import { readDemo } from './demo.ts';
+import { ProviderButtons } from './providers.tsx';
 
 const route = getRouteApi('/sign-in');
 
@@ -94,6 +95,7 @@ export function SignInPage() {
           {error !== undefined && !needsCode && Object.keys(complaints).length === 0 && (
             <Failure error={error} />
           )}
+          <ProviderButtons to={to} />
           <form onSubmit={submit}>
             <Stack>
               {isNew && (

@@ -1,0 +1,138 @@
+import { Badge, Button, Card, Divider, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { IconBrandGithub, IconBrandGoogle } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { FormEvent } from 'react';
+import { complain } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+import { useMe } from './profile.tsx';
+
+const about = {
+  github: { title: 'GitHub', icon: IconBrandGithub, idOf: 'githubId' },
+  google: { title: 'Google', icon: IconBrandGoogle, idOf: 'googleId' },
+} as const;
+type Name = keyof typeof about;
+
+// Those that this server is set up for.
+const useProviders = () =>
+  useQuery({
+    queryKey: ['providers'],
+    queryFn: async () => (await client.accounts.listProviders()).data.data,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+// The browser goes to the provider and comes back signed in. What stands behind a `#` stays here: it may open something,
+// and the address is sent to the server.
+export function ProviderButtons({ to }: { to: string }) {
+  const { data: names = [] } = useProviders();
+  if (names.length === 0) return null;
+  const returnTo = encodeURIComponent(`/console${to.split('#', 1)[0]}`);
+  return (
+    <>
+      {names.map(name => {
+        const { title, icon: Icon } = about[name];
+        return (
+          <Button
+            key={name}
+            component="a"
+            href={`/v1/auth/${name}/start?return_to=${returnTo}`}
+            variant="default"
+            leftSection={<Icon size={18} aria-hidden />}
+          >
+            Continue with {title}
+          </Button>
+        );
+      })}
+      <Divider label="or" />
+    </>
+  );
+}
+
+export function LinkedProviders() {
+  const { data: names = [] } = useProviders();
+  const me = useMe();
+  if (names.length === 0) return null;
+  return (
+    <Card withBorder component="section" aria-label="Other ways to sign in" maw={520}>
+      <Stack>
+        <Title order={3} size="h4">
+          Other ways to sign in
+        </Title>
+        <Loaded query={me}>
+          {user =>
+            names.map(name => (
+              <Linked
+                key={name}
+                name={name}
+                isLinked={user[about[name].idOf] !== undefined}
+                hasPassword={user.hasPassword}
+              />
+            ))
+          }
+        </Loaded>
+      </Stack>
+    </Card>
+  );
+}
+
+function Linked({ name, isLinked, hasPassword }: { name: Name; isLinked: boolean; hasPassword: boolean }) {
+  const queries = useQueryClient();
+  const { title, icon: Icon } = about[name];
+  const link = useMutation({
+    mutationFn: async (password: string) => {
+      const body = { return_to: '/console/account?tab=security', ...(hasPassword && { password }) };
+      const { data } = await client.accounts.linkProvider({ provider: name, body });
+      window.location.assign(data.url);
+    },
+  });
+  const unlink = useMutation({
+    mutationFn: () => client.accounts.unlinkProvider({ provider: name }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['me'] }),
+    onError: complain,
+  });
+  const isWrong = (link.error as { code?: string } | null)?.code === 'accounts.password_wrong';
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    link.mutate(String(new FormData(event.currentTarget).get('password') ?? ''));
+  };
+  const heading = (
+    <Group gap="xs">
+      <Icon size={18} aria-hidden />
+      <Text fw={600}>{title}</Text>
+      {isLinked && <Badge variant="light">linked</Badge>}
+    </Group>
+  );
+  if (isLinked)
+    return (
+      <Group justify="space-between">
+        {heading}
+        <Button variant="default" loading={unlink.isPending} onClick={() => unlink.mutate()}>
+          Unlink {title}
+        </Button>
+      </Group>
+    );
+  return (
+    <form onSubmit={submit} aria-label={`Link ${title}`}>
+      <Stack gap="xs">
+        {heading}
+        {link.error !== null && !isWrong && <Failure error={link.error} />}
+        <Group align="start">
+          {hasPassword && (
+            <PasswordInput
+              name="password"
+              label="Your password"
+              required
+              w={240}
+              autoComplete="current-password"
+              error={isWrong && 'This is not your password.'}
+            />
+          )}
+          <Button type="submit" variant="default" mt={hasPassword ? 25 : 0} loading={link.isPending}>
+            Link {title}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
