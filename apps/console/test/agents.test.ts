@@ -65,6 +65,22 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     expect(failures).toEqual([]);
   });
 
+  it('asks before the agent acts, and goes on when somebody agrees', async () => {
+    const { page, client, tenant_id, open, failures } = await enter();
+    const body = { enabled_skills: ['create_task'] };
+    await client.tenants.updateSettings({ tenant_id, body }, { ifMatch: '*' });
+    await open();
+    await say(page, 'create task: buy milk');
+    const approval = page.getByRole('region', { name: 'Approval of create_task' });
+    await approval.getByText('"title": "buy milk"').waitFor();
+    await page.getByText('Waiting for an approval…').waitFor();
+    await expectUsable(page, 'an approval');
+    await approval.getByRole('button', { name: 'Approve' }).click();
+    await log(page).getByText('Created the task "buy milk"').waitFor();
+    await approval.waitFor({ state: 'detached' });
+    expect(failures).toEqual([]);
+  });
+
   it('shows an answer while it is made, whatever is looked at meanwhile, and what it took', async () => {
     const { page, client, tenant_id, open, failures } = await enter();
     // The first word is written before the page knows the users.

@@ -1,4 +1,5 @@
 import type { Random } from '@stak/kit';
+import { prepareActions } from './actions.ts';
 import type { Load } from './campaign.ts';
 import { ask, askAgain, type CrashServer, make, signUp } from './server.ts';
 
@@ -8,8 +9,8 @@ const settledWithinMs = 60_000;
 
 type Turn = { seq: number; messages: { role: string; content: string }[] };
 
-// Messages to a few conversations. A message that got no answer is sent again with its key, by another worker or
-// after a restart, until it has one.
+// Messages to a few conversations, and some that make the agent act. A message that got no answer is sent again with its
+// key, by another worker or after a restart, until it has one.
 export async function prepareAgents(server: CrashServer, random: Random): Promise<Load> {
   const token = await signUp(server);
   await make(server, '/v1/tenants', {
@@ -18,6 +19,7 @@ export async function prepareAgents(server: CrashServer, random: Random): Promis
   });
   const settings = { messages_per_day: 1_000_000 };
   await make(server, `${tenant}/settings`, { method: 'PATCH', send: settings, token });
+  const actions = await prepareActions(server, token, random);
   const answered = new Map<string, { conversation: string; seq: number }>();
   const accepted = new Set<string>(); // it answered, or said that it will
   let said = 0;
@@ -70,9 +72,13 @@ export async function prepareAgents(server: CrashServer, random: Random): Promis
   }
 
   return {
-    acknowledged: () => accepted.size,
+    acknowledged: () => accepted.size + actions.accepted(),
     async send(isOver) {
       while (!isOver()) {
+        if (random() < 0.4) {
+          await actions.perform(isOver);
+          continue;
+        }
         const text = `question ${said++}`;
         const conversation = `c${Math.floor(random() * conversations)}`;
         const path = `${tenant}/conversations/${conversation}/messages`;
@@ -99,14 +105,16 @@ export async function prepareAgents(server: CrashServer, random: Random): Promis
         quietMs = now === turns ? quietMs + 500 : 0;
         turns = now;
       }
+      const acted = await actions.verify();
       const { violations, questions } = await check();
+      violations.push(...acted.violations);
       const usage = await askAgain(server, `${tenant}/agent-usage`, { token });
       const counted = (usage.json.total as { messages: number }).messages;
       // One that was counted when its process was killed before it was accepted stays counted, never the reverse.
       if (counted < questions) violations.push(`${questions} questions were counted as ${counted}`);
       return {
         violations,
-        summary: `${accepted.size} accepted, ${answered.size} answered to their senders, ${turns} turns, ${counted} counted`,
+        summary: `${accepted.size} accepted, ${answered.size} answered to their senders, ${turns} turns, ${counted} counted; ${acted.summary}`,
       };
     },
     close: async () => {},

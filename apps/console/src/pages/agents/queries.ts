@@ -7,6 +7,7 @@ export type Place = { tenant_id: string; conversation_id: string };
 export type OwnSkill = ApiTypes['agents.getCustomSkill']['data'] & { is_enabled: boolean };
 export type Conversation = ApiTypes['agents.listConversations']['data']['data'][number];
 export type Turn = ApiTypes['agents.listMessages']['data']['data'][number];
+export type Approval = ApiTypes['agents.getApproval']['data'];
 export type Memory = ApiTypes['agents.listMemory']['data']['data'][number];
 
 // The first words name it; until they are answered it has no name.
@@ -19,6 +20,7 @@ export const conversationsKey = (tenant_id: string) => ['conversations', tenant_
 export const conversationKey = (place: Place) =>
   ['conversation', place.tenant_id, place.conversation_id] as const;
 export const turnsKey = (place: Place) => ['turns', place.tenant_id, place.conversation_id] as const;
+export const approvalsKey = (place: Place) => ['approvals', place.tenant_id, place.conversation_id] as const;
 export const memoryKey = (tenant_id: string, user_id: string) => ['memory', tenant_id, user_id] as const;
 export const usageKey = (tenant_id: string) => ['agent-usage', tenant_id] as const;
 

@@ -5,6 +5,7 @@ import { Loaded } from '../../../components/loaded.tsx';
 import { More, usePages } from '../../../components/pages.tsx';
 import { client } from '../../../queries/api.ts';
 import { conversationKey, type Place, turnsKey } from '../queries.ts';
+import { Approvals } from './approvals.tsx';
 import { Composer } from './composer.tsx';
 import { ConversationHead } from './conversation-head.tsx';
 import { Suggestions } from './suggestions.tsx';
@@ -59,6 +60,7 @@ export function ConversationPane({ place, onLeave }: { place: Place; onLeave: ()
             </Loaded>
           )}
           {talk && !isKept && <TalkView talk={talk} />}
+          <Approvals place={place} />
           {talk?.failure !== undefined && (
             <Alert color="red" title="There is no answer" role="alert">
               <Group justify="space-between">

@@ -16,6 +16,12 @@ describe('a talk', () => {
     expect(restarted).toEqual({ ...beginTalk('k', 'How many?'), text: 'Three.' });
   });
 
+  it('says when somebody has to agree to something', () => {
+    const waiting = { event: 'waiting', data: { approvals: [] } };
+    expect(told(waiting).isWaiting).toBe(true);
+    expect(told(waiting, { event: 'resumed', data: { approvals: [] } }).isWaiting).toBe(false);
+  });
+
   it('knows its turn, or why there is none', () => {
     expect(told(delta('Three.'), { event: 'reply', data: { seq: 7 } }).seq).toBe(7);
     expect(told({ event: 'error', data: { detail: 'No model.' } }).failure).toBe('No model.');

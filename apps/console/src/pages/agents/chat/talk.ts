@@ -1,7 +1,14 @@
 import { type ApiTypes, createClientFor, type ServerEvent } from '@stak/client';
 import { type QueryClient, skipToken, useQuery } from '@tanstack/react-query';
 import { clientSettings, messageOf } from '../../../queries/api.ts';
-import { conversationKey, conversationsKey, type Place, turnsKey, usageKey } from '../queries.ts';
+import {
+  approvalsKey,
+  conversationKey,
+  conversationsKey,
+  type Place,
+  turnsKey,
+  usageKey,
+} from '../queries.ts';
 
 // What was said and is not part of the conversation yet.
 export type Talk = {
@@ -9,6 +16,7 @@ export type Talk = {
   content: string;
   text: string; // of the answer, as far as it is there
   skills: readonly string[]; // that were used for it
+  isWaiting?: boolean; // for an approval
   seq?: number; // of the turn, once it is kept
   failure?: string;
 };
@@ -20,6 +28,7 @@ export function hear(talk: Talk, { event, data }: Pick<ServerEvent, 'event' | 'd
   const said = data as { text?: string; name?: string; seq?: number; detail?: string };
   if (event === 'delta') return { ...talk, text: talk.text + (said.text ?? '') };
   if (event === 'skill') return { ...talk, skills: [...talk.skills, said.name ?? ''] };
+  if (event === 'waiting' || event === 'resumed') return { ...talk, isWaiting: event === 'waiting' };
   if (event === 'restart') return { ...talk, text: '', skills: [] };
   if (event === 'reply') return { ...talk, seq: said.seq };
   if (event === 'error') return { ...talk, failure: said.detail ?? 'There is no answer.' };
@@ -88,7 +97,10 @@ export async function say(
   );
   try {
     const message = { ...place, body: { content }, 'idempotency-key': key };
-    for await (const event of live.agents.say(message)) become(hear(talk, event));
+    for await (const event of live.agents.say(message)) {
+      become(hear(talk, event));
+      if (event.event === 'waiting') void queries.invalidateQueries({ queryKey: approvalsKey(place) });
+    }
   } catch (error) {
     become({ ...talk, failure: messageOf(error) });
   }

@@ -59,7 +59,7 @@ function SaidPart({ part }: { part: Part }) {
 }
 
 // What is being answered right now.
-export function TalkView({ talk: { content, text, skills, failure } }: { talk: Talk }) {
+export function TalkView({ talk: { content, text, skills, isWaiting, failure } }: { talk: Talk }) {
   return (
     <Stack gap={6} component="article">
       <Bubble by="user">{content}</Bubble>
@@ -68,7 +68,7 @@ export function TalkView({ talk: { content, text, skills, failure } }: { talk: T
         <Group gap={8}>
           <Loader type="dots" size="xs" />
           <Text size="xs" c="dimmed">
-            {doing({ text, skills })}
+            {isWaiting ? 'Waiting for an approval…' : doing({ text, skills })}
           </Text>
         </Group>
       )}

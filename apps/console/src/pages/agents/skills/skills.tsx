@@ -27,7 +27,7 @@ function BuiltInSkills({ tenant_id }: Props) {
         {all => (
           <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
             {all
-              .filter(one => !one.is_custom)
+              .filter(one => !one.is_custom || one.name.startsWith('mcp_'))
               .map(skill => (
                 <SkillSwitch
                   key={skill.name}

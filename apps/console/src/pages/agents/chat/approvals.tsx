@@ -1,0 +1,75 @@
+import { Button, Card, Code, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Failure } from '../../../components/failure.tsx';
+import { client } from '../../../queries/api.ts';
+import { formatTime } from '../../../text/format.ts';
+import { type Approval, approvalsKey, type Place, turnsKey } from '../queries.ts';
+
+const refreshMs = 5_000; // somebody else may decide, and the agent may ask without a word from here
+
+// What the agent may do only if somebody agrees. The conversation goes on when everything is decided.
+export function Approvals({ place }: { place: Place }) {
+  const { data = [] } = useQuery({
+    queryKey: approvalsKey(place),
+    queryFn: async () => (await client.agents.listConversationApprovals({ ...place, limit: 100 })).data.data,
+    refetchInterval: refreshMs,
+    retry: false,
+  });
+  return data
+    .filter(one => one.status === 'waiting')
+    .map(one => <WaitingApproval key={one.approval_id} place={place} approval={one} />);
+}
+
+function WaitingApproval({ place, approval }: { place: Place; approval: Approval }) {
+  const queries = useQueryClient();
+  const [reason, setReason] = useState('');
+  const { approval_id, name, input } = approval;
+  const decide = useMutation({
+    mutationFn: (approved: boolean) => {
+      const why = reason.trim();
+      const body = { approved, ...(!approved && why !== '' && { reason: why }) };
+      return client.agents.decideApproval({ ...place, approval_id, body });
+    },
+    onSettled: () =>
+      Promise.all(
+        [approvalsKey(place), turnsKey(place)].map(queryKey => queries.invalidateQueries({ queryKey })),
+      ),
+  });
+  const who = approval.approval === 'admin' ? 'An admin has to agree' : 'The user has to agree';
+  return (
+    <Card withBorder component="section" aria-label={`Approval of ${name}`}>
+      <Stack gap="xs">
+        <Text fw={600}>{`Approve ${name}?`}</Text>
+        <Code block className="stak-code" tabIndex={0}>
+          {JSON.stringify(input, null, 2)}
+        </Code>
+        <Text size="xs" c="dimmed">
+          {`${who}, until ${formatTime(approval.expires_at)}.`}
+        </Text>
+        {decide.error && <Failure error={decide.error} />}
+        <Group gap="xs">
+          <Button size="xs" loading={decide.isPending} onClick={() => decide.mutate(true)}>
+            Approve
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={decide.isPending}
+            onClick={() => decide.mutate(false)}
+          >
+            Refuse
+          </Button>
+          <TextInput
+            size="xs"
+            flex={1}
+            aria-label="Reason, if you refuse"
+            placeholder="Reason, if you refuse"
+            value={reason}
+            onChange={event => setReason(event.currentTarget.value)}
+          />
+        </Group>
+      </Stack>
+    </Card>
+  );
+}
