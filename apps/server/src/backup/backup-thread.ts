@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine, type JournalPosition } from '@stak/engine';
 import { createLogger, systemClock } from '@stak/kit';
@@ -15,6 +16,10 @@ const { path, place, keys, settings, logLevel } = workerData as BackupThreadSett
 const tell = (message: FromBackupThread): void => port.postMessage(message);
 
 const reportMs = 500;
+const lowerPriority = 5; // about a third of the time of a thread that serves, where both want the same core
+// On Linux, this is of the calling thread only.
+if (process.platform === 'linux') setPriority(lowerPriority);
+
 const stopping = new AbortController();
 const log = createLogger({ level: logLevel, destination: { write: line => tell({ kind: 'log', line }) } });
 const engine = await createEngine({ path, readOnly: true, joins: false });

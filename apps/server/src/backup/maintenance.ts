@@ -52,7 +52,7 @@ export async function takeSnapshot(
       const startedAt = performance.now();
       parts++;
       entries += piece.entries;
-      const sealed = await sealObject(
+      const sealed = sealObject(
         { kind: 'snapshot', history, commit, part: parts, previous },
         piece.operations,
         key,
@@ -65,7 +65,7 @@ export async function takeSnapshot(
     }
     const secretKeyIds = [...settings.secretKeyIds];
     const counts = { parts, last: previous, entries, bytes };
-    const manifest = await sealObject(
+    const manifest = sealObject(
       { kind: 'manifest', history, commit, at, after, ...counts, secretKeyIds },
       Buffer.alloc(0),
       key,

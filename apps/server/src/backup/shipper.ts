@@ -126,7 +126,7 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     const number = before.number + 1;
     const previous = before.checksum;
     const range = { number, previous, first, last, firstAt, lastAt };
-    const sealed = await sealObject(
+    const sealed = sealObject(
       { kind: 'log', history, ...range, next: { chain, file, offset } },
       records,
       key,
@@ -146,7 +146,7 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
   async function writeHead(history: string, { number, checksum }: Tail, coveredUntil: number): Promise<void> {
     const writtenAt = clock.now();
     const facts = { kind: 'head', history, number, checksum, coveredUntil, writtenAt } as const;
-    await putObject(target, headKey(history), (await sealObject(facts, Buffer.alloc(0), key)).bytes);
+    await putObject(target, headKey(history), sealObject(facts, Buffer.alloc(0), key).bytes);
     headAt = writtenAt;
   }
 

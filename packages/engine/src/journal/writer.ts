@@ -45,6 +45,7 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
   const folder = journalFolder(path);
   const builder = createRecordBuilder();
   let open: { name: string; handle: number } | undefined;
+  let isReplaced = false; // whether this transaction has itself changed where the journal is
 
   function handleOf(position: JournalPosition): number {
     const name = journalFile(folder, position);
@@ -69,11 +70,12 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
     const begun = readPosition(store);
     if (!begun || begun.stopped !== undefined) return undefined;
     builder.clear();
+    isReplaced = false;
     return { put: builder.put, remove: builder.remove, finish: () => finish(begun) };
   }
 
   function finish(begun: JournalPosition): void {
-    const position = readPosition(store);
+    const position = isReplaced ? readPosition(store) : begun;
     // Unless this transaction has begun another history, or ended this one.
     if (builder.isEmpty() || position?.history !== begun.history) return;
     const txn = store.txnId();
@@ -116,6 +118,7 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
       const history = `${stamp}-${randomBytes(4).toString('hex')}`;
       const txn = store.txnId();
       const position = { history, commit: 0, at, chain: 0, file: 1, offset: 0, txn, limitBytes };
+      isReplaced = true;
       save(position);
       return position;
     },
@@ -125,9 +128,13 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
       if (!position) return;
       // Numbers that are missing stay to be seen.
       const txn = store.txnId() === position.txn + 1 ? store.txnId() : position.txn;
+      isReplaced = true;
       save({ ...position, txn, limitBytes });
     },
-    end: (): void => store.remove(journalKey),
+    end(): void {
+      isReplaced = true;
+      store.remove(journalKey);
+    },
     close,
   };
 }
