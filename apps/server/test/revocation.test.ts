@@ -1,11 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createClient } from '@stak/client';
 import { inboxConfig } from '@stak/inbox';
 import { createLogger, manualClock } from '@stak/kit';
 import { createStore } from '@stak/table';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { openDatabase } from '../src/database.ts';
 import { type RunningServer, startServer } from '../src/server.ts';
@@ -16,8 +17,13 @@ let here: RunningServer; // where something is revoked
 let there: RunningServer; // where somebody listens, and calls
 let stranger: { session: string };
 
+const variables = () => ({
+  STAK_LAKE: 'off',
+  STAK_SMTP_URL: pathToFileURL(join(folder, 'mail')).href,
+});
+
 const start = () =>
-  startServer(readServerConfig({ port: 0, path: folder, demo: false }, { STAK_LAKE: 'off' }), {
+  startServer(readServerConfig({ port: 0, path: folder, demo: false }, variables()), {
     clock,
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
@@ -70,6 +76,32 @@ async function makeOwnInbox() {
   await close();
 }
 
+// Somebody who works in the host's organisation: the same person for all, because an address signs up so often only.
+const colleague = { email: 'colleague@example.com', password: 'a long enough password', cookie: false };
+let isSignedUp = false;
+async function joinHost({ client }: Host): Promise<string> {
+  const { accountId } = (await client.accounts.readOrganisation()).data;
+  await client.accounts.invite({ body: { email: colleague.email, role: 'admin' } });
+  const token = await vi.waitFor(async () => {
+    const names = (await readdir(join(folder, 'mail'))).filter(name => name.endsWith('.eml'));
+    const mails = await Promise.all(names.map(name => readFile(join(folder, 'mail', name), 'utf8')));
+    const links = mails
+      .join('')
+      .replaceAll('=\r\n', '')
+      .matchAll(/#token=3D(\S+)/g);
+    const found = [...links].find(([, one]) => one!.startsWith(`${accountId}.inv_`));
+    return found![1]!;
+  }, 10_000);
+  const { data } = isSignedUp
+    ? await as().accounts.logIn({ body: colleague })
+    : await as().accounts.signUp({ body: { ...colleague, name: 'Colleague' } });
+  isSignedUp = true;
+  const person = as(data.access_token);
+  await person.accounts.acceptInvitation({ body: { token } });
+  const there = await person.accounts.switchOrganisation({ body: { accountId, cookie: false } });
+  return there.data.access_token;
+}
+
 type Host = Awaited<ReturnType<typeof openHost>>;
 type Case = {
   token(host: Host): Promise<string>;
@@ -106,6 +138,19 @@ const cases: Record<string, Case> = {
     token: async ({ client }) =>
       (await client.accounts.createKey({ body: { name: 'k', permissions: 'admin' } })).data.key,
     revoke: ({ client, person }) => client.accounts.deleteMe({ body: { password: person.password } }),
+  },
+  'a member who was removed': {
+    token: joinHost,
+    revoke: async ({ client }) => {
+      const { data } = await client.accounts.listMembers();
+      await client.accounts.removeMember({ userId: data.data.find(one => one.role === 'admin')!.userId });
+    },
+  },
+  'a key of a member who was removed': {
+    token: async host =>
+      (await as(await joinHost(host)).accounts.createKey({ body: { name: 'k', permissions: 'admin' } })).data
+        .key,
+    revoke: async host => cases['a member who was removed']!.revoke(host, ''),
   },
   "a user's tokens": {
     token: ({ mint }) => mint('ann'),
@@ -148,6 +193,7 @@ for (const name of [
   'a session, by a new password',
   'all sessions',
   'an API key',
+  'a member who was removed',
   'the account',
 ]) {
   const one = cases[name]!;
