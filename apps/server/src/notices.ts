@@ -2,7 +2,7 @@ import type { StorageNotice } from '@stak/accounts';
 import type { ApprovalRequest } from '@stak/agents';
 import { endpoint, json, route } from '@stak/http';
 import type { Inbox } from '@stak/inbox';
-import type { Clock } from '@stak/kit';
+import { type Clock, cutText } from '@stak/kit';
 import type { Remind } from '@stak/tasks';
 import type { Eraser, Tenants } from '@stak/tenants';
 import type { Alert, Emit } from '@stak/webhooks';
@@ -89,6 +89,8 @@ async function remindAccount({ emit, accountOf }: Reminded, reminder: Reminder):
     await emit(accountId, { type: 'task.reminder', id, at, data: { ...whose, task } });
 }
 
+const argumentChars = 4_000; // the approval itself has all of them
+
 type ApprovalRooms = { post: Post } & Pick<Tenants, 'accountOf' | 'adminsOf'>;
 
 // To those who may decide: the user of the conversation, or the admins of the tenant. The account hears of what needs an
@@ -99,7 +101,7 @@ export const tellApproval =
     const { tenant_id, conversation_id, approval_id, user_id, approval, name, input, expires_at } = request;
     const notice = {
       title: `Approve ${name}?`,
-      body: `${JSON.stringify(input, null, 2)}\n\nWaits until ${expires_at}. Conversation ${conversation_id}, approval ${approval_id}.`,
+      body: `${cutText(JSON.stringify(input, null, 2), argumentChars)}\n\nWaits until ${expires_at}. Conversation ${conversation_id}, approval ${approval_id}.`,
       category: 'approval',
     };
     const isUsers = approval === 'user' && user_id !== undefined;

@@ -12,6 +12,7 @@ import {
   type Place,
   say,
   settle,
+  targets,
 } from './agents-fixture.ts';
 import { createFaults } from './faults.ts';
 import { openWire, type Reply, wires } from './provider-wires.ts';
@@ -50,7 +51,7 @@ const lookup = defineSkill({
   run: async ({ word }) => ({ data: { meaning: `of ${word}` }, text: '' }),
 });
 
-async function open(options: Partial<Skill> = {}, replies?: readonly Reply[]) {
+async function open(options: Partial<Skill> = {}, replies?: readonly Reply[], target = targets.embedded) {
   const bank = createBank(options);
   const server = replies && (await openWire(replies));
   const deps: Options = {
@@ -58,7 +59,7 @@ async function open(options: Partial<Skill> = {}, replies?: readonly Reply[]) {
     roleOf: async (_, user) => (user === 'boss' ? 'admin' : 'member'),
     ...(server && { models: createModels(wire.configure(server.url)) }),
   };
-  const place = await openPlace(undefined, deps);
+  const place = await openPlace(target, deps);
   closers.push(place.target.close, ...(server ? [server.close] : []));
   const settings: Record<string, unknown> = {
     enabled_skills: ['pay', 'lookup'],
@@ -99,8 +100,8 @@ async function whileTimePasses<T>(place: Place, work: Promise<T>): Promise<T> {
 }
 
 describe('a call that somebody has to agree to', () => {
-  it('waits with its arguments, is made when they agree, and answers', async () => {
-    const { place, bank } = await open();
+  it.each(Object.entries(targets))('waits, is made when they agree, and answers (%s)', async (_, target) => {
+    const { place, bank } = await open({}, undefined, target);
     const asked = await ask(place);
     expect(asked).toMatchObject({
       status: 202,
