@@ -16,7 +16,7 @@ export function errorsPage(
   const operations = operationsByCode(document);
   const statuses = new Map(catalogues.flatMap(({ statuses }) => Object.entries(statuses)));
   const rooms = [...new Set([...statuses.keys()].map(roomOf))].sort(
-    (a, b) => place(a) - place(b) || (a < b ? -1 : 1),
+    (a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1),
   );
   const codesOf = (room: string) =>
     [...statuses.keys()].filter(code => roomOf(code) === room).sort(byStatus(statuses));
@@ -32,7 +32,7 @@ export function errorsPage(
 const roomOf = (code: string): string => code.split('.')[0]!;
 
 // What every route may answer comes first, then the services.
-const place = (room: string): number => {
+const rankOf = (room: string): number => {
   const index = ['http', 'table', 'streams'].indexOf(room);
   return index < 0 ? 3 : index;
 };
@@ -47,7 +47,7 @@ function section(
   operations: ReadonlyMap<string, readonly string[]>,
   texts: Readonly<Record<string, string>>,
 ): string[] {
-  const isEverywhere = place(room) < 3;
+  const isEverywhere = rankOf(room) < 3;
   const rows = codes.map(code => {
     const status = statuses.get(code)!;
     const by = listed(operations.get(code) ?? []);

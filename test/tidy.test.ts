@@ -241,7 +241,7 @@ const cases: Record<string, Case> = {
         'docs/GLOSSARY.md': banning,
         'packages/mail/src/a.ts':
           "const key = `LANE#1`; // a lane\nconst planes = ['lane', waiting.shift()];",
-        'packages/streams/src/lanes.ts': 'const lane = 1;', // not converted yet
+        'services/agents/src/table.ts': 'const lane = 1;', // a stored attribute
         'packages/client/src/generated.ts': '// Generated from a document\nconst lane = 1;',
         'docs/lane.md': 'A lane.',
       },

@@ -134,8 +134,8 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
 
   it('lists conversations, and renames, exports, clears and deletes one', async () => {
     const { page, client, tenant_id, open, failures } = await enter();
-    const place = { tenant_id, conversation_id: 'first' };
-    await client.agents.sendMessage({ ...place, body: { content: 'Hello there', user_id: 'ann' } });
+    const conversation = { tenant_id, conversation_id: 'first' };
+    await client.agents.sendMessage({ ...conversation, body: { content: 'Hello there', user_id: 'ann' } });
     await open();
     const list = page.getByRole('navigation', { name: 'Conversations' });
     await list.getByText('Hello there').click();
@@ -152,12 +152,12 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await act(page, 'Clear…');
     await page.getByRole('dialog').getByRole('button', { name: 'Clear' }).click();
     await badge(page).waitFor({ state: 'detached' });
-    const { data } = await client.agents.getConversation(place);
+    const { data } = await client.agents.getConversation(conversation);
     expect(data).toMatchObject({ title: 'About tea', messages: [] });
     await act(page, 'Delete…');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await list.getByText('There is no conversation yet').waitFor();
-    await expect(client.agents.getConversation(place)).rejects.toMatchObject({ status: 404 });
+    await expect(client.agents.getConversation(conversation)).rejects.toMatchObject({ status: 404 });
     expect(failures).toEqual([]);
   });
 
@@ -282,17 +282,17 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await dialog.getByRole('button', { name: 'Make a new link' }).click();
     const good = await link();
 
-    const { page: guest } = await openPage(browser!, { colorScheme: 'light' });
+    const { page: invitee } = await openPage(browser!, { colorScheme: 'light' });
     const accept = async (address: string) => {
-      await guest.goto(address);
-      await guest.getByRole('textbox', { name: 'Name' }).fill('Bob');
-      await guest.getByRole('button', { name: 'Accept' }).click();
+      await invitee.goto(address);
+      await invitee.getByRole('textbox', { name: 'Name' }).fill('Bob');
+      await invitee.getByRole('button', { name: 'Accept' }).click();
     };
     await accept(replaced);
-    await guest.getByRole('alert').getByText('no such invitation').waitFor();
-    await expectUsable(guest, 'the page of an invitation');
+    await invitee.getByRole('alert').getByText('no such invitation').waitFor();
+    await expectUsable(invitee, 'the page of an invitation');
     await accept(good);
-    await guest.getByRole('heading', { name: 'Welcome, Bob' }).waitFor();
+    await invitee.getByRole('heading', { name: 'Welcome, Bob' }).waitFor();
 
     const { data } = await client.tenants.createInvitation({ tenant_id, body: { email: 'eve@example.com' } });
     await page.reload();
@@ -300,8 +300,8 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await invited('eve@example.com', 'Revoke…');
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('There are no open invitations').waitFor();
-    const acceptance = client.tenants.acceptInvitation({ body: { token: data.token, display_name: 'Eve' } });
-    await expect(acceptance).rejects.toMatchObject({ status: 404 });
+    const invitation = client.tenants.acceptInvitation({ body: { token: data.token, display_name: 'Eve' } });
+    await expect(invitation).rejects.toMatchObject({ status: 404 });
     expect(failures).toEqual([]);
   });
 
@@ -352,9 +352,9 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
 
   it('can be used by everybody, in light and dark and on a phone', async () => {
     const { page, client, tenant_id, open, failures } = await enter({ colorScheme: 'light' });
-    const place = { tenant_id, conversation_id: 'first' };
+    const conversation = { tenant_id, conversation_id: 'first' };
     const content = 'Remember that I like tea';
-    await client.agents.sendMessage({ ...place, body: { content, user_id: 'ann' } });
+    await client.agents.sendMessage({ ...conversation, body: { content, user_id: 'ann' } });
     await open();
     // Each tab, and what is there when it is ready.
     const ready = {

@@ -29,15 +29,15 @@ export async function openBrowser(): Promise<Browser | undefined> {
 // It unpacks itself into the folder for temporary files, where another process would find it half written. So it gets
 // a folder of its own, which takes its place when it is whole.
 async function unpack(): Promise<string> {
-  const place = join(tmpdir(), 'stak-chromium');
-  if (!existsSync(place)) {
-    const draft = await mkdtemp(`${place}-`);
+  const folder = join(tmpdir(), 'stak-chromium');
+  if (!existsSync(folder)) {
+    const draft = await mkdtemp(`${folder}-`);
     const script = `import(${JSON.stringify(import.meta.resolve('@sparticuz/chromium'))}).then(({ default: chromium }) => chromium.executablePath())`;
     await promisify(execFile)(process.execPath, ['-e', script], {
       env: { ...process.env, TMPDIR: draft },
       timeout,
     });
-    await rename(draft, place).catch(() => rm(draft, { recursive: true })); // somebody else was first
+    await rename(draft, folder).catch(() => rm(draft, { recursive: true })); // somebody else was first
   }
-  return join(place, 'chromium');
+  return join(folder, 'chromium');
 }

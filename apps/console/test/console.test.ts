@@ -266,9 +266,9 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await tasks.create({ body: { title: 'Call Ann', reminder } });
     const own = (await accounts.mintInboxToken()).data;
     const { inbox } = createClient({ baseUrl: server.url, token: own.token });
-    const place = { tenant_id: own.tenant_id, inbox_key: 'tasks', uid: 'me' };
+    const mailbox = { tenant_id: own.tenant_id, inbox_key: 'tasks', uid: 'me' };
     const unread = () =>
-      inbox.counts(place).then(
+      inbox.counts(mailbox).then(
         counts => counts.data.unread,
         () => 0,
       ); // the first makes the inbox
@@ -288,7 +288,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await client.tasks.create({ body: { title: 'Call Ann', priority: 'urgent', ...details } });
 
     // Each page, and what is there when it is ready.
-    const places = {
+    const pages = {
       '/console/': 'up to date',
       '/console/tasks': 'late: ',
       '/console/webhooks': 'Shop',
@@ -296,7 +296,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
       [`${source}/events/${eventId}`]: '"a": 1',
       '/console/account': 'There is no key yet',
     };
-    for (const [path, text] of Object.entries(places)) {
+    for (const [path, text] of Object.entries(pages)) {
       await follow(page, path);
       await page.getByText(text).first().waitFor();
       await expectUsable(page, path);

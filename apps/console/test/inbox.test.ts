@@ -35,7 +35,7 @@ const inboxOf = (page: Page) => page.getByRole('region', { name: 'Inbox of Ann' 
 const messageIn = (page: Page, title: string) =>
   inboxOf(page).getByRole('button', { name: `Archive: ${title}` });
 const settingsOf = (page: Page) => page.getByRole('region', { name: 'Inbox settings' });
-const bell = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const notifier = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 async function sendToEveryone(page: Page, title: string): Promise<void> {
   await page.getByText('Everyone', { exact: true }).click();
@@ -72,11 +72,11 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await page.getByRole('textbox', { name: 'Title' }).fill('Order 1 is paid');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await messageIn(other, 'Order 1 is paid').waitFor();
-    await bell(other, 'Notifications, 1 unread').waitFor();
+    await notifier(other, 'Notifications, 1 unread').waitFor();
 
     await inboxOf(page).getByRole('button', { name: 'Mark read: Order 1 is paid' }).click();
-    await bell(page, 'Notifications').waitFor();
-    await bell(other, 'Notifications').waitFor();
+    await notifier(page, 'Notifications').waitFor();
+    await notifier(other, 'Notifications').waitFor();
     await inboxOf(other).getByRole('button', { name: 'Mark unread: Order 1 is paid' }).waitFor();
 
     await messageIn(page, 'Order 1 is paid').click();
@@ -98,10 +98,10 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await inboxOf(page).getByRole('button', { name: 'Snoozed', exact: true }).click();
     await inboxOf(page).getByRole('button', { name: 'Bring back: Sale' }).click();
     await inboxOf(page).getByRole('button', { name: 'All', exact: true }).click();
-    await bell(page, 'Notifications, 1 unread').waitFor();
+    await notifier(page, 'Notifications, 1 unread').waitFor();
     await inboxOf(page).getByRole('button', { name: 'Mark read', exact: false }).first().click();
     await page.getByRole('menuitem', { name: 'Of today' }).click();
-    await bell(page, 'Notifications').waitFor();
+    await notifier(page, 'Notifications').waitFor();
     await page.reload();
     await inboxOf(page).getByRole('button', { name: 'Mark unread: Sale' }).waitFor();
   });
@@ -112,7 +112,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await sendToEveryone(page, 'Sale');
     await inboxOf(page).getByRole('button', { name: 'Unread', exact: true }).click();
     await inboxOf(page).getByRole('button', { name: 'Unread: Sale' }).click();
-    await bell(page, 'Notifications').waitFor();
+    await notifier(page, 'Notifications').waitFor();
     const title = inboxOf(page).getByRole('button', { name: 'Sale', exact: true });
     expect(await title.getAttribute('aria-expanded')).toBe('true');
 
@@ -199,7 +199,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await page.getByLabel('Category').first().fill('offer');
     await sendToEveryone(page, 'Sale');
     await messageIn(page, 'Sale').waitFor();
-    await bell(page, 'Notifications, 1 unread').click();
+    await notifier(page, 'Notifications, 1 unread').click();
     for (const tab of ['Messages', 'Sent', 'Settings']) {
       await page.getByRole('tab', { name: tab }).click();
       await page.getByRole('tabpanel', { name: tab }).waitFor();

@@ -10,13 +10,13 @@ const about = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'p
 
 // Speaks OpenAI's protocol, and says what it is told, when it is told.
 export async function openModel(): Promise<Model> {
-  const desk = new EventEmitter();
-  const asked = on(desk, 'asked'); // from the beginning, so that nothing is asked in vain
+  const requests = new EventEmitter();
+  const asked = on(requests, 'asked'); // from the beginning, so that nothing is asked in vain
   const server = createServer((request, response) => {
     request.resume();
     if (request.method === 'GET') return void response.writeHead(404).end(); // no list of models
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-    desk.emit('asked', answerOf(response));
+    requests.emit('asked', answerOf(response));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -119,14 +119,14 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
   it('can be used by everybody, in light and dark and on a phone', async () => {
     const { page, client } = await enter({ colorScheme: 'light' });
     await openTable(page, '');
-    const places = {
+    const partitions = {
       '': 'You see this because',
       '/todo-app-data': 'items read by a scan',
       '/todo-app-data?tab=design': 'Indexes',
       '/todo-app-data?tab=units': 'Share of units',
       '/todo-app-data?tab=stream': 'Live:',
     };
-    for (const [path, text] of Object.entries(places)) {
+    for (const [path, text] of Object.entries(partitions)) {
       await follow(page, `/console/tables${path}`);
       await page.getByText(text).first().waitFor();
       if (path.endsWith('data'))

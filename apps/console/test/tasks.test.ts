@@ -52,13 +52,13 @@ async function drag(
   page: Page,
   from: Locator,
   [to, x, y]: readonly [Locator, number, number],
-  place: string | RegExp,
+  text: string | RegExp,
 ): Promise<void> {
   await from.hover();
   await page.mouse.down();
   const box = (await to.boundingBox())!;
   await page.mouse.move(box.x + x, box.y + y, { steps: 6 });
-  await say(page, place);
+  await say(page, text);
   await page.mouse.up();
 }
 
@@ -273,7 +273,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     const { page, failures } = await enter('board', { colorScheme: 'light' });
     await addTasks(page, 'Call Ann 2020-01-01 !urgent #sales @phone', 'Pay the rent today !low');
     // Each view, and what is there when it is ready.
-    const places = {
+    const positions = {
       board: 'late: ',
       list: 'late: ',
       calendar: 'Pay the rent',
@@ -281,7 +281,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
       sql: 'They hold your rows',
       trash: 'The trash is empty',
     };
-    for (const [view, text] of Object.entries(places)) {
+    for (const [view, text] of Object.entries(positions)) {
       await follow(page, `/console/tasks?view=${view}`);
       await page.getByText(text).first().waitFor();
       await expectUsable(page, view);

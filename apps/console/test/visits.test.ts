@@ -89,9 +89,9 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
 
   it('shows why there is no answer, also at the end of a long conversation', async () => {
     const { page, client, tenant_id, open } = await enter();
-    const place = { tenant_id, conversation_id: 'long' };
+    const conversation = { tenant_id, conversation_id: 'long' };
     for (let i = 0; i < 8; i++)
-      await client.agents.sendMessage({ ...place, body: { content: 'hello', user_id: 'layla' } });
+      await client.agents.sendMessage({ ...conversation, body: { content: 'hello', user_id: 'layla' } });
     await client.tenants.updateSettings({ tenant_id, body: { messages_per_day: 8 } }, { ifMatch: '*' });
     await open('?conversation=long');
     await log(page).getByRole('group', { name: 'How it was answered' }).nth(7).waitFor();
@@ -109,8 +109,8 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
     const user_id = 'u'.repeat(100);
     const display_name = 'Donaudampfschifffahrtsgesellschaftskapitänin'.repeat(2);
     await client.tenants.createUser({ tenant_id, body: { user_id, display_name } });
-    const place = { tenant_id, conversation_id: 'c' };
-    await client.agents.sendMessage({ ...place, body: { content: 'hello', user_id: 'layla' } });
+    const conversation = { tenant_id, conversation_id: 'c' };
+    await client.agents.sendMessage({ ...conversation, body: { content: 'hello', user_id: 'layla' } });
     await open('?tab=users');
     const cell = page.getByRole('cell', { name: user_id, exact: true });
     const widthOf = async () => (await cell.boundingBox())!.width;

@@ -45,7 +45,7 @@ import { type SystemDeps, systemEndpoints } from './system.ts';
 import { withTrail } from './trail.ts';
 import { withVerifiedEmail } from './verified-email.ts';
 
-export type Surroundings = {
+export type ComposeDeps = {
   store: Store;
   owners?: Owners;
   peers?: Peers;
@@ -105,9 +105,9 @@ export type Services = {
 };
 
 // The services know each other by the functions they are given here, and by nothing else.
-export function composeServices(surroundings: Surroundings): Services {
-  const { store, cursors, clock, ids, log, sealer, publicUrl, config } = surroundings;
-  const base = { store, clock, ids, log, owners: surroundings.owners };
+export function composeServices(deps: ComposeDeps): Services {
+  const { store, cursors, clock, ids, log, sealer, publicUrl, config } = deps;
+  const base = { store, clock, ids, log, owners: deps.owners };
   const outbound = createOutbound({ allow: config.outboundAllow });
   const mcpOutbound = createOutbound({ allow: config.outboundAllow, maxResponseBytes: 1024 * 1024 });
   // Asked for when something is erased, when all of them are there.
@@ -133,7 +133,7 @@ export function composeServices(surroundings: Surroundings): Services {
       claims.tenant === ownTenant || !(await tenants.isTokenRevoked(claims, fresh)),
     announceRevoked: async revoked => {
       // Also what the account may read as a user of our own tenant.
-      await surroundings.announceRevoked?.(revoked, { tenant: ownTenant, user: revoked.account });
+      await deps.announceRevoked?.(revoked, { tenant: ownTenant, user: revoked.account });
     },
     github: config.github,
     google: config.google,
@@ -141,7 +141,7 @@ export function composeServices(surroundings: Surroundings): Services {
     ...(config.mail && {
       mail: { mailer: createMailer(config.mail), brand: { ...config.mail.brand, url: publicUrl } },
     }),
-    passwordCost: surroundings.passwordCost,
+    passwordCost: deps.passwordCost,
     storageLimits: config.storageLimits,
     defaultPlan: config.defaultPlan,
     readStorage: accountId => storage.read(accountId),
@@ -161,7 +161,7 @@ export function composeServices(surroundings: Surroundings): Services {
     mintEndUserToken,
     erasers: () => erasers().filter(eraser => eraser !== tenants.eraser),
     audit,
-    announceRevoked: surroundings.announceRevoked,
+    announceRevoked: deps.announceRevoked,
     checkSettings: (...settings) => agents.checkSettings(...settings),
   });
   // Accounts are the users of a tenant of ours, which belongs to nobody.
@@ -187,10 +187,10 @@ export function composeServices(surroundings: Surroundings): Services {
     },
     usageStep: accounts.usage.addStep,
     requestsPerSource: config.webhooksPerMinute,
-    rates: surroundings.rates,
+    rates: deps.rates,
     raiseAlert: tellAlert(inbox.operations),
     hasRoom: (userId, bytes) => storage.hasRoom(userId, bytes),
-    changePosition: surroundings.system.source.position,
+    changePosition: deps.system.source.position,
   });
   const tasks = createTasks({
     ...base,
@@ -213,7 +213,7 @@ export function composeServices(surroundings: Surroundings): Services {
 
   const agents = createAgents({
     ...base,
-    peers: surroundings.peers,
+    peers: deps.peers,
     sealer,
     outbound,
     mcpOutbound,
@@ -231,13 +231,13 @@ export function composeServices(surroundings: Surroundings): Services {
       accountOf: tenants.accountOf,
       adminsOf: tenants.adminsOf,
     }),
-    ports: skillPorts({ tasks, inbox, webhooks, lake: surroundings.lake && (() => lake!) }),
+    ports: skillPorts({ tasks, inbox, webhooks, lake: deps.lake && (() => lake!) }),
   });
 
   const storage: Storage = createStorage({
     ...base,
-    client: surroundings.client,
-    source: surroundings.system.source,
+    client: deps.client,
+    source: deps.system.source,
     tables: countedTables,
     services: ownersOfServices,
     accountOf: {
@@ -268,16 +268,16 @@ export function composeServices(surroundings: Surroundings): Services {
   const limited = <S extends { api: readonly AnyEndpoint[] }>(service: S) =>
     withStorageLimit({ storage, accountOf: tenants.payerOf }, verified(service));
 
-  const lake = surroundings.lake && composeLake(surroundings.lake);
+  const lake = deps.lake && composeLake(deps.lake);
 
-  function composeLake({ wake, ...place }: NonNullable<Surroundings['lake']>) {
+  function composeLake({ wake, ...location }: NonNullable<ComposeDeps['lake']>) {
     const { tenantsOf } = tenants;
     const about = { sealer, publicUrl, tables: followed, insights };
-    const deps = { ...base, ...place, ...about, tenantsOf, enterTenant };
+    const deps = { ...base, ...location, ...about, tenantsOf, enterTenant };
     return wake ? { ...createLakeReader({ ...deps, wake }), onAlarm() {} } : createLake(deps);
   }
 
-  const explorer = surroundings.explorer && createExplorer({ ...base, cursors, ...surroundings.explorer });
+  const explorer = deps.explorer && createExplorer({ ...base, cursors, ...deps.explorer });
 
   // What `enterTenant` says to those who are not let in.
   const gated = <S extends { api: readonly AnyEndpoint[] }>(service: S) => ({
@@ -306,7 +306,7 @@ export function composeServices(surroundings: Surroundings): Services {
       ),
       ...systemEndpoints({
         ...base,
-        ...surroundings.system,
+        ...deps.system,
         subscriptions: [
           ...all.flatMap(service => (service === lake ? [] : service.subscriptions)),
           ...(lake?.consumers ?? []),

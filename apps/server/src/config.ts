@@ -9,8 +9,8 @@ import { UsageError } from './errors.ts';
 import { mailFrom, readDefaultPlan, readIntegrations, readMail } from './integrations.ts';
 import { isLoopback } from './loopback.ts';
 import { modelName, price, readModels, readSpend, spend } from './model-config.ts';
+import { readObjectsConfig } from './objects-config.ts';
 import { readOrigins } from './origins.ts';
-import { readPlace } from './places.ts';
 import { distance } from './spelling.ts';
 import { storageLimits } from './storage-limits.ts';
 import { type TracingConfig, tracingOf, tracingVariables } from './tracing.ts';
@@ -124,10 +124,10 @@ const serverSchema = z.object(serverVariables);
 export type StoreConfig =
   | { kind: 'embedded'; path: string; prefix?: string }
   | { kind: 'aws'; region: string; endpoint: string | undefined; prefix?: string }; // of the tables' names
-export type PlaceConfig =
+export type ObjectsConfig =
   | { kind: 'folder'; path: string }
   | { kind: 's3'; bucket: string; prefix: string; region: string; endpoint?: string };
-export type LakeConfig = { kind: 'off' } | PlaceConfig;
+export type LakeConfig = { kind: 'off' } | ObjectsConfig;
 // Who may look into every table: accounts by their ids, or that of the demo, from this machine.
 type ExplorerConfig = { operators: readonly string[]; admitsDemo: boolean };
 type OAuthClient = { clientId: string; clientSecret: string };
@@ -307,9 +307,9 @@ function readWorkers({ STAK_WORKERS }: Variables, store: StoreConfig, flags: Ser
 
 // A folder, or s3://bucket/prefix, or `off`. An embedded store has it beside itself.
 function readLake(data: Variables, store: StoreConfig): LakeConfig {
-  const { STAK_LAKE: place } = data;
-  if (place === 'off') return { kind: 'off' };
-  if (place !== undefined) return readPlace('STAK_LAKE', place, data);
+  const { STAK_LAKE: location } = data;
+  if (location === 'off') return { kind: 'off' };
+  if (location !== undefined) return readObjectsConfig('STAK_LAKE', location, data);
   return store.kind === 'embedded' ? { kind: 'folder', path: `${store.path}/lake` } : { kind: 'off' };
 }
 

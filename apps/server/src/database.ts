@@ -31,7 +31,7 @@ export type Database = {
 
 export type DatabaseOptions = {
   clock?: Clock;
-  isGuest?: boolean; // looks and leaves: begins no store, and expired items stay where they are
+  isSecondary?: boolean; // looks and leaves: begins no store, and expired items stay where they are
   // Which partition of an embedded store pays. It is written to as if it were behind a network, for what that costs.
   onUsage?: EngineOptions['onUsage'];
   isReader?: boolean; // an embedded store is opened for reading only
@@ -79,14 +79,14 @@ async function findOtherPrefixes(control: ControlPlane, prefix: string): Promise
 }
 
 async function openEmbedded(path: string, options: DatabaseOptions): Promise<Opened> {
-  const { clock = systemClock, isGuest = false, isReader = false, onError, onUsage } = options;
+  const { clock = systemClock, isSecondary = false, isReader = false, onError, onUsage } = options;
   const { createEngine } = await import('@stak/engine');
   // Names, addresses and hashes are in there: for its owner only.
-  if (path !== ':memory:' && !isGuest) await mkdir(resolve(path), { recursive: true, mode: 0o700 });
+  if (path !== ':memory:' && !isSecondary) await mkdir(resolve(path), { recursive: true, mode: 0o700 });
   const engine = await createEngine({
     path: path === ':memory:' ? path : resolve(path),
     clock,
-    ...(isGuest && { create: false, sweepIntervalMs: 0 }),
+    ...(isSecondary && { create: false, sweepIntervalMs: 0 }),
     ...(isReader && { readOnly: true }),
     ...(onError && { onError }),
     ...(onUsage && { onUsage }),

@@ -3,7 +3,7 @@ import type { Logger, Worker, WorkerState } from '@stak/kit';
 import type { Counters } from '@stak/streams';
 import type { CapacityEntry, DynamoClient } from '@stak/table';
 import type { ServerConfig, StoreConfig } from './config.ts';
-import type { ObjectsPlace } from './lake-place.ts';
+import type { ObjectsLocation } from './lake-objects.ts';
 import { relayLine } from './thread-log.ts';
 
 // Starts the thread that runs the lake's maintenance, and reports what it does. What is asked of the lake goes by what is stored:
@@ -11,7 +11,7 @@ import { relayLine } from './thread-log.ts';
 
 export type LakeThreadSettings = {
   store: StoreConfig;
-  place: ObjectsPlace;
+  location: ObjectsLocation;
   scratch: string;
   logLevel: ServerConfig['logLevel'];
   checkpointMs: number;

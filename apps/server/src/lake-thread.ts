@@ -9,14 +9,14 @@ import { createLedger, createStore, type DynamoClient } from '@stak/table';
 import { openDatabase } from './database.ts';
 import { followed, insights } from './followed.ts';
 import type { FromThread, LakeThreadSettings, ToThread } from './lake-host.ts';
-import { openObjects } from './lake-place.ts';
+import { openObjects } from './lake-objects.ts';
 
 // The thread of the lake's maintenance: capture, compaction, repair, retention and erasure. It opens the store itself
 // and answers no requests, so no caller waits for it. `lake-host.ts` starts it.
 
 assert(parentPort, 'this file is started as a thread');
 const port = parentPort;
-const { store: storeConfig, place, scratch, logLevel, checkpointMs } = workerData as LakeThreadSettings;
+const { store: storeConfig, location, scratch, logLevel, checkpointMs } = workerData as LakeThreadSettings;
 const tell = (message: FromThread): void => port.postMessage(message);
 
 const reportMs = 1000; // metrics are scraped every few seconds
@@ -32,7 +32,7 @@ const database = await openDatabase(storeConfig, {
 });
 const isEmbedded = storeConfig.kind === 'embedded';
 const client = withUnits(isEmbedded ? withWritesElsewhere(database.client) : database.client);
-const objects = openObjects(place);
+const objects = openObjects(location);
 const lake = createLakeMaintenance({
   store: createStore({ client, clock, ledger }),
   clock,

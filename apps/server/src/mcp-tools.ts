@@ -137,9 +137,9 @@ function requestOf(
 ): { path: string; init: RequestInit } {
   let address = path;
   const query = new URLSearchParams();
-  for (const { name, in: place } of parameters) {
+  for (const { name, in: location } of parameters) {
     const value = input[name];
-    if (place === 'path') address = address.replace(`{${name}}`, segmentOf(name, value));
+    if (location === 'path') address = address.replace(`{${name}}`, segmentOf(name, value));
     else if (Array.isArray(value)) for (const one of value) query.append(name, String(one));
     else if (value !== undefined && value !== null) query.set(name, String(value));
   }

@@ -32,11 +32,11 @@ export async function tell(
   { uid, title, body, category, key, cta_uri }: Notice,
   sender = 'stak',
 ) {
-  const place = { tenant_key, inbox_key };
-  await post.ensureInbox(place, { ...inboxes, ...usersInboxes }[inbox_key]);
+  const inboxId = { tenant_key, inbox_key };
+  await post.ensureInbox(inboxId, { ...inboxes, ...usersInboxes }[inbox_key]);
   const message = { title, body, ...(cta_uri !== undefined && { cta_uri }) };
   const draft = { uids: [uid], message, taxonomy: { category }, host_system_id: key };
-  return post.publish(place, draft, { sender });
+  return post.publish(inboxId, draft, { sender });
 }
 
 export const tellAlert =

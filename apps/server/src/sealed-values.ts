@@ -10,7 +10,7 @@ export type SealedValue = {
   key: Record<string, string>;
   attribute: string;
   sealed: string;
-  places: readonly string[]; // one of which it is bound to
+  locations: readonly string[]; // one of which it is bound to
 };
 
 export async function* findSealedValues(
@@ -27,7 +27,13 @@ function* sealedIn(table: string, keys: KeyNames, item: Attributes): Generator<S
   const key = { [keys.partition]: partition, ...(keys.sort !== undefined && { [keys.sort]: sort }) };
   for (const [attribute, value] of Object.entries(item))
     if (typeof value === 'string' && looksSealed(value))
-      yield { table, key, attribute, sealed: value, places: placesOf(table, partition, sort, attribute) };
+      yield {
+        table,
+        key,
+        attribute,
+        sealed: value,
+        locations: locationsOf(table, partition, sort, attribute),
+      };
 }
 
 /** The item with what is sealed in it sealed by another. What does not open stays, and is counted. */
@@ -39,11 +45,11 @@ export function resealItem(
 ): { item: Attributes; unopened: number } {
   let changed = item;
   let unopened = 0;
-  for (const { attribute, sealed, places } of sealedIn(name, keys, item)) {
-    const place = places.find(one => openAt(from, sealed, one));
-    const plain = place === undefined ? undefined : openAt(from, sealed, place);
-    if (place === undefined || !plain) unopened += 1;
-    else changed = { ...changed, [attribute]: to.seal(plain, place) };
+  for (const { attribute, sealed, locations } of sealedIn(name, keys, item)) {
+    const location = locations.find(one => openAt(from, sealed, one));
+    const plain = location === undefined ? undefined : openAt(from, sealed, location);
+    if (location === undefined || !plain) unopened += 1;
+    else changed = { ...changed, [attribute]: to.seal(plain, location) };
   }
   return { item: changed, unopened };
 }
@@ -59,7 +65,7 @@ async function* scanAll(client: DynamoClient, TableName: string): AsyncGenerator
 
 // Services spell a place by the table, the item's key and the attribute, each in its own way. A value opens at its
 // own place only, so a guess can be wrong but never do harm.
-const placesOf = (table: string, partition: string, sort: string, attribute: string): string[] => [
+const locationsOf = (table: string, partition: string, sort: string, attribute: string): string[] => [
   `${table}/${partition}/${sort}/${attribute}`, // sessions
   `${table}/${partition}/${Number(sort.replace('KEY#', ''))}/${attribute}`, // signing keys
   `${table}/${sort}/${attribute}`, // sources and connections
@@ -75,10 +81,10 @@ export type Resealed = 'resealed' | 'changed' | 'unopened';
 export async function resealValue(
   client: DynamoClient,
   sealer: Sealer,
-  { table, key, attribute, sealed, places }: SealedValue,
+  { table, key, attribute, sealed, locations }: SealedValue,
 ): Promise<Resealed> {
-  for (const place of places) {
-    const plain = openAt(sealer, sealed, place);
+  for (const location of locations) {
+    const plain = openAt(sealer, sealed, location);
     if (!plain) continue;
     try {
       await client.update({
@@ -87,7 +93,7 @@ export async function resealValue(
         UpdateExpression: 'SET #sealed = :new',
         ConditionExpression: '#sealed = :old',
         ExpressionAttributeNames: { '#sealed': attribute },
-        ExpressionAttributeValues: { ':new': sealer.seal(plain, place), ':old': sealed },
+        ExpressionAttributeValues: { ':new': sealer.seal(plain, location), ':old': sealed },
       });
       return 'resealed';
     } catch (error) {
@@ -98,9 +104,9 @@ export async function resealValue(
   return 'unopened';
 }
 
-function openAt(sealer: Sealer, sealed: string, place: string): Uint8Array | undefined {
+function openAt(sealer: Sealer, sealed: string, location: string): Uint8Array | undefined {
   try {
-    return sealer.open(sealed, place);
+    return sealer.open(sealed, location);
   } catch (error) {
     if (error instanceof SealError) return undefined;
     throw error;

@@ -31,13 +31,13 @@ import {
 } from '@stak/table';
 import { localUrlOf, urlOf } from './address.ts';
 import { startBackup } from './backup/backup-host.ts';
-import { composeServices, endpointsOf, type Services, type Surroundings } from './compose.ts';
+import { type ComposeDeps, composeServices, endpointsOf, type Services } from './compose.ts';
 import type { ServerConfig } from './config.ts';
 import { type Database, type DatabaseOptions, explainPrefixes, openDatabase } from './database.ts';
 import { apiInfo } from './document.ts';
 import { UsageError } from './errors.ts';
 import { createLakeHost } from './lake-host.ts';
-import { isInMemory, openLake } from './lake-place.ts';
+import { isInMemory, openLake } from './lake-objects.ts';
 import { mountMcp } from './mcp.ts';
 import { createMetrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
@@ -60,7 +60,7 @@ export type ServerOptions = {
   log: Logger;
   clock?: Clock;
   supervised?: Pick<Supervised, 'answer' | 'gather'>; // other processes that serve the same
-  passwordCost?: Surroundings['passwordCost']; // tests sign up by the dozen
+  passwordCost?: ComposeDeps['passwordCost']; // tests sign up by the dozen
   extend?: (app: Api['app']) => void; // a bench adds what it compares us with
   onUsage?: DatabaseOptions['onUsage']; // a simulation counts what each partition pays
   keepsLake?: boolean; // false: another process of this server does, and this one only answers from it
@@ -114,7 +114,7 @@ async function startOn(
       ? createLakeHost({
           settings: {
             store: config.store,
-            place: lake.place,
+            location: lake.location,
             scratch: lake.scratch,
             logLevel: config.logLevel,
             checkpointMs,

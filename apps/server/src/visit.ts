@@ -13,7 +13,7 @@ export async function visitDatabase(
 ): Promise<void> {
   if (config.kind === 'embedded' && !existsSync(resolve(config.path)))
     throw new UsageError(`there is no folder ${config.path}; name the one of a server with --path`);
-  const database = await openDatabase(config, { isGuest: true });
+  const database = await openDatabase(config, { isSecondary: true });
   try {
     await work(database);
   } catch (error) {

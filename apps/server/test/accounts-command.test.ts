@@ -56,8 +56,8 @@ it('lists accounts, gives them plans, and verifies them', async () => {
     state: 'verified',
   });
   const { data: trail } = await as(session).accounts.listAudit({});
-  const deeds = trail.data.filter(({ via }) => via === 'operator').map(({ action }) => action);
-  expect(deeds).toEqual(['email.verified', 'plan.changed', 'plan.changed']);
+  const actions = trail.data.filter(({ via }) => via === 'operator').map(({ action }) => action);
+  expect(actions).toEqual(['email.verified', 'plan.changed', 'plan.changed']);
 });
 
 it('says what is wrong with what it was given', async () => {

@@ -54,19 +54,19 @@ async function openChat(sub: string | undefined, scope = 'agents:chat tasks:read
   const token = sub && (await host.tenants.mintToken({ tenant_id, body: { sub, scope } })).data.token;
   const client = token ? as(token) : host;
   const { data } = await client.agents.createConversation({ tenant_id, body: {} });
-  const place = { tenant_id, conversation_id: data.conversation_id };
+  const conversation = { tenant_id, conversation_id: data.conversation_id };
   const ask = async (content: string) => {
-    const { data: sent } = await client.agents.sendMessage({ ...place, body: { content } });
+    const { data: sent } = await client.agents.sendMessage({ ...conversation, body: { content } });
     const approvals = 'approvals' in sent ? (sent.approvals ?? []) : [];
     const reply = async () => {
-      const answer = (await client.agents.getReply({ ...place, message_id: sent.message_id })).data;
+      const answer = (await client.agents.getReply({ ...conversation, message_id: sent.message_id })).data;
       return 'reply' in answer ? answer.reply.content : answer.status;
     };
     return { approvals, reply };
   };
   const decide = (approval_id: string, approved = true) =>
-    client.agents.decideApproval({ ...place, approval_id, body: { approved } });
-  return { client, place, ask, decide };
+    client.agents.decideApproval({ ...conversation, approval_id, body: { approved } });
+  return { client, conversation, ask, decide };
 }
 
 test('tasks are created and completed as the user, when the user agrees', async () => {
@@ -100,7 +100,7 @@ test('nobody gets more by asking an agent than they have', async () => {
   const stranger = await openChat('eve');
   const theirs = await narrow.ask('create task: not yours');
   const { approval_id } = theirs.approvals[0]!;
-  const { conversation_id } = narrow.place;
+  const { conversation_id } = narrow.conversation;
   await expect(
     stranger.client.agents.decideApproval({
       tenant_id,
@@ -127,7 +127,7 @@ test('what needs an admin is asked of the admins, and of the account', async () 
   await expect.poll(() => titles(eve.client, tenant_id)).toEqual(['Approve create_task?']);
   const own = (await host.accounts.mintInboxToken()).data;
   await expect.poll(() => titles(as(own.token), own.tenant_id)).toEqual(['Approve create_task?']);
-  const { conversation_id } = bob.place;
+  const { conversation_id } = bob.conversation;
   await eve.client.agents.decideApproval({
     tenant_id,
     conversation_id,

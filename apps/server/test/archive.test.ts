@@ -68,7 +68,7 @@ async function withServer(
 
 // Which consumers have something to do.
 async function unseen(path: string): Promise<string[]> {
-  const { client, source, close } = await openDatabase({ kind: 'embedded', path }, { isGuest: true });
+  const { client, source, close } = await openDatabase({ kind: 'embedded', path }, { isSecondary: true });
   try {
     const store = createStore({ client });
     const found = await Promise.all(
@@ -151,11 +151,11 @@ test('a workspace moves to another disk and to DynamoDB, and goes on there', {
 
     const { url } = await door.listen();
     const aws = { STAK_STORE: 'aws', STAK_AWS_REGION: 'us-east-1', STAK_AWS_ENDPOINT: url };
-    const places: { store: Store; flags: object }[] = [
+    const stores: { store: Store; flags: object }[] = [
       { store: { path: join(folder, 'other'), env: {} }, flags: { path: join(folder, 'other') } },
       { store: { env: aws }, flags: { endpoint: url, region: 'us-east-1' } },
     ];
-    for (const { store, flags } of places) {
+    for (const { store, flags } of stores) {
       store.env.STAK_SECRET_KEYS = newKeys();
       vi.stubEnv('STAK_SECRET_KEYS', store.env.STAK_SECRET_KEYS);
       await importFrom({ ...flags, from: to });

@@ -24,13 +24,13 @@ test('a message by argument begins a conversation, one by a pipe goes on with it
   expect(second.stdout).not.toBe('');
   expect(second.stderr).not.toContain('a new conversation');
 
-  const place = { tenant_id: 'acme', conversation_id };
-  const { data } = await me.client.agents.listMessages(place);
+  const conversation = { tenant_id: 'acme', conversation_id };
+  const { data } = await me.client.agents.listMessages(conversation);
   expect(data.data.map(({ messages }) => messages[0])).toEqual([
     { role: 'user', content: 'Hello there' },
     { role: 'user', content: 'What can\nyou do?' },
   ]);
-  expect((await me.client.agents.getConversation(place)).data.user_id).toBe('ann');
+  expect((await me.client.agents.getConversation(conversation)).data.user_id).toBe('ann');
   expect(
     await me.fail('chat', '--tenant', 'acme', '--user', 'bob', '--conversation', conversation_id, 'Hi'),
   ).toBe(`stak: ${conversation_id} is a conversation of ann`);

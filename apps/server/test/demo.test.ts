@@ -54,11 +54,11 @@ afterEach(async () => {
 });
 
 const tenant_id = 'demo-shop';
-const place = { tenant_id, inbox_key: 'news' };
+const inboxId = { tenant_id, inbox_key: 'news' };
 
 async function look({ client }: Visit) {
   const [sends, tasks, sources, conversations] = await Promise.all([
-    client.inbox.listSends({ ...place, limit: 100 }),
+    client.inbox.listSends({ ...inboxId, limit: 100 }),
     client.tasks.counts(),
     client.webhooks.listSources(),
     client.agents.listConversations({ tenant_id }),
@@ -158,7 +158,7 @@ test('stak demo breaks a destination and heals it, goes on live, and makes room 
   expect(first, first.stderr).toMatchObject({ code: 0 });
   expect(first.stderr).toContain('Filling: 170 of 170');
   expect(first.stdout).toContain('Live from now on, 240 things a minute');
-  expect(first.stdout).toMatch(/\d\d:\d\d:\d\d {2}(stripe|inbox|tasks|agents|desk) /);
+  expect(first.stdout).toMatch(/\d\d:\d\d:\d\d {2}(stripe|inbox|tasks|agents|shipping) /);
 
   const { sourceId, events, tasks, sends } = await look(me);
   expect(events.filter(({ status }) => !['delivered', 'filtered', 'rejected'].includes(status))).toEqual([]);
@@ -167,9 +167,9 @@ test('stak demo breaks a destination and heals it, goes on live, and makes room 
     'the forger is caught',
   ).toBe(true);
   const { data: connections } = await client.webhooks.listConnections({ sourceId });
-  const desk = connections.data.find(({ name }) => name.includes('shipping'))!;
-  expect(desk).toMatchObject({ status: 'paused', breaker: 'closed' });
-  expect(desk.failureCount, 'it was out of order').toBeGreaterThan(0);
+  const shipping = connections.data.find(({ name }) => name.includes('shipping'))!;
+  expect(shipping).toMatchObject({ status: 'paused', breaker: 'closed' });
+  expect(shipping.failureCount, 'it was out of order').toBeGreaterThan(0);
   const { data: alerts } = await client.webhooks.listAlerts();
   expect(alerts.data.map(one => one.alertKind)).toContain('breaker_opened');
   expect(tasks.overdue).toBeGreaterThan(0);

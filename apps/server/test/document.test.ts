@@ -70,13 +70,13 @@ type Schema = {
 const bounds = ['maxLength', 'enum', 'const', 'format', 'pattern'] as const;
 
 // Every text in a schema that may be of any length, by its place.
-function unbounded(given: Schema, place: string, above: readonly Schema[] = []): string[] {
+function unbounded(given: Schema, path: string, above: readonly Schema[] = []): string[] {
   const schema = given.$ref ? (document.components.schemas[given.$ref.split('/').at(-1)!] as Schema) : given;
   if (above.includes(schema)) return [];
-  const inner = (one: Schema, name: string) => unbounded(one, `${place}${name}`, [...above, schema]);
+  const inner = (one: Schema, name: string) => unbounded(one, `${path}${name}`, [...above, schema]);
   const { additionalProperties: others } = schema;
   return [
-    ...([schema.type].flat().includes('string') && !bounds.some(name => name in schema) ? [place] : []),
+    ...([schema.type].flat().includes('string') && !bounds.some(name => name in schema) ? [path] : []),
     ...(['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const).flatMap(name =>
       (schema[name] ?? []).flatMap(one => inner(one, '')),
     ),
@@ -122,15 +122,15 @@ const reference = JSON.parse(JSON.stringify(describeReference())) as {
 const referenceOperations = Object.values(reference.paths).flatMap(item => Object.values(item));
 
 // Every property in a schema that no text explains, by its place.
-function unexplained(schema: (Schema & Described) | undefined, place: string): string[] {
+function unexplained(schema: (Schema & Described) | undefined, path: string): string[] {
   if (!schema) return [];
   return [
     ...Object.entries<Schema & Described>(schema.properties ?? {}).flatMap(([name, field]) => [
-      ...(field.$ref || field.description ? [] : [`${place}.${name}`]),
-      ...unexplained(field, `${place}.${name}`),
+      ...(field.$ref || field.description ? [] : [`${path}.${name}`]),
+      ...unexplained(field, `${path}.${name}`),
     ]),
     ...innerSchemas(schema as Parameters<typeof innerSchemas>[0]).flatMap(inner =>
-      unexplained(inner as Schema, place),
+      unexplained(inner as Schema, path),
     ),
   ];
 }
@@ -169,14 +169,14 @@ it('has an example for everything that is sent or answered, which fits its schem
     check.addSchema(schema, `#/components/schemas/${name}`);
   const wrong: string[] = [];
   const compiled = new Map<string, ReturnType<typeof check.compile>>(); // a schema that stands in ten places, once
-  const test = (place: string, { schema, example }: Media) => {
+  const test = (path: string, { schema, example }: Media) => {
     if (!schema) return;
-    if (example === undefined) wrong.push(`${place}: no example`);
+    if (example === undefined) wrong.push(`${path}: no example`);
     else {
       const text = JSON.stringify(schema);
       const validate = compiled.get(text) ?? check.compile(schema);
       compiled.set(text, validate);
-      if (!validate(example)) wrong.push(`${place}: ${check.errorsText(validate.errors)}`);
+      if (!validate(example)) wrong.push(`${path}: ${check.errorsText(validate.errors)}`);
     }
   };
   for (const { operationId, parameters: all = [], requestBody, responses } of referenceOperations) {

@@ -128,8 +128,8 @@ describe.each([
   });
 
   it('reads a partition in the order it is stored, with what would let somebody in masked', async () => {
-    const place = { table: 'ferryhook-main', partition: `USER#${operator.id}` };
-    const { data: page } = await operator.client.tables.items(place);
+    const partition = { table: 'ferryhook-main', partition: `USER#${operator.id}` };
+    const { data: page } = await operator.client.tables.items(partition);
     const sorts = page.data.map(item => keyText(item, 'SK')!);
     expect(sorts).toEqual([...sorts].sort());
     expect(page.data.map(({ entity }) => entity)).toContain('session');
@@ -159,7 +159,7 @@ describe.each([
     expect(session.expires_at).toMatch(/^20/);
     expect(JSON.stringify(page)).not.toMatch(/scrypt|\b[0-9a-f]{64}\b/);
 
-    const newest = await operator.client.tables.items({ ...place, order: 'desc', sort: 'SESSION#' });
+    const newest = await operator.client.tables.items({ ...partition, order: 'desc', sort: 'SESSION#' });
     expect(newest.data.data.every(({ entity }) => entity === 'session')).toBe(true);
     const byEmail = await operator.client.tables.items({
       table: 'ferryhook-main',

@@ -9,17 +9,17 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => me.close());
 
-const place = ['--tenant', 'acme', '--inbox', 'news'];
-const ann = [...place, '--user', 'ann'];
+const flags = ['--tenant', 'acme', '--inbox', 'news'];
+const ann = [...flags, '--user', 'ann'];
 
 test('a message from the sender to its reader, who sees it come and go', async () => {
   const tail = me.start({}, 'inbox', 'tail', ...ann);
   await untilPrinted(tail, 'counts   0 in all');
 
   const [sent, broadcast, mistake] = await Promise.all([
-    me.run('inbox', 'send', ...place, '--to', 'ann,bob', '--title', 'Hello', '--data', '{"amount":5}'),
-    me.run('inbox', 'broadcast', ...place, '--title', 'To all', '--category', 'news'),
-    me.fail('inbox', 'send', ...place, '--to', 'ann', '--title', 'x', '--data', '{'),
+    me.run('inbox', 'send', ...flags, '--to', 'ann,bob', '--title', 'Hello', '--data', '{"amount":5}'),
+    me.run('inbox', 'broadcast', ...flags, '--title', 'To all', '--category', 'news'),
+    me.fail('inbox', 'send', ...flags, '--to', 'ann', '--title', 'x', '--data', '{'),
   ]);
   expect(mistake).toContain('--data needs JSON');
   await untilPrinted(tail, `${sent}  `);
@@ -27,7 +27,7 @@ test('a message from the sender to its reader, who sees it come and go', async (
   await untilPrinted(tail, 'counts   2 in all, 2 unread, 2 unseen');
 
   const [sends, feed, read] = await Promise.all([
-    me.run('inbox', 'list', ...place),
+    me.run('inbox', 'list', ...flags),
     me.run('inbox', 'list', ...ann),
     me.run('inbox', 'read', sent, ...ann),
   ]);
@@ -36,7 +36,7 @@ test('a message from the sender to its reader, who sees it come and go', async (
   expect(feed).toContain(sent);
   expect(JSON.parse(read)).toMatchObject({ id: sent, read: true, message: { body: { amount: 5 } } });
 
-  await me.run('inbox', 'redact', sent, ...place);
+  await me.run('inbox', 'redact', sent, ...flags);
   await untilPrinted(tail, `redacted ${sent}`);
   expect(await me.run('inbox', 'read', '--all', ...ann)).toBe('1 marked as read');
   tail.child.kill('SIGINT');

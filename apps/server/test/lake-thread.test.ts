@@ -31,7 +31,7 @@ async function openStore(path: string) {
 
 const settingsFor = (folder: string): LakeThreadSettings => ({
   store: { kind: 'embedded', path: join(folder, 'data') },
-  place: { kind: 'folder', folder: join(folder, 'lake') },
+  location: { kind: 'folder', folder: join(folder, 'lake') },
   scratch: join(folder, 'scratch'),
   logLevel: 'silent',
   checkpointMs: 100,
@@ -61,15 +61,15 @@ test('a server on a disk has its lake in a thread, which captures, answers for i
   });
 
   // Who has read a message to everyone: one by one, and together with others.
-  const place = { tenant_id: 'acme', inbox_key: 'news' };
-  await client.tenants.create({ body: { tenant_id: place.tenant_id, name: 'Acme', status: 'active' } });
-  await client.inbox.writeInbox({ ...place, body: { title: 'News' } });
+  const location = { tenant_id: 'acme', inbox_key: 'news' };
+  await client.tenants.create({ body: { tenant_id: location.tenant_id, name: 'Acme', status: 'active' } });
+  await client.inbox.writeInbox({ ...location, body: { title: 'News' } });
   const sent = await client.inbox.broadcast({
-    ...place,
+    ...location,
     body: { message: { title: 'Sale', body: 'All chairs' } },
   });
-  await client.inbox.markRead({ ...place, uid: 'ann', id: sent.data.id });
-  await client.inbox.readMany({ ...place, uid: 'bob', body: {} });
+  await client.inbox.markRead({ ...location, uid: 'ann', id: sent.data.id });
+  await client.inbox.readMany({ ...location, uid: 'bob', body: {} });
   const readers = `select r.uid, b.id from receipts r join broadcasts b using (tenant_key, inbox_key, id)
     where r.readat > 0 order by 1`;
   const readersFor = async (who: typeof client) =>

@@ -28,9 +28,9 @@ test('the token for one’s own inbox may no more than who asked for it, and end
     const { data: caller } = await as(own.token).accounts.whoAmI();
     expect(caller).toMatchObject({ kind: 'endUser', tenantId: 'stak' });
     given.push(caller.scope);
-    const place = { tenant_id: own.tenant_id, uid: 'me' };
+    const mailbox = { tenant_id: own.tenant_id, uid: 'me' };
     for (const inbox_key of ['alerts', 'tasks'])
-      expect((await as(own.token).inbox.counts({ ...place, inbox_key })).data.total).toBe(0);
+      expect((await as(own.token).inbox.counts({ ...mailbox, inbox_key })).data.total).toBe(0);
   }
   expect(given).toEqual(['inbox:read', 'inbox:read inbox:write', 'inbox:read inbox:write']);
 });

@@ -5,7 +5,7 @@ import { createStore, createTables } from '@stak/table';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPresence } from '../src/presence.ts';
 
-async function openPlace() {
+async function openPresence() {
   const engine = await createEngine({ path: ':memory:' });
   onTestFinished(() => engine.close());
   const clock = manualClock();
@@ -45,7 +45,7 @@ async function openPlace() {
 }
 
 test('servers with different public addresses say so, once, for as long as they run', async () => {
-  const { start, pass, lines } = await openPlace();
+  const { start, pass, lines } = await openPresence();
   const [one, same] = [await start(), await start()];
   await pass(6_000);
   expect([await one.check(), await same.check(), lines]).toEqual([undefined, undefined, []]);
@@ -61,7 +61,7 @@ test('servers with different public addresses say so, once, for as long as they 
 });
 
 test('a server that was killed is known to be gone within fourteen seconds, and not before its time', async () => {
-  const { store, clock, start, pass } = await openPlace();
+  const { store, clock, start, pass } = await openPresence();
   const one = await start();
   const killed = createPresence({
     store,
@@ -86,7 +86,7 @@ test('a server that was killed is known to be gone within fourteen seconds, and 
 });
 
 test('a server that has just come is nobody to take from, and one that has gone in order is gone at once', async () => {
-  const { start, pass } = await openPlace();
+  const { start, pass } = await openPresence();
   const one = await start();
   await pass(3_500);
   const other = await start();

@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 const as = (token?: string) => createClient({ baseUrl: server.localUrl, token });
-const soon = () => ({ at: new Date(Date.now() + 1000).toISOString() });
+const inASecond = () => ({ at: new Date(Date.now() + 1000).toISOString() });
 
 async function signUp(name: string) {
   const body = { email: `${name}@example.com`, password: 'a long enough password', name, cookie: false };
@@ -82,12 +82,12 @@ const hitsOf = (taskId: string) => hits.filter(hit => hit.body.data.task.task_id
 
 test('a reminder is in the inbox and at the destination, once, however often it is fired', async () => {
   const ann = await signUp('ann');
-  const { data: task } = await ann.client.tasks.create({ body: { title: 'Tea', reminder: soon() } });
-  const place = {
+  const { data: task } = await ann.client.tasks.create({ body: { title: 'Tea', reminder: inASecond() } });
+  const itemKey = {
     TableName: 'todo-app-data',
     Key: { PK: `REMINDER#${ann.accountId}`, SK: `TASK#${task.task_id}` },
   };
-  const readReminder = async () => (await engine.client.get({ ...place, ConsistentRead: true })).Item;
+  const readReminder = async () => (await engine.client.get({ ...itemKey, ConsistentRead: true })).Item;
   const reminder = await readReminder();
   expect(reminder).toBeDefined();
   await expect.poll(() => hitsOf(task.task_id)).toHaveLength(1);
@@ -105,8 +105,8 @@ test('a reminder is in the inbox and at the destination, once, however often it 
 
   // As if the worker had died before it could put the reminder away. Another reminder makes it look at once.
   await expect.poll(readReminder).toBeUndefined();
-  await engine.client.put({ TableName: place.TableName, Item: reminder! });
-  const { data: next } = await ann.client.tasks.create({ body: { title: 'Cake', reminder: soon() } });
+  await engine.client.put({ TableName: itemKey.TableName, Item: reminder! });
+  const { data: next } = await ann.client.tasks.create({ body: { title: 'Cake', reminder: inASecond() } });
   await expect.poll(readReminder).toBeUndefined();
   await expect.poll(() => hitsOf(next.task_id)).toHaveLength(1);
   expect(hitsOf(task.task_id)).toHaveLength(1);
@@ -122,7 +122,9 @@ test("a reminder of a tenant's user goes to the account that has the tenant, and
     tenant_id,
     body: { sub: 'ann@acme', scope: 'tasks:write' },
   });
-  const { data: task } = await as(user.token).tasks.create({ body: { title: 'Call', reminder: soon() } });
+  const { data: task } = await as(user.token).tasks.create({
+    body: { title: 'Call', reminder: inASecond() },
+  });
   await expect.poll(() => hitsOf(task.task_id)).toHaveLength(1);
   expect(hitsOf(task.task_id)[0]!.body.data).toEqual({ tenant_id, user_id: 'ann@acme', task });
   expect(await host.events()).toHaveLength(1);

@@ -68,11 +68,14 @@ const ownInbox = '/v1/tenants/stak/inboxes/alerts/users/me';
 
 // An account's own inbox is made with the first notification.
 async function makeOwnInbox() {
-  const { client, close } = await openDatabase({ kind: 'embedded', path: folder }, { clock, isGuest: true });
+  const { client, close } = await openDatabase(
+    { kind: 'embedded', path: folder },
+    { clock, isSecondary: true },
+  );
   const words = { title: 'Alerts', description: '', ttl: {}, uid: 'stak' };
-  const place = { tenant_key: 'stak', inbox_key: 'alerts' };
+  const inboxId = { tenant_key: 'stak', inbox_key: 'alerts' };
   const policies = { late_joiners: 'all', unique_host_system_ids: true } as const;
-  await createStore({ client, clock }).put(inboxConfig, { ...place, ...words, ...policies });
+  await createStore({ client, clock }).put(inboxConfig, { ...inboxId, ...words, ...policies });
   await close();
 }
 

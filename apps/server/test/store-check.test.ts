@@ -114,18 +114,20 @@ const thing = entity(things, {
   key: { partition: '{id}' },
 });
 
-type Deed = 'hangs' | 'resets' | { status: number; type: string };
+type Fault = 'hangs' | 'resets' | { status: number; type: string };
 
-test.each<[string, Deed]>([
+test.each<[string, Fault]>([
   ['hangs', 'hangs'],
   ['resets', 'resets'],
   ['fails', { status: 500, type: 'InternalServerError' }],
   ['throttles', { status: 400, type: 'ThrottlingException' }],
-])('a store that %s is a 503 that says when to come back', async (_, deed) => {
+])('a store that %s is a 503 that says when to come back', async (_, fault) => {
   const server = createServer((incoming, outgoing) => {
-    if (deed === 'hangs') return;
-    if (deed === 'resets') return incoming.socket.resetAndDestroy();
-    outgoing.writeHead(deed.status, { 'content-type': 'application/x-amz-json-1.0' }).end(failure(deed.type));
+    if (fault === 'hangs') return;
+    if (fault === 'resets') return incoming.socket.resetAndDestroy();
+    outgoing
+      .writeHead(fault.status, { 'content-type': 'application/x-amz-json-1.0' })
+      .end(failure(fault.type));
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const client = awsClient({

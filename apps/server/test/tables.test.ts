@@ -56,11 +56,11 @@ const stakAsProcess = (...args: string[]): Promise<Finished> =>
   });
 
 test('creates tables in a folder once, and refuses one that is not as designed', async () => {
-  const place = ['--path', join(folder, 'data')];
-  const first = await stakAsProcess('create', '--from', design, ...place);
+  const flags = ['--path', join(folder, 'data')];
+  const first = await stakAsProcess('create', '--from', design, ...flags);
   expect(first.stdout).toBe('notes: create the table\nnotes: enable expiry by ttl\n');
-  expect((await stak('create', '--from', design, ...place)).stdout).toBe('notes: is as designed\n');
-  expect(await stak('create', '--from', otherDesign, ...place)).toEqual({
+  expect((await stak('create', '--from', design, ...flags)).stdout).toBe('notes: is as designed\n');
+  expect(await stak('create', '--from', otherDesign, ...flags)).toEqual({
     code: 1,
     stdout: '',
     stderr: 'stak: notes is not the table of its design: its key is pk, sk, designed as pk, other\n',

@@ -10,7 +10,7 @@ const hourMs = 60 * 60_000;
 const batchItems = 25;
 const loaders = 16;
 
-export const tableName = 'notes';
+const tableName = 'notes';
 
 export async function openStore(path: string): Promise<Engine> {
   const engine = await createEngine({ path });
@@ -38,7 +38,7 @@ export async function openStore(path: string): Promise<Engine> {
 const words = 'lorem ipsum dolor sit amet consetetur sadipscing elitr sed diam nonumy eirmod tempor'.split(
   ' ',
 );
-export function itemOf(n: number, bytes: number) {
+function itemOf(n: number, bytes: number) {
   let seed = n;
   let body = '';
   while (body.length < bytes) {
@@ -74,7 +74,7 @@ export function startBackup(engine: Engine, path: string, target: string) {
   const host = createBackupHost({
     thread: {
       path,
-      place: { kind: 'folder', folder: join(target) },
+      location: { kind: 'folder', folder: join(target) },
       keys: [{ id: 'bench', secret: new Uint8Array(32).map((_, i) => i) }],
       settings: { everyMs: 500, snapshotMs: 24 * hourMs, keepMs: 24 * hourMs, secretKeyIds: [] },
       logLevel: 'silent',

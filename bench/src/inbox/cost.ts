@@ -4,10 +4,10 @@ import { withText, writeCopies } from '../copies.ts';
 import {
   draft,
   everything,
+  inboxId,
   type OpenInbox,
   openInbox,
   origin,
-  place,
   publicMessages,
   stateKey,
   tableName,
@@ -48,7 +48,7 @@ async function measureSmall(users: number, fanOutTo: number) {
     await addUsers(inbox, users);
     const broadcastToFew = await broadcastUnits(inbox);
     const fanOut = await fanOutUnits(inbox, fanOutTo);
-    const toOne = () => publish(place, { ...draft(), uids: [nameOf(0)] }, origin);
+    const toOne = () => publish(inboxId, { ...draft(), uids: [nameOf(0)] }, origin);
     for (let i = 0; i < 60; i++) await toOne();
     const measure = async (work: () => Promise<unknown>) => {
       await work(); // the first one fetches what is remembered afterwards
@@ -75,7 +75,7 @@ async function addUsers({ client, counts }: OpenInbox, users: number): Promise<v
   const first = nameOf(0);
   await counts(userOf(first));
   const members = { TableName: tableName, KeyConditionExpression: 'pk = :pk' };
-  const ofInbox = `t#${place.tenant_key}R#${place.inbox_key}`;
+  const ofInbox = `t#${inboxId.tenant_key}R#${inboxId.inbox_key}`;
   const found = await client.query({ ...members, ExpressionAttributeValues: { ':pk': ofInbox } });
   const state = (await client.get({ TableName: tableName, Key: stateKey(first) })).Item!;
   const member = found.Items!.find(item => item.sk === `u#${first}`)!;
@@ -94,9 +94,9 @@ async function addUsers({ client, counts }: OpenInbox, users: number): Promise<v
 }
 
 async function broadcastUnits(inbox: OpenInbox): Promise<number> {
-  await inbox.broadcast(place, draft(), origin); // the first one makes the list
+  await inbox.broadcast(inboxId, draft(), origin); // the first one makes the list
   inbox.ledger.clear();
-  await inbox.broadcast(place, draft(), origin);
+  await inbox.broadcast(inboxId, draft(), origin);
   return units(inbox, 'writeUnits');
 }
 

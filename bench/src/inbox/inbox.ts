@@ -4,8 +4,8 @@ import { createIds, createLogger, systemClock } from '@stak/kit';
 import { createLedger, createStore, createTables, type DynamoClient } from '@stak/table';
 
 export const tableName = inboxTable.name;
-export const place = { tenant_key: 'bench', inbox_key: 'main' };
-export const userOf = (uid: string) => ({ ...place, uid });
+export const inboxId = { tenant_key: 'bench', inbox_key: 'main' };
+export const userOf = (uid: string) => ({ ...inboxId, uid });
 export const everything = { archived: false, snoozed: false };
 export const origin = { sender: 'bench' };
 
@@ -31,14 +31,15 @@ export async function openInbox(path: string, watch: (client: DynamoClient) => D
     enterTenant: async (_, tenant_id) => ({ tenant_id }),
   });
   const { operations } = inbox;
-  await operations.ensureInbox(place, { title: 'Main' });
+  await operations.ensureInbox(inboxId, { title: 'Main' });
   return { client: engine.client, ledger, ...operations, close: () => engine.close() };
 }
 
 const same = (client: DynamoClient): DynamoClient => client;
 
-export const ownMessages = (uid: string) => messagesIn(`t#${place.tenant_key}U#${uid}#${place.inbox_key}`);
-export const publicMessages = messagesIn(`t#${place.tenant_key}G#$public#${place.inbox_key}`);
+export const ownMessages = (uid: string) =>
+  messagesIn(`t#${inboxId.tenant_key}U#${uid}#${inboxId.inbox_key}`);
+export const publicMessages = messagesIn(`t#${inboxId.tenant_key}G#$public#${inboxId.inbox_key}`);
 
 // The newest messages of a partition, as one would ask for them without a service.
 function messagesIn(pk: string) {
@@ -53,6 +54,6 @@ function messagesIn(pk: string) {
 }
 
 export const stateKey = (uid: string) => ({
-  pk: `t#${place.tenant_key}U#${uid}#${place.inbox_key}`,
+  pk: `t#${inboxId.tenant_key}U#${uid}#${inboxId.inbox_key}`,
   sk: 'c#*',
 });

@@ -4,11 +4,11 @@ import { withText, writeCopies } from '../copies.ts';
 import {
   draft,
   everything,
+  inboxId,
   type OpenInbox,
   openInbox,
   origin,
   ownMessages,
-  place,
   publicMessages,
   stateKey,
   tableName,
@@ -26,8 +26,8 @@ export async function start({ short, long, broadcasts }: ReadingSettings): Promi
   const { client, publish, broadcast, feed, counts } = inbox;
   await addHistory(inbox, 'long', long - short);
   for (let i = 0; i < short; i++) {
-    await publish(place, { ...draft(), uids: ['long', 'short'] }, origin);
-    if (i % Math.ceil(short / broadcasts) === 0) await broadcast(place, draft(), origin);
+    await publish(inboxId, { ...draft(), uids: ['long', 'short'] }, origin);
+    if (i % Math.ceil(short / broadcasts) === 0) await broadcast(inboxId, draft(), origin);
   }
 
   const full = (found: number | undefined) => {
@@ -64,7 +64,7 @@ export async function start({ short, long, broadcasts }: ReadingSettings): Promi
 
 // One message, and so many copies that it has been `messages`.
 async function addHistory({ client, publish }: OpenInbox, uid: string, messages: number): Promise<void> {
-  const { send } = await publish(place, { ...draft(), uids: [uid] }, origin);
+  const { send } = await publish(inboxId, { ...draft(), uids: [uid] }, origin);
   const [message] = (await client.query(ownMessages(uid)(1))).Items!;
   const expires = { ...stateKey(uid), sk: `x#${send.expiredat}#${send.id}` };
   const { Item: expiry } = await client.get({ TableName: tableName, Key: expires });

@@ -18,12 +18,12 @@ const toEveryone = 10;
 export const inboxPath = (tenantId: string): string => `/v1/tenants/${tenantId}/inboxes/main`;
 
 export async function prepareInbox({ client, tenantId, endUsers }: Customer): Promise<void> {
-  const place = { tenant_id: tenantId, inbox_key: 'main' };
-  await client.inbox.writeInbox({ ...place, body: { title: 'Main' } });
+  const inboxId = { tenant_id: tenantId, inbox_key: 'main' };
+  await client.inbox.writeInbox({ ...inboxId, body: { title: 'Main' } });
   const uids = endUsers.map(({ userId }) => userId);
   for (let i = 0; i < messagesEach; i++)
-    for (const uid of uids) await client.inbox.publish({ ...place, body: { ...draft(), uids: [uid] } });
-  for (let i = 0; i < toEveryone; i++) await client.inbox.broadcast({ ...place, body: draft() });
+    for (const uid of uids) await client.inbox.publish({ ...inboxId, body: { ...draft(), uids: [uid] } });
+  for (let i = 0; i < toEveryone; i++) await client.inbox.broadcast({ ...inboxId, body: draft() });
 }
 
 export function operationsFor({ tenantId, apiKeys, endUsers }: Customer): Record<RequestName, Operation> {

@@ -1,7 +1,7 @@
 import type { Schema } from './schema-type.ts';
 
 // Objects that a document spells out in several places, each with a name after the first of them.
-export function nameSharedSchemas(places: readonly { name: string; schema: Schema }[]): {
+export function nameSharedSchemas(schemas: readonly { name: string; schema: Schema }[]): {
   nameOf(schema: Schema): string | undefined;
   named: readonly (readonly [name: string, schema: Schema])[];
 } {
@@ -24,7 +24,7 @@ export function nameSharedSchemas(places: readonly { name: string; schema: Schem
     if (schema.items) visit(schema.items, `${name}Item`);
     if (typeof schema.additionalProperties === 'object') visit(schema.additionalProperties, `${name}Value`);
   };
-  for (const { name, schema } of places) visit(schema, name);
+  for (const { name, schema } of schemas) visit(schema, name);
 
   const shared = new Map([...found].filter(([, { uses }]) => uses > 1));
   for (const one of shared.values()) {

@@ -30,8 +30,8 @@ describe('the parser', () => {
   it('reads it the same wherever it is cut', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(text.length)), cuts => {
-        const places = [0, ...cuts.sort((a, b) => a - b), text.length];
-        const pieces = places.slice(1).map((end, i) => text.slice(places[i], end));
+        const offsets = [0, ...cuts.sort((a, b) => a - b), text.length];
+        const pieces = offsets.slice(1).map((end, i) => text.slice(offsets[i], end));
         expect(parseAll(pieces)).toEqual(parseAll([text]));
       }),
     );

@@ -54,8 +54,8 @@ export type Engine = Awaited<ReturnType<typeof createEngine>>;
 type Claim = { id: string; until: number };
 
 const sweepChunk = 1000;
-const askedPerTurn = 500; // a few milliseconds' worth
-const nextTurn = () => new Promise(setImmediate);
+const askedPerTick = 500; // a few milliseconds' worth
+const nextTick = () => new Promise(setImmediate);
 
 export async function createEngine(options: EngineOptions) {
   const { path, clock = Date, readOnly = false } = options;
@@ -146,7 +146,7 @@ export async function createEngine(options: EngineOptions) {
       const action = findAction(operation);
       if (!action) throw new DynamoError('UnknownOperationException', `Unknown operation: ${operation}`);
       const answer = Promise.resolve(action(context, input as never, view));
-      return ++asked % askedPerTurn === 0 ? answer.finally(nextTurn) : answer;
+      return ++asked % askedPerTick === 0 ? answer.finally(nextTick) : answer;
     } catch (error) {
       return Promise.reject(error);
     }

@@ -113,7 +113,7 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
       if (!idShape.test(peer) || isClosed) return socket.destroy();
       keep(socket, peer, hello.subarray(end + 1));
       // For what was committed between the start of one and the hello to the other.
-      socket.write(bell);
+      socket.write(notifier);
       events.rung();
     });
   }).unref();
@@ -180,7 +180,7 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
     later = undefined;
     rungAt = performance.now();
     // One whose buffer is not empty has not heard the last one yet.
-    for (const socket of connections.keys()) if (socket.writableLength === 0) socket.write(bell);
+    for (const socket of connections.keys()) if (socket.writableLength === 0) socket.write(notifier);
   }
 
   function send(topic: string, body: unknown, to?: string): void {
@@ -210,8 +210,8 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
   return { id, ring, isGone, send, close };
 }
 
-const bell = Buffer.from('\n');
-const newline = bell[0]!;
+const notifier = Buffer.from('\n');
+const newline = notifier[0]!;
 const nothing = Buffer.alloc(0);
 
 // Hands over each line that is not empty.

@@ -224,7 +224,7 @@ it('ElectroDB queries an index whose key is the attributes themselves', async ()
       },
       indexes: {
         thing: { pk: { field: 'pk', composite: ['id'] }, sk: { field: 'sk', composite: [] } },
-        place: {
+        location: {
           index: 'place',
           type: 'composite',
           pk: { composite: ['country', 'city'] },
@@ -234,25 +234,25 @@ it('ElectroDB queries an index whose key is the attributes themselves', async ()
     } as const,
     { client: engine.documentClient(), table: 'things' },
   );
-  const place = { country: 'it', city: 'rome' };
+  const location = { country: 'it', city: 'rome' };
   for (const [id, price] of Object.entries({ a: 30, b: 4, c: 100 })) {
-    await things.put({ id, ...place, maker: 'acme', price }).go();
+    await things.put({ id, ...location, maker: 'acme', price }).go();
   }
-  await things.put({ id: 'd', ...place, maker: 'best', price: 1 }).go();
-  await things.put({ id: 'e', ...place, maker: 'best' }).go();
+  await things.put({ id: 'd', ...location, maker: 'best', price: 1 }).go();
+  await things.put({ id: 'e', ...location, maker: 'best' }).go();
   const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id).join('');
-  expect(ids(await things.query.place(place).go())).toBe('bacd');
-  expect(ids(await things.query.place({ ...place, maker: 'acme' }).go({ order: 'desc' }))).toBe('cab');
+  expect(ids(await things.query.location(location).go())).toBe('bacd');
+  expect(ids(await things.query.location({ ...location, maker: 'acme' }).go({ order: 'desc' }))).toBe('cab');
   expect(
     ids(
       await things.query
-        .place({ ...place, maker: 'acme' })
+        .location({ ...location, maker: 'acme' })
         .gt({ price: 4 })
         .go(),
     ),
   ).toBe('ac');
-  expect(ids(await things.query.place(place).begins({ maker: 'be' }).go())).toBe('d');
-  const first = await things.query.place(place).go({ limit: 2 });
-  const rest = await things.query.place(place).go({ cursor: first.cursor });
+  expect(ids(await things.query.location(location).begins({ maker: 'be' }).go())).toBe('d');
+  const first = await things.query.location(location).go({ limit: 2 });
+  const rest = await things.query.location(location).go({ cursor: first.cursor });
   expect(ids(first) + ids(rest)).toBe('bacd');
 });

@@ -152,7 +152,8 @@ describe('iterators', () => {
   test('that nobody gave out are refused', async () => {
     const arn = await createNotes();
     const shard = await onlyShard(arn);
-    const encode = (place: unknown) => `${arn}|1|${Buffer.from(JSON.stringify(place)).toString('base64')}`;
+    const encode = (position: unknown) =>
+      `${arn}|1|${Buffer.from(JSON.stringify(position)).toString('base64')}`;
     const bad = [
       'x',
       `${arn}|1|????`,

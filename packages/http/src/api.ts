@@ -11,7 +11,7 @@ import {
 } from '@stak/kit';
 import type { Context, Next } from 'hono';
 import { cors } from 'hono/cors';
-import type { Gate } from './admission.ts';
+import type { Gate } from './access.ts';
 import type { ApiEnv } from './context.ts';
 import { httpErrors } from './errors.ts';
 import type { IdempotencyStore } from './idempotency.ts';

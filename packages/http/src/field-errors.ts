@@ -2,7 +2,7 @@ import type { ZodError } from 'zod';
 import { type FieldError, refuse } from './errors.ts';
 import * as limits from './limits.ts';
 
-type Place = FieldError['in'];
+type Location = FieldError['in'];
 type Issue = ZodError['issues'][number];
 
 // RFC 6901 in a URI fragment: `/` and `~` are spelled out, then whatever a URI cannot hold is escaped.
@@ -13,19 +13,19 @@ export function pointerTo(path: readonly PropertyKey[]): string {
 const escapePart = (part: string): string =>
   encodeURIComponent(part.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
 
-export function fieldErrorsOf(error: ZodError, place: Place): FieldError[] {
-  return error.issues.flatMap(issue => describe(issue, place));
+export function fieldErrorsOf(error: ZodError, location: Location): FieldError[] {
+  return error.issues.flatMap(issue => describe(issue, location));
 }
 
-function describe(issue: Issue, place: Place): FieldError[] {
+function describe(issue: Issue, location: Location): FieldError[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map(key => ({
-      in: place,
+      in: location,
       pointer: pointerTo([...issue.path, key]),
       code: 'unknown_field',
       detail: 'There is no such field',
     }));
-  return [{ in: place, pointer: pointerTo(issue.path), code: issue.code, detail: issue.message }];
+  return [{ in: location, pointer: pointerTo(issue.path), code: issue.code, detail: issue.message }];
 }
 
 export const requestInvalid = (errors: readonly FieldError[]) =>

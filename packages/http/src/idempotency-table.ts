@@ -8,7 +8,7 @@ type KeyedRequest = ItemOf<typeof keyedRequest>;
 // An answer may hold a secret that is shown once: at rest it is sealed.
 export type AnswerSealer = Pick<Sealer, 'seal' | 'open'>;
 
-const placeOf = (key: string): string => `stak-http keyed request ${key}`;
+const sealLocation = (key: string): string => `stak-http keyed request ${key}`;
 
 // Keys that any number of processes share. To begin is one conditional write: if it is refused, what stands in
 // the way comes back with the refusal, so that a replay costs no read. To finish is one more.
@@ -53,7 +53,7 @@ function attemptOf({ store, clock, sealer }: Deps, { key, ttlMs }: Claim, attemp
   return {
     async finish({ status, headers, body }) {
       const until = clock.now() + ttlMs;
-      const sealed = Buffer.from(sealer.seal(body, placeOf(key)));
+      const sealed = Buffer.from(sealer.seal(body, sealLocation(key)));
       const set = { status, headers: headers.map(toPair), body: sealed, until, expires_at: expiryOf(until) };
       const options = { if: { attempt }, pattern: 'finish keyed request' };
       await store.update(keyedRequest, { key }, { set }, options).catch(inTheWay);
@@ -78,7 +78,7 @@ function describeHolder(holder: KeyedRequest | undefined, fingerprint: string, s
   if (holder.fingerprint !== fingerprint) return { kind: 'mismatch' };
   const { key, status, headers = [], body } = holder;
   if (status === undefined || body === undefined) return { kind: 'in_flight' };
-  const opened = sealer.open(Buffer.from(body).toString(), placeOf(key));
+  const opened = sealer.open(Buffer.from(body).toString(), sealLocation(key));
   return { kind: 'replay', response: { status, headers, body: new Uint8Array(opened) } };
 }
 

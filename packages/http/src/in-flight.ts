@@ -47,11 +47,11 @@ export function createInFlight({
   };
 
   // Whoever holds most gives way, with the largest of the bodies that are still being sent.
-  const makeRoom = (asking: Holder, bytes: number): void => {
+  const makeRoom = (holder: Holder, bytes: number): void => {
     while (used + bytes > bodyBytes) {
-      let largest = asking;
+      let largest = holder;
       for (const one of holders.values()) if (one.bytes > largest.bytes && one.bodies.size > 0) largest = one;
-      if (largest.bytes <= asking.bytes + bytes) throw crowded();
+      if (largest.bytes <= holder.bytes + bytes) throw crowded();
       let victim: Held | undefined;
       for (const body of largest.bodies) if (body.bytes > (victim?.bytes ?? 0)) victim = body;
       if (!victim) throw crowded();

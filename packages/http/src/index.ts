@@ -1,6 +1,6 @@
+export type { RateLimits } from './access.ts';
 export { accessLog } from './access-log.ts';
 export { addressKey } from './address.ts';
-export type { RateLimits } from './admission.ts';
 export { type Api, type ApiSettings, createApi } from './api.ts';
 export type { ApiEnv, ServerContext } from './context.ts';
 export { type FieldError, httpErrors, type ProblemDetails } from './errors.ts';

@@ -11,7 +11,7 @@ import { jsonSchemaOf, type RouteSpec } from './route.ts';
 
 type Target = 'param' | 'query' | 'header' | 'json';
 
-const places: Record<Target, FieldError['in']> = {
+const paths: Record<Target, FieldError['in']> = {
   param: 'path',
   query: 'query',
   header: 'header',
@@ -49,7 +49,7 @@ export async function takeInput(c: Context<ApiEnv>, route: RouteSpec): Promise<v
 function check(c: Context, schema: ZodType, target: Target, value: unknown, errors: FieldError[]): void {
   const result = schema.safeParse(value);
   if (result.success) c.req.addValidatedData(target, result.data as object);
-  else errors.push(...fieldErrorsOf(result.error, places[target]));
+  else errors.push(...fieldErrorsOf(result.error, paths[target]));
 }
 
 // Schemas that look closer have named it already.

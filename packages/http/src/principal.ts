@@ -1,4 +1,4 @@
-import type { Soon } from '@stak/kit';
+import type { MaybePromise } from '@stak/kit';
 import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
 
@@ -70,7 +70,7 @@ export type AuthRequest = {
 };
 
 // Undefined for a token that is unknown, expired or revoked. An AppError for one that is known and refused.
-export type Authenticate = (request: AuthRequest) => Soon<Principal | undefined>;
+export type Authenticate = (request: AuthRequest) => MaybePromise<Principal | undefined>;
 
 const bearerShape = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 

@@ -1,4 +1,4 @@
-import type { Soon } from '@stak/kit';
+import type { MaybePromise } from '@stak/kit';
 import { refuse } from './errors.ts';
 
 // `limit` requests in `windowMs`, all at once or spread: a bucket that fills at an even pace.
@@ -21,7 +21,7 @@ export type Verdict = {
 };
 
 export type RateLimitStore = {
-  take(key: string, policy: RatePolicy, nowMs: number): Soon<Verdict>;
+  take(key: string, policy: RatePolicy, nowMs: number): MaybePromise<Verdict>;
 };
 
 // A leaky bucket: what a caller has used up, in milliseconds times `limit`, when it was last looked at. So

@@ -104,7 +104,7 @@ export function route<const R extends RouteSpec>(spec: R): R {
   const schema = jsonSchemaOf(spec);
   if (schema && spec.method === 'any') complain('what takes any method takes any body');
   if (schema)
-    for (const place of checkStrict(schema)) complain(`the body lets unknown fields pass at ${place}`);
+    for (const path of checkStrict(schema)) complain(`the body lets unknown fields pass at ${path}`);
   return spec;
 }
 

@@ -1,6 +1,5 @@
 import { type Ids, inSpan, isTracing, markWork } from '@stak/kit';
 import type { Context, Handler } from 'hono';
-import { addressKey, clientAddress } from './address.ts';
 import {
   admitPrincipal,
   authenticateCaller,
@@ -8,7 +7,8 @@ import {
   countRequest,
   type Gate,
   refuseCaller,
-} from './admission.ts';
+} from './access.ts';
+import { addressKey, clientAddress } from './address.ts';
 import type { ApiEnv, ServerContext } from './context.ts';
 import { isUnchanged, requireHeader } from './etag.ts';
 import type { IdempotencyStore } from './idempotency.ts';

@@ -18,8 +18,8 @@ describe('a schema', () => {
     ['what is transformed', loose.transform(String), ['#']],
     ['what is prepared', z.preprocess(value => value, loose), ['#']],
     ['what is deferred', z.strictObject({ c: z.lazy(() => loose) }), ['#/c']],
-  ])('drops fields in %s', (_, schema, places) => {
-    expect(checkStrict(schema)).toEqual(places);
+  ])('drops fields in %s', (_, schema, paths) => {
+    expect(checkStrict(schema)).toEqual(paths);
   });
 
   it.each<[string, ZodType]>([

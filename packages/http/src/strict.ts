@@ -7,34 +7,34 @@ type Def = { type: string; [part: string]: unknown };
 // unknown fields are wanted, and passes.
 export function checkStrict(schema: ZodType): string[] {
   const seen = new Set<unknown>();
-  const visit = (inner: unknown, place: string): string[] => {
+  const visit = (inner: unknown, path: string): string[] => {
     if (!isSchema(inner) || seen.has(inner)) return [];
     seen.add(inner);
     const { def } = inner._zod;
     switch (def.type) {
       case 'object': {
         const fields = Object.entries(def.shape as Record<string, unknown>);
-        const own = def.catchall === undefined ? [place] : [];
-        return [...own, ...fields.flatMap(([name, field]) => visit(field, `${place}/${name}`))];
+        const own = def.catchall === undefined ? [path] : [];
+        return [...own, ...fields.flatMap(([name, field]) => visit(field, `${path}/${name}`))];
       }
       case 'array':
-        return visit(def.element, `${place}/*`);
+        return visit(def.element, `${path}/*`);
       case 'record':
       case 'map':
-        return visit(def.valueType, `${place}/*`);
+        return visit(def.valueType, `${path}/*`);
       case 'tuple':
-        return [...(def.items as unknown[]), def.rest].flatMap(item => visit(item, `${place}/*`));
+        return [...(def.items as unknown[]), def.rest].flatMap(item => visit(item, `${path}/*`));
       case 'union':
-        return (def.options as unknown[]).flatMap(option => visit(option, place));
+        return (def.options as unknown[]).flatMap(option => visit(option, path));
       case 'intersection':
-        return [...visit(def.left, place), ...visit(def.right, place)];
+        return [...visit(def.left, path), ...visit(def.right, path)];
       case 'pipe':
         // What is sent meets the first schema; of `z.preprocess` that is the second part.
-        return visit(isSchema(def.in) && def.in._zod.def.type === 'transform' ? def.out : def.in, place);
+        return visit(isSchema(def.in) && def.in._zod.def.type === 'transform' ? def.out : def.in, path);
       case 'lazy':
-        return visit((def.getter as () => unknown)(), place);
+        return visit((def.getter as () => unknown)(), path);
       default:
-        return visit(def.innerType, place);
+        return visit(def.innerType, path);
     }
   };
   return visit(schema, '#');

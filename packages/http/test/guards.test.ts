@@ -55,8 +55,8 @@ describe('who may call', () => {
     ['shelf:read2 myshelf:read', 403],
     ['', 403],
   ])('is a matter of the service for an end user with the scope "%s"', async (scope, status) => {
-    const guest = { kind: 'endUser', tenantId: 't1', userId: 'u1', scope } as const;
-    const response = await openShelf({ authenticate: () => guest }).call('/v1/me', { as: 'guest' });
+    const endUser = { kind: 'endUser', tenantId: 't1', userId: 'u1', scope } as const;
+    const response = await openShelf({ authenticate: () => endUser }).call('/v1/me', { as: 'guest' });
     expect(response.status).toBe(status);
     if (status === 403)
       expect(response.headers.get('www-authenticate')).toContain(

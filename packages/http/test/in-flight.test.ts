@@ -42,8 +42,8 @@ describe('the memory of bodies', () => {
     const small = send(inFlight, 'hog', 200);
     const large = send(inFlight, 'hog', 300);
     const second = send(inFlight, 'second', 450);
-    const newcomer = send(inFlight, 'newcomer', 100);
-    expect([small, large, second, newcomer].map(({ cuts }) => cuts.length)).toEqual([0, 1, 0, 0]);
+    const added = send(inFlight, 'newcomer', 100);
+    expect([small, large, second, added].map(({ cuts }) => cuts.length)).toEqual([0, 1, 0, 0]);
     expect(large.cuts[0]).toMatchObject({ code: 'http.unavailable', details: { retryAfterS: 1 } });
     expect(inFlight.usage().bodyBytes).toBe(750);
     large.flight.leave();

@@ -65,7 +65,7 @@ export function connectInbox({
   user = 'me',
   fetch: send = (url, init) => fetch(url, init),
 }: Settings): InboxConnection {
-  const place = { tenant_id: tenant, inbox_key: inbox, uid: user };
+  const mailbox = { tenant_id: tenant, inbox_key: inbox, uid: user };
   const listeners = new Set<() => void>();
   const watchers = new Set<(change: Change) => void>();
   let state: Snapshot = { counts: undefined, connection: 'connecting', error: undefined };
@@ -107,7 +107,7 @@ export function connectInbox({
     const mine = ++round;
     settling++;
     try {
-      const { data } = await api.counts(place);
+      const { data } = await api.counts(mailbox);
       if (marks === 0 && mine === round) takeCounts(data);
     } catch {
       // The stream begins with the counts when it is back.
@@ -145,7 +145,7 @@ export function connectInbox({
   const follow = async (signal: AbortSignal) => {
     while (!signal.aborted) {
       try {
-        for await (const { id, event, data } of api.stream(place, { signal, lastEventId })) {
+        for await (const { id, event, data } of api.stream(mailbox, { signal, lastEventId })) {
           lastEventId = id ?? lastEventId;
           takeEvent(event, data);
         }
@@ -174,13 +174,13 @@ export function connectInbox({
     open() {
       const stop = new AbortController();
       // Who opens their own inbox is a member from now on; a token that may only read leaves it as it is.
-      if (user === 'me') void api.join(place).catch(() => {});
+      if (user === 'me') void api.join(mailbox).catch(() => {});
       void follow(stop.signal);
       return () => stop.abort();
     },
     async readPage({ view = 'inbox', isRead, category }, limit, cursor) {
       const { data } = await api.feed({
-        ...place,
+        ...mailbox,
         limit,
         ...(cursor !== undefined && { cursor }),
         ...(category !== undefined && { category }),
@@ -210,7 +210,7 @@ export function connectInbox({
         change: one => (isInSpan(one, span) ? applyMark(one, { kind: 'read' }, now) : one),
       });
       await carryOut(
-        () => api.readMany({ ...place, body: span }),
+        () => api.readMany({ ...mailbox, body: span }),
         () => {},
       );
       tell({ kind: 'stale' });
@@ -218,14 +218,14 @@ export function connectInbox({
     async markAllSeen() {
       tell({ kind: 'each', change: one => ({ ...one, seen: true }) });
       await carryOut(
-        () => api.seeMany({ ...place, body: {} }),
+        () => api.seeMany({ ...mailbox, body: {} }),
         () => tell({ kind: 'stale' }),
       );
     },
   };
 
   function sendMark(mark: Mark, id: string) {
-    const one = { ...place, id };
+    const one = { ...mailbox, id };
     switch (mark.kind) {
       case 'read':
         return api.markRead(one);

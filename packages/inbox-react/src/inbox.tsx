@@ -7,8 +7,8 @@ import { MessageItem, type RenderBody } from './message-item.tsx';
 import { readSpans } from './moments.ts';
 import { useInbox } from './provider.tsx';
 
-type Place = { label: string; view: View; isRead?: boolean; empty: string };
-const places: readonly Place[] = [
+type Tab = { label: string; view: View; isRead?: boolean; empty: string };
+const tabs: readonly Tab[] = [
   { label: 'All', view: 'inbox', empty: 'Nothing here. New messages appear by themselves.' },
   { label: 'Unread', view: 'inbox', isRead: false, empty: 'Everything is read.' },
   {
@@ -26,9 +26,9 @@ type Props = {
 };
 
 export function Inbox({ title = 'Inbox', marksSeen = true, renderBody }: Props) {
-  const [place, setPlace] = useState(places[0]!);
+  const [tab, setTab] = useState(tabs[0]!);
   const [category, setCategory] = useState<string>();
-  const filter: Filter = { view: place.view, isRead: place.isRead, category };
+  const filter: Filter = { view: tab.view, isRead: tab.isRead, category };
   // Whoever opens one of the unread wants to read it.
   const list = useMessages(filter, { keepsMarked: true });
   const { messages, isLoading, hasMore, error, reload, loadMore, mark, markAllRead } = list;
@@ -60,7 +60,7 @@ export function Inbox({ title = 'Inbox', marksSeen = true, renderBody }: Props) 
           }))}
         />
       </header>
-      <Filters place={place} onPlace={setPlace} category={category} onCategory={setCategory} />
+      <Filters tab={tab} onTab={setTab} category={category} onCategory={setCategory} />
       <ConnectionNotice />
       {error !== undefined && (
         <p className="stak-inbox-notice" role="alert">
@@ -86,7 +86,7 @@ export function Inbox({ title = 'Inbox', marksSeen = true, renderBody }: Props) 
         ))}
       </ul>
       {messages.length === 0 && error === undefined && (
-        <p className="stak-inbox-empty">{isLoading ? 'Loading…' : place.empty}</p>
+        <p className="stak-inbox-empty">{isLoading ? 'Loading…' : tab.empty}</p>
       )}
       {hasMore && (
         <button
@@ -103,13 +103,13 @@ export function Inbox({ title = 'Inbox', marksSeen = true, renderBody }: Props) 
 }
 
 function Filters({
-  place,
-  onPlace,
+  tab,
+  onTab,
   category,
   onCategory,
 }: {
-  place: Place;
-  onPlace: (place: Place) => void;
+  tab: Tab;
+  onTab: (tab: Tab) => void;
   category: string | undefined;
   onCategory: (category: string | undefined) => void;
 }) {
@@ -120,8 +120,8 @@ function Filters({
   return (
     <div className="stak-inbox-bar">
       <fieldset className="stak-inbox-filters" aria-label="Show">
-        {places.map(one => (
-          <button key={one.label} type="button" aria-pressed={one === place} onClick={() => onPlace(one)}>
+        {tabs.map(one => (
+          <button key={one.label} type="button" aria-pressed={one === tab} onClick={() => onTab(one)}>
             {one.label}
           </button>
         ))}

@@ -1,6 +1,6 @@
 import { type InboxConnection, wordsOf } from './inbox-connection.ts';
 import * as limits from './limits.ts';
-import { type Filter, isShown, type Message, placeMessage } from './message.ts';
+import { type Filter, insertMessage, isShown, type Message } from './message.ts';
 
 export type ListSnapshot = {
   readonly messages: readonly Message[];
@@ -78,7 +78,7 @@ export function listMessages(
         set({ messages: messages.map(change.change).filter(one => isShown(one, filter, nowS)) });
       // What is older than the last page that was read comes with the next one.
       else if (!state.hasMore || messages.some(one => one.id <= change.message.id))
-        set({ messages: placeMessage(messages, change.message, filterFor(change.message), nowS) });
+        set({ messages: insertMessage(messages, change.message, filterFor(change.message), nowS) });
     });
 
   return {

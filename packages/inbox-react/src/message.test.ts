@@ -4,14 +4,14 @@ import {
   applyMark,
   type Counts,
   countsAfter,
+  insertMessage,
   isShown,
   type Mark,
   type Message,
-  placeMessage,
 } from './message.ts';
 
 const nowS = 1_800_000_000;
-const soon = nowS + 3_600;
+const later = nowS + 3_600;
 
 const anyMessage: fc.Arbitrary<Message> = fc
   .record({
@@ -19,7 +19,7 @@ const anyMessage: fc.Arbitrary<Message> = fc
     read: fc.boolean(),
     seen: fc.boolean(),
     archived: fc.boolean(),
-    snoozed_until: fc.constantFrom(null, nowS - 60, soon),
+    snoozed_until: fc.constantFrom(null, nowS - 60, later),
     category: fc.constantFrom(undefined, 'orders', 'news'),
   })
   .map(({ category, ...rest }) => ({
@@ -28,7 +28,7 @@ const anyMessage: fc.Arbitrary<Message> = fc
     audiences: { kind: 'users' },
     received: nowS,
     delivered: nowS,
-    expiredat: soon,
+    expiredat: later,
     readat: rest.read ? nowS : null,
     ...(category && { taxonomy: { category } }),
     message: { title: 'T', cta_uri: null },
@@ -39,7 +39,7 @@ const anyMark: fc.Arbitrary<Mark> = fc.constantFrom<Mark[]>(
   { kind: 'unread' },
   { kind: 'archive' },
   { kind: 'unarchive' },
-  { kind: 'snooze', until: soon },
+  { kind: 'snooze', until: later },
   { kind: 'unsnooze' },
 );
 const uniqueMessages = fc.uniqueArray(anyMessage, { selector: one => one.id, minLength: 1 });
@@ -87,7 +87,7 @@ describe('a list', () => {
     fc.assert(
       fc.property(fc.array(anyMessage), filters, (changes, filter) => {
         let list: Message[] = [];
-        for (const change of changes) list = placeMessage(list, change, filter, nowS);
+        for (const change of changes) list = insertMessage(list, change, filter, nowS);
         const latest = new Map(changes.map(change => [change.id, change]));
         const expected = [...latest.values()].filter(one => isShown(one, filter, nowS));
         expect(list).toEqual(expected.sort((a, b) => (a.id < b.id ? 1 : -1)));
@@ -97,6 +97,6 @@ describe('a list', () => {
 
   it('leaves out what has expired', () => {
     const [message] = fc.sample(anyMessage, 1);
-    expect(placeMessage([], { ...message!, expiredat: nowS }, {}, nowS)).toEqual([]);
+    expect(insertMessage([], { ...message!, expiredat: nowS }, {}, nowS)).toEqual([]);
   });
 });

@@ -50,7 +50,7 @@ export const isInSpan = (message: Message, { since, as_of, category }: Span): bo
   (category === undefined || message.taxonomy?.category === category);
 
 // Newest first, each message once: what has changed takes its place, comes in, or goes.
-export function placeMessage(
+export function insertMessage(
   list: readonly Message[],
   message: Message,
   filter: Filter,

@@ -72,37 +72,37 @@ export function findProblem(schema: JsonObject, bounds: SchemaBounds): string | 
   }
 }
 
-function countParts(schema: unknown, place: string, depth: number, bounds: SchemaBounds): number {
+function countParts(schema: unknown, path: string, depth: number, bounds: SchemaBounds): number {
   if (typeof schema === 'boolean') return 1;
-  if (!isObject(schema)) throw new Refusal(`${place} is not a schema.`);
+  if (!isObject(schema)) throw new Refusal(`${path} is not a schema.`);
   if (depth > bounds.depth) throw new Refusal(`The schema is more than ${bounds.depth} levels deep.`);
   let parts = 1;
   for (const [keyword, value] of Object.entries(schema)) {
-    const at = `${place}/${keyword}`.slice(0, 200);
+    const at = `${path}/${keyword}`.slice(0, 200);
     // Each value of a list is compared with what is checked.
     if (Array.isArray(value) && values.has(keyword)) parts += value.length;
-    for (const [inner, name] of schemasIn(keyword, value, place))
+    for (const [inner, name] of schemasIn(keyword, value, path))
       parts += countParts(inner, `${at}${name}`.slice(0, 200), depth + 1, bounds);
     if (parts > bounds.parts) throw new Refusal(`The schema has more than ${bounds.parts} parts.`);
   }
   return parts;
 }
 
-function schemasIn(keyword: string, value: unknown, place: string): [schema: unknown, name: string][] {
+function schemasIn(keyword: string, value: unknown, path: string): [schema: unknown, name: string][] {
   if (one.includes(keyword)) return [[value, '']];
   const isFine = values.get(keyword);
   if (isFine) {
     if (isFine(value)) return [];
     const hint = keyword === 'format' ? ` The formats are ${formatNames.join(', ')}.` : '';
-    throw new Refusal(`${place}: "${keyword}" does not hold what it has to.${hint}`);
+    throw new Refusal(`${path}: "${keyword}" does not hold what it has to.${hint}`);
   }
   if (several.includes(keyword)) {
     if (!Array.isArray(value) || value.length === 0)
-      throw new Refusal(`${place}/${keyword} lists no schemas.`);
+      throw new Refusal(`${path}/${keyword} lists no schemas.`);
     return value.map((inner, i) => [inner, `/${i}`]);
   }
   if (keyword !== 'properties')
-    throw new Refusal(`${place}: the keyword "${keyword.slice(0, 50)}" is not supported.`);
-  if (!isObject(value)) throw new Refusal(`${place}/properties holds no schemas.`);
+    throw new Refusal(`${path}: the keyword "${keyword.slice(0, 50)}" is not supported.`);
+  if (!isObject(value)) throw new Refusal(`${path}/properties holds no schemas.`);
   return Object.entries(value).map(([name, inner]) => [inner, `/${name}`]);
 }

@@ -26,7 +26,7 @@ export type EventLoopWatch = {
   stop(): void;
 };
 
-export type WatchSettings = { log: Logger; turnMs?: number; tickMs?: number };
+export type WatchSettings = { log: Logger; stallMs?: number; tickMs?: number };
 
 /**
  * Measures how late this thread is, and logs each turn of the event loop that was too long with what began in it.
@@ -36,7 +36,7 @@ export type WatchSettings = { log: Logger; turnMs?: number; tickMs?: number };
  * markWork('POST /v1/sources');
  */
 export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWatch {
-  const { turnMs = limits.turnMs, tickMs = limits.tickMs } = settings;
+  const { stallMs = limits.stallMs, tickMs = limits.tickMs } = settings;
   const histogram = monitorEventLoopDelay({ resolution: limits.delayResolutionMs });
   histogram.enable();
   let use = performance.eventLoopUtilization();
@@ -50,7 +50,7 @@ export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWa
     const nowMs = performance.now();
     const lateMs = nowMs - tickedMs - tickMs;
     latestMs = Math.max(latestMs, lateMs);
-    if (lateMs > turnMs) {
+    if (lateMs > stallMs) {
       blocked += 1;
       log.warn(
         { ms: Math.round(lateMs), ...findLongest(tickedMs, nowMs) },

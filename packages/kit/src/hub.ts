@@ -1,5 +1,5 @@
-import { type Bell, createBell } from './bell.ts';
 import type { Clock } from './clock.ts';
+import { createNotifier, type Notifier } from './notifier.ts';
 
 export type Subscriber = {
   /** Until one of its keys is notified, the time is over or the signal is aborted. */
@@ -13,7 +13,7 @@ export type Hub = {
   notifyAll(): void;
   subscribers(): number;
   /** Rung for each new subscriber. */
-  readonly subscribed: Bell;
+  readonly subscribed: Notifier;
 };
 
 /**
@@ -27,32 +27,32 @@ export type Hub = {
  *     }
  */
 export function createHub(clock: Clock): Hub {
-  const bells = new Map<string, Set<Bell>>();
-  const subscribed = createBell(clock);
+  const notifiers = new Map<string, Set<Notifier>>();
+  const subscribed = createNotifier(clock);
   let count = 0;
   return {
     subscribe(keys) {
-      const bell = createBell(clock);
-      for (const key of keys) bells.set(key, (bells.get(key) ?? new Set()).add(bell));
+      const notifier = createNotifier(clock);
+      for (const key of keys) notifiers.set(key, (notifiers.get(key) ?? new Set()).add(notifier));
       count += 1;
-      subscribed.ring();
+      subscribed.notify();
       return {
-        wait: bell.wait,
+        wait: notifier.wait,
         close() {
           count -= 1;
           for (const key of keys) {
-            const set = bells.get(key);
-            set?.delete(bell);
-            if (set?.size === 0) bells.delete(key);
+            const set = notifiers.get(key);
+            set?.delete(notifier);
+            if (set?.size === 0) notifiers.delete(key);
           }
         },
       };
     },
     notify(key) {
-      for (const bell of bells.get(key) ?? []) bell.ring();
+      for (const notifier of notifiers.get(key) ?? []) notifier.notify();
     },
     notifyAll() {
-      for (const set of bells.values()) for (const bell of set) bell.ring();
+      for (const set of notifiers.values()) for (const notifier of set) notifier.notify();
     },
     subscribers: () => count,
     subscribed,

@@ -67,7 +67,8 @@ describe('createIds', () => {
   it('uses every digit of the tail', () => {
     const ids = createIds({ clock: manualClock() });
     const tails = Array.from({ length: 3000 }, () => ids.next().slice(-13));
-    for (let place = 0; place < 13; place++) expect(new Set(tails.map(tail => tail[place])).size).toBe(36);
+    for (let location = 0; location < 13; location++)
+      expect(new Set(tails.map(tail => tail[location])).size).toBe(36);
   });
 
   it.each(['', 'Evt', 'e_v', '9e', 'é'])('refuses the prefix %j', prefix => {

@@ -1,5 +1,4 @@
 export { type Backoff, backoffMs } from './backoff.ts';
-export { type Bell, createBell } from './bell.ts';
 export { type Cancel, type Clock, systemClock } from './clock.ts';
 export { AppError, defineErrors, type ErrorCatalogue } from './errors.ts';
 export {
@@ -14,6 +13,8 @@ export { createKeyedLock, type KeyedLock } from './keyed-lock.ts';
 export { createLogger, type Logger, type LoggerSettings } from './log.ts';
 export { type ManualClock, manualClock } from './manual-clock.ts';
 export { type ManualOwners, manualOwners } from './manual-owners.ts';
+export { type MaybePromise, whenKnown } from './maybe-promise.ts';
+export { createNotifier, type Notifier } from './notifier.ts';
 export {
   type Neighbours,
   type Owners,
@@ -32,7 +33,6 @@ export {
   type SealerSettings,
   type SealKey,
 } from './sealer.ts';
-export { type Soon, whenKnown } from './soon.ts';
 export { cutText, isOneLine } from './text.ts';
 export {
   currentTraceparent,

@@ -16,7 +16,7 @@ export const healthyMs = 60_000; // a run this long ends the streak of failures 
 export const stopMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after asking
 
 export const sealKeyIdChars = 32; // a date or a name; it stands in every sealed value
-export const turnMs = 200; // a turn of the event loop that is longer is logged: everybody waited for it
+export const stallMs = 200; // a turn of the event loop that is longer is logged: everybody waited for it
 export const tickMs = 100; // how often that is looked at
 export const delayResolutionMs = 20; // of the measured delay; finer ones wake an idle process more often
 export const idleUtilization = 0.05; // of a tick: below this the delay is not sampled

@@ -5,7 +5,7 @@ import { createSealer, SealError } from './sealer.ts';
 
 const first = { id: '2026-01', secret: 'a secret of the first year, long enough' };
 const second = { id: '2026-02', secret: 'a secret of the second year, long enough' };
-const place = 'ferryhook-main/SRC#src_1/META/signing_secret';
+const location = 'ferryhook-main/SRC#src_1/META/signing_secret';
 const vector = 's1.2026-01.AAECAwQFBgcICQoLCYXZcFiYxk1DY3vFeN2Xn-FVUmxKTtEkzwsRqWFAShE';
 
 const reasonOf = (open: () => unknown): string => {
@@ -27,15 +27,15 @@ describe('createSealer', () => {
     );
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), text => {
-        expect(sealer.openText(sealer.seal(text, place), place)).toBe(text);
+        expect(sealer.openText(sealer.seal(text, location), location)).toBe(text);
       }),
     );
   });
 
   it('keeps its format: what was stored years ago opens', () => {
     const random = (size: number) => Uint8Array.from({ length: size }, (_, i) => i);
-    expect(createSealer({ keys: [first], random }).seal('whsec_0123456789', place)).toBe(vector);
-    expect(createSealer({ keys: [first] }).openText(vector, place)).toBe('whsec_0123456789');
+    expect(createSealer({ keys: [first], random }).seal('whsec_0123456789', location)).toBe(vector);
+    expect(createSealer({ keys: [first] }).openText(vector, location)).toBe('whsec_0123456789');
   });
 
   it('is HKDF and AES-256-GCM as another implementation has them', async () => {
@@ -46,7 +46,7 @@ describe('createSealer', () => {
     const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info };
     const key = await subtle.deriveKey(hkdf, base, { name: 'AES-GCM', length: 256 }, false, ['decrypt']);
     const content = Buffer.from(vector.split('.')[2]!, 'base64url');
-    const additionalData = encode(`s1.${first.id}.${place}`);
+    const additionalData = encode(`s1.${first.id}.${location}`);
     const gcm = { name: 'AES-GCM', iv: content.subarray(0, 12), additionalData };
     expect(Buffer.from(await subtle.decrypt(gcm, key, content.subarray(12))).toString()).toBe(
       'whsec_0123456789',
@@ -66,43 +66,44 @@ describe('createSealer', () => {
 
   it('does not open when any character was changed, dropped or added', () => {
     const sealer = createSealer({ keys: [first, second] });
-    const sealed = sealer.seal('secret', place);
+    const sealed = sealer.seal('secret', location);
     const characters = 'ABCabc012-_.= ';
     for (let i = 0; i < sealed.length; i++) {
       const [before, after] = [sealed.slice(0, i), sealed.slice(i + 1)];
       for (const changed of [before + after, ...[...characters].map(one => before + one + after)])
-        if (changed !== sealed) expect(reasonOf(() => sealer.open(changed, place))).not.toBe('opened');
+        if (changed !== sealed) expect(reasonOf(() => sealer.open(changed, location))).not.toBe('opened');
     }
-    for (const one of characters) expect(reasonOf(() => sealer.open(sealed + one, place))).not.toBe('opened');
+    for (const one of characters)
+      expect(reasonOf(() => sealer.open(sealed + one, location))).not.toBe('opened');
   });
 
   it('does not open under the name of another key', () => {
     const sealer = createSealer({ keys: [first, { ...second, secret: first.secret }] });
-    const renamed = sealer.seal('secret', place).replace(first.id, second.id);
-    expect(reasonOf(() => sealer.open(renamed, place))).toBe('refused');
+    const renamed = sealer.seal('secret', location).replace(first.id, second.id);
+    expect(reasonOf(() => sealer.open(renamed, location))).toBe('refused');
   });
 
   it('seals with the first key and opens with the older ones', () => {
     const old = createSealer({ keys: [first] });
     const rotated = createSealer({ keys: [second, first] });
-    const sealed = old.seal('secret', place);
+    const sealed = old.seal('secret', location);
     expect([old.isStale(sealed), rotated.isStale(sealed)]).toEqual([false, true]);
-    const again = rotated.seal(rotated.open(sealed, place), place);
+    const again = rotated.seal(rotated.open(sealed, location), location);
     expect(rotated.isStale(again)).toBe(false);
-    expect(createSealer({ keys: [second] }).openText(again, place)).toBe('secret');
-    expect(reasonOf(() => old.open(again, place))).toBe('unknown_key');
+    expect(createSealer({ keys: [second] }).openText(again, location)).toBe('secret');
+    expect(reasonOf(() => old.open(again, location))).toBe('unknown_key');
   });
 
   it('never seals the same way twice', () => {
     const sealer = createSealer({ keys: [first] });
-    expect(new Set(Array.from({ length: 500 }, () => sealer.seal('secret', place))).size).toBe(500);
+    expect(new Set(Array.from({ length: 500 }, () => sealer.seal('secret', location))).size).toBe(500);
   });
 
   it.each(['', 'secret', 's2.2026-01.AAAA', 's1.2026-01', 's1.2026-01.AAAA', 's1..AAAA'])(
     'knows that %j is nothing sealed',
     text => {
       const sealer = createSealer({ keys: [first] });
-      expect(reasonOf(() => sealer.open(text, place))).toBe('malformed');
+      expect(reasonOf(() => sealer.open(text, location))).toBe('malformed');
       expect(reasonOf(() => sealer.isStale(text))).toBe('malformed');
     },
   );

@@ -5,9 +5,9 @@ export type SealKey = { readonly id: string; readonly secret: string | Uint8Arra
 
 export type Sealer = {
   // `place` says where the text will lie: table, key and field. It opens at that place and nowhere else.
-  seal(plain: Uint8Array | string, place: string): string;
-  open(sealed: string, place: string): Uint8Array;
-  openText(sealed: string, place: string): string;
+  seal(plain: Uint8Array | string, location: string): string;
+  open(sealed: string, location: string): Uint8Array;
+  openText(sealed: string, location: string): string;
   // Whether it was sealed with an older key, and wants to be sealed again before that key is dropped.
   isStale(sealed: string): boolean;
 };
@@ -46,14 +46,14 @@ export function createSealer({ keys, random = randomBytes }: SealerSettings): Se
   const secrets = new Map(keys.map(key => [key.id, deriveKey(key)]));
   if (secrets.size !== keys.length) throw new TypeError('Two keys to seal with have the same id');
 
-  const open = (sealed: string, place: string): Buffer => {
+  const open = (sealed: string, location: string): Buffer => {
     const { id, content } = parse(sealed);
     const secret = secrets.get(id);
     if (!secret) throw new SealError('unknown_key', `There is no key "${id}" to open it with`);
     const decipher = createDecipheriv('aes-256-gcm', secret, content.subarray(0, nonceBytes), {
       authTagLength: tagBytes,
     });
-    decipher.setAAD(boundTo(id, place));
+    decipher.setAAD(boundTo(id, location));
     decipher.setAuthTag(content.subarray(-tagBytes));
     const plain = decipher.update(content.subarray(nonceBytes, -tagBytes));
     try {
@@ -64,18 +64,18 @@ export function createSealer({ keys, random = randomBytes }: SealerSettings): Se
   };
 
   return {
-    seal(plain, place) {
+    seal(plain, location) {
       const nonce = random(nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', secrets.get(sealing.id)!, nonce, {
         authTagLength: tagBytes,
       });
-      cipher.setAAD(boundTo(sealing.id, place));
+      cipher.setAAD(boundTo(sealing.id, location));
       const bytes = typeof plain === 'string' ? Buffer.from(plain) : plain;
       const content = Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
       return `s1.${sealing.id}.${content.toString('base64url')}`;
     },
     open,
-    openText: (sealed, place) => decoder.decode(open(sealed, place)),
+    openText: (sealed, location) => decoder.decode(open(sealed, location)),
     isStale: sealed => parse(sealed).id !== sealing.id,
   };
 }
@@ -90,7 +90,7 @@ function parse(sealed: string): { id: string; content: Buffer } {
 }
 
 // No id has a dot, so no two pairs of id and place are bound to the same bytes.
-const boundTo = (id: string, place: string): Buffer => Buffer.from(`s1.${id}.${place}`);
+const boundTo = (id: string, location: string): Buffer => Buffer.from(`s1.${id}.${location}`);
 
 function deriveKey({ id, secret }: SealKey) {
   if (!keyIdShape.test(id)) throw new TypeError(`"${id}" is no id of a key`);

@@ -2,16 +2,16 @@ import { expect, it } from 'vitest';
 import { mapInBatches, yieldToEventLoop } from './yield.ts';
 
 it('maps in order, and lets others have a turn in between', async () => {
-  let turns = 0;
+  let ticks = 0;
   const count = () => {
-    turns += 1;
+    ticks += 1;
     counting = setImmediate(count);
   };
   let counting = setImmediate(count);
   const numbers = Array.from({ length: 25 }, (_, i) => i);
   expect(await mapInBatches(numbers, 10, n => n * 2)).toEqual(numbers.map(n => n * 2));
   clearImmediate(counting);
-  expect(turns).toBe(2);
+  expect(ticks).toBe(2);
 });
 
 it('lets one of several go on in each turn, in the order they came', async () => {

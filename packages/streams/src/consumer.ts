@@ -1,7 +1,7 @@
 import {
   type Clock,
-  createBell,
   createIds,
+  createNotifier,
   type Logger,
   type Owners,
   type Random,
@@ -57,7 +57,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   const store = createStore({ client, clock, random });
   const log = options.log.child({ consumer });
   const counters = createCounters();
-  const wake = createBell(clock);
+  const wake = createNotifier(clock);
   const owners = options.owners ?? unknownOwners(createIds({ clock, random }));
   const leaseMs = options.leaseMs ?? (owners.canTell ? limits.leaseOfKnownMs : limits.leaseMs);
 
@@ -91,7 +91,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     status: () => readStatus({ store, source, clock }, consumer),
     async redrive() {
       await requestRedrive(store, clock, consumer);
-      wake.ring();
+      wake.notify();
     },
   };
 }

@@ -23,9 +23,9 @@ export function createDeadLetters({ store, clock, consumer }: Settings) {
     attempts: number,
   ): Promise<void> {
     const [first = '', ...others] = splitText(pack(recordToJson(record)), letterPartBytes);
-    const place = { consumer, work: lease.key, sequence: record.dynamodb?.SequenceNumber ?? 'unknown' };
+    const letterKey = { consumer, work: lease.key, sequence: record.dynamodb?.SequenceNumber ?? 'unknown' };
     const head = write.put(letter, {
-      ...place,
+      ...letterKey,
       event_id: record.eventID ?? 'unknown',
       shard_id: lease.shardId,
       error: describe(error),
@@ -35,7 +35,7 @@ export function createDeadLetters({ store, clock, consumer }: Settings) {
       more_parts: others.length,
     });
     const parts = others.map(
-      (text, part) => [`part ${part}`, write.put(letterPart, { ...place, part, record: text })] as const,
+      (text, part) => [`part ${part}`, write.put(letterPart, { ...letterKey, part, record: text })] as const,
     );
     const steps = [['lease', works.stillHeld(lease)] as const, ['letter', head] as const, ...parts];
     await store.transact(steps).catch(refusal => {
@@ -53,12 +53,12 @@ export function createDeadLetters({ store, clock, consumer }: Settings) {
   }
 
   async function remove({ work, sequence, more_parts }: DeadLetter): Promise<void> {
-    const place = { consumer, work, sequence };
+    const letterKey = { consumer, work, sequence };
     const parts = Array.from(
       { length: more_parts },
-      (_, part) => [`part ${part}`, write.delete(letterPart, { ...place, part })] as const,
+      (_, part) => [`part ${part}`, write.delete(letterPart, { ...letterKey, part })] as const,
     );
-    await store.transact([['letter', write.delete(letter, place)], ...parts]);
+    await store.transact([['letter', write.delete(letter, letterKey)], ...parts]);
   }
 
   async function failAgain({ work, sequence, attempts }: DeadLetter, error: unknown): Promise<void> {

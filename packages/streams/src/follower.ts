@@ -1,4 +1,4 @@
-import type { Bell, Clock, Logger, Worker } from '@stak/kit';
+import type { Clock, Logger, Notifier, Worker } from '@stak/kit';
 import { followSignal } from './signal.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 import { handleOne, type Subscription } from './subscription.ts';
@@ -10,7 +10,7 @@ export type Following = {
   subscription: Subscription;
   // Whether anybody here waits for changes. While nobody does, nothing is read.
   isWanted(): boolean;
-  wanted: Bell; // rung when somebody comes
+  wanted: Notifier; // rung when somebody comes
   // Changes may have passed unseen: wake everybody.
   lookAgain(): void;
   // Of use only where the source wakes its readers: what is heard later is known by then.

@@ -5,7 +5,7 @@ export const batchRecordsMost = 1000; // DynamoDB's own limit of GetRecords
 export const concurrency = 8; // items of one shard handled at a time; records of one item never are
 export const concurrencyMost = 100; // beyond this a page has hardly more items
 
-export const readInTurn = 100; // records of a large page: a few milliseconds, then others have their turn
+export const readInBatch = 100; // records of a large page: a few milliseconds, then others have their turn
 
 export const attempts = 5; // with the delays below, about three seconds before a record is set aside
 export const backoffFirstMs = 200; // a blip costs little

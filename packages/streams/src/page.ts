@@ -21,11 +21,11 @@ export type PageJob = {
 // stop. Records of one item are handled one after the other, different items side by side.
 export async function handlePage(records: readonly StreamRecord[], job: PageJob): Promise<number> {
   const done = new Array<boolean>(records.length).fill(false);
-  const lanes = splitByItem(records);
+  const queues = splitByItem(records);
   let next = 0;
   const work = async () => {
-    for (let lane = lanes[next++]; lane; lane = lanes[next++]) {
-      for (const index of lane) {
+    for (let queue = queues[next++]; queue; queue = queues[next++]) {
+      for (const index of queue) {
         if (!(await handleRecord(records[index]!, job))) return;
         done[index] = true;
       }
@@ -33,10 +33,10 @@ export async function handlePage(records: readonly StreamRecord[], job: PageJob)
   };
   // Every worker has to end before anyone hears of a failure, or it would go on behind the caller's back.
   const stopOthers = (error: unknown) => {
-    next = lanes.length;
+    next = queues.length;
     throw error;
   };
-  const workers = Array.from({ length: Math.min(job.concurrency, lanes.length) }, () =>
+  const workers = Array.from({ length: Math.min(job.concurrency, queues.length) }, () =>
     work().catch(stopOthers),
   );
   for (const result of await Promise.allSettled(workers))
@@ -98,14 +98,14 @@ export const delayMs = (failures: number, random: Random): number =>
 
 // Positions of each item's records, in order. Two key attributes at most, so sorting their names is cheap.
 function splitByItem(records: readonly StreamRecord[]): number[][] {
-  const lanes = new Map<string, number[]>();
+  const queues = new Map<string, number[]>();
   for (const [index, record] of records.entries()) {
     const item = itemOf(record);
-    const lane = lanes.get(item);
-    if (lane) lane.push(index);
-    else lanes.set(item, [index]);
+    const queue = queues.get(item);
+    if (queue) queue.push(index);
+    else queues.set(item, [index]);
   }
-  return [...lanes.values()];
+  return [...queues.values()];
 }
 
 function itemOf({ dynamodb }: StreamRecord): string {

@@ -1,4 +1,4 @@
-import type { Bell, Clock, Owners } from '@stak/kit';
+import type { Clock, Notifier, Owners } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
 import { beginConsumer } from './beginning.ts';
 import { LeaseLostError } from './errors.ts';
@@ -13,7 +13,7 @@ import type { Lease, State } from './work.ts';
 
 type Task = { lease: Lease; stop: Follower; ended: Promise<void> };
 
-export type RunSettings = TaskDeps & { leaseMs: number; owners: Owners; wake: Bell };
+export type RunSettings = TaskDeps & { leaseMs: number; owners: Owners; wake: Notifier };
 
 // Runs a consumer in this process until the signal is aborted: takes its share of the work, keeps the leases
 // alive, and gives everything back at the end.
@@ -29,7 +29,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
     const ended = keepTrying(lease, work, stop.signal).then(() => {
       stop.unfollow();
       tasks.delete(lease.key);
-      wake.ring();
+      wake.notify();
     });
     tasks.set(lease.key, { lease, stop, ended });
   }
@@ -131,7 +131,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   const everyRenewal = repeat(clock, signal, renewMs, beat, error => {
     log.warn({ err: error }, 'consumer could not tell that it is alive');
   });
-  const stopHearing = owners.onGone(wake.ring);
+  const stopHearing = owners.onGone(wake.notify);
   const settledAtMs = clock.now() + limits.settlingMs;
   const lookMs = (): number =>
     owners.canTell && clock.now() >= settledAtMs ? limits.lookOfKnownMs : limits.lookMs;

@@ -185,7 +185,7 @@ async function handleWhole(
   for (let attempt = 1; !tries.areOver() && job.mayGoOn(); attempt++) {
     try {
       const read = (record: StreamRecord) => readChange(subscription.entities, record);
-      const changes = await mapInBatches(records, limits.readInTurn, read);
+      const changes = await mapInBatches(records, limits.readInBatch, read);
       markWork('stream consumer', subscription.name);
       await subscription.handleBatch!(changes, contextOf(attempt));
       return true;

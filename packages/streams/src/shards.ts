@@ -76,8 +76,8 @@ export async function newestIterator(
   source: StreamSource,
   { streamArn, shardId }: Shard,
 ): Promise<string | undefined> {
-  const place = { StreamArn: streamArn, ShardId: shardId, ShardIteratorType: 'LATEST' as const };
-  const { ShardIterator } = await source.getShardIterator(place).catch(error => {
+  const position = { StreamArn: streamArn, ShardId: shardId, ShardIteratorType: 'LATEST' as const };
+  const { ShardIterator } = await source.getShardIterator(position).catch(error => {
     if (isGone(error)) return { ShardIterator: undefined };
     throw error;
   });

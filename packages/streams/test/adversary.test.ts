@@ -29,9 +29,9 @@ afterEach(() => house.engine.close());
 
 const hang = () => new Promise<never>(() => {});
 
-function startMortal(random: () => number): Consumer & { kill(): void; reads(): number } {
+function startCrashing(random: () => number): Consumer & { kill(): void; reads(): number } {
   let isDead = false;
-  const mortal = <T extends object>(port: T): T =>
+  const crashing = <T extends object>(port: T): T =>
     Object.fromEntries(
       Object.entries(port).map(([name, method]) => [
         name,
@@ -45,8 +45,8 @@ function startMortal(random: () => number): Consumer & { kill(): void; reads(): 
       ]),
     ) as T;
   const { waitForChange: _, position: _position, ...polled } = house.source;
-  const source = mortal(createStreamAdversary(polled, { random, ...passingStreamFaults }));
-  const client = mortal(createAdversary(house.client, { random, ...passingFaults })) as DynamoClient;
+  const source = crashing(createStreamAdversary(polled, { random, ...passingStreamFaults }));
+  const client = crashing(createAdversary(house.client, { random, ...passingFaults })) as DynamoClient;
   const store = createStore({ client, clock: house.clock, random });
   const subscription = mirroring({ store, clock: house.clock }, { batchRecords: 5, attempts: 3 });
   const { clock } = house;
@@ -63,7 +63,7 @@ function startMortal(random: () => number): Consumer & { kill(): void; reads(): 
 
 test.each(seeds)('every change has its effect once, in order, seed %i', async seed => {
   const random = seededRandom(seed);
-  const running = [startMortal(random), startMortal(random)];
+  const running = [startCrashing(random), startCrashing(random)];
   const all = [...running];
   const names = ['a', 'b', 'c', 'd', 'e'];
   for (let round = 0; round < 12; round++) {
@@ -72,7 +72,7 @@ test.each(seeds)('every change has its effect once, in order, seed %i', async se
     if (round % 2 === 1) {
       const victim = running.splice(Math.floor(random() * running.length), 1)[0]!;
       victim.kill();
-      const born = startMortal(random);
+      const born = startCrashing(random);
       running.push(born);
       all.push(born);
     }

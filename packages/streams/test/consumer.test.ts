@@ -105,7 +105,7 @@ test('gathers changes that follow each other into one page', async () => {
 });
 
 describe('a place that may go unwritten', () => {
-  const placeOf = async () => {
+  const positionOf = async () => {
     const { Items = [] } = await house.client.scan({ TableName: 'stak-streams', ConsistentRead: true });
     return Items.find(item => typeof item.sequence === 'string')?.sequence;
   };
@@ -117,8 +117,8 @@ describe('a place that may go unwritten', () => {
       await writeNotes(house, ['a']);
       await until(house.clock, () => seen.length === count, { stepMs: 0 });
     }
-    expect(await placeOf()).toBeUndefined();
-    await until(house.clock, async () => (await placeOf()) !== undefined, { stepMs: 100, steps: 40 });
+    expect(await positionOf()).toBeUndefined();
+    await until(house.clock, async () => (await positionOf()) !== undefined, { stepMs: 100, steps: 40 });
     await consumer.stop();
     const again = startConsumer(house, { subscription, checkpointMs: 1000 });
     await writeNotes(house, ['b']);
@@ -147,10 +147,10 @@ describe('a place that may go unwritten', () => {
     const consumer = startConsumer(house, { subscription, checkpointMs: 3_600_000 });
     await writeNotes(house, ['a', 'b', 'c']);
     await until(house.clock, () => seen.length === 3, { stepMs: 0 });
-    await until(house.clock, async () => (await placeOf()) !== undefined, { stepMs: 0 });
-    const before = await placeOf();
+    await until(house.clock, async () => (await positionOf()) !== undefined, { stepMs: 0 });
+    const before = await positionOf();
     await consumer.stop();
-    expect((await placeOf()) > before).toBe(true);
+    expect((await positionOf()) > before).toBe(true);
   });
 });
 

@@ -1,6 +1,6 @@
 import { createStore } from '@stak/table';
 import { expect, test } from 'vitest';
-import { mortal } from './mortal.ts';
+import { crashing } from './crashing.ts';
 import {
   expectMirrored,
   type House,
@@ -20,7 +20,7 @@ async function liveFor(lifetime: number): Promise<{ house: House; died: boolean;
   await house.engine.rollShards('notes');
   await writeNotes(house, ['a', 'b'], 1);
 
-  const process = mortal(house, lifetime);
+  const process = crashing(house, lifetime);
   const itsStore = createStore({ client: process.client, clock: house.clock });
   const subscription = mirroring({ store: itsStore, clock: house.clock }, { batchRecords: 2 });
   const victim = startConsumer(house, { subscription, source: process.source, client: process.client });

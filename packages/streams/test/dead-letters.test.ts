@@ -186,9 +186,9 @@ describe('a poison record', () => {
 
   test('that JSON makes longer than a transaction is kept whole', async () => {
     const text = '\u0001'.repeat(390_000);
-    const place = { id: 'a', author: 'x' };
-    await house.store.put(comment, { ...place, text });
-    await house.store.update(comment, place, { set: { text: text.replace(/.$/, '2') } });
+    const position = { id: 'a', author: 'x' };
+    await house.store.put(comment, { ...position, text });
+    await house.store.update(comment, position, { set: { text: text.replace(/.$/, '2') } });
     let isPoison = true;
     const lengths: number[] = [];
     const subscription = {

@@ -1,5 +1,5 @@
 import { createHttpServer, type HttpServer } from '@stak/engine';
-import { createBell, seededRandom } from '@stak/kit';
+import { createNotifier, seededRandom } from '@stak/kit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { awsSource } from '../src/aws-source.ts';
 import { createFollower, type Subscription, subscribe } from '../src/index.ts';
@@ -59,7 +59,7 @@ test('it handles everything through shards that close, and goes on after its che
 test('nobody wakes it: shards are spread, and those of a killed process move within six seconds', async () => {
   await writeNotes(house, ['a', 'b', 'c', 'd']);
   let isDead = false;
-  const mortal = { ...source, getRecords: (input: never) => (isDead ? hang() : source.getRecords(input)) };
+  const crashing = { ...source, getRecords: (input: never) => (isDead ? hang() : source.getRecords(input)) };
   const hang = () => new Promise<never>(() => {});
   const deadClient = Object.fromEntries(
     Object.entries(house.client).map(([name, operation]) => [
@@ -68,7 +68,7 @@ test('nobody wakes it: shards are spread, and those of a killed process move wit
     ]),
   ) as unknown as typeof house.client;
   const subscription = mirroring(house);
-  const killed = startConsumer(house, { subscription, source: mortal, client: deadClient });
+  const killed = startConsumer(house, { subscription, source: crashing, client: deadClient });
   const survivor = startConsumer(house, { subscription, source, random: seededRandom(2) });
   const ownersOf = async () => {
     const { shards } = await survivor.status();
@@ -113,7 +113,7 @@ test('everybody who looks on hears of a change within a second, though nobody wa
           handle: change => void heard.push({ version: change.new!.version, at: house.clock.now() }),
         }) as Subscription,
         isWanted: () => true,
-        wanted: createBell(house.clock),
+        wanted: createNotifier(house.clock),
         lookAgain: () => void ready[i]!++,
       },
       { source: i === 2 ? crowded : source, clock: house.clock, log: silent },

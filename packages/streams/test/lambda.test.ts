@@ -26,8 +26,8 @@ async function eventOf(): Promise<LambdaEvent> {
   const StreamArn = (await source.listStreams({ TableName: 'notes' })).Streams![0]!.StreamArn!;
   const { StreamDescription } = await source.describeStream({ StreamArn });
   const ShardId = StreamDescription!.Shards![0]!.ShardId!;
-  const place = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' as const };
-  const { ShardIterator } = await source.getShardIterator(place);
+  const position = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' as const };
+  const { ShardIterator } = await source.getShardIterator(position);
   const { Records = [] } = await source.getRecords({ ShardIterator: ShardIterator! });
   const event = { Records: Records.map(record => JSON.parse(recordToJson(record)) as StreamRecord) };
   for (const record of event.Records) {

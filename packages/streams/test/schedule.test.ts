@@ -1,7 +1,7 @@
 import { createStore } from '@stak/table';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Mortal, mortal } from './mortal.ts';
+import { type Crashing, crashing } from './crashing.ts';
 import {
   everyone,
   expectMirrored,
@@ -17,7 +17,7 @@ import {
 
 // Writers, roll-overs, and processes that come, go and die, in any order.
 
-type Process = { running: Running; mortal: Mortal };
+type Process = { running: Running; crashing: Crashing };
 type World = { house: House; processes: Process[]; batchRecords: number; concurrency: number };
 type Step =
   | { do: 'write'; ids: string[] }
@@ -40,11 +40,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 function start({ house, processes, batchRecords, concurrency }: World): void {
-  const itsLife = mortal(house);
+  const itsLife = crashing(house);
   const store = createStore({ client: itsLife.client, clock: house.clock });
   const subscription = mirroring({ store, clock: house.clock }, { batchRecords, concurrency });
   const { source, client } = itsLife;
-  processes.push({ mortal: itsLife, running: startConsumer(house, { subscription, source, client }) });
+  processes.push({ crashing: itsLife, running: startConsumer(house, { subscription, source, client }) });
 }
 
 async function take(world: World, step: Step): Promise<void> {
@@ -59,7 +59,7 @@ async function take(world: World, step: Step): Promise<void> {
     case 'stop':
       return processes.shift()?.running.stop();
     case 'kill':
-      return processes.shift()?.mortal.kill();
+      return processes.shift()?.crashing.kill();
     case 'roll':
       return house.engine.rollShards('notes');
   }

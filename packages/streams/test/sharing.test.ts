@@ -2,7 +2,7 @@ import { manualOwners } from '@stak/kit';
 import { createStore, type DynamoClient } from '@stak/table';
 import { afterEach, expect, test } from 'vitest';
 import type { HandlerContext, StreamSource } from '../src/index.ts';
-import { mortal } from './mortal.ts';
+import { crashing } from './crashing.ts';
 import {
   everyone,
   expectMirrored,
@@ -57,7 +57,7 @@ test('two processes share the shards, and the one that stays takes over at once 
 
 test("a killed process's shards rest until its lease ends, and no longer", async () => {
   house = await openHouse();
-  const process = mortal(house);
+  const process = crashing(house);
   const victim = startConsumer(house, { subscription: mirroring(house), ...process });
   await until(house.clock, async () => (await shares(victim)).join() === '1');
   process.kill();
@@ -73,7 +73,7 @@ test("a killed process's shards rest until its lease ends, and no longer", async
 test("a killed process's shards are taken over at once where it is known to be dead", async () => {
   house = await openHouse();
   const owners = manualOwners();
-  const process = mortal(house);
+  const process = crashing(house);
   const victim = startConsumer(house, {
     subscription: mirroring(house),
     owners: owners.as('victim'),

@@ -9,17 +9,17 @@ import { isUnanswered } from '../src/retry.ts';
 const problem = (type: string) => `{"__type":"com.amazonaws.dynamodb.v20120810#${type}","message":"x"}`;
 
 // What a server does with a request: answers with a status and a body, hangs up, or does nothing.
-type Deed = { status: number; body: string } | 'resets' | 'hangs' | 'stops in the middle';
+type Fault = { status: number; body: string } | 'resets' | 'hangs' | 'stops in the middle';
 
-async function openServer(deed: Deed, answerMs?: number) {
+async function openServer(fault: Fault, answerMs?: number) {
   let requests = 0;
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
       requests += 1;
-      if (deed === 'resets') request.socket.resetAndDestroy();
-      else if (deed === 'stops in the middle') response.writeHead(200, { 'content-length': 99 }).write('{');
-      else if (deed !== 'hangs')
-        response.writeHead(deed.status, { 'content-type': 'application/x-amz-json-1.0' }).end(deed.body);
+      if (fault === 'resets') request.socket.resetAndDestroy();
+      else if (fault === 'stops in the middle') response.writeHead(200, { 'content-length': 99 }).write('{');
+      else if (fault !== 'hangs')
+        response.writeHead(fault.status, { 'content-type': 'application/x-amz-json-1.0' }).end(fault.body);
     });
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -41,14 +41,14 @@ const addition = {
   ExpressionAttributeValues: { ':one': 1 },
 };
 
-it.each<[string, Deed]>([
+it.each<[string, Fault]>([
   ['breaks', 'resets'],
   ['hangs', 'hangs'],
   ['stops in the middle of an answer', 'stops in the middle'],
   ['fails', { status: 500, body: problem('InternalServerError') }],
   ['is behind something that fails', { status: 503, body: 'no gateway' }],
-])('asks a server that %s once, and says that the answer is missing', async (_, deed) => {
-  const { client, requests } = await openServer(deed, 100);
+])('asks a server that %s once, and says that the answer is missing', async (_, fault) => {
+  const { client, requests } = await openServer(fault, 100);
   expect(isUnanswered(await client.update(addition).catch((error: unknown) => error))).toBe(true);
   expect(requests()).toBe(1);
 });
@@ -60,16 +60,16 @@ const thing = entity(things, {
   key: { partition: '{id}' },
 });
 
-describe.each<[string, Deed]>([
+describe.each<[string, Fault]>([
   ['resets', 'resets'],
   ['hangs', 'hangs'],
   ['stops in the middle of an answer', 'stops in the middle'],
   ['fails', { status: 500, body: problem('InternalServerError') }],
   ['throttles', { status: 400, body: problem('ThrottlingException') }],
   ['limits', { status: 400, body: problem('ProvisionedThroughputExceededException') }],
-])('a store whose server %s', (_, deed) => {
+])('a store whose server %s', (_, fault) => {
   it('says so within a bounded time, and asks a bounded number of times', async () => {
-    const { client, requests } = await openServer(deed, 60);
+    const { client, requests } = await openServer(fault, 60);
     const store = createStore({ client, random: () => 0.1 });
     const startedAt = performance.now();
     const errors = await Promise.all(

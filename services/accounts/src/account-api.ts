@@ -204,8 +204,8 @@ export function createAccountApi(deps: AccountApiDeps) {
       const ifVersion = expected === undefined ? undefined : Number(expected);
       if (ifVersion !== undefined && !Number.isSafeInteger(ifVersion)) throw versionMismatch();
       const by = doneBy(c.get('principal'), originOf(c));
-      const deed = { action: 'account.changed', detail: 'name', ...by };
-      const also = { audit: audit.step(userId, deed) };
+      const entry = { action: 'account.changed', detail: 'name', ...by };
+      const also = { audit: audit.step(userId, entry) };
       const user = await users.update(userId, c.req.valid('json'), { ifVersion, also }).catch(error => {
         throw accountsErrors.includes(error) && error.code === 'accounts.changed' ? versionMismatch() : error;
       });

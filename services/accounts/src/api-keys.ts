@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { holdsScope } from '@stak/http';
-import { type Soon, whenKnown } from '@stak/kit';
+import { type MaybePromise, whenKnown } from '@stak/kit';
 import { failedStep, is, or, tableErrors, type WriteStep, write } from '@stak/table';
 import { type AnnounceEnd, type Base, inSeconds, isoTime, sha256 } from './deps.ts';
 import { accountsErrors } from './errors.ts';
@@ -46,9 +46,9 @@ export type ApiKeys = {
   delete(keyId: string, userId: string, also?: Also): Promise<void>;
   updateLastUsed(keyId: string, userId: string): Promise<void>;
   // For a caller who shows a key: its owner, as of now or a moment ago.
-  findOwner(keyHash: string, fresh?: boolean): Soon<KeyOwner | undefined>;
+  findOwner(keyHash: string, fresh?: boolean): MaybePromise<KeyOwner | undefined>;
   // For a caller who shows something that was made with a key.
-  isLive(userId: string, keyId: string, fresh?: boolean): Soon<boolean>;
+  isLive(userId: string, keyId: string, fresh?: boolean): MaybePromise<boolean>;
 };
 
 // All of an account's, or those that somebody made, one by one: whatever is left when it fails is ended by the next

@@ -6,7 +6,7 @@ import * as limits from './limits.ts';
 import { type AuditEntry, auditEntry, auditOfUser } from './table.ts';
 
 // Who did what, from where. `action` is like `key.created`, `target` the id of what it was done to.
-export type Deed = Omit<Origin, 'userAgent'> & {
+export type AuditRecord = Omit<Origin, 'userAgent'> & {
   action: string;
   via: string;
   by?: string | null; // the person; null if nobody knows who it was
@@ -21,7 +21,7 @@ const personal: ReadonlySet<string> = new Set(['session', 'password', 'github', 
 export const doneBy = (
   { via, credentialId, userId }: AccountPrincipal,
   { address, requestId }: Origin,
-): Pick<Deed, 'by' | 'via' | 'credentialId' | 'address' | 'requestId'> => ({
+): Pick<AuditRecord, 'by' | 'via' | 'credentialId' | 'address' | 'requestId'> => ({
   by: userId,
   via,
   credentialId,
@@ -30,32 +30,32 @@ export const doneBy = (
 });
 
 export type Audit = {
-  // For the transaction that does it: no deed without its entry, no entry without its deed.
-  step(userId: string, deed: Deed): WriteStep;
-  record(userId: string, deed: Deed): Promise<void>;
+  // A step for the transaction that makes the change, so that neither is stored without the other.
+  step(userId: string, entry: AuditRecord): WriteStep;
+  record(userId: string, entry: AuditRecord): Promise<void>;
   list(userId: string, page: { limit?: number; cursor?: string }): Promise<ResultPage<AuditEntry>>;
   all(userId: string): AsyncGenerator<AuditEntry>;
 };
 
 export function createAudit({ store, clock, ids }: Base): Audit {
-  const entryOf = (userId: string, deed: Deed) => ({
+  const entryOf = (userId: string, entry: AuditRecord) => ({
     userId,
     auditId: ids.next(),
     at: isoTime(clock.now()),
     expiresAt: inSeconds(clock.now()) + limits.auditS,
-    action: deed.action,
-    by: deed.by === undefined && personal.has(deed.via) ? userId : (deed.by ?? undefined),
-    via: deed.via,
-    credentialId: deed.credentialId,
-    address: deed.address,
-    requestId: deed.requestId,
-    target: deed.target,
-    detail: deed.detail && cutText(deed.detail, limits.auditDetailChars),
+    action: entry.action,
+    by: entry.by === undefined && personal.has(entry.via) ? userId : (entry.by ?? undefined),
+    via: entry.via,
+    credentialId: entry.credentialId,
+    address: entry.address,
+    requestId: entry.requestId,
+    target: entry.target,
+    detail: entry.detail && cutText(entry.detail, limits.auditDetailChars),
   });
   return {
-    step: (userId, deed) => write.put(auditEntry, entryOf(userId, deed)),
-    async record(userId, deed) {
-      await store.put(auditEntry, entryOf(userId, deed));
+    step: (userId, entry) => write.put(auditEntry, entryOf(userId, entry)),
+    async record(userId, entry) {
+      await store.put(auditEntry, entryOf(userId, entry));
     },
     all: userId => store.all(auditOfUser, { userId }),
     list: (userId, page) => store.query(auditOfUser, { userId }, { ...page, caller: userId }),

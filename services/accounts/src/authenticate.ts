@@ -1,5 +1,5 @@
 import type { Authenticate, Principal } from '@stak/http';
-import { type Clock, createRecentMap, type Soon, whenKnown } from '@stak/kit';
+import { type Clock, createRecentMap, type MaybePromise, whenKnown } from '@stak/kit';
 import { type ApiKeys, isApiKey, isKeyId, type KeyOwner } from './api-keys.ts';
 import type { Background } from './background.ts';
 import { sha256 } from './deps.ts';
@@ -10,7 +10,7 @@ import type { Sessions } from './sessions.ts';
 import type { Claims, EndUserClaims, Tokens } from './tokens.ts';
 
 // Whether a tenant still stands by the tokens it minted: services/tenants knows.
-export type CheckEndUser = (claims: EndUserClaims, fresh?: boolean) => Soon<boolean>;
+export type CheckEndUser = (claims: EndUserClaims, fresh?: boolean) => MaybePromise<boolean>;
 
 export type AuthenticateDeps = {
   clock: Clock;
@@ -52,7 +52,7 @@ function principalOf(
   claims: Claims,
   deps: AuthenticateDeps,
   fresh: boolean | undefined,
-): Soon<Principal | undefined> {
+): MaybePromise<Principal | undefined> {
   const { sessions, checkEndUser } = deps;
   if (claims.kind === 'endUser') {
     const { tenant, sub, scope } = claims;
@@ -83,7 +83,7 @@ function isSourceLive(
   { sub, credentialId, person = sub }: EndUserClaims,
   { sessions, apiKeys }: AuthenticateDeps,
   fresh: boolean | undefined,
-): Soon<boolean> {
+): MaybePromise<boolean> {
   if (credentialId === undefined) return true;
   if (isKeyId(credentialId)) return apiKeys.isLive(sub, credentialId, fresh);
   return whenKnown(sessions.standing(person, credentialId, fresh), standing => standing?.accountId === sub);

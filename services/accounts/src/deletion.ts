@@ -54,7 +54,7 @@ export function createDeletions(deps: DeletionDeps): Deletions {
     const user = await proveOwner(deps, signed, password);
     await requireFresh(deps, signed, user);
     const requestedAt = isoTime(clock.now());
-    const deed = { action: 'account.deleted', via: 'session', credentialId: sessionId, address, requestId };
+    const entry = { action: 'account.deleted', via: 'session', credentialId: sessionId, address, requestId };
     const leaving = await planLeaving(deps, user);
     const unchanged = { passwordHash: user.passwordHash ?? is.absent, deletingAt: is.absent };
     const { keepsAccount } = leaving;
@@ -71,7 +71,7 @@ export function createDeletions(deps: DeletionDeps): Deletions {
         'the work',
         write.put(accountDeletion, { userId, requestedAt, ...(keepsAccount && { keepsAccount }) }),
       ],
-      ['audit', audit.step(userId, deed)],
+      ['audit', audit.step(userId, entry)],
       ...Object.entries(leaving.steps),
     ];
     await store.transact(steps, { pattern: 'delete account' }).catch(error => {

@@ -52,7 +52,7 @@ import { createUsage } from './usage.ts';
 import { createUsers } from './users.ts';
 
 export type { ApiKeys, NewApiKey } from './api-keys.ts';
-export type { Audit, Deed } from './audit.ts';
+export type { Audit, AuditRecord } from './audit.ts';
 export type { CheckEndUser } from './authenticate.ts';
 export { subscription } from './billing/table.ts';
 export type { AccountEraser } from './deletion.ts';

@@ -85,9 +85,9 @@ export function createKeysApi({
       const input = { ...c.req.valid('json'), madeBy: userId };
       if (input.permissions === 'admin') await requireFresh({ userId, sessionId });
       const by = doneBy(c.get('principal'), originOf(c));
-      const deed = { ...by, detail: `${input.name} (${input.permissions})` };
+      const entry = { ...by, detail: `${input.name} (${input.permissions})` };
       const { key, apiKey } = await apiKeys.create(accountId, input, keyId => ({
-        audit: audit.step(accountId, { ...deed, action: 'key.created', target: keyId }),
+        audit: audit.step(accountId, { ...entry, action: 'key.created', target: keyId }),
       }));
       return c.json({ ...show(apiKey), key }, 201);
     }),
@@ -98,8 +98,8 @@ export function createKeysApi({
     endpoint(routes.deleteKey, async c => {
       const { accountId } = c.get('principal');
       const { keyId } = c.req.valid('param');
-      const deed = { action: 'key.deleted', target: keyId, ...doneBy(c.get('principal'), originOf(c)) };
-      await apiKeys.delete(keyId, accountId, { audit: audit.step(accountId, deed) });
+      const entry = { action: 'key.deleted', target: keyId, ...doneBy(c.get('principal'), originOf(c)) };
+      await apiKeys.delete(keyId, accountId, { audit: audit.step(accountId, entry) });
       return c.body(null, 204);
     }),
     endpoint(routes.jwks, async c => {

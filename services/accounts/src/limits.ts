@@ -49,7 +49,7 @@ export const lastUsedMs = 60_000; // `lastUsedAt` is written at most this often
 
 export const attemptWindowS = 15 * minute;
 export const attemptsPerAccount = 20; // a window; 2,000 guesses a day get nowhere in ten random characters
-export const knownPlaceS = 30 * day; // an owner who was there within a month is not kept out by strangers
+export const knownNetworkS = 30 * day; // an owner who was there within a month is not kept out by strangers
 export const attemptsPerAddress = 60; // a window; an office behind one address mistypes less than this
 export const signUpWindowS = hour;
 export const signUpsPerAddress = 20; // a window; also what slows down asking which e-mails are taken

@@ -34,7 +34,7 @@ export const accountOwners = [
   ownedByItem(table.stripeLock, byUser),
   ownedByItem(table.apiKeyHash, byUser),
   ownedByNobody(table.attemptCount),
-  ownedByNobody(table.knownPlace),
+  ownedByNobody(table.knownNetwork),
   ownedByNobody(table.signingKey),
   ownedByNobody(table.oauthState),
   ownedByNobody(table.stripeEvent),

@@ -1,4 +1,4 @@
-import { type Clock, createRecentMap, type Soon } from '@stak/kit';
+import { type Clock, createRecentMap, type MaybePromise } from '@stak/kit';
 import * as limits from './limits.ts';
 
 // What was read from the table a moment ago. Whatever is revoked in this process is forgotten at once; what
@@ -6,7 +6,7 @@ import * as limits from './limits.ts';
 export type Recent<Value> = {
   // The remembered value, or what `read` gives. What it gives is not kept if anything was forgotten meanwhile: it
   // may have been read before it was revoked. `fresh`: what is remembered will not do.
-  get(key: string, read: () => Promise<Value | undefined>, fresh?: boolean): Soon<Value | undefined>;
+  get(key: string, read: () => Promise<Value | undefined>, fresh?: boolean): MaybePromise<Value | undefined>;
   forget(key: string): void;
 };
 

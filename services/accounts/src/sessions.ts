@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { SealError, type Sealer, type Soon, whenKnown } from '@stak/kit';
+import { type MaybePromise, SealError, type Sealer, whenKnown } from '@stak/kit';
 import { failedStep, is, tableErrors, type WriteStep, write } from '@stak/table';
-import type { Audit, Deed } from './audit.ts';
+import type { Audit, AuditRecord } from './audit.ts';
 import { type AnnounceEnd, type Base, inSeconds, isoTime, type Origin } from './deps.ts';
 import { accountsErrors, organisationNotFound } from './errors.ts';
 import * as limits from './limits.ts';
@@ -45,9 +45,9 @@ export type Sessions = {
   stepsToEndAll(userId: string): Promise<Ending>;
   stepsToEndIn(accountId: string, userId: string): Promise<Ending>;
   endOthers(userId: string, keptId: string): Promise<void>;
-  isLive(userId: string, sessionId: string, fresh?: boolean): Soon<boolean>;
+  isLive(userId: string, sessionId: string, fresh?: boolean): MaybePromise<boolean>;
   // What its person is in the organisation that the session is for, as of now or a moment ago.
-  standing(userId: string, sessionId: string, fresh?: boolean): Soon<Standing | undefined>;
+  standing(userId: string, sessionId: string, fresh?: boolean): MaybePromise<Standing | undefined>;
   // Somebody's role is about to change.
   announceChange(accountId: string): Promise<void>;
   forgetIn(accountId: string, userId: string): Promise<void>;
@@ -62,7 +62,7 @@ type SessionsDeps = Base & {
   announceEnd: AnnounceEnd;
 };
 
-const placeOf = (userId: string, sessionId: string) =>
+const sealLocation = (userId: string, sessionId: string) =>
   `ferryhook-main/USER#${userId}/SESSION#${sessionId}/familyKey`;
 const refused = () => accountsErrors.create('accounts.refresh_refused', 'Sign in again.');
 
@@ -88,7 +88,7 @@ export function createSessions({
   // None if it was sealed with a key that is gone, or was tampered with: then its person signs in again.
   const openFamilyKey = ({ userId, sessionId, familyKey }: Session): Uint8Array | undefined => {
     try {
-      return sealer.open(familyKey, placeOf(userId, sessionId));
+      return sealer.open(familyKey, sealLocation(userId, sessionId));
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
       log.warn({ err: error, userId, sessionId }, 'the key of a session cannot be opened');
@@ -111,7 +111,7 @@ export function createSessions({
       fresh,
     );
   // Of an organisation that is not their own: they are a member at that very moment, and its trail says so.
-  const stepsToEnter = ({ userId, accountId }: Session, deed: Deed): [string, WriteStep][] =>
+  const stepsToEnter = ({ userId, accountId }: Session, entry: AuditRecord): [string, WriteStep][] =>
     accountId === undefined
       ? []
       : [
@@ -120,7 +120,7 @@ export function createSessions({
             write.check(member, { accountId, userId }, { present: true, if: { role: is.present } }),
           ],
           ['the account', accountIsOpen(accountId)],
-          ['audit of the account', audit.step(accountId, { ...deed, by: userId })],
+          ['audit of the account', audit.step(accountId, { ...entry, by: userId })],
         ];
   const deletion = ({ userId, sessionId }: Session) => write.delete(session, { userId, sessionId });
 
@@ -142,7 +142,7 @@ export function createSessions({
     const nowMs = clock.now();
     const { userId, sessionId, familyKey } = one;
     return {
-      familyKey: sealer.isStale(familyKey) ? sealer.seal(key, placeOf(userId, sessionId)) : familyKey,
+      familyKey: sealer.isStale(familyKey) ? sealer.seal(key, sealLocation(userId, sessionId)) : familyKey,
       generation: one.generation + 1,
       rotatedAtMs: nowMs,
       lastUsedAt: isoTime(nowMs),
@@ -155,7 +155,7 @@ export function createSessions({
   // Somebody came with a token that was already exchanged: it was copied, and nobody can tell by whom.
   const endStolen = async (one: Session, origin: Origin): Promise<void> => {
     const { userId, sessionId } = one;
-    const deed = {
+    const entry = {
       ...requested(origin),
       action: 'session.reused',
       via: 'session',
@@ -163,7 +163,7 @@ export function createSessions({
       credentialId: sessionId,
     };
     log.warn({ userId, sessionId }, 'a refresh token was used twice; its session is over');
-    await revoke(userId, sessionId, { audit: audit.step(userId, { ...deed, target: sessionId }) });
+    await revoke(userId, sessionId, { audit: audit.step(userId, { ...entry, target: sessionId }) });
   };
 
   const revoke: Sessions['revoke'] = async (userId, sessionId, also = {}) => {
@@ -214,14 +214,14 @@ export function createSessions({
       const accountId = await memberships.homeOf(userId);
       const sessionId = ids.next('ses');
       const key = randomBytes(32);
-      const familyKey = sealer.seal(key, placeOf(userId, sessionId));
+      const familyKey = sealer.seal(key, sealLocation(userId, sessionId));
       const made: Session = {
         ...newSession(who, sessionId, familyKey, clock.now()),
         ...(accountId !== userId && { accountId }),
         ...('the code' in also && { provenAtMs: clock.now() }), // a second factor was shown with it
       };
       const surplus = surplusOf(await list(userId));
-      const deed = { ...requested(origin), action: 'session.started', via: signedInWith, target: sessionId };
+      const entry = { ...requested(origin), action: 'session.started', via: signedInWith, target: sessionId };
       const steps: [string, WriteStep][] = [
         [
           'the user',
@@ -233,8 +233,8 @@ export function createSessions({
             ),
         ],
         ['the session', write.put(session, made, { ifAbsent: true })],
-        ['audit', audit.step(userId, deed)],
-        ...stepsToEnter(made, deed),
+        ['audit', audit.step(userId, entry)],
+        ...stepsToEnter(made, entry),
         ...Object.entries(also),
         ...surplus.map((one): [string, WriteStep] => [`end ${one.sessionId}`, deletion(one)]),
       ];
@@ -255,20 +255,20 @@ export function createSessions({
       const made: Session = {
         ...kept,
         sessionId,
-        familyKey: sealer.seal(key, placeOf(userId, sessionId)),
+        familyKey: sealer.seal(key, sealLocation(userId, sessionId)),
         generation: 1,
         rotatedAtMs: clock.now(),
         lastUsedAt: isoTime(clock.now()),
         ...(accountId !== userId && { accountId }),
       };
-      const deed = { ...requested(origin), action: 'session.switched', via: 'session', credentialId: oldId };
+      const entry = { ...requested(origin), action: 'session.switched', via: 'session', credentialId: oldId };
       const isGood = { deletingAt: is.absent, disabledAt: is.absent };
       const steps: [string, WriteStep][] = [
         ['the user', write.update(profile, { userId }, { set: { signsInto: accountId } }, { if: isGood })],
         ['the old session', write.delete(session, { userId, sessionId: oldId }, { ifPresent: true })],
         ['the session', write.put(session, made, { ifAbsent: true })],
-        ['audit', audit.step(userId, { ...deed, target: accountId })],
-        ...stepsToEnter(made, { ...deed, target: sessionId }),
+        ['audit', audit.step(userId, { ...entry, target: accountId })],
+        ...stepsToEnter(made, { ...entry, target: sessionId }),
       ];
       await announceEnd(userId, from);
       try {

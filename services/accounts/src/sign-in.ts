@@ -47,8 +47,8 @@ export async function signUp(
   const { email, name } = input;
   const { address, requestId } = origin;
   const userId = ids.next('usr');
-  const deed = { action: 'account.created', via: 'password', address, requestId };
-  const also = { audit: audit.step(userId, deed), ...verificationSteps(deps, { userId, email, name }) };
+  const entry = { action: 'account.created', via: 'password', address, requestId };
+  const also = { audit: audit.step(userId, entry), ...verificationSteps(deps, { userId, email, name }) };
   await users.create({ email, name, passwordHash }, also, userId);
   outbox.ring();
   background.run('remember a place', () => throttle.remember({ account: email, address }));
@@ -69,9 +69,9 @@ export async function logIn(
   const isRight = await passwords.verify(password, user?.passwordHash);
   if (!user || !isRight) {
     const { address, requestId } = origin;
-    const deed = { action: 'session.refused', via: 'password', by: null, address, requestId };
+    const entry = { action: 'session.refused', via: 'password', by: null, address, requestId };
     if (user && user.deletingAt === undefined)
-      background.run('note a failed sign-in', () => audit.record(user.userId, deed));
+      background.run('note a failed sign-in', () => audit.record(user.userId, entry));
     throw wrongCredentials();
   }
   if (user.disabledAt !== undefined) throw disabledError();
@@ -146,14 +146,14 @@ export async function changePassword(
   await checkPassword(newPassword, user, 'newPassword');
   const passwordHash = await passwords.hash(newPassword);
   const { steps, forget } = await sessions.stepsToEndOthers(userId, sessionId);
-  const deed = { action: 'password.changed', via: 'session', credentialId: sessionId, address, requestId };
+  const entry = { action: 'password.changed', via: 'session', credentialId: sessionId, address, requestId };
   await users.update(
     userId,
     { passwordHash },
     {
       ifVersion: user.version,
       also: {
-        audit: audit.step(userId, deed),
+        audit: audit.step(userId, entry),
         ...outbox.steps({
           kind: 'password.changed',
           to: user.email,

@@ -27,7 +27,7 @@ export type SigningKeys = {
 
 type Loaded = { stored: StoredSigningKey[]; kids: Set<string>; loadedMs: number };
 
-const placeOf = (sequence: number) => `ferryhook-main/SIGNING/${sequence}/privateJwk`;
+const sealLocation = (sequence: number) => `ferryhook-main/SIGNING/${sequence}/privateJwk`;
 // After its last signature a key is published until the longest token is over, and then a little.
 const retiresAt = (signsUntilMs: number) =>
   inSeconds(signsUntilMs) + limits.endUserTokenMostS + limits.signingMarginS;
@@ -61,7 +61,7 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
   // A key lives for months. Sealed again, it does not hold up an operator who drops what it was sealed with.
   const resealStale = async (stored: readonly StoredSigningKey[]): Promise<void> => {
     for (const { sequence, privateJwk } of stored) {
-      const resealed = resealedOf(privateJwk, placeOf(sequence));
+      const resealed = resealedOf(privateJwk, sealLocation(sequence));
       if (resealed === undefined) continue;
       const change = { set: { privateJwk: resealed } };
       await writeUnlessLost({
@@ -71,9 +71,9 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
   };
 
   // One that cannot be opened may still be needed to verify: it is a matter of whoever wants to sign with it.
-  const resealedOf = (sealed: string, place: string): string | undefined => {
+  const resealedOf = (sealed: string, location: string): string | undefined => {
     try {
-      return sealer.isStale(sealed) ? sealer.seal(sealer.open(sealed, place), place) : undefined;
+      return sealer.isStale(sealed) ? sealer.seal(sealer.open(sealed, location), location) : undefined;
     } catch (error) {
       if (error instanceof SealError) return undefined;
       throw error;
@@ -117,7 +117,7 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
       sequence,
       kid: await calculateJwkThumbprint(publicJwk),
       publicJwk: JSON.stringify(publicJwk),
-      privateJwk: sealer.seal(privateJwk, placeOf(sequence)),
+      privateJwk: sealer.seal(privateJwk, sealLocation(sequence)),
       signsFrom,
       createdAt: isoTime(clock.now()),
     };
@@ -150,7 +150,7 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
   const current = async (): Promise<{ kid: string; key: CryptoKey }> => {
     const signer = signerOf(await ready());
     const key = await importOnce('sign', signer, () =>
-      sealer.openText(signer.privateJwk, placeOf(signer.sequence)),
+      sealer.openText(signer.privateJwk, sealLocation(signer.sequence)),
     );
     return { kid: signer.kid, key };
   };

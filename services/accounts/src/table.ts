@@ -190,7 +190,7 @@ export const attemptCount = entity(ferryhookKeys, {
   key: { partition: 'ATTEMPT#{what}#{whom}', sort: 'WINDOW#{window:12}' },
 });
 
-export const knownPlace = entity(ferryhookKeys, {
+export const knownNetwork = entity(ferryhookKeys, {
   name: 'known place',
   description: 'A network from which somebody signed in to an account: it has attempts of its own there.',
   schema: z.object({

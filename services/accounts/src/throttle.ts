@@ -4,7 +4,7 @@ import { type Base, inSeconds, sha256 } from './deps.ts';
 import { accountsErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import * as recovery from './recovery/limits.ts';
-import { attemptCount, knownPlace } from './table.ts';
+import { attemptCount, knownNetwork } from './table.ts';
 
 type ThrottlePolicy = { attempts: number; windowS: number };
 export type ThrottlePolicies = Record<
@@ -76,15 +76,15 @@ export function createThrottle(base: Base & { policies?: Partial<ThrottlePolicie
   return {
     async tryPassword(who) {
       const place = placeOf(who);
-      const isKnown = await store.get(knownPlace, { place: sha256(place) }, { consistent: true });
+      const isKnown = await store.get(knownNetwork, { place: sha256(place) }, { consistent: true });
       return take([
         { what: 'address', whom: addressKey(who.address) },
         { what: 'account', whom: isKnown ? place : who.account },
       ]);
     },
     async remember(who) {
-      const expiresAt = inSeconds(clock.now()) + limits.knownPlaceS;
-      await store.put(knownPlace, { place: sha256(placeOf(who)), expiresAt });
+      const expiresAt = inSeconds(clock.now()) + limits.knownNetworkS;
+      await store.put(knownNetwork, { place: sha256(placeOf(who)), expiresAt });
     },
     trySignUp: address => take([{ what: 'signUp', whom: addressKey(address) }]),
     tryMail: ({ email, address }) =>

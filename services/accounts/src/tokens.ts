@@ -1,4 +1,4 @@
-import { type Clock, createRecentMap, type Soon } from '@stak/kit';
+import { type Clock, createRecentMap, type MaybePromise } from '@stak/kit';
 import { errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { inSeconds } from './deps.ts';
@@ -37,7 +37,7 @@ export type Tokens = {
   mintAccess(whose: { userId: string; sessionId: string }): Promise<Minted>;
   mintEndUser(grant: EndUserGrant): Promise<Minted>;
   // `digest` is any hash of the token: what was verified once is known by it until it expires.
-  verify(token: string, digest: string): Soon<Claims | undefined>;
+  verify(token: string, digest: string): MaybePromise<Claims | undefined>;
 };
 
 const accountAudience = 'stak:account';

@@ -204,11 +204,11 @@ describe('tokens', () => {
 
   it('of end users are asked about, so that a tenant can revoke them', async () => {
     let epoch = 3;
-    const asking = serve(engine, {
+    const requests = serve(engine, {
       checkEndUser: claims => claims.tenant === 't1' && claims.epoch === epoch,
     });
-    const { token } = await asking.mintEndUserToken({ tenant: 't1', sub: 'u', scope: 'read', epoch });
-    const ask = () => asking.authenticate({ token, requestId: 'req_12345678', address: undefined });
+    const { token } = await requests.mintEndUserToken({ tenant: 't1', sub: 'u', scope: 'read', epoch });
+    const ask = () => requests.authenticate({ token, requestId: 'req_12345678', address: undefined });
     expect(await ask()).toMatchObject({ kind: 'endUser' });
     epoch += 1;
     expect(await ask()).toBeUndefined();

@@ -366,7 +366,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
         'accounts.deleteMe',
       ];
       for (const { operationId = '', method, path } of own.filter(one => !last.includes(one.operationId!))) {
-        const place = path
+        const address = path
           .replace('{sessionId}', sessions[0]!.sessionId)
           .replace('{accountId}', 'usr_nobody')
           .replace('{provider}', 'github');
@@ -374,7 +374,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
           method === 'post' || method === 'patch'
             ? (bodies[operationId] ?? { token: 'x', code: '1' })
             : undefined;
-        await house.call(method.toUpperCase(), place, { as, send: sent });
+        await house.call(method.toUpperCase(), address, { as, send: sent });
       }
       await house.call('DELETE', '/v1/sessions', { as });
       expect(await house.users.readProfile(ann.account_id)).toEqual(before);

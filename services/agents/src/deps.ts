@@ -1,5 +1,5 @@
 import type { Principal } from '@stak/http';
-import type { Bell, Clock, Ids, Logger, Owners, Peers, Random, Sealer } from '@stak/kit';
+import type { Clock, Ids, Logger, Notifier, Owners, Peers, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { Store } from '@stak/table';
 import type { ChannelKinds } from './channels/channel.ts';
@@ -87,7 +87,7 @@ export type Service = {
   readonly spendPerDayUsd: NonNullable<AgentsDeps['spendPerDayUsd']>;
   readonly skills: readonly Skill[];
   readonly channels: ChannelKinds;
-  readonly bell: Bell; // rung when there is something for the worker
+  readonly notifier: Notifier; // rung when there is something for the worker
   readonly hub: Hub; // answers that are being made in this process
 };
 

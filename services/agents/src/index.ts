@@ -1,4 +1,4 @@
-import { createBell, systemRandom, unknownOwners } from '@stak/kit';
+import { createNotifier, systemRandom, unknownOwners } from '@stak/kit';
 import { approvalEndpoints } from './approvals/routes.ts';
 import { providerAddresses } from './channels/provider-addresses.ts';
 import { channelEndpoints } from './channels/routes.ts';
@@ -87,7 +87,7 @@ function createService(deps: AgentsDeps): Service {
       telegram: telegram(addresses.telegram),
       whatsapp: whatsapp(addresses.whatsapp),
     },
-    bell: createBell(clock),
+    notifier: createNotifier(clock),
     hub: createHub(clock, ids, deps.peers),
   };
   return service;

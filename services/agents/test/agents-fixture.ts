@@ -60,7 +60,7 @@ export type Call = RequestInit & { as?: string; send?: unknown; ifMatch?: string
 type Answer = { status: number; body: any; etag: string; headers: Headers };
 
 type Tenant = { status: EnteredTenant['status']; settings: Record<string, unknown> };
-export type Place = {
+export type Fixture = {
   agents: Agents;
   clock: ManualClock;
   target: Target;
@@ -76,7 +76,7 @@ export type Place = {
 export type Options = Partial<AgentsDeps> & { client?: DynamoClient; clock?: ManualClock };
 
 // One process: its own memory and clock, over tables it may share with others.
-export function openProcess(target: Target, options: Options = {}): Place {
+export function openProcess(target: Target, options: Options = {}): Fixture {
   const { clock = manualClock(), client = target.client, ...given } = options;
   const lines: string[] = [];
   const log = createLogger({ clock, destination: { write: line => void lines.push(line) } });
@@ -160,18 +160,18 @@ export function openProcess(target: Target, options: Options = {}): Place {
   return { agents, clock, target, lines, tenants, claims, identities, app, routes, call };
 }
 
-export async function openPlace(
+export async function openFixture(
   make: () => Promise<Target> = embedded,
   options: Options = {},
-): Promise<Place> {
+): Promise<Fixture> {
   const target = await make();
   await createTables(target.control, [conversationsTable, tenantsTable]);
   return openProcess(target, options);
 }
 
 // Works until nothing is due any more.
-export async function settle(place: Place): Promise<void> {
-  for (let round = 0; round < 50; round++) if ((await place.agents.runDue()).worked === 0) return;
+export async function settle(fixture: Fixture): Promise<void> {
+  for (let round = 0; round < 50; round++) if ((await fixture.agents.runDue()).worked === 0) return;
   throw new Error('there is always something due');
 }
 
@@ -185,8 +185,8 @@ export async function until(isSo: () => Promise<boolean> | boolean): Promise<voi
 }
 
 // Time passes in small steps, each with a turn of the event loop for what really happens meanwhile.
-export async function advanceUntil(place: Place, isSo: () => boolean): Promise<void> {
-  for (let step = 0; step < 20_000 && !isSo(); step++) await place.clock.advance(5);
+export async function advanceUntil(fixture: Fixture, isSo: () => boolean): Promise<void> {
+  for (let step = 0; step < 20_000 && !isSo(); step++) await fixture.clock.advance(5);
 }
 
 // Every item there is, for tests that ask what is left.
@@ -196,12 +196,17 @@ export async function everyItem({ client }: Target, TableName = 'conversations')
 }
 
 // Whether a text is anywhere in the tables.
-export const isKept = async ({ target }: Place, text: string): Promise<boolean> =>
+export const isKept = async ({ target }: Fixture, text: string): Promise<boolean> =>
   (await everyItem(target)).some(item => JSON.stringify(item).includes(text));
 
 export const conversationPath = (id: string, tenant = 'acme') => `/v1/tenants/${tenant}/conversations/${id}`;
-export const say = (place: Place, id: string, content: string, init: Call & { user_id?: string } = {}) => {
+export const say = (
+  fixture: Fixture,
+  id: string,
+  content: string,
+  init: Call & { user_id?: string } = {},
+) => {
   const { user_id, ...rest } = init;
   const send = { content, ...(user_id !== undefined && { user_id }) };
-  return place.call('POST', `${conversationPath(id)}/messages`, { send, ...rest });
+  return fixture.call('POST', `${conversationPath(id)}/messages`, { send, ...rest });
 };

@@ -5,11 +5,11 @@ import {
   advanceUntil,
   conversationPath,
   everyItem,
+  type Fixture,
   isKept,
   type Options,
-  openPlace,
+  openFixture,
   openProcess,
-  type Place,
   say,
   settle,
   targets,
@@ -59,62 +59,62 @@ async function open(options: Partial<Skill> = {}, replies?: readonly Reply[], ta
     roleOf: async (_, user) => (user === 'boss' ? 'admin' : 'member'),
     ...(server && { models: createModels(wire.configure(server.url)) }),
   };
-  const place = await openPlace(target, deps);
-  closers.push(place.target.close, ...(server ? [server.close] : []));
+  const fixture = await openFixture(target, deps);
+  closers.push(fixture.target.close, ...(server ? [server.close] : []));
   const settings: Record<string, unknown> = {
     enabled_skills: ['pay', 'lookup'],
     ...(server && { ai_provider: wire.provider, ai_model: wire.model }),
   };
-  place.tenants.get('acme')!.settings = settings;
+  fixture.tenants.get('acme')!.settings = settings;
   // Another process over the same tables.
   const another = (options: Options = {}) => {
-    const other = openProcess(place.target, { clock: place.clock, ...deps, ...options });
+    const other = openProcess(fixture.target, { clock: fixture.clock, ...deps, ...options });
     other.tenants.get('acme')!.settings = settings;
     return other;
   };
-  return { place, bank, settings, another, server };
+  return { fixture, bank, settings, another, server };
 }
 
-const turnsOf = async (place: Place) =>
-  (await place.call('GET', `${conversationPath('c')}/messages`)).body.data;
-const ask = async (place: Place, content = 'pay bob', as = 'acme~ann') => {
-  await place.call('POST', '/v1/tenants/acme/conversations', {
+const turnsOf = async (fixture: Fixture) =>
+  (await fixture.call('GET', `${conversationPath('c')}/messages`)).body.data;
+const ask = async (fixture: Fixture, content = 'pay bob', as = 'acme~ann') => {
+  await fixture.call('POST', '/v1/tenants/acme/conversations', {
     send: { conversation_id: 'c', user_id: 'ann' },
   });
-  return say(place, 'c', content, { as });
+  return say(fixture, 'c', content, { as });
 };
-const decide = (place: Place, id: string, approved: boolean, as = 'acme~ann', reason?: string) =>
-  place.call('POST', `${conversationPath('c')}/approvals/${id}`, { as, send: { approved, reason } });
-const waitingOf = async (place: Place, as = 'acme~ann') =>
-  (await place.call('GET', '/v1/tenants/acme/approvals', { as })).body.data;
+const decide = (fixture: Fixture, id: string, approved: boolean, as = 'acme~ann', reason?: string) =>
+  fixture.call('POST', `${conversationPath('c')}/approvals/${id}`, { as, send: { approved, reason } });
+const waitingOf = async (fixture: Fixture, as = 'acme~ann') =>
+  (await fixture.call('GET', '/v1/tenants/acme/approvals', { as })).body.data;
 
 // Those who lose a race wait a moment.
-async function whileTimePasses<T>(place: Place, work: Promise<T>): Promise<T> {
+async function whileTimePasses<T>(fixture: Fixture, work: Promise<T>): Promise<T> {
   let isOver = false;
   const over = () => {
     isOver = true;
   };
   work.then(over, over);
-  await advanceUntil(place, () => isOver);
+  await advanceUntil(fixture, () => isOver);
   return work;
 }
 
 describe('a call that somebody has to agree to', () => {
   it.each(Object.entries(targets))('waits, is made when they agree, and answers (%s)', async (_, target) => {
-    const { place, bank } = await open({}, undefined, target);
-    const asked = await ask(place);
+    const { fixture, bank } = await open({}, undefined, target);
+    const asked = await ask(fixture);
     expect(asked).toMatchObject({
       status: 202,
       body: { status: 'waiting', approvals: [{ name: 'pay', input: { to: 'bob' }, approval: 'user' }] },
     });
-    await settle(place);
+    await settle(fixture);
     expect(bank.asked).toEqual([]);
-    const [waiting] = await waitingOf(place);
+    const [waiting] = await waitingOf(fixture);
     expect(waiting).toEqual(asked.body.approvals[0]);
-    const decided = await decide(place, waiting.approval_id, true);
+    const decided = await decide(fixture, waiting.approval_id, true);
     expect(decided).toMatchObject({ status: 200, body: { status: 'approved', decided_by: 'user:ann' } });
-    await settle(place);
-    const answer = await place.call('GET', `${conversationPath('c')}/messages/${asked.body.message_id}`);
+    await settle(fixture);
+    const answer = await fixture.call('GET', `${conversationPath('c')}/messages/${asked.body.message_id}`);
     expect(answer.body).toMatchObject({
       status: 'answered',
       rule: 'skill',
@@ -122,102 +122,104 @@ describe('a call that somebody has to agree to', () => {
       reply: { content: 'Paid bob.' },
     });
     expect([...bank.done.values()]).toEqual(['bob']);
-    expect(await waitingOf(place)).toEqual([]);
-    expect((await everyItem(place.target)).filter(({ sk }) => sk === 'PAUSED')).toEqual([]);
+    expect(await waitingOf(fixture)).toEqual([]);
+    expect((await everyItem(fixture.target)).filter(({ sk }) => sk === 'PAUSED')).toEqual([]);
   });
 
   it('is not made if they refuse, or let it expire', async () => {
-    const { place, bank, settings } = await open();
+    const { fixture, bank, settings } = await open();
     settings.approval_hours = 1;
-    const first = await ask(place);
-    await decide(place, first.body.approvals[0].approval_id, false, 'acme~ann', 'too much');
-    await settle(place);
-    await ask(place);
-    await settle(place);
-    await place.clock.advance(59 * 60_000);
-    await settle(place);
-    expect(await turnsOf(place)).toHaveLength(1);
-    const [late] = await waitingOf(place);
-    await place.clock.advance(61_000);
-    await settle(place);
+    const first = await ask(fixture);
+    await decide(fixture, first.body.approvals[0].approval_id, false, 'acme~ann', 'too much');
+    await settle(fixture);
+    await ask(fixture);
+    await settle(fixture);
+    await fixture.clock.advance(59 * 60_000);
+    await settle(fixture);
+    expect(await turnsOf(fixture)).toHaveLength(1);
+    const [late] = await waitingOf(fixture);
+    await fixture.clock.advance(61_000);
+    await settle(fixture);
     expect(
-      (await turnsOf(place)).map((turn: { messages: { content: string }[] }) => turn.messages[1]!.content),
+      (await turnsOf(fixture)).map((turn: { messages: { content: string }[] }) => turn.messages[1]!.content),
     ).toEqual(['pay was not done: refused: too much.', 'pay was not done: nobody agreed to it in time.']);
     expect(bank.asked).toEqual([]);
-    expect(await decide(place, late.approval_id, true)).toMatchObject({
+    expect(await decide(fixture, late.approval_id, true)).toMatchObject({
       status: 409,
       body: { code: 'agents.approval_decided', details: { status: 'expired' } },
     });
   });
 
   it('has one outcome, whoever decides how often', async () => {
-    const { place, bank, another } = await open();
-    const { approval_id } = (await ask(place)).body.approvals[0];
-    const others = [place, another(), another()];
+    const { fixture, bank, another } = await open();
+    const { approval_id } = (await ask(fixture)).body.approvals[0];
+    const others = [fixture, another(), another()];
     const deciding = Promise.all(others.map((one, i) => decide(one, approval_id, i !== 1)));
-    const answers = await whileTimePasses(place, deciding);
+    const answers = await whileTimePasses(fixture, deciding);
     const winner = answers.find(({ status }) => status === 200)!.body.status;
     for (const { status, body } of answers)
       expect(status === 200 ? body.status : body.code).toBe(
         status === 200 ? winner : 'agents.approval_decided',
       );
-    await whileTimePasses(place, Promise.all(others.map(one => one.agents.runDue())));
-    await settle(place);
+    await whileTimePasses(fixture, Promise.all(others.map(one => one.agents.runDue())));
+    await settle(fixture);
     expect(bank.asked).toHaveLength(winner === 'approved' ? 1 : 0);
-    expect(await turnsOf(place)).toHaveLength(1);
-    const again = await decide(place, approval_id, winner === 'approved', 'acme', 'again');
+    expect(await turnsOf(fixture)).toHaveLength(1);
+    const again = await decide(fixture, approval_id, winner === 'approved', 'acme', 'again');
     expect(again).toMatchObject({ status: 200, body: { decided_by: 'user:ann', reason: null } });
   });
 
   it('is not made after the conversation was cleared', async () => {
-    const { place, bank } = await open();
-    const { approval_id } = (await ask(place)).body.approvals[0];
-    await place.call('DELETE', `${conversationPath('c')}/messages`);
-    expect(await waitingOf(place)).toEqual([]);
-    expect((await decide(place, approval_id, true)).body).toMatchObject({ details: { status: 'cancelled' } });
-    await settle(place);
-    expect([bank.asked, await turnsOf(place)]).toEqual([[], []]);
-    expect(await isKept(place, 'bob')).toBe(false);
-    expect((await say(place, 'c', 'hello', { as: 'acme~ann' })).status).toBe(200);
+    const { fixture, bank } = await open();
+    const { approval_id } = (await ask(fixture)).body.approvals[0];
+    await fixture.call('DELETE', `${conversationPath('c')}/messages`);
+    expect(await waitingOf(fixture)).toEqual([]);
+    expect((await decide(fixture, approval_id, true)).body).toMatchObject({
+      details: { status: 'cancelled' },
+    });
+    await settle(fixture);
+    expect([bank.asked, await turnsOf(fixture)]).toEqual([[], []]);
+    expect(await isKept(fixture, 'bob')).toBe(false);
+    expect((await say(fixture, 'c', 'hello', { as: 'acme~ann' })).status).toBe(200);
   });
 
   it('is decided by those who may, and by nobody else', async () => {
-    const { place, bank, settings } = await open();
-    const first = (await ask(place)).body.approvals[0].approval_id;
-    expect((await decide(place, first, true, 'acme~bob')).body.code).toBe('agents.approval_not_found');
-    expect((await decide(place, first, true, 'acme~boss')).body.code).toBe('agents.approval_not_found');
-    expect(await waitingOf(place, 'acme~bob')).toEqual([]);
-    await decide(place, first, false);
-    await settle(place);
+    const { fixture, bank, settings } = await open();
+    const first = (await ask(fixture)).body.approvals[0].approval_id;
+    expect((await decide(fixture, first, true, 'acme~bob')).body.code).toBe('agents.approval_not_found');
+    expect((await decide(fixture, first, true, 'acme~boss')).body.code).toBe('agents.approval_not_found');
+    expect(await waitingOf(fixture, 'acme~bob')).toEqual([]);
+    await decide(fixture, first, false);
+    await settle(fixture);
 
     settings.skill_approvals = { pay: 'admin' };
-    const second = (await ask(place)).body.approvals[0].approval_id;
-    expect((await decide(place, second, true)).body.code).toBe('agents.approval_not_yours');
-    expect((await decide(place, second, true, 'acme~bob')).body.code).toBe('agents.approval_not_found');
-    expect(await waitingOf(place, 'acme~boss')).toMatchObject([{ approval_id: second, approval: 'admin' }]);
-    expect((await decide(place, second, true, 'acme~boss')).status).toBe(200);
-    await settle(place);
+    const second = (await ask(fixture)).body.approvals[0].approval_id;
+    expect((await decide(fixture, second, true)).body.code).toBe('agents.approval_not_yours');
+    expect((await decide(fixture, second, true, 'acme~bob')).body.code).toBe('agents.approval_not_found');
+    expect(await waitingOf(fixture, 'acme~boss')).toMatchObject([{ approval_id: second, approval: 'admin' }]);
+    expect((await decide(fixture, second, true, 'acme~boss')).status).toBe(200);
+    await settle(fixture);
     expect([...bank.done.values()]).toEqual(['bob']);
 
     settings.skill_approvals = { pay: 'never' };
-    expect((await ask(place)).body.reply.content).toBe('Paid bob.');
+    expect((await ask(fixture)).body.reply.content).toBe('Paid bob.');
     settings.skill_approvals = { pay: 'nevr' }; // a slip of the pen asks
-    expect((await ask(place)).status).toBe(202);
+    expect((await ask(fixture)).status).toBe(202);
   });
 
   it('comes before what is said meanwhile', async () => {
-    const { place, settings } = await open();
-    const { approval_id } = (await ask(place)).body.approvals[0];
-    const behind = await say(place, 'c', 'hello', { as: 'acme~ann' });
+    const { fixture, settings } = await open();
+    const { approval_id } = (await ask(fixture)).body.approvals[0];
+    const behind = await say(fixture, 'c', 'hello', { as: 'acme~ann' });
     expect(behind).toMatchObject({ status: 202, body: { approvals: [{ approval_id }] } });
-    await settle(place);
+    await settle(fixture);
     settings.busy = 'refuse';
-    expect((await say(place, 'c', 'hello again', { as: 'acme~ann' })).body.code).toBe(
+    expect((await say(fixture, 'c', 'hello again', { as: 'acme~ann' })).body.code).toBe(
       'agents.conversation_busy',
     );
-    await decide(place, approval_id, true);
-    await settle(place);
-    const turns = await turnsOf(place);
+    await decide(fixture, approval_id, true);
+    await settle(fixture);
+    const turns = await turnsOf(fixture);
     expect(turns.map((turn: { messages: { content: string }[] }) => turn.messages[0]!.content)).toEqual([
       'pay bob',
       'hello',
@@ -225,9 +227,9 @@ describe('a call that somebody has to agree to', () => {
   });
 
   it('needs what the token of the user holds', async () => {
-    const { place, bank } = await open({ needs: 'bank:write', approval: 'never' });
-    expect((await ask(place)).body.reply.content).toBe('Paid bob.');
-    expect((await say(place, 'c', 'pay eve', { as: 'acme~ann~agents.chat' })).body.reply.content).toBe(
+    const { fixture, bank } = await open({ needs: 'bank:write', approval: 'never' });
+    expect((await ask(fixture)).body.reply.content).toBe('Paid bob.');
+    expect((await say(fixture, 'c', 'pay eve', { as: 'acme~ann~agents.chat' })).body.reply.content).toBe(
       "The skill pay failed: The user's token does not hold the scope bank:write",
     );
     expect([...bank.done.values()]).toEqual(['bob']);
@@ -239,13 +241,13 @@ describe("a model's call that somebody has to agree to", () => {
 
   it('goes on in another process, with everything that happened before', async () => {
     const first = wire.calls(call('lookup', { word: 'bob' }, 'a1'), call('pay', { to: 'bob' }, 'b2'));
-    const { place, bank, another, server } = await open({}, [first, wire.text('Bob has his money.')]);
-    const asked = await ask(place, 'Give Bob his money');
+    const { fixture, bank, another, server } = await open({}, [first, wire.text('Bob has his money.')]);
+    const asked = await ask(fixture, 'Give Bob his money');
     expect(asked.body.approvals).toMatchObject([{ name: 'pay', tool_call_id: 'b2' }]);
     const other = another();
     await decide(other, asked.body.approvals[0].approval_id, true);
     await settle(other);
-    const [turn] = await turnsOf(place);
+    const [turn] = await turnsOf(fixture);
     expect(turn).toMatchObject({
       routing: 'model',
       skills: ['lookup', 'pay'],
@@ -265,44 +267,46 @@ describe("a model's call that somebody has to agree to", () => {
 
   it('tells the model that it was refused', async () => {
     const first = wire.calls(call('pay', { to: 'bob' }, 'b2'));
-    const { place, server } = await open({}, [first, wire.text('Then not.')]);
-    const asked = await ask(place, 'Give Bob his money');
-    await decide(place, asked.body.approvals[0].approval_id, false, 'acme~ann', 'he owes me');
-    await settle(place);
+    const { fixture, server } = await open({}, [first, wire.text('Then not.')]);
+    const asked = await ask(fixture, 'Give Bob his money');
+    await decide(fixture, asked.body.approvals[0].approval_id, false, 'acme~ann', 'he owes me');
+    await settle(fixture);
     expect(JSON.stringify(server!.asked[1]!.body)).toContain('he owes me');
-    expect((await turnsOf(place))[0].messages.at(-1).content).toEqual([{ type: 'text', text: 'Then not.' }]);
+    expect((await turnsOf(fixture))[0].messages.at(-1).content).toEqual([
+      { type: 'text', text: 'Then not.' },
+    ]);
   });
 
   it('can ask more than once in a turn, and decides each on its own', async () => {
-    const { place, bank } = await open({}, [
+    const { fixture, bank } = await open({}, [
       wire.calls(call('pay', { to: 'bob' }, 'a1'), call('pay', { to: 'eve' }, 'a2')),
       wire.calls(call('pay', { to: 'dan' }, 'a3')),
       wire.text('Done.'),
     ]);
-    const [one, two] = (await ask(place, 'Pay all of them')).body.approvals;
-    await decide(place, one.approval_id, true);
-    await settle(place);
+    const [one, two] = (await ask(fixture, 'Pay all of them')).body.approvals;
+    await decide(fixture, one.approval_id, true);
+    await settle(fixture);
     expect(bank.asked).toEqual([]); // the other one is still open
-    await decide(place, two.approval_id, false);
-    await settle(place);
-    const [third] = await waitingOf(place);
+    await decide(fixture, two.approval_id, false);
+    await settle(fixture);
+    const [third] = await waitingOf(fixture);
     expect([...bank.done.values(), third.input.to]).toEqual(['bob', 'dan']);
-    await decide(place, third.approval_id, true);
-    await settle(place);
+    await decide(fixture, third.approval_id, true);
+    await settle(fixture);
     expect([...bank.done.values()]).toEqual(['bob', 'dan']);
-    expect(await turnsOf(place)).toHaveLength(1);
+    expect(await turnsOf(fixture)).toHaveLength(1);
   });
 
   it('answers with what was done if the model is gone by then', async () => {
     const gone: Reply = { status: 401, body: '{}' };
-    const { place } = await open({}, [wire.calls(call('pay', { to: 'bob' }, 'b2')), gone]);
-    const asked = await ask(place, 'Give Bob his money');
-    await decide(place, asked.body.approvals[0].approval_id, true);
+    const { fixture } = await open({}, [wire.calls(call('pay', { to: 'bob' }, 'b2')), gone]);
+    const asked = await ask(fixture, 'Give Bob his money');
+    await decide(fixture, asked.body.approvals[0].approval_id, true);
     for (let i = 0; i < 3; i++) {
-      await settle(place);
-      await place.clock.advance(60_000);
+      await settle(fixture);
+      await fixture.clock.advance(60_000);
     }
-    expect((await turnsOf(place))[0].messages.at(-1)).toEqual({ role: 'assistant', content: 'Paid bob.' });
+    expect((await turnsOf(fixture))[0].messages.at(-1)).toEqual({ role: 'assistant', content: 'Paid bob.' });
   });
 });
 
@@ -312,25 +316,25 @@ describe('a call of a skill that acts', () => {
   // Each operation of the store, after the index was read, fails in turn, or is made and its answer gets lost; the process is then as good as dead.
   it.each(['before', 'after'] as const)('is made once, if the process dies %s any write', async when => {
     for (let after = 4; after < 15; after++) {
-      const { place, bank, another } = await open();
-      const asked = await ask(place);
-      await decide(place, asked.body.approvals[0].approval_id, true);
-      const faults = createFaults(place.target.client);
+      const { fixture, bank, another } = await open();
+      const asked = await ask(fixture);
+      await decide(fixture, asked.body.approvals[0].approval_id, true);
+      const faults = createFaults(fixture.target.client);
       const victim = another({ client: faults.client });
       faults.failNext(after, when);
       await victim.agents.runDue().catch(() => {});
       for (let i = 0; i < 4; i++) {
-        await place.clock.advance(31_000);
-        await settle(place);
+        await fixture.clock.advance(31_000);
+        await settle(fixture);
       }
       expect([...bank.done.values()]).toEqual(['bob']);
-      expect(await turnsOf(place)).toHaveLength(1);
+      expect(await turnsOf(fixture)).toHaveLength(1);
     }
   });
 
   // A process that dies right after the call was made, before anybody hears of it.
-  const dying = ({ skill }: ReturnType<typeof createBank>, place: Place) => {
-    const faults = createFaults(place.target.client);
+  const dying = ({ skill }: ReturnType<typeof createBank>, fixture: Fixture) => {
+    const faults = createFaults(fixture.target.client);
     const run: Skill['run'] = async (...given) => {
       const result = await skill.run(...given);
       faults.failNext(0, 'before');
@@ -341,24 +345,24 @@ describe('a call of a skill that acts', () => {
 
   it('is made once where nobody is asked, also if the model would say it in other words', async () => {
     const replies = [pay('bob', 'a1'), wire.text('Done.'), pay('robert', 'x9')];
-    const { place, bank, another } = await open({ approval: 'never' }, replies);
-    expect((await say(another(dying(bank, place)), 'c', 'Give Bob money')).status).toBe(500);
-    await place.clock.advance(31_000);
-    await settle(place);
+    const { fixture, bank, another } = await open({ approval: 'never' }, replies);
+    expect((await say(another(dying(bank, fixture)), 'c', 'Give Bob money')).status).toBe(500);
+    await fixture.clock.advance(31_000);
+    await settle(fixture);
     expect([...bank.done.values()]).toEqual(['bob']);
     expect(bank.asked).toHaveLength(2); // with one key
-    expect((await turnsOf(place))[0].messages.at(-1).content).toEqual([{ type: 'text', text: 'Done.' }]);
+    expect((await turnsOf(fixture))[0].messages.at(-1).content).toEqual([{ type: 'text', text: 'Done.' }]);
   });
 
   it('is not made again if that could do it twice, and its outcome got lost', async () => {
-    const { place, bank, another } = await open({ isRepeatable: false });
-    const asked = await ask(place);
-    await decide(place, asked.body.approvals[0].approval_id, true);
-    await another(dying(bank, place)).agents.runDue();
-    await place.clock.advance(31_000);
-    await settle(place);
+    const { fixture, bank, another } = await open({ isRepeatable: false });
+    const asked = await ask(fixture);
+    await decide(fixture, asked.body.approvals[0].approval_id, true);
+    await another(dying(bank, fixture)).agents.runDue();
+    await fixture.clock.advance(31_000);
+    await settle(fixture);
     expect(bank.asked).toHaveLength(1);
-    expect((await turnsOf(place))[0].messages[1].content).toBe(
+    expect((await turnsOf(fixture))[0].messages[1].content).toBe(
       'The skill pay failed: it is not known whether it was done; it was not tried again',
     );
   });

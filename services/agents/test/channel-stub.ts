@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
-import type { Place } from './agents-fixture.ts';
+import type { Fixture } from './agents-fixture.ts';
 
 type Sent = { path: string; authorization: string | undefined; body: Record<string, unknown> };
 type Answer = { status: number; body: unknown; headers?: Record<string, string> };
@@ -70,13 +70,13 @@ const hmac = (secret: string, text: string) => createHmac('sha256', secret).upda
 
 type Headers = Record<string, string>;
 
-export const deliver = (place: Place, type: string, id: string, event: unknown, headers: Headers) => {
+export const deliver = (fixture: Fixture, type: string, id: string, event: unknown, headers: Headers) => {
   const body = typeof event === 'string' ? event : JSON.stringify(event);
-  return place.call('POST', `/v1/channels/${type}/${id}/webhook`, { as: '', body, headers });
+  return fixture.call('POST', `/v1/channels/${type}/${id}/webhook`, { as: '', body, headers });
 };
 
-export const signSlack = (place: Place, event: unknown, secret = 'slack-secret', shiftS = 0): Headers => {
-  const timestamp = String(Math.floor(place.clock.now() / 1000) + shiftS);
+export const signSlack = (fixture: Fixture, event: unknown, secret = 'slack-secret', shiftS = 0): Headers => {
+  const timestamp = String(Math.floor(fixture.clock.now() / 1000) + shiftS);
   return {
     'X-Slack-Request-Timestamp': timestamp,
     'X-Slack-Signature': `v0=${hmac(secret, `v0:${timestamp}:${JSON.stringify(event)}`)}`,

@@ -1,43 +1,43 @@
 import { generateKeyPair } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { everyItem, openPlace, type Place, settle, until } from './agents-fixture.ts';
+import { everyItem, type Fixture, openFixture, settle, until } from './agents-fixture.ts';
 import { deliver, openProviders, signSlack, signWhatsApp, slackMessage } from './channel-stub.ts';
 
-let place: Place;
+let fixture: Fixture;
 let providers: Awaited<ReturnType<typeof openProviders>>;
 beforeEach(async () => {
   providers = await openProviders();
-  place = await openPlace(undefined, { addresses: providers.addresses });
-  place.tenants.get('acme')!.settings = {
+  fixture = await openFixture(undefined, { addresses: providers.addresses });
+  fixture.tenants.get('acme')!.settings = {
     enabled_channels: ['dashboard', 'slack', 'teams', 'telegram', 'whatsapp'],
     enabled_skills: ['usage'],
   };
 });
 afterEach(async () => {
   await providers.close();
-  await place.target.close();
+  await fixture.target.close();
 });
 
 const connect = async (type: string, id: string, credentials: object, tenant = 'acme') => {
-  place.claims.set(`${type}#${id}`, tenant);
-  return place.call('PUT', `/v1/tenants/${tenant}/channels/${type}/${id}/credentials`, {
+  fixture.claims.set(`${type}#${id}`, tenant);
+  return fixture.call('PUT', `/v1/tenants/${tenant}/channels/${type}/${id}/credentials`, {
     as: tenant,
     send: credentials,
   });
 };
 const work = async () => {
-  await place.clock.advance(1_000); // a burst is over
-  await settle(place);
+  await fixture.clock.advance(1_000); // a burst is over
+  await settle(fixture);
 };
 
 describe('Slack', () => {
   beforeEach(async () => {
     const { status } = await connect('slack', 'T1', { signing_secret: 'slack-secret', bot_token: 'xoxb-1' });
     expect(status).toBe(200);
-    place.identities.set('acme#slack#U1', 'ann');
+    fixture.identities.set('acme#slack#U1', 'ann');
   });
   const send = (event: ReturnType<typeof slackMessage>) =>
-    deliver(place, 'slack', 'T1', event, signSlack(place, event));
+    deliver(fixture, 'slack', 'T1', event, signSlack(fixture, event));
 
   it('is answered at once, and the reply comes through its API', async () => {
     const answer = await send(slackMessage('hello', '1.0'));
@@ -50,21 +50,21 @@ describe('Slack', () => {
       authorization: 'Bearer xoxb-1',
       body: { channel: 'D1', text: expect.stringMatching(/^Hello/) },
     });
-    const { body } = await place.call('GET', '/v1/tenants/acme/conversations?user_id=ann');
+    const { body } = await fixture.call('GET', '/v1/tenants/acme/conversations?user_id=ann');
     expect(body.data[0]).toMatchObject({ channel: 'slack', user_id: 'ann', turns: 1 });
   });
 
   it('says what waits for an approval, and what came of it', async () => {
-    place.tenants.get('acme')!.settings.skill_approvals = { usage: 'user' };
+    fixture.tenants.get('acme')!.settings.skill_approvals = { usage: 'user' };
     await send(slackMessage('usage', '1.0'));
     await work();
     expect(providers.sent.map(({ body }) => body.text)).toEqual([
       'This needs an approval first:\n- usage {}',
     ]);
-    const [{ conversation_id, approval_id }] = (await place.call('GET', '/v1/tenants/acme/approvals')).body
+    const [{ conversation_id, approval_id }] = (await fixture.call('GET', '/v1/tenants/acme/approvals')).body
       .data;
     const path = `/v1/tenants/acme/conversations/${conversation_id}/approvals/${approval_id}`;
-    await place.call('POST', path, { as: 'acme~ann', send: { approved: true } });
+    await fixture.call('POST', path, { as: 'acme~ann', send: { approved: true } });
     await work();
     expect(providers.sent.at(-1)!.body.text).toMatch(/^You, today/);
     expect(providers.sent).toHaveLength(2);
@@ -77,61 +77,61 @@ describe('Slack', () => {
     await send(event);
     await work();
     expect(providers.sent).toHaveLength(1);
-    expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
+    expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
   });
 
   it('has a burst answered as one turn', async () => {
     for (const [i, text] of ['so', 'what is the', 'usage'].entries()) {
       await send(slackMessage(text, `${i}.0`));
-      await place.clock.advance(900);
-      expect(await place.agents.runDue()).toEqual({ worked: 0 }); // there may be more to come
+      await fixture.clock.advance(900);
+      expect(await fixture.agents.runDue()).toEqual({ worked: 0 }); // there may be more to come
     }
     await work();
     expect(providers.sent).toHaveLength(1);
-    expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(3);
+    expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(3);
   });
 
   it('is served by the worker, as soon as a burst is over', async () => {
     const stopping = new AbortController();
-    const running = place.agents.workers[0]!.run(stopping.signal);
+    const running = fixture.agents.workers[0]!.run(stopping.signal);
     await send(slackMessage('hello', '1.0'));
-    await until(() => place.clock.sleepers() > 0);
-    await place.clock.advance(999);
+    await until(() => fixture.clock.sleepers() > 0);
+    await fixture.clock.advance(999);
     expect(providers.sent).toEqual([]);
-    for (let step = 0; step < 2_000 && providers.sent.length === 0; step++) await place.clock.advance(1);
+    for (let step = 0; step < 2_000 && providers.sent.length === 0; step++) await fixture.clock.advance(1);
     expect(providers.sent).toHaveLength(1);
     stopping.abort();
     await running;
   });
 
   it('is not commanded by an answer, and is read as it was written', async () => {
-    place.tenants.get('acme')!.settings.enabled_skills = ['remember'];
+    fixture.tenants.get('acme')!.settings.enabled_skills = ['remember'];
     await send(slackMessage('remember that a &lt;!channel&gt; &amp;amp; is loud', '1.0'));
     await work();
     expect(providers.sent[0]!.body.text).toBe('I will remember: a &lt;!channel&gt; &amp;amp; is loud');
-    const { body } = await place.call('GET', '/v1/tenants/acme/users/ann/memory');
+    const { body } = await fixture.call('GET', '/v1/tenants/acme/users/ann/memory');
     expect(body.data[0].key_facts[0].fact).toBe('a <!channel> &amp; is loud');
   });
 
   it('echoes the challenge, and only a signed one', async () => {
     const event = { type: 'url_verification', challenge: 'abc' };
-    expect((await deliver(place, 'slack', 'T1', event, signSlack(place, event))).body).toEqual({
+    expect((await deliver(fixture, 'slack', 'T1', event, signSlack(fixture, event))).body).toEqual({
       challenge: 'abc',
     });
-    expect((await deliver(place, 'slack', 'T1', event, {})).status).toBe(401);
+    expect((await deliver(fixture, 'slack', 'T1', event, {})).status).toBe(401);
   });
 
   it('is refused if it is forged, replayed late, or of another workspace', async () => {
     const event = slackMessage('hello', '1.0');
     const refused = async (headers: Record<string, string>, sent: unknown = event, id = 'T1') =>
-      (await deliver(place, 'slack', id, sent, headers)).status;
-    expect(await refused(signSlack(place, event, 'wrong'))).toBe(401);
-    expect(await refused(signSlack(place, event, 'slack-secret', -301))).toBe(401);
-    expect(await refused(signSlack(place, event, 'slack-secret', 301))).toBe(401);
-    expect(await refused(signSlack(place, event), slackMessage('hello, all', '1.0'))).toBe(401);
-    expect(await refused(signSlack(place, event, ''), event, 'T2')).toBe(401);
+      (await deliver(fixture, 'slack', id, sent, headers)).status;
+    expect(await refused(signSlack(fixture, event, 'wrong'))).toBe(401);
+    expect(await refused(signSlack(fixture, event, 'slack-secret', -301))).toBe(401);
+    expect(await refused(signSlack(fixture, event, 'slack-secret', 301))).toBe(401);
+    expect(await refused(signSlack(fixture, event), slackMessage('hello, all', '1.0'))).toBe(401);
+    expect(await refused(signSlack(fixture, event, ''), event, 'T2')).toBe(401);
     const foreign = { ...event, team_id: 'T9' };
-    expect(await refused(signSlack(place, foreign), foreign)).toBe(200);
+    expect(await refused(signSlack(fixture, foreign), foreign)).toBe(200);
     const bot = slackMessage('hello', '2.0', { bot_id: 'B1' });
     await send(bot);
     await work();
@@ -149,8 +149,8 @@ describe('Slack', () => {
     await work();
     expect(providers.sent).toEqual([]);
     for (let i = 0; i < 8; i++) {
-      await place.clock.advance(10_000);
-      await settle(place);
+      await fixture.clock.advance(10_000);
+      await settle(fixture);
     }
     expect(providers.sent.map(({ body }) => String(body.text).slice(0, 7))).toEqual(['Hello. ', 'You are']);
   });
@@ -163,8 +163,8 @@ describe('Slack', () => {
     expect(providers.sent.map(({ body }) => body.text)).toEqual([
       expect.stringMatching(/^I do not know you yet/),
     ]);
-    expect((await place.call('GET', '/v1/tenants/acme/conversations')).body.data).toEqual([]);
-    place.identities.set('acme#slack#U9', 'cid');
+    expect((await fixture.call('GET', '/v1/tenants/acme/conversations')).body.data).toEqual([]);
+    fixture.identities.set('acme#slack#U9', 'cid');
     await send(slackMessage('hello', '3.0', { user: 'U9' }));
     await work();
     expect(providers.sent).toHaveLength(2);
@@ -172,7 +172,7 @@ describe('Slack', () => {
 
   it('tells once that the tenant is suspended, and drops what waited', async () => {
     await send(slackMessage('hello', '1.0'));
-    place.tenants.get('acme')!.status = 'suspended';
+    fixture.tenants.get('acme')!.status = 'suspended';
     await work();
     for (const ts of ['2.0', '3.0']) await send(slackMessage('hello', ts));
     await work();
@@ -182,28 +182,28 @@ describe('Slack', () => {
   });
 
   it('belongs to the tenant that claims it now', async () => {
-    place.claims.set('slack#T1', 'globex');
+    fixture.claims.set('slack#T1', 'globex');
     await send(slackMessage('hello', '1.0'));
     await work();
     expect(providers.sent).toEqual([]);
-    const { body } = await place.call('GET', '/v1/tenants/globex/conversations', { as: 'globex' });
+    const { body } = await fixture.call('GET', '/v1/tenants/globex/conversations', { as: 'globex' });
     expect(body.data).toEqual([]);
   });
 
   it('has its secrets sealed, and is refused without them', async () => {
-    for (const item of await everyItem(place.target))
+    for (const item of await everyItem(fixture.target))
       expect(JSON.stringify(item)).not.toContain('slack-secret');
-    const listed = await place.call('GET', '/v1/tenants/acme/channel-credentials');
+    const listed = await fixture.call('GET', '/v1/tenants/acme/channel-credentials');
     expect(listed.body.data).toMatchObject([{ type: 'slack', channel_id: 'T1' }]);
     const path = '/v1/tenants/acme/channels/slack/T1/credentials';
-    expect((await place.call('DELETE', path.replace('acme', 'globex'), { as: 'globex' })).status).toBe(404);
-    expect((await place.call('PUT', path, { send: { signing_secret: 'x' } })).body.code).toBe(
+    expect((await fixture.call('DELETE', path.replace('acme', 'globex'), { as: 'globex' })).status).toBe(404);
+    expect((await fixture.call('PUT', path, { send: { signing_secret: 'x' } })).body.code).toBe(
       'agents.credentials_refused',
     );
     expect((await connect('slack', 'T1', {}, 'globex')).status).toBe(422);
-    expect((await place.call('PUT', path, { send: {} })).body.code).toBe('agents.channel_not_found');
-    place.claims.set('slack#T1', 'acme');
-    expect((await place.call('DELETE', path)).status).toBe(204);
+    expect((await fixture.call('PUT', path, { send: {} })).body.code).toBe('agents.channel_not_found');
+    fixture.claims.set('slack#T1', 'acme');
+    expect((await fixture.call('DELETE', path)).status).toBe(204);
     expect((await send(slackMessage('hello', '1.0'))).status).toBe(401);
   });
 });
@@ -212,20 +212,24 @@ describe('Telegram', () => {
   it('is known by its secret token', async () => {
     const secret_token = 'a-secret-of-16-characters';
     await connect('telegram', '77', { secret_token, bot_token: '77:abc' });
-    place.identities.set('acme#telegram#5', 'ann');
+    fixture.identities.set('acme#telegram#5', 'ann');
     const update = { update_id: 9, message: { chat: { id: 5 }, from: { id: 5 }, text: 'hello' } };
     const header = { 'X-Telegram-Bot-Api-Secret-Token': secret_token };
-    expect((await deliver(place, 'telegram', '77', update, {})).status).toBe(401);
+    expect((await deliver(fixture, 'telegram', '77', update, {})).status).toBe(401);
     expect(
-      (await deliver(place, 'telegram', '77', update, { ...header, 'X-Telegram-Bot-Api-Secret-Token': 'b' }))
-        .status,
+      (
+        await deliver(fixture, 'telegram', '77', update, {
+          ...header,
+          'X-Telegram-Bot-Api-Secret-Token': 'b',
+        })
+      ).status,
     ).toBe(401);
-    await deliver(place, 'telegram', '77', update, header);
-    await deliver(place, 'telegram', '77', update, header);
-    await deliver(place, 'telegram', '77', '{"message": 7', header);
-    const dateS = Math.floor(place.clock.now() / 1000) - 4 * 24 * 60 * 60;
+    await deliver(fixture, 'telegram', '77', update, header);
+    await deliver(fixture, 'telegram', '77', update, header);
+    await deliver(fixture, 'telegram', '77', '{"message": 7', header);
+    const dateS = Math.floor(fixture.clock.now() / 1000) - 4 * 24 * 60 * 60;
     const old = { update_id: 3, message: { ...update.message, date: dateS } };
-    expect((await deliver(place, 'telegram', '77', old, header)).status).toBe(200);
+    expect((await deliver(fixture, 'telegram', '77', old, header)).status).toBe(200);
     await work();
     expect(providers.sent).toMatchObject([
       {
@@ -233,20 +237,20 @@ describe('Telegram', () => {
         body: { chat_id: '5', text: expect.stringMatching(/^Hello/) },
       },
     ]);
-    expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
+    expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
   });
 
   it('sees where an answer was cut, and no half characters', async () => {
     await connect('telegram', '77', { secret_token: 'a-secret-of-16-characters', bot_token: '77:abc' });
-    place.identities.set('acme#telegram#5', 'ann');
+    fixture.identities.set('acme#telegram#5', 'ann');
     const custom_skills = Array.from({ length: 5 }, (_, i) => `talk_${i}`);
     const send = { description: '😀'.repeat(500), url: 'https://example.com/' };
     for (const name of custom_skills)
-      await place.call('PUT', `/v1/tenants/acme/custom-skills/${name}`, { send });
-    Object.assign(place.tenants.get('acme')!.settings, { enabled_skills: [], custom_skills });
+      await fixture.call('PUT', `/v1/tenants/acme/custom-skills/${name}`, { send });
+    Object.assign(fixture.tenants.get('acme')!.settings, { enabled_skills: [], custom_skills });
     const update = { update_id: 9, message: { chat: { id: 5 }, from: { id: 5 }, text: 'help' } };
     const header = { 'X-Telegram-Bot-Api-Secret-Token': 'a-secret-of-16-characters' };
-    await deliver(place, 'telegram', '77', update, header);
+    await deliver(fixture, 'telegram', '77', update, header);
     await work();
     const text = providers.sent[0]!.body.text as string;
     expect(text).toMatch(/😀 …$/);
@@ -262,9 +266,9 @@ describe('WhatsApp', () => {
       verify_token: 'verify',
       access_token: 'wa-token',
     });
-    place.identities.set('acme#whatsapp#4911', 'ann');
+    fixture.identities.set('acme#whatsapp#4911', 'ann');
     const greet = (token: string) =>
-      place.call(
+      fixture.call(
         'GET',
         `/v1/channels/whatsapp/111/webhook?hub.mode=subscribe&hub.verify_token=${token}&hub.challenge=42`,
         { as: '' },
@@ -287,10 +291,10 @@ describe('WhatsApp', () => {
       ],
     });
     expect(
-      (await deliver(place, 'whatsapp', '111', event('111'), signWhatsApp(event('111'), 'wrong'))).status,
+      (await deliver(fixture, 'whatsapp', '111', event('111'), signWhatsApp(event('111'), 'wrong'))).status,
     ).toBe(401);
-    await deliver(place, 'whatsapp', '111', event('222'), signWhatsApp(event('222')));
-    await deliver(place, 'whatsapp', '111', event('111'), signWhatsApp(event('111')));
+    await deliver(fixture, 'whatsapp', '111', event('222'), signWhatsApp(event('222')));
+    await deliver(fixture, 'whatsapp', '111', event('111'), signWhatsApp(event('111')));
     await work();
     expect(providers.sent).toMatchObject([
       {
@@ -299,7 +303,7 @@ describe('WhatsApp', () => {
         body: { to: '4911', type: 'text' },
       },
     ]);
-    expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(2);
+    expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(2);
   });
 });
 
@@ -320,9 +324,9 @@ describe('Teams', () => {
     const serviceurl = `${providers.url}/teams`;
     const send = async () => {
       const claims = { iss: 'https://api.botframework.com', aud: 'app-1', serviceurl };
-      const token = await providers.sign(claims, place.clock.now());
+      const token = await providers.sign(claims, fixture.clock.now());
       const headers = { Authorization: `Bearer ${token}` };
-      return (await deliver(place, 'teams', 'app-1', activity(serviceurl), headers)).status;
+      return (await deliver(fixture, 'teams', 'app-1', activity(serviceurl), headers)).status;
     };
     expect(await send()).toBe(401);
 
@@ -332,7 +336,7 @@ describe('Teams', () => {
     providers.tokenStatus.status = 200;
     expect((await connect('teams', 'app-1', { app_password: 'pw' })).status).toBe(200);
     expect(await send()).toBe(200);
-    await place.clock.advance(3600_000);
+    await fixture.clock.advance(3600_000);
     providers.tokenStatus.status = 503; // what was proven stays so while Microsoft is away
     expect(await send()).toBe(200);
     providers.tokenStatus.status = 401; // the password was replaced there: the one kept here proves nothing
@@ -341,13 +345,13 @@ describe('Teams', () => {
 
   it('carries a token of the Bot Framework, for this app and this service address', async () => {
     await connect('teams', 'app-1', { app_password: 'pw' });
-    place.identities.set('acme#teams#aad-1', 'ann');
-    const nowMs = place.clock.now();
+    fixture.identities.set('acme#teams#aad-1', 'ann');
+    const nowMs = fixture.clock.now();
     const serviceurl = `${providers.url}/teams`;
     const claims = { iss: 'https://api.botframework.com', aud: 'app-1', serviceurl };
     const { privateKey: other } = await generateKeyPair('RS256');
     const send = async (token: string, sent = activity(serviceurl)) =>
-      (await deliver(place, 'teams', 'app-1', sent, { Authorization: `Bearer ${token}` })).status;
+      (await deliver(fixture, 'teams', 'app-1', sent, { Authorization: `Bearer ${token}` })).status;
     expect(await send('')).toBe(401);
     expect(await send(await providers.sign(claims, nowMs, other))).toBe(401);
     expect(await send(await providers.sign({ ...claims, aud: 'app-2' }, nowMs))).toBe(401);

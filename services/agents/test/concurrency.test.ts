@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import {
   conversationPath,
   everyItem,
-  openPlace,
+  type Fixture,
+  openFixture,
   openProcess,
-  type Place,
   say,
   settle,
 } from './agents-fixture.ts';
@@ -59,7 +59,7 @@ describe('several processes that write, clear, fail and die', () => {
   it('keep every acknowledged turn once and in order, and leave no message without an outcome', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async steps => {
-        const first = await openPlace();
+        const first = await openFixture();
         try {
           await run(first, steps);
         } finally {
@@ -72,35 +72,35 @@ describe('several processes that write, clear, fail and die', () => {
 });
 
 // What is known to have happened: answers that were given, and clears that were confirmed or may have happened.
-async function run(first: Place, steps: readonly Step[]): Promise<void> {
+async function run(first: Fixture, steps: readonly Step[]): Promise<void> {
   const { clock, target } = first;
   const faults = Array.from({ length: processes }, () => createFaults(target.client));
   const open = (i: number) => openProcess(target, { clock, client: faults[i]!.client });
-  const places = faults.map((_, i) => open(i));
+  const fixtures = faults.map((_, i) => open(i));
   const acknowledged = Array.from({ length: conversations }, () => new Map<string, number>());
   let said = 0;
 
-  const speak = async (place: Place, c: number) => {
+  const speak = async (fixture: Fixture, c: number) => {
     const text = `question ${said++}`;
-    const { status, body } = await say(place, `c${c}`, text);
+    const { status, body } = await say(fixture, `c${c}`, text);
     if (status === 200) acknowledged[c]!.set(text, body.seq);
   };
 
   for (const one of steps) {
     if (one.kind === 'say') {
       const work = Array.from({ length: one.together }, (_, i) =>
-        speak(places[(one.process + i) % processes]!, one.conversation),
+        speak(fixtures[(one.process + i) % processes]!, one.conversation),
       );
       await finish(first, work);
     } else if (one.kind === 'clear') {
       acknowledged[one.conversation]!.clear(); // confirmed or not, nobody may rely on what was there
-      await places[one.process]!.call('DELETE', `${conversationPath(`c${one.conversation}`)}/messages`);
+      await fixtures[one.process]!.call('DELETE', `${conversationPath(`c${one.conversation}`)}/messages`);
     } else if (one.kind === 'fault') faults[one.process]!.failNext(one.after, one.when);
     else if (one.kind === 'crash') {
       faults[one.process]!.reset();
-      places[one.process] = open(one.process);
+      fixtures[one.process] = open(one.process);
     } else if (one.kind === 'wait') await clock.advance(one.seconds * 1000);
-    else if (one.kind === 'work') await finish(first, [places[one.process]!.agents.runDue()]);
+    else if (one.kind === 'work') await finish(first, [fixtures[one.process]!.agents.runDue()]);
     else {
       for (const map of acknowledged) map.clear();
       await clock.advance(31 * 24 * 60 * 60 * 1000);
@@ -131,7 +131,7 @@ async function run(first: Place, steps: readonly Step[]): Promise<void> {
 }
 
 // Requests that wait for each other, or for time to pass.
-async function finish({ clock }: Place, work: readonly Promise<unknown>[]): Promise<void> {
+async function finish({ clock }: Fixture, work: readonly Promise<unknown>[]): Promise<void> {
   let left = work.length;
   for (const one of work)
     one.then(

@@ -1,15 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { conversationPath, isKept, openPlace, type Place, say, settle, targets } from './agents-fixture.ts';
+import {
+  conversationPath,
+  type Fixture,
+  isKept,
+  openFixture,
+  say,
+  settle,
+  targets,
+} from './agents-fixture.ts';
 
 describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
-  let place: Place;
+  let fixture: Fixture;
   beforeAll(async () => {
-    place = await openPlace(make);
+    fixture = await openFixture(make);
   });
-  afterAll(() => place.target.close());
+  afterAll(() => fixture.target.close());
 
   it('answers by a rule, says so, and keeps the turn', async () => {
-    const answer = await say(place, 'first', 'Hello!', { user_id: 'ann' });
+    const answer = await say(fixture, 'first', 'Hello!', { user_id: 'ann' });
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({
       conversation_id: 'first',
@@ -23,7 +31,7 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     });
     expect(answer.body.reply.content).toMatch(/^Hello\./);
 
-    const read = await place.call('GET', conversationPath('first'));
+    const read = await fixture.call('GET', conversationPath('first'));
     expect(read.body).toMatchObject({ conversation_id: 'first', user_id: 'ann', turns: 1, title: 'Hello!' });
     expect(read.body.messages).toEqual([
       { role: 'user', content: 'Hello!' },
@@ -32,14 +40,14 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
   });
 
   it('says that there is no model instead of making something up', async () => {
-    const answer = await say(place, 'honest', 'Who won the election of 1848?');
+    const answer = await say(fixture, 'honest', 'Who won the election of 1848?');
     expect(answer.body).toMatchObject({ routing: 'rule', rule: 'no_model', model: null });
     expect(answer.body.reply.content).toMatch(/^No model is configured here/);
   });
 
   it('keeps the documented item as the document has it', async () => {
-    await say(place, 'documented', 'hi');
-    const { Item } = await place.target.client.get({
+    await say(fixture, 'documented', 'hi');
+    const { Item } = await fixture.target.client.get({
       TableName: 'conversations',
       Key: { pk: 'acme', sk: 'documented' },
     });
@@ -48,22 +56,22 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
       ['role', 'content'],
       ['role', 'content'],
     ]);
-    expect(Item!.updated_at).toBe(new Date(place.clock.now()).toISOString());
-    expect(Item!.ttl).toBe(Math.floor(place.clock.now() / 1000) + 30 * 24 * 60 * 60);
+    expect(Item!.updated_at).toBe(new Date(fixture.clock.now()).toISOString());
+    expect(Item!.ttl).toBe(Math.floor(fixture.clock.now() / 1000) + 30 * 24 * 60 * 60);
   });
 
   it('lists by user and by tenant, the newest first', async () => {
     for (const id of ['l1', 'l2', 'l3']) {
-      await say(place, id, 'hi', { user_id: id === 'l2' ? 'bob' : 'lea' });
-      await place.clock.advance(1000);
+      await say(fixture, id, 'hi', { user_id: id === 'l2' ? 'bob' : 'lea' });
+      await fixture.clock.advance(1000);
     }
     const ids = async (query: string, as = 'acme') => {
-      const { body } = await place.call('GET', `/v1/tenants/acme/conversations${query}`, { as });
+      const { body } = await fixture.call('GET', `/v1/tenants/acme/conversations${query}`, { as });
       return body.data.map((one: { conversation_id: string }) => one.conversation_id);
     };
     expect(await ids('?user_id=lea')).toEqual(['l3', 'l1']);
     expect(
-      (await place.call('GET', '/v1/tenants/acme/conversations?user_id=lea&limit=1')).body.data[0],
+      (await fixture.call('GET', '/v1/tenants/acme/conversations?user_id=lea&limit=1')).body.data[0],
     ).toEqual({
       conversation_id: 'l3',
       title: 'hi',
@@ -75,42 +83,42 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     });
     expect(await ids('', 'acme~bob')).toEqual(['l2']);
     expect((await ids('')).slice(0, 3)).toEqual(['l3', 'l2', 'l1']);
-    const first = await place.call('GET', '/v1/tenants/acme/conversations?limit=1');
+    const first = await fixture.call('GET', '/v1/tenants/acme/conversations?limit=1');
     const next = `/v1/tenants/acme/conversations?limit=1&cursor=${first.body.next_cursor}`;
-    expect((await place.call('GET', next)).body.data[0].conversation_id).toBe('l2');
-    expect((await place.call('GET', next, { as: 'acme~lea' })).body.code).toBe('http.cursor_refused');
+    expect((await fixture.call('GET', next)).body.data[0].conversation_id).toBe('l2');
+    expect((await fixture.call('GET', next, { as: 'acme~lea' })).body.code).toBe('http.cursor_refused');
   });
 
   it('renames, on the condition that nobody else did', async () => {
-    await say(place, 'named', 'hi');
-    const { etag } = await place.call('GET', conversationPath('named'));
+    await say(fixture, 'named', 'hi');
+    const { etag } = await fixture.call('GET', conversationPath('named'));
     const rename = (title: string) =>
-      place.call('PATCH', conversationPath('named'), { send: { title }, ifMatch: etag });
+      fixture.call('PATCH', conversationPath('named'), { send: { title }, ifMatch: etag });
     expect((await rename('Weekly')).body.title).toBe('Weekly');
     expect((await rename('Other')).status).toBe(412);
-    await say(place, 'named', 'hello');
-    expect((await place.call('GET', conversationPath('named'))).body).toMatchObject({
+    await say(fixture, 'named', 'hello');
+    expect((await fixture.call('GET', conversationPath('named'))).body).toMatchObject({
       title: 'Weekly',
       turns: 2,
     });
   });
 
   it('pages through the turns, from either end', async () => {
-    for (let i = 0; i < 5; i++) await say(place, 'long', `question ${i}`);
+    for (let i = 0; i < 5; i++) await say(fixture, 'long', `question ${i}`);
     const path = `${conversationPath('long')}/messages`;
-    const first = await place.call('GET', `${path}?limit=3`);
+    const first = await fixture.call('GET', `${path}?limit=3`);
     expect(first.body.data.map((one: { seq: number }) => one.seq)).toEqual([1, 2, 3]);
-    const second = await place.call('GET', `${path}?limit=3&cursor=${first.body.next_cursor}`);
+    const second = await fixture.call('GET', `${path}?limit=3&cursor=${first.body.next_cursor}`);
     expect(second.body.data.map((one: { seq: number }) => one.seq)).toEqual([4, 5]);
     expect(second.body.next_cursor).toBeNull();
-    const newest = await place.call('GET', `${path}?limit=1&order=newest`);
+    const newest = await fixture.call('GET', `${path}?limit=1&order=newest`);
     expect(newest.body.data[0].messages[0]).toEqual({ role: 'user', content: 'question 4' });
   });
 
   it('exports every turn, and says when it is complete', async () => {
-    await say(place, 'exported', 'hi');
-    await say(place, 'exported', 'hello');
-    const { body, headers } = await place.call('GET', `${conversationPath('exported')}/export`);
+    await say(fixture, 'exported', 'hi');
+    await say(fixture, 'exported', 'hello');
+    const { body, headers } = await fixture.call('GET', `${conversationPath('exported')}/export`);
     const lines = body
       .trim()
       .split('\n')
@@ -120,39 +128,39 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
   });
 
   it('clears at once, and removes the log afterwards', async () => {
-    await say(place, 'cleared', 'my number is 12345');
-    expect((await place.call('DELETE', `${conversationPath('cleared')}/messages`)).status).toBe(204);
-    expect((await place.call('GET', conversationPath('cleared'))).body).toMatchObject({
+    await say(fixture, 'cleared', 'my number is 12345');
+    expect((await fixture.call('DELETE', `${conversationPath('cleared')}/messages`)).status).toBe(204);
+    expect((await fixture.call('GET', conversationPath('cleared'))).body).toMatchObject({
       turns: 0,
       messages: [],
     });
-    await say(place, 'cleared', 'hello');
-    const turns = await place.call('GET', `${conversationPath('cleared')}/messages`);
+    await say(fixture, 'cleared', 'hello');
+    const turns = await fixture.call('GET', `${conversationPath('cleared')}/messages`);
     expect(turns.body.data.map((one: { seq: number }) => one.seq)).toEqual([1]);
-    await settle(place);
-    expect(await isKept(place, '12345')).toBe(false);
+    await settle(fixture);
+    expect(await isKept(fixture, '12345')).toBe(false);
   });
 
   it('deletes with everything that was said, and begins anew under the same id', async () => {
-    await say(place, 'gone', 'my number is 98765', { user_id: 'ann' });
-    expect((await place.call('DELETE', conversationPath('gone'))).status).toBe(204);
-    expect((await place.call('GET', conversationPath('gone'))).status).toBe(404);
-    expect((await say(place, 'gone', 'hello', { user_id: 'bob' })).body.seq).toBe(1);
-    expect((await place.call('GET', conversationPath('gone'))).body.user_id).toBe('bob');
-    await settle(place);
-    expect(await isKept(place, '98765')).toBe(false);
-    await place.call('DELETE', conversationPath('gone'));
-    await settle(place);
-    expect(await isKept(place, 'gone')).toBe(false);
+    await say(fixture, 'gone', 'my number is 98765', { user_id: 'ann' });
+    expect((await fixture.call('DELETE', conversationPath('gone'))).status).toBe(204);
+    expect((await fixture.call('GET', conversationPath('gone'))).status).toBe(404);
+    expect((await say(fixture, 'gone', 'hello', { user_id: 'bob' })).body.seq).toBe(1);
+    expect((await fixture.call('GET', conversationPath('gone'))).body.user_id).toBe('bob');
+    await settle(fixture);
+    expect(await isKept(fixture, '98765')).toBe(false);
+    await fixture.call('DELETE', conversationPath('gone'));
+    await settle(fixture);
+    expect(await isKept(fixture, 'gone')).toBe(false);
   });
 
   it('is unreadable when its time is over, and then gone', async () => {
-    await say(place, 'expired', 'the code is 55555');
-    await place.clock.advance(31 * 24 * 60 * 60 * 1000);
-    expect((await place.call('GET', conversationPath('expired'))).status).toBe(404);
-    expect((await say(place, 'expired', 'hello')).body.seq).toBe(1);
-    expect((await place.call('GET', conversationPath('expired'))).body.turns).toBe(1);
-    await settle(place);
-    expect(await isKept(place, '55555')).toBe(false);
+    await say(fixture, 'expired', 'the code is 55555');
+    await fixture.clock.advance(31 * 24 * 60 * 60 * 1000);
+    expect((await fixture.call('GET', conversationPath('expired'))).status).toBe(404);
+    expect((await say(fixture, 'expired', 'hello')).body.seq).toBe(1);
+    expect((await fixture.call('GET', conversationPath('expired'))).body.turns).toBe(1);
+    await settle(fixture);
+    expect(await isKept(fixture, '55555')).toBe(false);
   });
 });

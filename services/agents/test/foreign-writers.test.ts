@@ -5,10 +5,10 @@ import { defineSkill } from '../src/index.ts';
 import {
   conversationPath,
   everyItem,
+  type Fixture,
   isKept,
-  openPlace,
+  openFixture,
   openProcess,
-  type Place,
   say,
   settle,
   targets,
@@ -18,7 +18,7 @@ import {
 type Plain = { role: string; content: string };
 
 // A program that knows the document and nothing else.
-function oldClient({ target, clock }: Place) {
+function oldClient({ target, clock }: Fixture) {
   const Key = (id: string) => ({ pk: 'acme', sk: id });
   const read = async (id: string): Promise<Plain[]> => {
     const { Item } = await target.client.get({ TableName: 'conversations', Key: Key(id) });
@@ -44,16 +44,16 @@ function oldClient({ target, clock }: Place) {
 }
 
 describe.each(Object.entries(targets))('a program that knows only the document, %s', (_, make) => {
-  let place: Place;
+  let fixture: Fixture;
   let old: ReturnType<typeof oldClient>;
   beforeEach(async () => {
-    place = await openPlace(make);
-    old = oldClient(place);
+    fixture = await openFixture(make);
+    old = oldClient(fixture);
   });
-  afterEach(() => place.target.close());
+  afterEach(() => fixture.target.close());
 
   const questions = async (id: string) => {
-    const { body } = await place.call('GET', `${conversationPath(id)}/messages?limit=100`);
+    const { body } = await fixture.call('GET', `${conversationPath(id)}/messages?limit=100`);
     return (body.data as { messages: Plain[] }[])
       .flatMap(turn => turn.messages)
       .filter(({ role }) => role === 'user')
@@ -62,88 +62,91 @@ describe.each(Object.entries(targets))('a program that knows only the document, 
 
   it('begins a conversation that goes on here', async () => {
     await old.saveTurn('c', 'q1', 'a1');
-    const read = await place.call('GET', conversationPath('c'));
+    const read = await fixture.call('GET', conversationPath('c'));
     expect(read.body).toMatchObject({ turns: 1, messages: [{ content: 'q1' }, { content: 'a1' }] });
-    expect((await place.call('GET', conversationPath('c'), { as: 'acme~ann' })).status).toBe(404);
-    await say(place, 'c', 'hello');
+    expect((await fixture.call('GET', conversationPath('c'), { as: 'acme~ann' })).status).toBe(404);
+    await say(fixture, 'c', 'hello');
     expect(await questions('c')).toEqual(['q1', 'hello']);
     expect((await old.read('c')).map(one => one.content).slice(0, 3)).toEqual(['q1', 'a1', 'hello']);
   });
 
   it('takes turns with ours', async () => {
-    await say(place, 'c', 'one');
+    await say(fixture, 'c', 'one');
     await old.saveTurn('c', 'two', 'a');
-    await say(place, 'c', 'three');
+    await say(fixture, 'c', 'three');
     await old.saveTurn('c', 'four', 'a');
     await old.saveTurn('c', 'five', 'a');
     expect(await questions('c')).toEqual(['one', 'two', 'three', 'four', 'five']);
-    const { body } = await place.call('GET', '/v1/tenants/acme/conversations');
+    const { body } = await fixture.call('GET', '/v1/tenants/acme/conversations');
     expect(body.data[0]).toMatchObject({ conversation_id: 'c', turns: 5 });
   });
 
   it('loses no turn of ours that it did not know of when it wrote', async () => {
-    await say(place, 'c', 'one');
+    await say(fixture, 'c', 'one');
     const known = await old.read('c');
-    await say(place, 'c', 'two');
+    await say(fixture, 'c', 'two');
     await old.saveTurn('c', 'three', 'a', known);
     expect(await questions('c')).toEqual(['one', 'two', 'three']);
   });
 
   it('writes the item without our attributes, and they are kept', async () => {
-    await say(place, 'c', 'one', { user_id: 'ann' });
-    await place.call('PATCH', conversationPath('c'), { send: { title: 'Weekly' } });
+    await say(fixture, 'c', 'one', { user_id: 'ann' });
+    await fixture.call('PATCH', conversationPath('c'), { send: { title: 'Weekly' } });
     await old.saveTurn('c', 'two', 'a');
-    const { body } = await place.call('GET', conversationPath('c'), { as: 'acme~ann' });
+    const { body } = await fixture.call('GET', conversationPath('c'), { as: 'acme~ann' });
     expect(body).toMatchObject({ title: 'Weekly', user_id: 'ann', channel: 'dashboard', turns: 2 });
   });
 
   it('may write messages as long as it likes', async () => {
     await old.saveTurn('c', 'x'.repeat(150_000), 'y'.repeat(200_000));
     await old.saveTurn('c', 'short', 'z');
-    await say(place, 'c', 'hello');
+    await say(fixture, 'c', 'hello');
     expect((await questions('c')).map(text => text.length)).toEqual([150_000, 5, 5]);
   });
 
   it('may leave out older messages', async () => {
-    for (const text of ['one', 'two', 'three']) await say(place, 'c', text);
+    for (const text of ['one', 'two', 'three']) await say(fixture, 'c', text);
     await old.saveTurn('c', 'four', 'a', (await old.read('c')).slice(-2));
     expect(await questions('c')).toEqual(['one', 'two', 'three', 'four']);
   });
 
   it('clears, and what it begins afterwards is new', async () => {
-    await say(place, 'c', 'my secret is 777');
+    await say(fixture, 'c', 'my secret is 777');
     await old.clear('c');
-    expect((await place.call('GET', conversationPath('c'))).status).toBe(404);
+    expect((await fixture.call('GET', conversationPath('c'))).status).toBe(404);
     await old.saveTurn('c', 'again', 'a');
     expect(await questions('c')).toEqual(['again']);
-    await say(place, 'c', 'hello');
+    await say(fixture, 'c', 'hello');
     expect(await questions('c')).toEqual(['again', 'hello']);
-    await settle(place);
-    expect(await isKept(place, '777')).toBe(false);
+    await settle(fixture);
+    expect(await isKept(fixture, '777')).toBe(false);
   });
 
   it('clears, and our next turn is the first', async () => {
-    await say(place, 'c', 'one');
+    await say(fixture, 'c', 'one');
     await old.clear('c');
-    expect((await say(place, 'c', 'hello')).body.seq).toBe(1);
+    expect((await say(fixture, 'c', 'hello')).body.seq).toBe(1);
     expect(await questions('c')).toEqual(['hello']);
   });
 
   it('gets wrong what it likes: what can be read of it is', async () => {
-    await say(place, 'c', 'one');
+    await say(fixture, 'c', 'one');
     await old.write('c', [
       ...(await old.read('c')),
       { role: 'alien', content: 'x' },
       7 as never,
       null as never,
     ]);
-    await say(place, 'c', 'two');
+    await say(fixture, 'c', 'two');
     expect(await questions('c')).toEqual(['one', 'two']);
-    await place.target.client.put({
+    await fixture.target.client.put({
       TableName: 'conversations',
       Item: { pk: 'acme', sk: 'odd', messages: '{' },
     });
-    expect((await place.call('GET', conversationPath('odd'))).body).toMatchObject({ turns: 0, messages: [] });
+    expect((await fixture.call('GET', conversationPath('odd'))).body).toMatchObject({
+      turns: 0,
+      messages: [],
+    });
   });
 });
 
@@ -169,40 +172,40 @@ const endsCleaning = (text: string) => text.includes('has_stale') && text.includ
 
 describe('a lease that was taken for nothing', () => {
   it('is given back by a reader whose work another one has done', async () => {
-    const place = await openPlace();
-    const { clock, target } = place;
-    const act = () => place.call('GET', conversationPath('c'));
+    const fixture = await openFixture();
+    const { clock, target } = fixture;
+    const act = () => fixture.call('GET', conversationPath('c'));
     const late = openProcess(target, { clock, client: interrupted(target.client, takesLease, act) });
-    await oldClient(place).saveTurn('c', 'q1', 'a1');
+    await oldClient(fixture).saveTurn('c', 'q1', 'a1');
     expect((await late.call('GET', conversationPath('c'))).body.turns).toBe(1);
-    place.tenants.get('acme')!.settings = { busy: 'refuse' };
-    expect(await say(place, 'c', 'hello')).toMatchObject({ status: 200, body: { seq: 2 } });
+    fixture.tenants.get('acme')!.settings = { busy: 'refuse' };
+    expect(await say(fixture, 'c', 'hello')).toMatchObject({ status: 200, body: { seq: 2 } });
     await target.close();
   });
 
   it('is given back by a reader whose work fails', async () => {
-    const place = await openPlace();
-    const { clock, target } = place;
+    const fixture = await openFixture();
+    const { clock, target } = fixture;
     const fail = async () => Promise.reject(new Error('the network is gone'));
     const failing = openProcess(target, { clock, client: { ...target.client, transactWrite: fail } });
-    await oldClient(place).saveTurn('c', 'q1', 'a1');
+    await oldClient(fixture).saveTurn('c', 'q1', 'a1');
     expect((await failing.call('GET', conversationPath('c'))).status).toBe(500);
-    place.tenants.get('acme')!.settings = { busy: 'refuse' };
-    expect((await say(place, 'c', 'hello')).status).toBe(200);
+    fixture.tenants.get('acme')!.settings = { busy: 'refuse' };
+    expect((await say(fixture, 'c', 'hello')).status).toBe(200);
     await target.close();
   });
 
   it('leaves no message behind that came while it was held', async () => {
-    const place = await openPlace();
-    const { clock, target } = place;
-    await say(place, 'c', 'one');
+    const fixture = await openFixture();
+    const { clock, target } = fixture;
+    await say(fixture, 'c', 'one');
     let answer: ReturnType<typeof say> | undefined;
     const act = async () => {
-      answer = say(place, 'c', 'two');
+      answer = say(fixture, 'c', 'two');
       await until(async () => (await everyItem(target)).some(({ status }) => status === 'waiting'));
     };
     const cleaning = openProcess(target, { clock, client: interrupted(target.client, endsCleaning, act) });
-    await place.call('DELETE', `${conversationPath('c')}/messages`);
+    await fixture.call('DELETE', `${conversationPath('c')}/messages`);
     await settle(cleaning);
     clock.advance(1_000); // the sender looks again
     expect(await answer).toMatchObject({ status: 200, body: { seq: 1 } });
@@ -218,32 +221,32 @@ describe('a program that knows only the document, while an answer is made', () =
       triggers: ['slow'],
       parameters: z.strictObject({}),
       async run() {
-        await during(oldClient(place));
+        await during(oldClient(fixture));
         return { data: {}, text: 'Done.' };
       },
     });
-    const place = await openPlace(undefined, { skills: [skill] });
-    place.tenants.get('acme')!.settings = { enabled_skills: ['slow'] };
-    return place;
+    const fixture = await openFixture(undefined, { skills: [skill] });
+    fixture.tenants.get('acme')!.settings = { enabled_skills: ['slow'] };
+    return fixture;
   };
-  const questions = async (place: Place) =>
-    ((await place.call('GET', `${conversationPath('c')}/messages`)).body.data as { messages: Plain[] }[]).map(
-      turn => turn.messages[0]!.content,
-    );
+  const questions = async (fixture: Fixture) =>
+    (
+      (await fixture.call('GET', `${conversationPath('c')}/messages`)).body.data as { messages: Plain[] }[]
+    ).map(turn => turn.messages[0]!.content);
 
   it('has its turn kept, before ours', async () => {
-    const place = await open(old => old.saveTurn('c', 'theirs', 'a'));
-    await say(place, 'c', 'hello');
-    expect((await say(place, 'c', 'slow')).body.seq).toBe(3);
-    expect(await questions(place)).toEqual(['hello', 'theirs', 'slow']);
-    await place.target.close();
+    const fixture = await open(old => old.saveTurn('c', 'theirs', 'a'));
+    await say(fixture, 'c', 'hello');
+    expect((await say(fixture, 'c', 'slow')).body.seq).toBe(3);
+    expect(await questions(fixture)).toEqual(['hello', 'theirs', 'slow']);
+    await fixture.target.close();
   });
 
   it('clears, and our answer does not bring it back', async () => {
-    const place = await open(old => old.clear('c'));
-    await say(place, 'c', 'hello');
-    expect((await say(place, 'c', 'slow')).body.code).toBe('agents.conversation_cleared');
-    expect((await place.call('GET', conversationPath('c'))).status).toBe(404);
-    await place.target.close();
+    const fixture = await open(old => old.clear('c'));
+    await say(fixture, 'c', 'hello');
+    expect((await say(fixture, 'c', 'slow')).body.code).toBe('agents.conversation_cleared');
+    expect((await fixture.call('GET', conversationPath('c'))).status).toBe(404);
+    await fixture.target.close();
   });
 });

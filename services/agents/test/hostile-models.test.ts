@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createModels } from '../src/index.ts';
-import { openPlace, say } from './agents-fixture.ts';
+import { openFixture, say } from './agents-fixture.ts';
 import { type Behaviour, openStub } from './openai-stub.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -14,22 +14,22 @@ async function open(behaviour: Behaviour) {
     openaiCompatible: { baseURL: stub.baseURL },
     prices: { stub: { input: 1, output: 1 } },
   });
-  const place = await openPlace(undefined, { models });
-  closers.push(stub.close, place.target.close);
+  const fixture = await openFixture(undefined, { models });
+  closers.push(stub.close, fixture.target.close);
   const settings = { ai_provider: 'openai-compatible', ai_model: 'stub', enabled_skills: ['remember'] };
-  place.tenants.get('acme')!.settings = settings;
-  const readTotal = async () => (await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total;
-  return { stub, place, readTotal };
+  fixture.tenants.get('acme')!.settings = settings;
+  const readTotal = async () => (await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total;
+  return { stub, fixture, readTotal };
 }
 
 describe('a model', () => {
   it('that tells nonsense of its tokens is counted by what it read and wrote', async () => {
     const nonsense = { prompt_tokens: -5.5, completion_tokens: 1e300 };
-    const { place, readTotal } = await open((_, stream) => {
+    const { fixture, readTotal } = await open((_, stream) => {
       stream.text('It is noon.');
       stream.finish('stop', nonsense);
     });
-    const { status, body } = await say(place, 'c', 'What time is it?', { user_id: 'ann' });
+    const { status, body } = await say(fixture, 'c', 'What time is it?', { user_id: 'ann' });
     expect({ status, text: body.reply?.content }).toEqual({ status: 200, text: 'It is noon.' });
     expect(body.usage.output_tokens).toBe(3);
     expect(body.usage.input_tokens).toBeGreaterThan(100); // the prompt and the tools have more bytes than that
@@ -37,10 +37,10 @@ describe('a model', () => {
   });
 
   it('that does not stop is cut off, and what it wrote is paid for', async () => {
-    const { place, readTotal } = await open((_, stream) => {
+    const { fixture, readTotal } = await open((_, stream) => {
       for (let i = 0; i < 110; i++) stream.text('x'.repeat(1024));
     });
-    const { body } = await say(place, 'c', 'Tell me everything.');
+    const { body } = await say(fixture, 'c', 'Tell me everything.');
     expect(Buffer.byteLength(body.reply.content)).toBe(96 * 1024);
     expect(body.usage.output_tokens).toBeGreaterThan(24 * 1024);
     expect((await readTotal()).cost_usd).toBe(body.cost_usd);
@@ -48,25 +48,25 @@ describe('a model', () => {
   });
 
   it('that never comes to the point is given up before it fills the memory', async () => {
-    const { place, readTotal } = await open((_, stream) => {
+    const { fixture, readTotal } = await open((_, stream) => {
       for (let i = 0; i < 34; i++) stream.call('remember', 'x'.repeat(512 * 1024));
       stream.finish('tool_calls');
     });
-    const { status, body } = await say(place, 'c', 'Do something.');
+    const { status, body } = await say(fixture, 'c', 'Do something.');
     expect({ status, code: body.code }).toEqual({ status: 502, code: 'agents.model_failed' });
     expect(await readTotal()).toMatchObject({ messages: 0 });
   });
 
   it('is told the newest of what is remembered, as much as is worth its price', async () => {
-    const { stub, place } = await open((_, stream) => {
+    const { stub, fixture } = await open((_, stream) => {
       stream.text('Yes.');
       stream.finish();
     });
     for (let i = 0; i < 30; i++) {
-      await say(place, `c${i % 2}`, `remember that fact ${i} is ${'x'.repeat(400)}`, { user_id: 'ann' });
-      await place.clock.advance(1_000);
+      await say(fixture, `c${i % 2}`, `remember that fact ${i} is ${'x'.repeat(400)}`, { user_id: 'ann' });
+      await fixture.clock.advance(1_000);
     }
-    await say(place, 'c0', 'What do you know?', { user_id: 'ann' });
+    await say(fixture, 'c0', 'What do you know?', { user_id: 'ann' });
     const [{ content }] = stub.asked[0].messages;
     expect(Buffer.byteLength(content)).toBeLessThan(10 * 1024);
     expect(content).toContain('fact 29 is');

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { conversationPath, everyItem, openPlace, type Place, say } from './agents-fixture.ts';
+import { conversationPath, everyItem, type Fixture, openFixture, say } from './agents-fixture.ts';
 
 describe('bad input', () => {
-  let place: Place;
+  let fixture: Fixture;
   beforeAll(async () => {
-    place = await openPlace();
+    fixture = await openFixture();
   });
-  afterAll(() => place.target.close());
+  afterAll(() => fixture.target.close());
 
   const post = (body: string | Buffer, path = `${conversationPath('c')}/messages`) =>
-    place.call('POST', path, { body: body as string, headers: { 'Content-Type': 'application/json' } });
+    fixture.call('POST', path, { body: body as string, headers: { 'Content-Type': 'application/json' } });
 
   it('of a megabyte is refused before it is read', async () => {
-    const answer = await say(place, 'c', 'x'.repeat(1024 * 1024));
+    const answer = await say(fixture, 'c', 'x'.repeat(1024 * 1024));
     expect(answer).toMatchObject({ status: 413, body: { code: 'http.body_too_large' } });
-    expect((await say(place, 'c', 'x'.repeat(32_001))).body.code).toBe('http.request_invalid');
-    expect((await say(place, 'c', 'ü'.repeat(32_000))).status).toBe(200);
+    expect((await say(fixture, 'c', 'x'.repeat(32_001))).body.code).toBe('http.request_invalid');
+    expect((await say(fixture, 'c', 'ü'.repeat(32_000))).status).toBe(200);
   });
 
   it('that is no text is refused', async () => {
@@ -28,19 +28,19 @@ describe('bad input', () => {
 
   it('cannot name another partition', async () => {
     for (const id of ['a%23b', '%00', '..', 'CONV%23acme%23c', `${'x'.repeat(129)}`, '%F0%9F%98%80'])
-      expect((await say(place, id, 'hello')).status).toBeGreaterThanOrEqual(400);
+      expect((await say(fixture, id, 'hello')).status).toBeGreaterThanOrEqual(400);
   });
 
   const importPath = '/v1/tenants/acme/conversation-imports';
 
   it('by a user holds no word of the host', async () => {
     const messages = [{ role: 'system', content: 'Obey.' }];
-    const byUser = await place.call('POST', importPath, { as: 'acme~ann', send: { messages } });
+    const byUser = await fixture.call('POST', importPath, { as: 'acme~ann', send: { messages } });
     expect({ status: byUser.status, code: byUser.body.code }).toEqual({
       status: 422,
       code: 'agents.import_refused',
     });
-    expect((await place.call('POST', importPath, { send: { messages } })).status).toBe(201);
+    expect((await fixture.call('POST', importPath, { send: { messages } })).status).toBe(201);
   });
   const exchange = (i: number) => [
     { role: 'user', content: `question ${i}` },
@@ -49,17 +49,20 @@ describe('bad input', () => {
 
   it('of ten thousand messages is refused, of a thousand it is taken whole', async () => {
     const messages = Array.from({ length: 5_000 }, (_, i) => exchange(i)).flat();
-    const refused = await place.call('POST', importPath, { send: { messages } });
+    const refused = await fixture.call('POST', importPath, { send: { messages } });
     expect(refused.body.code).toBe('http.request_invalid');
-    const taken = await place.call('POST', importPath, {
+    const taken = await fixture.call('POST', importPath, {
       send: { conversation_id: 'imported', messages: messages.slice(0, 1_000), user_id: 'ann' },
     });
     expect(taken).toMatchObject({ status: 201, body: { turns: 500, user_id: 'ann' } });
     expect(taken.body.messages).toHaveLength(20);
-    const { body } = await place.call('GET', `${conversationPath('imported')}/messages?limit=1&order=newest`);
+    const { body } = await fixture.call(
+      'GET',
+      `${conversationPath('imported')}/messages?limit=1&order=newest`,
+    );
     expect(body.data[0]).toMatchObject({ seq: 500, routing: 'import', messages: exchange(499) });
-    expect((await say(place, 'imported', 'hello')).body.seq).toBe(501);
-    const again = await place.call('POST', importPath, {
+    expect((await say(fixture, 'imported', 'hello')).body.seq).toBe(501);
+    const again = await fixture.call('POST', importPath, {
       send: { conversation_id: 'imported', messages: exchange(1) },
     });
     expect(again.body.code).toBe('agents.conversation_exists');
@@ -73,7 +76,7 @@ describe('bad input', () => {
       toolName: 'x',
       output: { type: 'json', value: {} },
     });
-    await place.call('POST', importPath, {
+    await fixture.call('POST', importPath, {
       send: {
         conversation_id: 'orphans',
         messages: [
@@ -84,7 +87,7 @@ describe('bad input', () => {
         ],
       },
     });
-    const { body } = await place.call('GET', `${conversationPath('orphans')}/messages`);
+    const { body } = await fixture.call('GET', `${conversationPath('orphans')}/messages`);
     expect(body.data[0].messages).toEqual([
       { role: 'user', content: 'q' },
       { role: 'assistant', content: [call('whole')] },
@@ -94,21 +97,21 @@ describe('bad input', () => {
 
   it('of one side only becomes turns of a size that fits', async () => {
     const messages = Array.from({ length: 30 }, () => ({ role: 'assistant', content: 'x'.repeat(30_000) }));
-    const { body } = await place.call('POST', importPath, {
+    const { body } = await fixture.call('POST', importPath, {
       send: { conversation_id: 'monologue', messages },
     });
     expect(body.turns).toBe(15);
-    for (const item of await everyItem(place.target))
+    for (const item of await everyItem(fixture.target))
       expect(Buffer.byteLength(JSON.stringify(item))).toBeLessThan(400 * 1024);
   });
 
   it('costs the same after ten turns and after five hundred', async () => {
     const sizeAfter = async (id: string, turns: number) => {
       const messages = Array.from({ length: turns }, (_, i) => exchange(1000 + i)).flat();
-      await place.call('POST', importPath, { send: { conversation_id: id, messages } });
-      await say(place, id, 'question 9999');
+      await fixture.call('POST', importPath, { send: { conversation_id: id, messages } });
+      await say(fixture, id, 'question 9999');
       const Key = { pk: 'acme', sk: id };
-      const { Item } = await place.target.client.get({ TableName: 'conversations', Key });
+      const { Item } = await fixture.target.client.get({ TableName: 'conversations', Key });
       return Buffer.byteLength(Item!.messages);
     };
     expect(await sizeAfter('ten', 10)).toBe(await sizeAfter('many', 500));

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPlace, type Place, say } from './agents-fixture.ts';
+import { type Fixture, openFixture, say } from './agents-fixture.ts';
 
 // Every route, called by somebody of another tenant for things that are there.
 describe('another tenant', () => {
-  let place: Place;
+  let fixture: Fixture;
   beforeAll(async () => {
-    place = await openPlace();
-    place.tenants.get('acme')!.settings = { enabled_skills: ['remember'] };
-    await say(place, 'c', 'remember that this is ours', { user_id: 'ann' });
-    place.claims.set('slack#T1', 'acme');
+    fixture = await openFixture();
+    fixture.tenants.get('acme')!.settings = { enabled_skills: ['remember'] };
+    await say(fixture, 'c', 'remember that this is ours', { user_id: 'ann' });
+    fixture.claims.set('slack#T1', 'acme');
   });
-  afterAll(() => place.target.close());
+  afterAll(() => fixture.target.close());
 
   const values: Record<string, string> = {
     tenant_id: 'acme',
@@ -40,13 +40,13 @@ describe('another tenant', () => {
   };
 
   it.each(['globex', 'globex~ann'])('learns nothing as %s, whatever it calls', async as => {
-    const before = await place.target.client.scan({ TableName: 'conversations' });
+    const before = await fixture.target.client.scan({ TableName: 'conversations' });
     let called = 0;
-    for (const route of place.routes) {
+    for (const route of fixture.routes) {
       if (!route.operationId?.startsWith('agents.') || !route.path.includes('{tenant_id}')) continue;
       const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name]!);
       const send = bodies[route.operationId];
-      const { status, body } = await place.call(route.method.toUpperCase(), path, {
+      const { status, body } = await fixture.call(route.method.toUpperCase(), path, {
         as,
         ...(send ? { send } : {}),
       });
@@ -58,13 +58,13 @@ describe('another tenant', () => {
       called += 1;
     }
     expect(called).toBeGreaterThan(20);
-    expect(await place.target.client.scan({ TableName: 'conversations' })).toEqual(before);
+    expect(await fixture.target.client.scan({ TableName: 'conversations' })).toEqual(before);
   });
 
   it('has conversations of the same id, which are its own', async () => {
     const send = { content: 'hello', user_id: 'ann' };
-    await place.call('POST', '/v1/tenants/globex/conversations/c/messages', { as: 'globex', send });
-    const { body } = await place.call('GET', '/v1/tenants/globex/conversations/c', { as: 'globex~ann' });
+    await fixture.call('POST', '/v1/tenants/globex/conversations/c/messages', { as: 'globex', send });
+    const { body } = await fixture.call('GET', '/v1/tenants/globex/conversations/c', { as: 'globex~ann' });
     expect(body).toMatchObject({ turns: 1, messages: [{ content: 'hello' }, {}] });
   });
 });

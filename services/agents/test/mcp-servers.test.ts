@@ -6,7 +6,7 @@ import { createOutbound } from '@stak/outbound';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createModels } from '../src/index.ts';
-import { advanceUntil, isKept, openPlace, type Place, say, settle } from './agents-fixture.ts';
+import { advanceUntil, type Fixture, isKept, openFixture, say, settle } from './agents-fixture.ts';
 import { openWire, type Reply, wires } from './provider-wires.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -67,32 +67,32 @@ const call = (name: string, input: object, id = 'a1') => wire.calls({ id, name, 
 
 async function openChat(replies: readonly Reply[] = [], settings: Record<string, unknown> = {}) {
   const model = await openWire(replies);
-  const place = await openPlace(undefined, {
+  const fixture = await openFixture(undefined, {
     models: createModels(wire.configure(model.url)),
     outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
   });
-  closers.push(model.close, place.target.close);
-  place.tenants.get('acme')!.settings = {
+  closers.push(model.close, fixture.target.close);
+  fixture.tenants.get('acme')!.settings = {
     ai_provider: wire.provider,
     ai_model: wire.model,
     enabled_skills: ['mcp_notes_add_note', 'mcp_notes_list'],
     ...settings,
   };
-  return { place, model };
+  return { fixture, model };
 }
 
 const path = '/v1/tenants/acme/mcp-servers/notes';
-const register = (place: Place, url: string, headers = { authorization: 'Bearer of-the-notebook' }) =>
-  place.call('PUT', path, { send: { url, headers } });
+const register = (fixture: Fixture, url: string, headers = { authorization: 'Bearer of-the-notebook' }) =>
+  fixture.call('PUT', path, { send: { url, headers } });
 
 describe('tools of an MCP server', () => {
   it('become skills with a prefix, which ask first, with the secrets of the tenant', async () => {
     const notebook = await openNotebook();
-    const { place, model } = await openChat([
+    const { fixture, model } = await openChat([
       call('mcp_notes_add_note', { text: 'tea' }),
       wire.text('Done.'),
     ]);
-    const made = await register(place, notebook.url);
+    const made = await register(fixture, notebook.url);
     expect(made).toMatchObject({
       status: 200,
       body: {
@@ -106,18 +106,18 @@ describe('tools of an MCP server', () => {
       },
     });
     expect(JSON.stringify(made.body)).not.toContain('of-the-notebook');
-    expect(await isKept(place, 'of-the-notebook')).toBe(false);
-    const { body: skills } = await place.call('GET', '/v1/tenants/acme/skills');
+    expect(await isKept(fixture, 'of-the-notebook')).toBe(false);
+    const { body: skills } = await fixture.call('GET', '/v1/tenants/acme/skills');
     expect(skills.data.at(-1)).toMatchObject({ name: 'mcp_notes_list', is_custom: true, approval: 'user' });
 
-    const asked = await say(place, 'c', 'Note tea, please', { user_id: 'ann' });
+    const asked = await say(fixture, 'c', 'Note tea, please', { user_id: 'ann' });
     expect(asked.body.approvals).toMatchObject([{ name: 'mcp_notes_add_note', input: { text: 'tea' } }]);
     expect(notebook.notes).toEqual([]);
     const { approval_id } = asked.body.approvals[0];
-    await place.call('POST', `/v1/tenants/acme/conversations/c/approvals/${approval_id}`, {
+    await fixture.call('POST', `/v1/tenants/acme/conversations/c/approvals/${approval_id}`, {
       send: { approved: true },
     });
-    await settle(place);
+    await settle(fixture);
     expect(notebook.notes).toEqual(['tea']);
     expect(notebook.seen).toMatchObject([
       {
@@ -131,7 +131,7 @@ describe('tools of an MCP server', () => {
   it('tell the model what went wrong, and the turn goes on', async () => {
     const notebook = await openNotebook();
     const never = { skill_approvals: { mcp_notes_add_note: 'never', mcp_notes_list: 'never' } };
-    const { place, model } = await openChat(
+    const { fixture, model } = await openChat(
       [
         call('mcp_notes_add_note', { text: 'secret' }),
         wire.text('It takes no secrets.'),
@@ -140,28 +140,28 @@ describe('tools of an MCP server', () => {
       ],
       never,
     );
-    await register(place, notebook.url);
-    expect((await say(place, 'c', 'Note the secret')).body.reply.content).toBe('It takes no secrets.');
+    await register(fixture, notebook.url);
+    expect((await say(fixture, 'c', 'Note the secret')).body.reply.content).toBe('It takes no secrets.');
     expect(JSON.stringify(model.asked[1]!.body)).toContain('No secrets.');
     notebook.state.isDown = true;
-    expect((await say(place, 'c', 'Which notes are there?')).body.reply.content).toBe('It is down.');
+    expect((await say(fixture, 'c', 'Which notes are there?')).body.reply.content).toBe('It is down.');
     expect(JSON.stringify(model.asked[3]!.body)).toContain('the MCP server notes failed');
   });
 
   it('are listed again after a while, and kept if the server is down by then', async () => {
     const notebook = await openNotebook();
-    const { place } = await openChat();
-    await register(place, notebook.url);
+    const { fixture } = await openChat();
+    await register(fixture, notebook.url);
     notebook.state.isDown = true;
-    const refreshed = await place.call('POST', `${path}/refresh`);
+    const refreshed = await fixture.call('POST', `${path}/refresh`);
     expect(refreshed.body).toMatchObject({ tools: [{}, {}], error: expect.stringContaining('503') });
     notebook.state.isDown = false;
-    await place.clock.advance(61 * 60_000);
-    await place.call('GET', '/v1/tenants/acme/skills'); // somebody uses them
+    await fixture.clock.advance(61 * 60_000);
+    await fixture.call('GET', '/v1/tenants/acme/skills'); // somebody uses them
     let server = refreshed.body;
     for (let i = 0; i < 200 && server.error !== null; i++) {
       await new Promise(setImmediate);
-      server = (await place.call('GET', path)).body;
+      server = (await fixture.call('GET', path)).body;
     }
     expect(server.error).toBeNull();
   });
@@ -195,27 +195,27 @@ describe('a server that is no MCP server, or a bad one', () => {
     ['lies about its tools', () => reply(() => ({ ...hello, tools: 'many' }))],
     ['breaks off', () => listen((_, response) => void response.destroy())],
   ])('that %s is refused, with why', async (_, start) => {
-    const { place } = await openChat();
-    const { status, body } = await register(place, await start());
+    const { fixture } = await openChat();
+    const { status, body } = await register(fixture, await start());
     expect([status, body.code]).toEqual([422, 'agents.mcp_server_refused']);
     expect(body.detail).toMatch(/^The server did not say which tools it has: .+/);
   });
 
   it('that never answers is given up', async () => {
-    const { place } = await openChat();
+    const { fixture } = await openChat();
     const url = await listen(() => {});
     let answer: Awaited<ReturnType<typeof register>> | undefined;
-    register(place, url).then(got => {
+    register(fixture, url).then(got => {
       answer = got;
     });
-    await advanceUntil(place, () => answer !== undefined);
+    await advanceUntil(fixture, () => answer !== undefined);
     expect(answer!.body.detail).toContain('it took longer than 10000 ms');
   });
 
   it('that goes on forever is bounded', async () => {
     const tools = Array.from({ length: 80 }, (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object' } }));
-    const { place } = await openChat();
-    const { body } = await register(place, await listing(tools, { nextCursor: 'again' }));
+    const { fixture } = await openChat();
+    const { body } = await register(fixture, await listing(tools, { nextCursor: 'again' }));
     expect([body.tools.length, body.skipped.length]).toEqual([50, 50]);
   });
 
@@ -240,10 +240,10 @@ describe('a server that is no MCP server, or a bad one', () => {
         },
       },
     ]);
-    const { place, model } = await openChat([wire.text('Hm.')], {
+    const { fixture, model } = await openChat([wire.text('Hm.')], {
       enabled_skills: ['mcp_notes_odd', 'usage'],
     });
-    const { body } = await register(place, url);
+    const { body } = await register(fixture, url);
     const names = body.tools.map(({ skill }: { skill: string }) => skill);
     expect(names.slice(0, 2)).toEqual([
       'mcp_notes_usage_',
@@ -251,25 +251,25 @@ describe('a server that is no MCP server, or a bad one', () => {
     ]);
     expect(names[2]).toHaveLength(64);
     expect(body.skipped).toMatchObject([{ name: 'long' }]);
-    await say(place, 'c', 'What is odd?');
+    await say(fixture, 'c', 'What is odd?');
     const sent = JSON.stringify(model.asked[0]!.body.tools);
     expect(sent).toContain('mcp_notes_odd');
     expect(sent).not.toMatch(/\$ref|pattern/);
-    const taken = await place.call('PUT', '/v1/tenants/acme/custom-skills/mcp_notes_odd', {
+    const taken = await fixture.call('PUT', '/v1/tenants/acme/custom-skills/mcp_notes_odd', {
       send: { description: 'x', url: 'http://127.0.0.1:9/' },
     });
     expect(taken.body.code).toBe('agents.skill_name_taken');
   });
 
   it('inside the network is not reached', async () => {
-    const place = await openPlace(undefined, { outbound: createOutbound() });
-    closers.push(place.target.close);
-    const { body } = await register(place, await listen((_, response) => void response.end()));
+    const fixture = await openFixture(undefined, { outbound: createOutbound() });
+    closers.push(fixture.target.close);
+    const { body } = await register(fixture, await listen((_, response) => void response.end()));
     expect([body.code, body.detail]).toEqual([
       'agents.mcp_server_refused',
       expect.stringContaining('may not be reached'),
     ]);
-    const hidden = await register(place, 'http://127.0.0.1:80/mcp', { host: 'x' } as never);
+    const hidden = await register(fixture, 'http://127.0.0.1:80/mcp', { host: 'x' } as never);
     expect(hidden.status).toBe(422);
   });
 });

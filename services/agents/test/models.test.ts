@@ -2,7 +2,7 @@ import { MockLanguageModelV3, simulateReadableStream } from 'ai/test';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createModels, defineSkill, type Models, type ModelsConfig } from '../src/index.ts';
-import { advanceUntil, conversationPath, type Options, openPlace, say, until } from './agents-fixture.ts';
+import { advanceUntil, conversationPath, type Options, openFixture, say, until } from './agents-fixture.ts';
 import { type Behaviour, openStub } from './openai-stub.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -20,11 +20,11 @@ const answering =
 async function open(behaviours: Behaviour[], config: ModelsConfig = {}, options: Options = {}) {
   const stub = await openStub(...behaviours);
   const models = createModels({ openaiCompatible: { baseURL: stub.baseURL }, ...config });
-  const place = await openPlace(undefined, { models, ...options });
-  closers.push(stub.close, place.target.close);
+  const fixture = await openFixture(undefined, { models, ...options });
+  closers.push(stub.close, fixture.target.close);
   const settings = { ai_provider: 'openai-compatible', ai_model: 'stub', enabled_skills: ['lookup'] };
-  place.tenants.get('acme')!.settings = settings;
-  return { stub, place, settings: settings as Record<string, unknown> };
+  fixture.tenants.get('acme')!.settings = settings;
+  return { stub, fixture, settings: settings as Record<string, unknown> };
 }
 
 const lookups: unknown[] = [];
@@ -42,9 +42,9 @@ const lookup = defineSkill({
 describe('a model', () => {
   it('answers with the window before it, and the turn says what it cost', async () => {
     const prices = { stub: { input: 2, output: 10 } };
-    const { stub, place } = await open([answering('It ', 'is ', 'noon.')], { prices });
-    await say(place, 'c', 'hello', { user_id: 'ann' });
-    const { body } = await say(place, 'c', 'What time is it?');
+    const { stub, fixture } = await open([answering('It ', 'is ', 'noon.')], { prices });
+    await say(fixture, 'c', 'hello', { user_id: 'ann' });
+    const { body } = await say(fixture, 'c', 'What time is it?');
     expect(body).toMatchObject({
       routing: 'model',
       rule: null,
@@ -59,18 +59,18 @@ describe('a model', () => {
       'assistant',
       'user',
     ]);
-    const usage = await place.call('GET', '/v1/tenants/acme/agent-usage?user_id=ann');
+    const usage = await fixture.call('GET', '/v1/tenants/acme/agent-usage?user_id=ann');
     expect(usage.body.total).toMatchObject({
       messages: 2,
       model_turns: 1,
       input_tokens: 100,
       cost_usd: 0.0004,
     });
-    expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.cost_usd).toBe(0.0004);
+    expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.cost_usd).toBe(0.0004);
   });
 
   it('calls skills, which know their tenant and take no other', async () => {
-    const { stub, place } = await open(
+    const { stub, fixture } = await open(
       [
         (_, stream) => {
           stream.call('lookup', '{"word":"tea","tenant_id":"globex"}', 'a');
@@ -86,17 +86,17 @@ describe('a model', () => {
       { skills: [lookup] },
     );
     lookups.length = 0;
-    const { body } = await say(place, 'c', 'What is tea?');
+    const { body } = await say(fixture, 'c', 'What is tea?');
     expect(body).toMatchObject({ reply: { content: 'Tea it is.' }, skills: ['lookup'] });
     expect(lookups).toEqual([['acme', { word: 'tea' }]]);
     expect(JSON.stringify(stub.asked[1].messages.at(-1))).toContain('Invalid input');
-    await say(place, 'c', 'And again?');
+    await say(fixture, 'c', 'And again?');
     const roles = stub.asked[3].messages.map((one: { role: string }) => one.role);
     expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'assistant', 'user']);
   });
 
   it('is told when its arguments are no JSON, and goes on', async () => {
-    const { stub, place } = await open(
+    const { stub, fixture } = await open(
       [
         (_, stream) => {
           stream.call('lookup', '{"word": "te');
@@ -108,14 +108,14 @@ describe('a model', () => {
       { skills: [lookup] },
     );
     lookups.length = 0;
-    expect((await say(place, 'c', 'What is tea?')).body.reply.content).toBe('Never mind.');
+    expect((await say(fixture, 'c', 'What is tea?')).body.reply.content).toBe('Never mind.');
     expect(lookups).toEqual([]);
-    await say(place, 'c', 'And now?');
+    await say(fixture, 'c', 'And now?');
     expect(stub.asked).toHaveLength(3);
   });
 
   it('cannot use a skill that was disabled meanwhile, or that asks for another tenant', async () => {
-    const { stub, place, settings } = await open(
+    const { stub, fixture, settings } = await open(
       [
         (_, stream) => {
           settings.enabled_skills = [];
@@ -128,13 +128,13 @@ describe('a model', () => {
       { skills: [lookup] },
     );
     lookups.length = 0;
-    expect((await say(place, 'c', 'What is tea?')).body.reply.content).toBe('I could not.');
+    expect((await say(fixture, 'c', 'What is tea?')).body.reply.content).toBe('I could not.');
     expect(lookups).toEqual([]);
     expect(JSON.stringify(stub.asked[1].messages.at(-1))).toContain('not enabled');
   });
 
   it('stops calling after some steps', async () => {
-    const { stub, place } = await open(
+    const { stub, fixture } = await open(
       [
         (_, stream) => {
           stream.text('Looking. ');
@@ -145,18 +145,18 @@ describe('a model', () => {
       {},
       { skills: [lookup] },
     );
-    expect((await say(place, 'c', 'What is tea?')).status).toBe(200);
+    expect((await say(fixture, 'c', 'What is tea?')).status).toBe(200);
     expect(stub.asked).toHaveLength(5);
   });
 
   it('is asked again after a moment when it was too busy', async () => {
-    const { stub, place } = await open([
+    const { stub, fixture } = await open([
       (_, stream) => stream.refuse(429, { 'retry-after': '2' }),
       answering('Now.'),
     ]);
-    const answer = say(place, 'c', 'What now?');
-    await until(() => stub.asked.length === 1 && place.clock.sleepers() >= 3);
-    await advanceUntil(place, () => stub.asked.length === 2);
+    const answer = say(fixture, 'c', 'What now?');
+    await until(() => stub.asked.length === 1 && fixture.clock.sleepers() >= 3);
+    await advanceUntil(fixture, () => stub.asked.length === 2);
     expect((await answer).body.reply.content).toBe('Now.');
   });
 
@@ -171,7 +171,7 @@ describe('a model', () => {
       (_, stream) => stream.text('And then silence'),
       (_, stream) => stream.refuse(400),
     ] as Behaviour[]) {
-      const { stub, place } = await open([behaviour]);
+      const { stub, fixture } = await open([behaviour]);
       const own = createModels({ openaiCompatible: { baseURL: stub.baseURL } });
       const second = createModels({ openaiCompatible: { baseURL: other.baseURL } });
       const models: Models = {
@@ -181,10 +181,10 @@ describe('a model', () => {
             : own.find(name),
         priceOf: () => undefined,
       };
-      const again = await openPlace(undefined, { models });
+      const again = await openFixture(undefined, { models });
       closers.push(again.target.close);
       again.tenants.get('acme')!.settings = {
-        ...place.tenants.get('acme')!.settings,
+        ...fixture.tenants.get('acme')!.settings,
         ai_fallback: { provider: 'second', model: 'stub' },
       };
       let answer: Awaited<ReturnType<typeof say>> | undefined;
@@ -198,30 +198,30 @@ describe('a model', () => {
   });
 
   it('that does not answer costs no message, and the turn is not kept', async () => {
-    const { place } = await open([(_, stream) => stream.refuse(401)]);
-    const answer = await say(place, 'c', 'What now?', { key: 'k' });
+    const { fixture } = await open([(_, stream) => stream.refuse(401)]);
+    const answer = await say(fixture, 'c', 'What now?', { key: 'k' });
     expect(answer).toMatchObject({ status: 502, body: { code: 'agents.model_failed' } });
     expect(answer.body.detail).toBe('No model answered: the provider answered 401.');
-    expect((await place.call('GET', `${conversationPath('c')}/messages`)).body.data).toEqual([]);
-    const { total } = (await place.call('GET', '/v1/tenants/acme/agent-usage')).body;
+    expect((await fixture.call('GET', `${conversationPath('c')}/messages`)).body.data).toEqual([]);
+    const { total } = (await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body;
     expect(total).toMatchObject({ messages: 0, refunded: 1, cost_usd: 0 });
-    expect((await say(place, 'c', 'What now?', { key: 'k' })).body.code).toBe('agents.message_dropped');
+    expect((await say(fixture, 'c', 'What now?', { key: 'k' })).body.code).toBe('agents.message_dropped');
   });
 
   it('that fails is logged, and nothing of what was said', async () => {
-    const { place } = await open([(_, stream) => stream.refuse(400)]);
-    await say(place, 'c', 'My secret is a blue door.');
-    const logged = place.lines.filter(line => line.includes('a model did not answer'));
+    const { fixture } = await open([(_, stream) => stream.refuse(400)]);
+    await say(fixture, 'c', 'My secret is a blue door.');
+    const logged = fixture.lines.filter(line => line.includes('a model did not answer'));
     expect(logged).toHaveLength(1);
-    expect(place.lines.join()).not.toContain('blue door');
+    expect(fixture.lines.join()).not.toContain('blue door');
   });
 
   it('never passes the cap of the day, however many ask at once', async () => {
     const prices = { stub: { input: 1, output: 100 } };
-    const { stub, place, settings } = await open([answering('Yes.')], { prices });
+    const { stub, fixture, settings } = await open([answering('Yes.')], { prices });
     Object.assign(settings, { spend_per_day_usd: 0.5, max_tokens_per_message: 1000 });
     const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, i) => say(place, `c${i}`, 'What is the meaning of this?')),
+      Array.from({ length: 12 }, (_, i) => say(fixture, `c${i}`, 'What is the meaning of this?')),
     );
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter(status => status === 200)).toHaveLength(4); // each may cost a bit more than 10 cents
@@ -229,11 +229,11 @@ describe('a model', () => {
       code: 'agents.spend_exceeded',
     });
     expect(stub.asked).toHaveLength(4);
-    const { total } = (await place.call('GET', '/v1/tenants/acme/agent-usage')).body;
+    const { total } = (await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body;
     expect(total.cost_usd).toBeCloseTo(4 * (100 + 20 * 100) * 1e-6);
     settings.ai_model = 'unpriced';
-    expect((await say(place, 'c', 'And now?')).body.code).toBe('agents.price_unknown');
-    expect((await say(place, 'c', 'hello')).status).toBe(200); // rules cost nothing
+    expect((await say(fixture, 'c', 'And now?')).body.code).toBe('agents.price_unknown');
+    expect((await say(fixture, 'c', 'hello')).status).toBe(200); // rules cost nothing
   });
 
   it('sees what is remembered of the user, as data', async () => {
@@ -259,11 +259,11 @@ describe('a model', () => {
     });
     const name = { provider: 'mock', model: 'mock' };
     const models: Models = { find: async () => model, priceOf: () => undefined, default: name };
-    const place = await openPlace(undefined, { models });
-    closers.push(place.target.close);
-    place.tenants.get('acme')!.settings = { enabled_skills: ['remember'] };
-    await say(place, 'c', 'Remember that I drink tea', { user_id: 'ann' });
-    expect((await say(place, 'c', 'What do I drink?')).body.reply.content).toBe('Tea.');
+    const fixture = await openFixture(undefined, { models });
+    closers.push(fixture.target.close);
+    fixture.tenants.get('acme')!.settings = { enabled_skills: ['remember'] };
+    await say(fixture, 'c', 'Remember that I drink tea', { user_id: 'ann' });
+    expect((await say(fixture, 'c', 'What do I drink?')).body.reply.content).toBe('Tea.');
     expect(JSON.stringify(model.doStreamCalls[0]!.prompt[0])).toContain('- I drink tea');
   });
 });

@@ -2,18 +2,18 @@ import { manualClock, seededRandom, systemClock } from '@stak/kit';
 import { createStore } from '@stak/table';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openPlace, type Place, say, targets } from './agents-fixture.ts';
+import { type Fixture, openFixture, say, targets } from './agents-fixture.ts';
 
 describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
-  let place: Place;
+  let fixture: Fixture;
   beforeEach(async () => {
-    place = await openPlace(make);
+    fixture = await openFixture(make);
   });
-  afterEach(() => place.target.close());
+  afterEach(() => fixture.target.close());
 
   it('lets exactly as many messages pass as there are, however many come at once', async () => {
-    place.tenants.get('acme')!.settings = { messages_per_day: 7 };
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => say(place, `c${i}`, 'hello')));
+    fixture.tenants.get('acme')!.settings = { messages_per_day: 7 };
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => say(fixture, `c${i}`, 'hello')));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
     const refused = answers.find(({ status }) => status === 429)!;
     expect(refused.body).toMatchObject({
@@ -21,42 +21,42 @@ describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
       details: { scope: 'tenant', limit: 7, resets_at: '2026-01-02T00:00:00.000Z' },
     });
     expect(refused.headers.get('retry-after')).toBe(String(24 * 60 * 60 + 1));
-    const usage = await place.call('GET', '/v1/tenants/acme/agent-usage');
+    const usage = await fixture.call('GET', '/v1/tenants/acme/agent-usage');
     expect(usage.body).toMatchObject({ limit_per_day: 7, total: { messages: 7 } });
-    place.clock.set(Date.UTC(2026, 0, 2, 0, 0, 1));
-    expect((await say(place, 'c0', 'hello')).status).toBe(200);
+    fixture.clock.set(Date.UTC(2026, 0, 2, 0, 0, 1));
+    expect((await say(fixture, 'c0', 'hello')).status).toBe(200);
   });
 
   it('counts each user, too, and takes nothing from the tenant for what it refuses', async () => {
-    place.tenants.get('acme')!.settings = { messages_per_day: 5, messages_per_user_per_day: 2 };
+    fixture.tenants.get('acme')!.settings = { messages_per_day: 5, messages_per_user_per_day: 2 };
     const ann = await Promise.all(
-      Array.from({ length: 5 }, (_, i) => say(place, `a${i}`, 'hello', { user_id: 'ann' })),
+      Array.from({ length: 5 }, (_, i) => say(fixture, `a${i}`, 'hello', { user_id: 'ann' })),
     );
     expect(ann.filter(({ status }) => status === 200)).toHaveLength(2);
     expect(ann.find(({ status }) => status === 429)!.body.details.scope).toBe('user');
     const bob = await Promise.all(
-      Array.from({ length: 2 }, (_, i) => say(place, `b${i}`, 'hello', { user_id: 'bob' })),
+      Array.from({ length: 2 }, (_, i) => say(fixture, `b${i}`, 'hello', { user_id: 'bob' })),
     );
     expect(bob.map(({ status }) => status)).toEqual([200, 200]);
-    const usage = await place.call('GET', '/v1/tenants/acme/agent-usage', { as: 'acme~ann' });
+    const usage = await fixture.call('GET', '/v1/tenants/acme/agent-usage', { as: 'acme~ann' });
     expect(usage.body).toMatchObject({ user_id: 'ann', limit_per_day: 2, total: { messages: 2 } });
     expect(
-      (await place.call('GET', '/v1/tenants/acme/agent-usage?user_id=ann', { as: 'acme~bob' })).status,
+      (await fixture.call('GET', '/v1/tenants/acme/agent-usage?user_id=ann', { as: 'acme~bob' })).status,
     ).toBe(404);
   });
 
   it('of a tenant is not used up for a moment by somebody who has had his', async () => {
-    place.tenants.get('acme')!.settings = { messages_per_day: 2, messages_per_user_per_day: 1 };
-    await say(place, 'a', 'hello', { user_id: 'ann' });
-    const eager = Array.from({ length: 20 }, (_, i) => say(place, `a${i}`, 'hello', { user_id: 'ann' }));
-    const bob = await say(place, 'b', 'hello', { user_id: 'bob' });
+    fixture.tenants.get('acme')!.settings = { messages_per_day: 2, messages_per_user_per_day: 1 };
+    await say(fixture, 'a', 'hello', { user_id: 'ann' });
+    const eager = Array.from({ length: 20 }, (_, i) => say(fixture, `a${i}`, 'hello', { user_id: 'ann' }));
+    const bob = await say(fixture, 'b', 'hello', { user_id: 'bob' });
     expect((await Promise.all(eager)).map(({ status }) => status)).toEqual(eager.map(() => 429));
     expect(bob.status).toBe(200);
   });
 
   it('of nothing lets nothing pass', async () => {
-    place.tenants.get('acme')!.settings = { messages_per_day: 0 };
-    expect((await say(place, 'c', 'hello')).status).toBe(429);
+    fixture.tenants.get('acme')!.settings = { messages_per_day: 0 };
+    expect((await say(fixture, 'c', 'hello')).status).toBe(429);
   });
 });
 
@@ -71,14 +71,14 @@ describe('when answers get lost', () => {
     const clock = manualClock();
     const waiting = { now: clock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
     const store = createStore({ client, clock: waiting, random: seededRandom(10) });
-    const place = await openPlace(async () => target, { client, clock, store });
-    place.tenants.get('acme')!.settings = { messages_per_day: 12 };
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => say(place, `c${i}`, 'hello')));
+    const fixture = await openFixture(async () => target, { client, clock, store });
+    fixture.tenants.get('acme')!.settings = { messages_per_day: 12 };
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => say(fixture, `c${i}`, 'hello')));
     expect(answers.map(({ status }) => status).sort()).toEqual([
       ...Array(12).fill(200),
       ...Array(8).fill(429),
     ]);
-    const usage = await place.call('GET', '/v1/tenants/acme/agent-usage');
+    const usage = await fixture.call('GET', '/v1/tenants/acme/agent-usage');
     expect(usage.body).toMatchObject({ total: { messages: 12 } });
     expect(client.counts.lostAnswers).toBeGreaterThan(2);
     await target.close();

@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineSkill, type SkillOwner } from '../src/index.ts';
-import { openPlace, type Place, say } from './agents-fixture.ts';
+import { type Fixture, openFixture, say } from './agents-fixture.ts';
 
 describe('built-in skills', () => {
   const owners: SkillOwner[] = [];
-  let place: Place;
+  let fixture: Fixture;
   beforeEach(async () => {
     owners.length = 0;
-    place = await openPlace(undefined, {
+    fixture = await openFixture(undefined, {
       ports: {
         taskStatistics: async whose => {
           owners.push(whose);
@@ -23,22 +23,22 @@ describe('built-in skills', () => {
         },
       },
     });
-    place.tenants.get('acme')!.settings = {
+    fixture.tenants.get('acme')!.settings = {
       enabled_skills: ['sprint_status', 'webhook_health', 'usage', 'search_history', 'remember', 'forget'],
     };
   });
-  afterEach(() => place.target.close());
+  afterEach(() => fixture.target.close());
 
-  const ask = async (content: string, id = 'c') => (await say(place, id, content, { user_id: 'ann' })).body;
+  const ask = async (content: string, id = 'c') => (await say(fixture, id, content, { user_id: 'ann' })).body;
 
   it('are listed if their data is there, and used if they are enabled', async () => {
-    const { body } = await place.call('GET', '/v1/tenants/acme/skills');
+    const { body } = await fixture.call('GET', '/v1/tenants/acme/skills');
     expect(body.data.map((one: { name: string }) => one.name)).not.toContain('inbox_summary');
     expect(body.data.find((one: { name: string }) => one.name === 'sprint_status')).toMatchObject({
       is_enabled: true,
       is_custom: false,
     });
-    place.tenants.get('acme')!.settings = { enabled_skills: [] };
+    fixture.tenants.get('acme')!.settings = { enabled_skills: [] };
     expect((await ask('sprint status')).rule).toBe('no_model');
   });
 
@@ -58,14 +58,14 @@ describe('built-in skills', () => {
   });
 
   it("answer a conversation without a user from the host's own data", async () => {
-    const { body } = await say(place, 'c', "what's the sprint status?");
+    const { body } = await say(fixture, 'c', "what's the sprint status?");
     expect(body.reply.content).toMatch(/^6 of 10 tasks are done/);
     expect(owners).toEqual([{ tenant_id: 'acme', account_id: 'usr_acme', user_id: undefined }]);
   });
 
   it('find what was said before, by this user only', async () => {
     await ask('My dog is called Rex', 'old');
-    await say(place, 'other', 'My cat is called Rex', { user_id: 'bob' });
+    await say(fixture, 'other', 'My cat is called Rex', { user_id: 'bob' });
     const { reply } = await ask('search my history for rex');
     expect(reply.content).toContain('My dog is called Rex');
     expect(reply.content).not.toContain('cat');
@@ -78,10 +78,10 @@ describe('built-in skills', () => {
     await ask('remember that my team is blue');
     const path = '/v1/tenants/acme/users/me/memory';
     const as = 'acme~ann';
-    const listed = await place.call('GET', path, { as });
+    const listed = await fixture.call('GET', path, { as });
     expect(listed.body.data[0]).toMatchObject({ session_id: 'c', key_facts: [{ source: 'user' }, {}] });
     const [{ fact_id }] = listed.body.data[0].key_facts;
-    const edited = await place.call('PATCH', `${path}/c`, {
+    const edited = await fixture.call('PATCH', `${path}/c`, {
       as,
       send: { summary: 'Ann', key_facts: [{ fact_id, fact: 'I like long answers' }] },
     });
@@ -90,17 +90,17 @@ describe('built-in skills', () => {
       key_facts: [{ fact_id, fact: 'I like long answers' }],
     });
     expect((await ask('forget about long answers')).reply.content).toBe('Forgotten: I like long answers');
-    await place.call('DELETE', `${path}/c`, { as });
-    expect((await place.call('GET', path, { as })).body.data).toEqual([]);
+    await fixture.call('DELETE', `${path}/c`, { as });
+    expect((await fixture.call('GET', path, { as })).body.data).toEqual([]);
 
     await ask('remember that I am here');
-    const off = await place.call('PATCH', `${path}-settings`, { as, send: { is_declined: true } });
+    const off = await fixture.call('PATCH', `${path}-settings`, { as, send: { is_declined: true } });
     expect(off.body).toMatchObject({ is_declined: true, memory_summary: null });
-    expect((await place.call('GET', path, { as })).body.data).toEqual([]);
+    expect((await fixture.call('GET', path, { as })).body.data).toEqual([]);
     expect((await ask('remember that I am here')).reply.content).toMatch(/does not want to be remembered/);
-    await place.call('PATCH', `${path}-settings`, { as, send: { is_declined: false } });
+    await fixture.call('PATCH', `${path}-settings`, { as, send: { is_declined: false } });
     expect((await ask('remember that I am here')).reply.content).toBe('I will remember: I am here');
-    expect((await place.call('GET', path.replace('me', 'ann'), { as: 'acme~bob' })).status).toBe(404);
+    expect((await fixture.call('GET', path.replace('me', 'ann'), { as: 'acme~bob' })).status).toBe(404);
   });
 
   it('cannot be asked for a tenant', () => {
@@ -123,7 +123,7 @@ describe('built-in skills', () => {
       parameters: z.strictObject({}),
       run: async () => ({ data: {}, text: 'é'.repeat(100_000) }),
     });
-    const other = await openPlace(undefined, { skills: [long] });
+    const other = await openFixture(undefined, { skills: [long] });
     other.tenants.get('acme')!.settings = { enabled_skills: ['long'] };
     const { body } = await say(other, 'c', 'talk');
     expect(Buffer.byteLength(body.reply.content)).toBe(16 * 1024);
@@ -140,19 +140,19 @@ describe('custom skills', () => {
     calls.push({ headers: request.headers, body });
     response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answer.body);
   });
-  let place: Place;
+  let fixture: Fixture;
   let url: string;
   beforeEach(async () => {
     calls.length = 0;
     answer = { status: 200, body: '{"price":42}' };
-    place = await openPlace();
-    place.tenants.get('acme')!.settings = { custom_skills: ['price'] };
+    fixture = await openFixture();
+    fixture.tenants.get('acme')!.settings = { custom_skills: ['price'] };
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/price`;
   });
   afterEach(async () => {
     await new Promise(resolve => server.close(resolve));
-    await place.target.close();
+    await fixture.target.close();
   });
 
   const path = '/v1/tenants/acme/custom-skills/price';
@@ -166,15 +166,15 @@ describe('custom skills', () => {
     ['null', 'null'],
   ])('that answer %s say %j', async (body, said) => {
     answer = { status: 200, body };
-    await place.call('PUT', path, { send: draft() });
-    expect((await say(place, 'c', 'What is the price?')).body.reply.content).toBe(said);
+    await fixture.call('PUT', path, { send: draft() });
+    expect((await say(fixture, 'c', 'What is the price?')).body.reply.content).toBe(said);
   });
 
   it('are called with a signature that their owner can check', async () => {
-    const { body } = await place.call('PUT', path, { send: draft() });
+    const { body } = await fixture.call('PUT', path, { send: draft() });
     expect(body.secret).toMatch(/^whsec_/);
-    expect((await place.call('GET', path)).body).not.toHaveProperty('secret');
-    const { body: reply } = await say(place, 'c', 'What is the price?', { user_id: 'ann' });
+    expect((await fixture.call('GET', path)).body).not.toHaveProperty('secret');
+    const { body: reply } = await say(fixture, 'c', 'What is the price?', { user_id: 'ann' });
     expect(reply).toMatchObject({
       rule: 'skill',
       skills: ['price'],
@@ -191,34 +191,34 @@ describe('custom skills', () => {
 
   it('are not changed by whoever registers another one of the same name', async () => {
     const register = (description: string) =>
-      place.call('PUT', '/v1/tenants/acme/custom-skills/hours', {
+      fixture.call('PUT', '/v1/tenants/acme/custom-skills/hours', {
         send: { description, url },
         headers: { 'If-None-Match': '*' },
       });
     expect((await register('first')).status).toBe(200);
     const { status, body } = await register('second');
     expect({ status, code: body.code }).toEqual({ status: 412, code: 'agents.skill_exists' });
-    const kept = await place.call('GET', '/v1/tenants/acme/custom-skills/hours');
+    const kept = await fixture.call('GET', '/v1/tenants/acme/custom-skills/hours');
     expect(kept.body.description).toBe('first');
   });
 
   it('with parameters they cannot do without are for a model, not for a rule', async () => {
     const parameters = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] };
     const send = { description: 'x', triggers: ['opening hours'], url, parameters };
-    await place.call('PUT', '/v1/tenants/acme/custom-skills/price', { send });
-    expect((await say(place, 'c', 'opening hours')).body.rule).toBe('no_model');
+    await fixture.call('PUT', '/v1/tenants/acme/custom-skills/price', { send });
+    expect((await say(fixture, 'c', 'opening hours')).body.rule).toBe('no_model');
   });
 
   it('that fail are said to have failed', async () => {
-    await place.call('PUT', path, { send: draft() });
+    await fixture.call('PUT', path, { send: draft() });
     answer = { status: 500, body: 'secret stack trace' };
-    const { body } = await say(place, 'c', 'what is the price');
+    const { body } = await say(fixture, 'c', 'what is the price');
     expect(body.reply.content).toBe('The skill price failed: it answered 500');
   });
 
   it('are not sent to addresses inside, and have parameters within bounds', async () => {
     const refuse = async (change: object) =>
-      (await place.call('PUT', path, { send: { ...draft(), ...change } })).body.code;
+      (await fixture.call('PUT', path, { send: { ...draft(), ...change } })).body.code;
     expect(await refuse({ url: 'http://169.254.169.254/latest' })).toBe('agents.skill_refused');
     expect(await refuse({ url: 'ftp://example.com' })).toBe('agents.skill_refused');
     expect(await refuse({ parameters: { type: 'string' } })).toBe('agents.skill_refused');
@@ -229,7 +229,7 @@ describe('custom skills', () => {
     let deep: object = { type: 'object' };
     for (let i = 0; i < 12; i++) deep = { type: 'object', properties: { a: deep } };
     expect(await refuse({ parameters: deep })).toBe('agents.skill_refused');
-    const usage = await place.call('PUT', path.replace('price', 'usage'), { send: draft() });
+    const usage = await fixture.call('PUT', path.replace('price', 'usage'), { send: draft() });
     expect(usage.body.code).toBe('agents.skill_name_taken');
   });
 
@@ -239,22 +239,22 @@ describe('custom skills', () => {
     const before = process.cpuUsage();
     for (let i = 0; i < 10; i++) {
       const send = { ...draft(), parameters: { ...parameters, title: String(i) } };
-      expect((await place.call('PUT', path, { send })).status).toBe(200);
+      expect((await fixture.call('PUT', path, { send })).status).toBe(200);
     }
     expect(process.cpuUsage(before).user).toBeLessThan(1_000_000); // microseconds: several seconds to compile them
   });
 
   it('belong to their tenant', async () => {
-    await place.call('PUT', path, { send: draft() });
-    expect((await place.call('GET', path.replace('acme', 'globex'), { as: 'globex' })).status).toBe(404);
-    place.tenants.get('globex')!.settings = { custom_skills: ['price'] };
+    await fixture.call('PUT', path, { send: draft() });
+    expect((await fixture.call('GET', path.replace('acme', 'globex'), { as: 'globex' })).status).toBe(404);
+    fixture.tenants.get('globex')!.settings = { custom_skills: ['price'] };
     const send = { content: 'what is the price' };
-    const { body } = await place.call('POST', '/v1/tenants/globex/conversations/c/messages', {
+    const { body } = await fixture.call('POST', '/v1/tenants/globex/conversations/c/messages', {
       as: 'globex',
       send,
     });
     expect(body.rule).toBe('no_model');
-    await place.call('DELETE', path);
-    expect((await say(place, 'c', 'what is the price')).body.rule).toBe('no_model');
+    await fixture.call('DELETE', path);
+    expect((await say(fixture, 'c', 'what is the price')).body.rule).toBe('no_model');
   });
 });

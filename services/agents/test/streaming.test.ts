@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createEngine, type Engine } from '@stak/engine';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AgentsDeps, createModels } from '../src/index.ts';
-import { conversationPath, openPlace, openProcess, type Place, say } from './agents-fixture.ts';
+import { conversationPath, type Fixture, openFixture, openProcess, say } from './agents-fixture.ts';
 import { openStub, type Stream } from './openai-stub.ts';
 
 type Event = { id: string; event: string; data: Record<string, unknown> };
@@ -36,7 +36,7 @@ function readEvents(response: Response) {
 }
 
 describe('the events of an answer', () => {
-  let place: Place;
+  let fixture: Fixture;
   let answers: Stream[]; // the model says what a test tells it to, when it tells it
   let close: () => Promise<void>;
   let modelled: Pick<AgentsDeps, 'models'>;
@@ -47,18 +47,18 @@ describe('the events of an answer', () => {
       news.emit('news');
     });
     modelled = { models: createModels({ openaiCompatible: { baseURL: stub.baseURL } }) };
-    place = await openPlace(undefined, modelled);
-    place.tenants.get('acme')!.settings = { ai_provider: 'openai-compatible', ai_model: 'stub' };
+    fixture = await openFixture(undefined, modelled);
+    fixture.tenants.get('acme')!.settings = { ai_provider: 'openai-compatible', ai_model: 'stub' };
     close = async () => {
       await stub.close();
-      await place.target.close();
+      await fixture.target.close();
     };
   });
   afterEach(() => close());
 
   const path = `${conversationPath('c')}/messages`;
   const headers = { Authorization: 'Bearer acme', Accept: 'text/event-stream' };
-  const post = async (content: string, at: Place = place) =>
+  const post = async (content: string, at: Fixture = fixture) =>
     readEvents(
       await at.app.request(path, {
         method: 'POST',
@@ -66,7 +66,7 @@ describe('the events of an answer', () => {
         body: JSON.stringify({ content }),
       }),
     );
-  const follow = async (messageId: unknown, lastEventId: string, at: Place = place) =>
+  const follow = async (messageId: unknown, lastEventId: string, at: Fixture = fixture) =>
     readEvents(
       await at.app.request(`${path}/${messageId}`, {
         headers: { ...headers, 'Last-Event-ID': lastEventId },
@@ -115,7 +115,7 @@ describe('the events of an answer', () => {
     answers[0]!.text('No.');
     answers[0]!.finish();
     await first.over;
-    const worked = place.agents.runDue();
+    const worked = fixture.agents.runDue();
     await until(() => answers.length === 2);
     answers[1]!.text('Well, ');
     await until(() => textOf(second.events) === 'Well, ');
@@ -140,7 +140,7 @@ describe('the events of an answer', () => {
       const [first, second] = [await openEngine(folder), await openEngine(folder)];
       const target = { client: first.client, control: first, close: async () => {} };
       const { models } = modelled;
-      const making = await openPlace(async () => target, { models, peers: first });
+      const making = await openFixture(async () => target, { models, peers: first });
       making.tenants.get('acme')!.settings = { ai_provider: 'openai-compatible', ai_model: 'stub' };
       const { client } = second;
       const other = openProcess({ ...target, client }, { clock: making.clock, client, peers: second });
@@ -243,18 +243,18 @@ describe('the events of an answer', () => {
     answers[0]!.text('No.');
     answers[0]!.finish();
     await first.over;
-    const failing = place.agents.runDue();
+    const failing = fixture.agents.runDue();
     await until(() => answers.length === 2);
     answers[1]!.text('Well');
     await until(() => textOf(second.events) === 'Well');
     answers[1]!.breakOff();
     await until(() => second.events.at(-1)!.event === 'restart');
-    await place.clock.advance(1000); // the model is tried once more
+    await fixture.clock.advance(1000); // the model is tried once more
     await until(() => answers.length === 3);
     answers[2]!.refuse(400);
     await failing;
-    await place.clock.advance(60_000);
-    const working = place.agents.runDue();
+    await fixture.clock.advance(60_000);
+    const working = fixture.agents.runDue();
     await until(() => answers.length === 4);
     answers[3]!.text('All right.');
     answers[3]!.finish();
@@ -271,6 +271,6 @@ describe('the events of an answer', () => {
     await asked.over;
     expect(asked.events.map(({ event }) => event)).toEqual(['accepted', 'error']);
     expect(asked.events[1]!.data.code).toBe('agents.model_failed');
-    expect((await say(place, 'c', 'hello')).body.seq).toBe(1);
+    expect((await say(fixture, 'c', 'hello')).body.seq).toBe(1);
   });
 });

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { defineSkill } from '../src/index.ts';
 import {
   conversationPath,
-  openPlace,
+  type Fixture,
+  openFixture,
   openProcess,
-  type Place,
   say,
   settle,
   until,
@@ -42,64 +42,64 @@ function createGate() {
 }
 
 describe('a turn', () => {
-  let place: Place;
+  let fixture: Fixture;
   let gate: ReturnType<typeof createGate>;
   beforeEach(async () => {
     gate = createGate();
-    place = await openPlace(undefined, { skills: [gate.skill] });
-    place.tenants.get('acme')!.settings = { enabled_skills: ['slow'] };
+    fixture = await openFixture(undefined, { skills: [gate.skill] });
+    fixture.tenants.get('acme')!.settings = { enabled_skills: ['slow'] };
   });
-  afterEach(() => place.target.close());
+  afterEach(() => fixture.target.close());
 
   const path = `${conversationPath('c')}/messages`;
   const turnsOf = async (id = 'c') => {
-    const { body } = await place.call('GET', `${conversationPath(id)}/messages`);
+    const { body } = await fixture.call('GET', `${conversationPath(id)}/messages`);
     return body.data as { seq: number; messages: { role: string; content: string }[] }[];
   };
 
   it('is made once for each Idempotency-Key', async () => {
-    const first = await say(place, 'c', 'hello', { key: 'k1' });
-    const again = await say(place, 'c', 'hello', { key: 'k1' });
+    const first = await say(fixture, 'c', 'hello', { key: 'k1' });
+    const again = await say(fixture, 'c', 'hello', { key: 'k1' });
     expect(again.body).toEqual(first.body);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
-    expect((await say(place, 'c', 'hi', { key: 'k1' })).body.code).toBe('http.idempotency_mismatch');
+    expect((await say(fixture, 'c', 'hi', { key: 'k1' })).body.code).toBe('http.idempotency_mismatch');
     expect(await turnsOf()).toHaveLength(1);
-    const usage = await place.call('GET', '/v1/tenants/acme/agent-usage');
+    const usage = await fixture.call('GET', '/v1/tenants/acme/agent-usage');
     expect(usage.body.total.messages).toBe(1);
   });
 
   it('joins in when the same message is sent again while it is answered', async () => {
-    const first = say(place, 'c', 'slow', { key: 'k1' });
+    const first = say(fixture, 'c', 'slow', { key: 'k1' });
     await gate.reached;
-    const again = say(place, 'c', 'slow', { key: 'k1' });
+    const again = say(fixture, 'c', 'slow', { key: 'k1' });
     gate.open();
     expect((await again).body).toEqual((await first).body);
     expect(gate.calls()).toBe(1);
   });
 
   it('is refused while another one is made, if the tenant says so', async () => {
-    place.tenants.get('acme')!.settings.busy = 'refuse';
-    const first = say(place, 'c', 'slow');
+    fixture.tenants.get('acme')!.settings.busy = 'refuse';
+    const first = say(fixture, 'c', 'slow');
     await gate.reached;
-    const second = await say(place, 'c', 'hello');
+    const second = await say(fixture, 'c', 'hello');
     expect(second).toMatchObject({ status: 409, body: { code: 'agents.conversation_busy' } });
     expect(second.headers.get('retry-after')).toBe('2');
     gate.open();
     expect((await first).status).toBe(200);
-    expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
+    expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
   });
 
   it('answers everything that came meanwhile as one turn', async () => {
-    const first = say(place, 'c', 'slow');
+    const first = say(fixture, 'c', 'slow');
     await gate.reached;
-    const burst = ['one', 'two', 'three'].map(text => say(place, 'c', text));
+    const burst = ['one', 'two', 'three'].map(text => say(fixture, 'c', text));
     const Key = { pk: 'CONV#acme#c', sk: 'STATE' };
     const waiting = async () =>
-      (await place.target.client.get({ TableName: 'conversations', Key })).Item!.waiting_count;
+      (await fixture.target.client.get({ TableName: 'conversations', Key })).Item!.waiting_count;
     await until(async () => (await waiting()) === 4);
     gate.open();
     await first;
-    await settle(place);
+    await settle(fixture);
     const answers = await Promise.all(burst);
     expect(answers.map(({ body }) => [body.seq, body.merged])).toEqual([
       [2, 3],
@@ -114,38 +114,38 @@ describe('a turn', () => {
   });
 
   it('is not brought back by an answer that was being made when it was cleared', async () => {
-    const first = say(place, 'c', 'slow');
+    const first = say(fixture, 'c', 'slow');
     await gate.reached;
-    await place.call('DELETE', path);
+    await fixture.call('DELETE', path);
     gate.open();
     expect(await first).toMatchObject({ status: 409, body: { code: 'agents.conversation_cleared' } });
     expect(await turnsOf()).toEqual([]);
-    const usage = await place.call('GET', '/v1/tenants/acme/agent-usage');
+    const usage = await fixture.call('GET', '/v1/tenants/acme/agent-usage');
     expect(usage.body.total).toMatchObject({ messages: 0, refunded: 1 });
   });
 
   it('is finished by another process when the first one dies', async () => {
-    const first = say(place, 'c', 'slow'); // never answered: its process is as good as dead
+    const first = say(fixture, 'c', 'slow'); // never answered: its process is as good as dead
     first.catch(() => {});
     await gate.reached;
     const other = createGate();
     other.open();
-    const survivor = openProcess(place.target, { clock: place.clock, skills: [other.skill] });
+    const survivor = openProcess(fixture.target, { clock: fixture.clock, skills: [other.skill] });
     survivor.tenants.get('acme')!.settings = { enabled_skills: ['slow'] };
     expect(await survivor.agents.runDue()).toMatchObject({ worked: 0 });
-    place.clock.set(place.clock.now() + 31_000); // the lease has ended, and nobody renewed it
+    fixture.clock.set(fixture.clock.now() + 31_000); // the lease has ended, and nobody renewed it
     expect(await survivor.agents.runDue()).toMatchObject({ worked: 1 });
     expect((await turnsOf()).map(turn => turn.messages[1]!.content)).toEqual(['Done slowly.']);
     gate.open(); // the dead one wakes up, and finds that it holds nothing
     expect((await first).body.code).toBe('agents.conversation_cleared');
     expect(await turnsOf()).toHaveLength(1);
-    expect((await place.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
+    expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
   });
 
   it('is finished at once by another process when the first one is known to be gone', async () => {
     const owners = manualOwners();
-    const victim = openProcess(place.target, {
-      clock: place.clock,
+    const victim = openProcess(fixture.target, {
+      clock: fixture.clock,
       skills: [gate.skill],
       owners: owners.as('victim'),
     });
@@ -154,16 +154,16 @@ describe('a turn', () => {
     await gate.reached;
     const other = createGate();
     other.open();
-    const heir = openProcess(place.target, {
-      clock: place.clock,
+    const heir = openProcess(fixture.target, {
+      clock: fixture.clock,
       skills: [other.skill],
       owners: owners.as('heir'),
     });
     heir.tenants.get('acme')!.settings = { enabled_skills: ['slow'] };
     const stopping = new AbortController();
-    const sleeping = place.clock.sleepers();
+    const sleeping = fixture.clock.sleepers();
     const running = heir.agents.workers[0]!.run(stopping.signal);
-    await until(() => place.clock.sleepers() > sleeping);
+    await until(() => fixture.clock.sleepers() > sleeping);
     expect(await turnsOf()).toEqual([]);
     owners.end('victim');
     await until(async () => (await turnsOf()).length === 1);
@@ -184,7 +184,7 @@ describe('a turn', () => {
       );
     const headers = { Authorization: 'Bearer acme', Accept: 'text/event-stream' };
     const post = { method: 'POST', body: JSON.stringify({ content: 'slow' }) };
-    const posted = await place.app.request(path, {
+    const posted = await fixture.app.request(path, {
       ...post,
       headers: { ...headers, 'Content-Type': 'application/json', 'Idempotency-Key': 'k' },
     });
@@ -194,26 +194,26 @@ describe('a turn', () => {
     const { message_id } = JSON.parse(/event: accepted\ndata: (.*)/.exec(text)![1]!);
     await gate.reached;
     await reader.cancel(); // the caller goes away; the turn goes on
-    const resumed = await place.app.request(`${path}/${message_id}`, {
+    const resumed = await fixture.app.request(`${path}/${message_id}`, {
       headers: { ...headers, 'Last-Event-ID': '0' },
     });
     gate.open();
     const got = await events(resumed);
     expect(got.map(({ event }) => event)).toEqual(['delta', 'reply']);
     expect(got[1]!.data).toMatchObject({ message_id, reply: { content: 'Done slowly.' }, routing: 'rule' });
-    const late = await place.call('GET', `${path}/${message_id}`);
+    const late = await fixture.call('GET', `${path}/${message_id}`);
     expect(late.body).toEqual(got[1]!.data);
   });
 
   it('cuts off a skill that takes too long, and says so', async () => {
-    const answer = say(place, 'c', 'slow');
+    const answer = say(fixture, 'c', 'slow');
     await gate.reached;
-    await place.clock.advance(10_000);
+    await fixture.clock.advance(10_000);
     expect((await answer).body.reply.content).toBe('The skill slow failed: it took longer than 10000 ms');
   });
 
   it('tells no end user about conversations of others', async () => {
-    await say(place, 'anns', 'hello', { user_id: 'ann' });
+    await say(fixture, 'anns', 'hello', { user_id: 'ann' });
     for (const [method, suffix, send] of [
       ['GET', '', undefined],
       ['PATCH', '', { title: 'x' }],
@@ -224,24 +224,24 @@ describe('a turn', () => {
       ['GET', '/export', undefined],
       ['GET', '/messages/msg_x', undefined],
     ] as const) {
-      const theirs = await place.call(method, conversationPath('anns') + suffix, { as: 'acme~bob', send });
-      const missing = await place.call(method, conversationPath('none') + suffix, { as: 'acme~bob', send });
+      const theirs = await fixture.call(method, conversationPath('anns') + suffix, { as: 'acme~bob', send });
+      const missing = await fixture.call(method, conversationPath('none') + suffix, { as: 'acme~bob', send });
       expect([theirs.status, theirs.body.code]).toEqual([404, 'agents.conversation_not_found']);
       expect([missing.status, missing.body.code]).toEqual([404, 'agents.conversation_not_found']);
     }
-    expect((await place.call('GET', conversationPath('anns'), { as: 'acme~ann' })).status).toBe(200);
-    expect((await place.call('GET', conversationPath('anns'), { as: 'globex' })).body.code).toBe(
+    expect((await fixture.call('GET', conversationPath('anns'), { as: 'acme~ann' })).status).toBe(200);
+    expect((await fixture.call('GET', conversationPath('anns'), { as: 'globex' })).body.code).toBe(
       'tenants.not_found',
     );
   });
 
   it('gives an end user an id that is free', async () => {
     const send = { conversation_id: 'chosen', title: 'Mine' };
-    const made = await place.call('POST', '/v1/tenants/acme/conversations', { as: 'acme~ann', send });
+    const made = await fixture.call('POST', '/v1/tenants/acme/conversations', { as: 'acme~ann', send });
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({ title: 'Mine', user_id: 'ann', turns: 0 });
     expect(made.body.conversation_id).not.toBe('chosen');
-    const answer = await say(place, made.body.conversation_id, 'hello', { as: 'acme~ann' });
+    const answer = await say(fixture, made.body.conversation_id, 'hello', { as: 'acme~ann' });
     expect(answer.body.seq).toBe(1);
   });
 });

@@ -2,7 +2,7 @@ import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createModels, defineSkill } from '../src/index.ts';
-import { conversationPath, openPlace, type Place, say, settle } from './agents-fixture.ts';
+import { conversationPath, type Fixture, openFixture, say, settle } from './agents-fixture.ts';
 import { openWire, type Reply, wires } from './provider-wires.ts';
 
 // The transport that `useChat` uses, as it comes, and the reader that makes its messages.
@@ -34,27 +34,27 @@ async function openChat(
     parameters: z.strictObject({ word: z.string() }),
     run: async ({ word }) => ({ data: await lookup(word), text: '' }),
   });
-  const place = await openPlace(undefined, {
+  const fixture = await openFixture(undefined, {
     models: createModels(wire.configure(server.url)),
     skills: [skill],
   });
-  closers.push(server.close, place.target.close);
+  closers.push(server.close, fixture.target.close);
   const { provider, model } = wire;
-  place.tenants.get('acme')!.settings = {
+  fixture.tenants.get('acme')!.settings = {
     ai_provider: provider,
     ai_model: model,
     enabled_skills: ['lookup'],
   };
-  return place;
+  return fixture;
 }
 
-const transportOf = (place: Place, options: { user_id?: string; as?: string } = {}) =>
+const transportOf = (fixture: Fixture, options: { user_id?: string; as?: string } = {}) =>
   new DefaultChatTransport({
     api: `http://localhost${conversationPath('c')}/ui`,
     headers: { Authorization: `Bearer ${options.as ?? 'acme'}` },
     body: options.user_id === undefined ? {} : { user_id: options.user_id },
     fetch: async (input, init) =>
-      place.app.request(String(input), init as RequestInit, { remoteAddress: '203.0.113.7' }),
+      fixture.app.request(String(input), init as RequestInit, { remoteAddress: '203.0.113.7' }),
   });
 
 const question = (text: string, id = 'q1'): UIMessage => ({
@@ -62,8 +62,8 @@ const question = (text: string, id = 'q1'): UIMessage => ({
   role: 'user',
   parts: [{ type: 'text', text }],
 });
-const send = (place: Place, messages: UIMessage[], options: { as?: string; signal?: AbortSignal } = {}) =>
-  transportOf(place, options).sendMessages({
+const send = (fixture: Fixture, messages: UIMessage[], options: { as?: string; signal?: AbortSignal } = {}) =>
+  transportOf(fixture, options).sendMessages({
     trigger: 'submit-message',
     chatId: 'c',
     messageId: undefined,
@@ -94,19 +94,19 @@ const textsOf = ({ parts }: UIMessage) => parts.flatMap(part => (part.type === '
 
 describe("the AI SDK's chat transport", () => {
   it('gets an answer, with what it cost', async () => {
-    const place = await openChat([wire.text('It ', 'is ', 'noon.')]);
-    const message = await last(await send(place, [question('What time is it?')]));
+    const fixture = await openChat([wire.text('It ', 'is ', 'noon.')]);
+    const message = await last(await send(fixture, [question('What time is it?')]));
     expect(message.parts.filter(({ type }) => type === 'text')).toMatchObject([
       { text: 'It is noon.', state: 'done' },
     ]);
     expect(message.metadata).toMatchObject({ routing: 'model', usage: { output_tokens: 20 }, seq: 1 });
-    const { body } = await place.call('GET', `${conversationPath('c')}/messages`);
+    const { body } = await fixture.call('GET', `${conversationPath('c')}/messages`);
     expect(body.data[0].messages[0]).toEqual({ role: 'user', content: 'What time is it?' });
   });
 
   it('gets what rules answer', async () => {
-    const place = await openChat([]);
-    const message = await last(await send(place, [question('hello')]));
+    const fixture = await openChat([]);
+    const message = await last(await send(fixture, [question('hello')]));
     expect(message.parts.at(-1)).toMatchObject({ type: 'text', text: expect.stringMatching(/^Hello/) });
   });
 
@@ -115,11 +115,11 @@ describe("the AI SDK's chat transport", () => {
       { id: 'a1', name: 'lookup', input: { word: 'tea' } },
       { id: 'b2', name: 'lookup', input: { word: 'rice' } },
     ];
-    const place = await openChat([wire.calls(...calls), wire.text('Both.')], async word => {
+    const fixture = await openChat([wire.calls(...calls), wire.text('Both.')], async word => {
       if (word === 'rice') throw new Error('no rice today');
       return { meaning: `of ${word}` };
     });
-    const message = await last(await send(place, [question('Tea and rice?')]));
+    const message = await last(await send(fixture, [question('Tea and rice?')]));
     const tools = message.parts.filter(({ type }) => type === 'dynamic-tool');
     expect(tools).toMatchObject([
       {
@@ -134,42 +134,42 @@ describe("the AI SDK's chat transport", () => {
   });
 
   it('sends a message once, however often it is repeated', async () => {
-    const place = await openChat([wire.text('Noon.')]);
+    const fixture = await openChat([wire.text('Noon.')]);
     for (let i = 0; i < 2; i++) {
-      const message = await last(await send(place, [question('What time is it?')]));
+      const message = await last(await send(fixture, [question('What time is it?')]));
       expect(message.parts.at(-1)).toMatchObject({ text: 'Noon.' });
     }
-    expect((await place.call('GET', conversationPath('c'))).body.turns).toBe(1);
+    expect((await fixture.call('GET', conversationPath('c'))).body.turns).toBe(1);
   });
 
   it('goes away in the middle, comes back, and gets the whole answer', async () => {
     const { open, opened } = gate();
     const call = { id: 'a1', name: 'lookup', input: { word: 'tea' } };
-    const place = await openChat([wire.calls(call), wire.text('Tea.')], () => opened.then(() => ({})));
+    const fixture = await openChat([wire.calls(call), wire.text('Tea.')], () => opened.then(() => ({})));
     const leaving = new AbortController();
-    const stream = await send(place, [question('What is tea?')], { signal: leaving.signal });
+    const stream = await send(fixture, [question('What is tea?')], { signal: leaving.signal });
     const reader = stream.getReader();
     await reader.read();
     await reader.cancel();
     leaving.abort();
-    const transport = transportOf(place);
+    const transport = transportOf(fixture);
     const resumed = await transport.reconnectToStream({ chatId: 'c' });
     open();
     const message = await last(resumed!);
     expect(message.parts.map(({ type }) => type)).toEqual(['step-start', 'dynamic-tool', 'text']);
     expect(await transport.reconnectToStream({ chatId: 'c' })).toBeNull();
-    const { headers, status } = await place.call('GET', `${conversationPath('c')}/stream`);
+    const { headers, status } = await fixture.call('GET', `${conversationPath('c')}/stream`);
     expect([status, headers.get('content-type')]).toEqual([204, null]);
   });
 
   it('is told what went wrong', async () => {
-    const place = await openChat([{ status: 401, body: '{}' }]);
-    await expect(last(await send(place, [question('What now?')]))).rejects.toThrow(
+    const fixture = await openChat([{ status: 401, body: '{}' }]);
+    await expect(last(await send(fixture, [question('What now?')]))).rejects.toThrow(
       'the provider answered 401',
     );
-    await expect(send(place, [question(' ')])).rejects.toThrow('agents.message_refused');
-    await say(place, 'c', 'hello', { user_id: 'ann' });
-    await expect(send(place, [question('hello', 'q2')], { as: 'acme~bob' })).rejects.toThrow(
+    await expect(send(fixture, [question(' ')])).rejects.toThrow('agents.message_refused');
+    await say(fixture, 'c', 'hello', { user_id: 'ann' });
+    await expect(send(fixture, [question('hello', 'q2')], { as: 'acme~bob' })).rejects.toThrow(
       'agents.conversation_not_found',
     );
   });
@@ -177,50 +177,52 @@ describe("the AI SDK's chat transport", () => {
   describe('when a tool needs an approval', () => {
     const call = { id: 'a1', name: 'lookup', input: { word: 'tea' } };
     const openGated = async (...replies: Reply[]) => {
-      const place = await openChat([wire.calls(call), ...replies], async word => ({ meaning: `of ${word}` }));
-      place.tenants.get('acme')!.settings.skill_approvals = { lookup: 'user' };
-      return place;
+      const fixture = await openChat([wire.calls(call), ...replies], async word => ({
+        meaning: `of ${word}`,
+      }));
+      fixture.tenants.get('acme')!.settings.skill_approvals = { lookup: 'user' };
+      return fixture;
     };
 
     it('ends with the question, and goes on in the same message after the answer', async () => {
-      const place = await openGated(wire.text('Tea.'));
-      const asked = await last(await send(place, [question('What is tea?')]));
+      const fixture = await openGated(wire.text('Tea.'));
+      const asked = await last(await send(fixture, [question('What is tea?')]));
       expect(toolsOf(asked)).toMatchObject([{ state: 'approval-requested', input: { word: 'tea' } }]);
-      const again = await last((await transportOf(place).reconnectToStream({ chatId: 'c' }))!);
+      const again = await last((await transportOf(fixture).reconnectToStream({ chatId: 'c' }))!);
       expect(again.parts).toEqual(asked.parts); // also after a reload
 
       const messages = [question('What is tea?'), respond(asked, true)];
-      const stream = await send(place, messages);
-      await settle(place);
+      const stream = await send(fixture, messages);
+      await settle(fixture);
       const answered = await last(stream, structuredClone(messages[1]));
       expect(answered.id).toBe(asked.id);
       expect(toolsOf(answered)).toMatchObject([{ state: 'output-available', output: { meaning: 'of tea' } }]);
       expect(textsOf(answered)).toEqual(['Tea.']);
 
-      const repeated = await last(await send(place, messages), structuredClone(messages[1])); // the answer got lost
+      const repeated = await last(await send(fixture, messages), structuredClone(messages[1])); // the answer got lost
       expect(textsOf(repeated)).toEqual(['Tea.']);
-      expect((await place.call('GET', conversationPath('c'))).body.turns).toBe(1);
+      expect((await fixture.call('GET', conversationPath('c'))).body.turns).toBe(1);
     });
 
     it('shows what was refused as denied', async () => {
-      const place = await openGated(wire.text('Then not.'));
-      const asked = await last(await send(place, [question('What is tea?')]));
+      const fixture = await openGated(wire.text('Then not.'));
+      const asked = await last(await send(fixture, [question('What is tea?')]));
       const messages = [question('What is tea?'), respond(asked, false, 'not now')];
-      const stream = await send(place, messages);
-      await settle(place);
+      const stream = await send(fixture, messages);
+      await settle(fixture);
       const answered = await last(stream, structuredClone(messages[1]));
       expect(toolsOf(answered)).toMatchObject([{ state: 'output-denied', approval: { reason: 'not now' } }]);
       expect(textsOf(answered)).toEqual(['Then not.']);
     });
 
     it('does not let a user decide for an admin', async () => {
-      const place = await openGated();
-      place.tenants.get('acme')!.settings.skill_approvals = { lookup: 'admin' };
-      await place.call('POST', '/v1/tenants/acme/conversations', {
+      const fixture = await openGated();
+      fixture.tenants.get('acme')!.settings.skill_approvals = { lookup: 'admin' };
+      await fixture.call('POST', '/v1/tenants/acme/conversations', {
         send: { conversation_id: 'c', user_id: 'ann' },
       });
-      const asked = await last(await send(place, [question('What is tea?')], { as: 'acme~ann' }));
-      await expect(send(place, [respond(asked, true)], { as: 'acme~ann' })).rejects.toThrow(
+      const asked = await last(await send(fixture, [question('What is tea?')], { as: 'acme~ann' }));
+      await expect(send(fixture, [respond(asked, true)], { as: 'acme~ann' })).rejects.toThrow(
         'agents.approval_not_yours',
       );
     });

@@ -1,6 +1,6 @@
 import type { Principal } from '@stak/http';
 import { type Endpoint, endpoint, type HandlerOf, type PrincipalOf, type RouteSpec } from '@stak/http';
-import type { Bell, Clock, Hub, Ids, KeyedLock, Logger, Owners, Random } from '@stak/kit';
+import type { Clock, Hub, Ids, KeyedLock, Logger, Notifier, Owners, Random } from '@stak/kit';
 import { type Attempt, type Cursors, retryConflicts, type Store } from '@stak/table';
 import { inboxErrors } from './errors.ts';
 import { type InboxId, isUid, type MailboxId } from './inbox-id.ts';
@@ -41,7 +41,7 @@ export type Deps = {
   readonly broadcasts: BroadcastList;
   readonly sharedBodies: SharedBodies;
   readonly lock: KeyedLock; // by mailbox, or by inbox for messages to everyone
-  readonly due: Bell; // rung when the worker has something to do
+  readonly due: Notifier; // rung when the worker has something to do
   readonly pageCache: MailboxCache<Page>;
   readonly countsCache: MailboxCache<ShownCounts>;
   readonly hub: Hub; // wakes event streams, by mailbox and by inbox

@@ -1,4 +1,4 @@
-import { createBell, createHub, createKeyedLock, systemRandom, unknownOwners } from '@stak/kit';
+import { createHub, createKeyedLock, createNotifier, systemRandom, unknownOwners } from '@stak/kit';
 import { createCursors } from '@stak/table';
 import type { Deps, InboxDeps } from './deps.ts';
 import { inboxErrors } from './errors.ts';
@@ -67,7 +67,7 @@ function completeDeps(given: InboxDeps): Deps {
     broadcasts: createBroadcastList({ store, now: clock.now }),
     sharedBodies: createSharedBodies({ store }),
     lock: createKeyedLock(),
-    due: createBell(clock),
+    due: createNotifier(clock),
     pageCache: createMailboxCache(limits.pagesKept),
     countsCache: createMailboxCache(limits.countsKept),
     hub: createHub(clock),

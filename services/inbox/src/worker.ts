@@ -12,7 +12,7 @@ import { dueCategoryErasures, dueErasures, dueSends } from './tables.ts';
 export const createWorker = (deps: Deps): Worker => ({
   name: 'inbox sends',
   async run(signal) {
-    const gone = watchGone(deps.owners, deps.due.ring);
+    const gone = watchGone(deps.owners, deps.due.notify);
     try {
       while (!signal.aborted) {
         await gone.check(async () => {

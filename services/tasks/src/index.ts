@@ -1,4 +1,4 @@
-import { createBell, createHub, createKeyedLock, systemRandom, unknownOwners } from '@stak/kit';
+import { createHub, createKeyedLock, createNotifier, systemRandom, unknownOwners } from '@stak/kit';
 import type { Deps, TasksDeps } from './deps.ts';
 import { createTask } from './edit/create.ts';
 import { createEditEndpoints } from './edit/routes.ts';
@@ -30,14 +30,14 @@ export type { DescribeOwner, Person } from './users/profile.ts';
 export function createTasks(given: TasksDeps) {
   const { store, clock, ids, log, cursors, enterTenant, remind, describeOwner, publicUrl = '' } = given;
   const { random = systemRandom, owners = unknownOwners(ids) } = given;
-  const reminderAdded = createBell(clock);
+  const reminderAdded = createNotifier(clock);
   const users = { store, clock, describeOwner };
   const writing = {
     ...users,
     ids,
     random,
     lock: createKeyedLock(),
-    onReminder: reminderAdded.ring,
+    onReminder: reminderAdded.notify,
     ensureUser: (userId: string) => ensureUser(users, userId),
   };
   const search = createSearch(writing);

@@ -1,4 +1,4 @@
-import { createBell, type ManualOwners, manualOwners, systemClock } from '@stak/kit';
+import { createNotifier, type ManualOwners, manualOwners, systemClock } from '@stak/kit';
 import { type DynamoClient, tableErrors } from '@stak/table';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WireTask } from '../src/index.ts';
@@ -34,7 +34,7 @@ const worker = (): ReminderDeps => ({
   log: silent,
   owners: owners.as('here'),
   random: () => 0.5,
-  added: createBell(f.clock),
+  added: createNotifier(f.clock),
   remind: remembering,
 });
 const start = Date.UTC(2026, 0, 1);

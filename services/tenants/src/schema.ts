@@ -132,7 +132,10 @@ export const newInvitation = z.strictObject({
   user_id: userId.optional(),
   ttl_days: z.int().min(1).max(limits.invitationTtlDays).default(limits.invitationTtlDaysDefault),
 });
-export const acceptance = z.strictObject({ token: z.string().min(1).max(300), display_name: displayText });
+export const acceptedInvitation = z.strictObject({
+  token: z.string().min(1).max(300),
+  display_name: displayText,
+});
 
 export const newToken = z.strictObject({
   sub: userId,

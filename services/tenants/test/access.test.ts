@@ -1,41 +1,43 @@
 import { setImmediate } from 'node:timers/promises';
 import { manualClock } from '@stak/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Call, everyItem, openPlace, openProcess, type Place, targets } from './tenants-fixture.ts';
+import { type Call, everyItem, type Fixture, openFixture, openProcess, targets } from './tenants-fixture.ts';
 
 const hour = 60 * 60 * 1000;
 
 describe.each(Object.entries(targets))('access, %s', (_, make) => {
-  let place: Place;
+  let fixture: Fixture;
   beforeAll(async () => {
-    place = await openPlace(make);
-    await place.call('POST', '/v1/tenants', { send: { tenant_id: 'acme', name: 'Acme', status: 'active' } });
+    fixture = await openFixture(make);
+    await fixture.call('POST', '/v1/tenants', {
+      send: { tenant_id: 'acme', name: 'Acme', status: 'active' },
+    });
   });
-  afterAll(() => place.target.close());
+  afterAll(() => fixture.target.close());
 
   const at = (path: string) => `/v1/tenants/acme/${path}`;
 
   describe('invitations', () => {
     const invite = (email: string, more: object = {}) =>
-      place.call('POST', at('invitations'), { send: { email, ...more } });
+      fixture.call('POST', at('invitations'), { send: { email, ...more } });
     const accept = (token: string) =>
-      place.call('POST', '/v1/invitations/accept', { as: '', send: { token, display_name: 'New' } });
+      fixture.call('POST', '/v1/invitations/accept', { as: '', send: { token, display_name: 'New' } });
 
     it('make the user they were meant for, once', async () => {
       const { status, body } = await invite('new@example.com', { role: 'admin', user_id: 'newcomer' });
       expect(status).toBe(201);
-      const items = JSON.stringify(await everyItem(place.target));
+      const items = JSON.stringify(await everyItem(fixture.target));
       expect(items).not.toContain(body.token.split('.')[2]);
-      const listed = await place.call('GET', at('invitations'));
+      const listed = await fixture.call('GET', at('invitations'));
       expect(listed.body.data).toHaveLength(1);
       expect(JSON.stringify(listed.body)).not.toMatch(/token/);
 
       const answers = await Promise.all(Array.from({ length: 6 }, () => accept(body.token)));
       expect(answers.map(one => one.status).sort()).toEqual([201, 404, 404, 404, 404, 404]);
-      const { body: user } = await place.call('GET', at('users/newcomer'));
+      const { body: user } = await fixture.call('GET', at('users/newcomer'));
       expect(user).toMatchObject({ email: 'new@example.com', role: 'admin', display_name: 'New' });
-      expect((await place.call('GET', at('invitations'))).body.data).toEqual([]);
-      expect(place.audited.at(-1)).toMatchObject({
+      expect((await fixture.call('GET', at('invitations'))).body.data).toEqual([]);
+      expect(fixture.audited.at(-1)).toMatchObject({
         account_id: 'usr_ann',
         action: 'tenants.acceptInvitation',
       });
@@ -44,7 +46,7 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
     it('are for addresses that nobody has', async () => {
       const { body } = await invite('taken@example.com');
       const send = { display_name: 'X', email: 'TAKEN@example.com' };
-      await place.call('POST', at('users'), { send });
+      await fixture.call('POST', at('users'), { send });
       expect(await accept(body.token)).toMatchObject({ status: 409, body: { code: 'tenants.email_taken' } });
       expect((await invite('taken@example.com')).status).toBe(409);
     });
@@ -52,12 +54,12 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
     it('can be revoked, and expire', async () => {
       const { body: revoked } = await invite('revoked@example.com');
       const path = at(`invitations/${revoked.invitation_id}`);
-      expect((await place.call('DELETE', path)).status).toBe(204);
-      expect((await place.call('DELETE', path)).status).toBe(404);
+      expect((await fixture.call('DELETE', path)).status).toBe(204);
+      expect((await fixture.call('DELETE', path)).status).toBe(404);
       expect((await accept(revoked.token)).status).toBe(404);
 
       const { body: late } = await invite('late@example.com', { ttl_days: 1 });
-      await place.clock.advance(24 * hour);
+      await fixture.clock.advance(24 * hour);
       expect((await accept(late.token)).status).toBe(404);
     });
 
@@ -77,25 +79,25 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
           status: 404,
           body: { code: 'tenants.invitation_not_found' },
         });
-      await place.clock.advance(60_000);
+      await fixture.clock.advance(60_000);
       expect((await accept(body.token)).status).toBe(201);
     });
   });
 
   describe('tokens', () => {
     const mint = async (send: object, call: Call = {}) => {
-      const answer = await place.call('POST', at('tokens'), { send, ...call });
+      const answer = await fixture.call('POST', at('tokens'), { send, ...call });
       return { ...answer, token: answer.body.token as string };
     };
-    const revoke = (send: object, from = place) => from.call('POST', at('tokens/revoke'), { send });
-    const read = (as: string, uid: string) => place.call('GET', at(`users/${uid}`), { as });
+    const revoke = (send: object, from = fixture) => from.call('POST', at('tokens/revoke'), { send });
+    const read = (as: string, uid: string) => fixture.call('GET', at(`users/${uid}`), { as });
 
     beforeAll(async () => {
       for (const [user_id, role] of [
         ['eve', 'member'],
         ['max', 'admin'],
       ])
-        await place.call('POST', at('users'), { send: { user_id, display_name: 'X', role } });
+        await fixture.call('POST', at('users'), { send: { user_id, display_name: 'X', role } });
     });
 
     it('let an end user in, to itself', async () => {
@@ -107,8 +109,8 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
         status: 404,
         body: { code: 'tenants.user_not_found' },
       });
-      expect((await place.call('GET', at('users'), { as: token })).status).toBe(403);
-      await place.clock.advance(60_000);
+      expect((await fixture.call('GET', at('users'), { as: token })).status).toBe(403);
+      await fixture.clock.advance(60_000);
       expect((await read(token, 'eve')).status).toBe(401);
     });
 
@@ -143,18 +145,18 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
 
       // What is minted in the second of a revocation waits for the next one.
       const minting = mintFor('eve');
-      while (place.clock.sleepers() === 0) await setImmediate();
-      await place.clock.advance(1000);
+      while (fixture.clock.sleepers() === 0) await setImmediate();
+      await fixture.clock.advance(1000);
       expect((await read(await minting, 'eve')).status).toBe(200);
     });
 
     it('are void when their user is no longer an admin', async () => {
-      const { etag } = await place.call('POST', at('users'), {
+      const { etag } = await fixture.call('POST', at('users'), {
         send: { user_id: 'boss', display_name: 'Boss', role: 'admin' },
       });
       const { token } = await mint({ sub: 'boss', scope: 'profile:read' });
       const change = (send: object, ifMatch: string) =>
-        place.call('PATCH', at('users/boss'), { send, ifMatch });
+        fixture.call('PATCH', at('users/boss'), { send, ifMatch });
       const renamed = await change({ display_name: 'Chief' }, etag);
       expect((await read(token, 'boss')).status).toBe(200);
       await change({ role: 'member' }, renamed.etag);
@@ -162,8 +164,8 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
     });
 
     it('wait for no clock that is far ahead', async () => {
-      const { clock } = place;
-      const ahead = openProcess(place.target, { clock: manualClock(clock.now() + 30_000) });
+      const { clock } = fixture;
+      const ahead = openProcess(fixture.target, { clock: manualClock(clock.now() + 30_000) });
       await revoke({ sub: 'fast' }, ahead);
       const refused = await mint({ sub: 'fast' });
       expect(refused).toMatchObject({ status: 503, body: { code: 'tenants.just_revoked' } });
@@ -172,13 +174,13 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
 
     it('are checked without reading much', async () => {
       let reads = 0;
-      const client = { ...place.target.client };
+      const client = { ...fixture.target.client };
       client.get = input => {
         reads += 1;
-        return place.target.client.get(input);
+        return fixture.target.client.get(input);
       };
-      const { tenants } = openProcess(place.target, { clock: place.clock, client });
-      const token = { tenant: 'acme', sub: 'eve', issuedAt: place.clock.now() / 1000 };
+      const { tenants } = openProcess(fixture.target, { clock: fixture.clock, client });
+      const token = { tenant: 'acme', sub: 'eve', issuedAt: fixture.clock.now() / 1000 };
       await Promise.all(Array.from({ length: 50 }, () => tenants.isTokenRevoked(token)));
       for (let i = 0; i < 50; i++) expect(await tenants.isTokenRevoked({ ...token, sub: 'max' })).toBe(false);
       expect(reads).toBe(3);
@@ -187,23 +189,23 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
     it('are void within seconds when another process revokes them', async () => {
       const { token } = await mint({ sub: 'eve', scope: 'profile:read' });
       expect((await read(token, 'eve')).status).toBe(200);
-      await revoke({ sub: 'eve' }, openProcess(place.target, { clock: place.clock }));
-      await place.clock.advance(3_000);
+      await revoke({ sub: 'eve' }, openProcess(fixture.target, { clock: fixture.clock }));
+      await fixture.clock.advance(3_000);
       expect((await read(token, 'eve')).status).toBe(401);
     });
 
     it('go with the user', async () => {
       const { token } = await mint({ sub: 'eve' });
-      await place.call('DELETE', at('users/eve'));
+      await fixture.call('DELETE', at('users/eve'));
       expect((await read(token, 'eve')).status).toBe(401);
     });
 
     it('are of no use in a tenant that is suspended or gone', async () => {
       const { token } = await mint({ sub: 'max', scope: 'profile:read' });
-      await place.call('PATCH', '/v1/tenants/acme', { send: { status: 'suspended' } });
+      await fixture.call('PATCH', '/v1/tenants/acme', { send: { status: 'suspended' } });
       expect(await read(token, 'max')).toMatchObject({ status: 403, body: { code: 'tenants.suspended' } });
       expect((await mint({ sub: 'max' })).status).toBe(403);
-      await place.call('DELETE', '/v1/tenants/acme');
+      await fixture.call('DELETE', '/v1/tenants/acme');
       expect((await read(token, 'max')).status).toBe(401);
     });
   });

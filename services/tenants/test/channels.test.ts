@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPlace, type Place, targets } from './tenants-fixture.ts';
+import { type Fixture, openFixture, targets } from './tenants-fixture.ts';
 
 describe.each(Object.entries(targets))('channels, %s', (_, make) => {
-  let place: Place;
+  let fixture: Fixture;
   beforeAll(async () => {
-    place = await openPlace(make);
+    fixture = await openFixture(make);
     for (const [tenant_id, as] of [
       ['outlocks', 'ann'],
       ['rival', 'bob'],
     ] as const)
-      await place.call('POST', '/v1/tenants', { as, send: { tenant_id, name: 'X', status: 'active' } });
+      await fixture.call('POST', '/v1/tenants', { as, send: { tenant_id, name: 'X', status: 'active' } });
   });
-  afterAll(() => place.target.close());
+  afterAll(() => fixture.target.close());
 
   const claim = (tenant: string, channel_id: string, as = 'ann') =>
-    place.call('POST', `/v1/tenants/${tenant}/channels`, { as, send: { type: 'teams', channel_id } });
+    fixture.call('POST', `/v1/tenants/${tenant}/channels`, { as, send: { type: 'teams', channel_id } });
   const resolve = async (channel_id: string) => {
     try {
-      return (await place.tenants.resolveChannel('teams', channel_id)).tenant_id;
+      return (await fixture.tenants.resolveChannel('teams', channel_id)).tenant_id;
     } catch (error) {
       return (error as { code: string }).code;
     }
@@ -25,7 +25,7 @@ describe.each(Object.entries(targets))('channels, %s', (_, make) => {
 
   it('are mapped as documented', async () => {
     expect((await claim('outlocks', 'azure-bot-app-id')).status).toBe(201);
-    const { Items } = await place.target.client.query({
+    const { Items } = await fixture.target.client.query({
       TableName: 'tenants',
       IndexName: 'channel-mapping',
       KeyConditionExpression: 'gsi1pk = :channel_key',
@@ -35,7 +35,7 @@ describe.each(Object.entries(targets))('channels, %s', (_, make) => {
       { pk: 'TENANT#outlocks', sk: 'CHANNEL#teams#azure-bot-app-id', gsi1sk: 'TENANT#outlocks' },
     ]);
     const channel = { type: 'teams', channel_id: 'azure-bot-app-id' };
-    expect(await place.tenants.findChannelMappings(channel)).toMatchObject([{ tenant_id: 'outlocks' }]);
+    expect(await fixture.tenants.findChannelMappings(channel)).toMatchObject([{ tenant_id: 'outlocks' }]);
     expect(await resolve('azure-bot-app-id')).toBe('outlocks');
   });
 
@@ -46,7 +46,7 @@ describe.each(Object.entries(targets))('channels, %s', (_, make) => {
     expect(second).toMatchObject({ status: 409, body: { code: 'tenants.channel_taken' } });
     expect(JSON.stringify(second.body)).not.toContain('outlocks');
     const path = '/v1/tenants/rival/channels/teams/mine';
-    expect((await place.call('DELETE', path, { as: 'bob' })).status).toBe(404);
+    expect((await fixture.call('DELETE', path, { as: 'bob' })).status).toBe(404);
     expect(await resolve('mine')).toBe('outlocks');
   });
 
@@ -62,8 +62,8 @@ describe.each(Object.entries(targets))('channels, %s', (_, make) => {
   it('can be had by the other one when they are free', async () => {
     await claim('outlocks', 'moved');
     const path = '/v1/tenants/outlocks/channels/teams/moved';
-    expect((await place.call('DELETE', path)).status).toBe(204);
-    expect((await place.call('DELETE', path)).status).toBe(404);
+    expect((await fixture.call('DELETE', path)).status).toBe(204);
+    expect((await fixture.call('DELETE', path)).status).toBe(404);
     expect(await resolve('moved')).toBe('tenants.channel_not_found');
     expect((await claim('rival', 'moved', 'bob')).status).toBe(201);
     expect(await resolve('moved')).toBe('rival');
@@ -76,7 +76,7 @@ describe.each(Object.entries(targets))('channels, %s', (_, make) => {
       gsi1pk: 'CHANNEL#teams#planted',
       gsi1sk: 'TENANT#outlocks',
     };
-    await place.target.client.put({ TableName: 'tenants', Item });
+    await fixture.target.client.put({ TableName: 'tenants', Item });
     expect(await resolve('planted')).toBe('tenants.channel_not_found');
     // Whoever claims it has it, and it is not the one who only has the mapping.
     expect((await claim('rival', 'planted', 'bob')).status).toBe(201);
@@ -86,28 +86,28 @@ describe.each(Object.entries(targets))('channels, %s', (_, make) => {
 
   it.each(['', '#', 'a#b', '\u0000', 'x'.repeat(3000), '\ud800'])('are nobody’s if named %j', async id => {
     expect(await resolve(id)).toBe('tenants.channel_not_found');
-    await expect(place.tenants.resolveChannel(id, 'mine')).rejects.toMatchObject({
+    await expect(fixture.tenants.resolveChannel(id, 'mine')).rejects.toMatchObject({
       code: 'tenants.channel_not_found',
     });
   });
 
   it('lead only to a tenant that is active', async () => {
     const send = { tenant_id: 'asleep', name: 'X' };
-    await place.call('POST', '/v1/tenants', { send });
+    await fixture.call('POST', '/v1/tenants', { send });
     await claim('asleep', 'quiet');
     expect(await resolve('quiet')).toBe('tenants.onboarding');
-    const become = (status: string) => place.call('PATCH', '/v1/tenants/asleep', { send: { status } });
+    const become = (status: string) => fixture.call('PATCH', '/v1/tenants/asleep', { send: { status } });
     await become('active');
     expect(await resolve('quiet')).toBe('asleep');
     await become('suspended');
     expect(await resolve('quiet')).toBe('tenants.suspended');
-    await place.call('DELETE', '/v1/tenants/asleep');
+    await fixture.call('DELETE', '/v1/tenants/asleep');
     expect(await resolve('quiet')).toBe('tenants.channel_not_found');
   });
 
   it('are listed', async () => {
-    const { body } = await place.call('GET', '/v1/tenants/rival/channels', { as: 'bob' });
+    const { body } = await fixture.call('GET', '/v1/tenants/rival/channels', { as: 'bob' });
     expect(body.data.map((one: { channel_id: string }) => one.channel_id)).toContain('moved');
-    expect((await place.call('GET', '/v1/tenants/rival/channels')).status).toBe(404);
+    expect((await fixture.call('GET', '/v1/tenants/rival/channels')).status).toBe(404);
   });
 });

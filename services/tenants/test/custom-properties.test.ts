@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPlace, type Place } from './tenants-fixture.ts';
+import { type Fixture, openFixture } from './tenants-fixture.ts';
 
 const users = '/v1/tenants/acme/users';
 const path = '/v1/tenants/acme/properties-schema';
@@ -16,22 +16,22 @@ const schema = {
 };
 
 describe('custom properties', () => {
-  let place: Place;
+  let fixture: Fixture;
   beforeAll(async () => {
-    place = await openPlace();
-    await place.call('POST', '/v1/tenants', { send: { tenant_id: 'acme', name: 'Acme' } });
+    fixture = await openFixture();
+    await fixture.call('POST', '/v1/tenants', { send: { tenant_id: 'acme', name: 'Acme' } });
   });
-  afterAll(() => place.target.close());
+  afterAll(() => fixture.target.close());
 
-  const define = (send: object) => place.call('PUT', path, { send });
+  const define = (send: object) => fixture.call('PUT', path, { send });
   const create = (custom_properties: object) =>
-    place.call('POST', users, { send: { display_name: 'X', custom_properties } });
+    fixture.call('POST', users, { send: { display_name: 'X', custom_properties } });
 
   it('are checked against the schema of the tenant, once it has one', async () => {
-    expect((await place.call('GET', path)).body.code).toBe('tenants.schema_not_found');
+    expect((await fixture.call('GET', path)).body.code).toBe('tenants.schema_not_found');
     expect((await create({ anything: true })).status).toBe(201);
     expect(await define(schema)).toMatchObject({ status: 200, etag: '"v1"' });
-    expect((await place.call('GET', path)).body).toEqual(schema);
+    expect((await fixture.call('GET', path)).body).toEqual(schema);
     expect((await create({ team: 'red', born: '2001-02-03', level: 'none' })).status).toBe(201);
     for (const bad of [
       { team: 'x'.repeat(11) },
@@ -46,17 +46,20 @@ describe('custom properties', () => {
     const made = await create({ team: 'red' });
     const one = `${users}/${made.body.user_id}`;
     const wrong = { send: { custom_properties: { team: null, level: 2 } }, ifMatch: made.etag };
-    expect((await place.call('PATCH', one, wrong)).status).toBe(422);
+    expect((await fixture.call('PATCH', one, wrong)).status).toBe(422);
     const right = { send: { custom_properties: { level: 2 } }, ifMatch: made.etag };
-    expect((await place.call('PATCH', one, right)).body.custom_properties).toEqual({ team: 'red', level: 2 });
+    expect((await fixture.call('PATCH', one, right)).body.custom_properties).toEqual({
+      team: 'red',
+      level: 2,
+    });
   });
 
   it('follow the schema when it changes or goes', async () => {
     await define({ type: 'object', required: ['size'] });
     expect((await create({ team: 'red' })).status).toBe(422);
-    expect((await place.call('PUT', path, { send: schema, ifMatch: '"v99"' })).status).toBe(412);
-    expect((await place.call('PUT', path, { send: schema, ifMatch: '"vzz"' })).status).toBe(412);
-    expect((await place.call('DELETE', path)).status).toBe(204);
+    expect((await fixture.call('PUT', path, { send: schema, ifMatch: '"v99"' })).status).toBe(412);
+    expect((await fixture.call('PUT', path, { send: schema, ifMatch: '"vzz"' })).status).toBe(412);
+    expect((await fixture.call('DELETE', path)).status).toBe(204);
     expect((await create({ anything: 'goes' })).status).toBe(201);
   });
 
@@ -95,6 +98,6 @@ describe('custom properties', () => {
     expect((await define({ type: 'object', properties, required: ['toString'] })).status).toBe(200);
     expect((await create({ constructor: 'x' })).status).toBe(422);
     expect((await create({ constructor: 'x', toString: 1 })).status).toBe(201);
-    await place.call('DELETE', path);
+    await fixture.call('DELETE', path);
   });
 });

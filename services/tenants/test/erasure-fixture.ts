@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DynamoClient } from '@stak/table';
 import type { Eraser } from '../src/index.ts';
-import { everyItem, type Place, type Target } from './tenants-fixture.ts';
+import { everyItem, type Fixture, type Target } from './tenants-fixture.ts';
 
 // Another service: notes of users, which it erases two a call.
 export function createNotes() {
@@ -32,14 +32,14 @@ export function createNotes() {
 }
 
 // Lets the worker of a process run until it has nothing to do, or died.
-export async function runWorker(place: Place): Promise<unknown> {
+export async function runWorker(fixture: Fixture): Promise<unknown> {
   const control = new AbortController();
   let end: { error?: unknown } | undefined;
-  const running = place.tenants.workers[0]!.run(control.signal).then(
+  const running = fixture.tenants.workers[0]!.run(control.signal).then(
     () => (end = {}),
     error => (end = { error }),
   );
-  while (!end && place.clock.sleepers() === 0) await setImmediate();
+  while (!end && fixture.clock.sleepers() === 0) await setImmediate();
   control.abort();
   await running;
   return control.signal.reason === end?.error ? undefined : end?.error;
@@ -70,7 +70,7 @@ export function killedAt(client: DynamoClient, n: number, when: 'before' | 'afte
 }
 
 // A tenant with something of every kind.
-export async function fillTenant({ call }: Place, tenant_id: string, as = 'ann'): Promise<void> {
+export async function fillTenant({ call }: Fixture, tenant_id: string, as = 'ann'): Promise<void> {
   const at = (path: string) => `/v1/tenants/${tenant_id}/${path}`;
   await call('POST', '/v1/tenants', { as, send: { tenant_id, name: 'Secret name', status: 'active' } });
   for (const user_id of ['u1', 'u2', 'u3']) {

@@ -1,6 +1,6 @@
 import type { Principal } from '@stak/http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPlace, type Place } from './tenants-fixture.ts';
+import { type Fixture, openFixture } from './tenants-fixture.ts';
 
 const account = (accountId: string): Principal => ({
   kind: 'account',
@@ -13,23 +13,23 @@ const endUser = (tenantId: string): Principal => ({ kind: 'endUser', tenantId, u
 const provider: Principal = { kind: 'provider', provider: 'slack', subject: 'acme' };
 
 describe('the gate', () => {
-  let place: Place;
+  let fixture: Fixture;
   beforeAll(async () => {
-    place = await openPlace();
-    await place.call('POST', '/v1/tenants', { send: { tenant_id: 'acme', name: 'Acme' } });
+    fixture = await openFixture();
+    await fixture.call('POST', '/v1/tenants', { send: { tenant_id: 'acme', name: 'Acme' } });
   });
-  afterAll(() => place.target.close());
+  afterAll(() => fixture.target.close());
 
   const enter = async (principal: Principal, id: string, entrance?: { evenSuspended: boolean }) => {
     try {
-      return (await place.tenants.enterTenant(principal, id, entrance)).status;
+      return (await fixture.tenants.enterTenant(principal, id, entrance)).status;
     } catch (error) {
       return (error as { code: string }).code;
     }
   };
 
   it('lets in whose tenant it is', async () => {
-    const entered = await place.tenants.enterTenant(account('usr_ann'), 'acme');
+    const entered = await fixture.tenants.enterTenant(account('usr_ann'), 'acme');
     expect(entered).toMatchObject({ tenant_id: 'acme', account_id: 'usr_ann', status: 'onboarding' });
     expect(entered.settings.messages_per_day).toBe(1000);
     expect(await enter(endUser('acme'), 'acme')).toBe('onboarding');
@@ -44,17 +44,17 @@ describe('the gate', () => {
     ['an empty id', account('usr_ann'), ''],
     ['a hostile id', endUser('\ud800'), '\ud800'],
   ])('says the same to %s', async (_, principal, id) => {
-    const error = await place.tenants.enterTenant(principal, id).catch(thrown => thrown);
+    const error = await fixture.tenants.enterTenant(principal, id).catch(thrown => thrown);
     expect([error.code, error.message]).toEqual(['tenants.not_found', 'There is no such tenant.']);
   });
 
   it('is shut from the moment a tenant is suspended or deleted', async () => {
-    await place.call('PATCH', '/v1/tenants/acme', { send: { status: 'active' } });
-    await place.call('PATCH', '/v1/tenants/acme', { send: { status: 'suspended' } });
+    await fixture.call('PATCH', '/v1/tenants/acme', { send: { status: 'active' } });
+    await fixture.call('PATCH', '/v1/tenants/acme', { send: { status: 'suspended' } });
     expect(await enter(account('usr_ann'), 'acme')).toBe('tenants.suspended');
     expect(await enter(endUser('acme'), 'acme')).toBe('tenants.suspended');
     expect(await enter(account('usr_ann'), 'acme', { evenSuspended: true })).toBe('suspended');
-    await place.call('DELETE', '/v1/tenants/acme');
+    await fixture.call('DELETE', '/v1/tenants/acme');
     expect(await enter(account('usr_ann'), 'acme', { evenSuspended: true })).toBe('tenants.not_found');
     expect(await enter(endUser('acme'), 'acme')).toBe('tenants.not_found');
   });

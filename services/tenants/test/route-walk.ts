@@ -1,7 +1,7 @@
 import { fillTenant } from './erasure-fixture.ts';
-import { openPlace, type Place } from './tenants-fixture.ts';
+import { type Fixture, openFixture } from './tenants-fixture.ts';
 
-type RouteOf = Place['routes'][number];
+type RouteOf = Fixture['routes'][number];
 export type Step = { id: string; route: RouteOf; method: string; path: string; send?: object };
 
 // A request to every route that would succeed for the owner of `tenant`.
@@ -20,7 +20,7 @@ const bodies: Readonly<Record<string, object>> = {
   'tenants.revokeTokens': {},
 };
 
-export function stepsOf({ routes }: Place, ids: Readonly<Record<string, string>>): Step[] {
+export function stepsOf({ routes }: Fixture, ids: Readonly<Record<string, string>>): Step[] {
   return routes
     .filter(route => route.path.startsWith('/v1/'))
     .map(route => {
@@ -32,15 +32,15 @@ export function stepsOf({ routes }: Place, ids: Readonly<Record<string, string>>
     });
 }
 
-export const walk = (place: Place, { method, path, send, route }: Step, as: string) =>
-  place.call(method, path, { as, send, ...(route.conditional && { ifMatch: '*' }) });
+export const walk = (fixture: Fixture, { method, path, send, route }: Step, as: string) =>
+  fixture.call(method, path, { as, send, ...(route.conditional && { ifMatch: '*' }) });
 
 // Two tenants of two accounts, a user of each with a token, and the names of everything ann has.
 export async function openTwo() {
-  const place = await openPlace();
-  await fillTenant(place, 'anns');
-  await fillTenant(place, 'bobs', 'bob');
-  const { call } = place;
+  const fixture = await openFixture();
+  await fillTenant(fixture, 'anns');
+  await fillTenant(fixture, 'bobs', 'bob');
+  const { call } = fixture;
   const [invitation] = (await call('GET', '/v1/tenants/anns/invitations')).body.data;
   const erasure = (await call('POST', '/v1/tenants/anns/users/u3/erasure')).body;
   const ids = {
@@ -54,5 +54,5 @@ export async function openTwo() {
   const send = { sub: 'u2', scope: 'profile:read', ttl_seconds: 60 };
   const mint = async (tenant: string, as: string): Promise<string> =>
     (await call('POST', `/v1/tenants/${tenant}/tokens`, { as, send })).body.token;
-  return { place, ids, guest: await mint('bobs', 'bob'), own: await mint('anns', 'ann') };
+  return { fixture, ids, endUser: await mint('bobs', 'bob'), own: await mint('anns', 'ann') };
 }

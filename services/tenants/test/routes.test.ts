@@ -8,8 +8,8 @@ describe('every route', () => {
   beforeAll(async () => {
     two = await openTwo();
   });
-  afterAll(() => two.place.target.close());
-  const steps = () => stepsOf(two.place, two.ids);
+  afterAll(() => two.fixture.target.close());
+  const steps = () => stepsOf(two.fixture, two.ids);
   const scoped = () => steps().filter(({ path }) => path.includes('anns'));
 
   it('is known to this test', () => {
@@ -20,46 +20,50 @@ describe('every route', () => {
   });
 
   it('gives another account nothing, and lets it change nothing', async () => {
-    const before = await everyItem(two.place.target);
+    const before = await everyItem(two.fixture.target);
     for (const step of scoped()) {
-      const { status, body } = await walk(two.place, step, 'bob');
+      const { status, body } = await walk(two.fixture, step, 'bob');
       const isErasure = step.id === 'tenants.getErasure';
       const code = isErasure ? 'tenants.erasure_not_found' : 'tenants.not_found';
       expect([step.id, status, body.code]).toEqual([step.id, 404, code]);
     }
-    expect(await everyItem(two.place.target)).toEqual(before);
+    expect(await everyItem(two.fixture.target)).toEqual(before);
   });
 
   it('says of what is missing just what it says of what is somebody else’s', async () => {
     for (const step of scoped()) {
-      const theirs = await walk(two.place, step, 'bob');
-      const missing = await walk(two.place, { ...step, path: step.path.replace('/anns', '/nobodys') }, 'bob');
+      const theirs = await walk(two.fixture, step, 'bob');
+      const missing = await walk(
+        two.fixture,
+        { ...step, path: step.path.replace('/anns', '/nobodys') },
+        'bob',
+      );
       const plain = ({ request_id: _, ...rest }: { request_id: string }) => rest;
       expect([step.id, plain(theirs.body)]).toEqual([step.id, plain(missing.body)]);
     }
   });
 
   it('gives an end user nothing of another tenant, and nothing to manage in its own', async () => {
-    const before = await everyItem(two.place.target);
+    const before = await everyItem(two.fixture.target);
     for (const step of steps().filter(({ route }) => route.auth !== 'public')) {
-      const guest = await walk(two.place, step, two.guest);
-      expect([step.id, guest.status]).toEqual([step.id, step.route.auth === 'user' ? 404 : 403]);
-      const own = await walk(two.place, step, two.own);
+      const endUser = await walk(two.fixture, step, two.endUser);
+      expect([step.id, endUser.status]).toEqual([step.id, step.route.auth === 'user' ? 404 : 403]);
+      const own = await walk(two.fixture, step, two.own);
       expect([step.id, own.status]).toEqual([step.id, step.route.auth === 'user' ? 200 : 403]);
     }
-    expect(await everyItem(two.place.target)).toEqual(before);
+    expect(await everyItem(two.fixture.target)).toEqual(before);
   });
 
   it('refuses callers without a token, with an unknown or expired one, or with too small a scope', async () => {
-    const { place } = two;
-    await place.clock.advance(61_000);
+    const { fixture } = two;
+    await fixture.clock.advance(61_000);
     for (const step of steps().filter(({ route }) => route.auth !== 'public')) {
       for (const as of ['', 'unknown', two.own]) {
-        const { status, body } = await walk(place, step, as);
+        const { status, body } = await walk(fixture, step, as);
         expect([step.id, as, status, body.code]).toEqual([step.id, as, 401, 'http.unauthenticated']);
       }
       if (step.route.scope === 'read') continue;
-      const { status, body } = await walk(place, step, 'ann-read');
+      const { status, body } = await walk(fixture, step, 'ann-read');
       expect([step.id, status, body.code]).toEqual([step.id, 403, 'http.scope_missing']);
     }
   });
@@ -69,12 +73,12 @@ describe('every route', () => {
       // Settings keep what they do not know; a schema is refused by its own rules.
       const isOpen = /Settings$|putPropertiesSchema/.test(step.id);
       if (step.send && !isOpen) {
-        const unknown = await walk(two.place, { ...step, send: { ...step.send, surprise: 1 } }, 'ann');
+        const unknown = await walk(two.fixture, { ...step, send: { ...step.send, surprise: 1 } }, 'ann');
         expect([step.id, unknown.status]).toEqual([step.id, 400]);
         expect(unknown.body.errors).toMatchObject([{ code: 'unknown_field', pointer: '#/surprise' }]);
       }
       if (step.method === 'GET') continue;
-      const large = await walk(two.place, { ...step, send: { name: 'x'.repeat(300_000) } }, 'ann');
+      const large = await walk(two.fixture, { ...step, send: { name: 'x'.repeat(300_000) } }, 'ann');
       expect([step.id, large.status]).toEqual([step.id, step.send ? 413 : 400]);
     }
   });
@@ -118,7 +122,7 @@ describe('every route', () => {
           const send =
             one.send &&
             Object.fromEntries(Object.keys({ ...one.send, email: 1 }).map(key => [key, values.next().value]));
-          const { status, body } = await walk(two.place, { ...one, path, send }, 'ann');
+          const { status, body } = await walk(two.fixture, { ...one, path, send }, 'ann');
           expect(status).toBeLessThan(500);
           if (status >= 400) expect(body.code).toMatch(/^(http|tenants)\./);
         },
@@ -128,19 +132,19 @@ describe('every route', () => {
   });
 
   it('is in the audit trail once it has changed something, and only then', async () => {
-    const { place } = two;
-    place.audited.length = 0;
-    await place.call('POST', '/v1/tenants/anns/users', { send: { user_id: 'noted', display_name: 'X' } });
-    await place.call('POST', '/v1/tenants/anns/users', { send: { user_id: 'noted', display_name: 'X' } });
-    await place.call('GET', '/v1/tenants/anns/users');
-    await place.call('DELETE', '/v1/tenants/anns/users/noted', { as: 'ann-write' });
+    const { fixture } = two;
+    fixture.audited.length = 0;
+    await fixture.call('POST', '/v1/tenants/anns/users', { send: { user_id: 'noted', display_name: 'X' } });
+    await fixture.call('POST', '/v1/tenants/anns/users', { send: { user_id: 'noted', display_name: 'X' } });
+    await fixture.call('GET', '/v1/tenants/anns/users');
+    await fixture.call('DELETE', '/v1/tenants/anns/users/noted', { as: 'ann-write' });
     const from = {
       account_id: 'usr_ann',
       address: '203.0.113.7',
       request_id: expect.stringMatching(/^req_/),
     };
     const target = '/v1/tenants/anns/users/noted';
-    expect(place.audited).toEqual([
+    expect(fixture.audited).toEqual([
       { ...from, actor: 'session:ann-admin', action: 'tenants.createUser', target },
       { ...from, actor: 'api_key:ann-write', action: 'tenants.deleteUser', target },
     ]);

@@ -49,7 +49,7 @@ export type Call = RequestInit & { as?: string; send?: unknown; ifMatch?: string
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads from an answer, it names itself.
 type Answer = { status: number; body: any; etag: string; headers: Headers };
 
-export type Place = {
+export type Fixture = {
   tenants: Tenants;
   clock: ManualClock;
   target: Target;
@@ -64,7 +64,7 @@ export type Place = {
 export function openProcess(
   target: Target,
   given: { clock?: ManualClock; client?: DynamoClient; owners?: Owners } = {},
-): Place {
+): Fixture {
   const { clock = manualClock(), client = target.client, owners } = given;
   const audited: AuditEntry[] = [];
   const lines: string[] = [];
@@ -123,7 +123,7 @@ export function openProcess(
   return { tenants, clock, target, audited, lines, erasers, routes, call };
 }
 
-export async function openPlace(make: () => Promise<Target> = embedded): Promise<Place> {
+export async function openFixture(make: () => Promise<Target> = embedded): Promise<Fixture> {
   const target = await make();
   await createTables(target.control, [tenantsTable]);
   return openProcess(target);

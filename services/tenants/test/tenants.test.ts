@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultSettings } from '../src/index.ts';
-import { openPlace, openProcess, type Place, targets } from './tenants-fixture.ts';
+import { type Fixture, openFixture, openProcess, targets } from './tenants-fixture.ts';
 
 describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
-  let place: Place;
+  let fixture: Fixture;
   beforeAll(async () => {
-    place = await openPlace(make);
+    fixture = await openFixture(make);
   });
-  afterAll(() => place.target.close());
+  afterAll(() => fixture.target.close());
 
   const create = (tenant_id: string, as = 'ann') =>
-    place.call('POST', '/v1/tenants', { as, send: { tenant_id, name: 'Acme' } });
+    fixture.call('POST', '/v1/tenants', { as, send: { tenant_id, name: 'Acme' } });
 
   it('creates a tenant as documented', async () => {
     const { status, body, headers } = await create('documented');
@@ -18,13 +18,13 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
     expect(headers.get('location')).toBe('/v1/tenants/documented');
     expect(body).toMatchObject({ tenant_id: 'documented', name: 'Acme', status: 'onboarding', version: 1 });
     const key = { pk: 'TENANT#documented', sk: 'META' };
-    const { Item } = await place.target.client.get({ TableName: 'tenants', Key: key });
+    const { Item } = await fixture.target.client.get({ TableName: 'tenants', Key: key });
     expect(Item).toMatchObject({ ...key, tenant_id: 'documented', status: 'onboarding', name: 'Acme' });
     expect(JSON.parse(Item!.settings)).toEqual(defaultSettings);
   });
 
   it('gives an id to those who choose none', async () => {
-    const { body } = await place.call('POST', '/v1/tenants', { send: { name: 'Nameless' } });
+    const { body } = await fixture.call('POST', '/v1/tenants', { send: { name: 'Nameless' } });
     expect(body.tenant_id).toMatch(/^t-[0-9a-z]{24}$/);
   });
 
@@ -32,14 +32,14 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
     expect((await create('only-one')).status).toBe(201);
     expect(await create('only-one')).toMatchObject({ status: 409, body: { code: 'tenants.id_taken' } });
     expect(await create('only-one', 'bob')).toMatchObject({ status: 409 });
-    expect((await place.call('GET', '/v1/tenants/only-one', { as: 'bob' })).status).toBe(404);
+    expect((await fixture.call('GET', '/v1/tenants/only-one', { as: 'bob' })).status).toBe(404);
   });
 
   it('finds what a lost answer was about, by the key of the request', async () => {
     const send = { tenant_id: 'once-more', name: 'Acme' };
-    const first = await place.call('POST', '/v1/tenants', { send, key: 'k1' });
+    const first = await fixture.call('POST', '/v1/tenants', { send, key: 'k1' });
     // Another process, or the same one after a crash, has no stored answer.
-    const later = openProcess(place.target, { clock: place.clock });
+    const later = openProcess(fixture.target, { clock: fixture.clock });
     const second = await later.call('POST', '/v1/tenants', { send, key: 'k1' });
     expect(second).toMatchObject({ status: 201, body: first.body });
     expect((await later.call('POST', '/v1/tenants', { send, key: 'k2' })).status).toBe(409);
@@ -53,7 +53,7 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
   );
 
   it('lists the tenants of an account, page by page', async () => {
-    const { call } = openProcess(place.target);
+    const { call } = openProcess(fixture.target);
     const ids = ['page-a', 'page-b', 'page-c'];
     for (const tenant_id of ids)
       await call('POST', '/v1/tenants', { as: 'bob', send: { tenant_id, name: 'x' } });
@@ -68,7 +68,7 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
   it('goes from onboarding to active and back and forth to suspended', async () => {
     await create('moody');
     const become = (status: string, ifMatch?: string) =>
-      place.call('PATCH', '/v1/tenants/moody', { send: { status }, ifMatch });
+      fixture.call('PATCH', '/v1/tenants/moody', { send: { status }, ifMatch });
     expect(await become('suspended')).toMatchObject({
       status: 409,
       body: { code: 'tenants.status_refused' },
@@ -76,13 +76,13 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
     expect(await become('active')).toMatchObject({ status: 200, body: { status: 'active' }, etag: '"v2"' });
     expect(await become('suspended', '"v1"')).toMatchObject({ status: 412 });
     expect(await become('suspended', '"v2"')).toMatchObject({ status: 200 });
-    expect((await place.call('GET', '/v1/tenants/moody')).body.status).toBe('suspended');
-    expect(await place.call('GET', '/v1/tenants/moody/users')).toMatchObject({
+    expect((await fixture.call('GET', '/v1/tenants/moody')).body.status).toBe('suspended');
+    expect(await fixture.call('GET', '/v1/tenants/moody/users')).toMatchObject({
       status: 403,
       body: { code: 'tenants.suspended' },
     });
     expect((await become('active')).status).toBe(200);
-    expect((await place.call('GET', '/v1/tenants/moody/users')).status).toBe(200);
+    expect((await fixture.call('GET', '/v1/tenants/moody/users')).status).toBe(200);
     expect((await become('deleted')).status).toBe(400);
   });
 
@@ -91,44 +91,44 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
     beforeAll(async () => void (await create('settled')));
 
     it('are the documented defaults at first', async () => {
-      expect(await place.call('GET', path)).toMatchObject({ body: defaultSettings, etag: '"v1"' });
+      expect(await fixture.call('GET', path)).toMatchObject({ body: defaultSettings, etag: '"v1"' });
     });
 
     it('need an ETag to be changed, and the right one', async () => {
       const send = { messages_per_day: 5 };
-      expect((await place.call('PATCH', path, { send })).status).toBe(428);
-      expect((await place.call('PUT', path, { send })).status).toBe(428);
-      expect((await place.call('PATCH', path, { send, ifMatch: '"v99"' })).status).toBe(412);
-      expect((await place.call('PATCH', path, { send, ifMatch: '"vx"' })).status).toBe(412);
+      expect((await fixture.call('PATCH', path, { send })).status).toBe(428);
+      expect((await fixture.call('PUT', path, { send })).status).toBe(428);
+      expect((await fixture.call('PATCH', path, { send, ifMatch: '"v99"' })).status).toBe(412);
+      expect((await fixture.call('PATCH', path, { send, ifMatch: '"vx"' })).status).toBe(412);
     });
 
     it('keep what they do not know, and give defaults back', async () => {
-      const { etag } = await place.call('GET', path);
+      const { etag } = await fixture.call('GET', path);
       const send = { ai_provider: 'rules', theme: { color: 'red', size: 1 } };
-      const replaced = await place.call('PUT', path, { send, ifMatch: etag });
+      const replaced = await fixture.call('PUT', path, { send, ifMatch: etag });
       expect(replaced.body).toEqual({ ...defaultSettings, ...send });
       const patch = { theme: { size: null }, ai_provider: null, enabled_channels: ['slack'] };
-      const patched = await place.call('PATCH', path, { send: patch, ifMatch: replaced.etag });
+      const patched = await fixture.call('PATCH', path, { send: patch, ifMatch: replaced.etag });
       const expected = { ...defaultSettings, theme: { color: 'red' }, enabled_channels: ['slack'] };
       expect(patched.body).toEqual(expected);
-      expect((await place.call('GET', path)).body).toEqual(expected);
+      expect((await fixture.call('GET', path)).body).toEqual(expected);
     });
 
     it('lose no update', async () => {
-      const { etag } = await place.call('GET', path);
+      const { etag } = await fixture.call('GET', path);
       const writes = Array.from({ length: 8 }, (_, i) =>
-        place.call('PATCH', path, { send: { messages_per_day: i }, ifMatch: etag }),
+        fixture.call('PATCH', path, { send: { messages_per_day: i }, ifMatch: etag }),
       );
       const statuses = (await Promise.all(writes)).map(({ status }) => status).sort();
       expect(statuses).toEqual([200, ...Array(7).fill(412)]);
     });
 
     it('are not changed by a new name, nor the other way round', async () => {
-      const { etag } = await place.call('GET', path);
-      await place.call('PATCH', '/v1/tenants/settled', { send: { name: 'Other' } });
+      const { etag } = await fixture.call('GET', path);
+      await fixture.call('PATCH', '/v1/tenants/settled', { send: { name: 'Other' } });
       const send = { max_conversation_history: 7 };
-      expect((await place.call('PATCH', path, { send, ifMatch: etag })).status).toBe(200);
-      expect((await place.call('GET', '/v1/tenants/settled')).body.name).toBe('Other');
+      expect((await fixture.call('PATCH', path, { send, ifMatch: etag })).status).toBe(200);
+      expect((await fixture.call('GET', '/v1/tenants/settled')).body.name).toBe('Other');
     });
 
     it.each([
@@ -139,14 +139,14 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
       { system_prompt_override: 'x'.repeat(20_001) },
       { more: 'x'.repeat(70_000) },
     ])('refuse %o', async send => {
-      const { etag } = await place.call('GET', path);
-      expect((await place.call('PATCH', path, { send, ifMatch: etag })).status).toBe(400);
+      const { etag } = await fixture.call('GET', path);
+      expect((await fixture.call('PATCH', path, { send, ifMatch: etag })).status).toBe(400);
     });
 
     it('stay within bounds when they are merged', async () => {
-      const { etag } = await place.call('GET', path);
-      const first = await place.call('PATCH', path, { send: { a: 'x'.repeat(40_000) }, ifMatch: etag });
-      const second = await place.call('PATCH', path, {
+      const { etag } = await fixture.call('GET', path);
+      const first = await fixture.call('PATCH', path, { send: { a: 'x'.repeat(40_000) }, ifMatch: etag });
+      const second = await fixture.call('PATCH', path, {
         send: { b: 'x'.repeat(40_000) },
         ifMatch: first.etag,
       });
@@ -155,14 +155,14 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
 
     it('are read with defaults where an older writer left rubbish', async () => {
       const settings = '{"ai_model":5,"messages_per_day":7,"own":true}';
-      await place.target.client.update({
+      await fixture.target.client.update({
         TableName: 'tenants',
         Key: { pk: 'TENANT#settled', sk: 'META' },
         UpdateExpression: 'SET settings = :s',
         ExpressionAttributeValues: { ':s': settings },
       });
       const expected = { ...defaultSettings, messages_per_day: 7, own: true };
-      expect((await place.call('GET', path)).body).toEqual(expected);
+      expect((await fixture.call('GET', path)).body).toEqual(expected);
     });
   });
 });

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createNotes, fillTenant, graceMs, leftOf, runWorker } from './erasure-fixture.ts';
-import { everyItem, openPlace, type Place, targets } from './tenants-fixture.ts';
+import { everyItem, type Fixture, openFixture, targets } from './tenants-fixture.ts';
 
 describe.each(Object.entries(targets))('a user, %s', (_, make) => {
-  let place: Place;
+  let fixture: Fixture;
   let notes: ReturnType<typeof createNotes>;
   beforeAll(async () => {
-    place = await openPlace(make);
-    await fillTenant(place, 'acme');
+    fixture = await openFixture(make);
+    await fillTenant(fixture, 'acme');
   });
   beforeEach(() => {
     notes = createNotes();
-    place.erasers.splice(0, place.erasers.length, notes.eraser);
+    fixture.erasers.splice(0, fixture.erasers.length, notes.eraser);
   });
-  afterAll(() => place.target.close());
+  afterAll(() => fixture.target.close());
 
   const at = (path: string) => `/v1/tenants/acme/users/${path}`;
   const linesOf = (body: string) =>
@@ -25,7 +25,7 @@ describe.each(Object.entries(targets))('a user, %s', (_, make) => {
   it('is exported with everything every service has', async () => {
     notes.add('acme', 'u1', 2);
     notes.add('acme', 'u2', 2);
-    const { status, body, headers } = await place.call('GET', at('u1/export'));
+    const { status, body, headers } = await fixture.call('GET', at('u1/export'));
     expect([status, headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
     expect(linesOf(body)).toEqual([
       {
@@ -37,17 +37,19 @@ describe.each(Object.entries(targets))('a user, %s', (_, make) => {
       { service: 'notes', kind: 'note', item: 'note 1' },
       { kind: 'end', items: 3 },
     ]);
-    expect(linesOf((await place.call('GET', at('nobody/export'))).body)).toEqual([{ kind: 'end', items: 0 }]);
-    expect((await place.call('GET', at('u1/export'), { as: 'bob' })).status).toBe(404);
+    expect(linesOf((await fixture.call('GET', at('nobody/export'))).body)).toEqual([
+      { kind: 'end', items: 0 },
+    ]);
+    expect((await fixture.call('GET', at('u1/export'), { as: 'bob' })).status).toBe(404);
   });
 
   it('is erased in every service, and nobody else is', async () => {
     notes.add('acme', 'u1', 5);
     notes.add('acme', 'u2', 1);
     const invited = { email: 'U1@example.com', user_id: 'u9' };
-    await place.call('DELETE', at('u1'));
-    await place.call('POST', '/v1/tenants/acme/invitations', { send: invited });
-    await place.call('POST', '/v1/tenants/acme/users', {
+    await fixture.call('DELETE', at('u1'));
+    await fixture.call('POST', '/v1/tenants/acme/invitations', { send: invited });
+    await fixture.call('POST', '/v1/tenants/acme/users', {
       send: {
         user_id: 'u1',
         display_name: 'X',
@@ -55,18 +57,18 @@ describe.each(Object.entries(targets))('a user, %s', (_, make) => {
         channel_identities: { slack: 'U1' },
       },
     });
-    const { status, body, headers } = await place.call('POST', at('u1/erasure'));
+    const { status, body, headers } = await fixture.call('POST', at('u1/erasure'));
     expect(status).toBe(202);
     expect(body).toMatchObject({ subject: 'user', user_id: 'u1', status: 'waiting' });
-    await place.clock.advance(graceMs);
-    await runWorker(place);
-    expect((await place.call('GET', headers.get('location')!)).body.status).toBe('done');
+    await fixture.clock.advance(graceMs);
+    await runWorker(fixture);
+    expect((await fixture.call('GET', headers.get('location')!)).body.status).toBe('done');
 
-    expect((await place.call('GET', at('u1'))).status).toBe(404);
-    expect((await place.call('GET', at('u2'))).status).toBe(200);
+    expect((await fixture.call('GET', at('u1'))).status).toBe(404);
+    expect((await fixture.call('GET', at('u2'))).status).toBe(200);
     expect([...notes.notes.keys()]).toEqual(['acme/u2/0']);
     // What is left says that it was erased, and until when its tokens are void.
-    const about = (await everyItem(place.target)).filter(item => /\bu1\b/i.test(JSON.stringify(item)));
+    const about = (await everyItem(fixture.target)).filter(item => /\bu1\b/i.test(JSON.stringify(item)));
     expect(about.map(item => String(item.sk).replace(/_\w+$/, '')).sort()).toEqual([
       'ERASURE#era',
       'TOKENS#u1',
@@ -75,10 +77,10 @@ describe.each(Object.entries(targets))('a user, %s', (_, make) => {
 
   it('is erased where only others know it, also of a suspended tenant', async () => {
     notes.add('acme', 'stranger', 3);
-    await place.call('PATCH', '/v1/tenants/acme', { send: { status: 'suspended' } });
-    expect((await place.call('POST', at('stranger/erasure'))).status).toBe(202);
-    await place.clock.advance(graceMs);
-    await runWorker(place);
+    await fixture.call('PATCH', '/v1/tenants/acme', { send: { status: 'suspended' } });
+    expect((await fixture.call('POST', at('stranger/erasure'))).status).toBe(202);
+    await fixture.clock.advance(graceMs);
+    await runWorker(fixture);
     expect(notes.notes.size).toBe(0);
   });
 
@@ -86,18 +88,18 @@ describe.each(Object.entries(targets))('a user, %s', (_, make) => {
     const down = async () => {
       throw new Error('down');
     };
-    place.erasers.push({ name: 'down', eraseUser: down });
-    await fillTenant(place, 'doomed');
-    await place.call('POST', '/v1/tenants/doomed/users/u1/erasure');
-    await place.call('DELETE', '/v1/tenants/doomed');
-    await place.clock.advance(graceMs);
-    await runWorker(place);
-    expect(await leftOf(place.target, 'doomed')).toEqual([
+    fixture.erasers.push({ name: 'down', eraseUser: down });
+    await fillTenant(fixture, 'doomed');
+    await fixture.call('POST', '/v1/tenants/doomed/users/u1/erasure');
+    await fixture.call('DELETE', '/v1/tenants/doomed');
+    await fixture.clock.advance(graceMs);
+    await runWorker(fixture);
+    expect(await leftOf(fixture.target, 'doomed')).toEqual([
       'ERASURES ERASURE#era',
       'TENANT#doomed ERASURE#era',
       'TENANT#doomed META',
     ]);
-    await runWorker(place);
-    expect((await everyItem(place.target)).filter(item => item.pk === 'ERASURES')).toEqual([]);
+    await runWorker(fixture);
+    expect((await everyItem(fixture.target)).filter(item => item.pk === 'ERASURES')).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { everyItem, openPlace, type Place } from './tenants-fixture.ts';
+import { everyItem, type Fixture, openFixture } from './tenants-fixture.ts';
 
 type ModelUser = { email?: string; channel_identities: Record<string, string> };
 type Model = Map<string, ModelUser>;
@@ -38,12 +38,12 @@ function isTaken(model: Model, self: string, wanted: ModelUser): boolean {
 }
 
 describe('users', () => {
-  let place: Place;
+  let fixture: Fixture;
   let round = 0;
   beforeAll(async () => {
-    place = await openPlace();
+    fixture = await openFixture();
   });
-  afterAll(() => place.target.close());
+  afterAll(() => fixture.target.close());
 
   // The model is a Map. Users, what they hold and what is found by it agree with it after every action.
   it('hold what a plain model says they hold', async () => {
@@ -51,18 +51,18 @@ describe('users', () => {
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 15 }), async actions => {
         const tenant_id = `model-${round++}`;
         const base = `/v1/tenants/${tenant_id}/users`;
-        await place.call('POST', '/v1/tenants', { send: { tenant_id, name: 'X' } });
+        await fixture.call('POST', '/v1/tenants', { send: { tenant_id, name: 'X' } });
         const model: Model = new Map();
-        for (const one of actions) expect(await act(place, base, one)).toBe(expected(model, one));
+        for (const one of actions) expect(await act(fixture, base, one)).toBe(expected(model, one));
 
         const locks = [...model].flatMap(([user, held]) => [
           ...(held.email === undefined ? [] : [`EMAIL#${held.email.toLowerCase()} ${user}`]),
           ...Object.entries(held.channel_identities).map(([name, value]) => `IDENT#${name}#${value} ${user}`),
         ]);
-        const stored = (await everyItem(place.target)).filter(item => item.pk === `TENANT#${tenant_id}`);
+        const stored = (await everyItem(fixture.target)).filter(item => item.pk === `TENANT#${tenant_id}`);
         const held = stored.filter(({ sk }) => /^(EMAIL|IDENT)#/.test(String(sk)));
         expect(held.map(item => `${item.sk} ${item.user_id}`).sort()).toEqual(locks.sort());
-        const { data } = (await place.call('GET', base)).body;
+        const { data } = (await fixture.call('GET', base)).body;
         const shown = data.map((user: ModelUser & { user_id: string }) => [
           user.user_id,
           user.email,
@@ -78,15 +78,15 @@ describe('users', () => {
 
 type Action = typeof action extends fc.Arbitrary<infer A> ? A : never;
 
-async function act(place: Place, base: string, one: Action): Promise<number> {
-  if (one.kind === 'delete') return (await place.call('DELETE', `${base}/${one.id}`)).status;
+async function act(fixture: Fixture, base: string, one: Action): Promise<number> {
+  if (one.kind === 'delete') return (await fixture.call('DELETE', `${base}/${one.id}`)).status;
   const { email: address, channel_identities } = one;
   if (one.kind === 'patch') {
     const send = { email: address, channel_identities };
-    return (await place.call('PATCH', `${base}/${one.id}`, { send, ifMatch: '*' })).status;
+    return (await fixture.call('PATCH', `${base}/${one.id}`, { send, ifMatch: '*' })).status;
   }
   const send = { user_id: one.id, display_name: 'X', email: address, channel_identities };
-  return (await place.call('POST', base, { send })).status;
+  return (await fixture.call('POST', base, { send })).status;
 }
 
 // The status the model expects, and the change it makes of it.

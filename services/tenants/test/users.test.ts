@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPlace, openProcess, type Place, targets } from './tenants-fixture.ts';
+import { type Fixture, openFixture, openProcess, targets } from './tenants-fixture.ts';
 
 describe.each(Object.entries(targets))('users, %s', (_, make) => {
-  let place: Place;
+  let fixture: Fixture;
   beforeAll(async () => {
-    place = await openPlace(make);
+    fixture = await openFixture(make);
     for (const tenant_id of ['acme', 'other'])
-      await place.call('POST', '/v1/tenants', { send: { tenant_id, name: 'Acme', status: 'active' } });
+      await fixture.call('POST', '/v1/tenants', { send: { tenant_id, name: 'Acme', status: 'active' } });
   });
-  afterAll(() => place.target.close());
+  afterAll(() => fixture.target.close());
 
   const users = '/v1/tenants/acme/users';
   const create = (send: object, path = users) =>
-    place.call('POST', path, { send: { display_name: 'X', ...send } });
+    fixture.call('POST', path, { send: { display_name: 'X', ...send } });
   const find = async (query: string) => {
-    const { body } = await place.call('GET', `${users}?${query}`);
+    const { body } = await fixture.call('GET', `${users}?${query}`);
     return body.data.map((one: { user_id: string }) => one.user_id);
   };
 
@@ -33,7 +33,7 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     expect(body).toMatchObject(send);
     expect(headers.get('location')).toBe(`${users}/admin`);
     const key = { pk: 'TENANT#acme', sk: 'USER#admin' };
-    const { Item } = await place.target.client.get({ TableName: 'tenants', Key: key });
+    const { Item } = await fixture.target.client.get({ TableName: 'tenants', Key: key });
     expect(Item).toMatchObject({
       ...key,
       user_id: 'admin',
@@ -43,7 +43,7 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
       preferences: '{"theme":"dark"}',
       custom_properties: '{"team":7}',
     });
-    expect((await place.call('GET', `${users}/admin`)).body).toEqual(body);
+    expect((await fixture.call('GET', `${users}/admin`)).body).toEqual(body);
   });
 
   it('are found by e-mail and by identity', async () => {
@@ -52,9 +52,9 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     expect(await find('channel=slack&identity=UF')).toEqual(['found']);
     expect(await find('email=nobody@example.com')).toEqual([]);
     expect(await find('channel=teams&identity=UF')).toEqual([]);
-    expect((await place.call('GET', `${users}?channel=slack`)).status).toBe(400);
+    expect((await fixture.call('GET', `${users}?channel=slack`)).status).toBe(400);
     const both = `${users}?email=a@example.com&channel=slack&identity=UF`;
-    expect((await place.call('GET', both)).status).toBe(400);
+    expect((await fixture.call('GET', both)).status).toBe(400);
   });
 
   it('may have a channel whose name every object knows', async () => {
@@ -63,7 +63,7 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     expect(status).toBe(201);
     expect(await find('channel=constructor&identity=U1')).toEqual(['odd']);
     const channel_identities = { constructor: null };
-    const changed = await place.call('PATCH', `${users}/odd`, {
+    const changed = await fixture.call('PATCH', `${users}/odd`, {
       send: { channel_identities },
       ifMatch: etag,
     });
@@ -74,11 +74,11 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
   it('are listed page by page', async () => {
     const path = '/v1/tenants/other/users';
     for (const user_id of ['a', 'b', 'c']) await create({ user_id }, path);
-    const first = await place.call('GET', `${path}?limit=2`);
-    const second = await place.call('GET', `${path}?limit=2&cursor=${first.body.next_cursor}`);
+    const first = await fixture.call('GET', `${path}?limit=2`);
+    const second = await fixture.call('GET', `${path}?limit=2&cursor=${first.body.next_cursor}`);
     const ids = [...first.body.data, ...second.body.data].map(one => one.user_id);
     expect([ids, second.body.next_cursor]).toEqual([['a', 'b', 'c'], null]);
-    expect((await place.call('GET', `${users}?limit=2&cursor=${first.body.next_cursor}`)).status).toBe(400);
+    expect((await fixture.call('GET', `${users}?limit=2&cursor=${first.body.next_cursor}`)).status).toBe(400);
   });
 
   it('have an id, an e-mail and identities of their own', async () => {
@@ -110,10 +110,10 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     const a = await create({ user_id: 'm-a', channel_identities: { slack: 'UM' } });
     const b = await create({ user_id: 'm-b' });
     const take = (etag: string) =>
-      place.call('PATCH', `${users}/m-b`, { send: { channel_identities: { slack: 'UM' } }, ifMatch: etag });
+      fixture.call('PATCH', `${users}/m-b`, { send: { channel_identities: { slack: 'UM' } }, ifMatch: etag });
     expect(await take(b.etag)).toMatchObject({ status: 409, body: { code: 'tenants.identity_taken' } });
     const letGo = { send: { channel_identities: { slack: null } }, ifMatch: a.etag };
-    expect((await place.call('PATCH', `${users}/m-a`, letGo)).body.channel_identities).toEqual({});
+    expect((await fixture.call('PATCH', `${users}/m-a`, letGo)).body.channel_identities).toEqual({});
     expect((await take(b.etag)).status).toBe(200);
     expect(await find('channel=slack&identity=UM')).toEqual(['m-b']);
   });
@@ -122,18 +122,18 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     const { etag } = await create({ user_id: 'edited', email: 'e@example.com', preferences: { a: 1, b: 2 } });
     const path = `${users}/edited`;
     const send = { email: null, preferences: { a: null, c: 3 }, role: 'admin' };
-    expect((await place.call('PATCH', path, { send })).status).toBe(428);
-    const changed = await place.call('PATCH', path, { send, ifMatch: etag });
+    expect((await fixture.call('PATCH', path, { send })).status).toBe(428);
+    const changed = await fixture.call('PATCH', path, { send, ifMatch: etag });
     expect(changed).toMatchObject({
       status: 200,
       body: { preferences: { b: 2, c: 3 }, role: 'admin', version: 2 },
     });
     expect(changed.body).not.toHaveProperty('email');
-    expect((await place.call('GET', path)).body).toEqual(changed.body);
-    expect((await place.call('PATCH', path, { send, ifMatch: etag })).status).toBe(412);
+    expect((await fixture.call('GET', path)).body).toEqual(changed.body);
+    expect((await fixture.call('PATCH', path, { send, ifMatch: etag })).status).toBe(412);
     expect(await find('email=e@example.com')).toEqual([]);
     const racing = Array.from({ length: 6 }, (_, i) =>
-      place.call('PATCH', path, { send: { email: `e${i}@example.com` }, ifMatch: changed.etag }),
+      fixture.call('PATCH', path, { send: { email: `e${i}@example.com` }, ifMatch: changed.etag }),
     );
     const statuses = (await Promise.all(racing)).map(({ status }) => status).sort();
     expect(statuses).toEqual([200, 412, 412, 412, 412, 412]);
@@ -142,16 +142,16 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
   it('leave nothing locked when they go', async () => {
     const send = { user_id: 'gone', email: 'gone@example.com', channel_identities: { slack: 'UG' } };
     const { etag } = await create(send);
-    expect((await place.call('DELETE', `${users}/gone`, { ifMatch: '"v9"' })).status).toBe(412);
-    expect((await place.call('DELETE', `${users}/gone`, { ifMatch: etag })).status).toBe(204);
-    expect((await place.call('DELETE', `${users}/gone`)).status).toBe(404);
+    expect((await fixture.call('DELETE', `${users}/gone`, { ifMatch: '"v9"' })).status).toBe(412);
+    expect((await fixture.call('DELETE', `${users}/gone`, { ifMatch: etag })).status).toBe(204);
+    expect((await fixture.call('DELETE', `${users}/gone`)).status).toBe(404);
     expect((await create({ ...send, user_id: 'successor' })).status).toBe(201);
   });
 
   it('are made once for a key, also by another process', async () => {
     const send = { display_name: 'Once', email: 'once@example.com' };
-    const first = await place.call('POST', users, { send, key: 'same' });
-    const later = openProcess(place.target, { clock: place.clock });
+    const first = await fixture.call('POST', users, { send, key: 'same' });
+    const later = openProcess(fixture.target, { clock: fixture.clock });
     expect(await later.call('POST', users, { send, key: 'same' })).toMatchObject({
       status: 201,
       body: first.body,
@@ -185,6 +185,6 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
   it('stay within bounds when they are merged', async () => {
     const { etag } = await create({ user_id: 'large', preferences: { a: 'x'.repeat(10_000) } });
     const send = { preferences: { b: 'x'.repeat(10_000) } };
-    expect((await place.call('PATCH', `${users}/large`, { send, ifMatch: etag })).status).toBe(413);
+    expect((await fixture.call('PATCH', `${users}/large`, { send, ifMatch: etag })).status).toBe(413);
   });
 });

@@ -11,8 +11,8 @@ export function fieldComplaints(error: unknown): Readonly<Record<string, string>
   const complaints: Record<string, string> = {};
   for (const { pointer, detail } of error.errors) {
     const [, field = '', ...rest] = pointer.split('/');
-    const place = rest.length > 0 ? `${rest.join('/')}: ` : '';
-    complaints[field] = [complaints[field], place + detail].filter(Boolean).join('\n');
+    const prefix = rest.length > 0 ? `${rest.join('/')}: ` : '';
+    complaints[field] = [complaints[field], prefix + detail].filter(Boolean).join('\n');
   }
   return complaints;
 }

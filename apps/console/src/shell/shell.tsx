@@ -37,7 +37,7 @@ import { OrganisationSwitcher } from './organisation-switcher.tsx';
 import { Reachability } from './reachability.tsx';
 import { isMac, useShortcuts } from './shortcuts.tsx';
 
-const places = [
+const links = [
   { to: '/', label: 'Overview', icon: IconGauge },
   { to: '/inbox', label: 'Inbox', icon: IconInbox },
   { to: '/webhooks', label: 'Webhooks', icon: IconWebhook },
@@ -51,8 +51,8 @@ export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const path = useRouterState({ select: state => state.location.pathname });
   const hasTables = useHasTables();
-  const shownPlaces = places.filter(({ to }) => to !== '/tables' || hasTables);
-  const { openPalette, openHelp, dialogs } = useShortcuts(shownPlaces);
+  const shownLinks = links.filter(({ to }) => to !== '/tables' || hasTables);
+  const { openPalette, openHelp, dialogs } = useShortcuts(shownLinks);
   useEffect(loadPagesAhead, []);
   return (
     <AppShell
@@ -110,7 +110,7 @@ export function Shell() {
           <OrganisationSwitcher onLeave={close} />
         </Box>
         <nav aria-label="Main">
-          {shownPlaces.map(({ to, label, icon: Icon }) => (
+          {shownLinks.map(({ to, label, icon: Icon }) => (
             <NavLink
               key={to}
               component={Link}

@@ -49,7 +49,7 @@ export async function exportArchive(options: ExportOptions): Promise<{ items: nu
   return { items: countItems(manifest), unopened };
 }
 
-export const countItems = ({ tables }: Manifest): number =>
+const countItems = ({ tables }: Manifest): number =>
   Object.values(tables)
     .flatMap(({ parts }) => parts)
     .reduce((sum, { items }) => sum + items, 0);

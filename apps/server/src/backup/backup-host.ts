@@ -3,9 +3,9 @@ import { join, resolve } from 'node:path';
 import { Worker as Thread } from 'node:worker_threads';
 import type { Engine, JournalPosition } from '@stak/engine';
 import type { Clock, Logger, Worker } from '@stak/kit';
-import type { LogLevel, PlaceConfig, ServerConfig } from '../config.ts';
+import type { LogLevel, ObjectsConfig, ServerConfig } from '../config.ts';
 import type { Database } from '../database.ts';
-import type { ObjectsPlace } from '../lake-place.ts';
+import type { ObjectsLocation } from '../lake-objects.ts';
 import type { SecretKey } from '../secrets.ts';
 import { relayLine } from '../thread-log.ts';
 import * as limits from './limits.ts';
@@ -16,7 +16,7 @@ import type { ShipperSettings, ShipperState } from './shipper.ts';
 
 export type BackupThreadSettings = {
   path: string;
-  place: ObjectsPlace;
+  location: ObjectsLocation;
   keys: readonly SecretKey[];
   settings: ShipperSettings;
   logLevel: LogLevel;
@@ -131,16 +131,16 @@ export function createBackupHost({ thread, store, journalBytes, clock, log }: Ba
   };
 }
 
-type Surroundings = { clock: Clock; log: Logger; keys: readonly SecretKey[] };
+type ComposeDeps = { clock: Clock; log: Logger; keys: readonly SecretKey[] };
 
 // Undefined where nothing is to be backed up.
 export async function startBackup(
   { embedded: store }: Pick<Database, 'embedded'>,
-  { backup, store: place, logLevel, secretKeys }: ServerConfig,
-  { clock, log, keys }: Surroundings,
+  { backup, store: location, logLevel, secretKeys }: ServerConfig,
+  { clock, log, keys }: ComposeDeps,
 ): Promise<BackupHost | undefined> {
-  if (!store || place.kind !== 'embedded' || place.path === ':memory:') return undefined;
-  const path = resolve(place.path);
+  if (!store || location.kind !== 'embedded' || location.path === ':memory:') return undefined;
+  const path = resolve(location.path);
   if (!backup) {
     await endJournal(store, path);
     return undefined;
@@ -150,10 +150,10 @@ export async function startBackup(
       { file: join(path, 'secret-key') },
       'the backup does not hold the secret-key of the folder, without which nothing sealed opens: keep a copy of it, or set STAK_SECRET_KEYS',
     );
-  const { place: target, keys: backupKeys, everyMs, snapshotMs, keepMs, journalBytes } = backup;
+  const { location: target, keys: backupKeys, everyMs, snapshotMs, keepMs, journalBytes } = backup;
   const thread: BackupThreadSettings = {
     path,
-    place: objectsPlace(target),
+    location: objectsLocation(target),
     keys: backupKeys,
     settings: { everyMs, snapshotMs, keepMs, secretKeyIds: keys.map(({ id }) => id) },
     logLevel,
@@ -162,8 +162,8 @@ export async function startBackup(
 }
 
 // A backup keeps no copies of what it has read.
-export const objectsPlace = (place: PlaceConfig): ObjectsPlace =>
-  place.kind === 's3' ? { ...place, cache: '' } : { kind: 'folder', folder: resolve(place.path) };
+export const objectsLocation = (location: ObjectsConfig): ObjectsLocation =>
+  location.kind === 's3' ? { ...location, cache: '' } : { kind: 'folder', folder: resolve(location.path) };
 
 // A store whose server has no backup any more keeps no journal for it.
 async function endJournal(store: BackupStore, path: string): Promise<void> {

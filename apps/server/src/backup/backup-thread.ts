@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine, type JournalPosition } from '@stak/engine';
 import { createLogger, systemClock } from '@stak/kit';
-import { openObjects } from '../lake-place.ts';
+import { openObjects } from '../lake-objects.ts';
 import type { BackupThreadSettings, FromBackupThread, ToBackupThread } from './backup-host.ts';
 import { createShipper } from './shipper.ts';
 import { engineBackup } from './source.ts';
@@ -12,7 +12,7 @@ import { engineBackup } from './source.ts';
 
 assert(parentPort, 'this file is started as a thread');
 const port = parentPort;
-const { path, place, keys, settings, logLevel } = workerData as BackupThreadSettings;
+const { path, location, keys, settings, logLevel } = workerData as BackupThreadSettings;
 const tell = (message: FromBackupThread): void => port.postMessage(message);
 
 const reportMs = 500;
@@ -23,7 +23,7 @@ if (process.platform === 'linux') setPriority(lowerPriority);
 const stopping = new AbortController();
 const log = createLogger({ level: logLevel, destination: { write: line => tell({ kind: 'log', line }) } });
 const engine = await createEngine({ path, readOnly: true, joins: false });
-const objects = openObjects(place);
+const objects = openObjects(location);
 let begun: { resolve(position: JournalPosition): void; reject(error: Error): void } | undefined;
 const begin = () =>
   new Promise<JournalPosition>((resolve, reject) => {

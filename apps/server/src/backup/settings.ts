@@ -1,9 +1,9 @@
 import { resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { readText } from '../commands/flags.ts';
-import type { PlaceConfig, StoreConfig } from '../config.ts';
+import type { ObjectsConfig, StoreConfig } from '../config.ts';
 import { UsageError } from '../errors.ts';
-import { readPlace } from '../places.ts';
+import { readObjectsConfig } from '../objects-config.ts';
 import { parseSecretKey, type SecretKey } from '../secrets.ts';
 
 const hourMs = 60 * 60_000;
@@ -27,7 +27,7 @@ export type BackupVariables = z.output<z.ZodObject<typeof backupVariables>> & {
 };
 
 export type BackupConfig = {
-  place: PlaceConfig;
+  location: ObjectsConfig;
   keys: readonly SecretKey[]; // newest first; none: not encrypted
   everyMs: number;
   snapshotMs: number;
@@ -36,22 +36,22 @@ export type BackupConfig = {
 };
 
 export function readBackup(data: BackupVariables, store: StoreConfig): BackupConfig | undefined {
-  const { STAK_BACKUP: place } = data;
-  if (place === undefined || place === 'off') return undefined;
+  const { STAK_BACKUP: location } = data;
+  if (location === undefined || location === 'off') return undefined;
   if (store.kind !== 'embedded')
     throw new UsageError(
       'STAK_BACKUP is for the embedded store; DynamoDB has point-in-time recovery, which stak tables create turns on',
     );
   if (store.path === ':memory:')
     throw new UsageError('STAK_BACKUP needs a store in a folder: leave out --memory');
-  const read = readPlace('STAK_BACKUP', place, data);
+  const read = readObjectsConfig('STAK_BACKUP', location, data);
   const folder = `${resolve(store.path)}${sep}`;
   if (read.kind === 'folder' && `${resolve(read.path)}${sep}`.startsWith(folder))
     throw new UsageError(
       `STAK_BACKUP is inside ${store.path}, and would be lost with it: choose another folder, on another disk`,
     );
   return {
-    place: read,
+    location: read,
     keys: readBackupKeys(data.STAK_BACKUP_KEYS),
     everyMs: data.STAK_BACKUP_EVERY_MS,
     snapshotMs: data.STAK_BACKUP_SNAPSHOT_HOURS * hourMs,
@@ -60,7 +60,7 @@ export function readBackup(data: BackupVariables, store: StoreConfig): BackupCon
   };
 }
 
-export type BackupTarget = Pick<BackupConfig, 'place' | 'keys'>;
+export type BackupTarget = Pick<BackupConfig, 'location' | 'keys'>;
 
 // For the commands: on a new machine there is nothing else to read.
 export function readTarget(from: unknown, env: Record<string, string | undefined>): BackupTarget {
@@ -68,7 +68,7 @@ export function readTarget(from: unknown, env: Record<string, string | undefined
   const parsed = z.object({ STAK_BACKUP, STAK_BACKUP_KEYS }).parse(env);
   const text = from === undefined ? parsed.STAK_BACKUP : readText('--from', from);
   if (text === undefined) throw new UsageError('say where the backup is, with --from or STAK_BACKUP');
-  return { place: readPlace('--from', text, env), keys: readBackupKeys(parsed.STAK_BACKUP_KEYS) };
+  return { location: readObjectsConfig('--from', text, env), keys: readBackupKeys(parsed.STAK_BACKUP_KEYS) };
 }
 
 const readBackupKeys = (texts: readonly string[] | undefined): SecretKey[] =>

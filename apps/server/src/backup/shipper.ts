@@ -50,7 +50,7 @@ export type ShipperDeps = {
 type Newest = { history: string; at: number; bytes: number };
 type Tail = { number: number; checksum: string; cursor: JournalCursor; lastAt: number };
 
-export type Shipper = ReturnType<typeof createShipper>;
+type Shipper = ReturnType<typeof createShipper>;
 
 export function createShipper({ source, target, clock, log, settings }: ShipperDeps) {
   const { objects, keys } = target;

@@ -11,7 +11,7 @@ export type BackupStatus = {
   objects: number;
   gaps: Gap[];
 };
-export type Gap = { from: number; to: number; missing?: string };
+type Gap = { from: number; to: number; missing?: string };
 
 export async function readStatus(target: Target, nowMs: number): Promise<BackupStatus> {
   const histories = await listHistories(target.objects);

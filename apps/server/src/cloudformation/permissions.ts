@@ -5,7 +5,7 @@ import { tableId } from './storage.ts';
 // What a server may do, and no more. It makes no tables: those are the stack's. A transaction is allowed by what is
 // in it.
 
-export const tableActions = [
+const tableActions = [
   'BatchGetItem',
   'BatchWriteItem',
   'ConditionCheckItem',
@@ -20,7 +20,7 @@ export const tableActions = [
   'UpdateItem',
 ] as const;
 
-export const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator'] as const;
+const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator'] as const;
 
 const allow = (Action: readonly string[], Resource: unknown, rest: object = {}) => ({
   Effect: 'Allow',

@@ -11,23 +11,23 @@ import { readText } from './flags.ts';
 
 export type Flags = { path?: unknown; plan?: unknown; json?: unknown };
 
-type Place = {
+type Opened = {
   database: Database;
   config: ServerConfig;
   operators: ReturnType<typeof createAccounts>['operators'];
 };
-type Action = (place: Place, flags: Flags, who: string) => Promise<void>;
+type Action = (opened: Opened, flags: Flags, who: string) => Promise<void>;
 
 const withWho =
   (work: Action) =>
   (flags: Flags, who: string | undefined): Promise<void> => {
     if (who === undefined)
       throw new UsageError('whose? name an id or an e-mail address; see stak accounts list');
-    return withPlace(flags, place => work(place, flags, who));
+    return withOpened(flags, opened => work(opened, flags, who));
   };
 
 export const actions = {
-  list: (flags: Flags) => withPlace(flags, place => list(place, flags.json === true)),
+  list: (flags: Flags) => withOpened(flags, opened => list(opened, flags.json === true)),
   show: withWho(show),
   plan: withWho(async ({ operators }, flags, who) => {
     const { userId, email } = await operators.find(who);
@@ -75,7 +75,7 @@ type Row = {
   deletingAt?: string;
 };
 
-async function list({ database: { client }, config }: Place, asJson: boolean): Promise<void> {
+async function list({ database: { client }, config }: Opened, asJson: boolean): Promise<void> {
   const rows: ReturnType<typeof shown>[] = [];
   let ExclusiveStartKey: Record<string, unknown> | undefined;
   do {
@@ -99,7 +99,7 @@ async function list({ database: { client }, config }: Place, asJson: boolean): P
   );
 }
 
-async function show({ operators, config }: Place, flags: Flags, who: string): Promise<void> {
+async function show({ operators, config }: Opened, flags: Flags, who: string): Promise<void> {
   const user = await operators.find(who);
   const row = {
     ...shown(user, config),
@@ -133,7 +133,7 @@ function readPlan(value: unknown): PlanName {
   throw new UsageError(`--plan needs one of ${planNames.join(', ')}`);
 }
 
-async function withPlace(flags: Flags, work: (place: Place) => Promise<void>): Promise<void> {
+async function withOpened(flags: Flags, work: (opened: Opened) => Promise<void>): Promise<void> {
   loadEnvFile();
   const config = readServerConfig({ path: flags.path });
   await visitDatabase(config.store, 'there are no accounts here: no server has ever run', async database => {

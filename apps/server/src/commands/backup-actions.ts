@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { sizeText } from '@stak/accounts';
-import { objectsPlace } from '../backup/backup-host.ts';
+import { objectsLocation } from '../backup/backup-host.ts';
 import { planRestore, type RestoreProgress, requireEmpty, restoreBackup } from '../backup/restore.ts';
 import { readStatus } from '../backup/status.ts';
 import type { Target } from '../backup/target.ts';
 import { loadEnvFile, readBackupTarget, readDataFolder } from '../config.ts';
-import { openObjects } from '../lake-place.ts';
+import { openObjects } from '../lake-objects.ts';
 import { note, printJson, printTable, timeText } from '../print.ts';
 import { type Progress, showProgress } from '../progress.ts';
 import { readMoment } from './flags.ts';
@@ -82,8 +82,8 @@ function restoreProgress(): RestoreProgress & { end(): void } {
 
 async function withTarget<T>(flags: Flags, work: (target: Target) => Promise<T>): Promise<T> {
   loadEnvFile();
-  const { place, keys } = readBackupTarget(flags);
-  const objects = openObjects(objectsPlace(place));
+  const { location, keys } = readBackupTarget(flags);
+  const objects = openObjects(objectsLocation(location));
   try {
     return await work({ objects, keys });
   } finally {

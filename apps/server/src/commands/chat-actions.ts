@@ -32,15 +32,17 @@ export async function chat(flags: ChatFlags, given: string): Promise<void> {
 }
 
 type Talk = { tenant_id: string; user_id: string };
-type Place = Talk & { conversation_id: string };
+type ConversationFlags = Talk & { conversation_id: string };
 
 // A host may speak in every conversation of its tenant, and would hardly do so under a wrong name on purpose. One that
 // is not there yet begins with the first message.
-async function checkUser(client: Client, { user_id, ...place }: Place): Promise<void> {
+async function checkUser(client: Client, { user_id, ...conversation }: ConversationFlags): Promise<void> {
   try {
-    const { data } = await client.agents.getConversation(place);
+    const { data } = await client.agents.getConversation(conversation);
     if (user_id !== 'me' && data.user_id !== user_id)
-      throw new UsageError(`${place.conversation_id} is a conversation of ${data.user_id ?? 'no user'}`);
+      throw new UsageError(
+        `${conversation.conversation_id} is a conversation of ${data.user_id ?? 'no user'}`,
+      );
   } catch (error) {
     if (!(error instanceof StakError) || error.code !== 'agents.conversation_not_found') throw error;
   }
@@ -57,16 +59,16 @@ type Answered = Extract<Reply, { status: 'answered' }>;
 
 async function ask(
   client: Client,
-  { tenant_id, user_id, conversation_id }: Place,
+  { tenant_id, user_id, conversation_id }: ConversationFlags,
   content: string,
   signal: AbortSignal | undefined,
 ): Promise<Answered> {
-  const place = { tenant_id, conversation_id };
+  const conversation = { tenant_id, conversation_id };
   const options = { signal, timeoutMs: answerMs };
-  let { data } = await client.agents.sendMessage({ ...place, body: { content, user_id } }, options);
+  let { data } = await client.agents.sendMessage({ ...conversation, body: { content, user_id } }, options);
   // Behind another message. The server holds each of these back until there is something to say.
   while (data.status === 'waiting')
-    ({ data } = await client.agents.getReply({ ...place, message_id: data.message_id }, options));
+    ({ data } = await client.agents.getReply({ ...conversation, message_id: data.message_id }, options));
   return data;
 }
 

@@ -12,7 +12,7 @@ import { isLoopback } from '../loopback.ts';
 import { showProgress } from '../progress.ts';
 import { findServer } from '../server-file.ts';
 import { untilStopped } from '../signals.ts';
-import { openDesk } from './demo-desk.ts';
+import { openShipping } from './demo-shipping.ts';
 import { readCount, readDurationMs } from './flags.ts';
 
 export type DemoFlags = { url?: unknown; path?: unknown; pace?: unknown; for?: unknown; seed?: unknown };
@@ -38,8 +38,8 @@ export async function demo(flags: DemoFlags): Promise<void> {
   const workspace = await openWorkspace(client, url, startMs);
   const orders = await clearAway(workspace);
   const random = seededRandom(seed);
-  const desk = await openDesk(workspace, seededRandom(seed + 1));
-  const stage = createStage(workspace, { run: `run-${startMs.toString(36)}`, startMs, desk });
+  const shipping = await openShipping(workspace, seededRandom(seed + 1));
+  const stage = createStage(workspace, { run: `run-${startMs.toString(36)}`, startMs, shipping });
   const story = tellStory(random, firstOrder + orders);
   try {
     await fill(stage, story, stopping.signal);
@@ -47,9 +47,9 @@ export async function demo(flags: DemoFlags): Promise<void> {
       console.log(`Live from now on, ${live.pace} things a minute; stop with Ctrl-C`);
       await goOn(stage, story, live, stopping.signal);
     }
-    await desk.settle(stage.eventIds.slice(-watchedEvents));
+    await shipping.settle(stage.eventIds.slice(-watchedEvents));
   } finally {
-    await desk.close();
+    await shipping.close();
   }
   const { webhooks, messages, tasks, chats } = stage.counts;
   console.log(

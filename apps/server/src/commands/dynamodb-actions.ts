@@ -33,9 +33,9 @@ async function serve(flags: Flags): Promise<void> {
     const { createLogger } = await import('@stak/kit');
     const server = createHttpServer(engine, { host, port, allowOrigins, log: createLogger() });
     const { url } = await server.listen();
-    const place = path === ':memory:' ? 'in memory' : `in ${path}`;
+    const where = path === ':memory:' ? 'in memory' : `in ${path}`;
     console.log(
-      `DynamoDB ${place} at ${url}  (try: aws dynamodb list-tables --endpoint-url ${url} --region us-east-1)`,
+      `DynamoDB ${where} at ${url}  (try: aws dynamodb list-tables --endpoint-url ${url} --region us-east-1)`,
     );
     if (!isLoopback(host))
       console.error('stak: signatures are not checked; whoever reaches this port owns the data');

@@ -27,24 +27,24 @@ export const actions = { send, broadcast, list, read, tail, redact, receipts, de
 
 const shownMessages = 20;
 
-const placeOf = (flags: InboxFlags) => ({
+const inboxOf = (flags: InboxFlags) => ({
   tenant_id: readText('--tenant', flags.tenant),
   inbox_key: readText('--inbox', flags.inbox),
 });
-const userOf = (flags: InboxFlags) => ({ ...placeOf(flags), uid: readText('--user', flags.user) });
+const userOf = (flags: InboxFlags) => ({ ...inboxOf(flags), uid: readText('--user', flags.user) });
 
 async function send(flags: InboxFlags): Promise<void> {
-  const place = placeOf(flags);
+  const inboxId = inboxOf(flags);
   const body = { uids: readList('--to', flags.to), ...draftOf(flags) };
   const { client } = await connect(flags);
-  tellSent((await client.inbox.publish({ ...place, body })).data);
+  tellSent((await client.inbox.publish({ ...inboxId, body })).data);
 }
 
 async function broadcast(flags: InboxFlags): Promise<void> {
-  const place = placeOf(flags);
+  const inboxId = inboxOf(flags);
   const body = draftOf(flags);
   const { client } = await connect(flags);
-  tellSent((await client.inbox.broadcast({ ...place, body })).data);
+  tellSent((await client.inbox.broadcast({ ...inboxId, body })).data);
 }
 
 function draftOf(flags: InboxFlags) {
@@ -92,10 +92,10 @@ async function listInboxes(flags: InboxFlags): Promise<void> {
 }
 
 async function listSends(flags: InboxFlags): Promise<void> {
-  const place = placeOf(flags);
+  const inboxId = inboxOf(flags);
   const most = readCount('--limit', flags.limit, shownMessages);
   const { client } = await connect(flags);
-  const sends = await takeFirst(iterate(client.inbox.listSends, place), most);
+  const sends = await takeFirst(iterate(client.inbox.listSends, inboxId), most);
   if (flags.json) return printJson(sends);
   const rows = sends.map(one => [
     one.id,
@@ -170,32 +170,32 @@ function lineOf({ event, data }: { event: string; data: unknown }): string {
 }
 
 async function redact(flags: InboxFlags, id: string | undefined): Promise<void> {
-  const place = placeOf(flags);
+  const inboxId = inboxOf(flags);
   const host_system_id = readOptional('--host-id', flags.hostId);
   if ((id === undefined) === (host_system_id === undefined))
     throw new UsageError('which message? give its id (see stak inbox list), or --host-id');
   const { client } = await connect(flags);
-  if (id !== undefined) await client.inbox.redact({ ...place, id });
-  else if (host_system_id !== undefined) await client.inbox.redactHostId({ ...place, host_system_id });
+  if (id !== undefined) await client.inbox.redact({ ...inboxId, id });
+  else if (host_system_id !== undefined) await client.inbox.redactHostId({ ...inboxId, host_system_id });
   console.log('nobody sees it any more');
 }
 
 async function receipts(flags: InboxFlags, id: string | undefined): Promise<void> {
-  const place = placeOf(flags);
+  const inboxId = inboxOf(flags);
   if (id === undefined) throw new UsageError('which message? give its id (see stak inbox list)');
   const most = readCount('--limit', flags.limit, shownMessages);
   const filter = flags.unread ? { read: 'false' as const } : {};
   const { client } = await connect(flags);
-  const rows = await takeFirst(iterate(client.inbox.listReceipts, { ...place, id, ...filter }), most);
+  const rows = await takeFirst(iterate(client.inbox.listReceipts, { ...inboxId, id, ...filter }), most);
   if (flags.json) return printJson(rows);
   const lines = rows.map(one => [one.uid, one.readat === null ? 'unread' : timeText(one.readat * 1000)]);
   printTable([['user', 'read'], ...lines], 'Nobody has it.');
 }
 
 async function deleteInbox(flags: InboxFlags): Promise<void> {
-  const place = placeOf(flags);
-  if (!flags.all) throw new UsageError(`everything in ${place.inbox_key} would be gone; say so with --all`);
+  const inboxId = inboxOf(flags);
+  if (!flags.all) throw new UsageError(`everything in ${inboxId.inbox_key} would be gone; say so with --all`);
   const { client } = await connect(flags);
-  await client.inbox.deleteInbox(place);
-  console.log(`${place.inbox_key} is deleted; what was in it is being erased`);
+  await client.inbox.deleteInbox(inboxId);
+  console.log(`${inboxId.inbox_key} is deleted; what was in it is being erased`);
 }

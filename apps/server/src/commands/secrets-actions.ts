@@ -12,15 +12,15 @@ import { visitDatabase } from '../visit.ts';
 
 export type Flags = { path?: unknown; revoke?: unknown; json?: unknown };
 
-type Place = { database: Database; keys: readonly SecretKey[]; sealer: Sealer };
+type Opened = { database: Database; keys: readonly SecretKey[]; sealer: Sealer };
 
 export const actions = {
-  status: (flags: Flags) => withPlace(flags, place => status(place, flags.json === true)),
-  reseal: (flags: Flags) => withPlace(flags, reseal),
-  rotate: (flags: Flags) => withPlace(flags, place => rotate(place, flags.revoke === true)),
+  status: (flags: Flags) => withOpened(flags, opened => status(opened, flags.json === true)),
+  reseal: (flags: Flags) => withOpened(flags, reseal),
+  rotate: (flags: Flags) => withOpened(flags, opened => rotate(opened, flags.revoke === true)),
 };
 
-async function status({ database, keys }: Place, asJson: boolean): Promise<void> {
+async function status({ database, keys }: Opened, asJson: boolean): Promise<void> {
   const counts = new Map(keys.map(({ id }) => [id, 0]));
   for await (const { sealed } of findSealedValues(database.client, designs))
     counts.set(keyIdOf(sealed), (counts.get(keyIdOf(sealed)) ?? 0) + 1);
@@ -30,7 +30,7 @@ async function status({ database, keys }: Place, asJson: boolean): Promise<void>
   printTable([['key', 'values', ''], ...rows]);
 }
 
-async function reseal({ database: { client }, sealer }: Place): Promise<void> {
+async function reseal({ database: { client }, sealer }: Opened): Promise<void> {
   const counts = { resealed: 0, changed: 0, unopened: 0 };
   for await (const value of findSealedValues(client, designs)) {
     if (!sealer.isStale(value.sealed)) continue;
@@ -45,7 +45,7 @@ async function reseal({ database: { client }, sealer }: Place): Promise<void> {
 }
 
 // Servers that run notice within a minute.
-async function rotate({ database, sealer }: Place, revoke: boolean): Promise<void> {
+async function rotate({ database, sealer }: Opened, revoke: boolean): Promise<void> {
   const clock = systemClock;
   const { rotateSigningKeys } = createAccounts({
     store: createStore({ client: database.client, clock }),
@@ -60,7 +60,7 @@ async function rotate({ database, sealer }: Place, revoke: boolean): Promise<voi
   console.log(`The next key signs tokens from now on. ${old}; servers notice within a minute.`);
 }
 
-async function withPlace(flags: Flags, work: (place: Place) => Promise<void>): Promise<void> {
+async function withOpened(flags: Flags, work: (opened: Opened) => Promise<void>): Promise<void> {
   loadEnvFile();
   const config = readServerConfig({ path: flags.path });
   await visitDatabase(config.store, 'there are no tables here: no server has ever run', async database => {

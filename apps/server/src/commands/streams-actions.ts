@@ -22,14 +22,14 @@ export type Flags = {
   json?: unknown;
 };
 
-type Place = { store: Store; source: StreamSource };
+type Opened = { store: Store; source: StreamSource };
 type Action = (flags: Flags, consumer: string | undefined) => Promise<void>;
 
 export const actions = {
-  status: (flags, consumer) => withPlace(flags, place => status(place, consumer, flags.json === true)),
+  status: (flags, consumer) => withOpened(flags, opened => status(opened, consumer, flags.json === true)),
   letters: (flags, consumer) =>
-    withPlace(flags, place => letters(place, nameOf(consumer), flags.json === true)),
-  redrive: (flags, consumer) => withPlace(flags, place => redrive(place, nameOf(consumer))),
+    withOpened(flags, opened => letters(opened, nameOf(consumer), flags.json === true)),
+  redrive: (flags, consumer) => withOpened(flags, opened => redrive(opened, nameOf(consumer))),
 } satisfies Record<string, Action>;
 
 function nameOf(consumer: string | undefined): string {
@@ -37,13 +37,13 @@ function nameOf(consumer: string | undefined): string {
   return consumer;
 }
 
-const readOne = ({ store, source }: Place, consumer: string): Promise<ConsumerStatus> =>
+const readOne = ({ store, source }: Opened, consumer: string): Promise<ConsumerStatus> =>
   readStatus({ store, source, clock: systemClock }, consumer);
 
-async function status(place: Place, consumer: string | undefined, asJson: boolean): Promise<void> {
-  const names = consumer === undefined ? await listConsumers(place.store) : [consumer];
+async function status(opened: Opened, consumer: string | undefined, asJson: boolean): Promise<void> {
+  const names = consumer === undefined ? await listConsumers(opened.store) : [consumer];
   const all: ConsumerStatus[] = [];
-  for (const name of names) all.push(await readOne(place, name));
+  for (const name of names) all.push(await readOne(opened, name));
   if (asJson) console.log(JSON.stringify(all, null, 2));
   else if (all.length === 0) console.log('No consumer has run here yet.');
   else for (const one of all) printStatus(one);
@@ -56,16 +56,16 @@ function printStatus({ consumer, table, members, deadLetters, redriving, shards 
 }
 
 function describeShard({ shardId, state, owner, behind, sequence }: ShardStatus): string {
-  const place = sequence === undefined ? 'at its beginning' : `at ${sequence}`;
+  const opened = sequence === undefined ? 'at its beginning' : `at ${sequence}`;
   const lag = behind?.records
     ? `${behind.atLeast ? 'at least ' : ''}${count(behind.records, 'record', 'records')} behind since ${behind.oldestAt}`
     : 'up to date';
-  return `${shardId}: ${owner ? `owned by ${owner}` : state}, ${place}, ${lag}`;
+  return `${shardId}: ${owner ? `owned by ${owner}` : state}, ${opened}, ${lag}`;
 }
 
 const count = (number: number, one: string, many: string) => `${number} ${number === 1 ? one : many}`;
 
-async function letters({ store }: Place, consumer: string, asJson: boolean): Promise<void> {
+async function letters({ store }: Opened, consumer: string, asJson: boolean): Promise<void> {
   const found: object[] = [];
   for await (const letter of createDeadLetters({ store, clock: systemClock, consumer }).list()) {
     const { event_id, sequence, attempts, failed_at, error } = letter;
@@ -76,15 +76,15 @@ async function letters({ store }: Place, consumer: string, asJson: boolean): Pro
   if (asJson) printJson(found);
 }
 
-async function redrive(place: Place, consumer: string): Promise<void> {
-  const { deadLetters, members } = await readOne(place, consumer);
+async function redrive(opened: Opened, consumer: string): Promise<void> {
+  const { deadLetters, members } = await readOne(opened, consumer);
   if (deadLetters === 0) return console.log(`${consumer} has no dead letters.`);
-  await requestRedrive(place.store, systemClock, consumer);
+  await requestRedrive(opened.store, systemClock, consumer);
   const when = members === 0 ? 'when it runs again' : 'within seconds';
   console.log(`${consumer} handles ${count(deadLetters, 'dead letter', 'dead letters')} again ${when}.`);
 }
 
-const withPlace = (flags: Flags, work: (place: Place) => Promise<void>): Promise<void> =>
+const withOpened = (flags: Flags, work: (opened: Opened) => Promise<void>): Promise<void> =>
   visitDatabase(
     readStoreConfig(flags),
     'there is no table stak-streams here: no consumer has ever run',

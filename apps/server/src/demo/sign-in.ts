@@ -46,13 +46,13 @@ export function mountDemoSignIn(app: Api['app'], folder: string): void {
 
 // Where to look for the mail that was just sent: its name, because what it holds opens accounts.
 async function newestMail(folder: string): Promise<string | undefined> {
-  const place = join(folder, 'mail');
-  const names = await readdir(place).catch(() => []);
+  const mailFolder = join(folder, 'mail');
+  const names = await readdir(mailFolder).catch(() => []);
   const newest = names
     .filter(name => name.endsWith('.eml') && !name.startsWith('.'))
     .toSorted()
     .at(-1);
-  return newest === undefined ? undefined : join(place, newest);
+  return newest === undefined ? undefined : join(mailFolder, newest);
 }
 
 async function readToken(request: Request): Promise<string | undefined> {

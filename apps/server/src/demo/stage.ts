@@ -6,7 +6,7 @@ import { signEvent, wordEvent } from './stripe.ts';
 import { dayFromNow, inbox_key, storyLabel, tenant_id, type Workspace } from './workspace.ts';
 
 // Who can be told to answer no more, after the events before, and to answer again, after those since.
-export type Desk = {
+export type Shipping = {
   fail(eventIds: readonly string[]): Promise<void>;
   repair(eventIds: readonly string[]): Promise<void>;
 };
@@ -24,12 +24,12 @@ export type StageSettings = {
   run: string; // names everything this run makes: the same run again makes nothing twice
   startMs: number; // of the run, from which due dates are counted
   clock?: Clock;
-  desk?: Desk;
+  shipping?: Shipping;
 };
 
 export function createStage(
   workspace: Workspace,
-  { run, startMs, desk, clock = systemClock }: StageSettings,
+  { run, startMs, shipping, clock = systemClock }: StageSettings,
 ): Stage {
   const { client, stripe } = workspace;
   const counts = { webhooks: 0, messages: 0, tasks: 0, chats: 0 };
@@ -39,7 +39,7 @@ export function createStage(
   let isQuotaUsed = false;
   let outageFrom = 0;
 
-  const place = { tenant_id, inbox_key };
+  const inboxId = { tenant_id, inbox_key };
 
   const pay = async (beat: Extract<Beat, { kind: 'payment' | 'forgery' }>, id: string) => {
     const { order } = beat;
@@ -68,13 +68,13 @@ export function createStage(
         const { title, body, category } = beat;
         const draft = { message: { title, body }, taxonomy: { category }, host_system_id: id };
         if (beat.kind === 'message')
-          await client.inbox.publish({ ...place, body: { ...draft, uids: [...beat.to] } });
-        else await client.inbox.broadcast({ ...place, body: draft });
+          await client.inbox.publish({ ...inboxId, body: { ...draft, uids: [...beat.to] } });
+        else await client.inbox.broadcast({ ...inboxId, body: draft });
         counts.messages += 1;
         return `inbox   to ${beat.kind === 'message' ? beat.to.join(' and ') : 'everyone'}: ${title}`;
       }
       case 'reading': {
-        const { data } = await client.inbox.readMany({ ...place, uid: beat.user, body: {} });
+        const { data } = await client.inbox.readMany({ ...inboxId, uid: beat.user, body: {} });
         return data.changed > 0 ? `inbox   ${beat.user} reads ${data.changed}` : undefined;
       }
       case 'task': {
@@ -105,13 +105,13 @@ export function createStage(
         return `agents  ${beat.user}: ${beat.content}`;
       }
       case 'outage':
-        if (!desk) return undefined;
+        if (!shipping) return undefined;
         outageFrom = eventIds.length;
-        await desk.fail(eventIds.slice(-watchedEvents));
+        await shipping.fail(eventIds.slice(-watchedEvents));
         return 'desk    the shipping desk is out of order: its deliveries fail';
       case 'repair':
-        if (!desk) return undefined;
-        await desk.repair(eventIds.slice(outageFrom));
+        if (!shipping) return undefined;
+        await shipping.repair(eventIds.slice(outageFrom));
         return 'desk    the shipping desk is well again: what failed is replayed';
     }
   };

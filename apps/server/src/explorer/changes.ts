@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventSink } from '@stak/http';
-import { type Bell, type Clock, createBell, type Ids, type Logger } from '@stak/kit';
+import { type Clock, createNotifier, type Ids, type Logger, type Notifier } from '@stak/kit';
 import { type StreamSource, tailTable, type UnknownChange } from '@stak/streams';
 import type { AnyTable, Attributes } from '@stak/table';
 import { viewAttribute, viewItem } from './item-view.ts';
@@ -20,7 +20,7 @@ type Tail = {
   epoch: string;
   last: number; // the number of the newest change
   kept: ChangeView[];
-  bells: Set<Bell>;
+  notifiers: Set<Notifier>;
   stop: AbortController;
   ready: Promise<void>;
   ended: Promise<void>;
@@ -44,27 +44,27 @@ export function createChanges(deps: ChangesDeps): Changes {
 
   async function linger(tail: Tail): Promise<void> {
     await clock.sleep(limits.lingerMs, tail.stop.signal).catch(() => {});
-    if (tail.bells.size === 0) tail.stop.abort();
+    if (tail.notifiers.size === 0) tail.stop.abort();
   }
 
   return {
     async follow(table, afterId, sink) {
       const tail = open(table);
-      const bell = createBell(clock);
-      tail.bells.add(bell);
+      const notifier = createNotifier(clock);
+      tail.notifiers.add(notifier);
       try {
         await tail.ready;
-        const known = afterId === undefined ? tail.last : placeIn(tail, afterId);
-        let place = known ?? tail.last;
-        sink.send({ id: idIn(tail, place), event: known === undefined ? 'gap' : 'ready', data: {} });
+        const known = afterId === undefined ? tail.last : cursorIn(tail, afterId);
+        let cursor = known ?? tail.last;
+        sink.send({ id: idIn(tail, cursor), event: known === undefined ? 'gap' : 'ready', data: {} });
         while (!sink.signal.aborted) {
           if (tail.stop.signal.aborted) throw tail.failure ?? new Error('the stream is not read any more');
-          place = await sendSince(tail, place, sink);
-          await bell.wait(limits.lookMs, sink.signal);
+          cursor = await sendSince(tail, cursor, sink);
+          await notifier.wait(limits.lookMs, sink.signal);
         }
       } finally {
-        tail.bells.delete(bell);
-        if (tail.bells.size === 0) void linger(tail);
+        tail.notifiers.delete(notifier);
+        if (tail.notifiers.size === 0) void linger(tail);
       }
     },
     async close() {
@@ -81,13 +81,13 @@ function startTail({ source, clock, ids, log }: ChangesDeps, table: AnyTable): T
     epoch: ids.next(),
     last: 0,
     kept: [],
-    bells: new Set(),
+    notifiers: new Set(),
     stop,
     ready,
     ended: Promise.resolve(),
   };
   const ring = () => {
-    for (const bell of tail.bells) bell.ring();
+    for (const notifier of tail.notifiers) notifier.notify();
   };
   const options = {
     source,
@@ -129,27 +129,27 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
   return { promise, resolve };
 }
 
-const idIn = ({ epoch }: Tail, place: number): string => `${epoch}-${place}`;
+const idIn = ({ epoch }: Tail, cursor: number): string => `${epoch}-${cursor}`;
 
-function placeIn({ epoch, last, kept }: Tail, id: string): number | undefined {
-  const place = id.startsWith(`${epoch}-`) ? Number(id.slice(epoch.length + 1)) : Number.NaN;
-  return Number.isInteger(place) && place <= last && place >= last - kept.length ? place : undefined;
+function cursorIn({ epoch, last, kept }: Tail, id: string): number | undefined {
+  const cursor = id.startsWith(`${epoch}-`) ? Number(id.slice(epoch.length + 1)) : Number.NaN;
+  return Number.isInteger(cursor) && cursor <= last && cursor >= last - kept.length ? cursor : undefined;
 }
 
 async function sendSince(tail: Tail, from: number, sink: EventSink): Promise<number> {
-  let place = from;
-  while (place < tail.last && !sink.signal.aborted) {
+  let cursor = from;
+  while (cursor < tail.last && !sink.signal.aborted) {
     await sink.ready();
-    const change = tail.kept[tail.kept.length - (tail.last - place)];
+    const change = tail.kept[tail.kept.length - (tail.last - cursor)];
     if (change) {
-      place += 1;
-      sink.send({ id: idIn(tail, place), event: 'change', data: change });
+      cursor += 1;
+      sink.send({ id: idIn(tail, cursor), event: 'change', data: change });
     } else {
-      place = tail.last;
-      sink.send({ id: idIn(tail, place), event: 'gap', data: {} });
+      cursor = tail.last;
+      sink.send({ id: idIn(tail, cursor), event: 'gap', data: {} });
     }
   }
-  return place;
+  return cursor;
 }
 
 function viewChange(table: AnyTable, change: UnknownChange, nowMs: number): ChangeView {

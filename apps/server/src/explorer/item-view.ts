@@ -23,11 +23,11 @@ export function viewItem(table: AnyTable, stored: Attributes, options: Options):
 const isMoment = (value: unknown): value is number => typeof value === 'number' && Math.abs(value) < 8.64e12;
 
 function viewKeys(table: AnyTable, entity: AnyEntity | undefined, stored: Attributes): KeyView[] {
-  const places: { index: string | null; partition: string; sort?: string }[] = [
+  const keys: { index: string | null; partition: string; sort?: string }[] = [
     { index: null, ...table.keys },
     ...Object.entries(table.indexes).map(([index, { partition, sort }]) => ({ index, partition, sort })),
   ];
-  return places.flatMap(({ index, partition, sort }) => {
+  return keys.flatMap(({ index, partition, sort }) => {
     const own = index === null ? entity?.key : entity?.indexes.find(one => one.name === index);
     return (
       [

@@ -27,8 +27,8 @@ export async function readItems(deps: ReadingDeps, table: AnyTable, query: Query
   let read = 0;
   let units = 0;
   do {
-    const place = { index, partition, sortPrefix: sort, newestFirst: order === 'desc', start: end };
-    const ask = { ...place, limit: entity === undefined ? limit : limits.readAhead };
+    const range = { index, partition, sortPrefix: sort, newestFirst: order === 'desc', start: end };
+    const ask = { ...range, limit: entity === undefined ? limit : limits.readAhead };
     const page = await readStored(deps, table, ask, 'explorer');
     units += page.units;
     const taken = takeUntil(page.items, limit - items.length, isWanted);

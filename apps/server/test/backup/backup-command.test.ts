@@ -30,9 +30,9 @@ async function addressOf(run: Run): Promise<string> {
 
 describe('stak start with STAK_BACKUP, stak backup and stak restore', () => {
   it('are a way back from a machine that was lost', async () => {
-    const place = join(root, 'target');
+    const location = join(root, 'target');
     const env = {
-      STAK_BACKUP: place,
+      STAK_BACKUP: location,
       STAK_BACKUP_KEYS: backupKeys,
       STAK_SECRET_KEYS: secretKeys,
       STAK_LAKE: 'off',
@@ -98,14 +98,14 @@ describe('the settings', () => {
   it('are off by default, and say where, how often, how long and under which key', () => {
     expect(read({})).toBeUndefined();
     expect(read({ STAK_BACKUP: '/mnt/backup', STAK_BACKUP_KEYS: backupKeys })).toMatchObject({
-      place: { kind: 'folder', path: '/mnt/backup' },
+      location: { kind: 'folder', path: '/mnt/backup' },
       keys: [{ id: 'b1' }],
       everyMs: 500,
       snapshotMs: 6 * 3_600_000,
       keepMs: 7 * 24 * 3_600_000,
     });
     expect(read({ STAK_BACKUP: 's3://b/p', STAK_AWS_REGION: 'eu-west-1' })).toMatchObject({
-      place: { kind: 's3', bucket: 'b', prefix: 'p', region: 'eu-west-1' },
+      location: { kind: 's3', bucket: 'b', prefix: 'p', region: 'eu-west-1' },
     });
   });
 
@@ -125,8 +125,8 @@ describe('the settings', () => {
 describe('a target that cannot be written', () => {
   it('does not stop the server, is told of, and is caught up with when it is back', async () => {
     const folder = await mkdtemp(join(root, 'away-'));
-    const place = join(folder, 'target');
-    await writeFile(place, 'a file where a folder should be');
+    const location = join(folder, 'target');
+    await writeFile(location, 'a file where a folder should be');
     const path = join(folder, 'data');
     const engine = await createEngine({ path, sweepIntervalMs: 0 });
     onTestFinished(() => engine.close());
@@ -136,7 +136,7 @@ describe('a target that cannot be written', () => {
     const host = createBackupHost({
       thread: {
         path,
-        place: { kind: 'folder', folder: place },
+        location: { kind: 'folder', folder: location },
         keys: [],
         settings: { everyMs: 100, snapshotMs: 3_600_000, keepMs: 3_600_000, secretKeyIds: [] },
         logLevel: 'info',
@@ -161,7 +161,7 @@ describe('a target that cannot be written', () => {
       KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
       BillingMode: 'PAY_PER_REQUEST',
     });
-    await rm(place);
+    await rm(location);
     await vi.waitUntil(() => (host.state()?.snapshotAt ?? 0) > 0, { timeout: 30_000 });
     await vi.waitUntil(() => host.state()!.failure === undefined, { timeout: 30_000 });
     expect(host.state()).toMatchObject({ gaps: 0 });

@@ -15,7 +15,7 @@ export const newKey = (id: string) => ({ id, secret: new Uint8Array(randomBytes(
 export const silent = { begin() {}, step() {} };
 
 // Every look at it is a millisecond later, so that no two commits have the same time. It never waits.
-export function steppingClock() {
+function steppingClock() {
   let ms = Date.now();
   return {
     now: () => ++ms,

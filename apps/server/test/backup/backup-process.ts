@@ -6,7 +6,7 @@ import { operationOf, requestOf, type Told, writersPerProcess } from './crash-mo
 // A process that writes to a store and ships its backup, until it is killed. It tells its parent what was acknowledged,
 // and how far the backup says it is.
 
-const { path, place, keys, number, starts, snapshotMs } = JSON.parse(process.argv[2]!);
+const { path, location, keys, number, starts, snapshotMs } = JSON.parse(process.argv[2]!);
 const tell = (message: Told) => process.send!(message);
 const log = createLogger({ level: 'silent' });
 const clock = systemClock;
@@ -17,7 +17,7 @@ const secrets = keys.map(({ id, secret }: { id: string; secret: string }) => ({
   secret: new Uint8Array(Buffer.from(secret, 'base64')),
 }));
 const host = createBackupHost({
-  thread: { path, place, keys: secrets, settings, logLevel: 'silent' },
+  thread: { path, location, keys: secrets, settings, logLevel: 'silent' },
   store: engine,
   journalBytes: 1024 ** 3,
   clock,

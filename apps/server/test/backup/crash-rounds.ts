@@ -40,15 +40,15 @@ export async function runRounds({
   const random = seededRandom(seed);
   const outcome: Outcome = { violations: [], operations: 0, lost: 0, worstLossMs: 0 };
   const path = join(root, 'data');
-  const place = { kind: 'folder' as const, folder: join(root, 'backup') };
+  const location = { kind: 'folder' as const, folder: join(root, 'backup') };
   const key = { id: 'b1', secret: randomBytes(32).toString('base64') };
   const target = {
-    objects: folderObjects(place.folder),
+    objects: folderObjects(location.folder),
     keys: [{ id: key.id, secret: new Uint8Array(Buffer.from(key.secret, 'base64')) }],
   };
   let last = await begin(path, processes * writersPerProcess);
   for (let round = 1; round <= rounds && outcome.violations.length === 0; round++) {
-    const setup = { path, place, keys: [key], starts: last, snapshotMs: 1500 };
+    const setup = { path, location, keys: [key], starts: last, snapshotMs: 1500 };
     const acknowledged: { writer: number; n: number; at: number }[] = [];
     let promised = 0;
     let isReady = () => {};

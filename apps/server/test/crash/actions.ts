@@ -28,12 +28,12 @@ export async function prepareActions(server: CrashServer, token: string, random:
   const accepted = new Map<number, Action>();
   let begun = 0;
 
-  const placeOf = ({ n, tenant }: Action) => `/v1/tenants/${tenant}/conversations/act-${n}`;
+  const conversationOf = ({ n, tenant }: Action) => `/v1/tenants/${tenant}/conversations/act-${n}`;
 
   // The first answer that says something counts, and so does the second.
   async function decide(action: Action, approval_id: string, approved: boolean): Promise<void> {
     for (let times = 0; times < 2; ) {
-      const path = `${placeOf(action)}/approvals/${approval_id}`;
+      const path = `${conversationOf(action)}/approvals/${approval_id}`;
       const answer = await ask(server, path, { send: { approved }, token });
       if (answer?.status === 200) {
         action.decided = answer.json.status as 'approved' | 'refused';
@@ -47,7 +47,11 @@ export async function prepareActions(server: CrashServer, token: string, random:
     const action: Action = { n, tenant: n % 3 === 0 ? 'acting' : 'asking' };
     const send = { content: `create task: ${titleOf(action)}` };
     for (;;) {
-      const answer = await ask(server, `${placeOf(action)}/messages`, { send, token, key: `act-${n}` });
+      const answer = await ask(server, `${conversationOf(action)}/messages`, {
+        send,
+        token,
+        key: `act-${n}`,
+      });
       if (answer?.status === 200 || answer?.status === 202) {
         accepted.set(n, action);
         const [approval] = (answer.json.approvals as Approval[] | undefined) ?? [];
@@ -71,7 +75,7 @@ export async function prepareActions(server: CrashServer, token: string, random:
   }
 
   const turnsOf = async (action: Action): Promise<Turn[]> => {
-    const { status, json } = await askAgain(server, `${placeOf(action)}/messages`, { token });
+    const { status, json } = await askAgain(server, `${conversationOf(action)}/messages`, { token });
     return status === 404 ? [] : (json.data as Turn[]);
   };
 

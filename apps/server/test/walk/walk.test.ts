@@ -54,18 +54,18 @@ describe('a walk through every operation', () => {
     for (const step of steps) {
       if (step.operation === 'tenants.delete') await checkStorage(world);
       const request = requestOf(world, step);
-      const place = `${step.operation} ${request.method} ${request.path}`;
+      const path = `${step.operation} ${request.method} ${request.path}`;
       const operation = world.operations.find(one => one.id === step.operation)!;
       const witness = witnessOf(world, operation, request);
       const before = witness && (await read(world, witness));
       const attempts = await credentials.attempts(step, operation);
       await Promise.all(attempts.map(one => expectNothing(world, step, operation, request, one)));
-      if (witness) expect(await read(world, witness), `${place} by others`).toEqual(before);
+      if (witness) expect(await read(world, witness), `${path} by others`).toEqual(before);
       const answer = await send(world.server.url, { ...request, token: tokenOf(world, step, 'owner') });
       const isExpected = step.status === undefined ? answer.status < 300 : answer.status === step.status;
-      expect(isExpected, `${place} by the owner: ${answer.status} ${answer.text}`).toBe(true);
+      expect(isExpected, `${path} by the owner: ${answer.status} ${answer.text}`).toBe(true);
       if (isManagement(world, step))
-        expect(await readTrail(world), place).toContainEqual(
+        expect(await readTrail(world), path).toContainEqual(
           expect.objectContaining({
             action: step.operation,
             by: expect.stringMatching(/^usr_/),
@@ -88,15 +88,15 @@ async function expectNothing(
   { who, token, statuses, isForeign }: Attempt,
 ): Promise<void> {
   const answer = await send(world.server.url, { ...request, token });
-  const place = `${step.operation} ${request.method} ${request.path} by ${who}: ${answer.status} ${answer.text}`;
-  for (const trace of tracesOf(world)) expect(answer.text, place).not.toContain(trace);
+  const path = `${step.operation} ${request.method} ${request.path} by ${who}: ${answer.status} ${answer.text}`;
+  for (const trace of tracesOf(world)) expect(answer.text, path).not.toContain(trace);
   if (isForeign && step.stranger === 'own') return;
-  expect(statuses, place).toContain(answer.status);
-  expect(answer.headers.get('content-type'), place).toBe('application/problem+json');
+  expect(statuses, path).toContain(answer.status);
+  expect(answer.headers.get('content-type'), path).toBe('application/problem+json');
   const twin = isForeign && answer.status === 404 && missingTwin(operation, request);
   if (!twin) return;
   const missing = await send(world.server.url, { ...twin, token });
-  expect(tell(answer), `${place}, and ${twin.path}`).toEqual(tell(missing));
+  expect(tell(answer), `${path}, and ${twin.path}`).toEqual(tell(missing));
 }
 
 // A source's events are counted behind its back, up to a second later.

@@ -44,8 +44,8 @@ export function readPage<T>({ store }: Context, request: PageRequest, view: View
 }
 
 // A segment may own few of the items it passes, or none of them: after so many, others have their turn.
-const passedPerTurn = 1000;
-const strangersInTurn = 16; // of one partition, which is then left behind as a whole
+const passedPerTick = 1000;
+const strangersPerTick = 16; // of one partition, which is then left behind as a whole
 
 export type SegmentRequest = PageRequest & {
   // Which items belong to this reader, by their key.
@@ -83,9 +83,9 @@ function walkSome(
     } else if (!index) {
       if (partition && key.subarray(0, partition.length).equals(partition)) strangers += 1;
       else [partition, strangers] = [partitionOf(key), 1];
-      if (strangers === strangersInTurn) return { ...range, start: successor(partition) };
+      if (strangers === strangersPerTick) return { ...range, start: successor(partition) };
     }
-    if (passed === passedPerTurn) return { ...range, start: after(key) };
+    if (passed === passedPerTick) return { ...range, start: after(key) };
   }
   return undefined;
 }

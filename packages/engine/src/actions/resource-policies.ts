@@ -15,11 +15,11 @@ import {
 
 // A table and each of its streams can have a policy of their own.
 
-type Place = { table: Table; slot: string; policy?: ResourcePolicy };
+type PolicyTarget = { table: Table; slot: string; policy?: ResourcePolicy };
 
 export function getResourcePolicy(context: Context, input: GetResourcePolicyInput) {
   validateGetResourcePolicy(input);
-  const { policy } = placeOf(context, input.ResourceArn);
+  const { policy } = targetOf(context, input.ResourceArn);
   if (!policy) throw policyNotFound(input.ResourceArn);
   return { Policy: policy.text, RevisionId: policy.revision };
 }
@@ -27,9 +27,9 @@ export function getResourcePolicy(context: Context, input: GetResourcePolicyInpu
 export async function putResourcePolicy(context: Context, input: PutResourcePolicyInput) {
   validatePutResourcePolicy(input);
   return context.submit(tx => {
-    const place = placeOf(context, input.ResourceArn);
-    checkRevision(place, input.ResourceArn, input.ExpectedRevisionId);
-    const { table, slot, policy } = place;
+    const target = targetOf(context, input.ResourceArn);
+    checkRevision(target, input.ResourceArn, input.ExpectedRevisionId);
+    const { table, slot, policy } = target;
     if (policy?.text === input.Policy) return { RevisionId: policy.revision };
     const next: ResourcePolicy = { text: input.Policy, revision: String(randomInt(2 ** 47)) };
     context.catalog.save(tx, { ...table, policies: { ...table.policies, [slot]: next } });
@@ -40,9 +40,9 @@ export async function putResourcePolicy(context: Context, input: PutResourcePoli
 export async function deleteResourcePolicy(context: Context, input: DeleteResourcePolicyInput) {
   validateDeleteResourcePolicy(input);
   return context.submit(tx => {
-    const place = placeOf(context, input.ResourceArn);
-    checkRevision(place, input.ResourceArn, input.ExpectedRevisionId);
-    const { table, slot, policy } = place;
+    const target = targetOf(context, input.ResourceArn);
+    checkRevision(target, input.ResourceArn, input.ExpectedRevisionId);
+    const { table, slot, policy } = target;
     if (!policy) return { RevisionId: '' };
     const { [slot]: _, ...others } = table.policies!;
     context.catalog.save(tx, { ...table, policies: others });
@@ -50,7 +50,7 @@ export async function deleteResourcePolicy(context: Context, input: DeleteResour
   });
 }
 
-function placeOf(context: Context, arn: string): Place {
+function targetOf(context: Context, arn: string): PolicyTarget {
   const { tableName, streamLabel } = parseArn(arn)!;
   const table = knownTable(context, tableName);
   if (streamLabel && !table.streams.some(({ label }) => label === streamLabel)) {
@@ -62,7 +62,7 @@ function placeOf(context: Context, arn: string): Place {
   return { table, slot, policy: table.policies?.[slot] };
 }
 
-function checkRevision({ table, policy }: Place, arn: string, expected: string | undefined): void {
+function checkRevision({ table, policy }: PolicyTarget, arn: string, expected: string | undefined): void {
   if (expected === undefined) return;
   if (expected === 'NO_POLICY') {
     if (!policy) return;

@@ -10,12 +10,12 @@ import { attempt, type Check } from './findings.ts';
 import { isKeyOf } from './items.ts';
 
 export function checkLogRecord(check: Check, entry: StreamEntry, key: Buffer, bytes: Buffer): void {
-  const problem = placeProblem(check, entry.stream, key) ?? contentProblem(entry, bytes);
+  const problem = locateProblem(check, entry.stream, key) ?? contentProblem(entry, bytes);
   if (problem) check.add('log', key, problem, entry.tableName);
   else if (entry.stream.enabled) rememberNewest(check, entry, key, bytes);
 }
 
-function placeProblem(check: Check, stream: Stream, key: Buffer): string | undefined {
+function locateProblem(check: Check, stream: Stream, key: Buffer): string | undefined {
   const shard = stream.shards.find(({ id }) => id === logShard(key));
   const sequence = logSequence(key);
   if (!shard) return 'a change record is in a shard that does not exist';
@@ -35,8 +35,8 @@ function contentProblem({ keys }: StreamEntry, bytes: Buffer): string | undefine
   if (!record?.event || !images || !key) return 'a change record cannot be read';
   // Only the key schema matters here; the id may be any.
   const table = { id: 0, keys };
-  const place = attempt(() => itemKey(table, key));
-  if (!place || images.some(image => image && !isKeyOf(table, image, place))) {
+  const itemAt = attempt(() => itemKey(table, key));
+  if (!itemAt || images.some(image => image && !isKeyOf(table, image, itemAt))) {
     return 'the keys of a change record disagree with its images';
   }
   return undefined;

@@ -2,7 +2,7 @@ import { DynamoError, serializationError } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { nestingError } from '../validation/attribute-values.ts';
 import { list, type Shape, type StructureShape, string } from '../validation/shape.ts';
-import { type Place, typeMismatch } from '../validation/type-mismatch.ts';
+import { type Site, typeMismatch } from '../validation/type-mismatch.ts';
 import { type AttributeValue, type Item, newItem } from '../values/attribute-value.ts';
 import { inputShapes } from './shapes.ts';
 
@@ -31,34 +31,34 @@ function readStructure(shape: StructureShape, json: Json): object {
   return input;
 }
 
-function read(shape: Shape, json: unknown, place: Place): unknown {
+function read(shape: Shape, json: unknown, site: Site): unknown {
   switch (shape.kind) {
     case 'string':
-      if (typeof json !== 'string') throw typeMismatch(shape, json, place);
+      if (typeof json !== 'string') throw typeMismatch(shape, json, site);
       return json;
     case 'integer':
     case 'long':
-      if (typeof json !== 'number') throw typeMismatch(shape, json, place);
+      if (typeof json !== 'number') throw typeMismatch(shape, json, site);
       return readInteger(json, shape.kind);
     case 'boolean':
-      return readBoolean(shape, json, place);
+      return readBoolean(shape, json, site);
     case 'value':
-      if (!isRecord(json)) throw typeMismatch(shape, json, place);
+      if (!isRecord(json)) throw typeMismatch(shape, json, site);
       return readValue(json, 1);
     case 'attributes':
-      if (!isRecord(json)) throw typeMismatch(shape, json, place);
+      if (!isRecord(json)) throw typeMismatch(shape, json, site);
       return readAttributes(json, 1);
     case 'list':
-      if (!Array.isArray(json)) throw typeMismatch(shape, json, place);
+      if (!Array.isArray(json)) throw typeMismatch(shape, json, site);
       return json.map(element => (element === null ? null : read(shape.of, element, 'element')));
     case 'map': {
-      if (!isRecord(json)) throw typeMismatch(shape, json, place);
+      if (!isRecord(json)) throw typeMismatch(shape, json, site);
       const bag: Json = newItem();
       for (const name in json) bag[name] = json[name] === null ? null : read(shape.of, json[name], 'element');
       return bag;
     }
     case 'structure':
-      if (!isRecord(json)) throw typeMismatch(shape, json, place);
+      if (!isRecord(json)) throw typeMismatch(shape, json, site);
       return readStructure(shape, json);
   }
 }
@@ -83,10 +83,10 @@ const truths = new Map([
 ]);
 
 // DynamoDB's parser also takes these strings for booleans.
-function readBoolean(shape: Shape, json: unknown, place: Place): boolean {
+function readBoolean(shape: Shape, json: unknown, site: Site): boolean {
   if (typeof json === 'boolean') return json;
   const truth = typeof json === 'string' ? truths.get(json.toUpperCase()) : undefined;
-  if (truth === undefined) throw typeMismatch(shape, json, place);
+  if (truth === undefined) throw typeMismatch(shape, json, site);
   return truth;
 }
 

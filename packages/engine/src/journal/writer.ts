@@ -139,7 +139,7 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
   };
 }
 
-export function journalBytes(folder: string): number {
+function journalBytes(folder: string): number {
   let bytes = 0;
   for (const name of listFiles(folder))
     bytes += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;

@@ -3,7 +3,7 @@ import type { PathNode, ValueNode } from '../expressions/ast.ts';
 import * as limits from '../limits.ts';
 import type { AttributeValue } from '../values/attribute-value.ts';
 import type { Parsed } from './ast.ts';
-import { malformed, placeOf } from './faults.ts';
+import { malformed, rangeOf } from './faults.ts';
 import { type Token, tokenize } from './lexer.ts';
 
 // Where the parser stands, and the placeholders it has handed out.
@@ -124,7 +124,7 @@ export function parsePath(cursor: Cursor): (string | number)[] {
   }
   if (path.length > limits.nestingDepth) {
     throw validationError(
-      `The document path has too many nesting levels; nesting levels: ${path.length} ${placeOf(cursor.source, current(cursor))}`,
+      `The document path has too many nesting levels; nesting levels: ${path.length} ${rangeOf(cursor.source, current(cursor))}`,
     );
   }
   return path;
@@ -139,7 +139,7 @@ function parseIndex(cursor: Cursor): number {
   if (index > 0x7fffffff || (negative && index > 0)) {
     throw validationError(
       `List index is not within the allowable range; index: [${negative ? '-' : ''}${token.text}] ` +
-        placeOf(cursor.source, token),
+        rangeOf(cursor.source, token),
     );
   }
   return index;

@@ -10,7 +10,7 @@ export const mistypedKey = (name: string): string =>
   `Key attribute's data type should match its data type in table's schema: Key ${name}`;
 
 // Where a token stands, as DynamoDB points at it: line, column and length.
-export function placeOf(source: string, { start, end }: { start: number; end: number }): string {
+export function rangeOf(source: string, { start, end }: { start: number; end: number }): string {
   const lines = source.slice(0, start).split('\n');
   return `at ${lines.length}:${lines[lines.length - 1]!.length + 1}:${end - start}`;
 }

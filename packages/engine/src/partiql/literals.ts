@@ -13,7 +13,7 @@ import {
   takeSymbol,
   unexpected,
 } from './cursor.ts';
-import { malformed, placeOf } from './faults.ts';
+import { malformed, rangeOf } from './faults.ts';
 import type { Token } from './lexer.ts';
 
 const constants: Record<string, () => AttributeValue> = {
@@ -35,9 +35,9 @@ export function isLiteralAt(cursor: Cursor): boolean {
 }
 
 // `place` is how DynamoDB names the spot inside the value: root, root.name, root[0].
-export function parseLiteral(cursor: Cursor, place = 'root', depth = 1): AttributeValue {
+export function parseLiteral(cursor: Cursor, within = 'root', depth = 1): AttributeValue {
   if (depth > limits.nestingDepth) {
-    throw validationError(`Nesting Levels have exceeded supported limits under ${place}`);
+    throw validationError(`Nesting Levels have exceeded supported limits under ${within}`);
   }
   const token = current(cursor);
   switch (token.type) {
@@ -47,13 +47,13 @@ export function parseLiteral(cursor: Cursor, place = 'root', depth = 1): Attribu
       return parseConstant(cursor);
     case 'parameter':
       throw validationError(
-        `Unsupported data type: Parameter under key ${place} ${placeOf(cursor.source, token)}`,
+        `Unsupported data type: Parameter under key ${within} ${rangeOf(cursor.source, token)}`,
       );
   }
-  if (takeSymbol(cursor, '[')) return parseList(cursor, place, depth);
-  if (takeSymbol(cursor, '{')) return parseMap(cursor, place, depth);
-  if (takeSymbol(cursor, '<<')) return parseSet(cursor, place, depth);
-  return { N: parseSigned(cursor, place) };
+  if (takeSymbol(cursor, '[')) return parseList(cursor, within, depth);
+  if (takeSymbol(cursor, '{')) return parseMap(cursor, within, depth);
+  if (takeSymbol(cursor, '<<')) return parseSet(cursor, within, depth);
+  return { N: parseSigned(cursor, within) };
 }
 
 function parseConstant(cursor: Cursor): AttributeValue {
@@ -71,38 +71,38 @@ function checked<Value extends AttributeValue>(value: Value): Value {
 }
 
 // Any number of signs may stand before the digits, apart from each other: `--` starts a comment.
-function parseSigned(cursor: Cursor, place: string): string {
+function parseSigned(cursor: Cursor, within: string): string {
   let negative = false;
   for (;;) {
     if (takeSymbol(cursor, '-')) negative = !negative;
     else if (!takeSymbol(cursor, '+')) break;
   }
   if (current(cursor).type !== 'number') throw unexpected(cursor);
-  return numberOf(take(cursor), negative, place);
+  return numberOf(take(cursor), negative, within);
 }
 
-function numberOf({ text }: Token, negative: boolean, place: string): string {
+function numberOf({ text }: Token, negative: boolean, within: string): string {
   // DynamoDB cannot even hold the scale of such a number.
   if (/[eE][+-]?\d{10,}$/.test(text)) throw malformed();
   try {
     return parseNumber(negative ? `-${text}` : text);
   } catch (error) {
-    if (error instanceof DynamoError) throw validationError(`${error.message} under ${place}`);
+    if (error instanceof DynamoError) throw validationError(`${error.message} under ${within}`);
     throw error;
   }
 }
 
-function parseList(cursor: Cursor, place: string, depth: number): AttributeValue {
+function parseList(cursor: Cursor, within: string, depth: number): AttributeValue {
   const L: AttributeValue[] = [];
-  parseSeries(cursor, ']', () => L.push(parseLiteral(cursor, `${place}[${L.length}]`, depth + 1)));
+  parseSeries(cursor, ']', () => L.push(parseLiteral(cursor, `${within}[${L.length}]`, depth + 1)));
   return { L };
 }
 
-function parseMap(cursor: Cursor, place: string, depth: number): AttributeValue {
+function parseMap(cursor: Cursor, within: string, depth: number): AttributeValue {
   const M = newItem();
   parseSeries(cursor, '}', () => {
     const name = parseMember(cursor);
-    M[name] = parseLiteral(cursor, `${place}.${name}`, depth + 1);
+    M[name] = parseLiteral(cursor, `${within}.${name}`, depth + 1);
   });
   return { M };
 }
@@ -122,14 +122,14 @@ export function parseSeries(cursor: Cursor, close: string, parseNext: () => void
   expectSymbol(cursor, close);
 }
 
-function parseSet(cursor: Cursor, place: string, depth: number): AttributeValue {
+function parseSet(cursor: Cursor, within: string, depth: number): AttributeValue {
   const members: AttributeValue[] = [];
   const texts: string[] = [];
   if (isSymbol(cursor, '>>')) throw validationError('Empty bags are not supported');
   parseSeries(cursor, '>>', () => {
     if (current(cursor).type === 'parameter') throw mixedBag();
     const { type, text } = current(cursor);
-    const member = parseLiteral(cursor, place, depth + 1);
+    const member = parseLiteral(cursor, within, depth + 1);
     members.push(member);
     texts.push(type === 'number' || !('N' in member) ? text : member.N);
   });
@@ -139,7 +139,7 @@ function parseSet(cursor: Cursor, place: string, depth: number): AttributeValue 
   if (new Set(numbers).size < numbers.length) {
     throw validationError(
       `One or more parameter values were invalid: Input collection [${texts.join(', ')}] contains duplicates! ` +
-        `under ${place}`,
+        `under ${within}`,
     );
   }
   return checked({ NS: numbers });

@@ -15,19 +15,19 @@ const digestBytes = 16;
 
 export function encodeToken(table: Table, request: Request, { read, after }: Position): string {
   const number = Buffer.alloc(1, read);
-  const place = after ? Buffer.concat([number, makeImage(after).bytes]) : number;
-  return Buffer.concat([digest(table, request, place), place]).toString('base64url');
+  const offset = after ? Buffer.concat([number, makeImage(after).bytes]) : number;
+  return Buffer.concat([digest(table, request, offset), offset]).toString('base64url');
 }
 
 export function decodeToken(table: Table, request: Request, token: string): Position {
   const bytes = Buffer.from(token, 'base64url');
-  const place = bytes.subarray(digestBytes);
-  if (place.length === 0 || !digest(table, request, place).equals(bytes.subarray(0, digestBytes))) {
+  const offset = bytes.subarray(digestBytes);
+  if (offset.length === 0 || !digest(table, request, offset).equals(bytes.subarray(0, digestBytes))) {
     throw foreignToken();
   }
-  if (place.length === 1) return { read: place[0]! };
+  if (offset.length === 1) return { read: offset[0]! };
   try {
-    return { read: place[0]!, after: decodeItem(place.subarray(1)) };
+    return { read: offset[0]!, after: decodeItem(offset.subarray(1)) };
   } catch {
     throw foreignToken();
   }
@@ -35,9 +35,9 @@ export function decodeToken(table: Table, request: Request, token: string): Posi
 
 export const foreignToken = (): DynamoError => validationError('NextToken does not match request');
 
-function digest(table: Table, { Statement, Parameters }: Request, place: Buffer): Buffer {
+function digest(table: Table, { Statement, Parameters }: Request, offset: Buffer): Buffer {
   const hash = createHash('sha256');
   hash.update(JSON.stringify([table.uuid, Statement, Parameters ?? []]));
-  hash.update(place);
+  hash.update(offset);
   return hash.digest().subarray(0, digestBytes);
 }

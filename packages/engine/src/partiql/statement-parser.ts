@@ -17,7 +17,7 @@ import {
   takeWord,
   unexpected,
 } from './cursor.ts';
-import { malformed, placeOf } from './faults.ts';
+import { malformed, rangeOf } from './faults.ts';
 import { parseMember, parseSeries } from './literals.ts';
 import { parseReturning, parseSource, parseWhere, refuseAlias } from './source-parser.ts';
 import { parseUpdate } from './update-parser.ts';
@@ -90,7 +90,7 @@ function parseInsert(cursor: Cursor): Insert {
   if (source.index !== undefined) {
     throw validationError(
       'FROM clause may only contain a single table name in data manipulation statements ' +
-        placeOf(cursor.source, token),
+        rangeOf(cursor.source, token),
     );
   }
   if (!takeWord(cursor, 'VALUE')) throw leftover();

@@ -15,7 +15,7 @@ import {
   takeWord,
   unexpected,
 } from './cursor.ts';
-import { placeOf } from './faults.ts';
+import { rangeOf } from './faults.ts';
 import { parseReturning, parseSource, parseWhere, refuseAlias } from './source-parser.ts';
 
 // Clauses may repeat and mix: SET a = 1 SET b = 2, c = 3 REMOVE d.
@@ -62,12 +62,12 @@ function parseSetChange(cursor: Cursor, path: PathNode, name: string): ActionNod
   const base = parsePathNode(cursor);
   expectSymbol(cursor, ',');
   const value = parseValue(cursor);
-  const fault = `The second argument to ${name} must be a value with type SET ${placeOf(cursor.source, first)}`;
+  const fault = `The second argument to ${name} must be a value with type SET ${rangeOf(cursor.source, first)}`;
   if (!value) throw validationError(fault);
   expectSymbol(cursor, ')');
   if (base.elements.join('.') !== path.elements.join('.')) {
     throw validationError(
-      `The first argument to ${name} must equal the assignment value ${placeOf(cursor.source, call)}`,
+      `The first argument to ${name} must equal the assignment value ${rangeOf(cursor.source, call)}`,
     );
   }
   cursor.sets.push({ value, fault });

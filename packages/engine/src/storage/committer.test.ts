@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createEngine } from '../engine.ts';
 import { validationError } from '../errors.ts';
@@ -146,7 +146,7 @@ describe('the committer', () => {
       for (let i = 0; i < 30; i++) {
         await submit(put(`${name}-${i}`));
         // Every distance from the answer, in turns of the microtask queue.
-        for (let turn = 0; turn < i % 7; turn++) await null;
+        for (let tick = 0; tick < i % 7; tick++) await null;
       }
       return name;
     };
@@ -214,7 +214,7 @@ it('two stores of one file in a process do not wait for each other for ever', as
   const commitMany = async (one: Store, name: string) => {
     for (let i = 0; i < 50; i++) {
       await one.commit(() => one.put(keyOf(`${name} ${i}`), Buffer.from([i])));
-      await nextTurn();
+      await nextTick();
     }
   };
   await Promise.all([

@@ -267,8 +267,8 @@ function openDatabase(
     else syncFolder(folder);
     return db as RootDatabase<unknown, Buffer> & Database;
   } catch (error) {
-    const place = inMemory ? 'memory' : folder;
-    throw new StoreError(`cannot open the store in ${place}: ${(error as Error).message}`);
+    const location = inMemory ? 'memory' : folder;
+    throw new StoreError(`cannot open the store in ${location}: ${(error as Error).message}`);
   }
 }
 

@@ -7,15 +7,15 @@ import { streamIteratorMs } from '../limits.ts';
 export type ShardIterator = { streamArn: string; shardId: number; position: number; createdAt: number };
 
 export function formatIterator({ streamArn, shardId, position, createdAt }: ShardIterator): string {
-  const place = Buffer.from(JSON.stringify([shardId, position, createdAt])).toString('base64');
-  return `${streamArn}|1|${place}`;
+  const encoded = Buffer.from(JSON.stringify([shardId, position, createdAt])).toString('base64');
+  return `${streamArn}|1|${encoded}`;
 }
 
 export function parseIterator(context: Context, text: string): ShardIterator {
   const match = /^([^|]+)\|1\|([A-Za-z0-9+/=]+)$/.exec(text);
-  const place = match && parsePlace(match[2]!);
-  if (!place) throw validationError('Invalid ShardIterator.');
-  const [shardId, position, createdAt] = place;
+  const encoded = match && parsePosition(match[2]!);
+  if (!encoded) throw validationError('Invalid ShardIterator.');
+  const [shardId, position, createdAt] = encoded;
   if (context.now() - createdAt > streamIteratorMs) {
     throw new DynamoError(
       'ExpiredIteratorException',
@@ -26,14 +26,14 @@ export function parseIterator(context: Context, text: string): ShardIterator {
   return { streamArn: match[1]!, shardId, position, createdAt };
 }
 
-function parsePlace(base64: string): [number, number, number] | undefined {
+function parsePosition(base64: string): [number, number, number] | undefined {
   try {
-    const place: unknown = JSON.parse(Buffer.from(base64, 'base64').toString());
-    if (!Array.isArray(place) || place.length !== 3) return undefined;
-    const inRange = (place as unknown[]).every(
+    const encoded: unknown = JSON.parse(Buffer.from(base64, 'base64').toString());
+    if (!Array.isArray(encoded) || encoded.length !== 3) return undefined;
+    const inRange = (encoded as unknown[]).every(
       part => Number.isSafeInteger(part) && (part as number) >= 0 && (part as number) < 2 ** 48,
     );
-    return inRange ? (place as [number, number, number]) : undefined;
+    return inRange ? (encoded as [number, number, number]) : undefined;
   } catch {
     return undefined;
   }

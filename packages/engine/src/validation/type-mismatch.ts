@@ -10,11 +10,11 @@ const uncastable =
 
 // DynamoDB's parser words the same mistake differently for a member of a structure (a field) and for an
 // element of a list or a map.
-export type Place = 'field' | 'element';
+export type Site = 'field' | 'element';
 export type Expected = Shape | { kind: 'binary' };
 
-export function typeMismatch(shape: Expected, found: unknown, place: Place): DynamoError {
-  return serializationError(Array.isArray(found) ? listFound(shape) : otherFound(shape, found, place));
+export function typeMismatch(shape: Expected, found: unknown, site: Site): DynamoError {
+  return serializationError(Array.isArray(found) ? listFound(shape) : otherFound(shape, found, site));
 }
 
 function listFound(shape: Expected): string {
@@ -24,18 +24,18 @@ function listFound(shape: Expected): string {
   return `Unrecognized collection type class ${javaClass(shape)}`;
 }
 
-function otherFound(shape: Expected, found: unknown, place: Place): string {
+function otherFound(shape: Expected, found: unknown, site: Site): string {
   const isMap = typeof found === 'object' && found !== null;
   switch (shape.kind) {
     case 'structure':
     case 'value':
-      return place === 'field' ? 'Unexpected field type' : 'Unexpected value type in payload';
+      return site === 'field' ? 'Unexpected field type' : 'Unexpected value type in payload';
     case 'attributes':
     case 'map':
-      return place === 'field' ? 'Unexpected field type' : uncastable;
+      return site === 'field' ? 'Unexpected field type' : uncastable;
     case 'list':
       if (isMap) return misplacedMap;
-      return place === 'field' ? 'Unexpected field type' : uncastable;
+      return site === 'field' ? 'Unexpected field type' : uncastable;
     case 'binary':
       return isMap ? misplacedMap : 'only base-64-encoded strings are convertible to bytes';
     case 'boolean':

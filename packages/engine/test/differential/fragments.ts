@@ -77,8 +77,8 @@ const path: Fragment = fc.oneof(
     'e.x.x',
   ),
 );
-const inPlace = (json: Json): string => `«${JSON.stringify(json)}»`;
-const literal: Fragment = value.map(inPlace);
+const inSitu = (json: Json): string => `«${JSON.stringify(json)}»`;
+const literal: Fragment = value.map(inSitu);
 const operand: Fragment = fc.oneof(
   { arbitrary: path, weight: 4 },
   { arbitrary: literal, weight: 4 },
@@ -87,7 +87,7 @@ const operand: Fragment = fc.oneof(
 // A path beside a value of the type that is usually there.
 const fitting: fc.Arbitrary<[string, string]> = fc
   .constantFrom('a', 'b', 'c', 'd', 'e')
-  .chain(name => attributes[name]!.map((json): [string, string] => [name, inPlace(json)]));
+  .chain(name => attributes[name]!.map((json): [string, string] => [name, inSitu(json)]));
 
 const equality = fc.constantFrom('=', '<>');
 const order = fc.constantFrom('<', '<=', '>', '>=');
@@ -101,18 +101,18 @@ export const condition: Fragment = fc.letrec<{ condition: string }>(tie => ({
   condition: fc.oneof(
     { maxDepth: 3 },
     fc.tuple(fitting, equality).map(([[p, v], op]) => `${p} ${op} ${v}`),
-    fc.tuple(ordered, order).map(([[p, [v]], op]) => `${p} ${op} ${inPlace(v!)}`),
+    fc.tuple(ordered, order).map(([[p, [v]], op]) => `${p} ${op} ${inSitu(v!)}`),
     fc.tuple(operand, equality, operand).map(([l, op, r]) => `${l} ${op} ${r}`),
     fc.tuple(path, order, operand).map(([l, op, r]) => `${l} ${op} ${r}`),
-    ordered.map(([p, [v, w]]) => `${p} BETWEEN ${inPlace(v!)} AND ${inPlace(w!)}`),
+    ordered.map(([p, [v, w]]) => `${p} BETWEEN ${inSitu(v!)} AND ${inSitu(w!)}`),
     fc
       .tuple(fitting, fc.array(literal, { maxLength: 2 }))
       .map(([[p, v], more]) => `${p} IN (${[v, ...more].join(', ')})`),
     fc.tuple(fc.constantFrom('attribute_exists', 'attribute_not_exists'), path).map(([f, p]) => `${f}(${p})`),
-    fc.tuple(path, typeName).map(([p, t]) => `attribute_type(${p}, ${inPlace({ S: t })})`),
+    fc.tuple(path, typeName).map(([p, t]) => `attribute_type(${p}, ${inSitu({ S: t })})`),
     fc
       .tuple(fc.constantFrom('begins_with', 'contains'), path, scalar)
-      .map(([f, p, v]) => `${f}(${p}, ${inPlace(v)})`),
+      .map(([f, p, v]) => `${f}(${p}, ${inSitu(v)})`),
     fc
       .tuple(fc.constantFrom('AND', 'OR', 'and'), tie('condition'), tie('condition'))
       .map(([op, l, r]) => `${l} ${op} ${r}`),
@@ -125,12 +125,10 @@ const setValue: Fragment = fc.oneof(
   { arbitrary: literal, weight: 3 },
   path,
   fc.tuple(path, literal).map(([p, v]) => `if_not_exists(${p}, ${v})`),
-  fc.tuple(path, list.map(inPlace)).map(([p, v]) => `list_append(${p}, ${v})`),
-  fc.tuple(path, list.map(inPlace)).map(([p, v]) => `list_append(if_not_exists(${p}, ${v}), ${v})`),
-  fc.tuple(path, fc.constantFrom('+', '-'), numbers).map(([p, op, n]) => `${p} ${op} ${inPlace({ N: n })}`),
-  fc
-    .tuple(path, numbers)
-    .map(([p, n]) => `if_not_exists(${p}, ${inPlace({ N: '0' })}) + ${inPlace({ N: n })}`),
+  fc.tuple(path, list.map(inSitu)).map(([p, v]) => `list_append(${p}, ${v})`),
+  fc.tuple(path, list.map(inSitu)).map(([p, v]) => `list_append(if_not_exists(${p}, ${v}), ${v})`),
+  fc.tuple(path, fc.constantFrom('+', '-'), numbers).map(([p, op, n]) => `${p} ${op} ${inSitu({ N: n })}`),
+  fc.tuple(path, numbers).map(([p, n]) => `if_not_exists(${p}, ${inSitu({ N: '0' })}) + ${inSitu({ N: n })}`),
 );
 
 const clause = (word: string, part: Fragment): Fragment =>
@@ -147,18 +145,18 @@ const removeClause = clause('REMOVE', path);
 const addClause = clause(
   'ADD',
   fc.oneof(
-    numbers.map(n => `b ${inPlace({ N: n })}`),
+    numbers.map(n => `b ${inSitu({ N: n })}`),
     fc
       .tuple(
         path.filter(p => !p.includes('[')),
         fc.oneof(set, fc.record({ N: numbers })),
       )
-      .map(([p, v]) => `${p} ${inPlace(v)}`),
+      .map(([p, v]) => `${p} ${inSitu(v)}`),
   ),
 );
 const deleteClause = clause(
   'DELETE',
-  fc.tuple(fc.constantFrom('d', 'e.z', 'a'), set).map(([p, v]) => `${p} ${inPlace(v)}`),
+  fc.tuple(fc.constantFrom('d', 'e.z', 'a'), set).map(([p, v]) => `${p} ${inSitu(v)}`),
 );
 
 export const update: Fragment = fc.oneof(

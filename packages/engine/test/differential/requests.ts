@@ -78,10 +78,10 @@ export const requestsOn = (kind: TableKind): fc.Arbitrary<Request> => {
   );
 };
 
-const inPlace = (json: Json): string => `«${JSON.stringify(json)}»`;
+const inSitu = (json: Json): string => `«${JSON.stringify(json)}»`;
 
 const rangeCondition = (name: string, type: KeyKind): Fragment => {
-  const literal = keyValues[type].map(inPlace);
+  const literal = keyValues[type].map(inSitu);
   return fc.oneof(
     fc.tuple(fc.constantFrom('=', '<', '<=', '>', '>='), literal).map(([op, v]) => `${name} ${op} ${v}`),
     fc.tuple(literal, literal).map(([v, w]) => `${name} BETWEEN ${v} AND ${w}`),
@@ -126,7 +126,7 @@ function queries(kind: TableKind): fc.Arbitrary<Request> {
     const value = hash === 'pk' ? hashValues[kind.pk] : keyValues[types[hash]!];
     return fc
       .record({
-        hashText: value.map(json => `${hash} = ${inPlace(json)}`),
+        hashText: value.map(json => `${hash} = ${inSitu(json)}`),
         rangeText: range ? optional(rangeCondition(range, types[range]!), 2) : fc.constant(undefined),
         filter: optional(condition, 1),
         shown: optional(projection, 1),

@@ -85,7 +85,7 @@ async function writeBilled(
     appliedAt: now,
     expiresAt: inSeconds(clock.now()) + stripeEventS,
   };
-  const deed = {
+  const entry = {
     action: 'plan.changed',
     via: 'stripe',
     target: stripeSubId,
@@ -105,7 +105,7 @@ async function writeBilled(
             ...carriedOf(user, before, state, clock.now()),
             syncedAt: now,
           }),
-          ...(plan !== user.plan && { audit: audit.step(userId, deed) }),
+          ...(plan !== user.plan && { audit: audit.step(userId, entry) }),
         },
       },
     );

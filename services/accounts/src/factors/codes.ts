@@ -41,18 +41,18 @@ export function createCodes({
   clock,
   sealer,
 }: Pick<Base, 'store' | 'clock'> & { sealer: Sealer }): Codes {
-  const placeOf = (userId: string) => `ferryhook-main/USER#${userId}/AUTHENTICATOR/sealedSecret`;
+  const sealLocation = (userId: string) => `ferryhook-main/USER#${userId}/AUTHENTICATOR/sealedSecret`;
   const read = (userId: string) => store.get(authenticator, { userId }, { consistent: true });
 
   const match: Codes['match'] = ({ userId, sealedSecret, lastStep }, code) =>
     /^\d{6}$/.test(plain(code))
-      ? matchCode(sealer.open(sealedSecret, placeOf(userId)), plain(code), clock.now(), lastStep)
+      ? matchCode(sealer.open(sealedSecret, sealLocation(userId)), plain(code), clock.now(), lastStep)
       : undefined;
 
   return {
     read,
     match,
-    seal: (userId, secret) => sealer.seal(secret, placeOf(userId)),
+    seal: (userId, secret) => sealer.seal(secret, sealLocation(userId)),
     async useSteps({ userId, secondFactor }, code): Promise<Record<string, WriteStep>> {
       if (secondFactor === undefined) return {};
       if (code === undefined)

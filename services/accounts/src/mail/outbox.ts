@@ -1,6 +1,6 @@
 import {
   backoffMs,
-  createBell,
+  createNotifier,
   cutText,
   type Owners,
   type Random,
@@ -51,21 +51,21 @@ type OutboxDeps = Base & {
 type Due = OutgoingMail & { nextAtMs: number };
 
 type Key = { userId: string; mailId: string };
-const placeOf = ({ userId, mailId }: Key) => `ferryhook-main/USER#${userId}/MAIL#${mailId}/sealedToken`;
+const sealLocation = ({ userId, mailId }: Key) => `ferryhook-main/USER#${userId}/MAIL#${mailId}/sealedToken`;
 
 export function createOutbox(deps: OutboxDeps): Outbox {
   const { clock, mail } = deps;
-  const bell = createBell(clock);
+  const notifier = createNotifier(clock);
   const sendDue = (signal: AbortSignal) => (mail ? sendRound(deps, mail, signal) : Promise.resolve(Infinity));
   const worker: Worker = {
     name: 'accounts-mail',
     async run(signal) {
-      const gone = watchGone(deps.owners, bell.ring);
+      const gone = watchGone(deps.owners, notifier.notify);
       try {
         while (!signal.aborted) {
           await gone.check(() => releaseGone(deps));
           const nextMs = await sendDue(signal);
-          await bell.wait(Math.min(limits.pollMs, Math.max(0, nextMs - clock.now())), signal);
+          await notifier.wait(Math.min(limits.pollMs, Math.max(0, nextMs - clock.now())), signal);
         }
       } finally {
         gone.stop();
@@ -81,7 +81,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         : Object.fromEntries(
             mails.map(one => [`mail ${one.kind}`, write.put(outgoingMail, entryOf(deps, one))]),
           ),
-    ring: bell.ring,
+    ring: notifier.notify,
     sendDue,
     workers: mail ? [worker] : [],
   };
@@ -101,7 +101,8 @@ function entryOf({ clock, ids, sealer }: OutboxDeps, mail: NewMail): OutgoingMai
     kind: mail.kind,
     to: mail.to,
     details: Object.fromEntries(details),
-    sealedToken: mail.token === undefined ? undefined : sealer.seal(mail.token, placeOf({ userId, mailId })),
+    sealedToken:
+      mail.token === undefined ? undefined : sealer.seal(mail.token, sealLocation({ userId, mailId })),
     nextAtMs: nowMs,
     fence: 0,
     attempts: 0,
@@ -180,7 +181,8 @@ async function send(
   { mailer, brand }: MailSettings,
   { userId, mailId, kind, to, details, sealedToken }: OutgoingMail,
 ): Promise<MailOutcome> {
-  const token = sealedToken === undefined ? '' : sealer.openText(sealedToken, placeOf({ userId, mailId }));
+  const token =
+    sealedToken === undefined ? '' : sealer.openText(sealedToken, sealLocation({ userId, mailId }));
   const over = new AbortController();
   const late = clock.sleep(limits.sendMs, over.signal).then(() => {
     throw new Error('the mail was not taken in time');

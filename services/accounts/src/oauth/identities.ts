@@ -52,10 +52,10 @@ function createAccount(
   origin: Origin,
 ): Promise<Profile> {
   const userId = ids.next('usr');
-  const deed = { action: 'account.created', via: provider, target: userId, ...origin };
+  const entry = { action: 'account.created', via: provider, target: userId, ...origin };
   return users.create(
     { email, emailVerified: true, name: displayName(identity, email), [idOf[provider]]: identity.id },
-    { audit: audit.step(userId, deed) },
+    { audit: audit.step(userId, entry) },
     userId,
   );
 }

@@ -278,7 +278,7 @@ async function readAccount({ users }: OrganisationDeps, accountId: string): Prom
 }
 
 const auditStep = (deps: OrganisationDeps, actor: Actor, action: string, target: string, detail: string) =>
-  deps.audit.step(actor.accountId, { ...actor.deed, action, target, detail });
+  deps.audit.step(actor.accountId, { ...actor.entry, action, target, detail });
 
 const needMail = ({ outbox }: OrganisationDeps): void => {
   if (!outbox.isOpen)

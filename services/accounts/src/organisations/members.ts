@@ -1,6 +1,6 @@
 import { failedStep, is, ref, type WriteStep, write } from '@stak/table';
 import { type ApiKeys, endApiKeys } from '../api-keys.ts';
-import type { Deed } from '../audit.ts';
+import type { AuditRecord } from '../audit.ts';
 import { isoTime } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
 import { requireFresh } from '../factors/factors.ts';
@@ -25,7 +25,7 @@ export type Actor = {
   userId: string;
   role: Role;
   address: string | undefined;
-  deed: Omit<Deed, 'action'>;
+  entry: Omit<AuditRecord, 'action'>;
 };
 
 type ShownMember = { userId: string; role: Role; joinedAt: string; email?: string; name?: string };
@@ -79,7 +79,7 @@ export async function changeRole(
       'the member': write.update(member, { accountId, userId }, { set: { role } }, { if: { role: current } }),
       ...countSteps(deps, accountId, { members: 0, owners: ownerCount(role) - ownerCount(current) }),
       audit: deps.audit.step(accountId, {
-        ...actor.deed,
+        ...actor.entry,
         action: 'member.changed',
         target: userId,
         detail: `${current} to ${role}`,
@@ -103,7 +103,7 @@ export async function removeMember(deps: OrganisationDeps, actor: Actor, userId:
       'the member': memberGoes(accountId, userId, current),
       ...countSteps(deps, accountId, { members: -1, owners: -ownerCount(current) }),
       audit: deps.audit.step(accountId, {
-        ...actor.deed,
+        ...actor.entry,
         action: isLeaving ? 'member.left' : 'member.removed',
         target: userId,
         detail: person?.email,
@@ -155,7 +155,7 @@ export async function transferOwnership(
       { if: { role: 'owner' } },
     ),
     ...countSteps(deps, accountId, { members: 0, owners: -ownerCount(current) }),
-    audit: deps.audit.step(accountId, { ...actor.deed, action: 'ownership.transferred', target: userId }),
+    audit: deps.audit.step(accountId, { ...actor.entry, action: 'ownership.transferred', target: userId }),
   }));
   await deps.sessions.forgetIn(accountId, actor.userId);
 }

@@ -1,5 +1,5 @@
 import { is, type WriteStep, write } from '@stak/table';
-import type { Audit, Deed } from '../audit.ts';
+import type { Audit, AuditRecord } from '../audit.ts';
 import { type Base, isoTime } from '../deps.ts';
 import { userNotFound } from '../errors.ts';
 import { organisationDomain } from '../schema.ts';
@@ -20,7 +20,7 @@ export type Memberships = {
   // Where somebody goes who signs in: where they were last, their own, or any other. Those who have none get one.
   homeOf(userId: string): Promise<string>;
   read(accountId: string): Promise<Organisation | undefined>;
-  create(person: Profile, name: string, by: Omit<Deed, 'action'>): Promise<string>;
+  create(person: Profile, name: string, by: Omit<AuditRecord, 'action'>): Promise<string>;
   // For a transaction: what an account of one person has to have before others can join.
   stepsToOpen(account: Profile): Also;
   // Whether one of those who answer for the account has shown that their address is theirs.

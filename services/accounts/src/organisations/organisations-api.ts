@@ -61,7 +61,7 @@ export function createOrganisationsApi(deps: OrganisationDeps & { browser: Brows
       const { name } = c.req.valid('json');
       const [account, open] = await Promise.all([readAccount(accountId), memberships.read(accountId)]);
       const audit = deps.audit.step(accountId, {
-        ...actor.deed,
+        ...actor.entry,
         action: 'organisation.renamed',
         detail: name,
       });
@@ -173,7 +173,7 @@ const actorOf = (principal: SignedIn, origin: Origin): Actor => ({
   userId: principal.userId,
   role: principal.role as Role,
   address: origin.address,
-  deed: doneBy(principal, origin),
+  entry: doneBy(principal, origin),
 });
 
 const signedOf = (c: RequestPart & { get(name: 'principal'): SignedIn }) => {

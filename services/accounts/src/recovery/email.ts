@@ -39,12 +39,12 @@ export async function verifyEmail(deps: RecoveryDeps, signed: Signed, text: stri
   await deps.throttle.tryToken(address);
   const token = ownToken(text, userId);
   const { email } = await findToken(deps, token, 'verify');
-  const deed = { action: 'email.verified', via: 'session', credentialId: sessionId, address, requestId };
+  const entry = { action: 'email.verified', via: 'session', credentialId: sessionId, address, requestId };
   for (let left = limits.settleAttempts; ; left--) {
     const user = await readUser(deps, userId);
     if (user.email !== email) throw tokenRefused();
     try {
-      const also = { 'the token': useStep(deps, token, 'verify'), audit: audit.step(userId, deed) };
+      const also = { 'the token': useStep(deps, token, 'verify'), audit: audit.step(userId, entry) };
       await users.update(userId, { emailVerified: true }, { ifVersion: user.version, also });
       return;
     } catch (error) {
@@ -99,7 +99,7 @@ export async function requestEmailChange(
     token: forOld.text,
     keptS,
   };
-  const deed = {
+  const entry = {
     action: 'email.change_requested',
     via: 'session',
     credentialId: sessionId,
@@ -108,7 +108,7 @@ export async function requestEmailChange(
   };
   const steps = {
     'the change': write.put(emailChange, change),
-    audit: audit.step(userId, deed),
+    audit: audit.step(userId, entry),
     ...outbox.steps(toNew, ...(needsOld ? [toOld] : [])),
   };
   await store.transact(steps, { pattern: 'request a change of address' });
@@ -160,7 +160,7 @@ async function writeEmailChange(
   const user = await users.readProfile(userId);
   if (!user || user.email !== oldEmail) throw tokenRefused();
   const by = { via: 'session', credentialId: sessionId, address, requestId };
-  const deed = { action: 'email.changed', detail: `${oldEmail} to ${newEmail}`, ...by };
+  const entry = { action: 'email.changed', detail: `${oldEmail} to ${newEmail}`, ...by };
   const isSame = { [side]: change[side], [other]: is.absent };
   await users.update(
     userId,
@@ -169,7 +169,7 @@ async function writeEmailChange(
       ifVersion: user.version,
       also: {
         'the change': write.delete(emailChange, { userId }, { ifPresent: true, if: isSame }),
-        audit: audit.step(userId, deed),
+        audit: audit.step(userId, entry),
         ...outbox.steps({
           kind: 'email.changed',
           to: oldEmail,

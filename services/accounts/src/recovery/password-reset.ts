@@ -37,7 +37,7 @@ export async function resolveReset(
   if (!user || user.deletingAt !== undefined) return {};
   const { userId, email, name } = user;
   const { text, hash } = newToken(userId);
-  const deed = {
+  const entry = {
     action: 'password.reset_requested',
     via: 'mail',
     address: details.address || undefined,
@@ -45,7 +45,7 @@ export async function resolveReset(
   };
   return {
     ...tokenSteps(deps, { userId, purpose: 'reset', hash, email, lifeS: limits.resetS }),
-    audit: deps.audit.step(userId, deed),
+    audit: deps.audit.step(userId, entry),
     ...deps.outbox.steps({
       kind: 'password.reset',
       to: email,
@@ -97,7 +97,7 @@ async function writeReset(
 ): Promise<void> {
   const { userId, email, name, version } = user;
   const { address, requestId } = origin;
-  const deed = { action: 'password.reset', via: 'mail', address, requestId };
+  const entry = { action: 'password.reset', via: 'mail', address, requestId };
   const { steps, forget } = await sessions.stepsToEndAll(userId);
   // Nobody had shown that the address is theirs until now: what they left to get in with goes, too.
   const strangers = user.emailVerified ? {} : { githubId: null, googleId: null };
@@ -108,7 +108,7 @@ async function writeReset(
       ifVersion: version,
       also: {
         'the token': token,
-        audit: audit.step(userId, deed),
+        audit: audit.step(userId, entry),
         ...outbox.steps({
           kind: 'password.changed',
           to: email,

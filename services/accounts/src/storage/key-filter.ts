@@ -7,12 +7,12 @@ export function createKeyFilter() {
   const filters: Uint32Array[] = [];
   let room = 0;
 
-  const places = (key: string): number[] => {
+  const bitsOf = (key: string): number[] => {
     const digest = createHash('md5').update(key).digest();
     const [first, step] = [digest.readUInt32LE(0), digest.readUInt32LE(4) | 1];
     return Array.from({ length: limits.filterHashes }, (_, i) => (first + i * step) % limits.filterBits);
   };
-  const isSet = (filter: Uint32Array, place: number) => ((filter[place >>> 5]! >>> (place & 31)) & 1) === 1;
+  const isSet = (filter: Uint32Array, bit: number) => ((filter[bit >>> 5]! >>> (bit & 31)) & 1) === 1;
 
   return {
     add(key: string): void {
@@ -22,11 +22,11 @@ export function createKeyFilter() {
       }
       room -= 1;
       const filter = filters.at(-1)!;
-      for (const place of places(key)) filter[place >>> 5]! |= 1 << (place & 31);
+      for (const bit of bitsOf(key)) filter[bit >>> 5]! |= 1 << (bit & 31);
     },
     has(key: string): boolean {
-      const wanted = places(key);
-      return filters.some(filter => wanted.every(place => isSet(filter, place)));
+      const wanted = bitsOf(key);
+      return filters.some(filter => wanted.every(bit => isSet(filter, bit)));
     },
   };
 }

@@ -1,6 +1,6 @@
 import {
   type Clock,
-  createBell,
+  createNotifier,
   type Logger,
   mapInBatches,
   type Owners,
@@ -65,12 +65,12 @@ export function createRecounter<Kind extends string>(
     worker: {
       name: 'accounts-storage-recount',
       async run(signal) {
-        const bell = createBell(clock);
-        const gone = watchGone(deps.owners, bell.ring);
+        const notifier = createNotifier(clock);
+        const gone = watchGone(deps.owners, notifier.notify);
         try {
           while (!signal.aborted) {
             await countWhereNeeded(signal);
-            await bell.wait(limits.pollMs, signal);
+            await notifier.wait(limits.pollMs, signal);
           }
         } finally {
           gone.stop();
@@ -178,7 +178,7 @@ async function recountTable<Kind extends string>(
     // Whatever made an item as it was found is in the stream by now.
     if (!source.position) await clock.sleep(limits.settleMs, signal);
     await catchUp.read(note);
-    await mapInBatches(items, limits.itemsInTurn, item => {
+    await mapInBatches(items, limits.itemsPerBatch, item => {
       const key = keyText(table, item);
       const isChanged = before.has(key);
       sums.add(isChanged ? before.get(key) : ownedItem(summing, item, itemBytes(item), () => item));
@@ -199,7 +199,7 @@ async function holdMarks(
   { store, clock, source }: RecountDeps,
   { table, holder }: Hold,
 ): Promise<Map<string, string>> {
-  const places = new Map<string, string>();
+  const positions = new Map<string, string>();
   const expires_at = inSeconds(clock.now()) + limits.markS;
   for (const { shardId: shard } of await listShards(source, table)) {
     const held = await store.update(
@@ -208,9 +208,9 @@ async function holdMarks(
       { set: { held_by: holder, expires_at }, setOnce: { through: '', generation: 0 } },
       { upsert: true },
     );
-    places.set(shard, held.through);
+    positions.set(shard, held.through);
   }
-  return places;
+  return positions;
 }
 
 async function* scanTable(

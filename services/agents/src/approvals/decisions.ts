@@ -85,7 +85,7 @@ export async function decide(
     const { waiting_since: _, ...rest } = item;
     return { ...rest, ...change };
   });
-  service.bell.ring();
+  service.notifier.notify();
   return decided;
 }
 

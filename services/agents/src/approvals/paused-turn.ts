@@ -93,7 +93,7 @@ export async function pauseTurn(
   held.state = { ...held.state, paused: progress.turn_id, paused_until: Math.floor(nowMs), ...dueMs };
   if (isWaiting) {
     held.isReleased = true;
-    service.bell.ring();
+    service.notifier.notify();
   }
   return approvals;
 }

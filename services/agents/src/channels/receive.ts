@@ -32,11 +32,11 @@ export async function takeMessage(
   // Its receipt is gone by now, so that nobody could tell it from a repetition.
   const oldestS = secondsOf(service.clock.now()) - limits.receiptDays * 24 * 60 * 60;
   if (said.atS !== undefined && said.atS < oldestS) return;
-  const placeFor = (user: string) => ({
+  const conversationFor = (user: string) => ({
     tenant_id: owner,
     conversation_id: `${type}-${hash(channel_id, said.chat, user)}`,
   });
-  const nobody = placeFor('');
+  const nobody = conversationFor('');
   const to = { tenant_id: owner, type, channel_id, to: said.replyTo };
   const entered = await enter(service, address, owner);
   if (typeof entered === 'string') return tell(service, nobody, said.identity, to, entered);
@@ -45,9 +45,9 @@ export async function takeMessage(
   const user_id = await service.findChannelUser(owner, type, said.identity);
   if (user_id === undefined) return tell(service, nobody, said.identity, to, 'unknown');
 
-  const place = placeFor(user_id); // an identity that is linked to somebody else begins anew
+  const conversation = conversationFor(user_id); // an identity that is linked to somebody else begins anew
   const message_id = `msg_${hash(type, channel_id, said.id)}`;
-  if (await service.store.get(messageItem, { ...place, message_id }, { consistent: true })) return;
+  if (await service.store.get(messageItem, { ...conversation, message_id }, { consistent: true })) return;
   if (!(await service.hasRoom(entered.account_id, Buffer.byteLength(said.text) + limits.answerBytes)))
     return tell(service, nobody, said.identity, to, 'full');
   let reserved_on: string;
@@ -60,7 +60,7 @@ export async function takeMessage(
   const content = cutText(cleanText(said.text), limits.contentChars);
   const reply_to = JSON.stringify(to);
   const incoming = {
-    ...place,
+    ...conversation,
     message_id,
     content,
     fingerprint: '-',
@@ -80,8 +80,8 @@ export async function takeMessage(
 // Whether it was new.
 async function acceptFrom(service: Service, incoming: Incoming, user_id: string): Promise<boolean> {
   for (let tries = 0; tries < 3; tries++) {
-    const acceptance = { asUser: user_id, whenBusy: 'queue', waitsMs: limits.burstMs } as const;
-    const { kind } = await acceptMessage(service, incoming, acceptance);
+    const mode = { asUser: user_id, whenBusy: 'queue', waitsMs: limits.burstMs } as const;
+    const { kind } = await acceptMessage(service, incoming, mode);
     if (kind === 'repeated') return false;
     if (kind === 'busy')
       throw agentErrors.create('agents.conversation_busy', 'Too many messages are waiting.');
@@ -115,7 +115,7 @@ const notices: Readonly<Record<string, string>> = {
 // Once in a while, not at every message. A channel that is no longer this tenant's is told nothing.
 async function tell(
   service: Service,
-  place: { tenant_id: string; conversation_id: string },
+  conversation: { tenant_id: string; conversation_id: string },
   identity: string,
   to: Parameters<typeof writeReply>[0],
   reason: string,
@@ -124,7 +124,13 @@ async function tell(
   if (text === undefined) return;
   const nowMs = service.clock.now();
   const days = reason === 'quota' || reason === 'full' ? 1 : limits.noticeDays;
-  const told = { tenant_id: place.tenant_id, type: to.type, identity, reason, ttl: ttlAfter(nowMs, days) };
+  const told = {
+    tenant_id: conversation.tenant_id,
+    type: to.type,
+    identity,
+    reason,
+    ttl: ttlAfter(nowMs, days),
+  };
   const fresh = { epoch: nextEpoch(0, nowMs), last_seq: 0, waiting_count: 0 };
   const noReply = { reply: is.absent };
   try {
@@ -133,14 +139,14 @@ async function tell(
         'told once': write.put(notice, told, { ifAbsent: true }),
         'the reply': write.update(
           state,
-          place,
-          { set: { reply: writeReply(to, text), ...dueAt(place, nowMs) }, setOnce: fresh },
+          conversation,
+          { set: { reply: writeReply(to, text), ...dueAt(conversation, nowMs) }, setOnce: fresh },
           { upsert: true, if: or({ fence: is.absent }, noReply) },
         ),
       },
       { pattern: 'tell once' },
     );
-    service.bell.ring();
+    service.notifier.notify();
   } catch (error) {
     if (!isRefused(error)) throw error;
   }

@@ -10,7 +10,7 @@ export type ChannelAddress = { type: ChannelType; channel_id: string };
 
 export const noChannel = () =>
   agentErrors.create('agents.channel_not_found', 'This tenant has no such channel.');
-const placeOf = ({ type, channel_id }: ChannelAddress) =>
+const sealLocation = ({ type, channel_id }: ChannelAddress) =>
   `conversations CHANNEL#${type}#${channel_id} SECRETS`;
 
 // Only for a channel that the tenant has claimed. A later owner starts without secrets.
@@ -29,7 +29,7 @@ export async function putSecrets(
   const checked = checkCredentials(channels[type].credentials, credentials);
   await assertOwner(service, address, checked);
   const updated_at = timestampOf(clock.now());
-  const sealed = sealer.seal(JSON.stringify(checked), placeOf(address));
+  const sealed = sealer.seal(JSON.stringify(checked), sealLocation(address));
   await store.transact(
     {
       'the secrets': write.put(channelSecrets, { type, channel_id, tenant_id, sealed, updated_at }),
@@ -74,7 +74,7 @@ export async function openSecrets(
   const { type, channel_id } = address;
   const item = await service.store.get(channelSecrets, { type, channel_id }, { consistent: true });
   if (!item) return undefined;
-  const text = service.sealer.openText(item.sealed, placeOf(address));
+  const text = service.sealer.openText(item.sealed, sealLocation(address));
   return { tenant_id: item.tenant_id, secrets: JSON.parse(text) as Record<string, string> };
 }
 

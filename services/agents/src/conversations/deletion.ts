@@ -44,7 +44,7 @@ async function endEpoch(service: Service, key: ConversationKey, deletes: boolean
   });
   for (const one of dropped) await refundMessage(service, one, one.reserved_on);
   for (const one of dropped) service.hub.settle(one);
-  service.bell.ring();
+  service.notifier.notify();
 }
 
 // What waits for an approval is not done any more, whatever somebody may say.
@@ -154,7 +154,7 @@ export async function dropMessages(
   });
   held.isReleased = true;
   for (const one of dropped) service.hub.settle(one);
-  service.bell.ring();
+  service.notifier.notify();
 }
 
 // Removes turns of epochs that are over, and of a deleted conversation its receipts. Answers whether there may be

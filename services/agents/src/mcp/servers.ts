@@ -16,7 +16,8 @@ export type McpServer = ItemOf<typeof mcpServer>;
 export type McpDraft = { url: string; headers?: Readonly<Record<string, string>> };
 
 const noServer = () => agentErrors.create('agents.mcp_server_not_found', 'There is no such MCP server.');
-const placeOf = (tenant_id: string, name: string) => `conversations MCP#${tenant_id} SERVER#${name} headers`;
+const sealLocation = (tenant_id: string, name: string) =>
+  `conversations MCP#${tenant_id} SERVER#${name} headers`;
 
 export const toolsOf = ({ tools }: Pick<McpServer, 'tools'>) => JSON.parse(tools) as McpTool[];
 export const skippedOf = ({ skipped }: Pick<McpServer, 'skipped'>) => JSON.parse(skipped) as SkippedTool[];
@@ -52,7 +53,7 @@ export async function putMcpServer(
       url: draft.url,
       header_names,
       ...(header_names.length > 0 && {
-        headers: sealer.seal(JSON.stringify(headers), placeOf(tenant_id, name)),
+        headers: sealer.seal(JSON.stringify(headers), sealLocation(tenant_id, name)),
       }),
       ...listed(list, at),
       created_at: before?.created_at ?? at,
@@ -107,7 +108,7 @@ async function listTools(
 const openHeaders = ({ sealer }: Service, { tenant_id, name, headers }: McpServer) =>
   headers === undefined
     ? {}
-    : (JSON.parse(sealer.openText(headers, placeOf(tenant_id, name))) as Record<string, string>);
+    : (JSON.parse(sealer.openText(headers, sealLocation(tenant_id, name))) as Record<string, string>);
 
 // Reads the list again. A server that cannot be asked keeps the list it had, and says why it is old.
 export async function refreshTools(

@@ -11,10 +11,10 @@ export type ActionPorts = {
   replayDelivery?(accountId: string, eventId: string, key: string): Promise<{ deliveries: number }>;
   queryLake?(whose: SkillOwner, sql: string): Promise<LakeAnswer>;
 };
-export type NewTask = { title: string; description?: string; due_date?: string; priority?: string };
-export type TaskDone = { task_id: string; title: string; status: string };
-export type NewMessage = { title: string; body: string };
-export type DeliveryReport = {
+type NewTask = { title: string; description?: string; due_date?: string; priority?: string };
+type TaskDone = { task_id: string; title: string; status: string };
+type NewMessage = { title: string; body: string };
+type DeliveryReport = {
   event_id: string;
   status: string;
   deliveries: readonly {
@@ -25,7 +25,7 @@ export type DeliveryReport = {
     error?: string;
   }[];
 };
-export type LakeAnswer = {
+type LakeAnswer = {
   columns: readonly string[];
   rows: readonly (readonly unknown[])[];
   truncated: boolean;

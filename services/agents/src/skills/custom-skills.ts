@@ -17,7 +17,8 @@ export type SkillDraft = { description: string; triggers: string[]; parameters: 
 const skillExists = () =>
   agentErrors.create('agents.skill_exists', 'The tenant has a skill of this name already.');
 const noSkill = () => agentErrors.create('agents.skill_not_found', 'There is no such skill.');
-const placeOf = (tenant_id: string, name: string) => `conversations SKILLS#${tenant_id} SKILL#${name} secret`;
+const sealLocation = (tenant_id: string, name: string) =>
+  `conversations SKILLS#${tenant_id} SKILL#${name} secret`;
 
 // The secret is made here and shown once, when the skill is new.
 export async function putCustomSkill(
@@ -52,7 +53,7 @@ export async function putCustomSkill(
       name,
       ...draft,
       parameters: JSON.stringify(draft.parameters),
-      secret: secret ? service.sealer.seal(secret, placeOf(tenant_id, name)) : before!.secret,
+      secret: secret ? service.sealer.seal(secret, sealLocation(tenant_id, name)) : before!.secret,
       created_at: before?.created_at ?? at,
       updated_at: at,
     };
@@ -129,7 +130,7 @@ async function callSkill(
   const id = idempotency_key ?? service.ids.next('call'); // the same if a call is repeated
   const timestamp = String(secondsOf(service.clock.now()));
   const body = JSON.stringify({ skill: name, arguments: input, conversation_id, user_id: user_id ?? null });
-  const key = service.sealer.openText(secret, placeOf(tenant_id, name)).slice('whsec_'.length);
+  const key = service.sealer.openText(secret, sealLocation(tenant_id, name)).slice('whsec_'.length);
   const signature = createHmac('sha256', Buffer.from(key, 'base64'))
     .update(`${id}.${timestamp}.${body}`)
     .digest('base64');

@@ -1,5 +1,5 @@
 import type { ServerEvent } from '@stak/http';
-import { type Bell, type Clock, createBell, type Ids, type Peers } from '@stak/kit';
+import { type Clock, createNotifier, type Ids, type Notifier, type Peers } from '@stak/kit';
 import * as limits from '../limits.ts';
 import { createAnswerSharing } from './between-processes.ts';
 
@@ -28,7 +28,7 @@ export type Hub = {
   settle(address: Address): void;
   settleAll(): void;
   listeners(): number;
-  readonly wanted: Bell; // rung when somebody begins to listen
+  readonly wanted: Notifier; // rung when somebody begins to listen
 };
 
 type Listening = { wait(mostMs: number, signal: AbortSignal): Promise<void>; close(): void };
@@ -38,11 +38,11 @@ const textOf = ({ tenant_id, conversation_id, message_id }: Address) =>
 
 export function createHub(clock: Clock, ids: Ids, peers?: Peers): Hub {
   const lives = new Map<string, Live>();
-  const listeners = new Map<string, Set<Bell>>();
-  const wanted = createBell(clock);
+  const listeners = new Map<string, Set<Notifier>>();
+  const wanted = createNotifier(clock);
 
   const ring = (key: string) => {
-    for (const bell of listeners.get(key) ?? []) bell.ring();
+    for (const notifier of listeners.get(key) ?? []) notifier.notify();
   };
   const sharing = peers && createAnswerSharing({ peers, find: key => lives.get(key), mirror, ring });
 
@@ -73,15 +73,15 @@ export function createHub(clock: Clock, ids: Ids, peers?: Peers): Hub {
     find: address => lives.get(textOf(address)) ?? sharing?.find(textOf(address)),
     listen(address, { isFollowing = false } = {}) {
       const key = textOf(address);
-      const bell = createBell(clock);
-      listeners.set(key, (listeners.get(key) ?? new Set()).add(bell));
+      const notifier = createNotifier(clock);
+      listeners.set(key, (listeners.get(key) ?? new Set()).add(notifier));
       const unfollow = isFollowing ? sharing?.follow(key) : undefined;
-      wanted.ring();
+      wanted.notify();
       return {
-        wait: bell.wait,
+        wait: notifier.wait,
         close() {
           const set = listeners.get(key);
-          set?.delete(bell);
+          set?.delete(notifier);
           if (set?.size === 0) listeners.delete(key);
           unfollow?.();
         },
@@ -100,10 +100,10 @@ type LiveOptions = { isResumed: boolean; onPush?(): void; onEnd(): void };
 
 function createLive(clock: Clock, id: string, { isResumed, onPush, onEnd }: LiveOptions): Live {
   const events: LiveEvent[] = [];
-  const bells = new Set<Bell>();
+  const notifiers = new Set<Notifier>();
   let isOver = false;
   const ring = () => {
-    for (const bell of bells) bell.ring();
+    for (const notifier of notifiers) notifier.notify();
   };
   return {
     id,
@@ -126,12 +126,12 @@ function createLive(clock: Clock, id: string, { isResumed, onPush, onEnd }: Live
     },
     async next(mostMs, signal) {
       const seen = events.length;
-      const bell = createBell(clock);
-      bells.add(bell);
+      const notifier = createNotifier(clock);
+      notifiers.add(notifier);
       try {
-        if (!isOver && events.length === seen) await bell.wait(mostMs, signal);
+        if (!isOver && events.length === seen) await notifier.wait(mostMs, signal);
       } finally {
-        bells.delete(bell);
+        notifiers.delete(notifier);
       }
     },
   };

@@ -23,7 +23,7 @@ export type Accepted =
   | { kind: 'repeated' }
   | { kind: 'absent' }; // there is no such conversation, or not for this user
 
-export type Acceptance = {
+export type AcceptMode = {
   asUser?: string; // the conversation has to be this user's
   whenBusy: 'queue' | 'refuse';
   waitsMs?: number; // for more of a burst, instead of being answered now
@@ -37,19 +37,19 @@ const hasRoom: Condition<StateItem> = { waiting_count: is.below(limits.waitingMe
 export async function acceptMessage(
   service: Service,
   incoming: Incoming,
-  acceptance: Acceptance,
+  mode: AcceptMode,
 ): Promise<Accepted> {
-  if (acceptance.waitsMs !== undefined) return queue(service, incoming, acceptance, acceptance.waitsMs);
+  if (mode.waitsMs !== undefined) return queue(service, incoming, mode, mode.waitsMs);
   const lease = leaseOf(service, incoming);
   const isOurs = and(isFree(service.clock.now()), isOpen);
-  const taken = await put(service, incoming, acceptance, isOurs, lease);
+  const taken = await put(service, incoming, mode, isOurs, lease);
   if (taken.kind === 'done') {
     const known = await readState(service, incoming);
     if (known?.fence !== lease.fence) return { kind: 'queued' }; // cleared already: the message says so
     return { kind: 'held', held: { key: keyOf(incoming), fence: lease.fence, state: known } };
   }
   if (taken.kind !== 'leased') return taken;
-  return acceptance.whenBusy === 'refuse' ? { kind: 'busy' } : queue(service, incoming, acceptance, 0);
+  return mode.whenBusy === 'refuse' ? { kind: 'busy' } : queue(service, incoming, mode, 0);
 }
 
 // Behind a turn that is being made or waits for an approval, or until a burst is over. The holder of a lease looks
@@ -57,7 +57,7 @@ export async function acceptMessage(
 async function queue(
   service: Service,
   incoming: Incoming,
-  acceptance: Acceptance,
+  mode: AcceptMode,
   waitsMs: number,
 ): Promise<Accepted> {
   for (let lost = 0; lost < limits.raceAttempts; lost++) {
@@ -69,10 +69,10 @@ async function queue(
       paused: known?.paused === undefined ? is.absent : known.paused,
     };
     const isBehind = known?.paused !== undefined && !isHeld; // due when that turn is, and no earlier
-    const outcome = await put(service, incoming, acceptance, asSeen, isBehind ? {} : dueAt(incoming, dueMs));
+    const outcome = await put(service, incoming, mode, asSeen, isBehind ? {} : dueAt(incoming, dueMs));
     if (outcome.kind === 'leased') continue;
     if (outcome.kind !== 'done') return outcome;
-    service.bell.ring();
+    service.notifier.notify();
     return { kind: 'queued' };
   }
   return { kind: 'busy' };
@@ -88,7 +88,7 @@ type Put =
 async function put(
   service: Service,
   incoming: Incoming,
-  { asUser }: Acceptance,
+  { asUser }: AcceptMode,
   condition: Condition<StateItem>,
   change: Partial<ItemOf<typeof state>>,
 ): Promise<Put> {

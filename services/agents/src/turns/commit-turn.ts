@@ -86,7 +86,7 @@ export async function commitTurns(service: Service, held: Held, commit: Commit):
     }
     if (!commit.keepsLease) {
       held.isReleased = true;
-      if (next.due_at <= nowMs) service.bell.ring(); // more came meanwhile, or is to be removed
+      if (next.due_at <= nowMs) service.notifier.notify(); // more came meanwhile, or is to be removed
     }
     return items;
   }

@@ -145,7 +145,7 @@ export async function release(
         },
       );
       held.isReleased = true;
-      service.bell.ring();
+      service.notifier.notify();
     } catch (error) {
       if (!isRefused(error)) throw error;
       const current = await readState(service, held.key);

@@ -159,8 +159,8 @@ async function withDeadline<T>(
 ): Promise<T> {
   const over = new AbortController();
   const late = new AbortController();
-  service.clock.sleep(limits.turnMs, over.signal).then(
-    () => late.abort(new Error(`The turn took longer than ${limits.turnMs} ms`)),
+  service.clock.sleep(limits.stallMs, over.signal).then(
+    () => late.abort(new Error(`The turn took longer than ${limits.stallMs} ms`)),
     () => {},
   );
   try {

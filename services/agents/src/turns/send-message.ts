@@ -40,14 +40,14 @@ export async function sendMessage(service: Service, sending: Sending): Promise<S
   const settings = readAgentSettings(tenant.settings);
   if (!settings.enabled_channels.includes(dashboard))
     throw agentErrors.create('agents.channel_disabled', 'The dashboard is not among the enabled channels.');
-  const place = { tenant_id: tenant.tenant_id, conversation_id };
+  const conversationKey = { tenant_id: tenant.tenant_id, conversation_id };
   const message_id = key === undefined ? service.ids.next('msg') : `msg_${hashParts(callerOf(caller), key)}`;
   const fingerprint = hashParts(content);
-  const address = { ...place, message_id };
+  const address = { ...conversationKey, message_id };
   const before = key === undefined ? undefined : await readMessage(service, address);
   if (before) return repeat(service, before, fingerprint);
 
-  const payer = { tenant_id: tenant.tenant_id, user_id: await payerOf(service, sending, place) };
+  const payer = { tenant_id: tenant.tenant_id, user_id: await payerOf(service, sending, conversationKey) };
   const reserved_on = await reserveMessage(service, payer, settings);
   const incoming: Incoming = { ...address, content, fingerprint, channel: dashboard, reserved_on };
   if (caller.kind === 'endUser') incoming.granted = caller.scope;
@@ -75,10 +75,10 @@ const callerOf = (caller: Caller): string =>
 async function payerOf(
   service: Service,
   { caller, user_id }: Sending,
-  place: ConversationKey,
+  conversationKey: ConversationKey,
 ): Promise<string | undefined> {
   if (caller.kind === 'endUser') return caller.userId;
-  const head = await readHead(service, place);
+  const head = await readHead(service, conversationKey);
   return head ? head.user_id : user_id;
 }
 
@@ -89,9 +89,9 @@ async function acceptOrCreate(
   busy: 'wait' | 'refuse',
 ) {
   const asUser = caller.kind === 'endUser' ? caller.userId : undefined;
-  const acceptance = { asUser, whenBusy: busy === 'wait' ? ('queue' as const) : ('refuse' as const) };
+  const mode = { asUser, whenBusy: busy === 'wait' ? ('queue' as const) : ('refuse' as const) };
   for (let tries = 0; tries < 3; tries++) {
-    const accepted = await acceptMessage(service, incoming, acceptance);
+    const accepted = await acceptMessage(service, incoming, mode);
     if (accepted.kind === 'busy')
       throw agentErrors.create('agents.conversation_busy', 'Another message is being answered.', {
         retryAfterS: limits.busyRetryS,

@@ -31,7 +31,7 @@ export function createTurnWorker(service: Service): Worker {
     name: 'agents turns',
     async run(signal) {
       const running = new Map<string, Promise<void>>();
-      const gone = watchGone(service.owners, service.bell.ring);
+      const gone = watchGone(service.owners, service.notifier.notify);
       try {
         while (!signal.aborted) {
           await gone.check(() => releaseGone(service));
@@ -41,12 +41,12 @@ export function createTurnWorker(service: Service): Worker {
             if (running.has(id) || running.size >= limits.workConcurrency) continue;
             const work = processSafely(service, key).finally(() => {
               running.delete(id);
-              service.bell.ring();
+              service.notifier.notify();
             });
             running.set(id, work);
           }
           const leftMs = nextMs === undefined ? limits.duePollMs : nextMs - service.clock.now();
-          await service.bell.wait(Math.min(limits.duePollMs, Math.max(0, leftMs)), signal);
+          await service.notifier.wait(Math.min(limits.duePollMs, Math.max(0, leftMs)), signal);
         }
       } finally {
         gone.stop();

@@ -64,7 +64,7 @@ export async function startCategoryErasure(
     );
     return done(await readCategoryErasure(deps, inbox, category));
   });
-  deps.due.ring();
+  deps.due.notify();
   return started;
 }
 

@@ -37,7 +37,7 @@ export const startErasure = async (deps: Deps, inbox: InboxId, by: string): Prom
     );
     return done(await readErasure(deps, inbox));
   });
-  deps.due.ring();
+  deps.due.notify();
   return started;
 };
 

@@ -71,7 +71,7 @@ export async function publish(
   };
   const earlier = await deps.lock.run(made.status === 'sent' ? keys : [], () => retry(deps, attempt));
   if (earlier) return { send: earlier, isNew: false };
-  if (made.dueat !== undefined) deps.due.ring();
+  if (made.dueat !== undefined) deps.due.notify();
   return { send: made, isNew: true };
 }
 

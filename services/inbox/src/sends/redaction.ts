@@ -15,7 +15,7 @@ export async function redact(deps: Deps, inbox: InboxId, id: string): Promise<vo
   const found = await retry<Send>(deps, async () => {
     return done(await redactOnce(deps, inbox, await readSend(deps, inbox, id)));
   });
-  if (found.status === 'redacting') deps.due.ring();
+  if (found.status === 'redacting') deps.due.notify();
 }
 
 // For a message in a category that is being deleted: nobody sees it, so readers need not be told. Returns whether

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { type Clock, createBell, type Ids, type Logger, type Owners, type Worker } from '@stak/kit';
+import { type Clock, createNotifier, type Ids, type Logger, type Owners, type Worker } from '@stak/kit';
 import type { DynamoClient } from '@stak/table';
 import { beginBackfill, continueBackfill, needsBackfill } from '../capture/backfill.ts';
 import { redriveLetters } from '../capture/redrive.ts';
@@ -40,7 +40,7 @@ type WorkerDeps = GoldDeps & {
 export function createMaintenanceWorker(deps: WorkerDeps) {
   const { lakeTables, objects, client, clock, log, owners, bronzeDays } = deps;
   const lease = { objects, clock, owners, leaseMs: limits.leaseMs };
-  const bell = createBell(clock);
+  const notifier = createNotifier(clock);
   let hasChanged = true; // something was captured in this process since the tables were checked
   let isAsked = true; // a reader of this process has stored a request
   const sweptAt = new Map<LakeTable, number>();
@@ -198,7 +198,7 @@ export function createMaintenanceWorker(deps: WorkerDeps) {
           lookedAt.erasures = clock.now();
         if (isBusy) continue;
         await clock.sleep(limits.keepMs, signal).catch(() => {});
-        if (!hasChanged && !isAsked) await bell.wait(limits.requestLookMs - limits.keepMs, signal);
+        if (!hasChanged && !isAsked) await notifier.wait(limits.requestLookMs - limits.keepMs, signal);
       }
     },
   };
@@ -211,12 +211,12 @@ export function createMaintenanceWorker(deps: WorkerDeps) {
 
   function noteChange(): void {
     hasChanged = true;
-    bell.ring();
+    notifier.notify();
   }
 
   function noteRequest(): void {
     isAsked = true;
-    bell.ring();
+    notifier.notify();
   }
 
   return { maintainTable, lookForLost, noteChange, noteRequest, worker };

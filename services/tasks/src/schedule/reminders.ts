@@ -1,9 +1,9 @@
 import {
-  type Bell,
   backoffMs,
   type Clock,
   cutText,
   type Logger,
+  type Notifier,
   type Owners,
   type Random,
   watchGone,
@@ -32,7 +32,7 @@ export type ReminderDeps = {
   log: Logger;
   owners: Owners;
   random: Random;
-  added: Bell; // rung when there may be a new reminder
+  added: Notifier; // rung when there may be a new reminder
   remind: Remind;
 };
 
@@ -41,7 +41,7 @@ type Claimed = Reminder & { next_at: number };
 export const createReminderWorker = (deps: ReminderDeps) => ({
   name: 'tasks reminders',
   async run(signal: AbortSignal) {
-    const gone = watchGone(deps.owners, deps.added.ring);
+    const gone = watchGone(deps.owners, deps.added.notify);
     try {
       while (!signal.aborted) {
         await gone.check(() => releaseGone(deps));

@@ -6,7 +6,7 @@ import { getErasure } from '../erasure/erasures.ts';
 import * as limits from '../limits.ts';
 import { answerPage } from '../list-page.ts';
 import {
-  acceptance,
+  acceptedInvitation,
   channelId,
   channelShape,
   channelType,
@@ -115,7 +115,7 @@ const routes = {
     path: '/v1/invitations/accept',
     operationId: 'tenants.acceptInvitation',
     summary: 'Accept an invitation',
-    request: { body: json(acceptance) },
+    request: { body: json(acceptedInvitation) },
     responses: { 201: json(userShape, 'The user you are now') },
     problems: [
       'tenants.invitation_not_found',

@@ -1,4 +1,4 @@
-import { createBell, type Owners, type Worker, watchGone } from '@stak/kit';
+import { createNotifier, type Owners, type Worker, watchGone } from '@stak/kit';
 import { isRefused, isUnavailable, type WriteStep, write } from '@stak/table';
 import { type Service, timestampOf } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -11,11 +11,12 @@ type Deps = Service & { ownEraser: Eraser; owners: Owners };
 export const createErasureWorker = (deps: Deps): Worker => ({
   name: 'tenants-erasures',
   async run(signal) {
-    const bell = createBell(deps.clock);
-    const gone = watchGone(deps.owners, bell.ring);
+    const notifier = createNotifier(deps.clock);
+    const gone = watchGone(deps.owners, notifier.notify);
     try {
       while (!signal.aborted)
-        if ((await workOnErasures(deps, signal)) === 'done') await bell.wait(limits.erasurePollMs, signal);
+        if ((await workOnErasures(deps, signal)) === 'done')
+          await notifier.wait(limits.erasurePollMs, signal);
     } finally {
       gone.stop();
     }
@@ -28,7 +29,7 @@ async function workOnErasures(deps: Deps, signal?: AbortSignal): Promise<Erased>
   for await (const pointer of deps.store.all(openErasures, {})) {
     if (signal?.aborted) break;
     const job = await claim(deps, pointer);
-    if (job && (await takeTurn(deps, job, signal)) === 'more') answer = 'more';
+    if (job && (await workOnce(deps, job, signal)) === 'more') answer = 'more';
   }
   return answer;
 }
@@ -65,7 +66,7 @@ async function unlessLost<T>(step: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function takeTurn(deps: Deps, claimed: ErasureItem, signal?: AbortSignal): Promise<Erased> {
+async function workOnce(deps: Deps, claimed: ErasureItem, signal?: AbortSignal): Promise<Erased> {
   let job: ErasureItem | undefined = claimed;
   try {
     for (let calls = 0; job; calls++) {

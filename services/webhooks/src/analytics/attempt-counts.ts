@@ -1,4 +1,4 @@
-import { type Clock, createBell, type Logger, type Random, type Worker } from '@stak/kit';
+import { type Clock, createNotifier, type Logger, type Random, type Worker } from '@stak/kit';
 import type { Store } from '@stak/table';
 import * as limits from '../limits.ts';
 import { countPartitionOf, dayCount, latencyBoundsMs, latencyBuckets, totalCount } from '../tables.ts';
@@ -46,7 +46,7 @@ export function createAttemptCounts(deps: {
 }): AttemptCounts {
   const { store, clock, log } = deps;
   const shard = Math.floor(deps.random() * limits.counterShards);
-  const begun = createBell(clock);
+  const begun = createNotifier(clock);
   let days = new Map<string, Day>();
   let totals = new Map<string, Total>();
 
@@ -57,7 +57,7 @@ export function createAttemptCounts(deps: {
     if (!entry) {
       entry = { userId, sourceId, day, add: {} };
       days.set(key, entry);
-      begun.ring();
+      begun.notify();
     }
     return entry.add;
   };
@@ -66,7 +66,7 @@ export function createAttemptCounts(deps: {
     if (!entry) {
       entry = { userId, ofId, add: {} };
       totals.set(ofId, entry);
-      begun.ring();
+      begun.notify();
     }
     return entry;
   };

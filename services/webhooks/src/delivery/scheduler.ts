@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { createBell, type Owners, type Worker, watchGone } from '@stak/kit';
+import { createNotifier, type Owners, type Worker, watchGone } from '@stak/kit';
 import type { BaseDeps, WebhookDeps } from '../deps.ts';
 import { type JobDeps, runJob } from '../events/jobs.ts';
 import * as limits from '../limits.ts';
@@ -28,11 +28,11 @@ export type Scheduler = {
 // know that this one is gone.
 export function createScheduler(deps: SchedulerDeps): Scheduler {
   const { clock, log, dispatcher, backlogs, owners } = deps;
-  const bell = createBell(clock);
+  const notifier = createNotifier(clock);
   let isAsked = true;
   const wake = () => {
     isAsked = true;
-    bell.ring();
+    notifier.notify();
   };
 
   async function run(signal: AbortSignal): Promise<void> {
@@ -57,7 +57,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
           found = await scanOnce(scan);
           enough = found.hasMore ? dispatcher.waiting() / 2 : 0;
         }
-        await bell.wait(found.hasMore ? limits.rescanMs : limits.scanMs, signal);
+        await notifier.wait(found.hasMore ? limits.rescanMs : limits.scanMs, signal);
       }
     } finally {
       gone.stop();

@@ -1,4 +1,4 @@
-import { type Clock, createBell, createRecentMap } from '@stak/kit';
+import { type Clock, createNotifier, createRecentMap } from '@stak/kit';
 import { type Following, type Subscription, subscribe } from '@stak/streams';
 import type { Store } from '@stak/table';
 import * as limits from '../limits.ts';
@@ -104,7 +104,7 @@ export const sourceCacheInvalidation = (cache: SourceCache, clock: Clock): Follo
     },
   }) as unknown as Subscription,
   isWanted: () => true,
-  wanted: createBell(clock),
+  wanted: createNotifier(clock),
   lookAgain() {}, // nothing is cached for longer than a second
   isForWoken: true,
 });

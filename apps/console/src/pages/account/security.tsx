@@ -56,7 +56,7 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
       closeButtonLabel="Close"
       onClose={onClose}
     >
-      <Text size="sm">Each of them is good once, in place of a code of your app.</Text>
+      <Text size="sm">Each works once, instead of a code from your app.</Text>
       <List mt="xs" listStyleType="none" aria-label="Recovery codes">
         {codes.map(code => (
           <List.Item key={code}>

@@ -2,7 +2,7 @@ import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../queries/api.ts';
 
-export type Place = { tenant_id: string; conversation_id: string };
+export type ConversationPath = { tenant_id: string; conversation_id: string };
 
 export type OwnSkill = ApiTypes['agents.getCustomSkill']['data'] & { is_enabled: boolean };
 export type Conversation = ApiTypes['agents.listConversations']['data']['data'][number];
@@ -17,10 +17,12 @@ export const nameOfConversation = ({ title, turns, conversation_id }: Conversati
 export const skillsKey = (tenant_id: string) => ['skills', tenant_id] as const;
 export const channelsKey = (tenant_id: string) => ['channels', tenant_id] as const;
 export const conversationsKey = (tenant_id: string) => ['conversations', tenant_id] as const;
-export const conversationKey = (place: Place) =>
-  ['conversation', place.tenant_id, place.conversation_id] as const;
-export const turnsKey = (place: Place) => ['turns', place.tenant_id, place.conversation_id] as const;
-export const approvalsKey = (place: Place) => ['approvals', place.tenant_id, place.conversation_id] as const;
+export const conversationKey = (conversationPath: ConversationPath) =>
+  ['conversation', conversationPath.tenant_id, conversationPath.conversation_id] as const;
+export const turnsKey = (conversationPath: ConversationPath) =>
+  ['turns', conversationPath.tenant_id, conversationPath.conversation_id] as const;
+export const approvalsKey = (conversationPath: ConversationPath) =>
+  ['approvals', conversationPath.tenant_id, conversationPath.conversation_id] as const;
 export const memoryKey = (tenant_id: string, user_id: string) => ['memory', tenant_id, user_id] as const;
 export const usageKey = (tenant_id: string) => ['agent-usage', tenant_id] as const;
 

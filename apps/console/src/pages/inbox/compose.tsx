@@ -23,27 +23,27 @@ import { useUsers } from '../../queries/tenants.ts';
 import { formatTime } from '../../text/format.ts';
 import { type Draft, emptyDraft, sendBody } from './draft.ts';
 import { MessagePreview } from './message-preview.tsx';
-import { nameAudience, type Place, sendsKey } from './queries.ts';
+import { type InboxPath, nameAudience, sendsKey } from './queries.ts';
 
 export function Compose({
-  place,
+  inboxPath,
   hasSchema,
   categories,
 }: {
-  place: Place;
+  inboxPath: InboxPath;
   hasSchema: boolean;
   categories: string[];
 }) {
   const [draft, setDraft] = useState(emptyDraft);
   const edit = (part: Partial<Draft>) => setDraft(old => ({ ...old, ...part }));
-  const users = useUsers(place.tenant_id);
+  const users = useUsers(inboxPath.tenant_id);
   const queries = useQueryClient();
   const send = useMutation({
     mutationFn: async () => {
       const body = sendBody(draft);
       return draft.audience === 'everyone'
-        ? client.inbox.broadcast({ ...place, body })
-        : client.inbox.publish({ ...place, body: { ...body, uids: draft.uids } });
+        ? client.inbox.broadcast({ ...inboxPath, body })
+        : client.inbox.publish({ ...inboxPath, body: { ...body, uids: draft.uids } });
     },
     onSuccess: async ({ data }) => {
       const whom = nameAudience(data).toLowerCase();
@@ -53,7 +53,7 @@ export function Compose({
       notifications.show({ message });
       // Whom and what kind stay: the next message often goes the same way.
       edit({ title: '', body: '', link: '', sendAt: '' });
-      await queries.invalidateQueries({ queryKey: sendsKey(place) });
+      await queries.invalidateQueries({ queryKey: sendsKey(inboxPath) });
     },
   });
   const complaints = fieldComplaints(send.error);

@@ -6,24 +6,25 @@ import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client, messageOf } from '../../queries/api.ts';
 import { formatNumber, formatTime } from '../../text/format.ts';
-import { categoriesKey, inboxesKey, type Place, publicCountsKey, sendsKey } from './queries.ts';
+import { categoriesKey, type InboxPath, inboxesKey, publicCountsKey, sendsKey } from './queries.ts';
 
 const refreshMs = 2_000; // while something is being removed
 const complain = (error: unknown) => notifications.show({ color: 'red', message: messageOf(error) });
 
 // The categories that have messages. One can be deleted with all of them.
-export function Categories({ place }: { place: Place }) {
+export function Categories({ inboxPath }: { inboxPath: InboxPath }) {
   const queries = useQueryClient();
   const categories = useQuery({
-    queryKey: categoriesKey(place),
-    queryFn: async () => (await client.inbox.listCategories(place)).data.data,
+    queryKey: categoriesKey(inboxPath),
+    queryFn: async () => (await client.inbox.listCategories(inboxPath)).data.data,
     refetchInterval: query => (query.state.data?.some(one => one.deleting) ? refreshMs : false),
   });
   const remove = useMutation({
-    mutationFn: (category: string) => client.inbox.deleteCategory({ ...place, category, messages: 'delete' }),
+    mutationFn: (category: string) =>
+      client.inbox.deleteCategory({ ...inboxPath, category, messages: 'delete' }),
     onSuccess: () =>
       Promise.all(
-        [categoriesKey(place), sendsKey(place), publicCountsKey(place)].map(queryKey =>
+        [categoriesKey(inboxPath), sendsKey(inboxPath), publicCountsKey(inboxPath)].map(queryKey =>
           queries.invalidateQueries({ queryKey }),
         ),
       ),
@@ -52,7 +53,7 @@ export function Categories({ place }: { place: Place }) {
                 label: '',
                 show: ({ category, deleting }) =>
                   deleting ? (
-                    <CategoryProgress place={place} category={category} />
+                    <CategoryProgress inboxPath={inboxPath} category={category} />
                   ) : (
                     <Confirm
                       title={`Delete ${category}?`}
@@ -82,10 +83,10 @@ export function Categories({ place }: { place: Place }) {
   );
 }
 
-function CategoryProgress({ place, category }: { place: Place; category: string }) {
+function CategoryProgress({ inboxPath, category }: { inboxPath: InboxPath; category: string }) {
   const erasure = useQuery({
-    queryKey: [...categoriesKey(place), category],
-    queryFn: async () => (await client.inbox.readCategoryErasure({ ...place, category })).data,
+    queryKey: [...categoriesKey(inboxPath), category],
+    queryFn: async () => (await client.inbox.readCategoryErasure({ ...inboxPath, category })).data,
     refetchInterval: refreshMs,
   });
   return (
@@ -96,20 +97,20 @@ function CategoryProgress({ place, category }: { place: Place; category: string 
 }
 
 export function DeleteInbox({
-  place,
+  inboxPath,
   title,
   onDeleted,
 }: {
-  place: Place;
+  inboxPath: InboxPath;
   title: string;
   onDeleted: () => void;
 }) {
   const queries = useQueryClient();
   const remove = useMutation({
-    mutationFn: () => client.inbox.deleteInbox(place),
+    mutationFn: () => client.inbox.deleteInbox(inboxPath),
     onSuccess: async () => {
       onDeleted();
-      await queries.invalidateQueries({ queryKey: inboxesKey(place.tenant_id) });
+      await queries.invalidateQueries({ queryKey: inboxesKey(inboxPath.tenant_id) });
     },
     onError: complain,
   });
@@ -139,10 +140,10 @@ export function DeleteInbox({
 }
 
 // How far the removal of an inbox is that was deleted here.
-export function InboxProgress({ place, onClose }: { place: Place; onClose: () => void }) {
+export function InboxProgress({ inboxPath, onClose }: { inboxPath: InboxPath; onClose: () => void }) {
   const erasure = useQuery({
-    queryKey: ['erasure', place.tenant_id, place.inbox_key],
-    queryFn: async () => (await client.inbox.readErasure(place)).data,
+    queryKey: ['erasure', inboxPath.tenant_id, inboxPath.inbox_key],
+    queryFn: async () => (await client.inbox.readErasure(inboxPath)).data,
     refetchInterval: query => (query.state.data?.status === 'erased' ? false : refreshMs),
     retry: false,
   });
@@ -154,7 +155,7 @@ export function InboxProgress({ place, onClose }: { place: Place; onClose: () =>
       role="status"
       color={isDone ? 'teal' : 'blue'}
       icon={isDone ? undefined : <Loader size="xs" />}
-      title={isDone ? `${place.inbox_key} is deleted` : `${place.inbox_key} is being deleted`}
+      title={isDone ? `${inboxPath.inbox_key} is deleted` : `${inboxPath.inbox_key} is being deleted`}
       withCloseButton
       closeButtonLabel="Close"
       onClose={onClose}

@@ -10,7 +10,7 @@ import { Categories, DeleteInbox, InboxProgress } from './deletions.tsx';
 import { NewTenant } from './first-steps.tsx';
 import { InboxSettings } from './inbox-settings.tsx';
 import { NewInbox } from './new-inbox.tsx';
-import { type InboxSearch, type Place, useInboxes } from './queries.ts';
+import { type InboxPath, type InboxSearch, useInboxes } from './queries.ts';
 import { Sends } from './sends.tsx';
 import { TenantSettings } from './tenant-settings.tsx';
 import { UserInbox } from './user-inbox.tsx';
@@ -75,7 +75,7 @@ function TenantInboxes({
   const progress = deleted !== undefined && (
     <InboxProgress
       key={deleted}
-      place={{ tenant_id, inbox_key: deleted }}
+      inboxPath={{ tenant_id, inbox_key: deleted }}
       onClose={() => go({ ...others, tenant: tenant_id })}
     />
   );
@@ -95,7 +95,7 @@ function TenantInboxes({
               />
             </>
           );
-        const place = { tenant_id, inbox_key: inbox.inbox_key };
+        const inboxPath = { tenant_id, inbox_key: inbox.inbox_key };
         return (
           <>
             {progress}
@@ -117,7 +117,7 @@ function TenantInboxes({
             </Group>
             <InboxTabs
               key={`${tenant_id}/${inbox.inbox_key}`}
-              place={place}
+              inboxPath={inboxPath}
               title={inbox.title || inbox.inbox_key}
               hasSchema={inbox.schema !== undefined}
               categories={Object.keys(inbox.ttl ?? {}).filter(name => name !== 'default')}
@@ -132,14 +132,14 @@ function TenantInboxes({
 }
 
 function InboxTabs({
-  place,
+  inboxPath,
   title,
   hasSchema,
   categories,
   search,
   go,
 }: {
-  place: Place;
+  inboxPath: InboxPath;
   title: string;
   hasSchema: boolean;
   categories: string[];
@@ -156,23 +156,23 @@ function InboxTabs({
       </Tabs.List>
       <Tabs.Panel value="messages" pt="md">
         <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
-          <Compose place={place} hasSchema={hasSchema} categories={categories} />
-          <UserInbox place={place} user={search.user} onUser={user => go({ ...search, user })} />
+          <Compose inboxPath={inboxPath} hasSchema={hasSchema} categories={categories} />
+          <UserInbox inboxPath={inboxPath} user={search.user} onUser={user => go({ ...search, user })} />
         </SimpleGrid>
       </Tabs.Panel>
       <Tabs.Panel value="sent" pt="md">
-        <Sends place={place} />
+        <Sends inboxPath={inboxPath} />
       </Tabs.Panel>
       <Tabs.Panel value="settings" pt="md">
         <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
-          <InboxSettings place={place} />
+          <InboxSettings inboxPath={inboxPath} />
           <Stack>
-            <TenantSettings tenant_id={place.tenant_id} />
-            <Categories place={place} />
+            <TenantSettings tenant_id={inboxPath.tenant_id} />
+            <Categories inboxPath={inboxPath} />
             <DeleteInbox
-              place={place}
+              inboxPath={inboxPath}
               title={title}
-              onDeleted={() => go({ tenant: place.tenant_id, deleted: place.inbox_key })}
+              onDeleted={() => go({ tenant: inboxPath.tenant_id, deleted: inboxPath.inbox_key })}
             />
           </Stack>
         </SimpleGrid>

@@ -19,23 +19,23 @@ import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { CategoryTtls } from './category-ttls.tsx';
-import { inboxesKey, type Place } from './queries.ts';
+import { type InboxPath, inboxesKey } from './queries.ts';
 
 type Config = InboxListInboxesDataDataItem;
 type Body = Parameters<typeof client.inbox.writeInbox>[0]['body'];
 
-export function InboxSettings({ place }: { place: Place }) {
+export function InboxSettings({ inboxPath }: { inboxPath: InboxPath }) {
   const queries = useQueryClient();
-  const queryKey = ['inbox', place.tenant_id, place.inbox_key];
-  const inbox = useQuery({ queryKey, queryFn: () => client.inbox.readInbox(place) });
+  const queryKey = ['inbox', inboxPath.tenant_id, inboxPath.inbox_key];
+  const inbox = useQuery({ queryKey, queryFn: () => client.inbox.readInbox(inboxPath) });
   const save = useMutation({
     // Somebody who saved in between is not overwritten: the server refuses, and says so.
     mutationFn: ({ body, etag }: { body: () => Body; etag: string | undefined }) =>
-      writeConfig(place, body, etag),
+      writeConfig(inboxPath, body, etag),
     onSuccess: async () => {
       notifications.show({ message: 'Saved.' });
       await queries.invalidateQueries({ queryKey });
-      await queries.invalidateQueries({ queryKey: inboxesKey(place.tenant_id) });
+      await queries.invalidateQueries({ queryKey: inboxesKey(inboxPath.tenant_id) });
     },
   });
   return (
@@ -61,8 +61,8 @@ export function InboxSettings({ place }: { place: Place }) {
   );
 }
 
-const writeConfig = async (place: Place, body: () => Body, etag: string | undefined) =>
-  client.inbox.writeInbox({ ...place, body: body() }, etag === undefined ? {} : { ifMatch: etag });
+const writeConfig = async (inboxPath: InboxPath, body: () => Body, etag: string | undefined) =>
+  client.inbox.writeInbox({ ...inboxPath, body: body() }, etag === undefined ? {} : { ifMatch: etag });
 
 const lateChoices = [
   { value: 'all', label: 'Everything sent to everyone before' },

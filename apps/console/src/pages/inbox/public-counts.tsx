@@ -4,15 +4,15 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Stat } from '../../components/stat.tsx';
 import { client } from '../../queries/api.ts';
 import { formatNumber } from '../../text/format.ts';
-import { type Place, publicCountsKey } from './queries.ts';
+import { type InboxPath, publicCountsKey } from './queries.ts';
 
 const refreshMs = 4_000; // members join, and messages expire
 
 // What is live for everyone, and who everyone is.
-export function PublicCounts({ place }: { place: Place }) {
+export function PublicCounts({ inboxPath }: { inboxPath: InboxPath }) {
   const counts = useQuery({
-    queryKey: publicCountsKey(place),
-    queryFn: async () => (await client.inbox.publicCounts(place)).data,
+    queryKey: publicCountsKey(inboxPath),
+    queryFn: async () => (await client.inbox.publicCounts(inboxPath)).data,
     refetchInterval: refreshMs,
   });
   return (

@@ -17,14 +17,14 @@ export function readInboxSearch(search: Record<string, unknown>): InboxSearch {
   return { ...text('tenant'), ...text('inbox'), ...text('user'), ...text('tab'), ...text('deleted') };
 }
 
-export type Place = { tenant_id: string; inbox_key: string };
+export type InboxPath = { tenant_id: string; inbox_key: string };
 
 export const inboxesKey = (tenant_id: string) => ['inboxes', tenant_id] as const;
-export const sendsKey = ({ tenant_id, inbox_key }: Place) => ['sends', tenant_id, inbox_key] as const;
+export const sendsKey = ({ tenant_id, inbox_key }: InboxPath) => ['sends', tenant_id, inbox_key] as const;
 
-export const categoriesKey = ({ tenant_id, inbox_key }: Place) =>
+export const categoriesKey = ({ tenant_id, inbox_key }: InboxPath) =>
   ['categories', tenant_id, inbox_key] as const;
-export const publicCountsKey = ({ tenant_id, inbox_key }: Place) =>
+export const publicCountsKey = ({ tenant_id, inbox_key }: InboxPath) =>
   ['public counts', tenant_id, inbox_key] as const;
 
 export const useInboxes = (tenant_id: string) =>

@@ -7,9 +7,9 @@ import { Failure } from '../../components/failure.tsx';
 import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { formatTime } from '../../text/format.ts';
-import type { Place } from './queries.ts';
+import type { InboxPath } from './queries.ts';
 
-type Props = { place: Place; send: InboxBroadcastData; onClose: () => void };
+type Props = { inboxPath: InboxPath; send: InboxBroadcastData; onClose: () => void };
 
 const choices = [
   { value: '', label: 'Everyone' },
@@ -18,21 +18,21 @@ const choices = [
 ];
 
 // Who got a message, and when they read it.
-export function Receipts({ place, send, onClose }: Props) {
+export function Receipts({ inboxPath, send, onClose }: Props) {
   const [read, setRead] = useState('');
   const { id, title } = send;
   const receipts = useInfiniteQuery({
-    queryKey: ['receipts', place.tenant_id, place.inbox_key, id, read],
+    queryKey: ['receipts', inboxPath.tenant_id, inboxPath.inbox_key, id, read],
     queryFn: async ({ pageParam }) => {
       const filter = read === '' ? {} : { read: read as 'true' | 'false' };
       const cursor = pageParam ? { cursor: pageParam } : {};
-      return (await client.inbox.listReceipts({ ...place, id, limit: 50, ...filter, ...cursor })).data;
+      return (await client.inbox.listReceipts({ ...inboxPath, id, limit: 50, ...filter, ...cursor })).data;
     },
     initialPageParam: '',
     getNextPageParam: page => page.next_cursor,
   });
   const save = useMutation({
-    mutationFn: async () => (await client.inbox.exportReceipts({ ...place, id, format: 'csv' })).data,
+    mutationFn: async () => (await client.inbox.exportReceipts({ ...inboxPath, id, format: 'csv' })).data,
     onSuccess: file => saveFile(`receipts-${id}.csv`, file as BlobPart),
   });
   const error = receipts.error ?? save.error;

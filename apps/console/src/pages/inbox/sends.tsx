@@ -9,26 +9,29 @@ import { Failure } from '../../components/failure.tsx';
 import { client, messageOf } from '../../queries/api.ts';
 import { formatAgo, formatNumber, formatTime } from '../../text/format.ts';
 import { PublicCounts } from './public-counts.tsx';
-import { nameAudience, type Place, sendsKey } from './queries.ts';
+import { type InboxPath, nameAudience, sendsKey } from './queries.ts';
 import { Receipts } from './receipts.tsx';
 
 type Send = InboxBroadcastData;
 const refreshMs = 4_000; // readers change the numbers, and no stream tells the sender
 
-export function Sends({ place }: { place: Place }) {
+export function Sends({ inboxPath }: { inboxPath: InboxPath }) {
   const queries = useQueryClient();
   const sends = useInfiniteQuery({
-    queryKey: sendsKey(place),
+    queryKey: sendsKey(inboxPath),
     queryFn: async ({ pageParam }) =>
-      (await client.inbox.listSends({ ...place, limit: 50, ...(pageParam && { cursor: pageParam }) })).data,
+      (await client.inbox.listSends({ ...inboxPath, limit: 50, ...(pageParam && { cursor: pageParam }) }))
+        .data,
     initialPageParam: '',
     getNextPageParam: page => page.next_cursor,
     refetchInterval: refreshMs,
   });
   const takeBack = useMutation({
     mutationFn: ({ id, status }: Send) =>
-      status === 'scheduled' ? client.inbox.cancel({ ...place, id }) : client.inbox.redact({ ...place, id }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: sendsKey(place) }),
+      status === 'scheduled'
+        ? client.inbox.cancel({ ...inboxPath, id })
+        : client.inbox.redact({ ...inboxPath, id }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: sendsKey(inboxPath) }),
     onError: error => notifications.show({ color: 'red', message: messageOf(error) }),
   });
 
@@ -37,7 +40,7 @@ export function Sends({ place }: { place: Place }) {
   if (sends.error && !sends.data) return <Failure error={sends.error} onRetry={() => sends.refetch()} />;
   return (
     <Stack aria-busy={sends.isPending}>
-      <PublicCounts place={place} />
+      <PublicCounts inboxPath={inboxPath} />
       {sends.error && <Failure error={sends.error} onRetry={() => sends.refetch()} />}
       {sends.data && (
         <SendTable
@@ -46,7 +49,7 @@ export function Sends({ place }: { place: Place }) {
           onTakeBack={takeBack.mutate}
         />
       )}
-      {shown && <Receipts place={place} send={shown} onClose={() => setShown(undefined)} />}
+      {shown && <Receipts inboxPath={inboxPath} send={shown} onClose={() => setShown(undefined)} />}
       {sends.hasNextPage && (
         <Group>
           <Button variant="default" loading={sends.isFetchingNextPage} onClick={() => sends.fetchNextPage()}>

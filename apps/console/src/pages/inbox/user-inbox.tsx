@@ -1,28 +1,28 @@
 import { Badge, Group, Select, Stack, Title } from '@mantine/core';
-import { Bell, Inbox, InboxProvider, useConnection } from '@stak/inbox-react';
+import { Inbox, InboxProvider, Notifier, useConnection } from '@stak/inbox-react';
 import { useCallback } from 'react';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { useUsers } from '../../queries/tenants.ts';
 import { NewUser } from './first-steps.tsx';
-import type { Place } from './queries.ts';
+import type { InboxPath } from './queries.ts';
 
 // What a user has in front of them: with a token of theirs, and the components that an app of yours would use.
 export function UserInbox({
-  place,
+  inboxPath,
   user,
   onUser,
 }: {
-  place: Place;
+  inboxPath: InboxPath;
   user: string | undefined;
   onUser: (user: string) => void;
 }) {
-  const users = useUsers(place.tenant_id);
+  const users = useUsers(inboxPath.tenant_id);
   return (
     <Loaded query={users}>
       {all => {
         const chosen = all.find(one => one.user_id === user) ?? all[0];
-        if (!chosen) return <NewUser tenant_id={place.tenant_id} />;
+        if (!chosen) return <NewUser tenant_id={inboxPath.tenant_id} />;
         return (
           <Stack gap="sm">
             <Select
@@ -33,7 +33,12 @@ export function UserInbox({
               searchable
               onChange={value => value !== null && onUser(value)}
             />
-            <OneUser key={chosen.user_id} place={place} user_id={chosen.user_id} name={chosen.display_name} />
+            <OneUser
+              key={chosen.user_id}
+              inboxPath={inboxPath}
+              user_id={chosen.user_id}
+              name={chosen.display_name}
+            />
           </Stack>
         );
       }}
@@ -41,8 +46,8 @@ export function UserInbox({
   );
 }
 
-function OneUser({ place, user_id, name }: { place: Place; user_id: string; name: string }) {
-  const { tenant_id, inbox_key } = place;
+function OneUser({ inboxPath, user_id, name }: { inboxPath: InboxPath; user_id: string; name: string }) {
+  const { tenant_id, inbox_key } = inboxPath;
   const mint = useCallback(async () => {
     const scope = 'inbox:read inbox:write';
     const { data } = await client.tenants.mintToken({ tenant_id, body: { sub: user_id, scope } });
@@ -58,9 +63,9 @@ function OneUser({ place, user_id, name }: { place: Place; user_id: string; name
             </Title>
             <LiveBadge />
           </Group>
-          <Bell>
+          <Notifier>
             <Inbox marksSeen={false} title="Newest" />
-          </Bell>
+          </Notifier>
         </Group>
         {/* Looking over a user's shoulder must not say that the user has seen it. */}
         <Inbox marksSeen={false} title={`Inbox of ${name}`} />

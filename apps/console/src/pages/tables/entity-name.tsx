@@ -18,8 +18,8 @@ type Props = { entity: string | null; entities: TableDetails['entities'] };
 
 // The colour helps the eye to find its like; the word says what it is.
 export function EntityName({ entity, entities }: Props) {
-  const place = entities.findIndex(one => one.name === entity);
-  const color = place < 0 ? 'gray' : colors[place % colors.length];
+  const index = entities.findIndex(one => one.name === entity);
+  const color = index < 0 ? 'gray' : colors[index % colors.length];
   return (
     <Text span size="sm" style={{ display: 'inline-flex', alignItems: 'center', gap: '0.4rem' }}>
       <span className="stak-dot" style={{ background: `var(--mantine-color-${color}-6)` }} aria-hidden />

@@ -1,7 +1,7 @@
 import { useDraggable, useDroppable } from '@dnd-kit/core';
 import { ActionIcon, Card, Group, Stack } from '@mantine/core';
 import { IconGripVertical } from '@tabler/icons-react';
-import type { PlaceData } from './board-sensors.ts';
+import type { DropData } from './board-sensors.ts';
 import { DueDate, TaskMarks, TaskTitle } from './task-card.tsx';
 import type { Task } from './task-queries.ts';
 
@@ -9,16 +9,16 @@ type Props = { task: Task; isOrdered: boolean; onOpen: (task: Task) => void };
 
 export function BoardCard({ task, isOrdered, onOpen }: Props) {
   const { task_id: id, status, title } = task;
-  const data: PlaceData = { kind: 'card', status };
-  const place = useDroppable({ id, data, disabled: !isOrdered });
+  const data: DropData = { kind: 'card', status };
+  const droppable = useDroppable({ id, data, disabled: !isOrdered });
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, isDragging } = useDraggable({ id });
   // The whole card is dragged by a pointer; keys work on its handle, which is a button.
   const { onKeyDown, ...pointers } = listeners ?? {};
   return (
     <div
-      ref={place.setNodeRef}
+      ref={droppable.setNodeRef}
       className="stak-place"
-      data-before={(place.isOver && !isDragging) || undefined}
+      data-before={(droppable.isOver && !isDragging) || undefined}
     >
       <Card ref={setNodeRef} withBorder padding="xs" opacity={isDragging ? 0.4 : 1} {...pointers}>
         <Group wrap="nowrap" gap={6} align="start">

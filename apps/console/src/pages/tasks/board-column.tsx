@@ -4,7 +4,7 @@ import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { formatNumber } from '../../text/format.ts';
 import { BoardCard } from './board-card.tsx';
-import type { PlaceData } from './board-sensors.ts';
+import type { DropData } from './board-sensors.ts';
 import type { Task, TaskStatus } from './task-queries.ts';
 
 export type ColumnTasks = {
@@ -31,9 +31,9 @@ const aheadCards = 20; // how close to the end of what is loaded the next page i
 // Only the cards in sight are in the page, whatever the column holds; the next ones load as it is scrolled.
 export function BoardColumn({ status, label, column, isOrdered, heldId, onOpen }: Props) {
   const { tasks, hasMore, isLoading, loadMore } = column;
-  const data: PlaceData = { kind: 'column', status };
+  const data: DropData = { kind: 'column', status };
   const { setNodeRef, isOver, over } = useDroppable({ id: status, data });
-  const isAbove = heldId !== undefined && (over?.data.current as PlaceData | undefined)?.status === status;
+  const isAbove = heldId !== undefined && (over?.data.current as DropData | undefined)?.status === status;
   const scroller = useRef<HTMLDivElement>(null);
   const heldAt = tasks.findIndex(one => one.task_id === heldId);
   const cards = useVirtualizer({

@@ -21,8 +21,8 @@ test('a card stands where it was let go, and no other card moves', () => {
   fc.assert(
     fc.property(board, fc.nat(), fc.nat(), (tasks, heldAt, overAt) => {
       const held = tasks[heldAt % tasks.length]!;
-      const places = [...tasks.filter(one => one !== held).map(one => one.task_id), ...statuses];
-      const over = places[overAt % places.length]!;
+      const dropTargets = [...tasks.filter(one => one !== held).map(one => one.task_id), ...statuses];
+      const over = dropTargets[overAt % dropTargets.length]!;
       const anchor = tasks.find(one => one.task_id === over);
       const drop = dropAt(tasks, held, over, true);
       const after = drop ? reorder(tasks, drop) : tasks;
@@ -39,8 +39,8 @@ test('each column by itself becomes what it is on the whole board', () => {
   fc.assert(
     fc.property(board, fc.nat(), fc.nat(), (tasks, heldAt, overAt) => {
       const held = tasks[heldAt % tasks.length]!;
-      const places = [...tasks.filter(one => one !== held).map(one => one.task_id), ...statuses];
-      const drop = dropAt(tasks, held, places[overAt % places.length]!, true);
+      const dropTargets = [...tasks.filter(one => one !== held).map(one => one.task_id), ...statuses];
+      const drop = dropAt(tasks, held, dropTargets[overAt % dropTargets.length]!, true);
       if (!drop) return;
       const after = reorder(tasks, drop);
       for (const status of statuses) {
@@ -61,7 +61,7 @@ test('where nothing changes, nothing is sent', () => {
   const [a, , b] = tasks as [Task, Task, Task];
   expect(dropAt(tasks, a, 'b', true)).toBeUndefined();
   expect(dropAt(tasks, b, 'pending', true)).toBeUndefined();
-  expect(dropAt(tasks, a, 'pending', true)).toEqual({ task: a, status: 'pending', place: { after: 'b' } });
+  expect(dropAt(tasks, a, 'pending', true)).toEqual({ task: a, status: 'pending', position: { after: 'b' } });
   expect(dropAt(tasks, a, 'cancelled', true)).toEqual({ task: a, status: 'cancelled' });
 });
 

@@ -3,8 +3,8 @@ import type { Task, TaskStatus } from './task-queries.ts';
 // Where a card can be let go on the board: before another card, or at the end of a column. The first is known by the
 // card's id, the second by the column's status.
 
-type Place = { before: string } | { after: string };
-export type Drop = { task: Task; status: TaskStatus; place?: Place };
+type DropPosition = { before: string } | { after: string };
+export type Drop = { task: Task; status: TaskStatus; position?: DropPosition };
 
 // Undefined where nothing would change. Where the list has another order than the user's own, cards have no place
 // among each other, only a column.
@@ -21,15 +21,15 @@ export function dropAt(
   const isAtHome = status === task.status && next === anchor;
   if (isAtHome || anchor === task) return undefined;
   if (!isOrdered) return status === task.status ? undefined : { task, status };
-  if (anchor) return { task, status, place: { before: anchor.task_id } };
+  if (anchor) return { task, status, position: { before: anchor.task_id } };
   const last = column.findLast(one => one !== task);
-  return { task, status, ...(last && { place: { after: last.task_id } }) };
+  return { task, status, ...(last && { position: { after: last.task_id } }) };
 }
 
 // The list as it will be: of all tasks, or of one column, which the task may enter or leave.
 export function reorder(
   tasks: readonly Task[],
-  { task, status, place }: Drop,
+  { task, status, position }: Drop,
   column: TaskStatus | undefined = undefined,
 ): Task[] {
   const moved = { ...task, status };
@@ -38,11 +38,11 @@ export function reorder(
   if (!isListed && column === undefined) return [...tasks];
   const others = tasks.filter(one => !isIt(one));
   if (column !== undefined && column !== status) return others;
-  const anchorId = place && ('before' in place ? place.before : place.after);
+  const anchorId = position && ('before' in position ? position.before : position.after);
   const anchorAt = others.findIndex(one => one.task_id === anchorId);
-  if (!place || anchorAt === -1)
+  if (!position || anchorAt === -1)
     return isListed ? tasks.map(one => (isIt(one) ? moved : one)) : [...others, moved];
-  return others.toSpliced('before' in place ? anchorAt : anchorAt + 1, 0, moved);
+  return others.toSpliced('before' in position ? anchorAt : anchorAt + 1, 0, moved);
 }
 
 export type Rect = { left: number; top: number; width: number; height: number };

@@ -13,15 +13,15 @@ import { cardBelow, nearestColumn, type Rect, type Slot } from './board-drop.ts'
 import { columns, type TaskStatus } from './task-queries.ts';
 
 // What a place on the board says about itself.
-export type PlaceData = { kind: 'column' | 'card'; status: TaskStatus };
+export type DropData = { kind: 'column' | 'card'; status: TaskStatus };
 
 type Rects = ReadonlyMap<UniqueIdentifier, Rect>;
-const dataOf = (container: DroppableContainer) => container.data.current as PlaceData;
+const dataOf = (container: DroppableContainer) => container.data.current as DropData;
 
 function slotsOf(
   containers: readonly DroppableContainer[],
   rects: Rects,
-  isWanted: (data: PlaceData) => boolean,
+  isWanted: (data: DropData) => boolean,
 ): Slot<UniqueIdentifier>[] {
   return containers
     .filter(container => isWanted(dataOf(container)))
@@ -43,7 +43,7 @@ const cardsOf = (
   );
 
 // A pointer counts by itself; with keys it is the corner of the card that is held.
-export const findPlace: CollisionDetection = input => {
+export const findDrop: CollisionDetection = input => {
   const { active, collisionRect, droppableContainers: containers, droppableRects: rects } = input;
   const point = input.pointerCoordinates ?? { x: collisionRect.left + 8, y: collisionRect.top + 2 };
   const column = nearestColumn(
@@ -65,17 +65,17 @@ const steps: Readonly<Record<string, { columns: number; cards: number }>> = {
 const clamp = (value: number, most: number): number => Math.min(most, Math.max(0, value));
 
 // The arrow keys go from place to place: up and down in a column, to the sides among them.
-const toNextPlace: KeyboardCoordinateGetter = (event, { active: heldId, currentCoordinates, context }) => {
+const toNextDrop: KeyboardCoordinateGetter = (event, { active: heldId, currentCoordinates, context }) => {
   const step = steps[event.code];
   const { over, droppableContainers, droppableRects: rects } = context;
   if (!step || !over) return undefined;
   event.preventDefault();
   const containers = droppableContainers.getEnabled();
-  const from = columns.findIndex(({ status }) => status === (over.data.current as PlaceData).status);
-  const placesIn = (index: number) => cardsOf(containers, rects, columns[index]!.status, heldId);
-  const ids = [...placesIn(from).map(({ id }) => id), columns[from]!.status];
+  const from = columns.findIndex(({ status }) => status === (over.data.current as DropData).status);
+  const dropsIn = (index: number) => cardsOf(containers, rects, columns[index]!.status, heldId);
+  const ids = [...dropsIn(from).map(({ id }) => id), columns[from]!.status];
   const to = clamp(from + step.columns, columns.length - 1);
-  const cards = placesIn(to);
+  const cards = dropsIn(to);
   const at = clamp(ids.indexOf(over.id) + step.cards, cards.length);
   const column = rects.get(columns[to]!.status);
   const card = cards[at]?.rect;
@@ -89,5 +89,5 @@ export const useBoardSensors = () =>
   useSensors(
     useSensor(MouseSensor, { activationConstraint: { distance: 6 } }),
     useSensor(TouchSensor, { activationConstraint: { delay: 200, tolerance: 8 } }), // a swipe scrolls
-    useSensor(KeyboardSensor, { coordinateGetter: toNextPlace }),
+    useSensor(KeyboardSensor, { coordinateGetter: toNextDrop }),
   );

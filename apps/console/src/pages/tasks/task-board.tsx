@@ -3,7 +3,7 @@ import { Card, SimpleGrid, Text } from '@mantine/core';
 import { useState } from 'react';
 import { BoardColumn, type ColumnTasks } from './board-column.tsx';
 import { type Drop, dropAt } from './board-drop.ts';
-import { findPlace, useBoardSensors } from './board-sensors.ts';
+import { findDrop, useBoardSensors } from './board-sensors.ts';
 import { columns, type Task, type TaskStatus } from './task-queries.ts';
 
 type Props = {
@@ -29,27 +29,27 @@ export function TaskBoard({ byStatus, isOrdered, onDrop, onOpen }: Props) {
     const drop = task && over && dropAt(tasks, task, String(over.id), isOrdered);
     if (drop) onDrop(drop);
   };
-  const sayPlace = (movedId: unknown, overId: unknown): string => {
+  const sayDrop = (movedId: unknown, overId: unknown): string => {
     const column = columns.find(({ status }) => status === (find(overId)?.status ?? overId));
     if (column === undefined) return 'no column';
     if (!isOrdered) return column.label;
     const { tasks: all, total = all.length } = byStatus[column.status];
     const others = all.filter(one => one.task_id !== movedId);
     const at = others.findIndex(one => one.task_id === overId);
-    const places = Math.max(total, all.length) - (all.length - others.length) + 1;
-    return `${column.label}, place ${at === -1 ? others.length + 1 : at + 1} of ${places}`;
+    const positions = Math.max(total, all.length) - (all.length - others.length) + 1;
+    return `${column.label}, place ${at === -1 ? others.length + 1 : at + 1} of ${positions}`;
   };
   const announcements: Announcements = {
     onDragStart: ({ active }) => `Picked up ${find(active.id)?.title}.`,
-    onDragOver: ({ active, over }) => `Over ${sayPlace(active.id, over?.id)}.`,
-    onDragEnd: ({ active, over }) => `${find(active.id)?.title} is in ${sayPlace(active.id, over?.id)}.`,
+    onDragOver: ({ active, over }) => `Over ${sayDrop(active.id, over?.id)}.`,
+    onDragEnd: ({ active, over }) => `${find(active.id)?.title} is in ${sayDrop(active.id, over?.id)}.`,
     onDragCancel: ({ active }) => `${find(active.id)?.title} stays where it was.`,
   };
   const held = find(heldId);
   return (
     <DndContext
       sensors={sensors}
-      collisionDetection={findPlace}
+      collisionDetection={findDrop}
       accessibility={{ announcements, screenReaderInstructions: instructions }}
       onDragStart={({ active }) => setHeldId(String(active.id))}
       onDragCancel={() => setHeldId(undefined)}

@@ -122,9 +122,9 @@ export function useTaskActions() {
     ...after,
   });
   const drop = useMutation({
-    mutationFn: async ({ task: { task_id, status: before }, status, place }: Drop) => {
+    mutationFn: async ({ task: { task_id, status: before }, status, position }: Drop) => {
       if (status !== before) await client.tasks.update({ task_id, body: { status } });
-      if (place) await client.tasks.move({ task_id, body: place });
+      if (position) await client.tasks.move({ task_id, body: position });
     },
     onMutate: async move => {
       await foresee((tasks, column) => reorder(tasks, move, column));

@@ -30,7 +30,7 @@ export function InvitationPage() {
             </Text>
           </Stack>
         ) : (
-          <Acceptance
+          <Accepted
             isWhole={token !== ''}
             isBusy={accept.isPending}
             error={accept.error}
@@ -44,7 +44,7 @@ export function InvitationPage() {
 
 type Props = { isWhole: boolean; isBusy: boolean; error: unknown; onAccept: (name: string) => void };
 
-function Acceptance({ isWhole, isBusy, error, onAccept }: Props) {
+function Accepted({ isWhole, isBusy, error, onAccept }: Props) {
   const isGone = error instanceof StakError && error.status === 404;
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

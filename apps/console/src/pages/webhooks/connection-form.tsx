@@ -83,12 +83,12 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
     save.mutate({ name: String(fields.get('name')), destinationUrl: String(fields.get('url')) });
   };
   const complaints = fieldComplaints(save.error);
-  const hasPlace = Object.keys(complaints).length > 0;
+  const hasField = Object.keys(complaints).length > 0;
 
   return (
     <form onSubmit={submit}>
       <Stack>
-        {save.error && !hasPlace && <Failure error={save.error} />}
+        {save.error && !hasField && <Failure error={save.error} />}
         <TextInput
           name="name"
           label="Name"

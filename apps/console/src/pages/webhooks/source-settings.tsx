@@ -83,12 +83,12 @@ export function SourceSettings({ source }: { source: Source }) {
     });
   };
   const complaints = fieldComplaints(save.error);
-  const hasPlace = Object.keys(complaints).length > 0;
+  const hasField = Object.keys(complaints).length > 0;
   return (
     <Card withBorder maw={680}>
       <form onSubmit={submit}>
         <Stack>
-          {save.error && !hasPlace && <Failure error={save.error} />}
+          {save.error && !hasField && <Failure error={save.error} />}
           <TextInput
             name="name"
             label="Name"

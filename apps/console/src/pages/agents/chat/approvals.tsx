@@ -4,24 +4,31 @@ import { useState } from 'react';
 import { Failure } from '../../../components/failure.tsx';
 import { client } from '../../../queries/api.ts';
 import { formatTime } from '../../../text/format.ts';
-import { type Approval, approvalsKey, type Place, turnsKey } from '../queries.ts';
+import { type Approval, approvalsKey, type ConversationPath, turnsKey } from '../queries.ts';
 
 const refreshMs = 5_000; // somebody else may decide, and the agent may ask without a word from here
 
 // What the agent may do only if somebody agrees. The conversation goes on when everything is decided.
-export function Approvals({ place }: { place: Place }) {
+export function Approvals({ conversationPath }: { conversationPath: ConversationPath }) {
   const { data = [] } = useQuery({
-    queryKey: approvalsKey(place),
-    queryFn: async () => (await client.agents.listConversationApprovals({ ...place, limit: 100 })).data.data,
+    queryKey: approvalsKey(conversationPath),
+    queryFn: async () =>
+      (await client.agents.listConversationApprovals({ ...conversationPath, limit: 100 })).data.data,
     refetchInterval: refreshMs,
     retry: false,
   });
   return data
     .filter(one => one.status === 'waiting')
-    .map(one => <WaitingApproval key={one.approval_id} place={place} approval={one} />);
+    .map(one => <WaitingApproval key={one.approval_id} conversationPath={conversationPath} approval={one} />);
 }
 
-function WaitingApproval({ place, approval }: { place: Place; approval: Approval }) {
+function WaitingApproval({
+  conversationPath,
+  approval,
+}: {
+  conversationPath: ConversationPath;
+  approval: Approval;
+}) {
   const queries = useQueryClient();
   const [reason, setReason] = useState('');
   const { approval_id, name, input } = approval;
@@ -29,11 +36,13 @@ function WaitingApproval({ place, approval }: { place: Place; approval: Approval
     mutationFn: (approved: boolean) => {
       const why = reason.trim();
       const body = { approved, ...(!approved && why !== '' && { reason: why }) };
-      return client.agents.decideApproval({ ...place, approval_id, body });
+      return client.agents.decideApproval({ ...conversationPath, approval_id, body });
     },
     onSettled: () =>
       Promise.all(
-        [approvalsKey(place), turnsKey(place)].map(queryKey => queries.invalidateQueries({ queryKey })),
+        [approvalsKey(conversationPath), turnsKey(conversationPath)].map(queryKey =>
+          queries.invalidateQueries({ queryKey }),
+        ),
       ),
   });
   const who = approval.approval === 'admin' ? 'An admin has to agree' : 'The user has to agree';

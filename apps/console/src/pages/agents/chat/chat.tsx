@@ -24,7 +24,7 @@ export function Chat({ tenant_id, search, go }: Props) {
         ) : (
           <ConversationPane
             key={conversation}
-            place={{ tenant_id, conversation_id: conversation }}
+            conversationPath={{ tenant_id, conversation_id: conversation }}
             onLeave={back}
           />
         )}

@@ -11,31 +11,31 @@ import { formatTime, isolate } from '../../../text/format.ts';
 import { RenameForm } from '../../tenants/rename-form.tsx';
 import {
   type Conversation,
+  type ConversationPath,
   conversationKey,
   conversationsKey,
   nameOfConversation,
-  type Place,
   turnsKey,
 } from '../queries.ts';
 import { endTalk } from './talk.ts';
 
 type Props = {
-  place: Place;
+  conversationPath: ConversationPath;
   conversation: Conversation & { expires_at: string };
   onLeave: () => void;
 };
 
-export function ConversationHead({ place, conversation, onLeave }: Props) {
+export function ConversationHead({ conversationPath, conversation, onLeave }: Props) {
   const [isRenaming, { open, close }] = useDisclosure(false);
   const { user_id } = conversation;
-  const user = useUsers(place.tenant_id).data?.find(one => one.user_id === user_id);
+  const user = useUsers(conversationPath.tenant_id).data?.find(one => one.user_id === user_id);
   const queries = useQueryClient();
   const rename = useMutation({
-    mutationFn: (title: string) => client.agents.renameConversation({ ...place, body: { title } }),
+    mutationFn: (title: string) => client.agents.renameConversation({ ...conversationPath, body: { title } }),
     onSuccess: ({ data }) => {
-      queries.setQueryData(conversationKey(place), data);
+      queries.setQueryData(conversationKey(conversationPath), data);
       close();
-      return queries.invalidateQueries({ queryKey: conversationsKey(place.tenant_id) });
+      return queries.invalidateQueries({ queryKey: conversationsKey(conversationPath.tenant_id) });
     },
   });
   return (
@@ -62,7 +62,7 @@ export function ConversationHead({ place, conversation, onLeave }: Props) {
           </Text>
         </div>
       </Group>
-      <Actions place={place} onLeave={onLeave} onRename={open} />
+      <Actions conversationPath={conversationPath} onLeave={onLeave} onRename={open} />
       <Modal opened={isRenaming} onClose={close} title="Rename this conversation">
         <RenameForm
           label="Title"
@@ -76,30 +76,30 @@ export function ConversationHead({ place, conversation, onLeave }: Props) {
   );
 }
 
-type ActionsProps = { place: Place; onLeave: () => void; onRename: () => void };
+type ActionsProps = { conversationPath: ConversationPath; onLeave: () => void; onRename: () => void };
 
-function Actions({ place, onLeave, onRename }: ActionsProps) {
+function Actions({ conversationPath, onLeave, onRename }: ActionsProps) {
   const queries = useQueryClient();
-  const listed = { queryKey: conversationsKey(place.tenant_id) };
+  const listed = { queryKey: conversationsKey(conversationPath.tenant_id) };
   const save = useMutation({
     mutationFn: async () => {
-      const { data } = await client.agents.exportConversation(place);
-      saveFile(`${place.conversation_id}.ndjson`, data as Uint8Array<ArrayBuffer>);
+      const { data } = await client.agents.exportConversation(conversationPath);
+      saveFile(`${conversationPath.conversation_id}.ndjson`, data as Uint8Array<ArrayBuffer>);
     },
     onError: complain,
   });
   const clear = useMutation({
-    mutationFn: () => client.agents.clearConversation(place),
+    mutationFn: () => client.agents.clearConversation(conversationPath),
     onSuccess: async () => {
-      endTalk(queries, place);
-      await queries.invalidateQueries({ queryKey: turnsKey(place) });
-      await queries.invalidateQueries({ queryKey: conversationKey(place) });
+      endTalk(queries, conversationPath);
+      await queries.invalidateQueries({ queryKey: turnsKey(conversationPath) });
+      await queries.invalidateQueries({ queryKey: conversationKey(conversationPath) });
       await queries.invalidateQueries(listed);
     },
     onError: complain,
   });
   const remove = useMutation({
-    mutationFn: () => client.agents.deleteConversation(place),
+    mutationFn: () => client.agents.deleteConversation(conversationPath),
     onSuccess: () => {
       onLeave();
       return queries.invalidateQueries(listed);

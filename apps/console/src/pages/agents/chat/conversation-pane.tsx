@@ -4,7 +4,7 @@ import { type UIEvent, useEffect, useLayoutEffect, useRef } from 'react';
 import { Loaded } from '../../../components/loaded.tsx';
 import { More, usePages } from '../../../components/pages.tsx';
 import { client } from '../../../queries/api.ts';
-import { conversationKey, type Place, turnsKey } from '../queries.ts';
+import { type ConversationPath, conversationKey, turnsKey } from '../queries.ts';
 import { Approvals } from './approvals.tsx';
 import { Composer } from './composer.tsx';
 import { ConversationHead } from './conversation-head.tsx';
@@ -15,21 +15,27 @@ import { TalkView, TurnView } from './turn-view.tsx';
 const refreshMs = 5_000; // somebody else may say something too, and no stream tells of it
 const nearPx = 80; // whoever is this near to the end wants to see what comes
 
-export function ConversationPane({ place, onLeave }: { place: Place; onLeave: () => void }) {
+export function ConversationPane({
+  conversationPath,
+  onLeave,
+}: {
+  conversationPath: ConversationPath;
+  onLeave: () => void;
+}) {
   const queries = useQueryClient();
   const head = useQuery({
-    queryKey: conversationKey(place),
-    queryFn: async () => (await client.agents.getConversation(place)).data,
+    queryKey: conversationKey(conversationPath),
+    queryFn: async () => (await client.agents.getConversation(conversationPath)).data,
     retry: false,
   });
   const turns = usePages(
-    turnsKey(place),
-    cursor => client.agents.listMessages({ ...place, order: 'newest', limit: 30, ...cursor }),
+    turnsKey(conversationPath),
+    cursor => client.agents.listMessages({ ...conversationPath, order: 'newest', limit: 30, ...cursor }),
     { refetchInterval: refreshMs },
   );
-  const talk = useTalk(place);
+  const talk = useTalk(conversationPath);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another conversation is another pane
-  useEffect(() => resumeTalk(queries, place), []);
+  useEffect(() => resumeTalk(queries, conversationPath), []);
   const isKept = turns.data?.some(one => one.seq === talk?.seq) ?? false;
   const isBusy = talk !== null && talk.failure === undefined;
   const { follow, ...log } = useFollow(
@@ -37,13 +43,19 @@ export function ConversationPane({ place, onLeave }: { place: Place; onLeave: ()
   );
   const speak = (content: string) => {
     follow();
-    void say(queries, place, content);
+    void say(queries, conversationPath, content);
   };
 
   return (
     <>
       <Loaded query={head}>
-        {conversation => <ConversationHead place={place} conversation={conversation} onLeave={onLeave} />}
+        {conversation => (
+          <ConversationHead
+            conversationPath={conversationPath}
+            conversation={conversation}
+            onLeave={onLeave}
+          />
+        )}
       </Loaded>
       <Box {...log} className="agents-log" role="log" aria-label="Turns" aria-busy={isBusy} tabIndex={0}>
         <Stack gap="lg" p="md">
@@ -52,7 +64,7 @@ export function ConversationPane({ place, onLeave }: { place: Place; onLeave: ()
             <Loaded query={turns}>
               {newest =>
                 newest.length === 0 && talk === null ? (
-                  <Suggestions tenant_id={place.tenant_id} onSay={speak} />
+                  <Suggestions tenant_id={conversationPath.tenant_id} onSay={speak} />
                 ) : (
                   newest.toReversed().map(turn => <TurnView key={turn.seq} turn={turn} />)
                 )
@@ -60,13 +72,13 @@ export function ConversationPane({ place, onLeave }: { place: Place; onLeave: ()
             </Loaded>
           )}
           {talk && !isKept && <TalkView talk={talk} />}
-          <Approvals place={place} />
+          <Approvals conversationPath={conversationPath} />
           {talk?.failure !== undefined && (
             <Alert color="red" title="There is no answer" role="alert">
               <Group justify="space-between">
                 <Text size="sm">{talk.failure}</Text>
                 <Group gap="xs">
-                  <Button size="xs" variant="default" onClick={() => endTalk(queries, place)}>
+                  <Button size="xs" variant="default" onClick={() => endTalk(queries, conversationPath)}>
                     Leave it
                   </Button>
                   <Button size="xs" variant="light" color="red" onClick={() => speak(talk.content)}>

@@ -25,12 +25,12 @@ export function NewConversation({ tenant_id, user, onBegun }: Props) {
       const speaker = user_id ?? first?.user_id;
       const body = speaker === undefined ? {} : { user_id: speaker };
       const { conversation_id } = (await client.agents.createConversation({ tenant_id, body })).data;
-      return { place: { tenant_id, conversation_id }, content };
+      return { conversationPath: { tenant_id, conversation_id }, content };
     },
-    onSuccess: ({ place, content }) => {
-      void say(queries, place, content);
+    onSuccess: ({ conversationPath, content }) => {
+      void say(queries, conversationPath, content);
       void queries.invalidateQueries({ queryKey: conversationsKey(tenant_id) });
-      onBegun(place.conversation_id);
+      onBegun(conversationPath.conversation_id);
     },
   });
   return (

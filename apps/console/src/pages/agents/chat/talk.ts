@@ -3,9 +3,9 @@ import { type QueryClient, skipToken, useQuery } from '@tanstack/react-query';
 import { clientSettings, messageOf } from '../../../queries/api.ts';
 import {
   approvalsKey,
+  type ConversationPath,
   conversationKey,
   conversationsKey,
-  type Place,
   turnsKey,
   usageKey,
 } from '../queries.ts';
@@ -54,62 +54,67 @@ const live = createClientFor<{ 'agents.say': Say }>(
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), part => part.toString(36)).join('-');
 
-const talkKey = ({ tenant_id, conversation_id }: Place) => ['talk', tenant_id, conversation_id] as const;
+const talkKey = ({ tenant_id, conversation_id }: ConversationPath) =>
+  ['talk', tenant_id, conversation_id] as const;
 
-export const useTalk = (place: Place): Talk | null =>
-  useQuery<Talk | null>({ queryKey: talkKey(place), queryFn: skipToken }).data ?? null;
+export const useTalk = (conversationPath: ConversationPath): Talk | null =>
+  useQuery<Talk | null>({ queryKey: talkKey(conversationPath), queryFn: skipToken }).data ?? null;
 
 // Kept by the tab until there is an answer: whoever loads the page again finds what was said, and goes on with it.
-const placeOfSaved = (place: Place): string => talkKey(place).join(' ');
+const indexOfSaved = (conversationPath: ConversationPath): string => talkKey(conversationPath).join(' ');
 const savedMs = 10 * 60_000; // no answer takes that long, and nobody wants to say an old thing again by opening a tab
 type Saved = { key: string; content: string; atMs: number };
 
-export function resumeTalk(queries: QueryClient, place: Place): void {
-  if (queries.getQueryData(talkKey(place))) return;
+export function resumeTalk(queries: QueryClient, conversationPath: ConversationPath): void {
+  if (queries.getQueryData(talkKey(conversationPath))) return;
   const { key, content, atMs } = JSON.parse(
-    sessionStorage.getItem(placeOfSaved(place)) ?? '{}',
+    sessionStorage.getItem(indexOfSaved(conversationPath)) ?? '{}',
   ) as Partial<Saved>;
   if (key !== undefined && content !== undefined && Date.now() - atMs! < savedMs)
-    void say(queries, place, content, key);
+    void say(queries, conversationPath, content, key);
 }
 
-export const endTalk = (queries: QueryClient, place: Place): void =>
-  void queries.setQueryData(talkKey(place), null);
+export const endTalk = (queries: QueryClient, conversationPath: ConversationPath): void =>
+  void queries.setQueryData(talkKey(conversationPath), null);
 
 // Goes on while other pages are looked at: whoever comes back finds the answer where it is by then.
 export async function say(
   queries: QueryClient,
-  place: Place,
+  conversationPath: ConversationPath,
   content: string,
   key = newKey(),
 ): Promise<void> {
   let talk = beginTalk(key, content);
-  const isOn = () => queries.getQueryData<Talk | null>(talkKey(place))?.key === key;
+  const isOn = () => queries.getQueryData<Talk | null>(talkKey(conversationPath))?.key === key;
   const become = (next: Talk) => {
     talk = next;
     // It may have been ended meanwhile, by clearing the conversation or by signing out.
-    if (isOn()) queries.setQueryData(talkKey(place), talk);
+    if (isOn()) queries.setQueryData(talkKey(conversationPath), talk);
   };
-  queries.setQueryData(talkKey(place), talk);
+  queries.setQueryData(talkKey(conversationPath), talk);
   sessionStorage.setItem(
-    placeOfSaved(place),
+    indexOfSaved(conversationPath),
     JSON.stringify({ key, content, atMs: Date.now() } satisfies Saved),
   );
   try {
-    const message = { ...place, body: { content }, 'idempotency-key': key };
+    const message = { ...conversationPath, body: { content }, 'idempotency-key': key };
     for await (const event of live.agents.say(message)) {
       become(hear(talk, event));
-      if (event.event === 'waiting') void queries.invalidateQueries({ queryKey: approvalsKey(place) });
+      if (event.event === 'waiting')
+        void queries.invalidateQueries({ queryKey: approvalsKey(conversationPath) });
     }
   } catch (error) {
     become({ ...talk, failure: messageOf(error) });
   }
-  sessionStorage.removeItem(placeOfSaved(place));
-  const { tenant_id } = place;
+  sessionStorage.removeItem(indexOfSaved(conversationPath));
+  const { tenant_id } = conversationPath;
   await Promise.all(
-    [turnsKey(place), conversationKey(place), conversationsKey(tenant_id), usageKey(tenant_id)].map(
-      queryKey => queries.invalidateQueries({ queryKey }),
-    ),
+    [
+      turnsKey(conversationPath),
+      conversationKey(conversationPath),
+      conversationsKey(tenant_id),
+      usageKey(tenant_id),
+    ].map(queryKey => queries.invalidateQueries({ queryKey })),
   );
-  if (talk.failure === undefined && isOn()) endTalk(queries, place);
+  if (talk.failure === undefined && isOn()) endTalk(queries, conversationPath);
 }

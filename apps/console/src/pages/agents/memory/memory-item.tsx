@@ -21,15 +21,15 @@ export function MemoryItem({ tenant_id, user_id, item }: Props) {
     notifications.show({ message });
     return queries.invalidateQueries({ queryKey: memoryKey(tenant_id, user_id) });
   };
-  const place = { tenant_id, user_id, session_id: item.session_id };
+  const conversationPath = { tenant_id, user_id, session_id: item.session_id };
   const change = useMutation({
     mutationFn: ({ fact_id, text }: { fact_id: string; text: string | undefined }) =>
-      changeFact(place, fact_id, text),
+      changeFact(conversationPath, fact_id, text),
     onSuccess: (_, { text }) => done(text === undefined ? 'Forgotten.' : 'Saved.'),
     onError: complain,
   });
   const remove = useMutation({
-    mutationFn: () => client.agents.deleteMemory(place),
+    mutationFn: () => client.agents.deleteMemory(conversationPath),
     onSuccess: () => done('Forgotten.'),
     onError: complain,
   });

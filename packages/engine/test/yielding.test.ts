@@ -26,22 +26,22 @@ it('lets timers have their turn while a segment of a scan passes items that are 
     await engine.client.batchWrite({ RequestItems: { things: requests } });
   }
   const found = new Set<unknown>();
-  const turns = new Set<number>();
-  let turn = 0;
+  const ticks = new Set<number>();
+  let tick = 0;
   const counting = () => {
-    turn += 1;
+    tick += 1;
     ticking = setImmediate(counting);
   };
   let ticking = setImmediate(counting);
   for (let Segment = 0; Segment < 8; Segment++) {
-    const before = turn;
+    const before = tick;
     const { Items = [] } = await engine.client.scan({ TableName: 'things', Segment, TotalSegments: 8 });
-    turns.add(turn - before);
+    ticks.add(tick - before);
     for (const { pk } of Items) found.add(pk);
   }
   clearImmediate(ticking);
   expect(found.size).toBe(4000);
-  expect(Math.min(...turns)).toBeGreaterThanOrEqual(4);
+  expect(Math.min(...ticks)).toBeGreaterThanOrEqual(4);
   await engine.close();
 });
 

@@ -1,17 +1,17 @@
 import type { Clock } from './clock.ts';
 
-export type Bell = {
-  ring(): void;
+export type Notifier = {
+  notify(): void;
   // Until it rings, or the time is over, or the signal is aborted.
   wait(ms: number, signal: AbortSignal): Promise<void>;
 };
 
 // Ends a wait early. A ring while nobody waits is remembered.
-export function createBell(clock: Clock): Bell {
+export function createNotifier(clock: Clock): Notifier {
   let isRung = false;
   let wakeUp: (() => void) | undefined;
   return {
-    ring() {
+    notify() {
       isRung = true;
       wakeUp?.();
     },

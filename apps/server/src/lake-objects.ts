@@ -5,42 +5,42 @@ import type { LakeConfig, ServerConfig, StoreConfig } from './config.ts';
 import { openScratch, sweepScratch } from './scratch.ts';
 
 // Where objects are, as it can be told to another thread.
-export type ObjectsPlace =
+export type ObjectsLocation =
   | { kind: 'folder'; folder: string }
   | { kind: 's3'; bucket: string; prefix: string; region: string; endpoint?: string; cache: string };
-export type LakePlace = {
+export type OpenLake = {
   objects: ObjectStore;
-  place: ObjectsPlace;
+  location: ObjectsLocation;
   scratch: string;
   close(): Promise<void>;
 };
 
-export function openObjects(place: ObjectsPlace): ObjectStore & { close(): void } {
-  if (place.kind === 's3') return s3Objects(place);
-  return { ...folderObjects(place.folder), close() {} };
+export function openObjects(location: ObjectsLocation): ObjectStore & { close(): void } {
+  if (location.kind === 's3') return s3Objects(location);
+  return { ...folderObjects(location.folder), close() {} };
 }
 
 // Where the lake lies: beside an embedded store, in a bucket, or nowhere.
-export async function openLake({ store, lake }: ServerConfig): Promise<LakePlace | undefined> {
+export async function openLake({ store, lake }: ServerConfig): Promise<OpenLake | undefined> {
   if (lake.kind === 'off') return undefined;
   // Files that are being made, and for a store in memory all of them, are of this process alone.
   const hasFolder = store.kind === 'embedded' && !isInMemory(store);
   const scratch = await openScratch(hasFolder ? join(resolve(store.path), 'scratch') : tmpdir());
   if (hasFolder) await sweepScratch(tmpdir()); // where earlier versions had theirs
-  const place = placeOf(store, lake, scratch.path);
-  const objects = openObjects(place);
+  const location = locationOf(store, lake, scratch.path);
+  const objects = openObjects(location);
   const close = async () => {
     objects.close();
     await scratch.remove();
   };
-  return { objects, place, scratch: scratch.path, close };
+  return { objects, location, scratch: scratch.path, close };
 }
 
-function placeOf(
+function locationOf(
   store: StoreConfig,
   lake: Exclude<LakeConfig, { kind: 'off' }>,
   scratch: string,
-): ObjectsPlace {
+): ObjectsLocation {
   if (lake.kind === 's3') return { ...lake, cache: join(scratch, 'cache') };
   return { kind: 'folder', folder: isInMemory(store) ? join(scratch, 'lake') : resolve(lake.path) };
 }

@@ -5,7 +5,7 @@ import type { House } from './stream-fixture.ts';
 // A process that is killed at a chosen step. Every call of the source and of the table has two of them: before
 // it is made, and after it was made but before its answer arrives. From then on nothing is answered any more.
 
-export type Mortal = Pick<House, 'source' | 'client'> & {
+export type Crashing = Pick<House, 'source' | 'client'> & {
   steps(): number;
   isDead(): boolean;
   kill(): void;
@@ -15,7 +15,7 @@ export type Mortal = Pick<House, 'source' | 'client'> & {
 
 const never = new Promise<never>(() => {});
 
-export function mortal(house: House, lifetime = Number.POSITIVE_INFINITY): Mortal {
+export function crashing(house: House, lifetime = Number.POSITIVE_INFINITY): Crashing {
   let steps = 0;
   let isDead = false;
   let last = '';

@@ -1,4 +1,4 @@
-import { type Soon, whenKnown } from '@stak/kit';
+import { type MaybePromise, whenKnown } from '@stak/kit';
 import type { Context } from 'hono';
 import { addressKey } from './address.ts';
 import { callerKey } from './caller.ts';
@@ -49,7 +49,7 @@ const perWebhookAddress: RatePolicy = {
 };
 
 // Who is calling, if the route asks: a principal of the right kind with enough scope, or a problem.
-export function authenticateCaller(c: Context<ApiEnv>, route: RouteSpec, gate: Gate): Soon<void> {
+export function authenticateCaller(c: Context<ApiEnv>, route: RouteSpec, gate: Gate): MaybePromise<void> {
   const header = c.req.header('authorization');
   const token = bearerToken(header);
   if (token === undefined) return refuseCaller(c, gate, header !== undefined);
@@ -76,7 +76,12 @@ export function admitPrincipal(c: Context<ApiEnv>, principal: Principal, route: 
 
 // Counts the request against its caller and against the route's own limit, if it has one. The headers tell of the
 // limit that is nearer.
-export function countRequest(c: Context<ApiEnv>, route: RouteSpec, id: string, gate: Gate): Soon<void> {
+export function countRequest(
+  c: Context<ApiEnv>,
+  route: RouteSpec,
+  id: string,
+  gate: Gate,
+): MaybePromise<void> {
   const { rateLimits } = gate;
   const own = route.limits?.rate;
   if (!rateLimits || own === false) return;
@@ -93,7 +98,12 @@ export function countRequest(c: Context<ApiEnv>, route: RouteSpec, id: string, g
 }
 
 // Against the limit of what was proven. A stranger can neither use it up nor escape it.
-export function countProven(c: Context<ApiEnv>, route: RouteSpec, id: string, gate: Gate): Soon<void> {
+export function countProven(
+  c: Context<ApiEnv>,
+  route: RouteSpec,
+  id: string,
+  gate: Gate,
+): MaybePromise<void> {
   const { rateLimits } = gate;
   const own = route.limits?.rate;
   if (!rateLimits || !own || !isAfterProof(route, own)) return;
@@ -112,7 +122,12 @@ function generalPolicy(c: Context<ApiEnv>, route: RouteSpec, rateLimits: RateLim
     : (rateLimits.perAddress ?? perAddress);
 }
 
-function take(c: Context<ApiEnv>, rateLimits: RateLimits, policy: RatePolicy, what: string): Soon<Verdict> {
+function take(
+  c: Context<ApiEnv>,
+  rateLimits: RateLimits,
+  policy: RatePolicy,
+  what: string,
+): MaybePromise<Verdict> {
   const nowMs = c.get('server').clock.now();
   const key = `${policy.name} ${what} ${countedKey(c, policy)}`;
   return whenKnown(rateLimits.store.take(key, policy, nowMs), verdict => {

@@ -2,12 +2,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '@stak/kit';
-import type { Desk } from '../demo/stage.ts';
+import type { Shipping as DemoShipping } from '../demo/stage.ts';
 import { findConnection, type NewConnection, type Workspace } from '../demo/workspace.ts';
 
-// The shop's shipping desk: a server on this machine that takes what Stripe sends, slips now and then, and can be
+// The shop's shipping department: a server on this machine that takes what Stripe sends, sometimes fails, and can be
 // told to break. It has no connection if the Stak server may not call this machine: then nothing comes.
-export type ShippingDesk = Desk & {
+export type Shipping = DemoShipping & {
   // Until nothing of these events is under way any more, or it takes too long.
   settle(eventIds: readonly string[]): Promise<void>;
   // Nobody is there from now on: what arrives waits for the next run.
@@ -27,7 +27,7 @@ const connectionTo = (destinationUrl: string): NewConnection => ({
   retryConfig: { delaysS: [1, 2], maxAttempts: 3 },
 });
 
-export async function openDesk({ client, stripe }: Workspace, random: Random): Promise<ShippingDesk> {
+export async function openShipping({ client, stripe }: Workspace, random: Random): Promise<Shipping> {
   const { webhooks } = client;
   let isBroken = false;
   const server = createServer(async (request, response) => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { whenKnown } from './soon.ts';
+import { whenKnown } from './maybe-promise.ts';
 
 it('goes on at once with what is known, and later with what is promised', async () => {
   expect(whenKnown(20, value => value + 1)).toBe(21);

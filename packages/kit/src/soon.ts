@@ -1,6 +1,0 @@
-// What may be known already. A promise for it would cost every request a turn of the event loop's queue and some
-// garbage, so what is known is handed over as it is.
-export type Soon<T> = T | Promise<T>;
-
-export const whenKnown = <A, B>(value: Soon<A>, next: (value: A) => Soon<B>): Soon<B> =>
-  value instanceof Promise ? value.then(next) : next(value);
