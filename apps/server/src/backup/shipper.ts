@@ -50,8 +50,6 @@ export type ShipperDeps = {
 type Newest = { history: string; at: number; bytes: number };
 type Tail = { number: number; checksum: string; cursor: JournalCursor; lastAt: number };
 
-type Shipper = ReturnType<typeof createShipper>;
-
 export function createShipper({ source, target, clock, log, settings }: ShipperDeps) {
   const { objects, keys } = target;
   const [key] = keys;
