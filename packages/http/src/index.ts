@@ -16,6 +16,7 @@ export {
   type StoredResponse,
 } from './idempotency.ts';
 export { createMemoryIdempotency } from './idempotency-memory.ts';
+export { answerPage, type PageRequest } from './list-page.ts';
 export { type Listening, type ListenSettings, listen } from './listen.ts';
 export type { ApiDocument, ApiInfo } from './openapi.ts';
 export {

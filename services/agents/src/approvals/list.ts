@@ -1,7 +1,7 @@
+import type { PageRequest } from '@stak/http';
 import { ref } from '@stak/table';
 import type { Caller } from '../conversations/access.ts';
 import type { Service } from '../deps.ts';
-import type { PageRequest } from '../list-page.ts';
 import { type ConversationKey, isPaused, readState } from '../turns/lease.ts';
 import { isAdmin } from './decisions.ts';
 import { type ApprovalItem, readApprovals, readPaused } from './paused-turn.ts';

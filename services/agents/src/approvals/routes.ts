@@ -1,7 +1,6 @@
-import { endpoint, json, pageOf, pageQuery, route } from '@stak/http';
+import { answerPage, endpoint, json, type PageRequest, pageOf, pageQuery, route } from '@stak/http';
 import { findConversation } from '../conversations/access.ts';
 import type { Service } from '../deps.ts';
-import { answerPage, type PageRequest } from '../list-page.ts';
 import * as schema from '../schema.ts';
 import { decide, findApproval } from './decisions.ts';
 import { listApprovals } from './list.ts';

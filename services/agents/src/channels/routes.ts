@@ -1,8 +1,17 @@
-import { empty, endpoint, json, pageOf, pageQuery, raw, route } from '@stak/http';
+import {
+  answerPage,
+  empty,
+  endpoint,
+  json,
+  type PageRequest,
+  pageOf,
+  pageQuery,
+  raw,
+  route,
+} from '@stak/http';
 import { z } from 'zod';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
-import { answerPage, type PageRequest } from '../list-page.ts';
 import { channelCredentials, channelStatus, tenantParams } from '../schema.ts';
 import { channelTypes, type Delivery } from './channel.ts';
 import { takeMessage } from './receive.ts';

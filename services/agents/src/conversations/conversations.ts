@@ -1,9 +1,8 @@
-import { versionMismatch } from '@stak/http';
+import { type PageRequest, versionMismatch } from '@stak/http';
 import { failedCondition, is, isRefused, write } from '@stak/table';
 import type { Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import type { PageRequest } from '../list-page.ts';
 import {
   conversation,
   conversationsOfTenant,

@@ -1,8 +1,7 @@
-import { endpoint, etagOf, expectedVersion, sse } from '@stak/http';
+import { answerPage, endpoint, etagOf, expectedVersion, sse } from '@stak/http';
 import { showWaiting } from '../approvals/list.ts';
 import type { Service } from '../deps.ts';
 import { agentErrors, noConversation } from '../errors.ts';
-import { answerPage } from '../list-page.ts';
 import { followAnswer } from '../streaming/event-stream.ts';
 import { awaitAnswer, sendMessage } from '../turns/send-message.ts';
 import { findConversation, resolveUser } from './access.ts';

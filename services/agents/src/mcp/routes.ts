@@ -1,6 +1,16 @@
-import { empty, endpoint, etagOf, expectedVersion, json, pageOf, pageQuery, route } from '@stak/http';
+import {
+  answerPage,
+  empty,
+  endpoint,
+  etagOf,
+  expectedVersion,
+  json,
+  type PageRequest,
+  pageOf,
+  pageQuery,
+  route,
+} from '@stak/http';
 import type { Service } from '../deps.ts';
-import { answerPage, type PageRequest } from '../list-page.ts';
 import * as schema from '../schema.ts';
 import {
   deleteMcpServer,

@@ -1,9 +1,11 @@
 import {
+  answerPage,
   empty,
   endpoint,
   etagOf,
   expectedVersion,
   json,
+  type PageRequest,
   type PrincipalOf,
   pageOf,
   pageQuery,
@@ -11,7 +13,6 @@ import {
 } from '@stak/http';
 import { resolveUser } from '../conversations/access.ts';
 import { type Service, timestampOf } from '../deps.ts';
-import { answerPage, type PageRequest } from '../list-page.ts';
 import * as schema from '../schema.ts';
 import {
   allowMemory,

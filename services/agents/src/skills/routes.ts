@@ -1,8 +1,18 @@
-import { empty, endpoint, etagOf, expectedVersion, json, pageOf, pageQuery, route } from '@stak/http';
+import {
+  answerPage,
+  empty,
+  endpoint,
+  etagOf,
+  expectedVersion,
+  json,
+  type PageRequest,
+  pageOf,
+  pageQuery,
+  route,
+} from '@stak/http';
 import { z } from 'zod';
 import { resolveUser } from '../conversations/access.ts';
 import type { Service } from '../deps.ts';
-import { answerPage, type PageRequest } from '../list-page.ts';
 import { readMcpSkills } from '../mcp/servers.ts';
 import * as schema from '../schema.ts';
 import { enabledNames, readAgentSettings } from '../settings.ts';

@@ -1,10 +1,9 @@
-import { empty, endpoint, json, pageOf, pageQuery, route } from '@stak/http';
+import { answerPage, empty, endpoint, json, pageOf, pageQuery, route } from '@stak/http';
 import { z } from 'zod';
 import { record } from '../audit.ts';
 import type { Service } from '../deps.ts';
 import { getErasure } from '../erasure/erasures.ts';
 import * as limits from '../limits.ts';
-import { answerPage } from '../list-page.ts';
 import {
   acceptedInvitation,
   channelId,

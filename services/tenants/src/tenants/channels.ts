@@ -1,8 +1,8 @@
+import type { PageRequest } from '@stak/http';
 import { failedCondition, type ItemOf, isRefused, type KeyOf, write } from '@stak/table';
 import { type EnteredTenant, readOpenTenant, suspended } from '../access/gate.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
-import type { PageRequest } from '../list-page.ts';
 import { newChannel } from '../schema.ts';
 import {
   channelClaim,

@@ -1,9 +1,18 @@
-import { empty, endpoint, etagOf, expectedVersion, json, pageOf, pageQuery, route } from '@stak/http';
+import {
+  answerPage,
+  empty,
+  endpoint,
+  etagOf,
+  expectedVersion,
+  json,
+  pageOf,
+  pageQuery,
+  route,
+} from '@stak/http';
 import { z } from 'zod';
 import { type EnteredTenant, enterTenant } from '../access/gate.ts';
 import type { Service } from '../deps.ts';
 import { deleteTenant } from '../erasure/erasures.ts';
-import { answerPage } from '../list-page.ts';
 import { erasureShape, jsonSchema, newTenant, tenantId, tenantPatch, tenantShape } from '../schema.ts';
 import { deleteSchema, getSchema, putSchema } from './custom-properties.ts';
 import { patchSettings, replaceSettings, settingsBody, settingsPatch, settingsShape } from './settings.ts';

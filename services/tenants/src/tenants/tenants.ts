@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { versionMismatch } from '@stak/http';
+import { type PageRequest, versionMismatch } from '@stak/http';
 import { failedCondition, isRefused, ref, write } from '@stak/table';
 import { type EnteredTenant, type OpenStatus, openTenant, type TenantItem } from '../access/gate.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
-import type { PageRequest } from '../list-page.ts';
 import type { NewTenant, TenantPatch } from '../schema.ts';
 import { accountTenant, tenant, tenantsOfAccount } from '../table.ts';
 import { defaultSettings } from './settings.ts';

@@ -1,10 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { PageRequest } from '@stak/http';
 import { failedCondition, type ItemOf, write } from '@stak/table';
 import { readOpenTenant, suspended } from '../access/gate.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import type { PageRequest } from '../list-page.ts';
 import type { NewInvitation } from '../schema.ts';
 import { emailLock, invitation, invitationsOfTenant } from '../table.ts';
 import { creationSteps, newUserItem, refusalOf, type User, userOf } from './users.ts';

@@ -1,10 +1,12 @@
 import {
+  answerPage,
   assertOwned,
   empty,
   endpoint,
   etagOf,
   expectedVersion,
   json,
+  type PageRequest,
   type Principal,
   pageOf,
   pageQuery,
@@ -16,7 +18,6 @@ import type { Service } from '../deps.ts';
 import type { Eraser } from '../erasure/erasers.ts';
 import { eraseUser } from '../erasure/erasures.ts';
 import { noUser } from '../errors.ts';
-import { answerPage, type PageRequest } from '../list-page.ts';
 import {
   channelId,
   channelType,

@@ -1,11 +1,10 @@
-import { versionMismatch } from '@stak/http';
+import { type PageRequest, versionMismatch } from '@stak/http';
 import { failedCondition, type ItemOf, isRefused, type WriteStep, write } from '@stak/table';
 import { epochItem } from '../access/token-epochs.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { noUser, tenantErrors, tooLarge } from '../errors.ts';
 import { mergePatch, parseObject } from '../json-object.ts';
 import * as limits from '../limits.ts';
-import type { PageRequest } from '../list-page.ts';
 import { type NewUser, type UserPatch, withinBytes } from '../schema.ts';
 import { emailLock, identityLock, tokenEpoch, user, usersOfTenant } from '../table.ts';
 import { checkProperties } from '../tenants/custom-properties.ts';

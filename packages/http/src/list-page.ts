@@ -1,5 +1,6 @@
-import { cursorRefused, type Page, type Principal, principalKey, toPage } from '@stak/http';
 import { tableErrors } from '@stak/table';
+import { cursorRefused, type Page, toPage } from './page.ts';
+import { type Principal, principalKey } from './principal.ts';
 
 export type PageRequest = { limit: number; cursor?: string; caller: string };
 
