@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { timerMs } from './limits.ts';
 
 export type Clock = {
@@ -25,11 +24,17 @@ export const systemClock: Clock = {
   },
 };
 
-// Rejects with the signal's own reason, as everything else that takes a signal does.
-async function waitOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal });
-  } catch (error) {
-    throw signal?.aborted ? signal.reason : error;
-  }
+function waitOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+  });
 }
