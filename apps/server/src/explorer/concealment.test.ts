@@ -66,6 +66,8 @@ const harmless = new Set([
   'ferryhook-main: via',
   'ferryhook-main: whom',
   'ferryhook-main: place',
+  'conversations: granted',
+  'conversations: headers',
   'todo-app-data: request_id',
   'todo-app-data: fingerprint',
   'stak-http: fingerprint',
