@@ -8,9 +8,15 @@ const everywhere = [
 ];
 // They hold processes or threads for the length of a file, in modules that files share.
 const apart = ['services/webhooks/src/transforms/**/*.test.ts', 'packages/sandbox/**/*.test.ts'];
-// Page by page in a real browser. `npm test` has the way through all of them in console.test.ts; the rest takes minutes
-// of processor time, and has a command of its own: npm run test:browser.
-const pages = ['apps/console/test/!(console|curl).test.ts'];
+// Minutes of processor time each, so they have commands of their own: npm run test:browser, every page of the console in
+// a real browser; npm run test:programs, the command as it is built, several processes, and the guides word for word.
+const pages = ['apps/console/test/!(curl).test.ts'];
+const programs = [
+  'apps/server/test/**/*-command?(s).test.ts',
+  'apps/server/test/{demo,server-file,stak,start,store-check,workers}.test.ts',
+  'apps/server/test/backup/crash.test.ts',
+  'test/guides/*.test.ts',
+];
 // So do these: npm run test:packed, npm run test:image.
 const exclude = ['**/node_modules/**', 'test/packed/**', 'test/image/**'];
 
@@ -31,12 +37,22 @@ export default defineConfig({
           name: 'together',
           isolate: false,
           include: everywhere,
-          exclude: [...exclude, ...apart, ...pages],
+          exclude: [...exclude, ...apart, ...pages, ...programs],
           globalSetup: './test/build-programs.ts',
         },
       },
       { extends: true, test: { name: 'apart', isolate: true, include: apart, exclude } },
       { extends: true, test: { name: 'pages', isolate: false, include: pages, exclude } },
+      {
+        extends: true,
+        test: {
+          name: 'programs',
+          isolate: false,
+          include: programs,
+          exclude,
+          globalSetup: './test/build-programs.ts',
+        },
+      },
     ],
   },
 });

@@ -141,7 +141,7 @@ describe('a list', () => {
 
 describe('a token', () => {
   it('is asked for anew with each request', async () => {
-    const tokens = ['ann', 'guest'];
+    const tokens = ['ann', 'endUser'];
     const { client } = await openClient({ token: async () => tokens.shift() });
     expect([(await client.me.read()).data.kind, (await client.me.read()).data.kind]).toEqual([
       'account',

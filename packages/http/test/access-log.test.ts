@@ -16,7 +16,7 @@ describe('the access log', () => {
     const { call, read } = openLogged();
     const headers = { 'X-Request-Id': 'trace-0001' };
     await call('/v1/books/none?secret=1', { as: 'annkey', headers });
-    await call('/v1/me', { as: 'guest', headers });
+    await call('/v1/me', { as: 'endUser', headers });
     await call('/hooks/src_1', {
       method: 'POST',
       body: '',

@@ -65,7 +65,7 @@ describe('the document', () => {
   it('answers only with statuses it has documented', async () => {
     const shelf = openShelf();
     const { paths } = await readDocument(shelf);
-    for (const as of [undefined, 'ann', 'reader', 'guest'])
+    for (const as of [undefined, 'ann', 'reader', 'endUser'])
       for (const { method, path } of shelf.api.routes) {
         const response = await shelf.call(path.replaceAll(/\{\w+\}/g, 'closed'), {
           method: method.toUpperCase(),

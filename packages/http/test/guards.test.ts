@@ -56,7 +56,7 @@ describe('who may call', () => {
     ['', 403],
   ])('is a matter of the service for an end user with the scope "%s"', async (scope, status) => {
     const endUser = { kind: 'endUser', tenantId: 't1', userId: 'u1', scope } as const;
-    const response = await openShelf({ authenticate: () => endUser }).call('/v1/me', { as: 'guest' });
+    const response = await openShelf({ authenticate: () => endUser }).call('/v1/me', { as: 'endUser' });
     expect(response.status).toBe(status);
     if (status === 403)
       expect(response.headers.get('www-authenticate')).toContain(
@@ -68,14 +68,14 @@ describe('who may call', () => {
     const { call, books } = openShelf();
     books.set('b1', { id: 'b1', title: 'A', version: 1, owner: 'usr_ann' });
     const refused = [
-      await call('/v1/books', { as: 'guest' }),
+      await call('/v1/books', { as: 'endUser' }),
       await call('/v1/books/b1', { as: 'annkey', method: 'DELETE' }),
     ];
     for (const response of refused) {
       expect(response.status).toBe(403);
       expect(await response.json()).toMatchObject({ code: 'http.principal_refused' });
     }
-    expect(await (await call('/v1/me', { as: 'guest' })).json()).toEqual({ kind: 'endUser' });
+    expect(await (await call('/v1/me', { as: 'endUser' })).json()).toEqual({ kind: 'endUser' });
     expect((await call('/v1/books/b1', { as: 'ann', method: 'DELETE' })).status).toBe(204);
   });
 

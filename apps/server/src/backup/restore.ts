@@ -232,7 +232,7 @@ function requireNext(
   const expected = before ? before.facts.number + 1 : after + 1;
   if (facts.history !== history) throw new BackupError(`segment ${expected} is of another history`);
   if (facts.number !== expected)
-    throw new BackupError(`in the place of segment ${expected} is segment ${facts.number}`);
+    throw new BackupError(`segment ${facts.number} stands where segment ${expected} belongs`);
   if (before && facts.previous !== before.checksum)
     throw new BackupError(
       `segment ${facts.number} does not follow the segment ${before.facts.number} that is here`,

@@ -264,7 +264,7 @@ describe('a restore', () => {
     await rm(files[2]!);
     expect(await failing()).toMatch(/segment 3 is missing before/);
     await writeFile(files[2]!, await readFile(files[3]!));
-    expect(await failing()).toMatch(/in the location of segment 3 is segment 4/);
+    expect(await failing()).toMatch(/segment 4 stands where segment 3 belongs/);
     await writeFile(files[2]!, third);
     await rename(files.at(-1)!, `${files.at(-1)}x`);
     expect(await failing()).toMatch(new RegExp(`segment ${files.length} is missing`));
