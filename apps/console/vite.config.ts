@@ -2,7 +2,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 // Served by apps/server below /console/, where nothing of the API lives. `npx vite apps/console` serves it alone
-// for whoever works on it, and hands the API's paths to a server at its usual place.
+// for development, and proxies the API's paths to a server at its default address.
 export default defineConfig({
   base: '/console/',
   plugins: [react()],

@@ -24,7 +24,7 @@ export type Served = {
   log: Logger;
 };
 
-// A service's routes, called without a socket by whoever has the token. No limit turns anybody away.
+// A service's routes, called without a socket by a caller with the token. No rate limits apply.
 export function serveInProcess({ endpoints, errors, authenticate, clock, log }: Served) {
   const { app } = createApi({
     info: { title: 'Bench', version: '1' },

@@ -24,7 +24,7 @@ export const oneIndexPerPackage: Rule = files =>
     .filter(path => !/^((packages|services|apps)\/[^/]+|bench)\/src\/index\.tsx?$/.test(path))
     .map(path => `${path}: an index besides the package's own`);
 
-// Nobody reads or edits these: whoever made them is short.
+// Nobody reads or edits these; the generators themselves are kept short.
 const isGenerated = (text: string): boolean => text.startsWith('// Generated ');
 
 export const shortFiles: Rule = files =>

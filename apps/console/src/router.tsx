@@ -17,8 +17,8 @@ const root = createRootRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  // A place of the console: whoever sends somebody a link does not choose where else he ends up. Said to be none,
-  // because what is left out stays as it was.
+  // Only paths of the console: a link must not send a user to another site. Set to undefined explicitly, because a
+  // parameter that is left out keeps its old value.
   validateSearch: ({ to, email, isNew }): { to?: string; email?: string; isNew?: boolean } => ({
     to: typeof to === 'string' && /^\/(?![/\\])/.test(to) ? to : undefined,
     email: typeof email === 'string' ? email : undefined,
@@ -53,7 +53,7 @@ const resetPassword = createRoute({
   component: latePage(() => import('./pages/account/recovery.tsx'), 'ResetPasswordPage'),
 });
 
-// Links in mails that are for somebody who is signed in, and are no place of the console to stay at.
+// Links in mails that need a signed-in user and are not pages of the console to stay on.
 const mailed = createRoute({
   getParentRoute: () => root,
   id: 'mailed',
@@ -72,7 +72,7 @@ const confirmEmail = createRoute({
   component: latePage(() => import('./pages/account/recovery.tsx'), 'ConfirmEmailPage'),
 });
 
-// Everything below is for whoever has signed in.
+// Everything below requires a signed-in user.
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',

@@ -50,7 +50,7 @@ const linkTo = (email: string, subject: string): Promise<string> =>
     return link!;
   }, 15_000);
 
-// In GitHub's place: whoever comes is this person.
+// Stands in for GitHub: everybody who signs in is this person.
 async function openGithub() {
   const stub = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://127.0.0.1');

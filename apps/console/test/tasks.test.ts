@@ -130,7 +130,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     expect(failures).toEqual([]);
   });
 
-  it('have a calendar in the zone of whoever looks, and other days by keys and by mouse', async () => {
+  it('have a calendar in the user’s time zone, and move to other days by keys and by mouse', async () => {
     // As far from UTC as there is: most of the time the day is another one.
     const zone = 'Pacific/Kiritimati';
     const { page, failures } = await enter('calendar', { timezoneId: zone, locale: 'en-GB' });

@@ -80,7 +80,7 @@ export type ComposeDeps = {
   explorer?: Pick<ExplorerDeps, 'client' | 'control' | 'source' | 'ledger' | 'operators'>; // none: nobody looks
 };
 
-// What each service brings along, for whoever serves, runs or describes it.
+// What each service provides to the code that serves, runs or documents it.
 export type Service = {
   api: readonly AnyEndpoint[];
   errors: ErrorCatalogue;

@@ -244,7 +244,7 @@ function readVariables(env: Environment): Variables {
     const meant = names.find(one => distance(one, name) === 1);
     if (meant !== undefined) throw new UsageError(`${name} is no setting; did you mean ${meant}?`);
   }
-  // Whoever says so to all that runs on Node need not say it twice.
+  // NODE_ENV=production is enough: operators need not set STAK_ENV as well.
   const STAK_ENV = env.STAK_ENV ?? (env.NODE_ENV === 'production' ? 'production' : undefined);
   const parsed = serverSchema.safeParse({ ...env, STAK_ENV });
   if (parsed.success) return parsed.data;

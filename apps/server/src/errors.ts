@@ -35,7 +35,7 @@ export function explain(error: unknown): string {
   return (explanation?.(error) ?? error.message).replaceAll(/\s*\n\s*/g, ' ');
 }
 
-// What whoever typed a command can do about it. The server does not know that it is talking to one.
+// What the user of a command can do about an error. The server does not know that it is talking to the CLI.
 const nextSteps = new Map([
   ['client.unreachable', 'is it running? start one with stak start, or name another with --url or STAK_URL'],
   ['http.unauthenticated', 'sign in with stak login, or set STAK_TOKEN to an API key that is still there'],

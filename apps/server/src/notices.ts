@@ -24,7 +24,7 @@ const inboxes = {
 // Of a tenant's users, besides those.
 const usersInboxes = { agent: { title: 'Agent', description: 'What an agent sent you.' } } as const;
 
-// A key is told once, however often it is sent.
+// A key produces one notice, however often it is sent.
 export async function tell(
   post: Post,
   tenant_key: string,
@@ -65,7 +65,7 @@ export const tellStorage =
 type Reminded = { post: Post; emit: Emit; accountOf: Tenants['accountOf'] };
 type Reminder = Parameters<Remind>[0];
 
-// To the user's inbox, and to the webhooks of the account. If one of them fails, both are told again: each takes a key
+// To the user's inbox, and to the webhooks of the account. If one of them fails, both are sent again: each takes a key
 // once.
 export const tellReminder =
   (rooms: Reminded): Remind =>

@@ -1,4 +1,4 @@
-// How far a long piece of work is, on one line of a terminal. Elsewhere it is told when it is done.
+// Progress of a long task on one line of a terminal. Elsewhere only its end is reported.
 export type Progress = { step(): void; end(): void };
 
 export function showProgress(

@@ -230,7 +230,7 @@ async function startOn(
     rateLimits: {
       store: shared.rateLimits,
       perPrincipal: { name: 'principal', limit: config.requestsPerMinute, windowMs: 60_000 },
-      // Whoever has no token yet needs fewer.
+      // Callers without a token need fewer requests.
       perAddress: {
         name: 'address',
         limit: Math.ceil(config.requestsPerMinute / 2),
@@ -324,7 +324,7 @@ async function noteOtherPrefixes(database: Database, prefix: string, log: Logger
   if (others.length > 0) log.warn({ prefix, others }, `making tables: ${explainPrefixes(others, prefix)}`);
 }
 
-// Told when the server starts, rather than to whoever signs in first.
+// Fails when the server starts, rather than when the first user signs in.
 function explainSeal(error: unknown): never {
   if (!(error instanceof SealError)) throw error;
   throw new UsageError(

@@ -68,7 +68,7 @@ export function systemEndpoints(deps: SystemDeps) {
     if (latest && now - latest.at < freshMs) return latest.answer;
     const answer = readStreams(deps, now);
     latest = { at: now, answer };
-    // What failed is asked again by whoever comes next.
+    // A failed answer is not kept: the next caller reads again.
     answer.catch(() => {
       if (latest?.answer === answer) latest = undefined;
     });

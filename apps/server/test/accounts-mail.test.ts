@@ -68,7 +68,7 @@ it('lets nobody reach out who has not shown that the address is theirs', async (
   await expect(say().catch(codeOf)).resolves.not.toBe('accounts.email_unverified');
 });
 
-it('gets a forgotten password back, with the name and the colour of whoever runs the server', async () => {
+it('resets a forgotten password, with the name and the colour of the operator', async () => {
   const { url, mail } = await open({ STAK_BRAND_NAME: 'Ferry', STAK_BRAND_COLOR: '#aa3300' });
   const { accounts } = createClient({ baseUrl: url });
   await accounts.signUp({ body: person });

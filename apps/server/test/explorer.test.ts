@@ -74,7 +74,7 @@ describe.each([
   }, 60_000);
   afterAll(() => close());
 
-  it('is not there for another account, an API key, an end user, or whoever comes through a proxy', async () => {
+  it('answers 404 to another account, an API key, an end user, or a caller behind a proxy', async () => {
     const { data: made } = await operator.client.accounts.createKey({
       body: { name: 'all', permissions: 'admin' },
     });

@@ -126,7 +126,7 @@ describe('the word of a folder', () => {
     expect(findServer(join(folder, 'missing'))).toBeUndefined();
   });
 
-  test('goes with whoever wrote it last', async () => {
+  test('counts while the server that wrote it last runs', async () => {
     const path = await mkdtemp(join(folder, 'word-'));
     const forget = recordServer(path, 'http://127.0.0.1:1111');
     const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);

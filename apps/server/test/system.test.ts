@@ -119,7 +119,7 @@ test('a change that is not handled yet has an age', async () => {
   const stopping = new AbortController();
   const running = consumer.run(stopping.signal);
 
-  // Whoever looks does so a minute later.
+  // The caller asks a minute later.
   const clock = manualClock(Date.now() + 60_000);
   const principal: Principal = {
     kind: 'account',

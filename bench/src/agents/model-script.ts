@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Told, Wish } from './model.ts';
 
-// Every answer is a sequence of numbered words, so that whoever reads it knows which are missing.
+// Every answer is a sequence of numbered words, so that a reader can tell which are missing.
 
 const everyMs = 10_000; // a model that is silent for longer than 20 s is given up
 const lastWords = 10;

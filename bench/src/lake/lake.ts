@@ -11,7 +11,7 @@ export const tableName = todoAppData.name;
 export const insightName = 'tasks-by-status';
 
 const accountId = 'usr_bench';
-// Everything is his.
+// Owns everything.
 const owner: AccountPrincipal = {
   kind: 'account',
   accountId,

@@ -41,7 +41,7 @@ export async function* subscribe(
       await connection.sleep(delayMs, signal);
       continue;
     } finally {
-      over.abort(); // whoever stops listening hangs up
+      over.abort(); // closes the connection when the caller stops listening
     }
     await connection.sleep(waitMs * (1 + connection.random() / 2), signal);
   }

@@ -233,7 +233,7 @@ describe('shards', () => {
     for (const { ShardId, ParentShardId } of shards.slice(2)) {
       expect(seen.get(ShardId)).toEqual(seen.get(ParentShardId!));
     }
-    // Whoever had read the parent to its last record learns that it has ended.
+    // A reader that has read the parent to its last record learns that it has ended.
     expect(await records(open.NextShardIterator!)).toEqual({ Records: [], NextShardIterator: null });
     expect(engine.check().problems).toEqual([]);
   });

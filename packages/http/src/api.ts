@@ -43,7 +43,7 @@ export type ApiSettings = Gate & {
   checks?: Readonly<Record<string, ReadyCheck>>;
   metrics?: Metrics;
   eventLoop?: () => EventLoopDelay; // for /readyz
-  revocations?: Pick<Revocations, 'recent'>; // ends open streams of whoever is revoked, within a second
+  revocations?: Pick<Revocations, 'recent'>; // ends the open streams of a revoked caller within a second
   observe?: (record: RequestRecord) => void;
 };
 
@@ -56,7 +56,7 @@ export type Api = {
   stop(): void; // ends what would go on forever: event streams
 };
 
-// For whoever watches an API from outside, as the tests do, which hold every answer against the document.
+// Lets code outside observe an API. The tests use it to check every answer against the document.
 const created = channel('stak:http:api');
 
 export function createApi(settings: ApiSettings): Api {

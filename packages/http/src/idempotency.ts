@@ -100,7 +100,7 @@ function storable(response: Response, body: Uint8Array): StoredResponse {
   return { status: response.status, headers, body };
 }
 
-// The change was made: whoever tries again may not make it twice, even though we cannot say how it went.
+// The change was made: a retry must not make it twice, even though we can no longer return the answer.
 function notKept(requestId: string): StoredResponse {
   const code = 'http.answer_not_kept';
   const detail = 'This was done, but the answer was too large to be kept. Read what it made.';

@@ -46,7 +46,7 @@ export function createInFlight({
     return holder;
   };
 
-  // Whoever holds most gives way, with the largest of the bodies that are still being sent.
+  // The address that holds the most bytes gives way: its largest body that is still being sent is cut off.
   const makeRoom = (holder: Holder, bytes: number): void => {
     while (used + bytes > bodyBytes) {
       let largest = holder;

@@ -200,7 +200,7 @@ const startsRequest = /^[A-Z]{3,8} \//;
 function refuseConnection(code: HttpErrorCode, socket: Duplex, requestId: string): void {
   const problem = describe(code, requestId);
   const body = JSON.stringify(problem);
-  socket.on('error', () => socket.destroy()); // whoever is refused may be gone by now
+  socket.on('error', () => socket.destroy()); // the client may already be gone
   socket.end(
     [
       `HTTP/1.1 ${problem.status} ${problem.title}`,

@@ -2,7 +2,7 @@ import { type Clock, createRecentMap, type Peers } from '@stak/kit';
 import * as limits from './limits.ts';
 import { type Bucket, judge, type RatePolicy, type Verdict } from './rate-limit.ts';
 
-// Answers at once: whoever serves many requests need not wait for a promise.
+// Synchronous, so that serving a request does not have to await a promise.
 export type MemoryRateLimits = {
   take(key: string, policy: RatePolicy, nowMs: number): Verdict;
   // What others let through, which is counted and not judged.

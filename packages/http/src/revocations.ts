@@ -9,8 +9,8 @@ export type Revoked =
 
 type RevocationNotice = { id: string; subject: string };
 
-// Notices that every process sees. A notice goes ahead of the write that revokes: whoever is killed in between has
-// revoked nothing, and nothing is revoked without its notice.
+// Notices that every process sees. A notice is written before the write that revokes: a process killed in between
+// has revoked nothing, and nothing is revoked without its notice.
 export type Revocations = {
   announce(...revoked: Revoked[]): Promise<void>;
   recent(): Promise<readonly RevocationNotice[]>;

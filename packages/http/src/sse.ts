@@ -21,7 +21,7 @@ export type EventSink = {
 export type Subscribe = (afterId: string | undefined, sink: EventSink) => Promise<void>;
 
 export type SseOptions = {
-  // The route's own guard, such as the gate of a tenant. Whoever it refuses later is put out at the next look.
+  // The route's own guard, such as a tenant's gate. A caller it refuses later is disconnected at the next check.
   enter(): unknown;
   subscribe: Subscribe;
   lastEventId?: string; // if it comes from elsewhere than the Last-Event-ID header

@@ -37,7 +37,7 @@ describe('the memory of bodies', () => {
     other.take(1);
   });
 
-  it('is taken from whoever holds most when somebody else needs some', () => {
+  it('is taken from the address that holds most when another one needs some', () => {
     const inFlight = createInFlight({ bodyBytes: 1000 });
     const small = send(inFlight, 'hog', 200);
     const large = send(inFlight, 'hog', 300);
@@ -50,7 +50,7 @@ describe('the memory of bodies', () => {
     expect(inFlight.usage().bodyBytes).toBe(750);
   });
 
-  it('is not taken from bodies that are complete, nor given to whoever holds most', () => {
+  it('is not taken from complete bodies, nor given to the address that holds most', () => {
     const inFlight = createInFlight({ bodyBytes: 1000 });
     const done = send(inFlight, 'a', 500);
     done.flight.complete();

@@ -73,7 +73,7 @@ describe('a version', () => {
       headers: ifMatch === undefined ? {} : { 'If-Match': ifMatch },
     });
 
-  it('is required, matched, and lost to whoever was first', async () => {
+  it('is required and matched, and the first of two edits wins', async () => {
     const shelf = shelfWithBook();
     expect((await edit(shelf)).status).toBe(428);
     const won = await edit(shelf, '"v3"');

@@ -12,7 +12,7 @@ const policy = (limit: number, windowMs: number): RatePolicy => ({
 // What a store of limits promises. `make` opens one for each of the processes that are to share it.
 export function testRateLimitStore(make: (processes: number) => Promise<RateLimitStore[]>): void {
   describe('a rate limit store', () => {
-    it('judges as one bucket does, whoever asks and whatever the time', async () => {
+    it('gives the same verdicts as a single bucket, for every caller and at any time', async () => {
       const asked = fc.record({
         waitMs: fc.integer({ min: 0, max: 2000 }),
         by: fc.nat(1),

@@ -21,7 +21,7 @@ const tabs: readonly Tab[] = [
 
 type Props = {
   title?: string;
-  marksSeen?: boolean; // whoever looks has seen what is there
+  marksSeen?: boolean; // marks messages as seen once they are shown
   renderBody?: RenderBody; // for bodies that are not plain text
 };
 
@@ -29,7 +29,7 @@ export function Inbox({ title = 'Inbox', marksSeen = true, renderBody }: Props) 
   const [tab, setTab] = useState(tabs[0]!);
   const [category, setCategory] = useState<string>();
   const filter: Filter = { view: tab.view, isRead: tab.isRead, category };
-  // Whoever opens one of the unread wants to read it.
+  // A user who opens an unread message wants to read it, so it stays in the list once it is marked.
   const list = useMessages(filter, { keepsMarked: true });
   const { messages, isLoading, hasMore, error, reload, loadMore, mark, markAllRead } = list;
   const counts = useCounts();

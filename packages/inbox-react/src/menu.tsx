@@ -85,7 +85,7 @@ export function Menu({
   );
 }
 
-// Whoever points elsewhere is done with it; whoever presses Escape is, too, and was inside.
+// Pointing outside dismisses it, and so does Escape, which is reported as a key: the focus was inside.
 export function useDismissal(
   isOpen: boolean,
   inside: { current: HTMLElement | null },

@@ -32,7 +32,7 @@ describe('a list of the unread', () => {
     expect(ids()).toEqual(['m2']);
   });
 
-  it('keeps what is read in sight for whoever is reading it, and nothing that was never there', async () => {
+  it('keeps messages marked read in the list, and adds none that were not in it', async () => {
     const { list, tell, ids } = await openUnread({ keepsMarked: true });
     tell(read('m1'));
     tell(read('m3'));

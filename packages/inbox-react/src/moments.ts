@@ -1,4 +1,4 @@
-// Times in the zone and the words of whoever looks.
+// Times in the user's own time zone and language.
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const distance = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
 const steps = [

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 
 export type ManualClock = Clock & {
-  // Moves time forward and wakes each sleeper at its own moment, in order. Whoever wakes gets a turn of the
-  // event loop before the next one, so a loop that sleeps again inside the window is woken again.
+  // Moves time forward and wakes each sleeper at its own moment, in order. Each gets a turn of the
+  // event loop before the next one wakes, so a loop that sleeps again inside the window is woken again.
   advance(ms: number): Promise<void>;
   // Steps the wall clock without waking anyone, also backwards: what NTP does to a real one.
   set(nowMs: number): void;

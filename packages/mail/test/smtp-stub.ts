@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 
 type Received = { from: string; to: string[]; raw: string; isSecure: boolean };
 
-// A mail server of its own for a test. It refuses whoever is called `nobody@`, and is full for `later@`.
+// A mail server of its own for a test. It refuses mail to `nobody@`, and is full for `later@`.
 export async function openSmtp(options: SMTPServerOptions = {}, port = 0) {
   const received: Received[] = [];
   const server = new SMTPServer({

@@ -1,4 +1,4 @@
-// What came of a request. A failure is data: whoever delivers records it and decides whether to try again.
+// The outcome of a request. A failure is data: the caller records it and decides whether to retry.
 
 export type HeaderPair = readonly [name: string, value: string];
 

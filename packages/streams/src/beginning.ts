@@ -17,7 +17,7 @@ export async function beginConsumer(settings: Settings): Promise<{ startOf(lease
     const position = subscription.startAt ?? 'TRIM_HORIZON';
     const closed = position === 'LATEST' ? await openNewest(settings, iterators) : [];
     const isFirst = await works.begin({ position, table: subscription.table.name, startedAt }, closed);
-    // The iterators of whoever comes second begin too late.
+    // Another process was first: our iterators start too late.
     if (!isFirst) iterators.clear();
     begun = (await works.readBeginning())!;
   }

@@ -290,7 +290,7 @@ describe('a consumer that begins with the newest', () => {
     expect(seen).toEqual(['a5', 'a6']);
   });
 
-  test('keeps its place without a checkpoint, whoever goes on', async () => {
+  test('keeps its position without a checkpoint, whichever process continues', async () => {
     const { seen, subscription } = watching(latest);
     await writeNote(house, 'a');
     await house.clock.advance(2 * 60_000);

@@ -171,7 +171,7 @@ export function startConsumer(house: House, options: Options): Running {
   });
   const stopping = new AbortController();
   const ended = consumer.run(stopping.signal);
-  ended.catch(() => {}); // whoever cares awaits it
+  ended.catch(() => {}); // a test that cares awaits it
   return {
     ...consumer,
     alarms,

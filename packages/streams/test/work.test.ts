@@ -39,7 +39,7 @@ test('a lease is taken over after its end and not before, together with the chec
   expect(await second.acquire(shard.key, shard)).toMatchObject({ fence: 2, sequence: '100' });
 });
 
-test('whoever has lost a lease writes nothing more about the shard', async () => {
+test('a worker that has lost a lease writes nothing more about the shard', async () => {
   const [first, second] = [workStore('first'), workStore('second')];
   const old = Object.assign((await first.acquire(shard.key, shard))!, { shardId: 's1' });
   house.clock.set(house.clock.now() + 1000);

@@ -51,8 +51,8 @@ export async function createTables(
   return reports;
 }
 
-// Servers that start together bring the same table to the same design. Whoever finds it in the hands of another, or
-// asks for what another has just done, looks again at what is left to do.
+// Servers that start together bring the same table to the same design. A server that finds
+// another one changing the table, or asks for a change just made, checks again what is left to do.
 async function bringToDesign(work: Work, table: AnyTable): Promise<void> {
   for (let left = attempts; ; left--)
     try {

@@ -35,7 +35,7 @@ export function createCursors(secret: string | Uint8Array = randomBytes(32)): Cu
   };
 
   return {
-    // Whoever reads the same page again gets the same cursor: sealing takes as long as reading an item.
+    // Reading the same page again returns the same cursor: sealing takes as long as reading an item.
     seal(position, bound) {
       const context = contextOf(bound);
       const text = JSON.stringify(position);

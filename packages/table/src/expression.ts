@@ -1,7 +1,7 @@
 import type { Attributes } from './client.ts';
 
 // What an expression refers to. Placeholders are numbered in the order they are asked for, so that requests of
-// one shape have one text, and whoever parses it can keep the result.
+// one shape have one text, and a parser can cache the result.
 export type Expression = { readonly attributes: string[]; readonly values: unknown[] };
 
 export const createExpression = (): Expression => ({ attributes: [], values: [] });

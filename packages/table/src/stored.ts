@@ -6,7 +6,7 @@ import * as limits from './limits.ts';
 import { type Session, send } from './session.ts';
 import type { AnyTable, KeyNames } from './table.ts';
 
-// Items as they are stored, of whatever entity: for whoever looks at a table rather than at what it is for.
+// Items of any entity as they are stored, for tools that inspect a table.
 
 export type StoredQuery = {
   index?: string;

@@ -15,7 +15,7 @@ export const userAgentChars = 256; // for recognising a session in a list; brows
 export const scryptLogN = 17; // OWASP: N=2^17, r=8, p=1, which takes 128 MB and about a third of a second
 export const scryptLogNMost = 20; // of a stored hash: more would let one doctored item take a gigabyte
 export const hashesAtOnce = 2; // 256 MB at most; libuv has four threads and files need some, too
-export const hashesWaiting = 40; // about seven seconds of queue; whoever comes later is told to
+export const hashesWaiting = 40; // about seven seconds of queue; later callers get a 503
 
 export const accessTokenS = 15 * minute; // how long a stolen one lasts where nobody can ask about its session
 export const refreshIdleS = 30 * day; // a session nobody used for a month is over
@@ -60,7 +60,7 @@ export const usageShards = 8; // of a busy account: many processes add at once, 
 export const usageMonthsS = 400 * day; // a year of months, for comparison
 export const backgroundJobs = 200; // writes nobody waits for; past this they are dropped, and it is logged
 
-export const deletionGraceMs = 60_000; // longer than a request may run: whoever was let in before has ended by then
+export const deletionGraceMs = 60_000; // longer than a request may run: those admitted before have ended by then
 export const deletionPollMs = 30_000; // how soon a deletion goes on when its time has come
 export const erasedAtOnce = 100; // items held in memory while a long trail goes
 export const deletionSteps = 10_000; // rounds of one deletion in one go before the others get a turn

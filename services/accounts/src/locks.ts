@@ -44,7 +44,7 @@ export const locks: Readonly<Record<Unique, Lock>> = {
 
 type Values = { readonly [U in Unique]?: string };
 
-// The steps that move a user's locks from what was theirs to what shall be.
+// The steps that move a user's locks from the old values to the new ones.
 export function lockSteps(userId: string, before: Values, after: Values): [string, WriteStep][] {
   const steps: [string, WriteStep][] = [];
   for (const unique of uniques) {

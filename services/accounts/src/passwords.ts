@@ -6,7 +6,7 @@ export type PasswordCost = { logN: number; r: number; p: number };
 
 export type Passwords = {
   hash(password: string): Promise<string>;
-  // Takes as long when there is nothing to compare with: whoever waits learns nothing.
+  // Takes as long when there is nothing to compare with, so the duration tells a caller nothing.
   verify(password: string, stored: string | undefined): Promise<boolean>;
   isOutdated(stored: string): boolean;
 };
@@ -80,7 +80,7 @@ function createQueue(atOnce: number, mostWaiting: number) {
     try {
       return await work();
     } finally {
-      // Whoever is next inherits the place, so nobody can slip in between.
+      // The next in the queue inherits the slot, so that no new caller gets in between.
       const next = waiting.shift();
       if (next) next();
       else running -= 1;

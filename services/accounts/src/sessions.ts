@@ -152,7 +152,7 @@ export function createSessions({
     };
   };
 
-  // Somebody came with a token that was already exchanged: it was copied, and nobody can tell by whom.
+  // The token was already exchanged: it was copied, and we cannot tell which holder is the owner.
   const endStolen = async (one: Session, origin: Origin): Promise<void> => {
     const { userId, sessionId } = one;
     const entry = {
@@ -287,7 +287,7 @@ export function createSessions({
       const claim = parseRefreshToken(token);
       if (!claim) throw refused();
       const { userId, sessionId, generation } = claim;
-      // Whoever loses the race to rotate reads again, and is then within the grace.
+      // A caller that loses the race to rotate reads again, and is then within the grace period.
       for (let attempt = 0; attempt < 3; attempt++) {
         const current = await read(userId, sessionId);
         if (!current) throw refused();

@@ -134,7 +134,7 @@ export async function proveOwner(
   return user;
 }
 
-// The password and the end of all other sessions are one transaction: whoever had the old one is out.
+// The new password and the end of all other sessions are one transaction: the old password keeps nobody signed in.
 export async function changePassword(
   deps: SignInDeps,
   signed: Signed,
@@ -166,6 +166,6 @@ export async function changePassword(
   );
   forget();
   outbox.ring();
-  // Whoever got in with the old password while we were looking is in the table by now, and nobody comes after.
+  // A session opened with the old password during this change is in the table by now, and no more can follow.
   await sessions.endOthers(userId, sessionId);
 }

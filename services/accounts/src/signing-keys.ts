@@ -70,7 +70,7 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
     }
   };
 
-  // One that cannot be opened may still be needed to verify: it is a matter of whoever wants to sign with it.
+  // A key that cannot be opened may still be needed to verify: only signing with it fails.
   const resealedOf = (sealed: string, location: string): string | undefined => {
     try {
       return sealer.isStale(sealed) ? sealer.seal(sealer.open(sealed, location), location) : undefined;
@@ -143,7 +143,7 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
 
   const signerOf = ({ stored }: Loaded): StoredSigningKey => {
     const nowMs = clock.now();
-    // If our clock is behind that of whoever made the first key, it signs all the same.
+    // If our clock is behind that of the process that made the first key, that key signs anyway.
     return stored.findLast(one => one.signsFrom <= nowMs) ?? stored[0]!;
   };
 

@@ -230,7 +230,7 @@ export type StoredSigningKey = ItemOf<typeof signingKey>;
 
 export const accountDeletion = entity(ferryhookKeys, {
   name: 'account deletion',
-  description: 'An account on its way out, for whoever resumes the work.',
+  description: 'An account being deleted, so that a worker can resume the deletion.',
   schema: z.object({
     userId: z.string(),
     requestedAt: time,

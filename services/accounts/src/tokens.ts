@@ -11,7 +11,7 @@ export type EndUserGrant = {
   sub: string;
   scope: string;
   ttlSeconds?: number;
-  // The tenant's count of revocations when this was minted, for whoever checks it.
+  // The tenant's count of revocations when this was minted, compared when the token is verified.
   epoch?: number;
   // The session or key of `sub`, an account, that asked for it: the token ends with it.
   credentialId?: string;

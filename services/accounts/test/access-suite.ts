@@ -31,7 +31,7 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
       expect(await users.getById('usr_none')).toBeNull();
       expect(await users.getByEmail('none@example.com')).toBeNull();
       expect(await users.getByEmail('no address')).toBeNull();
-      // The document's own index, for whoever still reads it.
+      // The document's own index, for programs that still read it.
       const { items } = await store.query(userByEmailIndex, { email: 'ann@example.com' });
       expect(items).toMatchObject([{ userId: made.userId }]);
     });

@@ -126,7 +126,7 @@ describe('a second factor', () => {
     expect((await post('/v1/me/deletion', { password })).status).toBe(202);
   });
 
-  it('is not there before the app has shown a code, and belongs to whoever knows the password', async () => {
+  it('is off until the app has shown a code, and requires the password', async () => {
     expect(await house.codeOf(await post('/v1/me/authenticator', { password: 'a wrong password' }))).toBe(
       'accounts.password_wrong',
     );

@@ -185,7 +185,7 @@ describe.each(engines)('linking, %s', (_, open) => {
       });
     });
 
-    it('keeps the last way to sign in, whoever is faster', async () => {
+    it('keeps the last way to sign in, whichever request is faster', async () => {
       await social.signIn('github', social.meet.github('last@example.com'));
       await social.signIn('google', social.meet.google('last@example.com'));
       const { userId } = (await social.users.getByEmail('last@example.com'))!;

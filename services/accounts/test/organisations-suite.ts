@@ -95,7 +95,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect(await house.codeOf(await change(ann, ann.account_id, 'viewer'))).toBe('accounts.last_owner');
     });
 
-    it('invites by mail, and lets in whoever signs in with that address', async () => {
+    it('invites by mail, and admits the user who signs in with that address', async () => {
       const token = await invited('bob@example.com', 'viewer');
       const look = await house.call('POST', '/v1/auth/invitation', { send: { token } });
       expect(await look.json()).toMatchObject({ name: 'ann', email: 'bob@example.com', role: 'viewer' });
@@ -282,7 +282,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
         answers.map(async one => (one.status === 200 ? 'in' : house.codeOf(one))),
       );
       expect(codes.filter(one => one === 'in').length).toBeLessThanOrEqual(2);
-      // Whoever met the others so often that the store gave up comes again.
+      // A caller that hit so many conflicts that the store gave up tries again.
       for (const [i, code] of codes.entries())
         if (code === 'table.busy')
           codes[i] = (await accept(people[i]!, tokens[i]!, small[0])).ok ? 'in' : 'no';
@@ -345,7 +345,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       );
     });
 
-    // Whoever may do everything in somebody's organisation may do nothing to that person.
+    // Full rights in somebody's organisation give no rights over that person's account.
     it('does what a person does to themselves to nobody else', async () => {
       const bob = await join('bob@example.com', 'admin');
       const as = bob.access_token;

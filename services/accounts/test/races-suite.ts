@@ -59,7 +59,7 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
       expect((await pick(0).refresh(tokens[0]!.refresh_token)).status).toBe(200);
     });
 
-    it('makes one pair of signing keys, whoever is first', async () => {
+    it('makes one pair of signing keys, whichever server is first', async () => {
       const more = [...servers, serve(engine), serve(engine), serve(engine)];
       const sets = await Promise.all(
         more.map(

@@ -122,7 +122,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect((await house.call('GET', '/v1/me', { as: own })).status).toBe(200);
     });
 
-    it('verifies an address for whoever is signed in to its account', async () => {
+    it('verifies an address for a user signed in to its account', async () => {
       const bob = await house.signUp('bobby@example.com');
       const token = await verifyToken('ann@example.com');
       expect(await me(ann.access_token)).toMatchObject({ emailVerified: false });

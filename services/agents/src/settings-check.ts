@@ -56,7 +56,7 @@ async function checkModels({ models }: Service, before: TenantSettings, after: T
 
 const approvalChoices = z.record(z.string(), z.enum(approvals));
 
-// Names are not checked: what is not there cannot run, and may be there tomorrow.
+// Names are not checked: an unknown skill cannot run, and may be added later.
 function checkApprovals(before: TenantSettings, after: TenantSettings): SettingsProblem[] {
   const { skill_approvals: chosen, approval_hours: hours } = after;
   const problems: SettingsProblem[] = [];

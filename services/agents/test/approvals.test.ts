@@ -150,7 +150,7 @@ describe('a call that somebody has to agree to', () => {
     });
   });
 
-  it('has one outcome, whoever decides how often', async () => {
+  it('has one outcome, no matter who decides or how often', async () => {
     const { fixture, bank, another } = await open();
     const { approval_id } = (await ask(fixture)).body.approvals[0];
     const others = [fixture, another(), another()];

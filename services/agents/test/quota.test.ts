@@ -45,7 +45,7 @@ describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
     ).toBe(404);
   });
 
-  it('of a tenant is not used up for a moment by somebody who has had his', async () => {
+  it('of a tenant is never used up, not even briefly, by a user who has none left', async () => {
     fixture.tenants.get('acme')!.settings = { messages_per_day: 2, messages_per_user_per_day: 1 };
     await say(fixture, 'a', 'hello', { user_id: 'ann' });
     const eager = Array.from({ length: 20 }, (_, i) => say(fixture, `a${i}`, 'hello', { user_id: 'ann' }));

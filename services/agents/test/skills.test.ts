@@ -189,7 +189,7 @@ describe('custom skills', () => {
     );
   });
 
-  it('are not changed by whoever registers another one of the same name', async () => {
+  it('are not changed when another one is registered under the same name', async () => {
     const register = (description: string) =>
       fixture.call('PUT', '/v1/tenants/acme/custom-skills/hours', {
         send: { description, url },

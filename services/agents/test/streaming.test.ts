@@ -75,7 +75,7 @@ describe('the events of an answer', () => {
   const textOf = (events: readonly Event[]) =>
     events.flatMap(({ event, data }) => (event === 'delta' ? [data.text] : [])).join('');
 
-  it('come to whoever asked while the answer is being made', async () => {
+  it('reach the caller while the answer is being generated', async () => {
     const asked = await post('Tell me a story.');
     await until(() => answers.length === 1);
     answers[0]!.text('Once ');

@@ -65,7 +65,7 @@ test('a process with the repair in it tries letters again by itself', async () =
   expect((await better.query(ann, 'select task_id from tasks')).rows).toEqual([['a']]);
 });
 
-test('a letter that mentions who is erased goes with him', async () => {
+test('a letter that mentions an erased user is removed with them', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   await backend.store.put(chore, newChore('poison', 'b', { title: 'written by usr_ann' }));
@@ -76,7 +76,7 @@ test('a letter that mentions who is erased goes with him', async () => {
   expect(await readObjects(backend.objects, 'dead-letters/')).toHaveLength(1);
 });
 
-test('also one that mentions him in a key, where his id is encoded', async () => {
+test('also one that mentions them in a key, where their id is encoded', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   await backend.store.put(chore, newChore('poison', 'acme:ann%40example.com%2F%22a%22'));

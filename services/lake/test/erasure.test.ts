@@ -29,7 +29,7 @@ async function erase(call: () => Promise<'done' | 'more'>): Promise<number> {
   throw new Error('it is never done');
 }
 
-test('erasing a user rewrites every file that holds him, and nobody else is missed', async () => {
+test('erasing a user rewrites every file that holds their rows, and loses no others', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   const { store } = backend;
@@ -54,9 +54,9 @@ test('erasing a user rewrites every file that holds him, and nobody else is miss
   expect(users).not.toContain('u1');
   expect(users.filter(user => user === 'u2')).toHaveLength(30);
 
-  // His items are removed from the table afterwards, and each removal brings an old image.
+  // Their items are removed from the table afterwards, and each removal brings an old image.
   for (let i = 0; i < 30; i++) await store.delete(chore, { user_id: 't1:u1', task_id: `mine-${i}` });
-  await store.put(chore, newChore('t1:u1', 'again', { title: 'He came back.' }));
+  await store.put(chore, newChore('t1:u1', 'again', { title: 'They came back.' }));
   await capture(backend, lake);
   expect(await mentions(backend, 'very-private')).toBe(true);
   expect((await lake.insight(ann, 'tasks-by-status', 30)).data).toEqual([{ status: 'pending', tasks: 32 }]);
@@ -64,7 +64,7 @@ test('erasing a user rewrites every file that holds him, and nobody else is miss
   while (await lake.eraseAgain());
   expect(await mentions(backend, 'very-private')).toBe(false);
   await expectSameAsTable(backend, lake, ann, () => true);
-  expect((await lake.query(endUser, 'select title from tasks')).rows).toEqual([['He came back.']]);
+  expect((await lake.query(endUser, 'select title from tasks')).rows).toEqual([['They came back.']]);
   await keep(lake);
   await expectSameAsTable(backend, lake, ann, () => true);
   expect((await lake.insight(ann, 'tasks-by-status', 30)).data).toEqual([{ status: 'pending', tasks: 32 }]);
@@ -114,7 +114,7 @@ test('an item that its erased owner made anew, and removed again, does not come 
   await expectSameAsTable(backend, lake, endUser, () => true);
 });
 
-test('what he made anew under the same key stays, and what was there before does not', async () => {
+test('an item they create again under the same key stays, and the erased one does not', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   const { store, clock } = backend;

@@ -66,7 +66,7 @@ export async function expectEveryChangeOnce(backend: Backend): Promise<void> {
 
 type Caller = AccountPrincipal | EndUserPrincipal;
 
-// What a caller reads in the lake is what his items in the table are.
+// A caller's rows in the lake equal their items in the table.
 export async function expectSameAsTable(
   backend: Backend,
   lake: OpenLake,

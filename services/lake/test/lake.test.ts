@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ann, bob, capture, endUser, keep, openBackend, openLake } from './lake-fixture.ts';
 import { chore, newChore } from './test-table.ts';
 
-test('a change can be asked about in SQL, by whoever it belongs to', async () => {
+test('a change can be queried in SQL by its owner', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   await backend.store.put(chore, newChore('usr_ann', 'a', { priority: 'high' }));

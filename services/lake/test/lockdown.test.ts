@@ -94,7 +94,7 @@ test.each([
   expect(await codeOf(sql)).toBe(code);
 });
 
-test('nobody sees rows of somebody else, whatever he asks', async () => {
+test('no query returns rows of another caller', async () => {
   const everything = [
     `select * from tasks`,
     `select * from tasks where user_id = 'usr_bob'`,

@@ -35,7 +35,7 @@ test('several processes commit side by side, and all of them read the same', asy
   }
 });
 
-test('whoever is not first looks again before he commits', async () => {
+test('a writer that is not first reads again before it commits', async () => {
   const objects = folderObjects(await temporaryFolder());
   const clock = manualClock();
   const [slow, fast] = [openManifest(objects, 't', clock), openManifest(objects, 't', clock)];

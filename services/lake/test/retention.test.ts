@@ -38,7 +38,7 @@ test('many small files become one, which has every change once, and the small on
   await expectEveryChangeOnce(backend);
   await expectSameAsTable(backend, lake, ann, () => true);
 
-  // Whoever began to read before may still read them for a while.
+  // Readers that started before may still read them for a while.
   expect((await readObjects(backend.objects, 'bronze/')).length).toBeGreaterThan(files.size);
   await backend.clock.advance(limits.garbageMs + 1000);
   await keep(lake);

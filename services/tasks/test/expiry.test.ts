@@ -116,7 +116,7 @@ describe('completed tasks of a user who wants them gone', () => {
     await keep(100);
     await complete(parent);
     await keep(3);
-    // Whoever counts off the child writes the parent, which is kept for three days from then on.
+    // Removing the child from the counts writes the parent, which is kept for three days from then on.
     await f.clock.advance(2 * day);
     expect(await counts()).toMatchObject({ total: 1 });
     await f.clock.advance(2 * day);

@@ -82,7 +82,7 @@ export async function openTasks(
   const random = seededRandom(7);
   const ledger = createLedger();
   const cursors = createCursors('a secret');
-  // Whoever lost a race waits for milliseconds, outside of the test's time.
+  // A caller that lost a race waits a few milliseconds of real time, not of the test's clock.
   const waiting: Clock = {
     now: () => clock.now(),
     sleep: (ms, signal) => (ms < 1000 ? systemClock : clock).sleep(ms, signal),

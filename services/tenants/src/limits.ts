@@ -35,7 +35,7 @@ export const revocationWaitMs = 2_000; // a token of the second of a revocation 
 export const epochFreshMs = 1_000; // how long another process may honour a token that was revoked here
 export const epochsKept = 20_000; // end users of a busy process; the least recently used one is read again
 
-export const erasureGraceMs = 60_000; // longer than a request may run: whoever entered before is out by then
+export const erasureGraceMs = 60_000; // longer than a request may run: those admitted before have ended by then
 export const erasureLeaseMs = 60_000; // longer than one call of an eraser; a crash delays a job this long where nobody can tell
 export const erasurePollMs = 5_000; // one read of a list that is almost always empty
 export const erasureBackoffMs = 30_000; // after a failure, times the failures in a row

@@ -226,7 +226,7 @@ export const tenantOfChannel = defineQuery('tenant of a channel', {
   index: 'channel-mapping',
 });
 export const openErasures = defineQuery('open erasures', { of: openErasure, consistent: true });
-// All but the tombstone. An erasure that is still open is left for whoever works on it.
+// All but the tombstone. An erasure that is still open is left for the worker that holds it.
 export const everythingOfTenant = defineQuery('everything of a tenant', {
   of: [user, emailLock, identityLock, channelMapping, propertiesSchema, invitation, tokenEpoch, erasure],
   consistent: true,

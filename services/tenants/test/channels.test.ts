@@ -78,7 +78,7 @@ describe.each(Object.entries(targets))('channels, %s', (_, make) => {
     };
     await fixture.target.client.put({ TableName: 'tenants', Item });
     expect(await resolve('planted')).toBe('tenants.channel_not_found');
-    // Whoever claims it has it, and it is not the one who only has the mapping.
+    // The tenant that claims it owns it, not the one that only has the mapping.
     expect((await claim('rival', 'planted', 'bob')).status).toBe(201);
     expect((await claim('outlocks', 'planted')).status).toBe(409);
     expect(await resolve('planted')).toBe('rival');

@@ -28,7 +28,7 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
     expect(body.tenant_id).toMatch(/^t-[0-9a-z]{24}$/);
   });
 
-  it('takes an id once, whoever asks', async () => {
+  it('takes an id once, from any caller', async () => {
     expect((await create('only-one')).status).toBe(201);
     expect(await create('only-one')).toMatchObject({ status: 409, body: { code: 'tenants.id_taken' } });
     expect(await create('only-one', 'bob')).toMatchObject({ status: 409 });

@@ -118,7 +118,7 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     expect(await find('channel=slack&identity=UM')).toEqual(['m-b']);
   });
 
-  it('are changed by whoever read them last', async () => {
+  it('are changed only by a caller that has read the latest version', async () => {
     const { etag } = await create({ user_id: 'edited', email: 'e@example.com', preferences: { a: 1, b: 2 } });
     const path = `${users}/edited`;
     const send = { email: null, preferences: { a: null, c: 3 }, role: 'admin' };

@@ -3,7 +3,7 @@ import { type ComponentProps, Suspense } from 'react';
 import { lateComponent } from '../shell/late-module.tsx';
 import type { DayBars, DayLine } from './day-charts.tsx';
 
-// The chart library is a third of the console's script: only for whoever looks at a chart.
+// The chart library is a third of the console's script, so it is loaded with the first chart.
 const Bars = lateComponent(async () => ({ default: (await import('./day-charts.tsx')).DayBars }));
 const Line = lateComponent(async () => ({ default: (await import('./day-charts.tsx')).DayLine }));
 

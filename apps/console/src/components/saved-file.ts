@@ -1,4 +1,4 @@
-// Hands something to whoever looks, as a file of theirs.
+// Saves something as a file on the user's machine.
 export function saveFile(name: string, content: BlobPart): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([content]));

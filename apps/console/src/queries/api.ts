@@ -74,7 +74,7 @@ export const session = {
     await client.accounts.leaveOrganisation({ accountId: organisation });
     window.location.assign('/console/');
   },
-  // At the first load: whoever was signed in still is.
+  // At the first load, so that a user who was signed in still is.
   resume: () => refresh(),
 };
 

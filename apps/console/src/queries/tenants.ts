@@ -41,7 +41,7 @@ export const useSettings = (tenant_id: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-// Users to choose from: the first hundred, and whoever is meant already.
+// Users to choose from: the first hundred, and the one already chosen.
 export function useUserChoices(tenant_id: string, meant?: string | null) {
   const users = useUsers(tenant_id).data ?? [];
   const known = users.map(one => ({ value: one.user_id, label: `${one.display_name} (${one.user_id})` }));

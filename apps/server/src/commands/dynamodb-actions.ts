@@ -38,7 +38,7 @@ async function serve(flags: Flags): Promise<void> {
       `DynamoDB ${where} at ${url}  (try: aws dynamodb list-tables --endpoint-url ${url} --region us-east-1)`,
     );
     if (!isLoopback(host))
-      console.error('stak: signatures are not checked; whoever reaches this port owns the data');
+      console.error('stak: signatures are not checked; anyone who reaches this port owns the data');
     await untilStopped();
     await server.close();
   } finally {
@@ -81,7 +81,7 @@ async function withEngine(flags: Flags, work: (engine: Engine) => Promise<void>)
 
 // A command that only reads does not begin a store in a mistyped folder.
 async function open(path: string, create: boolean): Promise<Engine> {
-  // Loaded late, so that mistakes on the command line are told without waiting for the engine.
+  // Loaded late, so that mistakes on the command line are reported without waiting for the engine.
   const { createEngine } = await import('@stak/engine');
   return createEngine({ path: path === ':memory:' ? path : resolve(path), create });
 }

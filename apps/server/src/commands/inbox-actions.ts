@@ -160,7 +160,7 @@ async function tail(flags: InboxFlags): Promise<void> {
   );
 }
 
-// The data of an event is told by its name.
+// The name of an event determines the shape of its data.
 function lineOf({ event, data }: { event: string; data: unknown }): string {
   if (event === 'message') return `message  ${rowOf(data as Message).join('  ')}`;
   if (event === 'redaction') return `redacted ${(data as { id: string }).id}`;

@@ -82,7 +82,7 @@ const stopSeconds = 30; // requests in flight, workers, the store: each has its 
 async function serve(given: ServerConfig, supervised: Supervised): Promise<void> {
   endAtOnceOnCrash();
   const config = { ...given, port: supervised.port ?? given.port };
-  // Loaded late, so that mistakes in the configuration are told at once.
+  // Loaded late, so that mistakes in the configuration are reported at once.
   const { createLogger } = await import('@stak/kit');
   const { startServer } = await import('../server.ts');
   const { mountBooks } = await import('../demo/books.ts');

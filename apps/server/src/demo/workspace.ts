@@ -24,7 +24,7 @@ export async function openWorkspace(client: Client, url: string, nowMs: number):
   const stripe = await openStripe(client);
   const destinationUrl = `${url}${booksPath}`;
   await findConnection(client, stripe.sourceId, paidToBooks(destinationUrl));
-  // For whoever wants to send something by hand, and see it delivered.
+  // For users who want to send an event by hand and see it delivered.
   const demo = await findSource(client, { name: 'demo' });
   await findConnection(client, demo, { name: 'Everything to the books', destinationUrl });
   return { client, stripe };

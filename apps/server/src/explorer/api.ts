@@ -17,8 +17,8 @@ export type ApiDeps = ReadingDeps & {
   log: Logger;
 };
 
-// Open to every caller as far as the conventions go, so that whoever is no operator hears a 404 from us and not a 403
-// from them.
+// Open to every caller as far as the conventions go, so that a caller who is not an operator gets our 404 rather than
+// their 403.
 const shared = {
   method: 'get' as const,
   auth: 'user' as const,
@@ -89,7 +89,7 @@ export function explorerEndpoints(deps: ApiDeps) {
     return table;
   }
 
-  // Whoever looks at customers' data leaves a trace; what they looked for may itself be somebody's address.
+  // Every look at customers' data is logged, but not what was searched for: that may itself be somebody's address.
   function enterItems(c: Called, name: string): AnyTable {
     const table = enterTable(c, name);
     const principal = c.get('principal');

@@ -15,7 +15,7 @@ export type Changes = {
 };
 
 // One reader of a table's stream for everybody who looks at it: on AWS a shard may be read five times a second by all
-// together, and the services read it too. The last changes are kept for whoever comes back.
+// together, and the services read it too. The last changes are kept for clients that reconnect.
 type Tail = {
   epoch: string;
   last: number; // the number of the newest change
@@ -100,7 +100,7 @@ function startTail({ source, clock, ids, log }: ChangesDeps, table: AnyTable): T
       if (tail.kept.length > limits.changesKept) tail.kept.shift();
       ring();
     },
-    // Whoever is at an older place than this is told that there is a gap.
+    // Clients at an older position learn that there is a gap.
     onMissed: () => {
       tail.last += 1;
       tail.kept = [];

@@ -18,9 +18,9 @@ export function createOperators(accountIds: readonly string[]): Operators {
 
   function isOperator(caller: Caller): boolean {
     const { principal } = caller;
-    // Keys are handed to programs and to other people; whoever sees every customer's data has signed in.
+    // Keys are handed to programs and other people; only a signed-in person may see every customer's data.
     if (principal.kind !== 'account' || principal.via !== 'session') return false;
-    // The person: others who work in their organisation are no operators.
+    // The person: others who work in their organisation are not operators.
     const { accountId, userId = accountId } = principal;
     return named.has(userId) || (fromHere.has(userId) && isFromThisMachine(caller.request));
   }

@@ -55,7 +55,7 @@ export async function prepareActions(server: CrashServer, token: string, random:
       if (answer?.status === 200 || answer?.status === 202) {
         accepted.set(n, action);
         const [approval] = (answer.json.approvals as Approval[] | undefined) ?? [];
-        // Some are left to whoever comes after the last crash.
+        // Some are left for the server that runs after the last crash.
         if (approval && random() < 0.8) await decide(action, approval.approval_id, random() < 0.7);
         return;
       }

@@ -21,7 +21,7 @@ export const accountsSteps: readonly Step[] = [
     operation: 'accounts.logIn',
     as: 'nobody',
     body: { email: 'owner@example.com', password: 'correct horse battery owner', cookie: false },
-    stranger: { anything: 'whoever knows the password is the owner' },
+    stranger: { anything: 'anyone who knows the password is the owner' },
     keep: (world, answer) => {
       const tokens = answer.json as { refresh_token: string; session_id: string };
       world.known.set('refresh_token', tokens.refresh_token).set('sessionId', tokens.session_id);
@@ -31,7 +31,7 @@ export const accountsSteps: readonly Step[] = [
     operation: 'accounts.refresh',
     as: 'nobody',
     body: { refresh_token: '{refresh_token}' },
-    stranger: { anything: 'whoever has the token is the owner' },
+    stranger: { anything: 'anyone who has the token is the owner' },
   },
   // The walk's server sends no mail.
   {
@@ -45,7 +45,7 @@ export const accountsSteps: readonly Step[] = [
     as: 'nobody',
     body: { token: 'usr_owner.invented', newPassword: 'seven green umbrellas' },
     status: 400,
-    stranger: { anything: 'whoever has the token of the mail is the owner' },
+    stranger: { anything: 'anyone who has the token of the mail is the owner' },
   },
   { operation: 'accounts.sendVerification', ...unconfigured },
   {
@@ -132,7 +132,7 @@ export const accountsSteps: readonly Step[] = [
     as: 'nobody',
     body: { token: 'usr_owner.invented' },
     status: 400,
-    stranger: { anything: 'whoever has the token of the mail was invited' },
+    stranger: { anything: 'anyone who has the token of the mail was invited' },
   },
   {
     operation: 'accounts.acceptInvitation',

@@ -50,7 +50,7 @@ const invitationTo = (email: string): Promise<string> =>
     return /#token=3D(\S+)/.exec(found!.replaceAll('=\r\n', ''))![1]!;
   }, 10_000);
 
-// With ids of the owner's own things, so that whoever is let in finds something.
+// With ids of the owner's own things, so that an admitted caller finds something.
 const plainRequest = ({ method, path }: Operation): Request => ({
   method: method === 'ANY' ? 'POST' : method,
   path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>

@@ -4,9 +4,9 @@ import type { Answer, World } from './world.ts';
 
 const keepAs = (name: string) => (world: World, answer: Answer) =>
   void world.known.set(name, (answer.json as { task_id: string }).task_id);
-const theirs = { anything: 'a task belongs to whoever creates it' };
+const theirs = { anything: 'a task belongs to its creator' };
 
-// Whoever could change what is not theirs would have done so before the owner does.
+// The stranger tries before the owner: if they could change a task of the owner's, the owner's own change would fail.
 function assertDone(_world: World, answer: Answer): void {
   const { results } = answer.json as { results: readonly { ok: boolean }[] };
   assert(

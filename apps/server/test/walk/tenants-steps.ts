@@ -16,7 +16,7 @@ export const tenantsSteps: readonly Step[] = [
     body: { tenant_id: 'walked', name: 'Walked', status: 'active' },
     status: 201,
     // The stranger's attempt comes first, and would take the name: it asks for one of its own.
-    stranger: { anything: 'a tenant belongs to whoever creates it' },
+    stranger: { anything: 'a tenant belongs to its creator' },
     keep: keep('tenant_id'),
   },
   { operation: 'tenants.list', stranger: 'own' },

@@ -22,9 +22,9 @@ import {
   type World,
 } from './world.ts';
 
-// Two customers, and every operation of the document. Before the owner does something that works, everybody tries the
-// same who must not: the stranger with every kind of credential, the owner with less than it takes, and whoever has a
-// token that is expired, forged or none. They get nothing, and nothing changes.
+// Two customers, and every operation of the document. Before the owner does something that works, every caller who
+// must not tries the same: the stranger with every kind of credential, the owner with too few rights, and callers with
+// an expired token, a forged one or none. They get nothing, and nothing changes.
 
 const systemPaths = new Set(['/healthz', '/readyz', '/openapi.json', '/docs', '/metrics']);
 
@@ -145,7 +145,7 @@ async function readTrail({ server, owner }: World): Promise<unknown[]> {
   return (answer.json as { data: unknown[] }).data;
 }
 
-// A user of another tenant, with the same name: whoever forgets the tenant finds the wrong one.
+// A user of another tenant, with the same name: code that forgets the tenant finds the wrong one.
 async function giveStrangerATenant({ server, stranger, known }: World): Promise<void> {
   const token = stranger.keys.admin;
   const post = (path: string, body: unknown) => send(server.url, { method: 'POST', path, token, body });

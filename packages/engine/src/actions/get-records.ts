@@ -17,7 +17,7 @@ export function getRecords(context: Context, input: GetRecordsInput): GetRecords
   if (!shard) throw resourceNotFound('Requested resource not found: Shard does not exist');
   checkNotTrimmed(context.store, stream.id, shardId, position);
   const page = readRecords(context, stream, shardId, position, input.Limit ?? streamRecords);
-  // A closed shard gets no more records: whoever has read its last one goes on with its children.
+  // A closed shard gets no more records: after the last one, a reader continues with its children.
   const ended = shard.end !== undefined && page.exhausted;
   const next = { streamArn, shardId, position: page.position, createdAt: Math.floor(context.now()) };
   return { Records: page.records, NextShardIterator: ended ? null : formatIterator(next) };

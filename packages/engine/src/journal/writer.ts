@@ -9,8 +9,8 @@ import { createRecordBuilder } from './records.ts';
 // The journal: every commit of the store, in files beside it, for a backup to ship. A record is written inside the
 // transaction it describes, and the same transaction says in LMDB where the journal ends. So a record counts when its
 // transaction does: one of a transaction that failed, or of a process killed in between, lies behind the end and is
-// written over. Files are not flushed; a machine that stops may lose records of commits that LMDB has, which the chain of
-// checksums tells to whoever reads on.
+// written over. Files are not flushed; a machine that stops may lose records of commits that LMDB has. The chain of
+// checksums shows a reader that they are missing.
 
 /** Where the journal of a store ends. */
 export type JournalPosition = {
@@ -104,7 +104,7 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
   function nextFile(full: JournalPosition): JournalPosition {
     if (journalBytes(folder) >= full.limitBytes)
       throw new Error(`the journal has grown to its limit of ${full.limitBytes} bytes`);
-    // What a failed transaction left behind its end is no part of it.
+    // Bytes that a failed transaction left past the end do not belong to the journal.
     ftruncateSync(handleOf(full), full.offset);
     return { ...full, file: full.file + 1, offset: 0 };
   }

@@ -59,7 +59,7 @@ export function createCommitter(
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
-      // Whoever was just answered, or is read from a socket in this turn, may come along.
+      // Lets requests from callers just answered, or read from a socket in this turn, join the batch.
       await new Promise(setImmediate);
       await commitBatch();
     }

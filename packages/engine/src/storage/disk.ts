@@ -40,7 +40,7 @@ export function makeLockFile(folder: string): void {
 }
 
 // LMDB would make its files readable to others, and the folder may be open to everybody. A file that an earlier version
-// made so is closed, by whoever owns it.
+// left readable is closed when its owner opens the store.
 export function keepToOwner(folder: string): void {
   const file = storeFile(folder);
   if (!existsSync(file)) {

@@ -34,7 +34,7 @@ function checkStructure(shape: StructureShape, input: unknown, parent: string, e
     else if (member.shape.required) {
       errors.push(violation(null, parent + member.label, 'Member must not be null'));
     } else if (value === null) {
-      // Null is absence; whoever comes after the validators meets only one kind of it.
+      // Null means absent. Code after the validators only has to handle undefined.
       Reflect.set(record, member.name, undefined);
     }
     // The table's name stands first, and a bad one is reported alone.

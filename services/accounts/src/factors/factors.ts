@@ -109,8 +109,8 @@ export async function stepUp(deps: SignInDeps, signed: Signed, code: string): Pr
   await attempt.refund();
 }
 
-// Whoever finds an open session does not get at what would keep the account: for that the second factor was shown within
-// ten minutes. Accounts without one have nothing to show.
+// An open session alone must not be enough to take over the account: changes that would allow it need a second factor
+// shown within the last ten minutes. Accounts without a second factor have nothing to show.
 export async function requireFresh(
   { sessions, clock, users }: Pick<SignInDeps, 'sessions' | 'clock' | 'users'>,
   { userId, sessionId }: Pick<Signed, 'userId' | 'sessionId'>,

@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Secrets } from './provider.ts';
 
-// One secret, kept by the browser only, makes everything a sign-in is bound with. Whoever lacks the cookie can
-// neither answer with the state nor redeem the code, and nothing of it has to be stored here.
+// One secret, kept by the browser only, makes everything a sign-in is bound with. Without the cookie,
+// a client can neither answer with the state nor redeem the code, and nothing has to be stored here.
 export const newAttemptSecret = (): string => randomBytes(32).toString('base64url');
 
 const derive = (secret: string, purpose: string): string =>

@@ -34,7 +34,8 @@ export async function signIn(deps: ProviderSignInDeps, known: Known, origin: Ori
   }
 }
 
-// Whoever adds a way to sign in keeps the account for good, so they have shown before they left that it is theirs.
+// A new way to sign in gives lasting access to the account, so the user proves it is theirs before leaving for the
+// provider.
 export async function link(
   deps: ProviderSignInDeps,
   known: Known,

@@ -13,8 +13,8 @@ type Leaving = {
   left: string[]; // the organisations that go on without them
 };
 
-// What becomes of a person's organisations when they delete their account: those that are theirs alone go with it,
-// those that others own go on. One that has members and no other owner keeps them from it.
+// What becomes of a person's organisations when they delete their account: those with no other member are deleted,
+// those that others own stay. One with other members and no other owner blocks the deletion.
 export async function planLeaving(deps: LeavingDeps, { userId }: Profile): Promise<Leaving> {
   const { memberships, clock } = deps;
   const leaving: Leaving = { steps: {}, keepsAccount: false, left: [] };
@@ -72,7 +72,7 @@ export async function leaveTheRest(deps: LeavingDeps, userId: string): Promise<v
       ...countSteps(deps, accountId, { members: -1, owners: role === 'owner' ? -1 : 0 }),
     };
     await deps.store.transact(steps, { pattern: 'leave an organisation' }).catch(error => {
-      // One that is theirs alone is deleted itself.
+      // One with no other member is deleted itself.
       if (failedStep(error) === undefined) throw error;
     });
   }

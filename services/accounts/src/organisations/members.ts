@@ -175,8 +175,8 @@ export function countSteps(
 
 type Steps = (current: Role) => Promise<Record<string, WriteStep> | undefined>;
 
-// Makes a change to a member from what they are at that moment. Whoever reads while somebody else changes them reads
-// again.
+// Changes a member based on their current role. If somebody else changes the member in the meantime, reads again and
+// retries.
 async function settle(deps: OrganisationDeps, actor: Actor, userId: string, make: Steps): Promise<void> {
   const { store, sessions, memberships } = deps;
   const { accountId } = actor;

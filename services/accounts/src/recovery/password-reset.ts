@@ -57,8 +57,8 @@ export async function resolveReset(
   };
 }
 
-// The token, the password and the end of all sessions are one transaction: of two who come with one token, one wins,
-// and whoever had the old password is out.
+// The token, the password and the end of all sessions are one transaction: if a token is used twice, one wins,
+// and the old password keeps nobody signed in.
 export async function finishReset(
   deps: RecoveryDeps,
   { token: text, newPassword }: { token: string; newPassword: string },
@@ -86,7 +86,7 @@ export async function finishReset(
     }
   }
   deps.outbox.ring();
-  // Whoever got in with the old password while we were looking is in the table by now, and nobody comes after.
+  // A session opened with the old password during this reset is in the table by now, and no more can follow.
   await sessions.revokeAll(token.userId);
 }
 

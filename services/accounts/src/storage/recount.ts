@@ -122,7 +122,7 @@ async function takeHold(
   return taken && { table, holder, generation: taken.tried };
 }
 
-// Whoever cannot keep the hold stops: another process may have it by now.
+// A process that cannot renew the hold stops: another one may have it by now.
 async function whileHeld(
   { store, clock }: RecountDeps,
   { table, holder }: Hold,

@@ -125,7 +125,7 @@ function newApproval(
   };
 }
 
-// Between two calls, so that what was done is known to whoever goes on.
+// Called between two calls, so that a worker that resumes the turn knows what was done.
 export async function saveCalls(service: Service, held: Held, progress: Progress): Promise<void> {
   try {
     await service.store.transact(

@@ -29,7 +29,7 @@ export const tenantChannel = entity(conversationsKeys, {
 
 export const notice = entity(conversationsKeys, {
   name: 'notice',
-  description: 'Somebody who was told that there is nothing for him here, and is not told again.',
+  description: 'A sender who was told why they get no answer, and is not told again.',
   schema: z.object({
     tenant_id: z.string(),
     type: z.string(),

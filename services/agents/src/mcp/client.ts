@@ -6,7 +6,7 @@ export type McpAddress = { url: string; headers: Readonly<Record<string, string>
 export type McpReach = { outbound: Outbound; signal: AbortSignal; timeoutMs: number };
 
 // A conversation with a server by the protocol's own client, over the guarded one: each request is answered by one
-// response, within its time and size. Rejects with what went wrong, in words for whoever called.
+// response, within its time and size. Rejects with what went wrong, in words for the caller.
 export async function withMcpServer<T>(
   address: McpAddress,
   reach: McpReach,
@@ -34,7 +34,7 @@ export async function withMcpServer<T>(
       return work(client);
     });
   } finally {
-    // Nobody waits for a server that does not answer when it is told goodbye.
+    // Does not wait for a server that fails to answer when the session is closed.
     transport.terminateSession().catch(() => {});
     client.close().catch(() => {});
   }

@@ -6,7 +6,7 @@ import type { Skill, SkillResult, SkillScope } from './skill.ts';
 export type SkillOutcome = { ok: true; result: SkillResult } | { ok: false; reason: string };
 
 // Runs a skill within its time and cuts what it says to its size. A skill that fails is an answer, not an exception:
-// the model or the user is told.
+// the model or the user sees it.
 export async function executeSkill(
   clock: Clock,
   skill: Skill,

@@ -45,8 +45,8 @@ export const followAnswer =
     }
   };
 
-// Whether the turn waits for an approval. Who has not seen it pause is told what happened until then, and each approval
-// once.
+// Whether the turn waits for an approval. A reader that has not seen it pause gets what happened until then, and each
+// approval once.
 async function tellPaused(
   service: Service,
   address: Address,

@@ -49,7 +49,7 @@ export class Model {
     return user;
   }
 
-  // Whoever changes something has joined.
+  // A user who changes something has joined.
   #change(uid: string, change: (user: User) => boolean): void {
     const user = this.#userOf(uid);
     if (change(user)) this.#users.set(uid, user);

@@ -25,8 +25,8 @@ import { digestOf, type Metadata } from './metadata.ts';
 import { createPublisher } from './publisher.ts';
 import type { IcebergColumn } from './schema.ts';
 
-// Files of the lake hold everybody's rows, so what a caller is given are files of their own: made when they ask, of
-// their rows alone, under a folder that nobody else has a key to. They are copies, and go with whoever is erased.
+// Files of the lake hold everybody's rows, so callers get files of their own: made on request, with only
+// their rows, under a folder that nobody else has a key to. Erasing a user removes their copies too.
 
 const root = 'copies';
 

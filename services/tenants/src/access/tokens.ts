@@ -25,7 +25,7 @@ async function outliveEpoch({ epochs, clock }: Service, tenantId: string, sub: s
   const epoch = await epochs.lastOf(tenantId, sub);
   if (epoch === Number.POSITIVE_INFINITY) throw noTenant();
   const waitMs = (epoch + 1) * 1000 - clock.now();
-  // Longer than that, and the clock of whoever revoked is ahead of ours.
+  // Longer than that means the clock of the process that revoked is ahead of ours.
   if (waitMs > limits.revocationWaitMs)
     throw tenantErrors.create(
       'tenants.just_revoked',

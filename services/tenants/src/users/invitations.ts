@@ -74,7 +74,7 @@ export async function revokeInvitation(
 
 export type Accepted = { user: User; invitation: Invitation; account_id: string };
 
-// Whoever brings the token becomes the user. The invitation goes in the same transaction, so it is used once.
+// The bearer of the token becomes the user. The invitation is removed in the same transaction, so it is used once.
 export async function acceptInvitation(
   deps: Service,
   { token, display_name }: { token: string; display_name: string },

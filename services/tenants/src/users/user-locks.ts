@@ -13,7 +13,7 @@ const addressOf = ({ email }: Holdings): string | undefined => email?.toLowerCas
 const identityOn = ({ channel_identities: held }: Holdings, channel: string): string | undefined =>
   Object.hasOwn(held, channel) ? held[channel] : undefined;
 
-// The steps by which a user comes from what it holds to what it shall hold. They go into the transaction that
+// The steps by which a user comes from the locks it holds to those it needs. They go into the transaction that
 // writes the user, so that the two can never disagree.
 export function lockSteps(
   owner: { tenant_id: string; user_id: string },

@@ -33,8 +33,8 @@ export type AttemptDeps = BaseDeps & SendDeps & { attemptCounts: AttemptCounts; 
 
 const unsent: ReadonlySet<string> = new Set(['aborted', 'closed', 'busy']);
 
-// One attempt at a delivery that this process has leased, in the trace of the request that brought the event, whoever
-// received it and whenever.
+// One attempt at a delivery that this process has leased, in the trace of the request that brought the event, even
+// if another process received it.
 export const attemptDelivery = (
   deps: AttemptDeps,
   claimed: Delivery,

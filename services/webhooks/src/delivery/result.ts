@@ -114,9 +114,9 @@ async function knownEvent({ store }: BaseDeps, claimed: Delivery, round: number)
   return store.get(event, eventKey(claimed), { consistent: true });
 }
 
-// A success is written in this order: attempt, event, delivery. Whoever finds a delivery unfinished whose event says that
-// it was delivered finishes it, so no transaction is needed. Everything else is made together, the attempt before: if that
-// is all that was written, another attempt with its number replaces it.
+// A success is written in this order: attempt, event, delivery. A worker that finds an unfinished delivery whose event
+// says it was delivered finishes it, so no transaction is needed. Any other result is one transaction, written after
+// the attempt: if only the attempt was written, another one with the same number replaces it.
 async function planResult(
   deps: BaseDeps,
   claimed: Delivery,

@@ -15,8 +15,8 @@ async function ask(sql: string): Promise<SqlAnswer> {
   return { ...data, tookMs: performance.now() - startedAt };
 }
 
-// Kept with everything else that was read until somebody signs out, so that a look at another page costs nobody
-// their query, and whoever signs in next does not see it.
+// Kept in the query cache until the user signs out, so that a visit to another page does not lose their query, and
+// the next user to sign in does not see it.
 function useDraft(): [string, (sql: string) => void] {
   const queries = useQueryClient();
   const queryKey = ['sql-draft'];

@@ -8,7 +8,7 @@ import { formatNumber } from '../../text/format.ts';
 import { formatCost } from '../agents/cost.ts';
 import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
 
-const tenantsCounted = 20; // one request for each: whoever has more looks at them in Agents
+const tenantsCounted = 20; // one request for each; the others are shown in Agents
 
 type Usage = { messages: number; tokens: number; cost: number; isPart: boolean; byDay: Map<string, number> };
 

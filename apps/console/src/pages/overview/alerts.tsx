@@ -8,7 +8,7 @@ import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { formatNumber } from '../../text/format.ts';
 
-// For whoever opens it: the components of an inbox are not small.
+// Loaded when it is opened: the components of an inbox are not small.
 const OwnInboxes = lateComponent(() => import('./own-inboxes.tsx'));
 
 const ownKeys = ['alerts', 'tasks'] as const;

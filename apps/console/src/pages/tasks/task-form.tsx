@@ -30,7 +30,7 @@ export function TaskForm({ task_id, onDone }: Props) {
         ...(priority !== undefined && { priority }),
         ...(status !== undefined && { status }),
       };
-      // Somebody else's change in between is told, not overwritten.
+      // Somebody else's change in between is reported, not overwritten.
       await client.tasks.update({ task_id, body }, { ifMatch: read.data?.etag ?? '*' });
     },
     onSuccess: () => {

@@ -14,7 +14,7 @@ import { type Task, useTaskActions } from './task-queries.ts';
 import { TaskTrash } from './task-trash.tsx';
 import { Today, useTodayIn, useZone } from './today.ts';
 
-// Loaded by whoever opens them.
+// Loaded when they are opened.
 const TaskCalendar = lateComponent(() => import('./task-calendar.tsx'));
 const TaskInsights = lateComponent(() => import('./task-insights.tsx'));
 const SqlBox = lateComponent(() => import('../lake/sql-box.tsx'));

@@ -6,8 +6,8 @@ import { todayIn } from '../../text/days.ts';
 const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const profileKey = ['task-profile'];
 
-// Whoever never chose a zone lives where the browser is. The server has to know it too: it says what is overdue, and
-// when nine in the morning is.
+// For users who never chose a time zone, the browser's is used. The server has to know it too: it decides what is
+// overdue, and when nine in the morning is.
 async function readZone(): Promise<string> {
   const { data } = await client.tasks.me();
   if (data.version > 0 || data.time_zone === browserZone) return data.time_zone;

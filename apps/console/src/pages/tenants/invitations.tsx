@@ -29,7 +29,7 @@ export function Invitations({ tenant_id }: { tenant_id: string }) {
             Invitations
           </Title>
           <Text c="dimmed" size="sm">
-            Whoever opens the link of one becomes a user.
+            Anyone who opens an invitation’s link becomes a user.
           </Text>
         </div>
         <Button variant="default" leftSection={<IconMail size={16} />} onClick={() => setDialog('form')}>

@@ -45,7 +45,7 @@ type Props = {
 
 function Versioned({ tenant_id, read, onSaved, onReadAgain }: Props) {
   const queries = useQueryClient();
-  // The version that was in front of whoever typed, even if a newer one has been read since.
+  // The version the user was editing, even if a newer one has been read since.
   const [{ settings, etag }] = useState(read);
   const save = useMutation({
     mutationFn: (draft: SettingsDraft) =>

@@ -8,7 +8,7 @@ import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { formatNumber } from '../../text/format.ts';
 
-// A third of the console's script: only for whoever looks at a chart.
+// A third of the console's script, so it is loaded with the first chart.
 const EventsChart = lateComponent(() => import('./analytics-chart.tsx'));
 
 const dayMs = 86_400_000;

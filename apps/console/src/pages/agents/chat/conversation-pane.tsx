@@ -13,7 +13,7 @@ import { endTalk, resumeTalk, say, useTalk } from './talk.ts';
 import { TalkView, TurnView } from './turn-view.tsx';
 
 const refreshMs = 5_000; // somebody else may say something too, and no stream tells of it
-const nearPx = 80; // whoever is this near to the end wants to see what comes
+const nearPx = 80; // a reader this close to the end wants to see new messages
 
 export function ConversationPane({
   conversationPath,

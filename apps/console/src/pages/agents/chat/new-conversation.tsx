@@ -20,7 +20,7 @@ export function NewConversation({ tenant_id, user, onBegun }: Props) {
   const user_id = chosen === undefined ? (user ?? choices[0]?.value ?? null) : chosen;
   const begin = useMutation({
     mutationFn: async (content: string) => {
-      // Whoever writes faster than the users are loaded does not speak as nobody.
+      // Waits for the users, so that a message sent before they are loaded still has a speaker.
       const [first] = chosen === undefined ? await queries.ensureQueryData(usersQuery(tenant_id)) : [];
       const speaker = user_id ?? first?.user_id;
       const body = speaker === undefined ? {} : { user_id: speaker };

@@ -11,7 +11,7 @@ const examples: Readonly<Record<string, string>> = {
   search_history: 'Search my history for tea',
 };
 
-// Something to say for whoever does not know what.
+// Suggestions for users who do not know what to ask.
 export function Suggestions({ tenant_id, onSay }: { tenant_id: string; onSay: (content: string) => void }) {
   const skills = useSkills(tenant_id).data ?? [];
   const known = skills.filter(one => one.is_enabled).flatMap(({ name }) => examples[name] ?? []);

@@ -60,7 +60,7 @@ const talkKey = ({ tenant_id, conversation_id }: ConversationPath) =>
 export const useTalk = (conversationPath: ConversationPath): Talk | null =>
   useQuery<Talk | null>({ queryKey: talkKey(conversationPath), queryFn: skipToken }).data ?? null;
 
-// Kept by the tab until there is an answer: whoever loads the page again finds what was said, and goes on with it.
+// Kept by the tab until there is an answer: after a reload, the user finds what they said and can continue.
 const indexOfSaved = (conversationPath: ConversationPath): string => talkKey(conversationPath).join(' ');
 const savedMs = 10 * 60_000; // no answer takes that long, and nobody wants to say an old thing again by opening a tab
 type Saved = { key: string; content: string; atMs: number };
@@ -77,7 +77,7 @@ export function resumeTalk(queries: QueryClient, conversationPath: ConversationP
 export const endTalk = (queries: QueryClient, conversationPath: ConversationPath): void =>
   void queries.setQueryData(talkKey(conversationPath), null);
 
-// Goes on while other pages are looked at: whoever comes back finds the answer where it is by then.
+// Continues while the user is on other pages: when they come back, they see the answer as far as it has come.
 export async function say(
   queries: QueryClient,
   conversationPath: ConversationPath,
