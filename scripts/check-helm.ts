@@ -1,5 +1,5 @@
 // Renders the Helm chart as both kinds of installation and looks at what comes out: npm run check:helm
-// Without helm this says so, and is no failure; kubeconform validates the output as well where there is one.
+// Without helm this says so and succeeds; kubeconform validates the output as well where there is one.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 

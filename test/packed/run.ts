@@ -1,6 +1,6 @@
 // Packs everything, installs it outside of the workspace as others would, and tests it there:
 //   npm run test:packed [-- --keep]
-// npm's cache is asked before the registry. Where neither has what is needed, this says so and is no failure.
+// npm's cache is asked before the registry. Where neither has what is needed, this says so and succeeds.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

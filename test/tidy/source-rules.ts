@@ -67,7 +67,7 @@ export const everyTestRuns: Rule = files =>
 
 const nulEscape = /\\(?:0(?![0-9])|x00|u0000|u\{0+\})|from(?:CharCode|CodePoint)\(0\)/g;
 
-// Where a NUL is no part of a key.
+// Files where a NUL is not part of a key.
 const nulIsNoKey: ReadonlyMap<string, string> = new Map([
   ['packages/client/src/event-stream.ts', 'refuses it'],
   ['packages/http/src/event-text.ts', 'refuses it'],

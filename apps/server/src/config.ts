@@ -143,7 +143,7 @@ export type LogLevel = z.output<(typeof serverVariables)['STAK_LOG_LEVEL']>;
 
 export type ServerConfig = {
   isProduction: boolean;
-  isPrivate: boolean; // whether only this machine reaches it, as far as we are told
+  isPrivate: boolean; // whether only this machine reaches it, according to the settings
   host: string;
   port: number;
   workers: number; // processes that serve
@@ -242,7 +242,7 @@ function readVariables(env: Environment): Variables {
   for (const name of Object.keys(env)) {
     if (!name.startsWith('STAK_') || names.includes(name)) continue;
     const meant = names.find(one => distance(one, name) === 1);
-    if (meant !== undefined) throw new UsageError(`${name} is no setting; did you mean ${meant}?`);
+    if (meant !== undefined) throw new UsageError(`${name} is not a setting; did you mean ${meant}?`);
   }
   // NODE_ENV=production is enough: operators need not set STAK_ENV as well.
   const STAK_ENV = env.STAK_ENV ?? (env.NODE_ENV === 'production' ? 'production' : undefined);

@@ -32,7 +32,7 @@ export type ConsoleSettings = {
   isHttps?: boolean; // whether browsers reach us by https, here or at a proxy
 };
 
-// The pages of the console, as they were built. Paths are the console's own: whatever is no file is the page.
+// The built pages of the console. Paths are the console's own: any path that is not a file serves the page.
 export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): void {
   const { folder = pagesFolder, demoFolder, isHttps = false } = settings;
   const secured = transportSecurity({ isHttps });

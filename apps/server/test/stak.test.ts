@@ -194,7 +194,7 @@ test('what was written is there again, in the folder and in its backup', async (
   expect(JSON.parse(counted.stdout)).toBeTypeOf('object');
 });
 
-test('a file that is no store is refused and left alone', async () => {
+test('a file that is not a store is refused and left alone', async () => {
   const path = join(folder, 'garbage');
   await mkdir(path);
   await writeFile(join(path, 'stak.mdb'), 'not a database'.repeat(1000));

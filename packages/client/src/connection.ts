@@ -54,7 +54,7 @@ export function createConnection(settings: ClientSettings): Connection {
       return await read(await send(url, init));
     } catch (error) {
       if (error instanceof StakError) throw error;
-      signal?.throwIfAborted(); // the caller's own wish is no error of ours
+      signal?.throwIfAborted(); // an abort by the caller is not our error
       if (timeout?.aborted) throw clientError('client.timeout', `No answer after ${timeoutMs} ms.`, error);
       throw clientError('client.unreachable', 'The server could not be reached.', error);
     }

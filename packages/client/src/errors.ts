@@ -41,7 +41,7 @@ export class StakError extends Error {
 export const clientError = (code: `client.${string}`, detail: string, cause?: unknown): StakError =>
   new StakError({ code, status: 0, detail }, { cause });
 
-// A proxy in between may answer with something that is no problem of ours.
+// A proxy in between may answer with something other than our problem format.
 export async function errorOf(response: Response): Promise<StakError> {
   const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
   const request_id = response.headers.get('x-request-id') ?? undefined;

@@ -1,4 +1,4 @@
-// How a call becomes a request. Arguments that the path does not name and that are no header go into the query.
+// How a call becomes a request. Arguments that are neither in the path nor headers go into the query.
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;

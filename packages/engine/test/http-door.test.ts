@@ -145,7 +145,7 @@ describe('protocol', () => {
     expect(typeOf(reply)).toBe('com.amazon.coral.service#UnknownOperationException');
   });
 
-  test.each(['', 'X', 'Bearer abc'])('authorization %j is no signature', async authorization => {
+  test.each(['', 'X', 'Bearer abc'])('authorization %j is not a signature', async authorization => {
     const port = await serve(nothing);
     const reply = await exchange(port, requestBytes({ ...signedHeaders('ListTables'), authorization }, '{}'));
     expect(JSON.parse(reply.body)).toEqual({

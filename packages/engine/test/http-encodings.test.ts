@@ -50,7 +50,7 @@ describe('a packed request', () => {
     ['gzip', gzipSync(json).subarray(0, 20)],
     ['deflate', Buffer.from([0xff, 0xff, 0xff])],
     ['deflate', Buffer.from([8])],
-  ])('in %s that is damaged is no JSON', async (encoding, body) => {
+  ])('in %s that is damaged is not JSON', async (encoding, body) => {
     const reply = await send(await serve(), { 'content-encoding': encoding }, body);
     expectWellFormed(reply);
     expect(typeOf(reply)).toBe('com.amazon.coral.service#SerializationException');

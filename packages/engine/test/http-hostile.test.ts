@@ -142,7 +142,7 @@ describe('values', () => {
     '1_000',
     '١',
     '1'.repeat(39),
-  ])('%j is no number', async text =>
+  ])('%j is not a number', async text =>
     expectRefusal(await put(`{"pk":{"S":"a"},"sk":{"S":"a"},"n":{"N":"${text}"}}`)),
   );
 
@@ -216,7 +216,7 @@ describe('values', () => {
       }
   });
 
-  test.each(validRequests)('%s with a body that is no object', async operation => {
+  test.each(validRequests)('%s with a body that is not an object', async operation => {
     for (const body of ['null', 'true', '1', '"x"', '[]', '[{}]'])
       expectRefusal(await call(port, operation, body));
   });
@@ -229,7 +229,7 @@ describe('framing', () => {
 
   test.each([
     ['negative length', framed('content-length: -2\r\n')],
-    ['length that is no number', framed('content-length: two\r\n')],
+    ['length that is not a number', framed('content-length: two\r\n')],
     ['two lengths', framed('content-length: 2\r\ncontent-length: 3\r\n')],
     [
       'length and chunks',

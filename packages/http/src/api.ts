@@ -154,7 +154,7 @@ function allowOrigins(origins: readonly string[]) {
     exposeHeaders: exposedHeaders,
     maxAge: limits.corsMaxAgeS,
   });
-  // An OPTIONS that asks for no method is no preflight: a route for any method may want it.
+  // An OPTIONS that names no method is not a preflight: a route for any method may handle it.
   return (c: Context<ApiEnv>, next: Next) =>
     c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') === undefined
       ? next()

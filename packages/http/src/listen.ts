@@ -67,7 +67,7 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     {
       ServerResponse: OutgoingAnswer,
       maxHeaderSize: limits.headerBytes,
-      requireHostHeader: false, // Node's own answer is no problem; the listener refuses it with one
+      requireHostHeader: false, // Node's own answer is not problem+json; the listener's is
       headersTimeout: settings.headersMs ?? limits.headersMs,
       requestTimeout: settings.requestMs ?? limits.requestMs,
       connectionsCheckingInterval: settings.checkMs ?? limits.checkMs,

@@ -124,7 +124,7 @@ function describe(principal: Principal): string {
 export function principalKey(principal: Principal): string {
   if (principal.kind === 'account') {
     const { accountId, userId = accountId, via } = principal;
-    // What one member has asked for is no answer for another.
+    // One member's answers must not be returned to another.
     return via === 'session' && userId !== accountId
       ? `account ${accountId} by ${userId}`
       : `account ${accountId}`;

@@ -84,7 +84,7 @@ describe('a route for any method', () => {
     expect(await closed).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  it('sees an OPTIONS that is no preflight', async () => {
+  it('sees an OPTIONS that is not a preflight', async () => {
     const { call } = openIngest(['https://console.example']);
     const origin = { Origin: 'https://console.example' };
     const asked = await call('/in/src_1', { method: 'OPTIONS', headers: { 'WebHook-Request-Origin': 'x' } });

@@ -108,7 +108,7 @@ describe('an event stream', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  it('ends when its token is no longer good, which is looked at with every beat', async () => {
+  it('ends when its token is no longer valid, which is checked with every heartbeat', async () => {
     let isRevoked = false;
     const { follow, clock, sinks } = openFeed({}, { authenticate: () => (isRevoked ? undefined : ann) });
     const { rest } = reader(await follow());

@@ -40,7 +40,7 @@ export function createIds({ clock, random = systemRandom }: { clock: Clock; rand
   return {
     next(prefix) {
       if (prefix !== undefined && !prefixShape.test(prefix))
-        throw new TypeError(`"${prefix}" is no id prefix`);
+        throw new TypeError(`"${prefix}" is not a valid id prefix`);
       const head = advance();
       let id = prefix === undefined ? head : `${prefix}_${head}`;
       // Two digits from one random number: every request has an id, and most of its cost is in these.

@@ -85,7 +85,7 @@ function parse(sealed: string): { id: string; content: Buffer } {
   const content = Buffer.from(text ?? '', 'base64url');
   // The second comparison leaves one spelling of each sealed value: base64 has bits to spare at its end.
   if (!id || content.length < nonceBytes + tagBytes || content.toString('base64url') !== text)
-    throw new SealError('malformed', 'This is no sealed value');
+    throw new SealError('malformed', 'This is not a sealed value');
   return { id, content };
 }
 
@@ -93,7 +93,7 @@ function parse(sealed: string): { id: string; content: Buffer } {
 const boundTo = (id: string, location: string): Buffer => Buffer.from(`s1.${id}.${location}`);
 
 function deriveKey({ id, secret }: SealKey) {
-  if (!keyIdShape.test(id)) throw new TypeError(`"${id}" is no id of a key`);
+  if (!keyIdShape.test(id)) throw new TypeError(`"${id}" is not a valid key id`);
   if (secret.length === 0) throw new TypeError(`The key "${id}" has no secret`);
   return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'stak sealed values, version 1', 32)));
 }

@@ -39,7 +39,7 @@ export function createMailer(settings: MailerSettings): Mailer {
 
   return {
     async send(mail) {
-      if (!addressShape.test(mail.to)) return { status: 'refused', detail: 'This is no e-mail address.' };
+      if (!addressShape.test(mail.to)) return { status: 'refused', detail: 'This is not an e-mail address.' };
       const transport = await open();
       try {
         const sent = await transport.sendMail(messageOf(mail, settings.from));

@@ -152,7 +152,7 @@ describe('hostile text', () => {
     }
   });
 
-  it('is no address', async () => {
+  it('is not an address', async () => {
     const { received, port } = await openSmtp({ disabledCommands: ['STARTTLS', 'AUTH'] });
     const mailer = open({ url: `smtp://127.0.0.1:${port}`, from });
     for (const to of [

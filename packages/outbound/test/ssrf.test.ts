@@ -31,7 +31,7 @@ describe('nothing is sent to', () => {
     expect(await sendWithoutConnecting(url)).toMatchObject({ ok: false, reason: 'blocked_address' });
   });
 
-  it.each(invalidUrls)('%j, which is no address for a request', async url => {
+  it.each(invalidUrls)('%j, which is not a valid request URL', async url => {
     expect(await sendWithoutConnecting(url)).toMatchObject({ ok: false, reason: 'invalid_url' });
   });
 

@@ -35,7 +35,7 @@ export const listingPages = 1000; // DescribeStream answers 100 shards a page: a
 export const clockSkewMs = 60_000; // machines with a time service differ by far less
 
 export const finishedShardMs = 7 * 24 * 60 * 60_000; // DynamoDB lists a closed shard for a day; we remember longer
-export const markerMs = 14 * 24 * 60 * 60_000; // a repeated record is told for as long as it may be redriven
+export const markerMs = 14 * 24 * 60 * 60_000; // a repeated record is recognised for as long as it may be redriven
 export const letterBytes = 3 * 1024 * 1024; // all parts of one together; a transaction takes 4 MB
 export const letterPartBytes = 300 * 1024; // an item holds 400 KB, a record with two images may have twice that
 export const errorText = 2000; // characters of an error kept with a dead letter

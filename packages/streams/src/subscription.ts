@@ -41,7 +41,7 @@ const nameShape = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 // Infers the entities' types for the handlers, and refuses what cannot work.
 export function subscribe<const E extends AnyEntity>(subscription: Subscription<E>): Subscription<E> {
   const { name, table, entities, attempts = 1, batchRecords = 1, concurrency = 1 } = subscription;
-  assert(nameShape.test(name), `"${name}" is no name for a consumer: use a-z, 0-9, dots and dashes`);
+  assert(nameShape.test(name), `"${name}" is not a valid consumer name: use a-z, 0-9, dots and dashes`);
   assert(
     subscription.handleBatch ? !subscription.handle && !subscription.handleOther : true,
     `${name}: either handleBatch or handlers of single changes`,

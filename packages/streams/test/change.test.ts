@@ -62,7 +62,7 @@ test('a removal by time to live is told from others', async () => {
   expect(seen[1]).toMatchObject({ entity: 'Note', kind: 'expire', old: { id: 'a' }, new: undefined });
 });
 
-test('what is no entity comes as it is stored', async () => {
+test('an item that is not an entity is passed as stored', async () => {
   const Item = {
     pk: 'else',
     sk: 'else',

@@ -32,7 +32,7 @@ it('gives up after so many conflicts, and counts no progress', async () => {
   expect(waits).toEqual([10]);
 });
 
-it('throws whatever is no conflict', async () => {
+it('throws any error that is not a conflict', async () => {
   const refused = failure('refused');
   expect(isConflict(refused)).toBe(false);
   await expect(retry([refused]).result).rejects.toBe(refused);

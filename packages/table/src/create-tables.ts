@@ -24,8 +24,8 @@ type Progress = (table: string, what: string) => void;
 type CreateOptions = {
   clock?: Clock;
   progress?: Progress;
-  // Whether to enable point-in-time recovery. A store that knows nothing of it, or a caller who may not, is no reason
-  // to stop: the report says so.
+  // Whether to enable point-in-time recovery. If the store does not support it, or the caller may not enable it, the
+  // report says so and the work continues.
   recovery?: boolean;
 };
 type Work = { control: ControlPlane; clock: Clock; progress: Progress };

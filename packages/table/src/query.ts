@@ -22,7 +22,7 @@ type Values<Item, Names> = { [N in Names & keyof Item]: NonNullable<Item[N]> };
 
 type TypesFor<O, Index> = {
   item: ItemOf<Member<O>>;
-  // Everything of the partition key, and as much of the sort key as shall be equal, from its start.
+  // All of the partition key, and as much of the start of the sort key as has to be equal.
   params: Values<ItemOf<Member<O>>, PartitionParams<O, Index>> &
     Partial<Values<ItemOf<Member<O>>, SortParams<O, Index>>>;
   bound: Partial<Values<ItemOf<Member<O>>, SortParams<O, Index>>>;

@@ -44,7 +44,7 @@ function projection(table: AnyTable, { project = 'ALL' }: IndexDefinition): Proj
   return { ProjectionType: 'INCLUDE', NonKeyAttributes: [...new Set(needed)] };
 }
 
-// Everything in which a table that exists contradicts its design. What it lacks is no contradiction.
+// Everything in which a table that exists contradicts its design. Anything it lacks is not a contradiction.
 export function mismatches(table: AnyTable, found: Described): string[] {
   const differences: string[] = [];
   const compare = (what: string, actual: string, designed: string) => {

@@ -26,7 +26,7 @@ export type TableKeys<Indexes = TableDefinition['indexes']> = {
   readonly indexes: { readonly [Name in keyof Indexes & string]: IndexDefinition };
   readonly ttl?: string;
   readonly stream?: StreamView;
-  // Attributes the layer writes and removes by itself: they are no part of an entity.
+  // Attributes the layer writes and removes itself: they are not part of an entity.
   readonly keyNames: ReadonlySet<string>;
   // Nothing at run time: what each index copies is known to the compiler.
   readonly types?: Indexes;

@@ -1,8 +1,8 @@
 import type { Logger } from '@stak/kit';
 import * as limits from './limits.ts';
 
-// Writes that no answer waits for: when a key was last used, that a sign-in failed. Losing one is no harm;
-// keeping a caller waiting is, and would tell a stranger which accounts exist.
+// Writes that no answer waits for: when a key was last used, that a sign-in failed. Losing one does no
+// harm; making a caller wait does, and would tell a stranger which accounts exist.
 export type Background = {
   run(what: string, job: () => Promise<unknown>): void;
   settle(): Promise<void>; // when all that is under way has ended

@@ -9,8 +9,8 @@ import { devicesOfUser, knownDevice } from './table.ts';
 type DevicesDeps = Pick<Base, 'store' | 'clock'> & { outbox: Outbox };
 type Person = { userId: string; email: string; name: string };
 
-// For the transaction that starts a session: the device is known from then on, and its owner hears of one that was not.
-// The first one that is ever noted is no news: it made the account, or was there before devices were noted.
+// For the transaction that starts a session: the device is known from then on, and its owner is notified of a new one.
+// The first device on record causes no mail: it made the account, or was in use before devices were recorded.
 export async function deviceSteps(
   { store, clock, outbox }: DevicesDeps,
   { userId, email, name }: Person,

@@ -27,7 +27,7 @@ export const apiKeysPerUser = 100; // one list page; nobody keeps track of more
 
 export const recoveryCodes = 10; // as others give; a person keeps them on a sheet of paper
 export const codeChars = 20; // six digits or a recovery code, with spaces
-export const keyTenants = 50; // of a key that is limited to some: more is no limit
+export const keyTenants = 50; // of a key that is limited to some tenants; more would hardly be a limit
 export const keyAddresses = 20;
 export const keyListedS = 30 * day; // how long a key is listed after it has expired
 export const deviceS = 180 * day; // a device that was not used so long is new again

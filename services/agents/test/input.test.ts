@@ -18,7 +18,7 @@ describe('bad input', () => {
     expect((await say(fixture, 'c', 'ü'.repeat(32_000))).status).toBe(200);
   });
 
-  it('that is no text is refused', async () => {
+  it('that is not text is refused', async () => {
     expect((await post(Buffer.from('{"content":"\xff\xfe"}', 'latin1'))).body.code).toBe('http.json_invalid');
     expect((await post('{"content":"\\ud800"}')).body.code).toBe('http.request_invalid');
     expect((await post('{"content":"\\u0000"}')).body.code).toBe('http.request_invalid');

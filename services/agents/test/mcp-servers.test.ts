@@ -167,7 +167,7 @@ describe('tools of an MCP server', () => {
   });
 });
 
-describe('a server that is no MCP server, or a bad one', () => {
+describe('a server that is not an MCP server, or a bad one', () => {
   const reply = (result: (method: string, id: number) => unknown) =>
     listen(async (request, response) => {
       let body = '';

@@ -37,11 +37,11 @@ describe('keys', () => {
   });
 
   it.each(['acmeU', 'a#b', '', 'Acme', 'a b', '-a', 'a-', 'a'.repeat(64)])(
-    '"%s" is no tenant or inbox',
+    '"%s" is not a tenant or inbox',
     text => expect(isKey(text)).toBe(false),
   );
 
-  it.each(['$public', 'me', 'a#b', '', 'a b', 'ä', 'a/b', 'a'.repeat(129)])('"%s" is no uid', text => {
+  it.each(['$public', 'me', 'a#b', '', 'a b', 'ä', 'a/b', 'a'.repeat(129)])('"%s" is not a uid', text => {
     expect(isUid(text)).toBe(false);
     expect(() => checkInboxId({ tenant_key: 'acme', inbox_key: 'main', uid: text })).toThrow('A uid');
   });

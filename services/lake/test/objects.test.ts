@@ -96,7 +96,7 @@ test('a folder keeps nothing of what was not finished, by itself or by a process
   const drafts = join(folder, '.unfinished');
   const objects = folderObjects(folder);
   await objects.put('a', Buffer.from('x'));
-  await expect(objects.put('a/b', Buffer.from('x')), 'a file is no folder').rejects.toThrow();
+  await expect(objects.put('a/b', Buffer.from('x')), 'a file is not a folder').rejects.toThrow();
   await expect(objects.putIfAbsent('a/b', Buffer.from('x'))).rejects.toThrow();
   expect(await readdir(drafts)).toEqual([]);
 

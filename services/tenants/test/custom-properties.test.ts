@@ -75,7 +75,7 @@ describe('custom properties', () => {
     ['an id', { $id: 'https://example.com/x', type: 'object' }],
     ['unique items', { type: 'object', properties: { a: { type: 'array', uniqueItems: true } } }],
     ['another dialect', { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' }],
-    ['something that is no object', { type: 'string' }],
+    ['something that is not an object', { type: 'string' }],
     ['nonsense', { type: 'object', properties: { a: { type: 'strange' } } }],
     ['nonsense in a list', { type: 'object', anyOf: [1] }],
     ['nonsense in a place for properties', { type: 'object', properties: [] }],

@@ -49,7 +49,7 @@ describe('a hostile sender', () => {
 
   it.each([
     ['more than it says', 'Content-Length: 2', '{}{"smuggled":1}'],
-    ['a length that is no number', 'Content-Length: two', '{}'],
+    ['a length that is not a number', 'Content-Length: two', '{}'],
     ['a length below zero', 'Content-Length: -1', '{}'],
     ['two lengths', 'Content-Length: 2\r\nContent-Length: 3', '{}'],
     ['a length and chunks', 'Content-Length: 2\r\nTransfer-Encoding: chunked', '{}'],

@@ -41,7 +41,7 @@ describe('ingest', () => {
     expect(await codeOf(tooLong)).toEqual([413, 'http.body_too_large']);
   });
 
-  it('answers 404 for what is unknown, deleted or no id', async () => {
+  it('answers 404 for ids that are unknown, deleted or malformed', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     await hooks.read(`/v1/sources/${sourceId}`, { method: 'DELETE' });

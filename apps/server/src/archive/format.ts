@@ -39,7 +39,7 @@ export const hasManifest = (folder: string): boolean => existsSync(manifestFile(
 
 export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(manifestFile(folder), 'utf8').catch(() => {
-    throw new UsageError(`${folder} is no archive: it has no archive.json`);
+    throw new UsageError(`${folder} is not an archive: it has no archive.json`);
   });
   try {
     return manifestSchema.parse(JSON.parse(text));

@@ -39,7 +39,7 @@ async function list(flags: Flags): Promise<void> {
 async function test(flags: ConnectFlags, name: string | undefined): Promise<void> {
   const slash = name?.indexOf('/') ?? -1;
   if (name !== undefined && slash < 1)
-    throw new UsageError(`${JSON.stringify(name)} is no provider/model; see stak models`);
+    throw new UsageError(`${JSON.stringify(name)} is not a provider/model; see stak models`);
   const body = name === undefined ? {} : { provider: name.slice(0, slash), model: name.slice(slash + 1) };
   const { connect } = await loadConnection();
   const { client } = await connect(flags);

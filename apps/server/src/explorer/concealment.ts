@@ -5,7 +5,7 @@ import { looksSealed } from '@stak/kit';
 
 export const mask = '••••••••';
 
-// Anywhere in the name. Counts of tokens are numbers, and numbers are no secrets.
+// Anywhere in the name. Counts of tokens are numbers, and numbers are not secrets.
 const secretName =
   /hash|password|secret|private|token|familykey|authorization|cookie|api[-_]?key$|^(?:sealed|record)$/i;
 // `record` is a dead letter: the images of any item, passwords' hashes and all, as one text.

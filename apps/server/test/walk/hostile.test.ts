@@ -108,7 +108,7 @@ it('is 413 for a body beyond the limit', async () => {
     expectProblem(await asOwner(operation, { body, headers }), [413], operation);
 });
 
-it('is a problem for a body that is no JSON', async () => {
+it('is a problem for a body that is not JSON', async () => {
   for (const operation of jsonOperations())
     for (const text of ['{', '[1,', '{"__proto__":{}}', '"'.repeat(1000)]) {
       const body = new TextEncoder().encode(text);

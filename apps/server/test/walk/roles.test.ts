@@ -79,7 +79,7 @@ it.each([
   }
 });
 
-it('lets a viewer read, and a read is no change', async () => {
+it('lets a viewer read, and reads change nothing', async () => {
   const read = world.operations.filter(one => isScoped(one) && one.scope === 'read');
   for (const operation of read.filter(one => one.method === 'GET')) {
     const answer = await ask(operation, 'viewer');

@@ -84,7 +84,7 @@ function add(update: Update, old: AttributeValue | undefined, value: AttributeVa
   return addToSet(old as SetValue, value as SetValue);
 }
 
-// A set without members is no value: the attribute goes.
+// An empty set is not a valid value: the attribute is removed.
 function subtract(
   update: Update,
   old: AttributeValue | undefined,

@@ -99,7 +99,7 @@ export function restoreStore(path: string): Restoring {
     async finish() {
       await flush();
       store.refresh();
-      if (readMeta(store, 'format') === undefined) throw new StoreError('what was restored is no store');
+      if (readMeta(store, 'format') === undefined) throw new StoreError('the restored files are not a store');
       await claimFormat(store);
       await store.commit(() => {
         for (const name of ownFacts) store.remove(metaKey(name));

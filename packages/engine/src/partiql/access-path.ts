@@ -92,8 +92,8 @@ const scanPath = (table: Table, index: Index | undefined, where: Condition | und
   single: false,
 });
 
-// A test of each range attribute bounds the stretch, up to the first that is no equality; with one partition, what
-// the bounds say is not tested again.
+// Conditions on the range attributes bound the key range, up to the first that is not an equality. With one partition,
+// conditions that the bounds already cover are not tested again.
 function narrow(
   keys: KeySchema,
   where: Test,

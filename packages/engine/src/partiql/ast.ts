@@ -37,6 +37,6 @@ export type Parsed = {
   names: Record<string, string>;
   literals: Record<string, AttributeValue>;
   parameters: number;
-  // Operands of SET_ADD and SET_DELETE, each with what to say if it is no set.
+  // Operands of SET_ADD and SET_DELETE, each with the error to report if it is not a set.
   sets: { value: ValueNode; fault: string }[];
 };

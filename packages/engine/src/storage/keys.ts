@@ -178,7 +178,7 @@ function escaped(bytes: Buffer): Buffer {
 }
 
 // Undefined when the item lacks an index key: the index is sparse. An item written before the index existed may
-// hold a value that is no key, empty or too long; it stays out of the index too.
+// hold a value that is not a valid key, empty or too long; it stays out of the index too.
 export function indexKey(index: Index, item: Item, baseKey: Buffer): Buffer | undefined {
   if (index.keys.more) return composedKey(index, item, baseKey);
   const hash = item[index.keys.hash.name];

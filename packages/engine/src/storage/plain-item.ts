@@ -55,7 +55,7 @@ function plainSize(value: unknown, depth: number): number {
   }
 }
 
-// As `isPlain` of the codec has it: a double that reads back as the same text, and is no BigInt for callers.
+// As `isPlain` of the codec has it: a double that reads back as the same text, and is not a BigInt for callers.
 function plainNumberSize(value: number): number {
   if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return notPlain;
   const text = String(value);

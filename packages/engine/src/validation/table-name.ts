@@ -25,7 +25,7 @@ export function checkTableNameLength(input: unknown): void {
   }
 }
 
-// A table's ARN will do wherever its name is asked for. Anything that is no ARN of a table is left as it is.
+// A table's ARN is accepted wherever its name is. Anything that is not a table's ARN is returned unchanged.
 export function nameInArn(name: string): string {
   if (name.charCodeAt(3) !== 58) return name;
   return /^arn:[^:]+:dynamodb:[^:]*:\d*:table\/([a-zA-Z0-9_.-]+)$/.exec(name)?.[1] ?? name;

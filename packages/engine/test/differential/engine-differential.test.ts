@@ -3,7 +3,7 @@ import { runDifferential } from './campaign.ts';
 import { dynoxidePath } from './dynoxide.ts';
 
 describe.skipIf(!dynoxidePath)('the engine beside dynoxide (needs the @dynoxide/linux-x64 binary)', () => {
-  // The seed is fixed, because a fault of dynoxide that nobody has met yet is no fault of a change here. To look
+  // The seed is fixed, because an unknown bug in dynoxide must not fail a change here. To look
   // for more, leave it out and ask for more runs.
   it('answers random requests alike, dynoxide’s known faults aside', { timeout: 120_000 }, async () => {
     const tally = await runDifferential({

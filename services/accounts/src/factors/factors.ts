@@ -28,7 +28,7 @@ export async function beginAuthenticator(deps: FactorDeps, signed: Signed, passw
   return { secret: secretText(secret), uri: secretUri(secret, issuer, user.email) };
 }
 
-// From now on a password alone opens nothing. The recovery codes are told this once.
+// From now on a password alone is not enough to sign in. The recovery codes are shown only this once.
 export async function confirmAuthenticator(
   deps: FactorDeps,
   signed: Signed,

@@ -199,7 +199,7 @@ async function send(
 async function giveBack(deps: OutboxDeps, mine: OutgoingMail, failure: unknown): Promise<void> {
   const { store, clock, random, log } = deps;
   const { userId, mailId, fence, kind } = mine;
-  // A store that throttles or is away is no fault of the mail.
+  // A store that throttles or is unavailable is not the mail's fault.
   const attempts = mine.attempts + (isUnavailable(failure) ? 0 : 1);
   const message = failure instanceof Error ? failure.message : String(failure);
   if (attempts >= limits.attempts) return giveUp(deps, mine, message);

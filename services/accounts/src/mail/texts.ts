@@ -28,7 +28,7 @@ const ofYours = ({ brand }: Filled): string =>
 // What each mail says, in one place, so that they sound alike.
 const texts: Readonly<Record<MailKind, (filled: Filled) => MailContent>> = {
   'password.reset_requested': () => {
-    throw new TypeError('A request for a mail is no mail');
+    throw new TypeError('A request for a mail cannot be rendered as a mail');
   },
   'password.reset': filled => ({
     subject: `Reset your ${filled.brand.name} password`,

@@ -54,7 +54,7 @@ export async function verifyEmail(deps: RecoveryDeps, signed: Signed, text: stri
   }
 }
 
-// Whether somebody has the new address already is told to its owner only. Both cases write as much and take as long.
+// Only the owner of the new address learns whether it is already in use. Both cases write as much and take as long.
 export async function requestEmailChange(
   deps: RecoveryDeps,
   signed: Signed,

@@ -112,7 +112,7 @@ const notices: Readonly<Record<string, string>> = {
   quota: 'The messages of today are used up. I am back tomorrow.',
 };
 
-// Once in a while, not at every message. A channel that is no longer this tenant's is told nothing.
+// Sends a notice now and then, not for every message. A channel that no longer belongs to this tenant gets none.
 async function tell(
   service: Service,
   conversation: { tenant_id: string; conversation_id: string },

@@ -31,7 +31,7 @@ export const asNumber = (value: unknown): number | undefined => {
   return Number.isFinite(number) ? number : undefined;
 };
 
-// What is no JSON has no messages. It was signed, so it is answered all the same.
+// A body that is not JSON has no messages. It was signed, so it is answered anyway.
 export function readJson(body: Uint8Array): Json {
   try {
     return asObject(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));

@@ -33,7 +33,7 @@ describe('what another program wrote', () => {
     expect(findNewMessages([], turn(2))).toEqual({ kind: 'append', messages: turn(2) });
   });
 
-  it('is no continuation because it begins with the same question', () => {
+  it('does not continue a turn just because it begins with the same question', () => {
     const again: PlainMessage[] = [turn(1)[0]!, { role: 'assistant', content: 'another answer' }];
     expect(findNewMessages([turn(1)], again)).toEqual({ kind: 'replace', messages: again });
   });

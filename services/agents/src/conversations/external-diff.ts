@@ -8,7 +8,7 @@ export type ExternalDiff =
 
 // Finds where the written messages continue the known turns. The writer may have left out older messages, and may not
 // have known the newest turn: one that was committed meanwhile stays, and what was appended comes after it. What it
-// read ended with a whole turn, so a question that happens to be asked again is no match.
+// read ended with a whole turn, so a question that happens to be repeated does not match.
 export function findNewMessages(
   knownTurns: readonly (readonly PlainMessage[])[],
   written: readonly PlainMessage[],

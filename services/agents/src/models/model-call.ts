@@ -32,7 +32,7 @@ export class ModelTimeout extends Error {
   override readonly name = 'ModelTimeout';
 }
 
-// The stream ended before the model did: what came of it is no answer.
+// The stream ended before the model finished: the partial text is not an answer.
 export class TruncatedStream extends Error {
   override readonly name = 'TruncatedStream';
 }

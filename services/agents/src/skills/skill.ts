@@ -56,7 +56,7 @@ export const approvalOf = (
 const nameShape = new RegExp(`^[a-z][a-z0-9_]{0,${limits.skillNameChars - 1}}$`);
 
 export function defineSkill<const Parameters extends z.ZodObject>(skill: Skill<Parameters>): Skill {
-  if (!nameShape.test(skill.name)) throw new TypeError(`"${skill.name}" is no name for a skill`);
+  if (!nameShape.test(skill.name)) throw new TypeError(`"${skill.name}" is not a valid skill name`);
   if ('tenant_id' in skill.parameters.shape || 'tenant' in skill.parameters.shape)
     throw new TypeError(`${skill.name}: a skill is told its tenant, it is not asked for one`);
   return skill as unknown as Skill;

@@ -115,7 +115,7 @@ function chunkTurns(items: readonly TurnItem[]): TurnItem[][] {
   return chunks;
 }
 
-// Whether it was written. A message that arrived meanwhile is no reason to give up, a lease that is lost is.
+// Whether it was written. A message that arrived meanwhile is not a reason to give up; a lost lease is.
 async function transact({ store }: Service, held: Held, steps: readonly NamedStep[]): Promise<boolean> {
   try {
     await store.transact(steps, { pattern: 'commit a turn' });

@@ -149,7 +149,7 @@ async function attempt(
     await runTurn(service, { held, waiting, tenant, replyFor, paused, isLast });
   } catch (error) {
     service.log.warn({ err: error, ...held.key }, 'a turn failed');
-    // A store that throttles or is away is no fault of the turn.
+    // A store that throttles or is unavailable is not the turn's fault.
     const attempts = (held.state.attempts ?? 0) + (isUnavailable(error) ? 0 : 1);
     if (attempts >= limits.turnAttempts)
       return giveUp(service, held, waiting, error, to && writeReply(to, sayUnavailable));

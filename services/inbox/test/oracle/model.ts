@@ -33,7 +33,7 @@ export class Model {
 
   members = (): string[] => [...this.#users.keys()];
 
-  // One who is no member has whatever the policy would give them of the past, if they joined now.
+  // A user who is not a member has the past messages that the policy would give them if they joined now.
   #userOf(uid: string): User {
     const found = this.#users.get(uid);
     if (found) return found;

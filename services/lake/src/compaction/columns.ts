@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FollowedEntity } from '../tables.ts';
 
-// An entity's attributes as columns, by its schema. What is no single value stays JSON.
+// An entity's attributes as columns, by its schema. Anything other than a single value stays JSON.
 
 type ColumnType = 'VARCHAR' | 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'JSON';
 export type Column = { name: string; type: ColumnType };

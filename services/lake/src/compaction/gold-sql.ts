@@ -55,7 +55,7 @@ export function sumDifferences(
   );
 }
 
-// Sums over changes themselves. What a backfill found is no change.
+// Sums over changes themselves. Rows found by a backfill are not changes.
 export function sumChanges(insight: Insight, paths: readonly string[], columns: readonly Column[]): string {
   const kinds = insight.of === 'kept' ? `_kind = 'expire'` : `_kind <> 'snapshot'`;
   const changes = `select * from (${changeRows(paths)}) where ${kinds}`;

@@ -79,7 +79,7 @@ function boundsOf(
 function encodeValue(type: Field['type'], value: Value, isLower: boolean): Buffer | undefined {
   if (type === 'boolean') return typeof value === 'boolean' ? Buffer.from([value ? 1 : 0]) : undefined;
   if (type === 'string') {
-    // JavaScript orders some texts beyond ASCII otherwise than Parquet does. One that is cut is no upper bound.
+    // JavaScript orders some non-ASCII texts differently from Parquet. A truncated text is not an upper bound.
     if (typeof value !== 'string' || !/^\p{ASCII}*$/u.test(value)) return undefined;
     if (value.length > boundChars && !isLower) return undefined;
     return Buffer.from(value.slice(0, boundChars));

@@ -27,7 +27,7 @@ const keyShape = /^[A-Za-z0-9_=.-]+(?:\/[A-Za-z0-9_=.-]+)*$/;
 // Keys become paths and addresses: none of them may lead anywhere else.
 export function checkKey(key: string): string {
   if (!keyShape.test(key) || key.split('/').some(lakeTable => lakeTable.startsWith('.')) || key.length > 900)
-    throw new TypeError(`"${key}" is no key for an object of the lake`);
+    throw new TypeError(`"${key}" is not a valid object key in the lake`);
   return key;
 }
 

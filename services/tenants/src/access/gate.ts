@@ -54,7 +54,7 @@ export async function readOpenTenant(
   { store }: Pick<Service, 'store'>,
   tenant_id: string,
 ): Promise<EnteredTenant | undefined> {
-  // What cannot be an id is no tenant either, wherever it came from.
+  // A value that cannot be an id cannot name a tenant, wherever it came from.
   if (!tenantId.safeParse(tenant_id).success) return undefined;
   const item = await store.get(tenant, { tenant_id }, { consistent: true, pattern: 'enter a tenant' });
   return item && openTenant(item);

@@ -107,7 +107,7 @@ describe('a script that', () => {
       'function transform() { throw { get name() { throw 1 }, get message() { throw 2 } } }',
       'threw',
     ],
-    ['parses what is no JSON', 'function transform() { JSON.parse("{") }', 'threw'],
+    ['parses text that is not JSON', 'function transform() { JSON.parse("{") }', 'threw'],
     ['rejects', 'async function transform() { throw new Error("late") }', 'threw'],
     ['answers a cycle', 'const transform = () => { const a = []; a.push(a); return { body: a } }', 'threw'],
     ['doubles a text', 'function transform() { let s = "ab"; for (;;) s += s; }', 'threw'],

@@ -12,6 +12,6 @@ it('reads what it writes', () => {
   );
 });
 
-it('names the part that is no duration', () => {
+it('names the part that is not a duration', () => {
   expect(() => readDelays('30s, later')).toThrow('“later” is not a duration');
 });

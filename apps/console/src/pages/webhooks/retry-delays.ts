@@ -2,7 +2,7 @@ export const usualDelaysS = [30, 120, 900, 3_600, 14_400, 43_200, 86_400];
 
 const units = { s: 1, m: 60, h: 3_600 } as const;
 
-/** "30s, 5m 1h" in seconds; throws where a part is no duration. */
+/** "30s, 5m 1h" in seconds; throws if a part is not a duration. */
 export const readDelays = (text: string): number[] =>
   text
     .split(/[\s,]+/)
