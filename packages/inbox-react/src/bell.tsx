@@ -10,7 +10,7 @@ type Props = {
   children?: ReactNode; // what opens below it, instead of an <Inbox/>
 };
 
-export function Notifier({ count = 'unread', label = 'Notifications', children }: Props) {
+export function Bell({ count = 'unread', label = 'Notifications', children }: Props) {
   const [isOpen, setIsOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);

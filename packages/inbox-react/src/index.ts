@@ -1,4 +1,4 @@
-export { Notifier } from './bell.tsx';
+export { Bell } from './bell.tsx';
 export { type Messages, useConnection, useCounts, useMessages } from './hooks.ts';
 export { Inbox } from './inbox.tsx';
 export type { ConnectionState, Settings } from './inbox-connection.ts';

@@ -1,5 +1,5 @@
 import { Badge, Group, Select, Stack, Title } from '@mantine/core';
-import { Inbox, InboxProvider, Notifier, useConnection } from '@stak/inbox-react';
+import { Bell, Inbox, InboxProvider, useConnection } from '@stak/inbox-react';
 import { useCallback } from 'react';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
@@ -63,9 +63,9 @@ function OneUser({ inboxPath, user_id, name }: { inboxPath: InboxPath; user_id: 
             </Title>
             <LiveBadge />
           </Group>
-          <Notifier>
+          <Bell>
             <Inbox marksSeen={false} title="Newest" />
-          </Notifier>
+          </Bell>
         </Group>
         {/* Looking over a user's shoulder must not say that the user has seen it. */}
         <Inbox marksSeen={false} title={`Inbox of ${name}`} />
