@@ -119,7 +119,7 @@ async function checkStorage({ server }: World): Promise<void> {
       counted = await storage.list();
       expect(counted).toEqual(before);
     },
-    { timeout: 30_000, interval: 2_500 },
+    { timeout: 40_000, interval: 4_000 },
   );
   await storage.requestRecount();
   await storage.countWhereNeeded(new AbortController().signal);
