@@ -45,11 +45,10 @@ export function resealItem(
 ): { item: Attributes; unopened: number } {
   let changed = item;
   let unopened = 0;
-  for (const { attribute, sealed, locations } of sealedIn(name, keys, item)) {
-    const location = locations.find(one => openAt(from, sealed, one));
-    const plain = location === undefined ? undefined : openAt(from, sealed, location);
-    if (location === undefined || !plain) unopened += 1;
-    else changed = { ...changed, [attribute]: to.seal(plain, location) };
+  for (const value of sealedIn(name, keys, item)) {
+    const opened = openValue(from, value);
+    if (!opened) unopened += 1;
+    else changed = { ...changed, [value.attribute]: to.seal(opened.plain, opened.location) };
   }
   return { item: changed, unopened };
 }
@@ -81,27 +80,35 @@ export type Resealed = 'resealed' | 'changed' | 'unopened';
 export async function resealValue(
   client: DynamoClient,
   sealer: Sealer,
-  { table, key, attribute, sealed, locations }: SealedValue,
+  value: SealedValue,
 ): Promise<Resealed> {
+  const opened = openValue(sealer, value);
+  if (!opened) return 'unopened';
+  const { table, key, attribute, sealed } = value;
+  try {
+    await client.update({
+      TableName: table,
+      Key: key,
+      UpdateExpression: 'SET #sealed = :new',
+      ConditionExpression: '#sealed = :old',
+      ExpressionAttributeNames: { '#sealed': attribute },
+      ExpressionAttributeValues: { ':new': sealer.seal(opened.plain, opened.location), ':old': sealed },
+    });
+    return 'resealed';
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'ConditionalCheckFailedException') throw error;
+    return 'changed';
+  }
+}
+
+type OpenedValue = { plain: Uint8Array; location: string };
+
+function openValue(sealer: Sealer, { sealed, locations }: SealedValue): OpenedValue | undefined {
   for (const location of locations) {
     const plain = openAt(sealer, sealed, location);
-    if (!plain) continue;
-    try {
-      await client.update({
-        TableName: table,
-        Key: key,
-        UpdateExpression: 'SET #sealed = :new',
-        ConditionExpression: '#sealed = :old',
-        ExpressionAttributeNames: { '#sealed': attribute },
-        ExpressionAttributeValues: { ':new': sealer.seal(plain, location), ':old': sealed },
-      });
-      return 'resealed';
-    } catch (error) {
-      if (!(error instanceof Error) || error.name !== 'ConditionalCheckFailedException') throw error;
-      return 'changed';
-    }
+    if (plain) return { plain, location };
   }
-  return 'unopened';
+  return undefined;
 }
 
 function openAt(sealer: Sealer, sealed: string, location: string): Uint8Array | undefined {

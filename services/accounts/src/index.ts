@@ -74,7 +74,7 @@ export { listStorage, type StorageUse } from './storage/counts.ts';
 export { type StorageNotice, sizeText } from './storage/limit.ts';
 export { requestRecount } from './storage/recount.ts';
 export { createStorage, type ServiceOwners, type Storage } from './storage/storage.ts';
-export { storageTable } from './storage/table.ts';
+export { mark as storageMark, storageTable } from './storage/table.ts';
 export type { ApiKey } from './table.ts';
 export { accountsTable } from './tables.ts';
 export type { ThrottlePolicies } from './throttle.ts';

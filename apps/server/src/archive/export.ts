@@ -8,6 +8,7 @@ import { type AnyEntity, type AnyTable, type Attributes, type DynamoClient, hasK
 import { UsageError } from '../errors.ts';
 import { resealItem } from '../sealed-values.ts';
 import {
+  countItems,
   hasManifest,
   type Manifest,
   passphraseSealer,
@@ -48,11 +49,6 @@ export async function exportArchive(options: ExportOptions): Promise<{ items: nu
   await writeManifest(folder, manifest);
   return { items: countItems(manifest), unopened };
 }
-
-const countItems = ({ tables }: Manifest): number =>
-  Object.values(tables)
-    .flatMap(({ parts }) => parts)
-    .reduce((sum, { items }) => sum + items, 0);
 
 function begin({ passphrase, now }: ExportOptions): Manifest {
   const salt = randomBytes(16).toString('base64');

@@ -33,6 +33,11 @@ const manifestSchema = z.object({
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
+export const countItems = ({ tables }: Manifest): number =>
+  Object.values(tables)
+    .flatMap(({ parts }) => parts)
+    .reduce((sum, { items }) => sum + items, 0);
+
 const manifestFile = (folder: string): string => join(folder, 'archive.json');
 
 export const hasManifest = (folder: string): boolean => existsSync(manifestFile(folder));

@@ -11,7 +11,15 @@ import {
 import { UsageError } from '../errors.ts';
 import { resealItem } from '../sealed-values.ts';
 import { hasExpired, openSeals } from './export.ts';
-import { checkPart, type Manifest, type Part, readManifest, readPart, tagItem } from './format.ts';
+import {
+  checkPart,
+  countItems,
+  type Manifest,
+  type Part,
+  readManifest,
+  readPart,
+  tagItem,
+} from './format.ts';
 
 export type ImportOptions = {
   client: DynamoClient;
@@ -51,7 +59,6 @@ export async function importArchive(options: ImportOptions): Promise<{ items: nu
   await createTables(control, tables.map(withoutStream));
   await requireRoom(options);
   await stopStreams(control, tables);
-  let items = 0;
   let unopened = 0;
   const toStored = (table: AnyTable, item: Attributes): Attributes => {
     if (!archiveSealer) return item;
@@ -59,35 +66,37 @@ export async function importArchive(options: ImportOptions): Promise<{ items: nu
     unopened += sealed.unopened;
     return sealed.item;
   };
-  for (const [table, parts] of archived(manifest, tables)) {
-    let count = 0;
-    await eachBatch(folder, parts, writeBatch, async batch => {
-      await writeItems(
-        options,
-        table,
-        batch.map(item => toStored(table, item)),
-      );
-      count += batch.length;
-      options.progress?.('Writing', table.name, count);
-    });
-    items += count;
-  }
-  for (const [table, parts] of archived(manifest, tables)) {
-    let count = 0;
-    await eachBatch(folder, parts, readBatch, async batch => {
-      await compareItems(options, table, batch);
-      count += batch.length;
-      options.progress?.('Reading again', table.name, count);
-    });
-  }
+  await eachItem(options, manifest, { what: 'Writing', size: writeBatch }, (table, batch) =>
+    writeItems(
+      options,
+      table,
+      batch.map(item => toStored(table, item)),
+    ),
+  );
+  await eachItem(options, manifest, { what: 'Reading again', size: readBatch }, (table, batch) =>
+    compareItems(options, table, batch),
+  );
   await createTables(control, tables, { recovery });
-  return { items, unopened };
+  return { items: countItems(manifest), unopened };
+}
+
+async function eachItem(
+  { folder, tables, progress }: ImportOptions,
+  manifest: Manifest,
+  { what, size }: { what: string; size: number },
+  work: (table: AnyTable, batch: Attributes[]) => Promise<void>,
+): Promise<void> {
+  for (const table of tables) {
+    let count = 0;
+    await eachBatch(folder, manifest.tables[table.name]?.parts ?? [], size, async batch => {
+      await work(table, batch);
+      count += batch.length;
+      progress?.(what, table.name, count);
+    });
+  }
 }
 
 const partsOf = ({ tables }: Manifest): Part[] => Object.values(tables).flatMap(({ parts }) => parts);
-
-const archived = (manifest: Manifest, tables: readonly AnyTable[]): [AnyTable, Part[]][] =>
-  tables.map(table => [table, manifest.tables[table.name]?.parts ?? []]);
 
 const withoutStream = (table: AnyTable): AnyTable => ({ ...table, stream: undefined });
 

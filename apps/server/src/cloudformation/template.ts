@@ -81,5 +81,5 @@ const parameters = {
   AssignPublicIp: { Type: 'String', AllowedValues: ['ENABLED', 'DISABLED'], Default: 'DISABLED' },
   Servers: { Type: 'Number', MinValue: 1, Default: 2, Description: 'How many there are at least' },
   MostServers: { Type: 'Number', MinValue: 1, Default: 10, Description: 'How many there are under load' },
-  AlarmEmail: { Type: 'String', Default: '', Description: 'Who is told of alarms; empty: nobody' },
+  AlarmEmail: { Type: 'String', Default: '', Description: 'Where alarms are sent; empty for none' },
 };

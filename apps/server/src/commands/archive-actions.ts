@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import { requestRecount } from '@stak/accounts';
+import { requestRecount, storageMark } from '@stak/accounts';
 import { createSealer, systemClock } from '@stak/kit';
 import { listConsumers, readStatus, streamsTable } from '@stak/streams';
 import { createStore } from '@stak/table';
+import { countCheckpoint } from '@stak/webhooks';
 import { type ArchiveConfig, readArchiveConfig } from '../archive/config.ts';
 import { exportArchive } from '../archive/export.ts';
 import { importArchive } from '../archive/import.ts';
@@ -23,9 +24,7 @@ export type ImportFlags = Flags & { from?: unknown; continue?: unknown };
 
 // How far consumers of streams have read is of this store alone.
 const moved = designs.filter(table => table !== streamsTable);
-const positions = designs
-  .flatMap(({ entities }) => entities)
-  .filter(({ name }) => name === 'mark' || name === 'checkpoint of counts');
+const positions = [storageMark, countCheckpoint];
 
 export async function exportTo(flags: ExportFlags): Promise<void> {
   const folder = resolve(readText('--to', flags.to));

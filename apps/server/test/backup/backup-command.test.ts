@@ -123,7 +123,7 @@ describe('the settings', () => {
 });
 
 describe('a target that cannot be written', () => {
-  it('does not stop the server, is told of, and is caught up with when it is back', async () => {
+  it('does not stop the server, is reported, and catches up when it is back', async () => {
     const folder = await mkdtemp(join(root, 'away-'));
     const location = join(folder, 'target');
     await writeFile(location, 'a file where a folder should be');

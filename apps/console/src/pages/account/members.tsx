@@ -300,7 +300,7 @@ function Pending() {
             label="Pending invitations"
             rows={rows}
             keyOf={row => row.invitationId}
-            empty="Nobody is invited."
+            empty="No open invitations."
             columns={[
               { label: 'E-mail', show: row => <span className="stak-break">{row.email}</span> },
               { label: 'Role', show: row => row.role },
