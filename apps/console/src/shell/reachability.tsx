@@ -56,15 +56,20 @@ export async function watchedFetch(url: string, init: RequestInit): Promise<Resp
   }
 }
 
-// When the network comes or goes, it is time to look.
+// When the network comes or goes, it is time to look, and once more: one that is just going may carry the first look.
+function networkChanged(): void {
+  probe();
+  probing = setTimeout(probe, probeMs);
+}
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  addEventListener('online', probe);
-  addEventListener('offline', probe);
+  addEventListener('online', networkChanged);
+  addEventListener('offline', networkChanged);
   return () => {
     listeners.delete(listener);
-    removeEventListener('online', probe);
-    removeEventListener('offline', probe);
+    removeEventListener('online', networkChanged);
+    removeEventListener('offline', networkChanged);
   };
 }
 
