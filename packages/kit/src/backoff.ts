@@ -14,6 +14,10 @@ export function backoffMs(
   random: Random,
   jitter: 'full' | 'half' = 'full',
 ): number {
-  const fullMs = Math.min(mostMs, firstMs * 2 ** Math.max(0, failures - 1));
+  const fullMs = doubledMs(failures, { firstMs, mostMs });
   return Math.round(jitter === 'full' ? fullMs * random() : fullMs / 2 + (fullMs / 2) * random());
 }
+
+/** The same delay without chance, for one that nobody shares. */
+export const doubledMs = (failures: number, { firstMs, mostMs }: Backoff): number =>
+  Math.min(mostMs, firstMs * 2 ** Math.max(0, failures - 1));

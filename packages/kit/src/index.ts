@@ -1,5 +1,6 @@
-export { type Backoff, backoffMs } from './backoff.ts';
+export { type Backoff, backoffMs, doubledMs } from './backoff.ts';
 export { type Cancel, type Clock, systemClock } from './clock.ts';
+export { csvLine } from './csv.ts';
 export { AppError, defineErrors, type ErrorCatalogue } from './errors.ts';
 export {
   type EventLoopDelay,

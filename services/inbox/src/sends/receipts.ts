@@ -1,3 +1,4 @@
+import { csvLine } from '@stak/kit';
 import { done, type NamedStep, ref, write } from '@stak/table';
 import { type Deps, retry } from '../deps.ts';
 import type { InboxId, MailboxId } from '../inbox-id.ts';
@@ -130,21 +131,19 @@ export async function writeReceipts(
 
 export const receiptFormats = ['ndjson', 'csv'] as const;
 
-// All receipts as lines, a page at a time: the next page is read when the previous one was consumed. A uid needs no
-// quotes in CSV.
+// All receipts as lines, a page at a time: the next page is read when the previous one was consumed.
 export async function* exportReceipts(
   deps: Deps,
   found: Send,
   format: (typeof receiptFormats)[number],
 ): AsyncGenerator<string> {
-  if (format === 'csv') yield 'uid,read,readat\r\n';
+  if (format === 'csv') yield csvLine(['uid', 'read', 'readat']);
   let from: Position | undefined;
   do {
     const page = await readReceipts(deps, found, limits.pageMessages, from);
     let text = '';
     for (const one of page.items)
-      text +=
-        format === 'csv' ? `${one.uid},${one.read},${one.readat ?? ''}\r\n` : `${JSON.stringify(one)}\n`;
+      text += format === 'csv' ? csvLine([one.uid, one.read, one.readat]) : `${JSON.stringify(one)}\n`;
     if (text !== '') yield text;
     from = page.next;
   } while (from);

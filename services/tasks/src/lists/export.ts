@@ -1,3 +1,4 @@
+import { csvLine } from '@stak/kit';
 import type { Store } from '@stak/table';
 import { showTask, type Task } from '../schema.ts';
 import { allTasks } from '../tables.ts';
@@ -38,17 +39,3 @@ export async function* exportTasks(
 }
 
 const cellOf = (value: Task[(typeof columns)[number]]) => (Array.isArray(value) ? value.join('; ') : value);
-
-// RFC 4180, and safe to open in a spreadsheet: text that looks like a formula gets an apostrophe in front.
-export function csvLine(cells: readonly (string | number | null | undefined)[]): string {
-  return `${cells.map(cellText).join(',')}\r\n`;
-}
-
-const formula = /^[\s]*[=+\-@|%＝＋－＠]|^[\t\r\n]/; // some spreadsheets accept full-width signs too
-
-function cellText(value: string | number | null | undefined): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'number') return String(value);
-  const safe = formula.test(value) ? `'${value}` : value;
-  return /[",\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}

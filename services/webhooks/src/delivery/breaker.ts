@@ -1,3 +1,4 @@
+import { doubledMs } from '@stak/kit';
 import { failedStep, is, write } from '@stak/table';
 import type { BaseDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -17,7 +18,7 @@ export type Breaker = {
 };
 
 const probeDelayMs = (trips: number): number =>
-  Math.min(limits.breakerMostMs, limits.breakerFirstMs * 2 ** Math.max(0, trips - 1));
+  doubledMs(trips, { firstMs: limits.breakerFirstMs, mostMs: limits.breakerMostMs });
 
 export function createBreaker(deps: BaseDeps & { sourceCache: SourceCache }): Breaker {
   const { store, clock, sourceCache, log } = deps;

@@ -1,9 +1,9 @@
 import { Alert, Button, Card, Group, Stack, Table, Text } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
+import { csvLine } from '@stak/kit/csv';
 import { IconDownload } from '@tabler/icons-react';
 import { Freshness } from '../../components/freshness.tsx';
 import { formatNumber } from '../../text/format.ts';
-import { toCsv } from './sql-csv.ts';
 
 export type SqlAnswer = ApiTypes['lake.query']['data'] & { tookMs: number };
 
@@ -102,10 +102,7 @@ function Value({ value }: { value: unknown }) {
 }
 
 function download({ columns, rows }: SqlAnswer): void {
-  const text = toCsv(
-    columns.map(({ name }) => name),
-    rows,
-  );
+  const text = [columns.map(({ name }) => name), ...rows].map(csvLine).join('');
   const address = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
   const link = Object.assign(document.createElement('a'), { href: address, download: 'result.csv' });
   link.click();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { csvLine } from './export.ts';
+import { csvLine } from './csv.ts';
 
 describe('a line of CSV', () => {
   it.each([
@@ -9,6 +9,7 @@ describe('a line of CSV', () => {
     [['＝1+1', '＋1', '－1', '＠x'], "'＝1+1,'＋1,'－1,'＠x"],
     [[' =1'], "' =1"],
     [['\r=1'], `"'\r=1"`],
+    [[true, ['a', 'b'], { a: 1 }], 'true,"[""a"",""b""]","{""a"":1}"'],
     [[-5, 'a=1', 'tea - cake'], '-5,a=1,tea - cake'],
   ])('%j', (cells, line) => {
     expect(csvLine(cells)).toBe(`${line}\r\n`);
