@@ -89,7 +89,14 @@ export type AgentsDecideApprovalData = {
 export type AgentsEditMemoryData = {
   session_id: string;
   summary: string | null;
-  key_facts: Array<{ fact_id: string; fact: string; created_at: string; source: string }>;
+  key_facts: Array<{
+    fact_id: string;
+    fact: string;
+    created_at: string;
+    source: string;
+    seq: number | null;
+    supersedes: string | null;
+  }>;
   created_at: string;
   updated_at: string;
 };
@@ -354,6 +361,7 @@ export type TenantsAcceptInvitationData = {
   custom_properties: { [name: string]: unknown };
   memory_summary?: string;
   memory_updated_at?: string;
+  memory_edited_at?: string;
   created_at: string;
   updated_at: string;
   version: number;

@@ -88,6 +88,7 @@ export type Service = {
   readonly skills: readonly Skill[];
   readonly channels: ChannelKinds;
   readonly notifier: Notifier; // rung when there is something for the worker
+  readonly memoryNotifier: Notifier; // when there is something to summarise
   readonly hub: Hub; // answers that are being made in this process
 };
 

@@ -22,7 +22,7 @@ import { createHub } from './streaming/live-answers.ts';
 import { uiEndpoints } from './streaming/ui-routes.ts';
 import { createFollowings, createSubscriptions } from './subscriptions.ts';
 import { conversations } from './tables.ts';
-import { createTurnWorker, runDue } from './turns/worker.ts';
+import { createMemoryWorker, createTurnWorker, runDue } from './turns/worker.ts';
 
 export type { AgentsDeps, ApprovalRequest, FindChannelUser } from './deps.ts';
 export { agentErrors } from './errors.ts';
@@ -55,7 +55,7 @@ export function createAgents(deps: AgentsDeps) {
     tables: [conversations],
     subscriptions: createSubscriptions(service),
     followings: createFollowings(service),
-    workers: [createTurnWorker(service)],
+    workers: [createTurnWorker(service), createMemoryWorker(service)],
     eraser: createEraser(service),
     // What a tenant's settings ask for and the server does not have, before they are saved.
     checkSettings: (tenantId: string, before: TenantSettings, after: TenantSettings) =>
@@ -88,6 +88,7 @@ function createService(deps: AgentsDeps): Service {
       whatsapp: whatsapp(addresses.whatsapp),
     },
     notifier: createNotifier(clock),
+    memoryNotifier: createNotifier(clock),
     hub: createHub(clock, ids, deps.peers),
   };
   return service;

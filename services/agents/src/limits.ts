@@ -93,8 +93,23 @@ export const eventsKept = 20_000; // of one running turn, for clients that recon
 export const factChars = 500;
 export const factsPerItem = 50;
 export const summaryChars = 4_000;
-export const memoryItems = 20; // newest first, that go into a turn
+export const memorySessions = 100; // of a user; past that the one that has been quiet the longest goes
 export const memoryBytes = 8 * 1024; // of facts in a turn: about 2,000 tokens that are paid for at every step
+
+export const quietMs = 10 * 60_000; // a conversation nobody has added to for this long is summarised
+export const memoryLanes = 4; // partitions of the index of conversations to be summarised
+export const memoryPollMs = 30_000; // for what another process left behind
+export const memoryLeaseMs = 180_000; // longer than a turn may take; a crash delays a summary this long
+export const memoryRetryMs = 60_000; // times the attempts so far
+export const memoryAttempts = 3; // to have a model summarise; then the user's own words are the summary
+export const memoryConcurrency = 2; // nobody waits for a summary
+export const summarizedTurns = 500; // of one job
+export const summarizedBytes = 48 * 1024; // of what was said, newest first: about 12,000 tokens
+export const summarizedChars = 2_000; // of one message
+export const summaryTokens = 1_500; // of the model's answer: two summaries and some facts
+export const newFacts = 10; // of one job
+export const excerptChars = 200; // of a message in a summary that no model made
+export const extractChars = 1_000; // of such a summary
 
 export const webhookBytes = 256 * 1024; // a provider's event has a few KB
 export const webhooksPerMinute = 3_000; // of one channel

@@ -2,7 +2,7 @@ import { ownedByItem, ownedByKey } from '@stak/table';
 import { approval, pausedTurn } from './approvals/table.ts';
 import { channelSecrets, notice, tenantChannel } from './channels/table.ts';
 import { mcpServer } from './mcp/table.ts';
-import { memory, memoryChoice } from './memory/table.ts';
+import { memory, memoryChoice, memoryJob } from './memory/table.ts';
 import { customSkill } from './skills/table.ts';
 import { accountDay, conversation, message, state, tenantDay, turn, userDay } from './table.ts';
 
@@ -28,4 +28,5 @@ export const agentOwners = [
   ownedByKey(mcpServer, byTenant),
   ownedByKey(memory, byTenant),
   ownedByKey(memoryChoice, byTenant),
+  ownedByKey(memoryJob, byTenant),
 ];

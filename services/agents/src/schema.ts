@@ -248,7 +248,11 @@ const fact = z.strictObject({
   fact_id: z.string(),
   fact: z.string(),
   created_at: z.string(),
-  source: z.string(),
+  source: z
+    .string()
+    .describe('`user` asked for it, `edited` through the API, `conversation` learnt by a model'),
+  seq: z.int().nullable().describe('The turn of the conversation in which it was said'),
+  supersedes: z.string().nullable().describe('The fact that it took the place of'),
 });
 export const memoryShape = z.strictObject({
   session_id: z.string(),

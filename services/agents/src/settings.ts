@@ -26,6 +26,7 @@ export type AgentSettings = TenantSettings & {
   max_context_tokens: number;
   ai_fallback: z.infer<typeof fallbackModel> | undefined;
   skill_approvals: Readonly<Record<string, Approval>>; // by the name of the skill
+  memory: 'automatic' | 'on_request'; // whether conversations are summarised and facts learnt from them
   approval_hours: number; // until a call that nobody decides on is refused
 };
 
@@ -47,6 +48,7 @@ const own = {
   spend_per_day_usd: z.number().min(0).optional().catch(undefined),
   max_context_tokens: z.int().min(1).max(limits.windowTokensMost).catch(limits.windowTokens),
   ai_fallback: fallbackModel.optional().catch(undefined),
+  memory: z.enum(['automatic', 'on_request']).catch('automatic'),
   approval_hours: z.number().gt(0).max(limits.approvalHoursMost).catch(limits.approvalHours),
 };
 
@@ -58,6 +60,7 @@ export const readAgentSettings = (settings: TenantSettings): AgentSettings => ({
   max_context_tokens: own.max_context_tokens.parse(settings.max_context_tokens),
   ai_fallback: own.ai_fallback.parse(settings.ai_fallback),
   skill_approvals: readApprovals(settings.skill_approvals),
+  memory: own.memory.parse(settings.memory),
   approval_hours: own.approval_hours.parse(settings.approval_hours),
 });
 

@@ -15,7 +15,15 @@ import {
   tenantChannel,
 } from './channels/table.ts';
 import { mcpServer, mcpServersOfTenant } from './mcp/table.ts';
-import { choicesOfTenant, memoriesOfTenant, memoriesOfUser, memory, memoryChoice } from './memory/table.ts';
+import {
+  choicesOfTenant,
+  dueMemoryJobs,
+  memoriesOfTenant,
+  memoriesOfUser,
+  memory,
+  memoryChoice,
+  memoryJob,
+} from './memory/table.ts';
 import { customSkill, skillsOfTenant } from './skills/table.ts';
 import {
   accountDay,
@@ -62,6 +70,7 @@ export const conversations = defineTable(conversationsKeys, {
     notice,
     customSkill,
     mcpServer,
+    memoryJob,
   ],
   queries: [
     conversationsOfUser,
@@ -81,6 +90,7 @@ export const conversations = defineTable(conversationsKeys, {
     noticesOfTenant,
     skillsOfTenant,
     mcpServersOfTenant,
+    dueMemoryJobs,
   ],
 });
 

@@ -92,6 +92,7 @@ export const userShape = z.strictObject({
   custom_properties: z.record(z.string(), z.unknown()),
   memory_summary: z.string().optional(),
   memory_updated_at: z.string().optional(),
+  memory_edited_at: z.string().optional(),
   created_at: timestamp,
   updated_at: timestamp,
   version: z.int(),

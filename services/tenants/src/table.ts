@@ -68,6 +68,7 @@ export const user = entity(tenantsKeys, {
     custom_properties: z.string().describe("JSON, of the tenant's own schema"),
     memory_summary: z.string().optional(),
     memory_updated_at: z.string().optional(),
+    memory_edited_at: z.string().optional().describe('if somebody wrote the summary themselves'),
     created_at: z.string(),
     updated_at: z.string(),
     request_key: z.string().optional().describe('of the request that created it'),

@@ -203,6 +203,7 @@ export const fieldTexts: Readonly<Record<string, string>> = {
   medium: 'How many have medium priority.',
   members: 'How many users the inbox has.',
   memory_summary: 'A summary of what is remembered of the user.',
+  memory_edited_at: 'When somebody wrote the summary themselves. None is generated from then on.',
   memory_updated_at: 'When the memory last changed.',
   message: 'The message.',
   message_id: 'The id of the message.',

@@ -20,22 +20,28 @@ import { isExternal, readHead, readWaiting } from './reads.ts';
 
 // One write ends the epoch: from then on no turn of it is visible, and a turn in progress cannot commit. What
 // waited for an answer is dropped with it. The worker removes the log, however long that takes.
-export const clearConversation = (service: Service, key: ConversationKey): Promise<void> =>
-  endEpoch(service, key, false);
+export const clearConversation = (service: Service, key: ConversationKey, forgets?: string): Promise<void> =>
+  endEpoch(service, key, false, forgets);
 
 // As above, and the documented item goes too. Also for one that is gone already, because it expired or another
 // program deleted it.
-export const deleteConversation = (service: Service, key: ConversationKey): Promise<void> =>
-  endEpoch(service, key, true);
+export const deleteConversation = (service: Service, key: ConversationKey, forgets?: string): Promise<void> =>
+  endEpoch(service, key, true, forgets);
 
-async function endEpoch(service: Service, key: ConversationKey, deletes: boolean): Promise<void> {
+async function endEpoch(
+  service: Service,
+  key: ConversationKey,
+  deletes: boolean,
+  forgets: string | undefined, // the user; what the conversation taught us of them goes too
+): Promise<void> {
   const dropped = await retryOnConflict(service, async () => {
     const [head, known] = await Promise.all([readHead(service, key), readState(service, key)]);
     if (!known && (!head || !deletes)) return [];
     const waiting = known ? await readAllWaiting(service, known) : [];
     const nowMs = service.clock.now();
     const epoch = nextEpoch(known?.epoch ?? 0, nowMs);
-    const steps: NamedStep[] = known ? [['the state', endState(key, known, epoch, deletes, nowMs)]] : [];
+    const ended = known && endState(key, known, { epoch, is_deleted: deletes, forgets }, nowMs);
+    const steps: NamedStep[] = ended ? [['the state', ended]] : [];
     if (head) steps.push(['the head', deletes ? deleteHead(head) : emptyHead(head, epoch, nowMs)]);
     steps.push(...dropSteps(waiting, deletes ? 'deleted' : 'cleared', nowMs));
     if (known?.paused !== undefined) steps.push(...(await cancelPaused(service, key, nowMs)));
@@ -65,21 +71,36 @@ async function readAllWaiting(service: Service, known: StateItem): Promise<Messa
   return all;
 }
 
-function endState(key: ConversationKey, known: StateItem, epoch: number, deletes: boolean, nowMs: number) {
-  const owner = deletes ? (['user_id', 'title', 'channel'] as const) : [];
+function endState(
+  key: ConversationKey,
+  known: StateItem,
+  ended: Pick<StateItem, 'epoch' | 'is_deleted' | 'forgets'>,
+  nowMs: number,
+) {
+  const owner = ended.is_deleted ? (['user_id', 'title', 'channel'] as const) : [];
   return write.update(
     state,
     keyOfConversation(key),
     {
       set: {
-        epoch,
+        ...ended,
         last_seq: 0,
+        noted_seq: 0,
         waiting_count: 0,
-        is_deleted: deletes,
         has_stale: true,
         ...dueAt(key, nowMs),
       },
-      remove: ['fence', 'leased_until', 'waiting', 'attempts', 'reply', 'paused', 'paused_until', ...owner],
+      remove: [
+        'fence',
+        'leased_until',
+        'waiting',
+        'attempts',
+        'reply',
+        'paused',
+        'paused_until',
+        'quiet_at',
+        ...owner,
+      ],
     },
     {
       if: {

@@ -63,16 +63,16 @@ export const conversationEndpoints = (service: Service) =>
       const caller = c.get('principal');
       const key = c.req.valid('param');
       await service.enterTenant(caller, key.tenant_id);
-      await findConversation(service, caller, key);
-      await deleteConversation(service, key);
+      const { user_id } = await findConversation(service, caller, key);
+      await deleteConversation(service, key, user_id);
       return c.body(null, 204);
     }),
     endpoint(routes.clear, async c => {
       const caller = c.get('principal');
       const key = c.req.valid('param');
       await service.enterTenant(caller, key.tenant_id);
-      await findConversation(service, caller, key);
-      await clearConversation(service, key);
+      const { user_id } = await findConversation(service, caller, key);
+      await clearConversation(service, key, user_id);
       return c.body(null, 204);
     }),
     endpoint(routes.turns, async c => {

@@ -1,5 +1,5 @@
 import { versionMismatch } from '@stak/http';
-import { failedCondition, type ItemOf, isRefused, type WriteStep, write } from '@stak/table';
+import { failedCondition, type ItemOf, is, isRefused, type WriteStep, write } from '@stak/table';
 import { tenantUser } from '@stak/tenants';
 import type { z } from 'zod';
 import { type Service, timestampOf } from '../deps.ts';
@@ -31,17 +31,21 @@ const declined = () =>
 export const hasDeclined = async ({ store }: Service, { tenant_id, user_id }: Person): Promise<boolean> =>
   (await store.get(memoryChoice, { tenant_id, user_id }, { consistent: true })) !== undefined;
 
+// By their last change, because sessions are named by whoever begins them.
+export const newestFirst = (items: readonly MemoryItem[]): MemoryItem[] =>
+  items.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
+
 // What goes into a turn: nothing about somebody who declined.
 export async function readMemory(service: Service, { tenant_id, user_id }: Person): Promise<Remembered> {
   const key = { tenant_id, user_id };
   const [isDeclined, user, page] = await Promise.all([
     hasDeclined(service, key),
     service.store.get(tenantUser, key),
-    service.store.query(memoriesOfUser, key, { limit: limits.memoryItems, newestFirst: true }),
+    service.store.query(memoriesOfUser, key, { limit: limits.memorySessions }),
   ]);
   return isDeclined
     ? { summary: undefined, items: [] }
-    : { summary: user?.memory_summary, items: page.items };
+    : { summary: user?.memory_summary, items: newestFirst(page.items) };
 }
 
 // The choice is looked at in the same transaction: a user who declines meanwhile has the last word.
@@ -58,25 +62,34 @@ async function unlessDeclined(
   }
 }
 
-// Adds a fact to the memory of the conversation it was said in.
+// Two facts of the same words are one.
+export const sameFact = (fact: string): string => wordsOf(fact).join(' ') || fact;
+
+// Adds a fact to the memory of the conversation it was said in, unless it is known from any of them.
 export async function rememberFact(
   service: Service,
-  person: Person,
-  session_id: string,
+  { tenant_id, user_id }: Person,
+  { conversation_id, seq }: { conversation_id: string; seq: number | undefined },
   fact: string,
-  source: string,
 ): Promise<Fact> {
-  if (await hasDeclined(service, person)) throw declined();
-  const key = { tenant_id: person.tenant_id, user_id: person.user_id, session_id };
+  if (await hasDeclined(service, { tenant_id, user_id })) throw declined();
+  const key = { tenant_id, user_id, session_id: conversation_id };
+  const all = await service.store.query(
+    memoriesOfUser,
+    { tenant_id, user_id },
+    { limit: limits.memorySessions },
+  );
+  const elsewhere = all.items.filter(item => item.session_id !== conversation_id).flatMap(factsOf);
   return retryOnConflict(service, async () => {
     const before = await service.store.get(memory, key, { consistent: true });
     const known = before ? factsOf(before) : [];
-    const same = known.find(one => one.fact === fact);
+    const same = [...known, ...elsewhere].find(one => sameFact(one.fact) === sameFact(fact));
     if (same) return same;
     if (known.length >= limits.factsPerItem)
       throw agentErrors.create('agents.memory_full', `There are ${limits.factsPerItem} facts already.`);
     const at = timestampOf(service.clock.now());
-    const added = { fact_id: service.ids.next('fact'), fact, created_at: at, source };
+    const fact_id = service.ids.next('fact');
+    const added = { fact_id, fact, created_at: at, source: 'user', ...(seq !== undefined && { seq }) };
     const item = {
       ...key,
       ...before,
@@ -85,7 +98,7 @@ export async function rememberFact(
       updated_at: at,
     };
     const asRead = before ? { ifVersion: before.version } : ({ ifAbsent: true } as const);
-    await unlessDeclined(service, person, write.put(memory, item, asRead));
+    await unlessDeclined(service, key, write.put(memory, item, asRead));
     return added;
   });
 }
@@ -98,22 +111,41 @@ export async function forgetFacts(service: Service, person: Person, words: strin
   if (wanted.length === 0) return [];
   const gone: string[] = [];
   const key = { tenant_id: person.tenant_id, user_id: person.user_id };
+  const isMeant = (text: string) => {
+    const known = new Set(wordsOf(text));
+    return wanted.every(word => known.has(word));
+  };
+  const without = (text: string) =>
+    sentencesOf(text)
+      .filter(sentence => !isMeant(sentence))
+      .join(' ');
   for await (const item of service.store.all(memoriesOfUser, key)) {
-    const isMeant = ({ fact }: Fact) => {
-      const known = new Set(wordsOf(fact));
-      return wanted.every(word => known.has(word));
-    };
-    const meant = factsOf(item).filter(isMeant);
-    if (meant.length === 0) continue;
+    const meant = factsOf(item).filter(({ fact }) => isMeant(fact));
+    const isSummarized = item.summary !== undefined && isMeant(item.summary);
+    if (meant.length === 0 && !isSummarized) continue;
     await changeMemory(service, item, before => ({
-      facts: before ? factsOf(before).filter(one => !isMeant(one)) : [],
-    })).catch(error => {
-      if (!agentErrors.includes(error) || error.code !== 'agents.memory_not_found') throw error;
-    });
+      ...(before?.summary !== undefined && isMeant(before.summary) && { summary: without(before.summary) }),
+      facts: before ? factsOf(before).filter(({ fact }) => !isMeant(fact)) : [],
+    })).catch(ifGone);
     gone.push(...meant.map(({ fact }) => fact));
   }
   return gone;
 }
+
+const ifGone = (error: unknown): void => {
+  if (!agentErrors.includes(error) || error.code !== 'agents.memory_not_found') throw error;
+};
+
+const sentencesOf = (text: string): string[] => text.match(/[^.!?\n]+[.!?]*/g)?.map(one => one.trim()) ?? [];
+
+// What was learnt from a conversation that is gone. What the user asked to be remembered, or wrote, stays.
+export const forgetSession = async (service: Service, person: Person, session_id: string): Promise<void> => {
+  const key = { tenant_id: person.tenant_id, user_id: person.user_id, session_id };
+  await changeMemory(service, key, before => ({
+    summary: null,
+    facts: before ? factsOf(before).filter(({ source }) => source !== 'conversation') : [],
+  })).catch(ifGone);
+};
 
 export type MemoryChange = { summary?: string | null; facts?: readonly Fact[] };
 
@@ -125,7 +157,8 @@ export async function changeMemory(
   expected?: string,
 ): Promise<MemoryItem> {
   const key = { tenant_id, user_id, session_id };
-  return retryOnConflict(service, async () => {
+  let isForgetting = false;
+  const item = await retryOnConflict(service, async () => {
     const before = await service.store.get(memory, key, { consistent: true });
     if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
     const { summary = before?.summary, facts = before ? factsOf(before) : [] } = change(before);
@@ -138,6 +171,10 @@ export async function changeMemory(
       created_at: before?.created_at ?? updated_at,
       updated_at,
     };
+    if (before && hasLost(before, after)) {
+      isForgetting = true;
+      await dropAbout(service, key);
+    }
     if (!summary && facts.length === 0) {
       if (!before) throw noMemory();
       await service.store.delete(memory, key, { ifVersion: before.version });
@@ -147,11 +184,66 @@ export async function changeMemory(
     await unlessDeclined(service, key, write.put(memory, after, asRead));
     return { ...after, version: (before?.version ?? 0) + 1 };
   });
+  if (isForgetting) await renewAbout(service, key);
+  return item;
 }
 
-export async function deleteMemory({ store }: Service, key: Person & { session_id: string }): Promise<void> {
+const hasLost = (before: MemoryItem, after: Pick<MemoryItem, 'summary' | 'key_facts'>): boolean => {
+  const kept = new Set(factsOf(after).map(({ fact }) => fact));
+  return before.summary !== after.summary || factsOf(before).some(({ fact }) => !kept.has(fact));
+};
+
+export async function deleteMemory(service: Service, key: Person & { session_id: string }): Promise<void> {
   const { tenant_id, user_id, session_id } = key;
-  if (!(await store.delete(memory, { tenant_id, user_id, session_id }))) throw noMemory();
+  await dropAbout(service, key);
+  const isGone = await service.store.delete(memory, { tenant_id, user_id, session_id });
+  await renewAbout(service, key);
+  if (!isGone) throw noMemory();
+}
+
+const isGenerated = { memory_edited_at: is.absent };
+
+// The user's summary may say what is being forgotten, so it goes first; then it is made of what is left.
+async function dropAbout({ store }: Service, { tenant_id, user_id }: Person): Promise<void> {
+  const change = { remove: ['memory_summary', 'memory_updated_at'] as const };
+  const options = { if: { ...isGenerated, memory_summary: is.present }, pattern: 'forget' };
+  await store.update(tenantUser, { tenant_id, user_id }, change, options).catch(ifRefused);
+}
+
+async function renewAbout(service: Service, { tenant_id, user_id }: Person): Promise<void> {
+  const { items } = await service.store.query(
+    memoriesOfUser,
+    { tenant_id, user_id },
+    { limit: limits.memorySessions },
+  );
+  const memory_summary = composeAbout(items);
+  if (memory_summary === undefined) return;
+  const set = { memory_summary, memory_updated_at: timestampOf(service.clock.now()) };
+  const condition = { ...isGenerated, memory_summary: is.absent };
+  await unlessDeclined(
+    service,
+    { tenant_id, user_id },
+    write.update(tenantUser, { tenant_id, user_id }, { set }, { if: condition }),
+  ).catch(error => {
+    if (!agentErrors.includes(error)) ifRefused(error);
+  });
+}
+
+const ifRefused = (error: unknown): void => {
+  if (!isRefused(error)) throw error; // written meanwhile, or there is no such user
+};
+
+// A summary of a user without a model: what the newest sessions are summarised as.
+export function composeAbout(items: readonly MemoryItem[]): string | undefined {
+  const lines: string[] = [];
+  let chars = 0;
+  for (const line of newestFirst(items).flatMap(({ summary = '' }) => summary.split('\n'))) {
+    if (line === '' || lines.includes(line)) continue;
+    chars += line.length + 1;
+    if (chars > limits.extractChars) break;
+    lines.push(line);
+  }
+  return lines.length === 0 ? undefined : lines.join('\n');
 }
 
 export async function writeSummary(
@@ -166,11 +258,12 @@ export async function writeSummary(
       await store.update(
         tenantUser,
         key,
-        { remove: ['memory_summary', 'memory_updated_at'] },
+        { remove: ['memory_summary', 'memory_updated_at', 'memory_edited_at'] },
         { pattern: 'remove a memory summary' },
       );
     else {
-      const set = { memory_summary: summary, memory_updated_at: timestampOf(clock.now()) };
+      const at = timestampOf(clock.now());
+      const set = { memory_summary: summary, memory_updated_at: at, memory_edited_at: at };
       await unlessDeclined(service, key, write.update(tenantUser, key, { set }));
     }
   } catch (error) {

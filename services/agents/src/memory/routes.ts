@@ -101,7 +101,11 @@ const routes = {
 const show = (item: MemoryItem) => ({
   session_id: item.session_id,
   summary: item.summary ?? null,
-  key_facts: factsOf(item),
+  key_facts: factsOf(item).map(({ seq = null, supersedes = null, ...fact }) => ({
+    ...fact,
+    seq,
+    supersedes,
+  })),
   created_at: item.created_at,
   updated_at: item.updated_at,
 });
@@ -149,7 +153,7 @@ export function memoryEndpoints(service: Service) {
           summary,
           facts: key_facts?.map(({ fact_id, fact }) => {
             const known = before && factsOf(before).find(one => one.fact_id === fact_id);
-            if (known) return { ...known, fact };
+            if (known) return known.fact === fact ? known : { ...known, fact, source: 'edited' };
             return { fact_id: service.ids.next('fact'), fact, created_at, source: 'edited' };
           }),
         }),

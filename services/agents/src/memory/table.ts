@@ -1,6 +1,7 @@
 import { defineQuery, entity } from '@stak/table';
 import { tenantsKeys } from '@stak/tenants/tables';
 import { z } from 'zod';
+import { conversationsKeys } from '../table.ts';
 
 // In the table of tenants, as the document has it for later.
 
@@ -8,18 +9,20 @@ export const keyFact = z.object({
   fact_id: z.string(),
   fact: z.string(),
   created_at: z.string(),
-  source: z.string().describe('whose words it is: `user`, or the skill or program that wrote it'),
+  source: z.string().describe('`user` asked for it, `edited` through the API, `conversation` by a model'),
+  seq: z.number().int().optional().describe('the turn it was said in'),
+  supersedes: z.string().optional().describe('the fact that it took the place of'),
 });
 
 export const memory = entity(tenantsKeys, {
   name: 'memory of a user',
-  description: 'What a user wanted to be remembered, by the conversation it came from.',
+  description: 'What is remembered of a user, by the conversation it came from.',
   schema: z.object({
     tenant_id: z.string(),
     user_id: z.string(),
     session_id: z.string().describe('the conversation'),
     summary: z.string().optional(),
-    key_facts: z.string().describe('JSON: [{"fact_id", "fact", "created_at", "source"}]'),
+    key_facts: z.string().describe('JSON: [{"fact_id", "fact", "created_at", "source", "seq"}]'),
     created_at: z.string(),
     updated_at: z.string(),
     version: z.number().int(),
@@ -41,3 +44,27 @@ export const choicesOfTenant = defineQuery('memory choices of a tenant', {
   of: memoryChoice,
   consistent: true,
 });
+
+// In the table of conversations.
+export const memoryJob = entity(conversationsKeys, {
+  name: 'memory job',
+  description:
+    'Turns of a conversation that are to be summarised. It goes in the transaction that remembers them.',
+  schema: z.object({
+    tenant_id: z.string(),
+    conversation_id: z.string(),
+    user_id: z.string(),
+    epoch: z.number().int(),
+    from_seq: z.number().int(),
+    to_seq: z.number().int(),
+    attempts: z.number().int(),
+    fence: z.string().optional().describe('the lease: only its holder remembers'),
+    leased_until: z.number().optional().describe('millisecond'),
+    due_lane: z.string(),
+    due_at: z.number().int().describe('millisecond after which a worker looks'),
+  }),
+  key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'MEMORYJOB' },
+  indexes: { due: { partition: 'DUEMEMORY#{due_lane}', sort: '{due_at:13}#{tenant_id}#{conversation_id}' } },
+});
+
+export const dueMemoryJobs = defineQuery('conversations to be summarised', { of: memoryJob, index: 'due' });

@@ -57,7 +57,8 @@ export const ownSkills = (service: () => Service): Skill[] => [
     triggers: [/^(?:please )?remember(?: that| this:?)? (?<fact>.+)$/is],
     parameters: z.strictObject({ fact: z.string().trim().min(1).max(limits.factChars) }),
     async run({ fact }, scope) {
-      const added = await rememberFact(service(), personOf(scope), scope.conversation_id, fact, 'user');
+      const { conversation_id, seq } = scope;
+      const added = await rememberFact(service(), personOf(scope), { conversation_id, seq }, fact);
       return { data: added, text: `I will remember: ${added.fact}` };
     },
   }),

@@ -8,6 +8,7 @@ export type SkillScope = {
   readonly account_id: string;
   readonly user_id: string | undefined;
   readonly conversation_id: string;
+  readonly seq?: number; // of the turn that is being made
   readonly signal: AbortSignal;
   // What the token of the user who asks may do, as names separated by spaces. Undefined if no token was involved.
   readonly granted?: string;

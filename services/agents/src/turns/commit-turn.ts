@@ -35,6 +35,7 @@ export type Commit = {
   mostMessages: number; // in the documented item
   answered?: readonly MessageItem[];
   reply?: string; // for a channel
+  remembers?: boolean; // what is said here may be summarised
   paused?: Progress; // the turn was written down before, and is over now
   replaces?: boolean; // whatever was there: these turns begin anew
   keepsLease?: boolean;
@@ -70,7 +71,7 @@ export async function commitTurns(service: Service, held: Held, commit: Commit):
     await transact(service, held, [['the state', check], ...chunk.map(putTurn)]);
   }
   for (let lost = 0; lost < limits.raceAttempts; lost++) {
-    const next = { ...nextState(held, commit, nowMs), epoch, last_seq };
+    const next = { ...nextState(held, commit, last_seq, nowMs), epoch, last_seq };
     const isWritten = await transact(service, held, [
       ...last.map(putTurn),
       ['the state', settleState(held, commit, next)],
@@ -131,14 +132,37 @@ async function transact({ store }: Service, held: Held, steps: readonly NamedSte
   }
 }
 
-function nextState({ key, state: current }: Held, commit: Commit, nowMs: number) {
+function nextState({ key, state: current }: Held, commit: Commit, last_seq: number, nowMs: number) {
+  const noted = nextNoted(current, commit, last_seq, nowMs);
   const waiting_count = current.waiting_count - (commit.answered?.length ?? 0);
   const has_stale = commit.replaces || current.has_stale;
   const reply = commit.reply ?? current.reply;
   const dueMs = commit.keepsLease
     ? (current.leased_until ?? nowMs)
-    : dueWhenFree({ ...(commit.paused ? {} : pauseOf(current)), waiting_count, reply, has_stale }, nowMs);
-  return { waiting_count, ...(has_stale && { has_stale }), ...dueAt(key, dueMs) };
+    : dueWhenFree(
+        {
+          ...(commit.paused ? {} : pauseOf(current)),
+          waiting_count,
+          reply,
+          has_stale,
+          quiet_at: noted.quiet_at,
+        },
+        nowMs,
+      );
+  return { waiting_count, ...noted, ...(has_stale && { has_stale }), ...dueAt(key, dueMs) };
+}
+
+// Greetings and commands are not worth remembering.
+const isMemorable = ({ routing, rule }: NewTurn): boolean => routing !== 'rule' || rule === 'no_model';
+
+// What is memorable is summarised when nobody has added to it for a while, or when it leaves the window.
+function nextNoted(current: StateItem, commit: Commit, last_seq: number, nowMs: number) {
+  const { quiet_at, last_seq: before, noted_seq = before } = current;
+  if (commit.replaces) return { noted_seq: last_seq };
+  if (!commit.remembers || !commit.turns.some(isMemorable))
+    return noted_seq === before ? { noted_seq: last_seq } : { quiet_at };
+  const isOverflowing = (last_seq - noted_seq) * 2 > commit.mostMessages;
+  return { noted_seq, quiet_at: Math.floor(isOverflowing ? nowMs : nowMs + limits.quietMs) };
 }
 
 const pauseOf = ({ paused, paused_until }: StateItem) => ({ paused, paused_until });

@@ -88,18 +88,18 @@ export async function whileHeld<T>(
   }
 }
 
-type Work = Pick<StateItem, 'waiting_count' | 'reply' | 'has_stale' | 'paused' | 'paused_until'>;
+type Work = Pick<StateItem, 'waiting_count' | 'reply' | 'has_stale' | 'paused' | 'paused_until' | 'quiet_at'>;
 
-// When a worker has to look at a conversation that nobody holds: now if there is work, otherwise when it may have
-// expired. What waits behind a paused turn waits as long as that.
+// When a worker has to look at a conversation that nobody holds: now if there is work, otherwise when it has
+// been quiet for a while or may have expired. What waits behind a paused turn waits as long as that.
 export function dueWhenFree(
-  { waiting_count, reply, has_stale, paused, paused_until = 0 }: Work,
+  { waiting_count, reply, has_stale, paused, paused_until = 0, quiet_at = Infinity }: Work,
   nowMs: number,
   idleMs = nowMs + limits.ttlDays * 24 * 60 * 60_000 + limits.expiryGraceMs,
 ): number {
   if (reply !== undefined || has_stale) return nowMs;
   if (paused !== undefined) return Math.max(nowMs, paused_until);
-  return waiting_count > 0 ? nowMs : idleMs;
+  return waiting_count > 0 ? nowMs : Math.max(nowMs, Math.min(quiet_at, idleMs));
 }
 
 // A turn that waits for an approval: nobody works on it, and nothing behind it is answered.
@@ -111,7 +111,13 @@ export const pauseAsSeen = ({ paused_until }: StateItem) => ({
   paused_until: paused_until === undefined ? is.absent : paused_until,
 });
 
-type Released = { attempts?: number; reply?: string | null; has_stale?: boolean; paused_until?: number };
+type Released = {
+  attempts?: number;
+  reply?: string | null;
+  has_stale?: boolean;
+  forgets?: null;
+  paused_until?: number;
+};
 
 // Gives the lease back and says when to look again. That depends on the state as it is then: messages that arrive
 // while the lease is held rely on its holder. A lease that was lost in the meantime is not ours to release.
@@ -119,12 +125,13 @@ export async function release(
   service: Service,
   held: Held,
   dueMs: (current: StateItem) => number,
-  { attempts, reply, has_stale, paused_until }: Released = {},
+  { attempts, reply, has_stale, forgets, paused_until }: Released = {},
 ): Promise<void> {
   const set = { attempts, reply: reply ?? undefined, has_stale, paused_until };
   const over = [
     ...(attempts === undefined ? (['attempts'] as const) : []),
     ...(reply === null ? (['reply'] as const) : []),
+    ...(forgets === null ? (['forgets'] as const) : []),
   ];
   for (let lost = 0; lost < limits.raceAttempts && !held.isReleased; lost++) {
     const { waiting_count } = held.state;

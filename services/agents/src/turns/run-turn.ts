@@ -100,13 +100,22 @@ async function commit(
   made: Made,
   paused: Progress | undefined,
 ): Promise<TurnItem> {
-  const { max_conversation_history: mostMessages } = tenant.settings;
+  const { max_conversation_history: mostMessages, memory } = readAgentSettings(tenant.settings);
+  const remembers = memory === 'automatic' && held.state.user_id !== undefined;
   const turn = newTurn(waiting, made);
   let settled = begun;
   for (let moved = 0; ; moved++) {
     try {
       const reply = replyFor?.(answerOf(turn));
-      const written = { ...settled, turns: [turn], mostMessages, answered: waiting, reply, paused };
+      const written = {
+        ...settled,
+        turns: [turn],
+        mostMessages,
+        answered: waiting,
+        reply,
+        paused,
+        remembers,
+      };
       return (await commitTurns(service, held, written))[0]!;
     } catch (error) {
       if (!(error instanceof HeadMoved) || moved >= limits.raceAttempts) throw error;
@@ -126,6 +135,7 @@ function scopeOf({ held, waiting, tenant, paused }: TurnRun, signal: AbortSignal
     account_id: tenant.account_id,
     user_id: held.state.user_id,
     conversation_id: held.key.conversation_id,
+    seq: held.state.last_seq + 1,
     signal,
     ...(granted !== undefined && { granted }),
   };

@@ -7,6 +7,8 @@ import { deleteConversation, dropMessages, purge } from '../conversations/deleti
 import { readHead, readMessages, readWaiting } from '../conversations/reads.ts';
 import type { Entered, Service } from '../deps.ts';
 import * as limits from '../limits.ts';
+import { findDueJobs, noteTurns, runMemoryJob } from '../memory/jobs.ts';
+import { forgetSession } from '../memory/memory.ts';
 import { conversation, dueStates, state } from '../table.ts';
 import type { MessageItem } from './commit-turn.ts';
 import {
@@ -56,11 +58,41 @@ export function createTurnWorker(service: Service): Worker {
   };
 }
 
+// Summarises conversations, a few at a time: nobody waits for it, and it must not take the place of answers.
+export function createMemoryWorker(service: Service): Worker {
+  return {
+    name: 'agents memory',
+    async run(signal) {
+      const running = new Map<string, Promise<void>>();
+      try {
+        while (!signal.aborted) {
+          for (const key of await findDueJobs(service)) {
+            const id = `${key.tenant_id}#${key.conversation_id}`;
+            if (running.has(id) || running.size >= limits.memoryConcurrency) continue;
+            const work = runMemoryJob(service, key)
+              .catch(error => service.log.error({ err: error, ...key }, 'a summary was not made'))
+              .finally(() => {
+                running.delete(id);
+                service.memoryNotifier.notify();
+              });
+            running.set(id, work);
+          }
+          await service.memoryNotifier.wait(limits.memoryPollMs, signal);
+        }
+      } finally {
+        await Promise.all(running.values());
+      }
+    },
+  };
+}
+
 // Once, everything that is due now: for tests, and for runs without a worker.
 export async function runDue(service: Service): Promise<{ worked: number }> {
   const { due } = await findDue(service);
   await Promise.all(due.map(key => processSafely(service, key)));
-  return { worked: due.length };
+  const jobs = await findDueJobs(service);
+  for (const key of jobs) await runMemoryJob(service, key);
+  return { worked: due.length + jobs.length };
 }
 
 // What is due now, of every lane, and when the next thing will be, if that is soon.
@@ -85,10 +117,11 @@ const processSafely = (service: Service, key: ConversationKey): Promise<void> =>
 async function processConversation(service: Service, key: ConversationKey): Promise<void> {
   await withLease(service, key, async held => {
     markWork('agent turn');
-    const { reply, waiting_count, paused } = held.state;
+    const { reply, waiting_count, paused, quiet_at = Infinity } = held.state;
     if (reply !== undefined) return deliver(service, held, reply);
     if (paused !== undefined && !isPaused(held.state, service.clock.now())) return resume(service, held);
     if (paused === undefined && waiting_count > 0) return answer(service, held);
+    if (quiet_at <= service.clock.now()) return noteTurns(service, held);
     return tidy(service, held);
   });
 }
@@ -169,6 +202,9 @@ const giveUp = (
 // What is left of earlier epochs goes; a conversation whose item has expired or was deleted goes altogether.
 async function tidy(service: Service, held: Held): Promise<void> {
   const nowMs = service.clock.now();
+  const { tenant_id, conversation_id } = held.key;
+  const { forgets } = held.state;
+  if (forgets !== undefined) await forgetSession(service, { tenant_id, user_id: forgets }, conversation_id);
   const head = await readHead(service, held.key);
   if (!head && !held.state.is_deleted) {
     await removeExpired(service, held.key);
@@ -177,7 +213,10 @@ async function tidy(service: Service, held: Held): Promise<void> {
   if ((await purge(service, held)) === 'more') return release(service, held, () => nowMs);
   if (held.state.is_deleted) return forget(service, held);
   const idleMs = head!.ttl * 1000 + limits.expiryGraceMs;
-  return release(service, held, current => dueWhenFree(current, nowMs, idleMs), { has_stale: false });
+  return release(service, held, current => dueWhenFree(current, nowMs, idleMs), {
+    has_stale: false,
+    forgets: null,
+  });
 }
 
 // DynamoDB removes it within days; another program could bring it back to life until then.

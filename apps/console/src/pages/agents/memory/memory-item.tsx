@@ -69,7 +69,11 @@ export function MemoryItem({ tenant_id, user_id, item }: Props) {
           )}
         </Confirm>
       </Group>
-      {item.summary !== null && <Text size="sm">{item.summary}</Text>}
+      {item.summary !== null && (
+        <Text size="sm" className="stak-break" style={{ whiteSpace: 'pre-line' }}>
+          {item.summary}
+        </Text>
+      )}
       {item.key_facts.map(fact => (
         <OneFact
           key={fact.fact_id}
@@ -82,9 +86,16 @@ export function MemoryItem({ tenant_id, user_id, item }: Props) {
   );
 }
 
+const origins: Record<string, string> = {
+  user: 'The user asked to remember it',
+  conversation: 'Learnt from what the user said',
+  edited: 'Edited',
+};
+const originOf = (source: string): string => origins[source] ?? source;
+
 type FactProps = { fact: Fact; isBusy: boolean; onChange: (text: string | undefined) => Promise<unknown> };
 
-function OneFact({ fact: { fact }, isBusy, onChange }: FactProps) {
+function OneFact({ fact: { fact, source, seq, supersedes }, isBusy, onChange }: FactProps) {
   const [isEditing, setIsEditing] = useState(false);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -119,9 +130,16 @@ function OneFact({ fact: { fact }, isBusy, onChange }: FactProps) {
     );
   return (
     <Group gap="xs" wrap="nowrap" justify="space-between" className="agents-fact">
-      <Text size="sm" className="stak-break">
-        {fact}
-      </Text>
+      <div>
+        <Text size="sm" className="stak-break">
+          {fact}
+        </Text>
+        <Text size="xs" c="dimmed" className="stak-break">
+          {originOf(source)}
+          {seq !== null && `, turn ${seq}`}
+          {supersedes !== null && `. Before: ${supersedes}`}
+        </Text>
+      </div>
       <Group gap={4} wrap="nowrap">
         <ActionIcon
           variant="subtle"

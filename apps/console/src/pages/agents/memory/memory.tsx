@@ -69,19 +69,19 @@ function Facts({ tenant_id, user_id }: { tenant_id: string; user_id: string }) {
       <Stack>
         <div>
           <Title order={3} size="h4">
-            Facts
+            Conversations and facts
           </Title>
           <Text c="dimmed" size="sm">
-            Each from the conversation in which the user asked to remember it. A model is told the newest,
-            some 8 KB of them.
+            By the conversation they come from: what the user asked to remember, and what was learnt when the
+            conversation was summarised. A model gets the newest, up to 8 KB.
           </Text>
         </div>
         <Loaded query={memory}>
           {items =>
             items.length === 0 ? (
               <Text c="dimmed" size="sm">
-                Nothing is remembered yet. Enable <b>remember</b> under Skills, and say "Remember that I like
-                tea".
+                Nothing is remembered yet. A conversation is summarised when it has been quiet for ten
+                minutes. Or enable <b>remember</b> under Skills, and say "Remember that I like tea".
               </Text>
             ) : (
               items.map(item => (

@@ -1,0 +1,264 @@
+import { createHash } from 'node:crypto';
+import { failedCondition, type ItemOf, is, isRefused, type NamedStep, or, write } from '@stak/table';
+import { tenantErrors, tenantUser } from '@stak/tenants';
+import { type Entered, type Service, timestampOf } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { state, turnsOfConversation } from '../table.ts';
+import type { TurnItem } from '../turns/commit-turn.ts';
+import {
+  type ConversationKey,
+  dueAt,
+  dueWhenFree,
+  type Held,
+  keyOfConversation,
+  readState,
+  release,
+} from '../turns/lease.ts';
+import { turnPrincipal } from '../turns/run-turn.ts';
+import { factsOf, hasDeclined, type MemoryItem, newestFirst } from './memory.ts';
+import { askForSummary, extractSummary, type Known, type Learnt } from './summaries.ts';
+import { dueMemoryJobs, memoriesOfUser, memory, memoryChoice, memoryJob } from './table.ts';
+
+type Job = ItemOf<typeof memoryJob>;
+
+const lanes = Array.from({ length: limits.memoryLanes }, (_, i) => String(i));
+const dueJobAt = (key: ConversationKey, ms: number) => ({ due_lane: laneOf(key), due_at: Math.floor(ms) });
+const laneOf = ({ tenant_id, conversation_id }: ConversationKey): string =>
+  lanes[createHash('sha256').update(`${tenant_id}#${conversation_id}`).digest()[0]! % lanes.length]!;
+
+// A conversation has been quiet for a while, or its oldest turns leave the window: the turns since the last summary
+// become a job. The model is asked without the lease, so that nobody who comes back has to wait for it.
+export async function noteTurns(service: Service, held: Held): Promise<void> {
+  const nowMs = service.clock.now();
+  const { user_id, epoch, last_seq, noted_seq = last_seq, waiting_count } = held.state;
+  const key = keyOfConversation(held.key);
+  const isNothing =
+    user_id === undefined || noted_seq >= last_seq || (await hasDeclined(service, { ...key, user_id }));
+  const settle = write.update(
+    state,
+    key,
+    {
+      set: {
+        noted_seq: last_seq,
+        ...dueAt(key, dueWhenFree({ ...held.state, quiet_at: undefined }, nowMs)),
+      },
+      remove: ['fence', 'leased_until', 'attempts', 'quiet_at'],
+    },
+    { if: { fence: held.fence, epoch, waiting_count, last_seq } },
+  );
+  const job = {
+    ...key,
+    user_id: user_id!,
+    epoch,
+    from_seq: noted_seq + 1,
+    to_seq: last_seq,
+    attempts: 0,
+    ...dueJobAt(key, nowMs),
+  };
+  const added: NamedStep[] = isNothing ? [] : [['the job', write.put(memoryJob, job, { ifAbsent: true })]];
+  try {
+    await service.store.transact([['the state', settle], ...added], { pattern: 'note turns' });
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    // The last summary is still being made, or something came meanwhile, which says itself when to look.
+    const isBusy = failedCondition(error, 'the job') !== undefined;
+    return release(
+      service,
+      held,
+      current => dueWhenFree({ ...current, quiet_at: nowMs }, nowMs) + (isBusy ? limits.memoryRetryMs : 0),
+    );
+  }
+  held.isReleased = true;
+  service.memoryNotifier.notify();
+}
+
+export async function findDueJobs(service: Service): Promise<ConversationKey[]> {
+  const range = { to: { due_at: service.clock.now() }, limit: limits.dueTogether };
+  const pages = await Promise.all(
+    lanes.map(due_lane => service.store.query(dueMemoryJobs, { due_lane }, range)),
+  );
+  return pages.flatMap(page => page.items.map(keyOfConversation));
+}
+
+// Once: the job goes in the transaction that remembers what it found. A process that dies leaves the job to another.
+export async function runMemoryJob(service: Service, key: ConversationKey): Promise<void> {
+  const job = await claim(service, key);
+  if (!job) return;
+  const over = new AbortController();
+  const late = new AbortController();
+  service.clock.sleep(limits.stallMs, over.signal).then(
+    () => late.abort(new Error(`A summary took longer than ${limits.stallMs} ms`)),
+    () => {},
+  );
+  try {
+    await remember(service, job, late.signal);
+  } catch (error) {
+    service.log.warn({ err: error, ...key }, 'a conversation was not summarised');
+    const retryMs = service.clock.now() + limits.memoryRetryMs * job.attempts;
+    const change = { set: dueJobAt(key, retryMs), remove: ['fence', 'leased_until'] as const };
+    await service.store
+      .update(memoryJob, key, change, { if: { fence: job.fence }, pattern: 'put off a summary' })
+      .catch(ifLost);
+  } finally {
+    over.abort('over');
+  }
+}
+
+const ifLost = (error: unknown): void => {
+  if (!isRefused(error)) throw error;
+};
+
+async function claim(service: Service, key: ConversationKey): Promise<Job | undefined> {
+  const nowMs = service.clock.now();
+  const known = await service.store.get(memoryJob, key, { consistent: true });
+  if (!known || known.due_at > nowMs) return undefined;
+  const leased_until = Math.floor(nowMs + limits.memoryLeaseMs);
+  const attempts = known.attempts + 1;
+  const set = { fence: service.owners.next(), leased_until, attempts, ...dueJobAt(key, leased_until) };
+  const isFree = or({ fence: is.absent }, { leased_until: is.below(nowMs) });
+  try {
+    return await service.store.update(memoryJob, key, { set }, { if: isFree, pattern: 'claim a summary' });
+  } catch (error) {
+    ifLost(error);
+    return undefined;
+  }
+}
+
+const drop = (service: Service, job: Job): Promise<unknown> =>
+  service.store.delete(memoryJob, job, { if: { fence: job.fence } }).catch(ifLost);
+
+async function remember(service: Service, job: Job, signal: AbortSignal): Promise<void> {
+  const { tenant_id, user_id, conversation_id } = job;
+  const known = await readState(service, job);
+  if (known?.epoch !== job.epoch || (await hasDeclined(service, job))) return void (await drop(service, job));
+  let tenant: Entered;
+  try {
+    tenant = await service.enterTenant(turnPrincipal(tenant_id, user_id), tenant_id);
+  } catch (error) {
+    if (!tenantErrors.includes(error)) throw error;
+    return void (await drop(service, job)); // suspended or deleted since
+  }
+  const [turns, items, user] = await Promise.all([
+    readTurnsOf(service, job),
+    service.store.query(memoriesOfUser, { tenant_id, user_id }, { limit: limits.memorySessions * 2 }),
+    service.store.get(tenantUser, { tenant_id, user_id }, { consistent: true }),
+  ]);
+  const session = items.items.find(({ session_id }) => session_id === conversation_id);
+  const before: Known = { items: items.items, session, about: user?.memory_summary };
+  const learnt = await learn(service, tenant, job, turns, before, signal);
+  const isAboutOurs = user !== undefined && user.memory_edited_at === undefined;
+  const steps = rememberSteps(service, job, before, learnt);
+  const about = isAboutOurs && learnt.about !== undefined && learnt.about !== user.memory_summary;
+  const aboutStep: NamedStep = [
+    'the user',
+    write.update(
+      tenantUser,
+      { tenant_id, user_id },
+      { set: { memory_summary: learnt.about, memory_updated_at: timestampOf(service.clock.now()) } },
+      { if: { memory_edited_at: is.absent, memory_updated_at: user?.memory_updated_at ?? is.absent } },
+    ),
+  ];
+  try {
+    await service.store.transact(about ? [...steps, aboutStep] : steps, {
+      pattern: 'remember a conversation',
+    });
+  } catch (error) {
+    // Somebody else's words about the user came first; what was learnt here counts all the same.
+    if (!failedCondition(error, 'the user')) throw error;
+    await service.store.transact(steps, { pattern: 'remember a conversation' });
+  }
+}
+
+async function learn(
+  service: Service,
+  tenant: Entered,
+  job: Job,
+  turns: readonly TurnItem[],
+  known: Known,
+  signal: AbortSignal,
+): Promise<Learnt> {
+  try {
+    const learnt = await askForSummary(service, tenant, job, turns, known, signal);
+    if (learnt) return learnt;
+  } catch (error) {
+    // A model that could not be asked may be there in a minute. Money will not.
+    const isFailure = agentErrors.includes(error) && error.code === 'agents.model_failed';
+    if (!agentErrors.includes(error) || (isFailure && job.attempts < limits.memoryAttempts)) throw error;
+  }
+  return extractSummary(turns, known);
+}
+
+async function readTurnsOf({ store }: Service, job: Job): Promise<TurnItem[]> {
+  const { epoch, from_seq, to_seq } = job;
+  const { items } = await store.query(
+    turnsOfConversation,
+    { ...keyOfConversation(job), epoch },
+    { from: { seq: from_seq }, to: { seq: to_seq }, newestFirst: true, limit: limits.summarizedTurns },
+  );
+  return items.toReversed();
+}
+
+function rememberSteps(service: Service, job: Job, known: Known, learnt: Learnt): NamedStep[] {
+  const { tenant_id, user_id, conversation_id, epoch } = job;
+  const at = timestampOf(service.clock.now());
+  const replaced = new Set(learnt.facts.flatMap(({ replaces }) => replaces.map(({ fact_id }) => fact_id)));
+  const isKept = ({ fact_id }: { fact_id: string }) => !replaced.has(fact_id);
+  const added = learnt.facts.map(({ fact, seq, replaces: [old] }) => ({
+    fact_id: service.ids.next('fact'),
+    fact,
+    created_at: at,
+    source: 'conversation',
+    seq,
+    ...(old && { supersedes: old.fact }),
+  }));
+  const facts = [...(known.session ? factsOf(known.session).filter(isKept) : []), ...added];
+  const summary = learnt.summary ?? known.session?.summary;
+  const isNew = !known.session && (summary !== undefined || facts.length > 0);
+  const others = known.items.filter(item => item !== known.session);
+  const tooMany = isNew && others.length >= limits.memorySessions ? oldest(others) : undefined;
+  const changed = others.filter(item => item !== tooMany && !factsOf(item).every(isKept));
+  return [
+    ['the choice', write.check(memoryChoice, { tenant_id, user_id }, { absent: true })],
+    ['the state', write.check(state, keyOfConversation(job), { present: true, if: { epoch } })],
+    ['the job', write.delete(memoryJob, keyOfConversation(job), { if: { fence: job.fence } })],
+    ...(known.session || isNew
+      ? [
+          named(
+            putMemory(
+              known.session,
+              {
+                ...{ tenant_id, user_id, session_id: conversation_id },
+                ...{ created_at: at, ...known.session, updated_at: at, summary },
+              },
+              facts.slice(-limits.factsPerItem),
+            ),
+            conversation_id,
+          ),
+        ]
+      : []),
+    ...changed.map(item => named(putMemory(item, item, factsOf(item).filter(isKept)), item.session_id)),
+    ...(tooMany
+      ? [named(write.delete(memory, tooMany, { ifVersion: tooMany.version }), tooMany.session_id)]
+      : []),
+  ];
+}
+
+const named = (step: NamedStep[1], session_id: string): NamedStep => [`the memory of ${session_id}`, step];
+
+function putMemory(
+  before: MemoryItem | undefined,
+  item: Omit<MemoryItem, 'key_facts' | 'version'>,
+  facts: ReturnType<typeof factsOf>,
+): NamedStep[1] {
+  if (before && item.summary === undefined && facts.length === 0)
+    return write.delete(memory, before, { ifVersion: before.version });
+  const asRead = before ? { ifVersion: before.version } : ({ ifAbsent: true } as const);
+  return write.put(memory, { ...item, key_facts: JSON.stringify(facts) }, asRead);
+}
+
+// One without facts, if there is one.
+const oldest = (items: readonly MemoryItem[]): MemoryItem => {
+  const byAge = newestFirst(items).toReversed();
+  return byAge.find(item => factsOf(item).length === 0) ?? byAge[0]!;
+};

@@ -1,0 +1,271 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createModels, type ModelsConfig } from '../src/index.ts';
+import {
+  conversationPath,
+  everyItem,
+  type Fixture,
+  isKept,
+  openFixture,
+  openProcess,
+  say,
+  settle,
+} from './agents-fixture.ts';
+import { type Behaviour, openStub } from './openai-stub.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+type Summary = { summary?: string; about?: string; facts?: object[] };
+// biome-ignore lint/suspicious/noExplicitAny: what a test reads from a request, it names itself.
+type Given = any;
+
+// A model that answers "Noted." to people, and with what it is given to those who ask for a summary.
+async function open(summaries: Summary[], config: ModelsConfig = {}, isModelThere = true) {
+  const given: Given[] = [];
+  let beforeSummary = async () => {};
+  const behave: Behaviour = async ({ messages }, stream) => {
+    const isSummary = messages[0].content.startsWith('You keep the memory');
+    if (isSummary) {
+      given.push(JSON.parse(messages[1].content));
+      await beforeSummary();
+    }
+    const made = summaries[Math.min(given.length, summaries.length) - 1];
+    stream.text(isSummary ? `Here it is:\n${JSON.stringify(made)}` : 'Noted.');
+    stream.finish();
+  };
+  const stub = await openStub(behave);
+  const models = isModelThere
+    ? createModels({ openaiCompatible: { baseURL: stub.baseURL }, ...config })
+    : undefined;
+  const fixture = await openFixture(undefined, { models });
+  closers.push(stub.close, fixture.target.close);
+  const settings: Record<string, unknown> = { enabled_skills: ['remember', 'forget'] };
+  if (isModelThere) Object.assign(settings, { ai_provider: 'openai-compatible', ai_model: 'stub' });
+  fixture.tenants.get('acme')!.settings = settings;
+  const times = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' };
+  await fixture.target.client.put({
+    TableName: 'tenants',
+    Item: { pk: 'TENANT#acme', sk: 'USER#ann', user_id: 'ann', version: 1, ...times },
+  });
+  const memories = async () => (await fixture.call('GET', path)).body.data;
+  const about = async () => (await fixture.call('GET', `${path}-settings`)).body.memory_summary;
+  return {
+    ...{ stub, fixture, settings, given, memories, about, models },
+    onSummary: (hook: () => Promise<void>) => {
+      beforeSummary = hook;
+    },
+  };
+}
+
+const path = '/v1/tenants/acme/users/ann/memory';
+const tell = (fixture: Fixture, text: string, id = 'c') => say(fixture, id, text, { user_id: 'ann' });
+const fallQuiet = async (fixture: Fixture) => {
+  await fixture.clock.advance(11 * 60_000);
+  await settle(fixture);
+};
+
+describe('a conversation that falls quiet', () => {
+  it('is summarised once, with facts that say where they came from', async () => {
+    const { fixture, given, memories, about } = await open([
+      {
+        summary: 'Ann plans a trip.',
+        about: 'Ann lives in Oslo.',
+        facts: [
+          { fact: 'Ann lives in Oslo.', turn: 2, replaces: [] },
+          { fact: 'Made up.', turn: 99, replaces: [] },
+        ],
+      },
+    ]);
+    await tell(fixture, 'I plan a trip');
+    await tell(fixture, 'I live in Oslo');
+    await settle(fixture);
+    expect(await memories()).toEqual([]);
+    await fallQuiet(fixture);
+    expect(await memories()).toMatchObject([
+      {
+        session_id: 'c',
+        summary: 'Ann plans a trip.',
+        key_facts: [{ fact: 'Ann lives in Oslo.', seq: 2, source: 'conversation', supersedes: null }],
+      },
+    ]);
+    expect(await about()).toBe('Ann lives in Oslo.');
+    expect(given[0].turns.map((one: { turn: number }) => one.turn)).toEqual([1, 2]);
+    await fallQuiet(fixture);
+    expect(given).toHaveLength(1);
+    const usage = await fixture.call('GET', '/v1/tenants/acme/agent-usage');
+    expect(usage.body.total).toMatchObject({ messages: 2, model_turns: 3 });
+  });
+
+  it('replaces the facts that it contradicts, wherever they were learnt, and repeats none', async () => {
+    const { fixture, given, memories } = await open([
+      { summary: 'Oslo.', facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },
+      {
+        summary: 'Bergen.',
+        facts: [
+          { fact: 'Lives in Bergen.', turn: 1, replaces: ['f1'] },
+          { fact: 'lives in OSLO', turn: 1 },
+          { fact: 'lives in Bergen', turn: 1 },
+        ],
+      },
+    ]);
+    await tell(fixture, 'I live in Oslo', 'c1');
+    await fallQuiet(fixture);
+    await tell(fixture, 'I moved to Bergen', 'c2');
+    await fallQuiet(fixture);
+    expect(given[1].known_facts).toEqual([{ id: 'f1', fact: 'Lives in Oslo.' }]);
+    expect(await memories()).toMatchObject([
+      { session_id: 'c1', summary: 'Oslo.', key_facts: [] },
+      { session_id: 'c2', key_facts: [{ fact: 'Lives in Bergen.', supersedes: 'Lives in Oslo.' }] },
+    ]);
+    expect((await memories())[1].key_facts).toHaveLength(1);
+  });
+
+  it('is summarised before it leaves the window, and the next answer knows the summary', async () => {
+    const { fixture, stub, settings, given } = await open([{ summary: 'It began with tea.' }]);
+    settings.max_conversation_history = 4;
+    for (const text of ['tea', 'milk', 'sugar']) await tell(fixture, `Let us talk of ${text}`);
+    await settle(fixture);
+    expect(given).toHaveLength(1);
+    await tell(fixture, 'And now?');
+    expect(stub.asked.at(-1).messages[0].content).toContain(
+      'Earlier in this conversation: It began with tea.',
+    );
+  });
+
+  it('is not summarised for somebody who declined, also not while a model thinks about it', async () => {
+    const { fixture, given, memories, about, onSummary } = await open([
+      { summary: 'Oslo.', about: 'Oslo.', facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },
+    ]);
+    const decline = (is_declined: boolean) =>
+      fixture.call('PATCH', `${path}-settings`, { send: { is_declined } });
+    await tell(fixture, 'I live in Oslo');
+    onSummary(async () => void (await decline(true)));
+    await fallQuiet(fixture);
+    await fallQuiet(fixture);
+    expect(given).toHaveLength(1);
+    expect([await memories(), await about()]).toEqual([[], null]);
+    await tell(fixture, 'I really live in Oslo');
+    await fallQuiet(fixture);
+    expect(given).toHaveLength(1);
+    await decline(false); // what was said before stays unremembered
+    await fallQuiet(fixture);
+    expect(given).toHaveLength(1);
+  });
+
+  it('is not summarised where the tenant wants that only on request, nor for greetings', async () => {
+    const { fixture, given, settings } = await open([{ summary: 'x' }]);
+    await tell(fixture, 'Hello!', 'greeting');
+    settings.memory = 'on_request';
+    await tell(fixture, 'I live in Oslo');
+    await fallQuiet(fixture);
+    expect(given).toHaveLength(0);
+  });
+
+  it('keeps what the user wrote about themselves', async () => {
+    const { fixture, about } = await open([{ summary: 'Oslo.', about: 'Lives in Oslo.' }]);
+    const write = (memory_summary: string | null) =>
+      fixture.call('PATCH', `${path}-settings`, { send: { memory_summary } });
+    await write('Call me Ann.');
+    await tell(fixture, 'I live in Oslo');
+    await fallQuiet(fixture);
+    expect(await about()).toBe('Call me Ann.');
+    await write(null);
+    await tell(fixture, 'Still in Oslo');
+    await fallQuiet(fixture);
+    expect(await about()).toBe('Lives in Oslo.');
+  });
+
+  it('has the words of its user as a summary where no model is, or no money for one', async () => {
+    const { fixture, memories, about } = await open([], {}, false);
+    await tell(fixture, 'Where is Oslo?');
+    await tell(fixture, 'And where is Bergen?');
+    await fallQuiet(fixture);
+    const summary = 'Said: Where is Oslo?\nSaid: And where is Bergen?';
+    expect(await memories()).toMatchObject([{ summary, key_facts: [] }]);
+    expect(await about()).toBe(summary);
+
+    const prices = { stub: { input: 1000, output: 1000 } };
+    const poor = await open([{ summary: 'never asked' }], { prices });
+    await tell(poor.fixture, 'Where is Oslo?');
+    poor.settings.spend_per_day_usd = 0.000001;
+    await fallQuiet(poor.fixture);
+    expect(poor.given).toHaveLength(0);
+    expect(await poor.memories()).toMatchObject([{ summary: 'Said: Where is Oslo?' }]);
+  });
+
+  it('is remembered once when its process dies after the model has answered', async () => {
+    const { fixture, given, memories, models } = await open([
+      { summary: 'Oslo.', facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },
+    ]);
+    const { client } = fixture.target;
+    let isDead = false;
+    const dying = openProcess(fixture.target, {
+      clock: fixture.clock,
+      models,
+      client: {
+        ...client,
+        transactWrite: async input => {
+          isDead ||= JSON.stringify(input).includes('MEMORY#ann#c');
+          if (isDead) throw new Error('killed');
+          return client.transactWrite(input);
+        },
+        update: async input => {
+          if (isDead) throw new Error('killed');
+          return client.update(input);
+        },
+      },
+    });
+    Object.assign(dying.tenants.get('acme')!, fixture.tenants.get('acme'));
+    await tell(dying, 'I live in Oslo');
+    await fixture.clock.advance(11 * 60_000);
+    for (let round = 0; round < 3; round++) await dying.agents.runDue().catch(() => {});
+    expect([isDead, await memories()]).toEqual([true, []]);
+    await settle(fixture); // still leased
+    expect(given).toHaveLength(1);
+    await fallQuiet(fixture);
+    expect(given).toHaveLength(2);
+    expect(await memories()).toMatchObject([{ key_facts: [{ fact: 'Lives in Oslo.' }] }]);
+    expect((await everyItem(fixture.target)).filter(({ sk }) => sk === 'MEMORYJOB')).toEqual([]);
+  });
+});
+
+describe('what was learnt', () => {
+  const learnt = { summary: 'Ann lives in Oslo. She likes tea.', about: 'Lives in Oslo.' };
+
+  it('goes with the conversation that somebody deletes; what they asked to be remembered stays', async () => {
+    const { fixture, memories, about } = await open([
+      { ...learnt, facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },
+    ]);
+    await tell(fixture, 'I live in Oslo');
+    await fallQuiet(fixture);
+    await tell(fixture, 'Remember that I like tea');
+    await fixture.call('DELETE', conversationPath('c'));
+    await settle(fixture);
+    expect(await memories()).toMatchObject([{ summary: null, key_facts: [{ fact: 'I like tea', seq: 2 }] }]);
+    expect(await about()).toBeNull();
+    expect(await isKept(fixture, 'Oslo')).toBe(false);
+  });
+
+  it('is forgotten in summaries, too', async () => {
+    const { fixture, memories, about } = await open([learnt]);
+    await tell(fixture, 'I live in Oslo and like tea');
+    await fallQuiet(fixture);
+    expect(await about()).toBe('Lives in Oslo.');
+    await tell(fixture, 'forget Oslo');
+    expect(await memories()).toMatchObject([{ summary: 'She likes tea.' }]);
+    expect(await about()).toBe('She likes tea.');
+    await fixture.call('DELETE', `${path}/c`);
+    expect([await memories(), await about()]).toEqual([[], null]);
+    await fallQuiet(fixture);
+    expect(await memories()).toEqual([]);
+  });
+
+  it('is known once, however often somebody asks for it', async () => {
+    const { fixture, memories } = await open([], {}, false);
+    await tell(fixture, 'remember that I like tea', 'c1');
+    await tell(fixture, 'remember that I like TEA!', 'c2');
+    expect(await memories()).toMatchObject([{ session_id: 'c1', key_facts: [{ fact: 'I like tea' }] }]);
+  });
+});
