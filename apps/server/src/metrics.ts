@@ -26,6 +26,7 @@ const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 export function createMetrics(): {
   observe(record: RequestRecord): void;
   expose(measured: Measured): Metrics;
+  ofThisProcess: Registry['getMetricsAsJSON'];
 } {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
@@ -38,6 +39,7 @@ export function createMetrics(): {
     registers,
   });
   return {
+    ofThisProcess: () => registry.getMetricsAsJSON(),
     observe: ({ route, status, durationMs }) => requests.observe({ route, status }, durationMs / 1000),
     expose(measured) {
       exposeCapacity(registers, measured.ledger);

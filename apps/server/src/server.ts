@@ -296,6 +296,9 @@ async function startOn(
   // Last: what answers requests does not wait for it.
   if (lakeHost) lakeThread = superviseWorkers([lakeHost.worker], { clock, log });
   if (backup) backupThread = superviseWorkers([backup.worker], { clock, log });
+  const sender =
+    config.tracing &&
+    (await import('./otlp-metrics.ts')).sendMetrics(config.tracing, metrics.ofThisProcess, log);
 
   return {
     url: config.publicUrl ?? urlOf(listening.host, listening.port),
@@ -305,6 +308,7 @@ async function startOn(
     async stop() {
       await listening.close();
       await metricsServer?.close();
+      await sender?.stop();
       await Promise.all([workers.stop(), lakeThread?.stop()]);
       eventLoop.stop();
       await services.close();

@@ -2,10 +2,36 @@ import { setTimeout } from 'node:timers/promises';
 import { setTracing } from '@stak/kit';
 import { z } from 'zod';
 
-export type TracingConfig = { url: string; serviceName: string; ratio: number };
+export type TracingConfig = {
+  url: string;
+  serviceName: string;
+  ratio: number;
+  headers: Record<string, string>;
+  metricsEveryMs: number;
+};
+
+// Like `api-key=abc,tenant=shop`, percent-encoded.
+const headers = z
+  .string()
+  .transform(text => text.split(',').filter(part => part.trim() !== ''))
+  .transform((parts, context) => {
+    const pairs = parts.map(part => /^\s*([!#$%&'*+.^_`|~\w-]+)\s*=\s*([^\r\n]*?)\s*$/.exec(part));
+    if (pairs.includes(null)) context.addIssue('must be like name=value,other=value');
+    return Object.fromEntries(pairs.map(pair => [pair?.[1] ?? '', decoded(pair?.[2] ?? '')]));
+  });
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
 
 export const tracingVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: headers.optional(),
+  OTEL_METRIC_EXPORT_INTERVAL: z.coerce.number().int().min(100).max(3_600_000).default(60_000),
   OTEL_SERVICE_NAME: z.string().min(1).default('stak'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
 };
@@ -18,12 +44,14 @@ export const tracingOf = (data: TracingVariables): TracingConfig | undefined =>
         url: data.OTEL_EXPORTER_OTLP_ENDPOINT,
         serviceName: data.OTEL_SERVICE_NAME,
         ratio: data.OTEL_TRACES_SAMPLER_ARG,
+        headers: data.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+        metricsEveryMs: data.OTEL_METRIC_EXPORT_INTERVAL,
       };
 
 const flushMs = 2_000; // for what is left when the server stops
 
 /** Collects spans and sends them to a collector, until it is stopped. Loaded only where that is asked for. */
-export async function startTracing({ url, serviceName, ratio }: TracingConfig): Promise<() => Promise<void>> {
+export async function startTracing(config: TracingConfig): Promise<() => Promise<void>> {
   const [
     { context, propagation, trace },
     { AsyncLocalStorageContextManager },
@@ -39,7 +67,8 @@ export async function startTracing({ url, serviceName, ratio }: TracingConfig): 
     import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/core'),
   ]);
-  const exporter = new OTLPTraceExporter({ url: new URL('v1/traces', `${url.replace(/\/$/, '')}/`).href });
+  const { url, serviceName, ratio, headers } = config;
+  const exporter = new OTLPTraceExporter({ url: `${url.replace(/\/$/, '')}/v1/traces`, headers });
   const provider = new TracerProvider({
     // A trace that begins elsewhere is kept as it was decided there.
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),

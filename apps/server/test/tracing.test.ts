@@ -37,13 +37,33 @@ async function listen(answer: (request: IncomingMessage, body: string) => number
 }
 
 let folder: string;
+type Point = { attributes: Attribute[]; asDouble?: number; count?: string; sum?: number } & {
+  bucketCounts?: string[];
+  explicitBounds?: number[];
+};
+type Metric = {
+  name: string;
+  sum?: { dataPoints: Point[]; isMonotonic: boolean };
+  gauge?: { dataPoints: Point[] };
+  histogram?: { dataPoints: Point[] };
+};
+
 let spans: Span[];
+let metrics: Metric[];
 let collector: Awaited<ReturnType<typeof listen>>;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stak-tracing-'));
   spans = [];
+  metrics = [];
   // An OTLP receiver, as the specification has it.
   collector = await listen((request, body) => {
+    expect(request.headers['api-key']).toBe('a=b');
+    if (request.url === '/v1/metrics') {
+      const [{ resource, scopeMetrics }] = JSON.parse(body).resourceMetrics;
+      expect(resource.attributes).toContainEqual({ key: 'service.name', value: { stringValue: 'shop' } });
+      metrics = scopeMetrics[0].metrics;
+      return 200;
+    }
     expect(request.url).toBe('/v1/traces');
     const { resourceSpans } = JSON.parse(body) as {
       resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: Span[] }[] }[];
@@ -69,6 +89,7 @@ const open = async () => {
       STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
       STAK_WORKERS: '1',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%3Db',
       OTEL_SERVICE_NAME: 'shop',
     },
   );
@@ -149,6 +170,50 @@ test('one trace leads from a webhook to its destination, over a restart', { time
     attributes.filter(({ key }) => key === 'stak.store.units'),
   );
   expect(units.some(({ value }) => Number(value.intValue ?? value.doubleValue) > 0)).toBe(true);
+});
+
+test('the message about a failed delivery is in the trace, and the collector has the metrics', async () => {
+  const destination = await listen(() => 500);
+  const server = await open();
+  try {
+    const { data } = await createClient({ baseUrl: server.url }).accounts.signUp({
+      body: { email: 'you@example.com', password: 'a long enough password', name: 'You', cookie: false },
+    });
+    const client = createClient({ baseUrl: server.url, token: data.access_token });
+    const { data: source } = await client.webhooks.createSource({ body: { name: 'Shop' } });
+    await client.webhooks.createConnection({
+      sourceId: source.sourceId,
+      body: { name: 'Billing', destinationUrl: destination.url, retryConfig: { delaysS: [] } },
+    });
+    const ingest = new URL(new URL(source.ingestUrl!).pathname, server.url);
+    await fetch(ingest, { method: 'POST', headers: { traceparent }, body: '{}' });
+    const { data: minted } = await client.accounts.mintInboxToken({});
+    const inbox = createClient({ baseUrl: server.url, token: minted.token });
+    const read = () =>
+      inbox.inbox.feed({ tenant_id: minted.tenant_id, inbox_key: 'alerts', uid: minted.sub });
+    await expect.poll(async () => (await read()).data.data.length).toBe(1);
+  } finally {
+    await server.stop();
+    destination.close();
+  }
+  const found = spans.filter(span => span.traceId === traceId);
+  const consumed = found.find(({ name }) => name === 'consume webhooks-alerts')!;
+  const parent = found.find(({ spanId }) => spanId === consumed.parentSpanId);
+  expect(parent?.name).toBe('deliver webhook');
+  const within = found.filter(({ parentSpanId }) => parentSpanId === consumed.spanId);
+  expect(within.map(({ name }) => name)).toContain('store publish to users');
+
+  const named = (name: string) => metrics.find(one => one.name === name)!;
+  const ofIngest = named('stak_http_request_seconds').histogram!.dataPoints.find(({ attributes }) =>
+    attributes.some(({ value }) => value.stringValue?.includes('/in/')),
+  )!;
+  expect(ofIngest.count).toBe('1');
+  expect(ofIngest.bucketCounts).toHaveLength(ofIngest.explicitBounds!.length + 1);
+  expect(ofIngest.bucketCounts!.map(Number).reduce((sum, one) => sum + one)).toBe(1);
+  const calls = named('stak_store_calls_total').sum!;
+  expect(calls.isMonotonic).toBe(true);
+  expect(calls.dataPoints.some(({ asDouble }) => asDouble! > 0)).toBe(true);
+  expect(named('stak_processes').gauge!.dataPoints).toMatchObject([{ asDouble: 1 }]);
 });
 
 test('a collector that is away keeps nobody waiting', async () => {

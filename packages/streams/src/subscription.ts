@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import { markWork } from '@stak/kit';
+import { inSpan, markWork } from '@stak/kit';
 import type { AnyEntity } from '@stak/table';
 import { type Change, type ChangeOf, mayBeOf, readChange, type UnknownChange } from './change.ts';
 import * as limits from './limits.ts';
@@ -72,7 +72,15 @@ export async function handleOne(
   if (!handleBatch && !handleOther && !mayBeOf(entities, record)) return;
   markWork('stream consumer', subscription.name);
   const change = readChange(entities, record);
-  if (subscription.handleBatch) await subscription.handleBatch([change], context);
-  else if (change.entity === undefined) await subscription.handleOther?.(change, context);
-  else await subscription.handle?.(change as ChangeOf<AnyEntity>, context);
+  const handle = async () => {
+    if (subscription.handleBatch) await subscription.handleBatch([change], context);
+    else if (change.entity === undefined) await subscription.handleOther?.(change, context);
+    else await subscription.handle?.(change as ChangeOf<AnyEntity>, context);
+  };
+  const trace = record.dynamodb?.NewImage?.[traceAttribute];
+  if (!trace || !('S' in trace)) return handle();
+  await inSpan(`consume ${subscription.name}`, { traceparent: trace.S }, handle);
 }
+
+// An item that carries a traceparent under this name has its consumers in the same trace.
+const traceAttribute = 'trace';

@@ -98,6 +98,7 @@ export const alert = entity(ferryhookKeys, {
     detail: z.string(),
     raisedAt: time,
     expiresAt: z.int(),
+    trace: z.string().optional().describe('The traceparent of what raised it'),
   }),
   key: { partition: 'USER#{userId}', sort: 'ALERT#{hour}#{connectionId}#{alertKind}' },
 });

@@ -1,4 +1,4 @@
-import { type Clock, cutText, type Logger } from '@stak/kit';
+import { type Clock, currentTraceparent, cutText, type Logger } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import { type Subscription, subscribe } from '@stak/streams';
 import { type Store, type WriteStep, write } from '@stak/table';
@@ -28,6 +28,7 @@ export const alertStep = (
     detail: cutText(detail, limits.errorChars),
     raisedAt: isoTime(nowMs),
     expiresAt: inSeconds(nowMs) + limits.alertS,
+    trace: currentTraceparent(),
   });
 
 type AlertDeps = {
@@ -59,7 +60,7 @@ async function postAlert(deps: AlertDeps, raised: Alert, signal: AbortSignal): P
   const { userId, sourceId } = raised;
   const of = await store.get(source, { userId, sourceId });
   if (!of?.alertUrl) return;
-  const { expiresAt: _, hour, ...fields } = raised;
+  const { expiresAt: _, trace: __, hour, ...fields } = raised;
   const type = `webhooks.${raised.alertKind}`;
   const body = new TextEncoder().encode(JSON.stringify({ type, timestamp: raised.raisedAt, ...fields }));
   const signed = signStandardHeaders({
