@@ -31,8 +31,8 @@ const decoded = (text: string): string => {
 export const tracingVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
   OTEL_EXPORTER_OTLP_HEADERS: headers.optional(),
-  OTEL_METRIC_EXPORT_INTERVAL: z.coerce.number().int().min(100).max(3_600_000).default(60_000),
   OTEL_SERVICE_NAME: z.string().min(1).default('stak'),
+  OTEL_METRIC_EXPORT_INTERVAL: z.coerce.number().int().min(100).max(3_600_000).default(60_000),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
 };
 type TracingVariables = z.output<z.ZodObject<typeof tracingVariables>>;
