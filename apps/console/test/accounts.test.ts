@@ -168,8 +168,9 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     const { page, email, password, failures } = await openSignedInPage(browser!, server.url, {
       path: '/console/account?tab=security',
     });
-    await page.getByLabel('Your password').first().fill(password);
-    await page.getByRole('button', { name: 'Add an app' }).click();
+    const app = page.getByRole('region', { name: 'Authenticator app' });
+    await app.getByLabel('Your password').first().fill(password);
+    await app.getByRole('button', { name: 'Add an app' }).click();
     const secret = await page.locator('code').first().innerText();
     await expectUsable(page, 'an app');
     await page.getByLabel('Code').fill(codeOf(secret));

@@ -1,5 +1,13 @@
 // Generated from the OpenAPI document by scripts/generate.ts: change the routes instead.
 
+export type AccountsAddPasskeyDataPasskey = {
+  passkeyId: string;
+  name: string;
+  isSynced: boolean;
+  lastUsedAt?: string;
+  createdAt: string;
+};
+
 export type AccountsCreateOrganisationData = {
   accountId: string;
   name: string;
@@ -15,6 +23,8 @@ export type AccountsGetMeData = {
   plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
   hasPassword: boolean;
   secondFactor: boolean;
+  authenticator: boolean;
+  passkeys: number;
   githubId?: string;
   googleId?: string;
   usageThisMonth: number;
@@ -30,6 +40,15 @@ export type AccountsInviteData = {
   invitedBy: string;
   sentAt: string;
   expiresAt: string;
+};
+
+export type AccountsLogInBodyPasskey = {
+  id: string;
+  rawId: string;
+  type: 'public-key';
+  authenticatorAttachment?: 'platform' | 'cross-platform';
+  clientExtensionResults?: { [name: string]: unknown };
+  response: { clientDataJSON: string; authenticatorData: string; signature: string; userHandle?: string };
 };
 
 export type AccountsLogInData = {
@@ -753,10 +772,49 @@ export type ApiTypes = {
     args: { body: { token: string } };
     data: { accountId: string; role: 'owner' | 'admin' | 'member' | 'viewer' };
   };
+  /** Add the passkey that the browser has made. For: person. */
+  'accounts.addPasskey': {
+    args: {
+      body: {
+        name: string;
+        passkey: {
+          id: string;
+          rawId: string;
+          type: 'public-key';
+          authenticatorAttachment?: 'platform' | 'cross-platform';
+          clientExtensionResults?: { [name: string]: unknown };
+          response: {
+            clientDataJSON: string;
+            attestationObject: string;
+            authenticatorData?: string;
+            transports?: Array<string>;
+            publicKeyAlgorithm?: number;
+            publicKey?: string;
+          };
+        };
+      };
+    };
+    data: { passkey: AccountsAddPasskeyDataPasskey; recoveryCodes?: Array<string> };
+  };
   /** Begin to add an authenticator app. For: person. */
   'accounts.beginAuthenticator': {
     args: { body: { password?: string } };
     data: { secret: string; uri: string };
+  };
+  /** Begin to add a passkey. For: person. */
+  'accounts.beginPasskey': {
+    args: { body: { password?: string } };
+    data: { options: { [name: string]: unknown } };
+  };
+  /** Ask for a challenge to sign in with a passkey. For: public. */
+  'accounts.beginPasskeySignIn': {
+    args: Record<never, never>;
+    data: { options: { [name: string]: unknown } };
+  };
+  /** Ask for a challenge to show a passkey again. For: person. */
+  'accounts.beginPasskeyStepUp': {
+    args: Record<never, never>;
+    data: { options: { [name: string]: unknown } };
   };
   /** Change your e-mail address. For: person. */
   'accounts.changeEmail': { args: { body: { email: string; password?: string } }; data: undefined };
@@ -915,6 +973,11 @@ export type ApiTypes = {
     args: Record<never, never>;
     data: { data: Array<AccountsCreateOrganisationData>; next_cursor: null };
   };
+  /** List your passkeys. For: person. */
+  'accounts.listPasskeys': {
+    args: Record<never, never>;
+    data: { data: Array<AccountsAddPasskeyDataPasskey>; next_cursor: null };
+  };
   /** List the plans. For: public. */
   'accounts.listPlans': {
     args: Record<never, never>;
@@ -952,7 +1015,15 @@ export type ApiTypes = {
   };
   /** Sign in with a password. For: public. */
   'accounts.logIn': {
-    args: { body: { email: string; cookie?: boolean; password: string; code?: string } };
+    args: {
+      body: {
+        email: string;
+        cookie?: boolean;
+        password: string;
+        code?: string;
+        passkey?: AccountsLogInBodyPasskey;
+      };
+    };
     data: AccountsLogInData;
   };
   /** End this session. For: person. */
@@ -994,8 +1065,15 @@ export type ApiTypes = {
   'accounts.removeAuthenticator': { args: { body: { password?: string } }; data: undefined };
   /** Remove a member. For: session, scope admin. */
   'accounts.removeMember': { args: { userId: string }; data: undefined };
+  /** Remove a passkey. For: person. */
+  'accounts.removePasskey': { args: { passkeyId: string; body: { password?: string } }; data: undefined };
   /** Rename the organisation. For: session, scope admin. */
   'accounts.renameOrganisation': { args: { body: { name: string } }; data: AccountsReadOrganisationData };
+  /** Rename a passkey. For: person. */
+  'accounts.renamePasskey': {
+    args: { passkeyId: string; body: { name: string } };
+    data: AccountsAddPasskeyDataPasskey;
+  };
   /** Make new recovery codes; the old ones work no more. For: person. */
   'accounts.renewRecoveryCodes': { args: Record<never, never>; data: { recoveryCodes: Array<string> } };
   /** Ask for a mail with which to reset a forgotten password. For: public. */
@@ -1004,6 +1082,11 @@ export type ApiTypes = {
   'accounts.resendInvitation': { args: { invitationId: string }; data: AccountsInviteData };
   /** Send another mail to verify your address. For: person. */
   'accounts.sendVerification': { args: Record<never, never>; data: undefined };
+  /** Sign in with a passkey. For: public. */
+  'accounts.signInWithPasskey': {
+    args: { body: { passkey: AccountsLogInBodyPasskey; cookie?: boolean } };
+    data: AccountsLogInData;
+  };
   /** Make an account and sign in. For: public. */
   'accounts.signUp': {
     args: { body: { email: string; cookie?: boolean; password: string; name: string } };
@@ -1020,7 +1103,10 @@ export type ApiTypes = {
     data: unknown;
   };
   /** Show your second factor again. For: person. */
-  'accounts.stepUp': { args: { body: { code: string } }; data: undefined };
+  'accounts.stepUp': {
+    args: { body: { code?: string; passkey?: AccountsLogInBodyPasskey } };
+    data: undefined;
+  };
   /** Go on in another of your organisations. For: person. */
   'accounts.switchOrganisation': {
     args: { body: { accountId: string; cookie?: boolean } };
@@ -2745,7 +2831,11 @@ export type ApiTypes = {
 
 export const operations = {
   'accounts.acceptInvitation': { method: 'POST', path: '/v1/auth/invitation/accept', body: 'json' },
+  'accounts.addPasskey': { method: 'POST', path: '/v1/me/passkeys', body: 'json' },
   'accounts.beginAuthenticator': { method: 'POST', path: '/v1/me/authenticator', body: 'json' },
+  'accounts.beginPasskey': { method: 'POST', path: '/v1/me/passkeys/registration', body: 'json' },
+  'accounts.beginPasskeySignIn': { method: 'POST', path: '/v1/auth/passkey' },
+  'accounts.beginPasskeyStepUp': { method: 'POST', path: '/v1/auth/step-up/passkey' },
   'accounts.changeEmail': { method: 'POST', path: '/v1/me/email', body: 'json' },
   'accounts.changeMemberRole': { method: 'PATCH', path: '/v1/members/{userId}', body: 'json' },
   'accounts.changePassword': { method: 'POST', path: '/v1/me/password', body: 'json' },
@@ -2771,6 +2861,7 @@ export const operations = {
   'accounts.listKeys': { method: 'GET', path: '/v1/api-keys' },
   'accounts.listMembers': { method: 'GET', path: '/v1/members' },
   'accounts.listOrganisations': { method: 'GET', path: '/v1/organisations' },
+  'accounts.listPasskeys': { method: 'GET', path: '/v1/me/passkeys' },
   'accounts.listPlans': { method: 'GET', path: '/v1/plans' },
   'accounts.listProviders': { method: 'GET', path: '/v1/auth/providers' },
   'accounts.listSessions': { method: 'GET', path: '/v1/sessions' },
@@ -2784,11 +2875,14 @@ export const operations = {
   'accounts.refresh': { method: 'POST', path: '/v1/auth/refresh', body: 'json' },
   'accounts.removeAuthenticator': { method: 'POST', path: '/v1/me/authenticator/removal', body: 'json' },
   'accounts.removeMember': { method: 'DELETE', path: '/v1/members/{userId}' },
+  'accounts.removePasskey': { method: 'POST', path: '/v1/me/passkeys/{passkeyId}/removal', body: 'json' },
   'accounts.renameOrganisation': { method: 'PATCH', path: '/v1/organisation', body: 'json' },
+  'accounts.renamePasskey': { method: 'PATCH', path: '/v1/me/passkeys/{passkeyId}', body: 'json' },
   'accounts.renewRecoveryCodes': { method: 'POST', path: '/v1/me/recovery-codes' },
   'accounts.requestPasswordReset': { method: 'POST', path: '/v1/auth/password-reset', body: 'json' },
   'accounts.resendInvitation': { method: 'POST', path: '/v1/invitations/{invitationId}/resend' },
   'accounts.sendVerification': { method: 'POST', path: '/v1/me/verification' },
+  'accounts.signInWithPasskey': { method: 'POST', path: '/v1/auth/passkey/finish', body: 'json' },
   'accounts.signUp': { method: 'POST', path: '/v1/auth/signup', body: 'json' },
   'accounts.startCheckout': { method: 'POST', path: '/v1/billing/checkout', body: 'json', isKeyed: true },
   'accounts.startProviderSignIn': { method: 'GET', path: '/v1/auth/{provider}/start' },

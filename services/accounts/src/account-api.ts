@@ -18,6 +18,7 @@ import { doneBy } from './audit.ts';
 import { type Browser, originOf } from './browser.ts';
 import type { Deletions } from './deletion.ts';
 import { accountsErrors, userNotFound } from './errors.ts';
+import { hasFactor } from './factors/table.ts';
 import type { Role } from './organisations/roles.ts';
 import { type Plan, type PlanName, planOf, publicPlans, shownLimit } from './plans.ts';
 import {
@@ -292,7 +293,9 @@ const describeUser = (user: User, account: User, plan: PlanName) => ({
   name: user.name,
   plan,
   hasPassword: user.passwordHash !== undefined,
-  secondFactor: user.secondFactor !== undefined,
+  secondFactor: hasFactor(user),
+  authenticator: user.secondFactor !== undefined,
+  passkeys: user.passkeys ?? 0,
   githubId: user.githubId,
   googleId: user.googleId,
   usageThisMonth: account.usageThisMonth,

@@ -16,7 +16,7 @@ export type AuditRecord = Omit<Origin, 'userAgent'> & {
 };
 
 // Ways of doing something to one's own account: unless told, it was its person.
-const personal: ReadonlySet<string> = new Set(['session', 'password', 'github', 'google']);
+const personal: ReadonlySet<string> = new Set(['session', 'password', 'passkey', 'github', 'google']);
 
 export const doneBy = (
   { via, credentialId, userId }: AccountPrincipal,

@@ -3,8 +3,11 @@ import { z } from 'zod';
 import { type Browser, originOf } from './browser.ts';
 import { deviceName } from './device-name.ts';
 import { accountsErrors } from './errors.ts';
+import { passkeyAnswerSchema } from './factors/passkeys-api.ts';
+import type { Shown } from './factors/second-factor.ts';
 import {
   codeSchema,
+  cookieSchema,
   emailSchema,
   nameSchema,
   passwordSchema,
@@ -16,11 +19,7 @@ import { logIn, type SignInDeps, signUp } from './sign-in.ts';
 import type { Session } from './table.ts';
 
 const tags = ['accounts'];
-const cookie = z
-  .boolean()
-  .default(true)
-  .describe('Whether the refresh token comes as a cookie. Programs say false and find it in the answer.');
-const credentials = { email: emailSchema, cookie };
+const credentials = { email: emailSchema, cookie: cookieSchema };
 const noStore = 'The access token is good for fifteen minutes; refresh it before.';
 
 const routes = {
@@ -49,10 +48,15 @@ const routes = {
     tags,
     auth: 'public',
     summary: 'Sign in with a password',
-    description: `${noStore} An account with an authenticator app answers \`accounts.code_required\` to the right password: send it again, with the code.`,
+    description: `${noStore} An account with a second factor answers \`accounts.code_required\` to the right password, with the \`factors\` it has: send it again, with a code or a passkey.`,
     request: {
       body: json(
-        z.strictObject({ ...credentials, password: triedPasswordSchema, code: codeSchema.optional() }),
+        z.strictObject({
+          ...credentials,
+          password: triedPasswordSchema,
+          code: codeSchema.optional(),
+          passkey: passkeyAnswerSchema.optional(),
+        }),
       ),
     },
     responses: { 200: json(tokensSchema) },
@@ -60,6 +64,7 @@ const routes = {
       'accounts.credentials_wrong',
       'accounts.code_required',
       'accounts.code_wrong',
+      'accounts.passkey_refused',
       'accounts.disabled',
       'accounts.origin_refused',
       'accounts.too_many_attempts',
@@ -168,7 +173,8 @@ export function createAuthApi(deps: SignInDeps & { browser: Browser }) {
     }),
     endpoint(routes.logIn, async c => {
       browser.checkOrigin(c);
-      const { cookie: wantsCookie, ...input } = c.req.valid('json');
+      const { cookie: wantsCookie, email, password, ...shown } = c.req.valid('json');
+      const input = { email, password, ...(shown as Shown) };
       return c.json(browser.answer(c, await logIn(deps, input, originOf(c)), wantsCookie), 200);
     }),
     endpoint(routes.refresh, async c => {

@@ -129,7 +129,7 @@ function handOver(
   const email = userId + organisationDomain;
   const change = {
     set: { email, isOrganisation: true, updatedAt },
-    remove: ['passwordHash', 'secondFactor', 'githubId', 'googleId', 'signsInto'] as const,
+    remove: ['passwordHash', 'secondFactor', 'passkeys', 'githubId', 'googleId', 'signsInto'] as const,
   };
   const after = { email, stripeCustomerId: user.stripeCustomerId };
   return [
@@ -143,7 +143,8 @@ async function finishPerson(deps: DeletionDeps, userId: string): Promise<void> {
   const { store, log } = deps;
   await leaveTheRest(deps, userId);
   await eraseMailsAndDevices(deps, userId);
-  await store.batchWrite([...recoveryErasure(userId), ...factorErasure(userId)], {
+  const factors = Object.values(await factorErasure(store, userId));
+  await store.batchWrite([...recoveryErasure(userId), ...factors], {
     pattern: 'erase mailed tokens',
   });
   await store.delete(accountDeletion, { userId });
@@ -158,7 +159,8 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   await eraseTrail(deps, userId);
   await organisationErasure(deps, userId);
   await eraseMailsAndDevices(deps, userId);
-  await store.batchWrite([...recoveryErasure(userId), ...factorErasure(userId)], {
+  const factors = Object.values(await factorErasure(store, userId));
+  await store.batchWrite([...recoveryErasure(userId), ...factors], {
     pattern: 'erase mailed tokens',
   });
   await usage.erase(userId);

@@ -16,6 +16,7 @@ export const accountsErrors = defineErrors({
   'accounts.email_unverified': 403,
   'accounts.disabled': 403,
   'accounts.code_wrong': 403,
+  'accounts.passkey_refused': 403,
   'accounts.step_up_needed': 403,
   'accounts.key_address_refused': 403,
   'accounts.key_tenant_refused': 403,
@@ -24,6 +25,7 @@ export const accountsErrors = defineErrors({
   'accounts.user_not_found': 404,
   'accounts.key_not_found': 404,
   'accounts.session_not_found': 404,
+  'accounts.passkey_not_found': 404,
   'accounts.organisation_not_found': 404,
   'accounts.member_not_found': 404,
   'accounts.invitation_not_found': 404,
@@ -39,9 +41,12 @@ export const accountsErrors = defineErrors({
   'accounts.already_verified': 409,
   'accounts.factor_exists': 409,
   'accounts.factor_missing': 409,
+  'accounts.passkey_exists': 409,
+  'accounts.too_many_passkeys': 409,
   'accounts.request_exceeds_storage': 413,
   'accounts.too_many_attempts': 429,
   'accounts.no_mail': 501,
+  'accounts.passkeys_unavailable': 501,
   'accounts.busy': 503,
 });
 

@@ -25,6 +25,8 @@ import { accountsErrors } from './errors.ts';
 import { createCodes } from './factors/codes.ts';
 import { requireFresh } from './factors/factors.ts';
 import { createFactorsApi } from './factors/factors-api.ts';
+import { createPasskeyChecks } from './factors/passkey-check.ts';
+import { createPasskeysApi } from './factors/passkeys-api.ts';
 import { withKeyProblems } from './key-limits.ts';
 import { createKeysApi } from './keys-api.ts';
 import * as limits from './limits.ts';
@@ -157,7 +159,10 @@ export function createAccounts(given: AccountsDeps) {
     resolve: request => resolveReset({ users, audit, clock, outbox }, request),
   });
   const codes = createCodes({ ...base, sealer });
-  const signing = { ...base, users, sessions, passwords, throttle, audit, background, outbox, codes };
+  const issuer = given.mail?.brand.name ?? 'Stak';
+  const passkeys = createPasskeyChecks({ ...base, ...pages, audit, name: issuer });
+  const factors = { codes, passkeys };
+  const signing = { ...base, users, sessions, passwords, throttle, audit, background, outbox, ...factors };
   const browser = createBrowser({ publicUrl, isHttps, allowedOrigins });
 
   const { github, google, stripe } = given;
@@ -187,7 +192,8 @@ export function createAccounts(given: AccountsDeps) {
     }),
     ...createOrganisationsApi({ ...signing, browser, memberships, apiKeys, plans, defaultPlan }),
     ...createRecoveryApi({ ...signing, browser, apiKeys }),
-    ...createFactorsApi({ ...signing, issuer: given.mail?.brand.name ?? 'Stak' }),
+    ...createFactorsApi({ ...signing, issuer }),
+    ...createPasskeysApi({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),
     ...createKeysApi({ apiKeys, audit, keys, requireFresh: signed => requireFresh(signing, signed) }),
     ...social.api,
     ...billing.api,

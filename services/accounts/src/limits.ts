@@ -27,6 +27,10 @@ export const apiKeysPerUser = 100; // one list page; nobody keeps track of more
 
 export const recoveryCodes = 10; // as others give; a person keeps them on a sheet of paper
 export const codeChars = 20; // six digits or a recovery code, with spaces
+export const passkeysPerUser = 20; // one for each device and some security keys; all go in one transaction
+export const challengeS = 5 * minute; // for finding a phone or a security key; browsers suggest up to ten
+export const challengesPerMinute = 30; // from one address: each writes an item, and a person needs one
+export const passkeyBytes = 16 * 1024; // of an answer: attestations are not asked for, so a few hundred are usual
 export const keyTenants = 50; // of a key that is limited to some tenants; more would hardly be a limit
 export const keyAddresses = 20;
 export const keyListedS = 30 * day; // how long a key is listed after it has expired

@@ -3,7 +3,7 @@ import type { ApiKeys } from './api-keys.ts';
 import type { Audit } from './audit.ts';
 import { type Base, isoTime } from './deps.ts';
 import { accountsErrors, userNotFound } from './errors.ts';
-import { authenticator } from './factors/table.ts';
+import { factorErasure } from './factors/table.ts';
 import type { PlanName } from './plans.ts';
 import { resetS } from './recovery/limits.ts';
 import { newToken, tokenSteps } from './recovery/tokens.ts';
@@ -20,7 +20,7 @@ export type Operators = {
   verify(userId: string): Promise<void>;
   // A token with which its owner chooses a new password, for an hour.
   issueReset(userId: string): Promise<string>;
-  // For somebody who has lost their phone and the recovery codes.
+  // For somebody who has lost their phone and the recovery codes: the app, passkeys and codes go.
   removeFactor(userId: string): Promise<void>;
   // Nobody signs in, and keys are refused, until it is enabled again. What it has stays.
   disable(userId: string): Promise<void>;
@@ -80,9 +80,9 @@ export function createOperators(deps: OperatorsDeps): Operators {
       return text;
     },
     async removeFactor(userId) {
-      const gone = { 'the app': write.delete(authenticator, { userId }) };
+      const gone = await factorErasure(store, userId);
       const also = { ...gone, ...entry(userId, 'factor.changed', 'removed') };
-      await users.update(userId, { secondFactor: null }, { also });
+      await users.update(userId, { secondFactor: null, passkeys: null }, { also });
     },
     async disable(userId) {
       const disabledAt = isoTime(clock.now());

@@ -1,6 +1,6 @@
 import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
 import { subscription } from './billing/table.ts';
-import { authenticator } from './factors/table.ts';
+import { authenticator, passkey, passkeyChallenge } from './factors/table.ts';
 import { outgoingMail } from './mail/table.ts';
 import { invitation, member, organisation } from './organisations/table.ts';
 import { emailChange, mailedToken } from './recovery/table.ts';
@@ -23,6 +23,7 @@ export const accountOwners = [
   ownedByKey(table.accountDeletion, byUser),
   ownedByKey(outgoingMail, byUser),
   ownedByKey(authenticator, byUser),
+  ownedByKey(passkey, byUser),
   ownedByKey(mailedToken, byUser),
   ownedByKey(emailChange, byUser),
   ownedByKey(organisation, byAccount),
@@ -37,5 +38,6 @@ export const accountOwners = [
   ownedByNobody(table.knownNetwork),
   ownedByNobody(table.signingKey),
   ownedByNobody(table.oauthState),
+  ownedByNobody(passkeyChallenge),
   ownedByNobody(table.stripeEvent),
 ];

@@ -28,6 +28,10 @@ export const codeSchema = z
   .min(1)
   .max(limits.codeChars)
   .describe('Six digits of an authenticator app, or a recovery code');
+export const cookieSchema = z
+  .boolean()
+  .default(true)
+  .describe('Whether the refresh token comes as a cookie. Programs say false and find it in the answer.');
 export const planSchema = z.enum(planNames);
 export const permissionSchema = z.enum(['read', 'write', 'admin']);
 export type Permission = z.infer<typeof permissionSchema>;
@@ -51,7 +55,9 @@ export const meSchema = z.strictObject({
   name: z.string(),
   plan: planSchema,
   hasPassword: z.boolean(),
-  secondFactor: z.boolean().describe('Whether signing in with a password needs a code besides'),
+  secondFactor: z.boolean().describe('Whether signing in with a password needs a code or a passkey besides'),
+  authenticator: z.boolean().describe('Whether there is an authenticator app'),
+  passkeys: z.int().describe('How many passkeys there are'),
   githubId: z.string().optional(),
   googleId: z.string().optional(),
   usageThisMonth: z.int(),

@@ -24,15 +24,15 @@ export type SignedIn = {
 
 type Ending = { steps: [string, WriteStep][]; forget(): void };
 
-type SignInWith = 'password' | 'github' | 'google';
+type SignInWith = 'password' | 'passkey' | 'github' | 'google';
 type SigningIn = { userId: string; signedInWith: SignInWith; origin: Origin };
 
 type Also = Readonly<Record<string, WriteStep>>;
 
 export type Sessions = {
   // `userIsGood` is checked in the same transaction, so that nobody signs in with what has just been changed. By
-  // default: the user exists and is not being deleted.
-  start(who: SigningIn & { userIsGood?: WriteStep; also?: Also }): Promise<SignedIn>;
+  // default: the user exists and is not being deleted. `isProven`: a second factor was shown with it.
+  start(who: SigningIn & { userIsGood?: WriteStep; isProven?: boolean; also?: Also }): Promise<SignedIn>;
   refresh(token: string, origin: Origin): Promise<SignedIn>;
   // Goes on in another organisation: a session of its own, for as long as this one would have been good.
   switchTo(accountId: string, signed: Origin & { userId: string; sessionId: string }): Promise<SignedIn>;
@@ -209,7 +209,7 @@ export function createSessions({
     read,
     revoke,
 
-    async start({ userIsGood, also = {}, ...who }) {
+    async start({ userIsGood, isProven = false, also = {}, ...who }) {
       const { userId, signedInWith, origin } = who;
       const accountId = await memberships.homeOf(userId);
       const sessionId = ids.next('ses');
@@ -218,7 +218,7 @@ export function createSessions({
       const made: Session = {
         ...newSession(who, sessionId, familyKey, clock.now()),
         ...(accountId !== userId && { accountId }),
-        ...('the code' in also && { provenAtMs: clock.now() }), // a second factor was shown with it
+        ...(isProven && { provenAtMs: clock.now() }),
       };
       const surplus = surplusOf(await list(userId));
       const entry = { ...requested(origin), action: 'session.started', via: signedInWith, target: sessionId };

@@ -4,7 +4,9 @@ import type { Background } from './background.ts';
 import { type Base, isoTime, type Origin } from './deps.ts';
 import { deviceSteps } from './devices.ts';
 import { accountsErrors, userNotFound } from './errors.ts';
-import { type Codes, codeWrong } from './factors/codes.ts';
+import type { Codes } from './factors/codes.ts';
+import { type PasskeyAnswer, type PasskeyChecks, passkeyRefused } from './factors/passkey-check.ts';
+import { explainFactor, factorSteps, type Shown } from './factors/second-factor.ts';
 import * as limits from './limits.ts';
 import type { Outbox } from './mail/outbox.ts';
 import { disabledError } from './operators.ts';
@@ -25,6 +27,7 @@ export type SignInDeps = Base & {
   background: Background;
   outbox: Outbox;
   codes: Codes;
+  passkeys: PasskeyChecks;
 };
 
 // Who is doing something with their session, and from where.
@@ -59,10 +62,10 @@ export async function signUp(
 // Every way to fail looks the same and takes the same time: there is always a hash to compare with.
 export async function logIn(
   deps: SignInDeps,
-  { email, password, code }: { email: string; password: string; code?: string },
+  { email, password, ...shown }: Shown & { email: string; password: string },
   origin: Origin,
 ): Promise<SignedIn> {
-  const { users, sessions, passwords, throttle, audit, background, codes } = deps;
+  const { users, sessions, passwords, throttle, audit, background } = deps;
   const who = { account: email, address: origin.address };
   const attempt = await throttle.tryPassword(who);
   const user = await users.findProfile('email', email);
@@ -75,7 +78,7 @@ export async function logIn(
     throw wrongCredentials();
   }
   if (user.disabledAt !== undefined) throw disabledError();
-  const used = await codes.useSteps(user, code);
+  const used = await factorSteps(deps, user, shown, { purpose: 'sign-in' });
   const userIsGood = await stillThisPassword(deps, user, password);
   const device = await deviceSteps(deps, user, origin);
   const started = await sessions
@@ -84,16 +87,44 @@ export async function logIn(
       signedInWith: 'password',
       origin,
       userIsGood,
+      isProven: Object.keys(used).length > 0,
       also: { ...device, ...used },
     })
     .catch(error => {
-      const { step } = failedStep(error) ?? {};
-      if (step === 'the code') throw codeWrong();
-      throw step === 'the user' ? wrongCredentials() : error;
+      throw failedStep(error)?.step === 'the user' ? wrongCredentials() : explainFactor(error);
     });
   deps.outbox.ring();
   background.run('refund an attempt', () => attempt.refund());
   background.run('remember a place', () => throttle.remember(who));
+  return started;
+}
+
+// With a passkey alone: it says whose it is, and shows that its owner is there.
+export async function signInWithPasskey(
+  deps: SignInDeps,
+  answer: PasskeyAnswer,
+  origin: Origin,
+): Promise<SignedIn> {
+  const { users, sessions, passkeys, throttle, background } = deps;
+  const attempt = await throttle.tryToken(origin.address);
+  const userId = passkeys.claimedUser(answer);
+  if (userId === undefined) throw passkeyRefused();
+  const used = await passkeys.use(userId, answer, { purpose: 'sign-in' });
+  const user = await users.readProfile(userId);
+  if (!user) throw passkeyRefused();
+  if (user.disabledAt !== undefined) throw disabledError();
+  const device = await deviceSteps(deps, user, origin);
+  const also = { ...device, ...used };
+  const started = await sessions
+    .start({ userId, signedInWith: 'passkey', origin, isProven: true, also })
+    .catch(error => {
+      throw failedStep(error)?.step === 'the user' ? passkeyRefused(error) : explainFactor(error);
+    });
+  deps.outbox.ring();
+  background.run('refund an attempt', () => attempt.refund());
+  background.run('remember a place', () =>
+    throttle.remember({ account: user.email, address: origin.address }),
+  );
   return started;
 }
 
@@ -111,8 +142,8 @@ async function stillThisPassword(
   return write.update(profile, { userId }, { set }, { if: unchanged });
 }
 
-// Someone with a session shows that they are its owner: by the password or, if there is none, by having signed in
-// a moment ago.
+// Someone with a session shows that they are its owner: by the password or, if there is none, by having signed in or
+// shown a passkey a moment ago.
 export async function proveOwner(
   deps: SignInDeps,
   { userId, sessionId, address }: Signed,
@@ -123,7 +154,8 @@ export async function proveOwner(
   if (!user) throw userNotFound();
   if (user.passwordHash === undefined) {
     const session = await sessions.read(userId, sessionId);
-    const isFresh = session && clock.now() - Date.parse(session.createdAt) < limits.freshSessionMs;
+    const shownMs = session && Math.max(Date.parse(session.createdAt), session.provenAtMs ?? 0);
+    const isFresh = shownMs !== undefined && clock.now() - shownMs < limits.freshSessionMs;
     if (!isFresh) throw accountsErrors.create('accounts.sign_in_again', 'Sign in again, then repeat this.');
     return user;
   }

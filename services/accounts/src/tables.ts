@@ -1,6 +1,6 @@
 import { defineTable } from '@stak/table';
 import { subscription } from './billing/table.ts';
-import { authenticator } from './factors/table.ts';
+import { authenticator, passkey, passkeyChallenge, passkeysOfUser } from './factors/table.ts';
 import { mailsDue, mailsOfUser, outgoingMail } from './mail/table.ts';
 import {
   invitation,
@@ -72,6 +72,8 @@ export const accountsTable = defineTable(ferryhookKeys, {
     emailChange,
     subscription,
     authenticator,
+    passkey,
+    passkeyChallenge,
     outgoingMail,
     organisation,
     member,
@@ -87,6 +89,7 @@ export const accountsTable = defineTable(ferryhookKeys, {
     usageOfShard,
     signingKeys,
     accountDeletions,
+    passkeysOfUser,
     mailsDue,
     mailsOfUser,
     membersOf,

@@ -1,5 +1,6 @@
 import { type ClientSettings, createClient, StakError } from '@stak/client';
 import { watchedFetch } from '../shell/reachability.tsx';
+import { showPasskey } from './passkey.ts';
 
 // The access token lives in memory only; the refresh token in a cookie that no script can read.
 let accessToken: string | undefined;
@@ -36,6 +37,16 @@ export const session = {
       body: { email, password, cookie: true, ...(code && { code }) },
     });
     become(data as Tokens);
+  },
+  // Without an address and a password: the passkey says whose it is.
+  async signInWithPasskey(): Promise<void> {
+    const { data: begun } = await client.accounts.beginPasskeySignIn();
+    const passkey = await showPasskey(begun.options);
+    become((await client.accounts.signInWithPasskey({ body: { passkey, cookie: true } })).data as Tokens);
+  },
+  async stepUpWithPasskey(): Promise<void> {
+    const { data: begun } = await client.accounts.beginPasskeyStepUp();
+    await client.accounts.stepUp({ body: { passkey: await showPasskey(begun.options) } });
   },
   async signUp(email: string, password: string, name: string): Promise<void> {
     const { data } = await client.accounts.signUp({ body: { email, password, name, cookie: true } });

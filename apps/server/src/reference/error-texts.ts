@@ -51,13 +51,20 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'accounts.event_unreadable': 'The billing event is not valid. Check the webhook in Stripe and its secret.',
   'accounts.key_expiry_past': 'The expiry of the key is in the past. Choose a later time.',
   'accounts.code_required':
-    'The password is right, and the account has an authenticator app. Send it again with `code`.',
+    'The password is right, and the account has a second factor. Send it again with `code` or `passkey`.',
   'accounts.code_wrong':
     'The code is wrong or was used already. Wait for the next one of the app, or use a recovery code.',
   'accounts.step_up_needed':
     'The operation needs a second factor that was shown within ten minutes. Call `POST /v1/auth/step-up`, then repeat it.',
   'accounts.factor_exists': 'The account has an authenticator app. Remove it before you add another.',
-  'accounts.factor_missing': 'The account has no authenticator app. Add one first.',
+  'accounts.factor_missing': 'The account has no such second factor. Add one first.',
+  'accounts.passkey_refused':
+    'The passkey is unknown, its signature or counter is wrong, or its challenge was used or is older than five minutes. Ask for another challenge.',
+  'accounts.passkey_exists': 'The account has this passkey already. Use another authenticator.',
+  'accounts.passkey_not_found': 'The account has no passkey with this id. List the passkeys again.',
+  'accounts.too_many_passkeys': 'The account has as many passkeys as it may have. Remove one first.',
+  'accounts.passkeys_unavailable':
+    'Passkeys need a server with a domain name. Set `STAK_PUBLIC_URL` to one, or use `localhost` on your own machine.',
   'accounts.disabled': 'The account is disabled. Ask the operator.',
   'accounts.key_address_refused':
     'The key may not be used from this network address. Call from an address that the key allows, or change the key.',

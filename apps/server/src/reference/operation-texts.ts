@@ -23,6 +23,10 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'accounts.sendVerification': 'Sends a mail with a link that verifies the address of the account.',
   'accounts.renewRecoveryCodes':
     'Makes ten new recovery codes. The old ones stop working, and the new ones are in this answer only.',
+  'accounts.listPasskeys': 'Returns the passkeys of the person, with when each was last used.',
+  'accounts.renamePasskey': 'Changes the name by which the person tells the passkey from others.',
+  'accounts.removePasskey':
+    'Removes a passkey. Needs the password, and a second factor that was shown within ten minutes. The last way to sign in cannot be removed.',
   'accounts.removeAuthenticator':
     'Removes the authenticator app. Needs the password, and a code that was shown within ten minutes.',
   'accounts.verifyEmail': 'Verifies the address that the mail with this token was sent to.',

@@ -2,6 +2,12 @@ import type { Step } from './step.ts';
 
 const mine = 'own' as const;
 const noInvitation = 'inv_0123456789abcdef01234567';
+const answer = { id: 'AA', rawId: 'AA', type: 'public-key', clientExtensionResults: {} };
+const noPasskey = {
+  ...answer,
+  response: { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA', userHandle: 'AA' },
+};
+const noNewPasskey = { ...answer, response: { clientDataJSON: 'e30', attestationObject: 'AA' } };
 const everybody = { anything: 'it is the same for everybody' };
 // Neither provider nor Stripe is configured in the walk: who may ask is decided before that is known.
 const unconfigured = { status: 501, stranger: { anything: 'it answers nobody' } };
@@ -90,6 +96,42 @@ export const accountsSteps: readonly Step[] = [
     status: 409,
     stranger: { anything: 'nobody has a second factor' },
   },
+  { operation: 'accounts.beginPasskeySignIn', as: 'nobody', stranger: everybody },
+  {
+    operation: 'accounts.signInWithPasskey',
+    as: 'nobody',
+    body: { passkey: noPasskey, cookie: false },
+    status: 403,
+    stranger: { anything: 'the passkey belongs to nobody' },
+  },
+  {
+    operation: 'accounts.beginPasskey',
+    body: { password: 'correct horse battery owner' },
+    status: 201,
+    stranger: { anything: 'the password is another one' },
+  },
+  {
+    operation: 'accounts.addPasskey',
+    body: { name: 'Phone', passkey: noNewPasskey },
+    status: 403,
+    stranger: { anything: 'nobody asked for the challenge' },
+  },
+  { operation: 'accounts.listPasskeys', stranger: mine },
+  {
+    operation: 'accounts.renamePasskey',
+    path: { passkeyId: `pky_${'0'.repeat(32)}` },
+    body: { name: 'Phone' },
+    status: 404,
+    stranger: { anything: 'nobody has it' },
+  },
+  {
+    operation: 'accounts.removePasskey',
+    path: { passkeyId: `pky_${'0'.repeat(32)}` },
+    body: { password: 'correct horse battery owner' },
+    status: 404,
+    stranger: { anything: 'the password is another one' },
+  },
+  { operation: 'accounts.beginPasskeyStepUp', status: 409, stranger: { anything: 'nobody has one' } },
   { operation: 'accounts.readOrganisation', stranger: mine },
   { operation: 'accounts.renameOrganisation', body: { name: 'Ours' }, stranger: mine },
   {

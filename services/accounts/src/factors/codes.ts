@@ -4,14 +4,12 @@ import { type WriteStep, write } from '@stak/table';
 import { type Base, sha256 } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import type { Profile } from '../table.ts';
 import { type Authenticator, authenticator } from './table.ts';
 import { matchCode } from './totp.ts';
 
 export type Codes = {
-  // For the transaction of what the code is for; it fails at the step `the code` if somebody was faster with it. None
-  // for an account without a second factor, whatever it is given.
-  useSteps(user: Profile, code: string | undefined): Promise<Record<string, WriteStep>>;
+  // For the transaction of what the code is for; it fails at the step `the code` if somebody was faster with it.
+  useSteps(userId: string, code: string): Promise<Record<string, WriteStep>>;
   read(userId: string): Promise<Authenticator | undefined>;
   // Which step of the app's the code is of, if it is one.
   match(found: Authenticator, code: string): number | undefined;
@@ -45,7 +43,7 @@ export function createCodes({
   const read = (userId: string) => store.get(authenticator, { userId }, { consistent: true });
 
   const match: Codes['match'] = ({ userId, sealedSecret, lastStep }, code) =>
-    /^\d{6}$/.test(plain(code))
+    sealedSecret !== undefined && /^\d{6}$/.test(plain(code))
       ? matchCode(sealer.open(sealedSecret, sealLocation(userId)), plain(code), clock.now(), lastStep)
       : undefined;
 
@@ -53,13 +51,11 @@ export function createCodes({
     read,
     match,
     seal: (userId, secret) => sealer.seal(secret, sealLocation(userId)),
-    async useSteps({ userId, secondFactor }, code): Promise<Record<string, WriteStep>> {
-      if (secondFactor === undefined) return {};
-      if (code === undefined)
-        throw accountsErrors.create('accounts.code_required', 'Enter the code of your authenticator app.');
+    async useSteps(userId, code): Promise<Record<string, WriteStep>> {
       const found = await read(userId);
       if (!found) throw codeWrong();
-      const lastStep = match(found, code);
+      // An app counts from its first code on.
+      const lastStep = found.confirmedAt === undefined ? undefined : match(found, code);
       const left = found.codeHashes.filter(hash => hash !== recoveryHash(code));
       if (lastStep === undefined && left.length === found.codeHashes.length) throw codeWrong();
       const used = lastStep === undefined ? { codeHashes: left } : { lastStep };

@@ -10,6 +10,8 @@ import {
   renewRecoveryCodes,
   stepUp,
 } from './factors.ts';
+import { passkeyAnswerSchema } from './passkeys-api.ts';
+import type { Shown } from './second-factor.ts';
 
 const tags = ['accounts'];
 const password = triedPasswordSchema
@@ -46,7 +48,7 @@ const routes = {
         }),
       ),
     },
-    problems: [...owner, 'accounts.factor_exists'],
+    problems: [...owner, 'accounts.factor_exists', 'accounts.step_up_needed', 'accounts.changed'],
   }),
   confirm: route({
     ...session,
@@ -92,9 +94,17 @@ const routes = {
     summary: 'Show your second factor again',
     description:
       'Deleting the account, keys with the scope `admin` and changing factors need one that was shown within ten minutes.',
-    request: { body: json(z.strictObject({ code: codeSchema })) },
+    request: {
+      body: json(z.strictObject({ code: codeSchema.optional(), passkey: passkeyAnswerSchema.optional() })),
+    },
     responses: { 204: empty() },
-    problems: ['accounts.code_wrong', 'accounts.factor_missing', 'accounts.too_many_attempts'],
+    problems: [
+      'accounts.code_required',
+      'accounts.code_wrong',
+      'accounts.passkey_refused',
+      'accounts.factor_missing',
+      'accounts.too_many_attempts',
+    ],
   }),
 };
 
@@ -125,7 +135,7 @@ export function createFactorsApi(deps: FactorDeps) {
     }),
     endpoint(routes.stepUp, async c => {
       const { userId, credentialId: sessionId } = c.get('principal');
-      await stepUp(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json').code);
+      await stepUp(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json') as Shown);
       return c.body(null, 204);
     }),
   ] as const;

@@ -1,11 +1,13 @@
-import { failedStep, type WriteStep, write } from '@stak/table';
+import { type WriteStep, write } from '@stak/table';
 import { isoTime } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { proveOwner, type Signed, type SignInDeps } from '../sign-in.ts';
 import { type Profile, session } from '../table.ts';
+import type { UserChange } from '../users.ts';
 import { codeWrong, newRecoveryCodes, recoveryHash } from './codes.ts';
-import { authenticator } from './table.ts';
+import { explainFactor, factorSteps, type Shown } from './second-factor.ts';
+import { authenticator, hasFactor } from './table.ts';
 import { newSecret, secretText, secretUri } from './totp.ts';
 
 export type FactorDeps = SignInDeps & { issuer: string };
@@ -16,19 +18,27 @@ export async function beginAuthenticator(deps: FactorDeps, signed: Signed, passw
   const { userId } = signed;
   const user = await proveOwner(deps, signed, password);
   if (user.secondFactor !== undefined) throw alreadyThere();
+  await requireFresh(deps, signed, user);
   const secret = newSecret();
-  await store.put(authenticator, {
-    userId,
-    sealedSecret: codes.seal(userId, secret),
-    lastStep: 0,
-    codeHashes: [],
-    uses: 0,
-    createdAt: isoTime(clock.now()),
-  });
+  // Recovery codes that came with a passkey stay.
+  const known = hasFactor(user) ? await codes.read(userId) : undefined;
+  await store.put(
+    authenticator,
+    {
+      userId,
+      sealedSecret: codes.seal(userId, secret),
+      lastStep: 0,
+      codeHashes: known?.codeHashes ?? [],
+      uses: (known?.uses ?? 0) + 1,
+      createdAt: isoTime(clock.now()),
+    },
+    known && { if: { uses: known.uses } },
+  );
   return { secret: secretText(secret), uri: secretUri(secret, issuer, user.email) };
 }
 
-// From now on a password alone is not enough to sign in. The recovery codes are shown only this once.
+// From now on a password alone is not enough to sign in. The recovery codes are shown only this once; those that came
+// with a passkey work no more.
 export async function confirmAuthenticator(
   deps: FactorDeps,
   signed: Signed,
@@ -51,7 +61,7 @@ export async function confirmAuthenticator(
     confirmedAt: isoTime(nowMs),
   };
   await changeFactor(deps, signed, user, {
-    secondFactor: 'totp',
+    change: { secondFactor: 'totp' },
     what: 'An authenticator app was added',
     steps: {
       'the code': write.update(authenticator, { userId }, { set }, { if: { uses: found.uses } }),
@@ -70,24 +80,31 @@ export async function removeAuthenticator(
   const user = await proveOwner(deps, signed, password);
   if (user.secondFactor === undefined) throw notThere();
   await requireFresh(deps, signed, user);
+  const { userId } = user;
+  const keepsCodes = { remove: ['sealedSecret', 'confirmedAt'] as const };
   await changeFactor(deps, signed, user, {
-    secondFactor: null,
+    change: { secondFactor: null },
     what: 'The authenticator app was removed',
-    steps: { 'the code': write.delete(authenticator, { userId: user.userId }) },
+    steps: {
+      'the code':
+        (user.passkeys ?? 0) > 0
+          ? write.update(authenticator, { userId }, keepsCodes)
+          : write.delete(authenticator, { userId }),
+    },
   });
 }
 
 export async function renewRecoveryCodes(deps: FactorDeps, signed: Signed): Promise<string[]> {
   const { userId } = signed;
   const user = await readUser(deps, userId);
-  if (user.secondFactor === undefined) throw notThere();
+  if (!hasFactor(user)) throw noFactor();
   await requireFresh(deps, signed, user);
   const found = await deps.codes.read(userId);
-  if (!found) throw notThere();
+  if (!found) throw noFactor();
   const recoveryCodes = newRecoveryCodes();
   const set = { codeHashes: recoveryCodes.map(recoveryHash), uses: found.uses + 1 };
   await changeFactor(deps, signed, user, {
-    secondFactor: 'totp',
+    change: {},
     what: 'New recovery codes were made; the old ones work no more',
     steps: { 'the code': write.update(authenticator, { userId }, { set }, { if: { uses: found.uses } }) },
   });
@@ -95,17 +112,19 @@ export async function renewRecoveryCodes(deps: FactorDeps, signed: Signed): Prom
 }
 
 // Shows the second factor again, for what needs a fresh one.
-export async function stepUp(deps: SignInDeps, signed: Signed, code: string): Promise<void> {
-  const { store, clock, codes, throttle } = deps;
+export async function stepUp(deps: SignInDeps, signed: Signed, shown: Shown): Promise<void> {
+  const { store, clock, throttle } = deps;
   const { userId, sessionId, address } = signed;
   const user = await readUser(deps, userId);
-  if (user.secondFactor === undefined) throw notThere();
+  if (!hasFactor(user)) throw noFactor();
   const attempt = await throttle.tryPassword({ account: user.email, address });
   const steps = {
-    ...(await codes.useSteps(user, code)),
+    ...(await factorSteps(deps, user, shown, { purpose: 'step-up', userId, sessionId })),
     'the session': write.update(session, { userId, sessionId }, { set: { provenAtMs: clock.now() } }),
   };
-  await store.transact(steps, { pattern: 'step up' }).catch(explainCode);
+  await store.transact(steps, { pattern: 'step up' }).catch(error => {
+    throw explainFactor(error);
+  });
   await attempt.refund();
 }
 
@@ -117,23 +136,24 @@ export async function requireFresh(
   known?: Profile,
 ): Promise<void> {
   const user = known ?? (await users.readProfile(userId));
-  if (user?.secondFactor === undefined) return;
+  if (!user || !hasFactor(user)) return;
   const found = await sessions.read(userId, sessionId);
   const ageMs = clock.now() - (found?.provenAtMs ?? 0);
   if (found && ageMs < limits.freshSessionMs) return;
   throw accountsErrors.create(
     'accounts.step_up_needed',
-    'Enter a code of your authenticator app again, then repeat this.',
+    'Show your second factor again (a code, or a passkey), then repeat this.',
   );
 }
 
-type FactorChange = { secondFactor: 'totp' | null; what: string; steps: Record<string, WriteStep> };
+type FactorChange = { change: UserChange; what: string; steps: Record<string, WriteStep> };
 
-async function changeFactor(
+// Its owner gets a mail about it.
+export async function changeFactor(
   { users, audit, outbox, clock }: FactorDeps,
   { userId, sessionId, address, requestId }: Signed,
   { email, name, version }: Profile,
-  { secondFactor, what, steps }: FactorChange,
+  { change, what, steps }: FactorChange,
 ): Promise<void> {
   const by = { via: 'session', credentialId: sessionId, address, requestId };
   const also = {
@@ -146,20 +166,20 @@ async function changeFactor(
       details: { name, what, at: isoTime(clock.now()) },
     }),
   };
-  await users.update(userId, { secondFactor }, { ifVersion: version, also }).catch(explainCode);
+  await users.update(userId, change, { ifVersion: version, also }).catch(error => {
+    throw explainFactor(error);
+  });
   outbox.ring();
-}
-
-function explainCode(error: unknown): never {
-  throw failedStep(error)?.step === 'the code' ? codeWrong() : error;
 }
 
 const alreadyThere = () =>
   accountsErrors.create('accounts.factor_exists', 'Your account has an authenticator app. Remove it first.');
 const notThere = () =>
   accountsErrors.create('accounts.factor_missing', 'Your account has no authenticator app.');
+export const noFactor = () =>
+  accountsErrors.create('accounts.factor_missing', 'Your account has no second factor.');
 
-async function readUser({ users }: SignInDeps, userId: string): Promise<Profile> {
+export async function readUser({ users }: SignInDeps, userId: string): Promise<Profile> {
   const user = await users.readProfile(userId);
   if (!user) throw userNotFound();
   return user;

@@ -8,7 +8,7 @@ import type { Profile } from '../table.ts';
 import type { Users } from '../users.ts';
 import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
-import { type Identity, type ProviderName, providerNames, providerTitles } from './provider.ts';
+import { type Identity, type ProviderName, providerTitles } from './provider.ts';
 
 export type IdentityDeps = { users: Users; audit: Audit; ids: Ids };
 export type Known = { provider: ProviderName; identity: Identity };
@@ -98,7 +98,11 @@ async function link(
   );
 }
 
-// The last way to sign in stays. A provider that is not configured is none.
+// Whether somebody can sign in without a passkey. A provider that is not configured is no way in.
+export const hasWayIn = (user: Profile, configured: readonly ProviderName[]): boolean =>
+  user.passwordHash !== undefined || configured.some(name => user[idOf[name]] !== undefined);
+
+// The last way to sign in stays.
 export function unlinkIdentity(
   { users, audit }: IdentityDeps,
   given: {
@@ -118,8 +122,8 @@ export function unlinkIdentity(
         'accounts.provider_not_linked',
         `The account is not linked to ${providerTitles[provider]}.`,
       );
-    const others = providerNames.filter(name => name !== provider && given.configured.includes(name));
-    if (user.passwordHash === undefined && !others.some(name => user[idOf[name]] !== undefined))
+    const others = given.configured.filter(name => name !== provider);
+    if ((user.passkeys ?? 0) === 0 && !hasWayIn(user, others))
       throw refuse(
         'accounts.last_sign_in',
         'This is the only way to sign in to the account. Set a password or link another one first.',

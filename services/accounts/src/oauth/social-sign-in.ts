@@ -5,13 +5,14 @@ import type { Base } from '../deps.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { Sessions } from '../sessions.ts';
 import type { Signed } from '../sign-in.ts';
+import type { Profile } from '../table.ts';
 import type { Users } from '../users.ts';
 import { attemptCookie } from './attempt-cookie.ts';
 import { attemptOver, startAttempt, takeAttempt } from './attempts.ts';
 import { refuse } from './errors.ts';
 import { createGithub, type GithubSettings } from './github.ts';
 import { createGoogle, type GoogleSettings } from './google.ts';
-import { unlinkIdentity } from './identities.ts';
+import { hasWayIn, unlinkIdentity } from './identities.ts';
 import { type Provider, type ProviderName, providerNames, providerTitles } from './provider.ts';
 import { type ReturnSettings, resolveReturnTo } from './return-to.ts';
 import { socialRoutes as routes } from './routes.ts';
@@ -104,5 +105,5 @@ export function createSocialSignIn(deps: SocialSignInDeps) {
     }),
   ] as const;
 
-  return { api };
+  return { api, hasWayIn: (user: Profile) => hasWayIn(user, configured) };
 }

@@ -2,6 +2,7 @@ import { failedStep, type WriteStep } from '@stak/table';
 import { endApiKeys } from '../api-keys.ts';
 import { isoTime, type Origin } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
+import { factorErasure } from '../factors/table.ts';
 import type { OutgoingMail } from '../mail/table.ts';
 import { checkPassword } from '../password-policy.ts';
 import type { Profile } from '../table.ts';
@@ -91,7 +92,7 @@ export async function finishReset(
 }
 
 async function writeReset(
-  { users, sessions, audit, clock, outbox }: RecoveryDeps,
+  { store, users, sessions, audit, clock, outbox }: RecoveryDeps,
   user: Profile,
   { token, passwordHash, origin }: { token: WriteStep; passwordHash: string; origin: Origin },
 ): Promise<void> {
@@ -100,14 +101,15 @@ async function writeReset(
   const entry = { action: 'password.reset', via: 'mail', address, requestId };
   const { steps, forget } = await sessions.stepsToEndAll(userId);
   // Nobody had shown that the address is theirs until now: what they left to get in with goes, too.
-  const strangers = user.emailVerified ? {} : { githubId: null, googleId: null };
+  const strangers = { githubId: null, googleId: null, secondFactor: null, passkeys: null };
   await users.update(
     userId,
-    { passwordHash, emailVerified: true, ...strangers },
+    { passwordHash, emailVerified: true, ...(!user.emailVerified && strangers) },
     {
       ifVersion: version,
       also: {
         'the token': token,
+        ...(!user.emailVerified && (await factorErasure(store, userId))),
         audit: audit.step(userId, entry),
         ...outbox.steps({
           kind: 'password.changed',

@@ -7,6 +7,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { OneTimeSecret } from '../../components/one-time-secret.tsx';
 import { client } from '../../queries/api.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
+import { useStepUp } from './step-up.tsx';
 
 type Scope = 'read' | 'write' | 'admin';
 type NewKey = Parameters<typeof client.accounts.createKey>[0]['body'];
@@ -22,6 +23,7 @@ const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(part => p
 
 export function ApiKeys() {
   const queries = useQueryClient();
+  const { guard, dialog } = useStepUp();
   const [shown, setShown] = useState<string>();
   const [scope, setScope] = useState<Scope>('write');
   const [days, setDays] = useState('');
@@ -32,7 +34,7 @@ export function ApiKeys() {
     queryFn: async () => (await client.accounts.listKeys()).data.data,
   });
   const create = useMutation({
-    mutationFn: (body: NewKey) => client.accounts.createKey({ body }),
+    mutationFn: (body: NewKey) => guard(() => client.accounts.createKey({ body })),
     onSuccess: ({ data }) => {
       setShown(data.key);
       return refresh();
@@ -98,6 +100,7 @@ export function ApiKeys() {
           </Button>
         </Group>
       </form>
+      {dialog}
       {shown !== undefined && <OneTimeSecret value={shown} onClose={() => setShown(undefined)} />}
       <Loaded query={keys}>
         {rows => (

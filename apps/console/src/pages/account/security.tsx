@@ -17,8 +17,10 @@ import { type FormEvent, useState } from 'react';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
+import { Passkeys } from './passkeys.tsx';
 import { useMe } from './profile.tsx';
 import { LinkedProviders } from './providers.tsx';
+import { useStepUp } from './step-up.tsx';
 
 export function Security() {
   const me = useMe();
@@ -27,13 +29,17 @@ export function Security() {
     <Stack>
       {recoveryCodes && <RecoveryCodes codes={recoveryCodes} onClose={() => setRecoveryCodes(undefined)} />}
       <Loaded query={me}>
-        {({ secondFactor, hasPassword }) =>
-          secondFactor ? (
-            <Installed hasPassword={hasPassword} onCodes={setRecoveryCodes} />
-          ) : (
-            <Setup hasPassword={hasPassword} onCodes={setRecoveryCodes} />
-          )
-        }
+        {({ secondFactor, authenticator, hasPassword }) => (
+          <>
+            <Passkeys hasPassword={hasPassword} onCodes={setRecoveryCodes} />
+            {authenticator ? (
+              <Installed hasPassword={hasPassword} />
+            ) : (
+              <Setup hasPassword={hasPassword} onCodes={setRecoveryCodes} />
+            )}
+            {secondFactor && <RenewCodes onCodes={setRecoveryCodes} />}
+          </>
+        )}
       </Loaded>
       <LinkedProviders />
     </Stack>
@@ -56,7 +62,7 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
       closeButtonLabel="Close"
       onClose={onClose}
     >
-      <Text size="sm">Each works once, instead of a code from your app.</Text>
+      <Text size="sm">Each works once, instead of your app or passkey.</Text>
       <List mt="xs" listStyleType="none" aria-label="Recovery codes">
         {codes.map(code => (
           <List.Item key={code}>
@@ -70,9 +76,12 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
 
 function Setup({ hasPassword, onCodes }: Props) {
   const queries = useQueryClient();
+  const { guard, dialog } = useStepUp();
   const begin = useMutation({
-    mutationFn: async (password: string) =>
-      (await client.accounts.beginAuthenticator({ body: hasPassword ? { password } : {} })).data,
+    mutationFn: async (password: string) => {
+      const body = hasPassword ? { password } : {};
+      return (await guard(() => client.accounts.beginAuthenticator({ body }))).data;
+    },
   });
   const confirm = useMutation({
     mutationFn: async (code: string) =>
@@ -130,72 +139,72 @@ function Setup({ hasPassword, onCodes }: Props) {
           </form>
         )}
       </Stack>
+      {dialog}
     </Card>
   );
 }
 
-// Changing anything needs a code that was shown a moment ago, so it is asked for here.
-function Installed({ hasPassword, onCodes }: Props) {
+// Changing anything needs a factor that was shown a moment ago, which is asked for if it was not.
+function Installed({ hasPassword }: { hasPassword: boolean }) {
   const queries = useQueryClient();
-  const change = useMutation({
-    mutationFn: async ({ code, password, what }: { code: string; password: string; what: string }) => {
-      await client.accounts.stepUp({ body: { code } });
-      if (what === 'renew') return (await client.accounts.renewRecoveryCodes()).data.recoveryCodes;
-      await client.accounts.removeAuthenticator({ body: hasPassword ? { password } : {} });
-      return [];
-    },
-    onSuccess: async codes => {
-      if (codes.length > 0) onCodes(codes);
-      await queries.invalidateQueries({ queryKey: ['me'] });
-    },
+  const { guard, dialog } = useStepUp();
+  const remove = useMutation({
+    mutationFn: (password: string) =>
+      guard(() => client.accounts.removeAuthenticator({ body: hasPassword ? { password } : {} })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['me'] }),
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { submitter } = event.nativeEvent as SubmitEvent;
-    const fields = new FormData(event.currentTarget);
-    const text = (name: string) => String(fields.get(name) ?? '');
-    change.mutate({
-      code: text('code'),
-      password: text('password'),
-      what: (submitter as HTMLButtonElement).value,
-    });
-  };
-  const failed = codeOf(change.error);
-  const isAtField = failed === 'accounts.code_wrong' || failed === 'accounts.password_wrong';
+  const isWrong = codeOf(remove.error) === 'accounts.password_wrong';
   return (
     <Card withBorder component="section" aria-label="Authenticator app" maw={520}>
-      <form onSubmit={submit}>
+      <form onSubmit={event => remove.mutate(textOf(event, 'password'))}>
         <Stack>
           <Title order={3} size="h4">
             Authenticator app
           </Title>
           <Text size="sm">Signing in with your password needs a code of your app.</Text>
-          {change.error !== null && !isAtField && <Failure error={change.error} />}
-          <TextInput
-            name="code"
-            label="Code"
-            required
-            autoComplete="one-time-code"
-            error={failed === 'accounts.code_wrong' && 'This is not the code that the app shows now.'}
-          />
+          {remove.error !== null && !isWrong && <Failure error={remove.error} />}
           {hasPassword && (
             <PasswordInput
               name="password"
               label="Your password, to remove the app"
+              required
               autoComplete="current-password"
-              error={failed === 'accounts.password_wrong' && 'This is not your password.'}
+              error={isWrong && 'This is not your password.'}
             />
           )}
           <Group justify="end">
-            <Button type="submit" value="renew" variant="default" loading={change.isPending}>
-              New recovery codes
-            </Button>
-            <Button type="submit" value="remove" color="red" loading={change.isPending}>
+            <Button type="submit" color="red" loading={remove.isPending}>
               Remove the app
             </Button>
           </Group>
         </Stack>
       </form>
+      {dialog}
+    </Card>
+  );
+}
+
+function RenewCodes({ onCodes }: { onCodes: Props['onCodes'] }) {
+  const { guard, dialog } = useStepUp();
+  const renew = useMutation({
+    mutationFn: () => guard(() => client.accounts.renewRecoveryCodes()),
+    onSuccess: ({ data }) => onCodes(data.recoveryCodes),
+  });
+  return (
+    <Card withBorder component="section" aria-label="New recovery codes" maw={520}>
+      <Stack>
+        <Title order={3} size="h4">
+          Recovery codes
+        </Title>
+        <Text size="sm">Each works once, if you have lost your app or your passkey.</Text>
+        {renew.error !== null && <Failure error={renew.error} />}
+        <Group justify="end">
+          <Button variant="default" loading={renew.isPending} onClick={() => renew.mutate()}>
+            New recovery codes
+          </Button>
+        </Group>
+      </Stack>
+      {dialog}
     </Card>
   );
 }

@@ -11,6 +11,7 @@ import {
   Title,
 } from '@mantine/core';
 import { StakError } from '@stak/client';
+import { IconKey } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useLocation, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
@@ -18,6 +19,7 @@ import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { messageOf, session } from '../../queries/api.ts';
+import { canUsePasskeys } from '../../queries/passkey.ts';
 import { readDemo } from './demo.ts';
 import { ProviderButtons } from './providers.tsx';
 
@@ -36,6 +38,7 @@ export function SignInPage() {
 
   const failed = error instanceof StakError ? error.code : undefined;
   const needsCode = !isNew && (failed === 'accounts.code_required' || failed === 'accounts.code_wrong');
+  const { factors = [] } = (error instanceof StakError && (error.details as { factors?: string[] })) || {};
   const complaints: Readonly<Record<string, string>> = {
     ...fieldComplaints(error),
     ...(failed === 'accounts.code_wrong' && { code: messageOf(error) }),
@@ -96,6 +99,16 @@ export function SignInPage() {
             <Failure error={error} />
           )}
           <ProviderButtons to={to} />
+          {!isNew && canUsePasskeys() && (
+            <Button
+              variant="default"
+              leftSection={<IconKey size={18} aria-hidden />}
+              loading={isBusy}
+              onClick={() => attempt(() => session.signInWithPasskey())}
+            >
+              Sign in with a passkey
+            </Button>
+          )}
           <form onSubmit={submit}>
             <Stack>
               {isNew && (
@@ -121,7 +134,7 @@ export function SignInPage() {
                 <TextInput
                   name="code"
                   label="Code"
-                  description="Of your authenticator app, or a recovery code"
+                  description={codeHint(factors)}
                   required
                   autoFocus
                   autoComplete="one-time-code"
@@ -156,3 +169,9 @@ export function SignInPage() {
     </Center>
   );
 }
+
+// What a code may be of, by what the account has. Which one it has stands in the answer to the right password.
+const codeHint = (factors: readonly string[]): string =>
+  factors.includes('passkey') && !factors.includes('app')
+    ? 'A recovery code; or sign in with your passkey, above'
+    : 'Of your authenticator app, or a recovery code';

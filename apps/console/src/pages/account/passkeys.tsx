@@ -1,0 +1,240 @@
+import { Alert, Button, Card, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { StakError } from '@stak/client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { complain, fieldComplaints } from '../../components/complaint.ts';
+import { Failure } from '../../components/failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+import { canUsePasskeys, createPasskey, nameOfThisMachine } from '../../queries/passkey.ts';
+import { formatAgo } from '../../text/format.ts';
+import { useStepUp } from './step-up.tsx';
+
+type Props = { hasPassword: boolean; onCodes: (codes: readonly string[]) => void };
+
+export function Passkeys({ hasPassword, onCodes }: Props) {
+  const queries = useQueryClient();
+  const passkeys = useQuery({
+    queryKey: ['passkeys'],
+    queryFn: async () => (await client.accounts.listPasskeys()).data.data,
+  });
+  const refresh = async () => {
+    await queries.invalidateQueries({ queryKey: ['passkeys'] });
+    await queries.invalidateQueries({ queryKey: ['me'] });
+  };
+  return (
+    <Card withBorder component="section" aria-label="Passkeys" maw={520}>
+      <Stack>
+        <Title order={3} size="h4">
+          Passkeys
+        </Title>
+        <Text size="sm">
+          Sign in with your phone, this device or a security key, without a password. With one, a password
+          alone does not open your account.
+        </Text>
+        <Loaded query={passkeys}>
+          {rows =>
+            rows.map(row => (
+              <PasskeyRow key={row.passkeyId} row={row} hasPassword={hasPassword} onChange={refresh} />
+            ))
+          }
+        </Loaded>
+        {canUsePasskeys() ? (
+          <AddPasskey
+            hasPassword={hasPassword}
+            onAdded={codes => {
+              if (codes) onCodes(codes);
+              void refresh();
+            }}
+          />
+        ) : (
+          <Unavailable />
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+function Unavailable() {
+  const named = nameOfThisMachine();
+  return (
+    <Alert title="Not from this address">
+      {named === undefined
+        ? 'Browsers make passkeys for a domain name by https. Reach this server by one.'
+        : `Browsers make no passkeys for an IP address. Open ${named} instead.`}
+    </Alert>
+  );
+}
+
+const isWrongPassword = (error: unknown): boolean =>
+  error instanceof StakError && error.code === 'accounts.password_wrong';
+
+function AddPasskey({
+  hasPassword,
+  onAdded,
+}: {
+  hasPassword: boolean;
+  onAdded: (codes: readonly string[] | undefined) => void;
+}) {
+  const { guard, dialog } = useStepUp();
+  const add = useMutation({
+    mutationFn: async ({ name, password }: { name: string; password: string }) => {
+      const body = hasPassword ? { password } : {};
+      const { data: begun } = await guard(() => client.accounts.beginPasskey({ body }));
+      const passkey = await createPasskey(begun.options);
+      return (await client.accounts.addPasskey({ body: { name, passkey } })).data.recoveryCodes;
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const fields = new FormData(form);
+    const text = (name: string) => String(fields.get(name) ?? '');
+    add.mutate(
+      { name: text('name'), password: text('password') },
+      {
+        onSuccess: codes => {
+          form.reset();
+          onAdded(codes);
+        },
+      },
+    );
+  };
+  const { name: wrongName } = fieldComplaints(add.error);
+  const isWrong = isWrongPassword(add.error);
+  return (
+    <>
+      {add.error !== null && !isWrong && wrongName === undefined && <Failure error={add.error} />}
+      <form onSubmit={submit} aria-label="Add a passkey">
+        <Stack>
+          <TextInput
+            name="name"
+            label="Name of the passkey"
+            placeholder="My phone"
+            required
+            maxLength={100}
+            error={wrongName}
+          />
+          {hasPassword && (
+            <PasswordInput
+              name="password"
+              label="Your password"
+              required
+              autoComplete="current-password"
+              error={isWrong && 'This is not your password.'}
+            />
+          )}
+          <Group justify="end">
+            <Button type="submit" loading={add.isPending}>
+              Add a passkey
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      {dialog}
+    </>
+  );
+}
+
+type Row = { passkeyId: string; name: string; isSynced: boolean; lastUsedAt?: string };
+
+function PasskeyRow({
+  row: { passkeyId, name, isSynced, lastUsedAt },
+  hasPassword,
+  onChange,
+}: {
+  row: Row;
+  hasPassword: boolean;
+  onChange: () => Promise<void>;
+}) {
+  const [mode, setMode] = useState<'rename' | 'remove'>();
+  const { guard, dialog } = useStepUp();
+  const done = async () => {
+    setMode(undefined);
+    await onChange();
+  };
+  const rename = useMutation({
+    mutationFn: (next: string) => client.accounts.renamePasskey({ passkeyId, body: { name: next } }),
+    onSuccess: done,
+    onError: complain,
+  });
+  const remove = useMutation({
+    mutationFn: (password: string) =>
+      guard(() => client.accounts.removePasskey({ passkeyId, body: hasPassword ? { password } : {} })),
+    onSuccess: done,
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const text = String(new FormData(event.currentTarget).get('text') ?? '');
+    if (mode === 'rename') rename.mutate(text);
+    else remove.mutate(text);
+  };
+  const isWrong = isWrongPassword(remove.error);
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between">
+        <div>
+          <Text fw={600}>{name}</Text>
+          <Text size="xs" c="dimmed">
+            {isSynced ? 'on several devices' : 'on one device'} ·{' '}
+            {lastUsedAt === undefined ? 'not used yet' : `used ${formatAgo(lastUsedAt)}`}
+          </Text>
+        </div>
+        <Group gap="xs">
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={`Rename ${name}`}
+            onClick={() => setMode('rename')}
+          >
+            Rename
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={`Remove ${name}`}
+            onClick={() => setMode('remove')}
+          >
+            Remove
+          </Button>
+        </Group>
+      </Group>
+      {remove.error !== null && mode === 'remove' && !isWrong && <Failure error={remove.error} />}
+      {mode !== undefined && (
+        <form onSubmit={submit} aria-label={`${mode === 'rename' ? 'Rename' : 'Remove'} the passkey`}>
+          <Group align="start">
+            {mode === 'rename' && (
+              <TextInput
+                name="text"
+                label="New name"
+                required
+                maxLength={100}
+                defaultValue={name}
+                data-autofocus
+              />
+            )}
+            {mode === 'remove' && hasPassword && (
+              <PasswordInput
+                name="text"
+                label="Your password, to remove it"
+                required
+                w={240}
+                autoComplete="current-password"
+                error={isWrong && 'This is not your password.'}
+              />
+            )}
+            <Button
+              type="submit"
+              mt={mode === 'rename' || hasPassword ? 25 : 0}
+              color={mode === 'remove' ? 'red' : undefined}
+              loading={rename.isPending || remove.isPending}
+            >
+              {mode === 'rename' ? 'Save the name' : 'Remove the passkey'}
+            </Button>
+          </Group>
+        </form>
+      )}
+      {dialog}
+    </Stack>
+  );
+}

@@ -1,0 +1,84 @@
+import { Button, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { StakError } from '@stak/client';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { Failure } from '../../components/failure.tsx';
+import { client, messageOf, session } from '../../queries/api.ts';
+import { canUsePasskeys } from '../../queries/passkey.ts';
+import { useMe } from './profile.tsx';
+
+type Waiting = { resolve: () => void; reject: () => void };
+
+// Some deeds need a second factor that was shown a moment ago. `guard` does the work, asks for the factor if the server
+// wants one, and does the work again; `dialog` has to be on the page.
+export function useStepUp(): { guard<T>(work: () => Promise<T>): Promise<T>; dialog: ReactNode } {
+  const [waiting, setWaiting] = useState<Waiting>();
+  const guard = async <T,>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StakError) || error.code !== 'accounts.step_up_needed') throw error;
+      await new Promise<void>((resolve, reject) => setWaiting({ resolve, reject: () => reject(error) }));
+      return work();
+    }
+  };
+  const close = (settle: keyof Waiting) => {
+    waiting?.[settle]();
+    setWaiting(undefined);
+  };
+  const dialog = (
+    <Modal
+      opened={waiting !== undefined}
+      onClose={() => close('reject')}
+      title="Show your second factor again"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <StepUp onShown={() => close('resolve')} />
+    </Modal>
+  );
+  return { guard, dialog };
+}
+
+function StepUp({ onShown }: { onShown: () => void }) {
+  const { data: me } = useMe();
+  const show = useMutation({
+    mutationFn: async (code: string | undefined) => {
+      if (code === undefined) await session.stepUpWithPasskey();
+      else await client.accounts.stepUp({ body: { code } });
+    },
+    onSuccess: onShown,
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    event.stopPropagation(); // a dialog is no part of the form that it was opened from
+    show.mutate(String(new FormData(event.currentTarget).get('code') ?? ''));
+  };
+  const isWrong = show.error instanceof StakError && show.error.code === 'accounts.code_wrong';
+  const hasPasskey = (me?.passkeys ?? 0) > 0 && canUsePasskeys();
+  return (
+    <Stack>
+      <Text size="sm">This needs a factor that was shown within ten minutes.</Text>
+      {show.error !== null && !isWrong && <Failure error={show.error} />}
+      {hasPasskey && (
+        <Button loading={show.isPending} onClick={() => show.mutate(undefined)} data-autofocus>
+          Use a passkey
+        </Button>
+      )}
+      <form onSubmit={submit} aria-label="Second factor">
+        <Stack>
+          <TextInput
+            name="code"
+            label="Code"
+            description="Of your authenticator app, or a recovery code"
+            required
+            autoComplete="one-time-code"
+            error={isWrong && messageOf(show.error)}
+          />
+          <Button type="submit" variant={hasPasskey ? 'default' : 'filled'} loading={show.isPending}>
+            Confirm
+          </Button>
+        </Stack>
+      </form>
+    </Stack>
+  );
+}
