@@ -21,6 +21,11 @@ export const modelName = z
     `must be provider/model, like anthropic/claude-sonnet-4-5; providers are ${providerNames.join(', ')}`,
   );
 
+export const embeddingName = modelName.refine(
+  name => !name.startsWith('anthropic/'),
+  'must be of bedrock, google, openai or openai-compatible: Anthropic has no embedding models',
+);
+
 const nameOf = (text: string) => {
   const slash = text.indexOf('/');
   return { provider: text.slice(0, slash), model: text.slice(slash + 1) };
@@ -31,6 +36,7 @@ export function readModels(data: Variables): ModelsConfig {
   const { STAK_ANTHROPIC_API_KEY: anthropicKey, STAK_GEMINI_API_KEY: googleKey } = data;
   const { STAK_OPENAI_URL: baseURL, STAK_OPENAI_API_KEY: openaiKey, STAK_BEDROCK_REGION: region } = data;
   const { STAK_MODEL: chosen, STAK_MODEL_FALLBACK: fallback, STAK_MODEL_MAX_TOKENS: maxTokens } = data;
+  const { STAK_EMBEDDING_MODEL: embedding } = data;
   const prices = data.STAK_MODEL_PRICES.map(text => {
     const { model = '', input, output } = price.exec(text)?.groups ?? {};
     return [model, { input: Number(input), output: Number(output) }] as const;
@@ -45,6 +51,7 @@ export function readModels(data: Variables): ModelsConfig {
     ...(region && { bedrock: { region } }),
     ...(chosen && { default: nameOf(chosen) }),
     ...(fallback && { fallback: nameOf(fallback) }),
+    ...(embedding && { embedding: nameOf(embedding) }),
     ...(prices.length > 0 && { prices: Object.fromEntries(prices) }),
     ...(maxTokens !== undefined && { maxTokens }),
     allowed: data.STAK_MODELS_ALLOWED,

@@ -12,8 +12,15 @@ import { readHead } from './conversations/reads.ts';
 import type { Service } from './deps.ts';
 import * as limits from './limits.ts';
 import { mcpServer, mcpServersOfTenant } from './mcp/table.ts';
-import { declineMemory } from './memory/memory.ts';
-import { choicesOfTenant, memoriesOfTenant, memoriesOfUser, memory, memoryChoice } from './memory/table.ts';
+import { declineMemory, factsOf } from './memory/memory.ts';
+import {
+  choicesOfTenant,
+  factVector,
+  memoriesOfTenant,
+  memoriesOfUser,
+  memory,
+  memoryChoice,
+} from './memory/table.ts';
 import { customSkill, skillsOfTenant } from './skills/table.ts';
 import {
   accountDay,
@@ -85,6 +92,9 @@ async function eraseTenant(service: Service, tenant_id: string): Promise<Erased>
       one.entity === 'usage of a day' ? write.delete(tenantDay, one.item) : write.delete(userDay, one.item),
     ),
     ...memories.items.map(item => write.delete(memory, item)),
+    ...memories.items.flatMap(item =>
+      factsOf(item).map(({ fact_id }) => write.delete(factVector, { ...item, fact_id })),
+    ),
     ...choices.items.map(item => write.delete(memoryChoice, item)),
     ...skills.items.map(item => write.delete(customSkill, item)),
     ...channels.items.map(item => write.delete(tenantChannel, item)),

@@ -98,6 +98,11 @@ export const memoryBytes = 8 * 1024; // of facts in a turn: about 2,000 tokens t
 
 export const quietMs = 10 * 60_000; // a conversation nobody has added to for this long is summarised
 export const memoryLanes = 4; // partitions of the index of conversations to be summarised
+export const vectorsOfUser = 5_000; // compared in one search: 8 MB, and some ten milliseconds
+export const embeddedChars = 2_000; // of a turn: what it is about is said by then
+export const embeddedTogether = 50; // in one call, below what every provider takes
+export const embedMs = 10_000; // for one call; somebody may be waiting for what is found
+export const candidates = 20; // of each kind of search, of which the best are shown
 export const memoryPollMs = 30_000; // for what another process left behind
 export const memoryLeaseMs = 180_000; // longer than a turn may take; a crash delays a summary this long
 export const memoryRetryMs = 60_000; // times the attempts so far

@@ -2,7 +2,7 @@ import { ownedByItem, ownedByKey } from '@stak/table';
 import { approval, pausedTurn } from './approvals/table.ts';
 import { channelSecrets, notice, tenantChannel } from './channels/table.ts';
 import { mcpServer } from './mcp/table.ts';
-import { memory, memoryChoice, memoryJob } from './memory/table.ts';
+import { factVector, memory, memoryChoice, memoryJob, turnVector } from './memory/table.ts';
 import { customSkill } from './skills/table.ts';
 import { accountDay, conversation, message, state, tenantDay, turn, userDay } from './table.ts';
 
@@ -29,4 +29,6 @@ export const agentOwners = [
   ownedByKey(memory, byTenant),
   ownedByKey(memoryChoice, byTenant),
   ownedByKey(memoryJob, byTenant),
+  ownedByKey(turnVector, byTenant),
+  ownedByKey(factVector, byTenant),
 ];

@@ -85,6 +85,7 @@ export const state = entity(conversationsKeys, {
     noted_seq: z.number().int().optional().describe('turns up to this one are remembered, or about to be'),
     quiet_at: z.number().int().optional().describe('millisecond after which the turns since are summarised'),
     forgets: z.string().optional().describe('the user whose memory of the conversation goes with it'),
+    recalled_by: z.string().optional().describe('the user whose vectors of earlier epochs are to be removed'),
     has_stale: z.boolean().optional().describe('turns of earlier epochs are still to be removed'),
     due_lane: z.string().optional(),
     due_at: z.number().int().optional().describe('millisecond after which a worker looks'),

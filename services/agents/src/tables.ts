@@ -18,11 +18,15 @@ import { mcpServer, mcpServersOfTenant } from './mcp/table.ts';
 import {
   choicesOfTenant,
   dueMemoryJobs,
+  factVector,
   memoriesOfTenant,
   memoriesOfUser,
   memory,
   memoryChoice,
   memoryJob,
+  turnVector,
+  vectorsOfConversation,
+  vectorsOfUser,
 } from './memory/table.ts';
 import { customSkill, skillsOfTenant } from './skills/table.ts';
 import {
@@ -71,6 +75,8 @@ export const conversations = defineTable(conversationsKeys, {
     customSkill,
     mcpServer,
     memoryJob,
+    turnVector,
+    factVector,
   ],
   queries: [
     conversationsOfUser,
@@ -91,6 +97,8 @@ export const conversations = defineTable(conversationsKeys, {
     skillsOfTenant,
     mcpServersOfTenant,
     dueMemoryJobs,
+    vectorsOfUser,
+    vectorsOfConversation,
   ],
 });
 

@@ -40,7 +40,9 @@ async function endEpoch(
     const waiting = known ? await readAllWaiting(service, known) : [];
     const nowMs = service.clock.now();
     const epoch = nextEpoch(known?.epoch ?? 0, nowMs);
-    const ended = known && endState(key, known, { epoch, is_deleted: deletes, forgets }, nowMs);
+    const ended =
+      known &&
+      endState(key, known, { epoch, is_deleted: deletes, forgets, recalled_by: known.user_id }, nowMs);
     const steps: NamedStep[] = ended ? [['the state', ended]] : [];
     if (head) steps.push(['the head', deletes ? deleteHead(head) : emptyHead(head, epoch, nowMs)]);
     steps.push(...dropSteps(waiting, deletes ? 'deleted' : 'cleared', nowMs));
@@ -74,7 +76,7 @@ async function readAllWaiting(service: Service, known: StateItem): Promise<Messa
 function endState(
   key: ConversationKey,
   known: StateItem,
-  ended: Pick<StateItem, 'epoch' | 'is_deleted' | 'forgets'>,
+  ended: Pick<StateItem, 'epoch' | 'is_deleted' | 'forgets' | 'recalled_by'>,
   nowMs: number,
 ) {
   const owner = ended.is_deleted ? (['user_id', 'title', 'channel'] as const) : [];

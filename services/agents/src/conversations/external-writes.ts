@@ -83,7 +83,7 @@ export async function restartConversation(
   const nowMs = service.clock.now();
   const epoch = nextEpoch(held.state.epoch, nowMs);
   const { user_id, title } = held.state;
-  const next = { epoch, last_seq: 0, noted_seq: 0, has_stale: true };
+  const next = { epoch, last_seq: 0, noted_seq: 0, has_stale: true, recalled_by: user_id };
   try {
     await service.store.transact(
       {

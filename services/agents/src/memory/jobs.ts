@@ -1,11 +1,22 @@
 import { createHash } from 'node:crypto';
-import { failedCondition, type ItemOf, is, isRefused, type NamedStep, or, write } from '@stak/table';
+import { cutText } from '@stak/kit';
+import {
+  failedCondition,
+  type ItemOf,
+  is,
+  isRefused,
+  isUnavailable,
+  type NamedStep,
+  or,
+  write,
+} from '@stak/table';
 import { tenantErrors, tenantUser } from '@stak/tenants';
 import { type Entered, type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { openBudget } from '../models/budget.ts';
 import { state, turnsOfConversation } from '../table.ts';
-import type { TurnItem } from '../turns/commit-turn.ts';
+import { plainTurn, type TurnItem } from '../turns/commit-turn.ts';
 import {
   type ConversationKey,
   dueAt,
@@ -16,9 +27,18 @@ import {
   release,
 } from '../turns/lease.ts';
 import { turnPrincipal } from '../turns/run-turn.ts';
-import { factsOf, hasDeclined, type MemoryItem, newestFirst } from './memory.ts';
+import { type Fact, factsOf, hasDeclined, type MemoryItem, newestFirst } from './memory.ts';
 import { askForSummary, extractSummary, type Known, type Learnt } from './summaries.ts';
 import { dueMemoryJobs, memoriesOfUser, memory, memoryChoice, memoryJob } from './table.ts';
+import { removeAllVectors, removeFactVectors, type ToEmbed, writeVectors } from './vectors.ts';
+
+const textOfTurn = (item: TurnItem): string =>
+  cutText(
+    plainTurn(item)
+      .map(({ content }) => content)
+      .join('\n'),
+    limits.embeddedChars,
+  );
 
 type Job = ItemOf<typeof memoryJob>;
 
@@ -131,7 +151,11 @@ const drop = (service: Service, job: Job): Promise<unknown> =>
 async function remember(service: Service, job: Job, signal: AbortSignal): Promise<void> {
   const { tenant_id, user_id, conversation_id } = job;
   const known = await readState(service, job);
-  if (known?.epoch !== job.epoch || (await hasDeclined(service, job))) return void (await drop(service, job));
+  if (known?.epoch !== job.epoch) return void (await drop(service, job));
+  if (await hasDeclined(service, job)) {
+    await removeAllVectors(service, job); // an attempt before this one may have written some
+    return void (await drop(service, job));
+  }
   let tenant: Entered;
   try {
     tenant = await service.enterTenant(turnPrincipal(tenant_id, user_id), tenant_id);
@@ -148,7 +172,8 @@ async function remember(service: Service, job: Job, signal: AbortSignal): Promis
   const before: Known = { items: items.items, session, about: user?.memory_summary };
   const learnt = await learn(service, tenant, job, turns, before, signal);
   const isAboutOurs = user !== undefined && user.memory_edited_at === undefined;
-  const steps = rememberSteps(service, job, before, learnt);
+  const { steps, added, replaced } = rememberSteps(service, job, before, learnt);
+  await embed(service, tenant, job, turns, added, signal);
   const about = isAboutOurs && learnt.about !== undefined && learnt.about !== user.memory_summary;
   const aboutStep: NamedStep = [
     'the user',
@@ -167,6 +192,40 @@ async function remember(service: Service, job: Job, signal: AbortSignal): Promis
     // Somebody else's words about the user came first; what was learnt here counts all the same.
     if (!failedCondition(error, 'the user')) throw error;
     await service.store.transact(steps, { pattern: 'remember a conversation' });
+  }
+  await removeFactVectors(service, job, replaced);
+}
+
+// Before the transaction, so that a process that dies in between leaves a job that does it again. Without vectors
+// what was said is found by its words.
+async function embed(
+  service: Service,
+  tenant: Entered,
+  job: Job,
+  turns: readonly TurnItem[],
+  facts: readonly Fact[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (!service.models?.embedding) return;
+  const { conversation_id, epoch } = job;
+  const items: ToEmbed[] = [
+    ...turns.map(item => ({
+      kind: 'turn' as const,
+      conversation_id,
+      epoch,
+      seq: item.seq,
+      text: textOfTurn(item),
+    })),
+    ...facts.map(({ fact_id, fact }) => ({ kind: 'fact' as const, fact_id, text: fact })),
+  ].filter(({ text }) => text !== '');
+  const budget = await openBudget(service, tenant, job.user_id);
+  try {
+    await writeVectors(service, job, items, budget, signal);
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    service.log.warn({ err: error, ...keyOfConversation(job) }, 'turns were not embedded');
+  } finally {
+    await budget.settle();
   }
 }
 
@@ -199,7 +258,7 @@ async function readTurnsOf({ store }: Service, job: Job): Promise<TurnItem[]> {
   return items.toReversed();
 }
 
-function rememberSteps(service: Service, job: Job, known: Known, learnt: Learnt): NamedStep[] {
+function rememberSteps(service: Service, job: Job, known: Known, learnt: Learnt) {
   const { tenant_id, user_id, conversation_id, epoch } = job;
   const at = timestampOf(service.clock.now());
   const replaced = new Set(learnt.facts.flatMap(({ replaces }) => replaces.map(({ fact_id }) => fact_id)));
@@ -218,7 +277,7 @@ function rememberSteps(service: Service, job: Job, known: Known, learnt: Learnt)
   const others = known.items.filter(item => item !== known.session);
   const tooMany = isNew && others.length >= limits.memorySessions ? oldest(others) : undefined;
   const changed = others.filter(item => item !== tooMany && !factsOf(item).every(isKept));
-  return [
+  const steps: NamedStep[] = [
     ['the choice', write.check(memoryChoice, { tenant_id, user_id }, { absent: true })],
     ['the state', write.check(state, keyOfConversation(job), { present: true, if: { epoch } })],
     ['the job', write.delete(memoryJob, keyOfConversation(job), { if: { fence: job.fence } })],
@@ -242,6 +301,7 @@ function rememberSteps(service: Service, job: Job, known: Known, learnt: Learnt)
       ? [named(write.delete(memory, tooMany, { ifVersion: tooMany.version }), tooMany.session_id)]
       : []),
   ];
+  return { steps, added, replaced: learnt.facts.flatMap(({ replaces }) => replaces) };
 }
 
 const named = (step: NamedStep[1], session_id: string): NamedStep => [`the memory of ${session_id}`, step];

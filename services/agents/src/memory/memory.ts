@@ -7,6 +7,7 @@ import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { retryOnConflict } from '../turns/conflict-retry.ts';
 import { type keyFact, memoriesOfUser, memory, memoryChoice } from './table.ts';
+import { removeAllVectors, removeFactVectors } from './vectors.ts';
 
 export type Person = { tenant_id: string; user_id: string };
 export type Fact = z.infer<typeof keyFact>;
@@ -103,7 +104,7 @@ export async function rememberFact(
   });
 }
 
-const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+export const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
 // Removes every fact that has all the words, as words, wherever it was remembered. Answers what is gone.
 export async function forgetFacts(service: Service, person: Person, words: string): Promise<string[]> {
@@ -158,6 +159,7 @@ export async function changeMemory(
 ): Promise<MemoryItem> {
   const key = { tenant_id, user_id, session_id };
   let isForgetting = false;
+  let gone: Fact[] = [];
   const item = await retryOnConflict(service, async () => {
     const before = await service.store.get(memory, key, { consistent: true });
     if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
@@ -173,6 +175,8 @@ export async function changeMemory(
     };
     if (before && hasLost(before, after)) {
       isForgetting = true;
+      const kept = new Set(facts.map(one => `${one.fact_id} ${one.fact}`));
+      gone = factsOf(before).filter(one => !kept.has(`${one.fact_id} ${one.fact}`));
       await dropAbout(service, key);
     }
     if (!summary && facts.length === 0) {
@@ -185,6 +189,7 @@ export async function changeMemory(
     return { ...after, version: (before?.version ?? 0) + 1 };
   });
   if (isForgetting) await renewAbout(service, key);
+  await removeFactVectors(service, key, gone);
   return item;
 }
 
@@ -196,7 +201,9 @@ const hasLost = (before: MemoryItem, after: Pick<MemoryItem, 'summary' | 'key_fa
 export async function deleteMemory(service: Service, key: Person & { session_id: string }): Promise<void> {
   const { tenant_id, user_id, session_id } = key;
   await dropAbout(service, key);
+  const before = await service.store.get(memory, { tenant_id, user_id, session_id }, { consistent: true });
   const isGone = await service.store.delete(memory, { tenant_id, user_id, session_id });
+  if (before) await removeFactVectors(service, key, factsOf(before));
   await renewAbout(service, key);
   if (!isGone) throw noMemory();
 }
@@ -282,6 +289,7 @@ export async function declineMemory(service: Service, { tenant_id, user_id }: Pe
   await store.put(memoryChoice, { tenant_id, user_id, declined_at: timestampOf(clock.now()) });
   for await (const { session_id } of store.all(memoriesOfUser, { tenant_id, user_id }))
     await store.delete(memory, { tenant_id, user_id, session_id });
+  await removeAllVectors(service, { tenant_id, user_id });
   await writeSummary(service, { tenant_id, user_id }, null).catch(error => {
     if (!agentErrors.includes(error)) throw error; // a user without a record has no summary either
   });

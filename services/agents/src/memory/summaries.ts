@@ -4,7 +4,7 @@ import { cleanText, cutBytes, type PlainMessage } from '../conversations/message
 import type { Entered, Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { askModel, findModels } from '../models/ask-model.ts';
-import { createBudget } from '../models/budget.ts';
+import { openBudget } from '../models/budget.ts';
 import { readAgentSettings } from '../settings.ts';
 import { plainTurn, type TurnItem } from '../turns/commit-turn.ts';
 import { composeAbout, type Fact, factsOf, type MemoryItem, type Person, sameFact } from './memory.ts';
@@ -50,11 +50,7 @@ export async function askForSummary(
   const settings = readAgentSettings(tenant.settings);
   if (!models || (await findModels({ models, settings })).length === 0) return undefined;
   const { tenant_id, account_id } = tenant;
-  const caps = {
-    tenantUsd: settings.spend_per_day_usd,
-    accountUsd: await service.spendPerDayUsd(account_id),
-  };
-  const budget = createBudget(service, { tenant_id, account_id, user_id }, caps, models);
+  const budget = await openBudget(service, tenant, user_id);
   const facts = new Map(known.items.flatMap(factsOf).map((fact, i) => [`f${i + 1}`, fact]));
   const content = JSON.stringify({
     earlier_summary: known.session?.summary,

@@ -67,4 +67,40 @@ export const memoryJob = entity(conversationsKeys, {
   indexes: { due: { partition: 'DUEMEMORY#{due_lane}', sort: '{due_at:13}#{tenant_id}#{conversation_id}' } },
 });
 
+// Beside what they belong to, by user, so that one query reads all that a search compares.
+const vector = {
+  tenant_id: z.string(),
+  user_id: z.string(),
+  model: z.string().describe('that made it; those of another one are not compared'),
+  vector: z
+    .custom<Uint8Array>(value => value instanceof Uint8Array)
+    .describe('a signed byte for each dimension'),
+};
+
+export const turnVector = entity(conversationsKeys, {
+  name: 'vector of a turn',
+  schema: z.object({
+    ...vector,
+    conversation_id: z.string(),
+    epoch: z.number().int(),
+    seq: z.number().int(),
+  }),
+  key: {
+    partition: 'VECTORS#{tenant_id}#{user_id}',
+    sort: 'TURN#{conversation_id}#{epoch:10}#{seq:10}',
+  },
+});
+
+export const factVector = entity(conversationsKeys, {
+  name: 'vector of a fact',
+  schema: z.object({ ...vector, fact_id: z.string() }),
+  key: { partition: 'VECTORS#{tenant_id}#{user_id}', sort: 'FACT#{fact_id}' },
+});
+
+export const vectorsOfUser = defineQuery('vectors of a user', { of: [turnVector, factVector] });
+export const vectorsOfConversation = defineQuery('vectors of a conversation', {
+  of: turnVector,
+  consistent: true,
+});
+
 export const dueMemoryJobs = defineQuery('conversations to be summarised', { of: memoryJob, index: 'due' });

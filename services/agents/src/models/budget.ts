@@ -1,5 +1,6 @@
-import type { Service } from '../deps.ts';
+import type { Entered, Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
+import { readAgentSettings } from '../settings.ts';
 import { accountDay, tenantDay } from '../table.ts';
 import { dateOf, giveBackSpend, type Payer, reserveSpend, settleSpend } from '../usage/quota.ts';
 import type { ModelName, Models, Price } from './models.ts';
@@ -18,6 +19,18 @@ export type Caps = {
   tenantUsd: number | undefined; // what the tenant allows itself a day
   accountUsd: number | undefined; // what the operator allows the account a day
 };
+
+// For what is asked on behalf of a user of a tenant, within what the tenant and the operator allow.
+export async function openBudget(
+  service: Service,
+  { tenant_id, account_id, settings }: Entered,
+  user_id: string | undefined,
+): Promise<Budget> {
+  const { spend_per_day_usd: tenantUsd } = readAgentSettings(settings);
+  const accountUsd = await service.spendPerDayUsd(account_id);
+  const prices = service.models ?? { priceOf: () => undefined };
+  return createBudget(service, { tenant_id, account_id, user_id }, { tenantUsd, accountUsd }, prices);
+}
 
 export function createBudget(
   service: Service,

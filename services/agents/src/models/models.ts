@@ -1,5 +1,5 @@
 import type { Clock } from '@stak/kit';
-import type { LanguageModel } from 'ai';
+import type { EmbeddingModel, LanguageModel } from 'ai';
 import * as limits from '../limits.ts';
 import { createProviders, type Provider, type ProvidersConfig } from './providers.ts';
 
@@ -13,6 +13,8 @@ export type Models = {
   priceOf(name: ModelName): Price | undefined;
   // What the operator's limits count for a model. More than it costs, where nobody said what it costs.
   limitPriceOf?(name: ModelName): Price;
+  // What texts are compared by, if the operator has chosen one.
+  readonly embedding?: { name: ModelName; find(): Promise<EmbeddingModel> };
   readonly default?: ModelName; // for tenants that chose none
   readonly fallback?: ModelName; // for every tenant, after its own choices
   readonly maxTokens?: number; // of one answer, whatever the tenant says
@@ -28,6 +30,7 @@ export type ModelsConfig = ProvidersConfig & {
   prices?: Readonly<Record<string, Price>>; // by `provider/model`, or by model
   default?: ModelName;
   fallback?: ModelName;
+  embedding?: ModelName; // compares texts by meaning
   allowed?: readonly string[]; // `provider/model`, with `*` for any; all, if there are none
   maxTokens?: number;
   // Where the operator sets providers and the default, for those who find none.
@@ -50,6 +53,7 @@ export function createModels(config: ModelsConfig, clock: Pick<Clock, 'now'> = {
   const isAllowed = (name: ModelName) =>
     allowed.length === 0 || allowed.some(pattern => matches(pattern, modelText(name)));
   const chosen = config.default ?? onlyDefault(providers);
+  const embedding = config.embedding && findEmbedding(config.embedding, providers);
   const priceOf = (name: ModelName) => priced.get(modelText(name)) ?? priced.get(name.model);
   const lists = new Map([...providers].map(([name, provider]) => [name, cachedList(provider, clock)]));
 
@@ -75,6 +79,7 @@ export function createModels(config: ModelsConfig, clock: Pick<Clock, 'now'> = {
     priceOf,
     limitPriceOf: name => priceOf(name) ?? (name.provider === 'openai-compatible' ? noPrice : unknownPrice),
     ...(chosen && providers.has(chosen.provider) && isAllowed(chosen) && { default: chosen }),
+    ...(embedding && { embedding }),
     fallback,
     maxTokens,
     providers: [...providers.keys()],
@@ -99,6 +104,12 @@ export function createModels(config: ModelsConfig, clock: Pick<Clock, 'now'> = {
       one => one && modelText(one) === modelText(name),
     );
   }
+}
+
+function findEmbedding(name: ModelName, providers: ReadonlyMap<string, Provider>): Models['embedding'] {
+  const provider = providers.get(name.provider);
+  const find = provider?.findEmbedding?.bind(provider);
+  return find && { name, find: () => find(name.model) };
 }
 
 const listed = (names: readonly string[]): string => {

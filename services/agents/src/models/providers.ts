@@ -1,4 +1,4 @@
-import type { LanguageModel } from 'ai';
+import type { EmbeddingModel, LanguageModel } from 'ai';
 import * as limits from '../limits.ts';
 
 // Who serves models. The SDKs take a second and 40 MB to load, so nothing is loaded before a model is asked.
@@ -16,6 +16,7 @@ export type ProvidersConfig = {
 
 export type Provider = {
   find(model: string): Promise<LanguageModel>;
+  findEmbedding?(model: string): Promise<EmbeddingModel>; // missing: it serves none
   readonly defaultModel?: string; // used if this provider is the only one, and nothing else is said
   // The ids it serves; undefined if it cannot be asked.
   list(): Promise<string[] | undefined>;
@@ -55,6 +56,10 @@ const openaiProvider = (options: NonNullable<ProvidersConfig['openai']>): Provid
     const { createOpenAI } = await import('@ai-sdk/openai');
     return createOpenAI({ fetch: boundedFetch, ...options })(model);
   },
+  async findEmbedding(model) {
+    const { createOpenAI } = await import('@ai-sdk/openai');
+    return createOpenAI({ fetch: boundedFetch, ...options }).embeddingModel(model);
+  },
   list: () => listIds(`${options.baseURL ?? 'https://api.openai.com/v1'}/models`, bearer(options.apiKey)),
 });
 
@@ -63,6 +68,10 @@ const googleProvider = (options: NonNullable<ProvidersConfig['google']>): Provid
   async find(model) {
     const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
     return createGoogleGenerativeAI({ fetch: boundedFetch, ...options })(model);
+  },
+  async findEmbedding(model) {
+    const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
+    return createGoogleGenerativeAI({ fetch: boundedFetch, ...options }).embeddingModel(model);
   },
   list: () =>
     listIds(`${options.baseURL ?? 'https://generativelanguage.googleapis.com/v1beta'}/models?pageSize=1000`, {
@@ -75,6 +84,11 @@ const compatibleProvider = (options: NonNullable<ProvidersConfig['openaiCompatib
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     const base = { name: 'openai-compatible', includeUsage: true, fetch: boundedFetch };
     return createOpenAICompatible({ ...base, ...options })(model);
+  },
+  async findEmbedding(model) {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+    const base = { name: 'openai-compatible', fetch: boundedFetch };
+    return createOpenAICompatible({ ...base, ...options }).embeddingModel(model);
   },
   list: () => listIds(`${options.baseURL}/models`, options.apiKey ? bearer(options.apiKey) : {}),
 });
@@ -94,17 +108,17 @@ function bedrockModelId(model: string, region: string): string {
 function bedrockProvider(options: NonNullable<ProvidersConfig['bedrock']>): Provider {
   const { region, accessKeyId, ...given } = options;
   const defaultModel = bedrockModelId('claude-sonnet-4-5-20250929', region);
+  const open = async () => {
+    const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
+    const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
+    const credentials =
+      accessKeyId === undefined ? { credentialProvider: defaultProvider() } : { accessKeyId };
+    return createAmazonBedrock({ fetch: boundedFetch, region, ...given, ...credentials });
+  };
   return {
     defaultModel,
-    async find(model) {
-      const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
-      const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
-      const credentials =
-        accessKeyId === undefined ? { credentialProvider: defaultProvider() } : { accessKeyId };
-      return createAmazonBedrock({ fetch: boundedFetch, region, ...given, ...credentials })(
-        bedrockModelId(model, region),
-      );
-    },
+    find: async model => (await open())(bedrockModelId(model, region)),
+    findEmbedding: async model => (await open()).embeddingModel(model),
     list: async () => undefined,
     isKnown: model => bedrockId.test(bedrockModelId(model, region)),
   };

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { readTurns } from '../conversations/reads.ts';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { forgetFacts, rememberFact } from '../memory/memory.ts';
-import { conversation, conversationsOfUser, tenantDay, userDay } from '../table.ts';
-import { plainTurn } from '../turns/commit-turn.ts';
+import { searchMemory } from '../memory/search.ts';
+import { tenantDay, userDay } from '../table.ts';
 import { dateOf } from '../usage/quota.ts';
 import { defineSkill, type Skill, type SkillScope } from './skill.ts';
 
@@ -40,13 +39,13 @@ export const ownSkills = (service: () => Service): Skill[] => [
   }),
   defineSkill({
     name: 'search_history',
-    description: 'Finds earlier messages of this user that contain some words.',
+    description: 'Finds earlier messages of this user, and facts about them, by words or by what they mean.',
     triggers: [
       /^(?:search|find|look up)(?: in)?(?: my)?(?: history| messages| conversations)(?: for)? (?<query>.+)$/i,
     ],
     parameters: z.strictObject({ query: z.string().trim().min(1).max(200) }),
     async run({ query }, scope) {
-      const hits = await searchHistory(service(), personOf(scope), query.toLowerCase(), scope.signal);
+      const hits = await searchMemory(service(), scope, personOf(scope), query);
       const lines = hits.map(hit => `- ${hit.created_at.slice(0, 10)} ${hit.role}: ${hit.excerpt}`);
       return { data: { hits }, text: hits.length === 0 ? 'Nothing was found.' : lines.join('\n') };
     },
@@ -79,31 +78,3 @@ export const ownSkills = (service: () => Service): Skill[] => [
     },
   }),
 ];
-
-type Hit = { conversation_id: string; seq: number; created_at: string; role: string; excerpt: string };
-
-// The newest conversations of one user, newest first, until there are enough hits.
-async function searchHistory(
-  service: Service,
-  { tenant_id, user_id }: { tenant_id: string; user_id: string },
-  query: string,
-  signal: AbortSignal,
-): Promise<Hit[]> {
-  const hits: Hit[] = [];
-  const page = { limit: limits.searchedConversations };
-  const { items } = await service.store.query(conversationsOfUser, { tenant_id, user_id }, page);
-  for (const { conversation_id } of items) {
-    signal.throwIfAborted();
-    const head = await service.store.get(conversation, { tenant_id, conversation_id }, { consistent: true });
-    if (head?.user_id !== user_id) continue; // the index is late; the item is not
-    for (const turn of (await readTurns(service, head, head, limits.searchedTurns)).toReversed())
-      for (const { role, content } of plainTurn(turn)) {
-        const at = content.toLowerCase().indexOf(query);
-        if (at < 0) continue;
-        const excerpt = content.slice(Math.max(0, at - 80), at + query.length + 80);
-        hits.push({ conversation_id, seq: turn.seq, created_at: turn.created_at, role, excerpt });
-        if (hits.length >= limits.searchHits) return hits;
-      }
-  }
-  return hits;
-}

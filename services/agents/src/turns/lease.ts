@@ -115,7 +115,7 @@ type Released = {
   attempts?: number;
   reply?: string | null;
   has_stale?: boolean;
-  forgets?: null;
+  isForgotten?: boolean;
   paused_until?: number;
 };
 
@@ -125,13 +125,13 @@ export async function release(
   service: Service,
   held: Held,
   dueMs: (current: StateItem) => number,
-  { attempts, reply, has_stale, forgets, paused_until }: Released = {},
+  { attempts, reply, has_stale, isForgotten, paused_until }: Released = {},
 ): Promise<void> {
   const set = { attempts, reply: reply ?? undefined, has_stale, paused_until };
   const over = [
     ...(attempts === undefined ? (['attempts'] as const) : []),
     ...(reply === null ? (['reply'] as const) : []),
-    ...(forgets === null ? (['forgets'] as const) : []),
+    ...(isForgotten ? (['forgets', 'recalled_by'] as const) : []),
   ];
   for (let lost = 0; lost < limits.raceAttempts && !held.isReleased; lost++) {
     const { waiting_count } = held.state;

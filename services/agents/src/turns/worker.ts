@@ -9,6 +9,7 @@ import type { Entered, Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { findDueJobs, noteTurns, runMemoryJob } from '../memory/jobs.ts';
 import { forgetSession } from '../memory/memory.ts';
+import { removeVectors } from '../memory/vectors.ts';
 import { conversation, dueStates, state } from '../table.ts';
 import type { MessageItem } from './commit-turn.ts';
 import {
@@ -203,8 +204,9 @@ const giveUp = (
 async function tidy(service: Service, held: Held): Promise<void> {
   const nowMs = service.clock.now();
   const { tenant_id, conversation_id } = held.key;
-  const { forgets } = held.state;
+  const { forgets, recalled_by } = held.state;
   if (forgets !== undefined) await forgetSession(service, { tenant_id, user_id: forgets }, conversation_id);
+  if (recalled_by !== undefined) await removeVectors(service, recalled_by, held.state);
   const head = await readHead(service, held.key);
   if (!head && !held.state.is_deleted) {
     await removeExpired(service, held.key);
@@ -215,7 +217,7 @@ async function tidy(service: Service, held: Held): Promise<void> {
   const idleMs = head!.ttl * 1000 + limits.expiryGraceMs;
   return release(service, held, current => dueWhenFree(current, nowMs, idleMs), {
     has_stale: false,
-    forgets: null,
+    isForgotten: true,
   });
 }
 

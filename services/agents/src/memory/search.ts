@@ -1,0 +1,185 @@
+import { ref } from '@stak/table';
+import { readTurns } from '../conversations/reads.ts';
+import type { Service } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { openBudget } from '../models/budget.ts';
+import type { SkillScope } from '../skills/skill.ts';
+import { conversation, conversationsOfUser, turn } from '../table.ts';
+import { plainTurn, type TurnItem } from '../turns/commit-turn.ts';
+import { turnPrincipal } from '../turns/run-turn.ts';
+import { factsOf, type Person, readMemory, wordsOf } from './memory.ts';
+import { embedTexts, findNear, type Near, removeFactVectors } from './vectors.ts';
+
+export type Hit = {
+  conversation_id: string;
+  seq: number | null;
+  created_at: string;
+  role: 'user' | 'assistant' | 'system' | 'fact';
+  excerpt: string;
+};
+type Found = { id: string; hit: Hit };
+
+const mergeConstant = 60; // of reciprocal rank fusion: what is first in one list and last in the other still counts
+
+// What the caller said, was told and is remembered of them, by words and, if there is an embedding model, by meaning.
+export async function searchMemory(
+  service: Service,
+  scope: SkillScope,
+  person: Person,
+  query: string,
+): Promise<Hit[]> {
+  const [facts, near] = await Promise.all([
+    readFacts(service, person),
+    findByMeaning(service, scope, person, query),
+  ]);
+  const turns = await readRecent(service, person, scope.signal);
+  const byWords = rankByWords(query, [...turns, ...facts]);
+  const byMeaning = await readNear(service, person, near, [...turns, ...facts], query);
+  const scores = new Map<string, { hit: Hit; score: number }>();
+  for (const list of [byWords, byMeaning])
+    list.slice(0, limits.candidates).forEach(({ id, hit }, rank) => {
+      const score = (scores.get(id)?.score ?? 0) + 1 / (mergeConstant + rank);
+      scores.set(id, { hit: scores.get(id)?.hit ?? hit, score });
+    });
+  return [...scores.values()]
+    .sort((a, b) => b.score - a.score)
+    .slice(0, limits.searchHits)
+    .map(({ hit }) => hit);
+}
+
+type Text = { id: string; text: string; hit: Omit<Hit, 'excerpt'> };
+
+async function readFacts(service: Service, person: Person): Promise<Text[]> {
+  const { items } = await readMemory(service, person);
+  return items.flatMap(item =>
+    factsOf(item).map(({ fact_id, fact, created_at, seq = null }) => ({
+      id: fact_id,
+      text: fact,
+      hit: { conversation_id: item.session_id, seq, created_at, role: 'fact' as const },
+    })),
+  );
+}
+
+// The newest conversations of the user, as far back as words are searched.
+async function readRecent(
+  service: Service,
+  { tenant_id, user_id }: Person,
+  signal: AbortSignal,
+): Promise<Text[]> {
+  const page = { limit: limits.searchedConversations };
+  const { items } = await service.store.query(conversationsOfUser, { tenant_id, user_id }, page);
+  const texts: Text[] = [];
+  for (const { conversation_id } of items) {
+    signal.throwIfAborted();
+    const head = await service.store.get(conversation, { tenant_id, conversation_id }, { consistent: true });
+    if (head?.user_id !== user_id) continue; // the index is late; the item is not
+    const turns = await readTurns(service, head, head, limits.searchedTurns);
+    texts.push(...turns.toReversed().flatMap(textsOf));
+  }
+  return texts;
+}
+
+const textsOf = (item: TurnItem): Text[] =>
+  plainTurn(item).map(({ role, content }, i) => ({
+    id: `${idOfTurn(item)}#${i}`,
+    text: content,
+    hit: { conversation_id: item.conversation_id, seq: item.seq, created_at: item.created_at, role },
+  }));
+
+const idOfTurn = ({
+  conversation_id,
+  epoch,
+  seq,
+}: Pick<TurnItem, 'conversation_id' | 'epoch' | 'seq'>): string => `${conversation_id}#${epoch}#${seq}`;
+
+// The rarer a word, the more it counts; all words in a row count most. Newer texts come first among equals.
+export function rankByWords(query: string, texts: readonly Text[]): Found[] {
+  const wanted = [...new Set(wordsOf(query))];
+  const words = texts.map(({ text }) => new Set(wordsOf(text)));
+  const weights = new Map(
+    wanted.map(word => [word, Math.log(1 + texts.length / (1 + words.filter(set => set.has(word)).length))]),
+  );
+  const phrase = query.toLowerCase();
+  const total = wanted.reduce((sum, word) => sum + weights.get(word)!, 0);
+  return texts
+    .map(({ id, text, hit }, i) => {
+      const matched = wanted.filter(word => words[i]!.has(word));
+      const isWhole = text.toLowerCase().includes(phrase);
+      const score = matched.reduce((sum, word) => sum + weights.get(word)!, 0) + (isWhole ? total : 0);
+      return { id, score, hit: { ...hit, excerpt: excerptOf(text, isWhole ? phrase : (matched[0] ?? '')) } };
+    })
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score);
+}
+
+function excerptOf(text: string, word: string): string {
+  const at = Math.max(0, text.toLowerCase().indexOf(word));
+  return text.slice(Math.max(0, at - 80), at + word.length + 80);
+}
+
+// Nothing, if there is no embedding model, or it cannot be asked or paid: then words have to do.
+async function findByMeaning(
+  service: Service,
+  scope: SkillScope,
+  person: Person,
+  query: string,
+): Promise<Near[]> {
+  if (!service.models?.embedding) return [];
+  const { tenant_id, user_id } = person;
+  const tenant = await service.enterTenant(turnPrincipal(tenant_id, user_id), tenant_id);
+  const budget = await openBudget(service, tenant, user_id);
+  try {
+    const [asked] = (await embedTexts(service, [query], budget, scope.signal)) ?? [];
+    return asked ? await findNear(service, person, asked) : [];
+  } catch (error) {
+    scope.signal.throwIfAborted();
+    if (!agentErrors.includes(error)) service.log.warn({ err: error }, 'a search was made by words only');
+    return [];
+  } finally {
+    await budget.settle();
+  }
+}
+
+// What the vectors stand for, if it is still there and still the user's.
+async function readNear(
+  service: Service,
+  { tenant_id, user_id }: Person,
+  near: readonly Near[],
+  known: readonly Text[],
+  query: string,
+): Promise<Found[]> {
+  const found: Found[] = [];
+  const lost: { fact_id: string }[] = [];
+  const pick = (texts: readonly Text[]): Found[] => {
+    const [best] = rankByWords(query, texts);
+    const [first] = texts;
+    return best
+      ? [best]
+      : first
+        ? [{ id: first.id, hit: { ...first.hit, excerpt: excerptOf(first.text, '') } }]
+        : [];
+  };
+  for (const one of near) {
+    if (one.kind === 'fact') {
+      const fact = known.find(({ id }) => id === one.fact_id);
+      if (fact) found.push(...pick([fact]));
+      else lost.push(one);
+      continue;
+    }
+    const ofTurn = known.filter(({ id }) => id.startsWith(`${idOfTurn(one)}#`));
+    if (ofTurn.length > 0) {
+      found.push(...pick(ofTurn));
+      continue;
+    }
+    const { conversation_id, epoch, seq } = one;
+    const key = { tenant_id, conversation_id };
+    const { head, item } = await service.store.transactGet(
+      { head: ref(conversation, key), item: ref(turn, { ...key, epoch, seq }) },
+      { pattern: 'read what was found' },
+    );
+    if (item && head?.user_id === user_id && head.epoch === epoch) found.push(...pick(textsOf(item)));
+  }
+  await removeFactVectors(service, { tenant_id, user_id }, lost);
+  return found;
+}
