@@ -15,6 +15,7 @@ const printed: Record<string, string> = {
   engine: "{ artist: 'Nina Simone', albums: 40 }",
   table: "[ 'Call Bob', 'Buy milk' ]",
   streams: 'insert 42',
+  langgraph: "[ 'hello', 'You said hello', 'goodbye', 'You said goodbye' ]",
 };
 const programs = Object.keys(printed);
 
@@ -101,7 +102,9 @@ describe('the engine as a test database', () => {
 });
 
 describe('the tarballs', () => {
-  const names = ['stak-kit', 'stak-engine', 'stak-table', 'stak-streams', 'stak-client', 'stak-inbox-react'];
+  const names = ['kit', 'engine', 'table', 'streams', 'langgraph', 'client', 'inbox-react'].map(
+    name => `stak-${name}`,
+  );
 
   it.each([...names, 'stak'])('satisfy publint: %s', async name => {
     const output = await runOutside('library', 'publint', [tarballOf(name), '--strict']);

@@ -21,8 +21,16 @@ const asHere = async (name: string): Promise<string> => {
 const projects: Record<string, { ours: string[]; others: string[]; tools?: string[] }> = {
   server: { ours: ['stak'], others: [] },
   library: {
-    ours: ['@stak/kit', '@stak/engine', '@stak/table', '@stak/streams', '@stak/client'],
-    others: ['zod', 'typescript', 'vitest', '@types/node'],
+    ours: ['@stak/kit', '@stak/engine', '@stak/table', '@stak/streams', '@stak/langgraph', '@stak/client'],
+    others: [
+      '@langchain/core',
+      '@langchain/langgraph',
+      '@langchain/langgraph-checkpoint',
+      'zod',
+      'typescript',
+      'vitest',
+      '@types/node',
+    ],
     tools: [
       'typescript-5@npm:typescript@5.9.3',
       'jest@30.5.2',

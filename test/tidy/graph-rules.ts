@@ -21,6 +21,7 @@ const packageEdges: Record<string, readonly string[]> = {
   '@stak/outbound': ['@stak/kit'],
   '@stak/mail': ['@stak/kit'],
   '@stak/streams': ['@stak/kit', '@stak/table'],
+  '@stak/langgraph': ['@stak/table'],
 };
 const servicesForAll = ['@stak/accounts', '@stak/tenants']; // they say who is calling
 

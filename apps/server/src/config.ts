@@ -8,7 +8,7 @@ import { readText } from './commands/flags.ts';
 import { UsageError } from './errors.ts';
 import { mailFrom, readDefaultPlan, readIntegrations, readMail } from './integrations.ts';
 import { isLoopback } from './loopback.ts';
-import { embeddingName, modelName, price, readModels, readSpend, spend } from './model-config.ts';
+import { modelName, modelVariables, price, readModels, readSpend, spend } from './model-config.ts';
 import { readObjectsConfig } from './objects-config.ts';
 import { readOrigins } from './origins.ts';
 import { distance } from './spelling.ts';
@@ -107,9 +107,7 @@ export const serverVariables = {
   STAK_OPENAI_URL: z.url().optional(),
   STAK_GEMINI_API_KEY: secret.optional(),
   STAK_BEDROCK_REGION: z.string().min(1).optional(),
-  STAK_MODEL: modelName.optional(),
-  STAK_MODEL_FALLBACK: modelName.optional(),
-  STAK_EMBEDDING_MODEL: embeddingName.optional(),
+  ...modelVariables,
   STAK_MODELS_ALLOWED: list.pipe(z.array(modelName)).default([]),
   STAK_MODEL_MAX_TOKENS: whole(10_000_000).min(1).optional(),
   STAK_MODEL_SPEND_PER_DAY: list

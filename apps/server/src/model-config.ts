@@ -21,10 +21,16 @@ export const modelName = z
     `must be provider/model, like anthropic/claude-sonnet-4-5; providers are ${providerNames.join(', ')}`,
   );
 
-export const embeddingName = modelName.refine(
+const embeddingName = modelName.refine(
   name => !name.startsWith('anthropic/'),
   'must be of bedrock, google, openai or openai-compatible: Anthropic has no embedding models',
 );
+
+export const modelVariables = {
+  STAK_MODEL: modelName.optional(),
+  STAK_MODEL_FALLBACK: modelName.optional(),
+  STAK_EMBEDDING_MODEL: embeddingName.optional(),
+};
 
 const nameOf = (text: string) => {
   const slash = text.indexOf('/');

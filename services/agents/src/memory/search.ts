@@ -94,7 +94,7 @@ const idOfTurn = ({
 }: Pick<TurnItem, 'conversation_id' | 'epoch' | 'seq'>): string => `${conversation_id}#${epoch}#${seq}`;
 
 // The rarer a word, the more it counts; all words in a row count most. Newer texts come first among equals.
-export function rankByWords(query: string, texts: readonly Text[]): Found[] {
+function rankByWords(query: string, texts: readonly Text[]): Found[] {
   const wanted = [...new Set(wordsOf(query))];
   const words = texts.map(({ text }) => new Set(wordsOf(text)));
   const weights = new Map(
