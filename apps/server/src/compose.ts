@@ -24,7 +24,7 @@ import { createOutbound } from '@stak/outbound';
 import type { Alarm, Following, Subscription } from '@stak/streams';
 import type { AnyTable, Cursors, DynamoClient, Store } from '@stak/table';
 import { createTasks } from '@stak/tasks';
-import { type Audit, createTenants, type Eraser } from '@stak/tenants';
+import { type Audit, createTenants, type Eraser, type Tenants } from '@stak/tenants';
 import { createWebhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
 import { createExplorer, type Explorer, type ExplorerDeps } from './explorer/explorer.ts';
@@ -95,6 +95,7 @@ export type Services = {
   ownEndpoints: readonly AnyEndpoint[];
   explorer?: Explorer;
   storage: Storage;
+  portalPageOf: Tenants['portalPageOf']; // for the page that a tenant's people see
   authenticate: Authenticate;
   onAlarm(alarm: Alarm): void; // a consumer has lost records
   lakeConsumers: readonly { name: string }[]; // of a thread of its own
@@ -141,6 +142,7 @@ export function composeServices(deps: ComposeDeps): Services {
     ...(config.mail && {
       mail: { mailer: createMailer(config.mail), brand: { ...config.mail.brand, url: publicUrl } },
     }),
+    resolveTenantSignIn: request => tenants.resolveSignIn(request),
     passwordCost: deps.passwordCost,
     storageLimits: config.storageLimits,
     defaultPlan: config.defaultPlan,
@@ -152,9 +154,10 @@ export function composeServices(deps: ComposeDeps): Services {
     return { token, expires_at: new Date(clock.now() + expiresIn * 1000).toISOString() };
   };
   const audit: Audit = ({ account_id, actor, person: by, action, target, address, request_id }) => {
-    const [via, credentialId] = actor.split(':', 2);
+    const at = actor.indexOf(':');
+    const [via, credentialId] = [actor.slice(0, at), actor.slice(at + 1)];
     const origin = { address, requestId: request_id };
-    return accounts.audit.record(account_id, { action, target, by, via: via!, credentialId, ...origin });
+    return accounts.audit.record(account_id, { action, target, by, via, credentialId, ...origin });
   };
   const tenants = createTenants({
     ...base,
@@ -163,6 +166,13 @@ export function composeServices(deps: ComposeDeps): Services {
     audit,
     announceRevoked: deps.announceRevoked,
     checkSettings: (...settings) => agents.checkSettings(...settings),
+    accountSkills: () => agents.accountSkills,
+    portal: {
+      publicUrl,
+      sealer,
+      ...(accounts.mail && { mail: accounts.mail }),
+      listInboxes: tenantId => inbox.operations.list(tenantId),
+    },
   });
   // Accounts are the users of a tenant of ours, which belongs to nobody.
   const enterTenant = async (principal: Principal, tenantId: string) =>
@@ -286,9 +296,9 @@ export function composeServices(deps: ComposeDeps): Services {
   });
   const all: readonly Service[] = [
     accounts,
-    limited(tenants),
-    ...[gated(inbox), webhooks, gated(tasks), agents].map(service =>
-      withTrail({ audit, log }, limited(service)),
+    limited({ ...tenants, api: withThrottling(tenants.api) }),
+    ...[gated(inbox), webhooks, gated(tasks), { ...agents, api: tenants.guardManagement(agents.api) }].map(
+      service => withTrail({ audit, log, payerOf: tenants.payerOf }, limited(service)),
     ),
     { ...storage, api: [], errors: accounts.errors, tables: [storageTable] },
     ...(lake ? [gated(lake)] : []),
@@ -296,6 +306,7 @@ export function composeServices(deps: ComposeDeps): Services {
   return {
     all,
     storage,
+    portalPageOf: tenants.portalPageOf,
     onAlarm: alarm => lake?.onAlarm(alarm),
     lakeConsumers: lake?.consumers ?? [],
     ownEndpoints: [
@@ -328,6 +339,14 @@ export function composeServices(deps: ComposeDeps): Services {
     },
   };
 }
+
+// What asks for mail may be told to wait, by accounts.
+const withThrottling = (endpoints: readonly AnyEndpoint[]): AnyEndpoint[] =>
+  endpoints.map(one =>
+    ['tenants.requestSignIn', 'tenants.createInvitation'].includes(one.route.operationId ?? '')
+      ? withProblems([one], ['accounts.too_many_attempts'])[0]!
+      : one,
+  );
 
 // Every route of theirs, with what the store under all of them may answer.
 export const endpointsOf = ({ ownEndpoints, all }: Pick<Services, 'ownEndpoints' | 'all'>): AnyEndpoint[] =>

@@ -7,7 +7,7 @@ export const traffic: ReadonlySet<string> = new Set(['inbox.publish', 'inbox.bro
 
 // A service whose changes by an account stand in the account's audit trail.
 export const withTrail = <S extends { api: readonly AnyEndpoint[] }>(
-  deps: { audit: Audit; log: Logger },
+  deps: { audit: Audit; log: Logger; payerOf(tenantId: string): Promise<string | undefined> },
   service: S,
 ) => ({
   ...service,

@@ -166,6 +166,30 @@ export type AgentsGetReplyData2 = {
   approvals?: Array<AgentsDecideApprovalData>;
 };
 
+export type AgentsGetTenantUsageData = {
+  from: string;
+  to: string;
+  user_id: string | null;
+  limit_per_day: number | null;
+  total: {
+    messages: number;
+    refunded: number;
+    model_turns: number;
+    input_tokens: number;
+    output_tokens: number;
+    cost_usd: number;
+  };
+  days: Array<{
+    date: string;
+    messages: number;
+    refunded: number;
+    model_turns: number;
+    input_tokens: number;
+    output_tokens: number;
+    cost_usd: number;
+  }>;
+};
+
 export type AgentsImportConversationBodyMessagesItemContentItem = {
   type: 'tool-call';
   toolCallId: string;
@@ -425,8 +449,16 @@ export type TenantsGetSettingsData = {
   custom_skills: Array<string | { [name: string]: unknown }>;
   messages_per_day: number;
   max_conversation_history: number;
+  portal_sign_in?: 'host' | 'mail';
+  portal_frame_ancestors?: Array<string>;
+  portal_name?: string;
+  portal_logo?: string;
+  portal_color?: string;
+  portal_header_color?: string;
   [name: string]: unknown;
 };
+
+export type TenantsJoinPortalData = { access_token: string; token_type: 'Bearer'; expires_at: string };
 
 export type WebhooksAnalyticsDataDaysItemStatuses = {
   received: number;
@@ -1169,7 +1201,7 @@ export type ApiTypes = {
     };
     data: AgentsDecideApprovalData;
   };
-  /** Remove the secrets of a channel. For: account, scope admin. */
+  /** Remove the secrets of a channel. For: user, scope write. */
   'agents.deleteChannelCredentials': {
     args: { tenant_id: string; type: 'slack' | 'teams' | 'telegram' | 'whatsapp'; channel_id: string };
     data: undefined;
@@ -1221,32 +1253,15 @@ export type ApiTypes = {
     args: { tenant_id: string; conversation_id: string; message_id: string };
     data: AgentsGetReplyData | AgentsGetReplyData2;
   };
+  /** Messages, tokens and cost of the whole tenant by day. For: user, scope read. */
+  'agents.getTenantUsage': {
+    args: { tenant_id: string; from?: string; to?: string };
+    data: AgentsGetTenantUsageData;
+  };
   /** Messages, tokens and cost by day. For: user, scope read. */
   'agents.getUsage': {
     args: { tenant_id: string; from?: string; to?: string; user_id?: string };
-    data: {
-      from: string;
-      to: string;
-      user_id: string | null;
-      limit_per_day: number | null;
-      total: {
-        messages: number;
-        refunded: number;
-        model_turns: number;
-        input_tokens: number;
-        output_tokens: number;
-        cost_usd: number;
-      };
-      days: Array<{
-        date: string;
-        messages: number;
-        refunded: number;
-        model_turns: number;
-        input_tokens: number;
-        output_tokens: number;
-        cost_usd: number;
-      }>;
-    };
+    data: AgentsGetTenantUsageData;
   };
   /** Import a conversation. For: user, scope write. */
   'agents.importConversation': {
@@ -1286,7 +1301,7 @@ export type ApiTypes = {
     args: { tenant_id: string; limit?: number; cursor?: string };
     data: { data: Array<AgentsDecideApprovalData>; next_cursor: string | null };
   };
-  /** List the channels that have credentials. For: account, scope read. */
+  /** List the channels that have credentials. For: user, scope read. */
   'agents.listChannelCredentials': {
     args: { tenant_id: string; limit?: number; cursor?: string };
     data: { data: Array<AgentsListChannelCredentialsDataDataItem>; next_cursor: string | null };
@@ -1398,7 +1413,7 @@ export type ApiTypes = {
       }>;
     };
   };
-  /** Give the secrets of a channel. For: account, scope admin. */
+  /** Give the secrets of a channel. For: user, scope write. */
   'agents.putChannelCredentials': {
     args: {
       tenant_id: string;
@@ -2147,7 +2162,7 @@ export type ApiTypes = {
     args: { body: { token: string; display_name: string } };
     data: TenantsAcceptInvitationData;
   };
-  /** Claim a channel. For: account, scope write. */
+  /** Claim a channel. For: user, scope write. */
   'tenants.claimChannel': {
     args: { tenant_id: string; body: { type: string; channel_id: string } };
     data: TenantsClaimChannelData;
@@ -2157,11 +2172,11 @@ export type ApiTypes = {
     args: { body: { tenant_id?: string; name: string; status?: 'onboarding' | 'active' } };
     data: TenantsCreateData;
   };
-  /** Invite somebody. For: account, scope write. */
+  /** Invite somebody. For: user, scope write. */
   'tenants.createInvitation': {
     args: {
       tenant_id: string;
-      body: { email: string; role?: 'admin' | 'member'; user_id?: string; ttl_days?: number };
+      body: { email: string; role?: 'admin' | 'member'; user_id?: string; mail?: boolean; ttl_days?: number };
     };
     data: {
       tenant_id: string;
@@ -2174,7 +2189,7 @@ export type ApiTypes = {
       token: string;
     };
   };
-  /** Create a user. For: account, scope write. */
+  /** Create a user. For: user, scope write. */
   'tenants.createUser': {
     args: {
       tenant_id: string;
@@ -2194,33 +2209,68 @@ export type ApiTypes = {
   'tenants.delete': { args: { tenant_id: string }; data: TenantsDeleteData };
   /** Let custom properties be anything. For: account, scope admin. */
   'tenants.deletePropertiesSchema': { args: { tenant_id: string }; data: undefined };
-  /** Remove a user. For: account, scope write. */
+  /** Remove a user. For: user, scope write. */
   'tenants.deleteUser': { args: { tenant_id: string; user_id: string }; data: undefined };
   /** Erase a user in every service. For: account, scope admin. */
   'tenants.eraseUser': { args: { tenant_id: string; user_id: string }; data: TenantsDeleteData };
   /** Export everything there is about a user. For: account, scope read. */
   'tenants.exportUser': { args: { tenant_id: string; user_id: string }; data: Uint8Array };
-  /** Read a tenant. For: account, scope read. */
+  /** Read a tenant. For: user, scope read. */
   'tenants.get': { args: { tenant_id: string }; data: TenantsCreateData };
   /** See how far an erasure is. For: account, scope read. */
   'tenants.getErasure': { args: { tenant_id: string; erasure_id: string }; data: TenantsDeleteData };
+  /** What the portal of a tenant looks like. For: public. */
+  'tenants.getPortal': {
+    args: { tenant_id: string };
+    data: {
+      tenant_id: string;
+      name: string;
+      logo?: string;
+      color?: string;
+      header_color?: string;
+      sign_in: boolean;
+    };
+  };
+  /** Who has signed in, and what they can do in the portal. For: endUser, scope read. */
+  'tenants.getPortalUser': {
+    args: { tenant_id: string };
+    data: {
+      portal: {
+        tenant_id: string;
+        name: string;
+        logo?: string;
+        color?: string;
+        header_color?: string;
+        sign_in: boolean;
+      };
+      user_id: string;
+      user: { display_name: string; email?: string; role: 'admin' | 'member'; version: number } | null;
+      scope: string;
+      inboxes: Array<{ inbox_key: string; title: string }>;
+    };
+  };
   /** Read the schema of users' custom properties. For: account, scope read. */
   'tenants.getPropertiesSchema': { args: { tenant_id: string }; data: { [name: string]: unknown } };
-  /** Read the settings. For: account, scope read. */
+  /** Read the settings. For: user, scope read. */
   'tenants.getSettings': { args: { tenant_id: string }; data: TenantsGetSettingsData };
   /** Read a user. For: user, scope read. */
   'tenants.getUser': { args: { tenant_id: string; user_id: string }; data: TenantsAcceptInvitationData };
+  /** Accept an invitation and sign in. For: public. */
+  'tenants.joinPortal': {
+    args: { tenant_id: string; body: { token: string; display_name: string } };
+    data: TenantsJoinPortalData;
+  };
   /** List your tenants. For: account, scope read. */
   'tenants.list': {
     args: { limit?: number; cursor?: string };
     data: { data: Array<TenantsCreateData>; next_cursor: string | null };
   };
-  /** List channels. For: account, scope read. */
+  /** List channels. For: user, scope read. */
   'tenants.listChannels': {
     args: { tenant_id: string; limit?: number; cursor?: string };
     data: { data: Array<TenantsClaimChannelData>; next_cursor: string | null };
   };
-  /** List open invitations. For: account, scope read. */
+  /** List open invitations. For: user, scope read. */
   'tenants.listInvitations': {
     args: { tenant_id: string; limit?: number; cursor?: string };
     data: {
@@ -2236,7 +2286,7 @@ export type ApiTypes = {
       next_cursor: string | null;
     };
   };
-  /** List users, or find one. For: account, scope read. */
+  /** List users, or find one. For: user, scope read. */
   'tenants.listUsers': {
     args: {
       tenant_id: string;
@@ -2258,7 +2308,12 @@ export type ApiTypes = {
     args: { tenant_id: string; body: { [name: string]: unknown } };
     data: { [name: string]: unknown };
   };
-  /** Let go of a channel. For: account, scope write. */
+  /** Get another token for a session of the portal. For: public. */
+  'tenants.refreshSession': {
+    args: { tenant_id: string; body: Record<string, never> };
+    data: TenantsJoinPortalData;
+  };
+  /** Let go of a channel. For: user, scope write. */
   'tenants.releaseChannel': {
     args: { tenant_id: string; type: string; channel_id: string };
     data: undefined;
@@ -2277,25 +2332,48 @@ export type ApiTypes = {
         custom_skills?: Array<string | { [name: string]: unknown }>;
         messages_per_day?: number;
         max_conversation_history?: number;
+        portal_sign_in?: 'host' | 'mail';
+        portal_frame_ancestors?: Array<string>;
+        portal_name?: string;
+        portal_logo?: string;
+        portal_color?: string;
+        portal_header_color?: string;
         [name: string]: unknown;
       };
     };
     data: TenantsGetSettingsData;
     mustMatch: true;
   };
-  /** Revoke an invitation. For: account, scope write. */
+  /** Ask for a code to sign in to the portal. For: public. */
+  'tenants.requestSignIn': {
+    args: { tenant_id: string; body: { email: string } };
+    data: { attempt: string; expires_at: string };
+  };
+  /** Revoke an invitation. For: user, scope write. */
   'tenants.revokeInvitation': { args: { tenant_id: string; invitation_id: string }; data: undefined };
   /** Revoke the tokens of a user, or of all. For: account, scope write. */
   'tenants.revokeTokens': {
     args: { tenant_id: string; body: { sub?: string } };
     data: { revoked_until: string };
   };
+  /** Sign in to the portal with a mailed code or link. For: public. */
+  'tenants.signIn': {
+    args: { tenant_id: string; body: { attempt: string; code: string } | { token: string } };
+    data: TenantsJoinPortalData;
+  };
+  /** Sign out of the portal. For: public. */
+  'tenants.signOut': { args: { tenant_id: string }; data: undefined };
   /** Rename, activate or suspend a tenant. For: account, scope admin. */
   'tenants.update': {
     args: { tenant_id: string; body: { name?: string; status?: 'active' | 'suspended' } };
     data: TenantsCreateData;
   };
-  /** Change some settings. For: account, scope write. */
+  /** Change your own name. For: endUser, scope write. */
+  'tenants.updatePortalUser': {
+    args: { tenant_id: string; body: { display_name: string } };
+    data: { display_name: string; version: number };
+  };
+  /** Change some settings. For: user, scope write. */
   'tenants.updateSettings': {
     args: {
       tenant_id: string;
@@ -2309,13 +2387,19 @@ export type ApiTypes = {
         custom_skills?: Array<string | { [name: string]: unknown }> | null;
         messages_per_day?: number | null;
         max_conversation_history?: number | null;
+        portal_sign_in?: 'host' | 'mail' | null;
+        portal_frame_ancestors?: Array<string> | null;
+        portal_name?: string | null;
+        portal_logo?: string | null;
+        portal_color?: string | null;
+        portal_header_color?: string | null;
         [name: string]: unknown;
       };
     };
     data: TenantsGetSettingsData;
     mustMatch: true;
   };
-  /** Change a user. For: account, scope write. */
+  /** Change a user. For: user, scope write. */
   'tenants.updateUser': {
     args: {
       tenant_id: string;
@@ -2956,6 +3040,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages/{message_id}',
   },
+  'agents.getTenantUsage': { method: 'GET', path: '/v1/tenants/{tenant_id}/usage' },
   'agents.getUsage': { method: 'GET', path: '/v1/tenants/{tenant_id}/agent-usage' },
   'agents.importConversation': {
     method: 'POST',
@@ -3196,9 +3281,12 @@ export const operations = {
   'tenants.exportUser': { method: 'GET', path: '/v1/tenants/{tenant_id}/users/{user_id}/export' },
   'tenants.get': { method: 'GET', path: '/v1/tenants/{tenant_id}' },
   'tenants.getErasure': { method: 'GET', path: '/v1/tenants/{tenant_id}/erasures/{erasure_id}' },
+  'tenants.getPortal': { method: 'GET', path: '/v1/portal/{tenant_id}' },
+  'tenants.getPortalUser': { method: 'GET', path: '/v1/portal/{tenant_id}/me' },
   'tenants.getPropertiesSchema': { method: 'GET', path: '/v1/tenants/{tenant_id}/properties-schema' },
   'tenants.getSettings': { method: 'GET', path: '/v1/tenants/{tenant_id}/settings' },
   'tenants.getUser': { method: 'GET', path: '/v1/tenants/{tenant_id}/users/{user_id}' },
+  'tenants.joinPortal': { method: 'POST', path: '/v1/portal/{tenant_id}/join', body: 'json' },
   'tenants.list': { method: 'GET', path: '/v1/tenants' },
   'tenants.listChannels': { method: 'GET', path: '/v1/tenants/{tenant_id}/channels' },
   'tenants.listInvitations': { method: 'GET', path: '/v1/tenants/{tenant_id}/invitations' },
@@ -3209,17 +3297,22 @@ export const operations = {
     path: '/v1/tenants/{tenant_id}/properties-schema',
     body: 'json',
   },
+  'tenants.refreshSession': { method: 'POST', path: '/v1/portal/{tenant_id}/session/refresh', body: 'json' },
   'tenants.releaseChannel': {
     method: 'DELETE',
     path: '/v1/tenants/{tenant_id}/channels/{type}/{channel_id}',
   },
   'tenants.replaceSettings': { method: 'PUT', path: '/v1/tenants/{tenant_id}/settings', body: 'json' },
+  'tenants.requestSignIn': { method: 'POST', path: '/v1/portal/{tenant_id}/sign-in', body: 'json' },
   'tenants.revokeInvitation': {
     method: 'DELETE',
     path: '/v1/tenants/{tenant_id}/invitations/{invitation_id}',
   },
   'tenants.revokeTokens': { method: 'POST', path: '/v1/tenants/{tenant_id}/tokens/revoke', body: 'json' },
+  'tenants.signIn': { method: 'POST', path: '/v1/portal/{tenant_id}/session', body: 'json' },
+  'tenants.signOut': { method: 'DELETE', path: '/v1/portal/{tenant_id}/session' },
   'tenants.update': { method: 'PATCH', path: '/v1/tenants/{tenant_id}', body: 'json' },
+  'tenants.updatePortalUser': { method: 'PATCH', path: '/v1/portal/{tenant_id}/me', body: 'json' },
   'tenants.updateSettings': { method: 'PATCH', path: '/v1/tenants/{tenant_id}/settings', body: 'json' },
   'tenants.updateUser': { method: 'PATCH', path: '/v1/tenants/{tenant_id}/users/{user_id}', body: 'json' },
   'webhooks.analytics': { method: 'GET', path: '/v1/webhook-analytics' },

@@ -8,6 +8,7 @@ import {
   unknownOwners,
   type Worker,
 } from '@stak/kit';
+import type { WriteStep } from '@stak/table';
 import { createAccountApi } from './account-api.ts';
 import { createApiKeys, type KeyOwner } from './api-keys.ts';
 import { createAudit } from './audit.ts';
@@ -95,6 +96,11 @@ export type AccountsDeps = Base & {
   google?: GoogleSettings;
   stripe?: StripeSettings;
   mail?: MailSettings; // none: no mail is sent, and what needs one says so
+  // Somebody wants to sign in to the portal of a tenant: services/tenants knows what that comes to.
+  resolveTenantSignIn?(request: {
+    to: string;
+    details: Readonly<Record<string, string>>;
+  }): Promise<Readonly<Record<string, WriteStep>>>;
   owners?: Owners; // of leases
   passwordCost?: PasswordCost;
   throttles?: Partial<ThrottlePolicies>;
@@ -156,7 +162,10 @@ export function createAccounts(given: AccountsDeps) {
     owners: given.owners ?? unknownOwners(given.ids),
     random: given.random ?? systemRandom,
     mail: given.mail,
-    resolve: request => resolveReset({ users, audit, clock, outbox }, request),
+    resolve: async request =>
+      request.kind === 'tenant.sign_in_requested'
+        ? ((await given.resolveTenantSignIn?.(request)) ?? {})
+        : resolveReset({ users, audit, clock, outbox }, request),
   });
   const codes = createCodes({ ...base, sealer });
   const issuer = given.mail?.brand.name ?? 'Stak';
@@ -223,6 +232,8 @@ export function createAccounts(given: AccountsDeps) {
     operators: createOperators({ ...base, users, sessions, apiKeys, audit }),
     // What has to be there before the first request: call it when the tables are.
     prepare: keys.prepare,
+    // For mail that other services owe somebody. None: this server sends no mail.
+    mail: given.mail && { steps: outbox.steps, ring: outbox.ring, tryMail: throttle.tryMail },
     sendMails: outbox.sendDue, // what is due now; the worker does it by itself
     rotateSigningKeys: keys.rotate,
     finishDeletions: deletions.finishAll,

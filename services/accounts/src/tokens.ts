@@ -16,6 +16,7 @@ export type EndUserGrant = {
   // The session or key of `sub`, an account, that asked for it: the token ends with it.
   credentialId?: string;
   person?: string; // whose session it is, if `sub` is an organisation
+  session?: string; // of a tenant's portal: services/tenants knows whether it is open
 };
 
 type AccessClaims = { kind: 'account'; userId: string; sessionId: string };
@@ -27,6 +28,7 @@ export type EndUserClaims = {
   epoch: number | undefined;
   credentialId: string | undefined;
   person?: string;
+  session?: string;
   issuedAt: number;
 };
 export type Claims = AccessClaims | EndUserClaims;
@@ -54,6 +56,7 @@ const payloadSchema = z.discriminatedUnion('aud', [
     epoch: z.int().optional(),
     cid: z.string().optional(),
     pid: z.string().optional(),
+    psid: z.string().optional(),
     iat: z.int(),
     exp: z.int(),
   }),
@@ -67,6 +70,7 @@ const grantSchema = z.object({
   epoch: z.int().min(0).optional(),
   credentialId: z.string().min(1).max(limits.endUserIdChars).optional(),
   person: z.string().min(1).max(limits.endUserIdChars).optional(),
+  session: z.string().min(1).max(limits.endUserIdChars).optional(),
 });
 
 type Verified = { claims: Claims; kid: string; expiresMs: number };
@@ -122,13 +126,15 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
     mintAccess: ({ userId, sessionId }) =>
       sign({ sid: sessionId }, accountAudience, userId, limits.accessTokenS),
     mintEndUser(grant) {
-      const { tenant, sub, scope, ttlSeconds, epoch, credentialId: cid, person } = grantSchema.parse(grant);
+      const parsed = grantSchema.parse(grant);
+      const { tenant, sub, scope, ttlSeconds, epoch, credentialId: cid, person, session } = parsed;
       const claims = {
         tenant,
         scope,
         ...(epoch !== undefined && { epoch }),
         ...(cid !== undefined && { cid }),
         ...(person !== undefined && person !== sub && { pid: person }),
+        ...(session !== undefined && { psid: session }),
       };
       return sign(claims, endUserAudience, sub, ttlSeconds);
     },
@@ -145,7 +151,16 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
 function claimsOf(payload: z.infer<typeof payloadSchema>): Claims {
   if (payload.aud === accountAudience)
     return { kind: 'account', userId: payload.sub, sessionId: payload.sid };
-  const { tenant, sub, scope, epoch, cid, pid, iat } = payload;
-  const person = pid === undefined ? {} : { person: pid };
-  return { kind: 'endUser', tenant, sub, scope, epoch, credentialId: cid, ...person, issuedAt: iat };
+  const { tenant, sub, scope, epoch, cid, pid, psid, iat } = payload;
+  return {
+    kind: 'endUser',
+    tenant,
+    sub,
+    scope,
+    epoch,
+    credentialId: cid,
+    ...(pid !== undefined && { person: pid }),
+    ...(psid !== undefined && { session: psid }),
+    issuedAt: iat,
+  };
 }

@@ -60,6 +60,7 @@ export function createAgents(deps: AgentsDeps) {
     // What a tenant's settings ask for and the server does not have, before they are saved.
     checkSettings: (tenantId: string, before: TenantSettings, after: TenantSettings) =>
       checkSettings(service, tenantId, before, after),
+    accountSkills: service.skills.filter(one => one.isAboutAccount).map(one => one.name),
     // What the worker does, once: for tests and for runs without one.
     runDue: () => runDue(service),
   };

@@ -120,6 +120,12 @@ const createOperations = (deps: Deps) => ({
     checkInboxId(user);
     return openPage(deps, user, filter, page);
   },
+  async list(tenant_key: string) {
+    const found: { inbox_key: string; title: string }[] = [];
+    for await (const { inbox_key, title, erasing } of listInboxes(deps, tenant_key))
+      if (!erasing) found.push({ inbox_key, title });
+    return found;
+  },
   summary: (tenantId: string, uid: string, newest: number) => summarise(deps, tenantId, uid, newest),
   mark(user: MailboxId, ids: readonly string[], mark: Mark) {
     checkInboxId(user);

@@ -1,30 +1,32 @@
-import type { AccountPrincipal, AnyEndpoint } from '@stak/http';
+import type { AccountPrincipal, AnyEndpoint, EndUserPrincipal } from '@stak/http';
+import { manageScope } from './access/admins.ts';
 import type { Service } from './deps.ts';
 
-type AccountContext = {
+type Manager = AccountPrincipal | EndUserPrincipal;
+type ManagerContext = {
   req: { path: string };
-  get(name: 'principal'): AccountPrincipal;
+  get(name: 'principal'): Manager;
   get(name: 'address' | 'requestId'): string | undefined;
 };
-type Handle = (c: AccountContext) => Promise<Response>;
+type Handle = (c: ManagerContext) => Promise<Response>;
 
-// Every endpoint of an account that changes something, with a line in the audit trail once it has. What was
-// refused changed nothing. A trail that cannot be written does not undo what was done: the log has it then.
-export function auditChanges<const E extends readonly AnyEndpoint[]>(
-  deps: Pick<Service, 'audit' | 'log'>,
-  endpoints: E,
-): E {
+type AuditDeps = Pick<Service, 'audit' | 'log'> & {
+  payerOf(tenantId: string): Promise<string | undefined>; // whose trail it is
+};
+
+// Every endpoint that changes something for an account or for an admin of a tenant, with a line in the audit trail of
+// the account once it has. What was refused changed nothing. A trail that cannot be written does not undo what was
+// done: the log has it then.
+export function auditChanges<const E extends readonly AnyEndpoint[]>(deps: AuditDeps, endpoints: E): E {
   const audited = endpoints.map((one): AnyEndpoint => {
     const { route } = one;
-    if (route.method === 'get' || route.auth !== 'account') return one;
+    const isManagement = route.auth === 'account' || route.endUserScope === manageScope;
+    if (route.method === 'get' || !isManagement) return one;
     const handle = one.handler as unknown as Handle;
     const handler: Handle = async c => {
       const response = await handle(c);
-      const { accountId, userId, via, credentialId } = c.get('principal');
       await record(deps, c, {
-        account_id: accountId,
-        actor: `${via}:${credentialId}`,
-        ...(userId !== undefined && { person: userId }),
+        ...(await actorOf(deps, c.get('principal'))),
         action: route.operationId!,
         // What was created has a place of its own.
         target: (response.status === 201 && response.headers.get('location')) || c.req.path,
@@ -34,6 +36,22 @@ export function auditChanges<const E extends readonly AnyEndpoint[]>(
     return { ...one, handler: handler as unknown as AnyEndpoint['handler'] };
   });
   return audited as unknown as E;
+}
+
+async function actorOf(
+  { payerOf }: AuditDeps,
+  principal: Manager,
+): Promise<Pick<Action, 'account_id' | 'actor' | 'person'>> {
+  if (principal.kind === 'endUser') {
+    const { tenantId, userId } = principal;
+    return { account_id: (await payerOf(tenantId)) ?? '', actor: `end_user:${tenantId}/${userId}` };
+  }
+  const { accountId, userId, via, credentialId } = principal;
+  return {
+    account_id: accountId,
+    actor: `${via}:${credentialId}`,
+    ...(userId !== undefined && { person: userId }),
+  };
 }
 
 type Action = { account_id: string; actor: string; person?: string; action: string; target: string };

@@ -1,6 +1,6 @@
 import type { Revoked } from '@stak/http';
-import type { Clock, Ids, Logger, Owners } from '@stak/kit';
-import type { Store } from '@stak/table';
+import type { Clock, Ids, Logger, Owners, Sealer } from '@stak/kit';
+import type { Store, WriteStep } from '@stak/table';
 import type { TokenEpochs } from './access/token-epochs.ts';
 import type { Eraser } from './erasure/erasers.ts';
 import type { TenantSettings } from './tenants/settings.ts';
@@ -10,11 +10,33 @@ export type MintEndUserToken = (claims: {
   sub: string;
   scope: string; // separated by spaces
   ttlSeconds: number;
+  session?: string; // of the portal: the token ends with it
 }) => Promise<{ token: string; expires_at: string }>;
+
+// Mail that tenants send to their own people. Steps belong into the transaction that causes it.
+export type TenantMail = {
+  steps(mail: {
+    kind: 'tenant.sign_in_requested' | 'tenant.sign_in' | 'tenant.invited';
+    to: string;
+    details: Readonly<Record<string, string>>;
+    token?: string;
+    keptS: number;
+  }): Record<string, WriteStep>;
+  ring(): void; // when the transaction is made
+  // Refuses what is too much for an address that mail is sent to, or for the caller.
+  tryMail(to: { email: string; address: string | undefined }): Promise<unknown>;
+};
+
+export type PortalDeps = {
+  publicUrl: string;
+  sealer: Sealer;
+  mail?: TenantMail; // none: nobody signs in by mail
+  listInboxes(tenantId: string): Promise<readonly { inbox_key: string; title: string }[]>;
+};
 
 export type AuditEntry = {
   account_id: string;
-  actor: string; // the credential: `session:…`, `api_key:…`, `invitation:…`
+  actor: string; // the credential: `session:…`, `api_key:…`, `invitation:…`, `end_user:…`
   person?: string; // who signed in, or made the key
   action: string; // the operation: `tenants.create_user`
   target: string; // the path of what was changed
@@ -39,8 +61,10 @@ export type TenantsDeps = {
     before: TenantSettings,
     after: TenantSettings,
   ): Promise<readonly { field: string; detail: string }[]>;
+  accountSkills?(): readonly string[]; // that tell of the account, not of the tenant: its admins do not enable them
   // Tells other processes ahead that tokens are revoked or a tenant is shut, so that open event streams end.
   announceRevoked?: (...revoked: Revoked[]) => Promise<void>;
+  portal?: PortalDeps; // none: there is no portal
 };
 
 type Announce = (...revoked: Revoked[]) => Promise<void>;

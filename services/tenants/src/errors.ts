@@ -20,6 +20,12 @@ export const tenantErrors = defineErrors({
   'tenants.erasure_not_found': 404,
   'tenants.too_large': 413,
   'tenants.settings_refused': 422,
+  'tenants.admin_only': 403,
+  'tenants.admin_refused': 403,
+  'tenants.sign_in_refused': 403,
+  'tenants.origin_refused': 403,
+  'tenants.session_refused': 401,
+  'tenants.no_mail': 501,
 });
 
 // A tenant that is missing, deleted or somebody else's: one answer, so that nobody learns which.

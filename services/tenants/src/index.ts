@@ -1,6 +1,7 @@
-import type { Principal } from '@stak/http';
+import type { AnyEndpoint, Principal } from '@stak/http';
 import { unknownOwners } from '@stak/kit';
 import type { AnyTable } from '@stak/table';
+import { guardManagement } from './access/admins.ts';
 import { type EnterTenant, type Entrance, enterTenant, readOpenTenant } from './access/gate.ts';
 import { createAccessRoutes } from './access/routes.ts';
 import { createTokenEpochs } from './access/token-epochs.ts';
@@ -9,6 +10,9 @@ import type { Service, TenantsDeps } from './deps.ts';
 import { createErasureWorker } from './erasure/erasure-worker.ts';
 import { createOwnEraser } from './erasure/own-eraser.ts';
 import { tenantErrors } from './errors.ts';
+import { portalPageOf } from './portal/branding.ts';
+import { createPortalRoutes } from './portal/routes.ts';
+import { resolveSignIn, type SignInRequest } from './portal/sign-in.ts';
 import { tenant, tenants, user } from './table.ts';
 import {
   type Channel,
@@ -21,13 +25,15 @@ import { listTenantIds } from './tenants/tenants.ts';
 import { createUserRoutes } from './users/routes.ts';
 import { findByIdentity, listAdmins } from './users/users.ts';
 
+export { manageScope } from './access/admins.ts';
 export type { EnteredTenant, EnterTenant, Entrance } from './access/gate.ts';
 export { endUserScopes } from './access/scopes.ts';
 export type { IsTokenRevoked } from './access/token-epochs.ts';
 export { auditChanges } from './audit.ts';
-export type { Audit, AuditEntry, MintEndUserToken, TenantsDeps } from './deps.ts';
+export type { Audit, AuditEntry, MintEndUserToken, TenantMail, TenantsDeps } from './deps.ts';
 export type { Erased, Eraser, ExportedItem } from './erasure/erasers.ts';
 export { tenantErrors } from './errors.ts';
+export type { PortalPage } from './portal/branding.ts';
 export { tenantOwners } from './storage-owners.ts';
 export { tenants as tenantsTable, user as tenantUser } from './table.ts';
 export type { ResolveChannel } from './tenants/channels.ts';
@@ -47,14 +53,22 @@ export function createTenants(deps: TenantsDeps) {
   const withEraser = { ...service, owners, ownEraser: eraser };
   const enter: EnterTenant = (principal: Principal, tenantId: string, entrance?: Entrance) =>
     enterTenant(service, principal, tenantId, entrance);
+  // Also while it is being deleted: what it has counts for the account until it is gone.
+  const payerOf = async (tenant_id: string) => (await deps.store.get(tenant, { tenant_id }))?.account_id;
   const resolve: ResolveChannel = (type, channelId) => resolveChannel(service, type, channelId);
 
   return {
-    api: auditChanges(service, [
-      ...createTenantRoutes(service),
-      ...createUserRoutes(withEraser),
-      ...createAccessRoutes(service),
-    ] as const),
+    api: [
+      ...guardManagement(
+        service,
+        auditChanges({ ...service, payerOf }, [
+          ...createTenantRoutes(service),
+          ...createUserRoutes(withEraser),
+          ...createAccessRoutes(service),
+        ] as const),
+      ),
+      ...(deps.portal ? createPortalRoutes({ ...service, portal: deps.portal }) : []),
+    ] as const,
     errors: tenantErrors,
     tables: [tenants] as AnyTable[],
     subscriptions: [],
@@ -80,8 +94,17 @@ export function createTenants(deps: TenantsDeps) {
     isTokenRevoked: service.epochs.isRevoked,
     // Whose tenant it is; nobody's when it is deleted.
     accountOf: async (tenantId: string) => (await readOpenTenant(service, tenantId))?.account_id,
-    // Also while it is being deleted: what it has counts for the account until it is gone.
-    payerOf: async (tenant_id: string) => (await deps.store.get(tenant, { tenant_id }))?.account_id,
+    payerOf,
+    // For routes of other services that a tenant is managed by.
+    guardManagement: <E extends readonly AnyEndpoint[]>(endpoints: E) => guardManagement(service, endpoints),
+    // What the page of the portal may be shown in, and load. Nothing for a tenant that does not exist.
+    portalPageOf: async (tenantId: string) => {
+      const found = await readOpenTenant(service, tenantId);
+      return found && portalPageOf(found);
+    },
+    // What a request for a mail comes to, when a worker looks.
+    resolveSignIn: async (request: SignInRequest) =>
+      deps.portal ? resolveSignIn({ ...service, portal: deps.portal }, request) : {},
     tenantsOf: (accountId: string) => listTenantIds(service, accountId),
     eraser,
   };

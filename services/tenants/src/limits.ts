@@ -27,6 +27,27 @@ export const invitationTtlDaysDefault = 7; // over a holiday, but not in a forgo
 export const invitationSecretBytes = 32; // 256 bits: nobody guesses one
 export const acceptsPerMinute = 20; // per address; a person accepts once
 
+export const logoBytes = 24 * 1024; // of a data: URL, so that the settings have room for the rest
+export const logoUrlChars = 2048;
+export const frameAncestors = 20; // pages of a host that show the portal; they are a header of every answer
+export const originChars = 300; // a host name has 253 at most
+export const portalInboxes = 20; // shown as a choice
+
+export const signInCodeDigits = 8; // with the tries and mails below, one guess in four million an hour
+export const signInTries = 5; // of a code
+export const signInTtlS = 15 * 60; // a mail that is read over somebody's shoulder tomorrow opens nothing
+export const signInSecretBytes = 32;
+export const signInsPerMinute = 10; // requests of an address, for mails
+export const signInTriesPerMinute = 30; // of an address: a person types a code, and types it again
+export const refreshesPerMinute = 120; // of an address: an office opens the portal at nine
+export const sessionS = 30 * 24 * 60 * 60; // then they sign in again, however active they were
+export const sessionIdleS = 14 * 24 * 60 * 60;
+export const sessionsPerUser = 20; // devices and browsers; the one used least recently makes room
+export const sessionTokenS = 15 * 60; // for what a session asks its tokens for
+export const refreshGraceMs = 60_000; // an answer that got lost is asked for again by then
+export const refreshAttempts = 3; // against somebody who rotates at the same moment
+export const userAgentChars = 300;
+
 export const scopeChars = 500; // every scope there is fits several times
 export const tokenTtlS = 24 * 60 * 60; // a token that leaked is of no use the day after
 export const tokenTtlLeastS = 60; // shorter, and clocks that differ make it useless

@@ -12,7 +12,7 @@ export const withinBytes =
   (value: unknown): boolean =>
     byteLengthOf(value) <= most;
 
-const displayText = z
+export const displayText = z
   .string()
   .trim()
   .min(1)
@@ -46,7 +46,7 @@ export const channelType = z
   .max(limits.channelTypeChars)
   .regex(/^[a-z][a-z0-9_-]*$/, 'A lower case letter, then letters, digits, _ and -');
 export const email = z.email().max(limits.emailChars);
-const role = z.enum(['admin', 'member']);
+export const role = z.enum(['admin', 'member']);
 const timestamp = z.iso.datetime();
 
 const objectOf = (mostBytes: number) =>
@@ -131,6 +131,7 @@ export const newInvitation = z.strictObject({
   email,
   role: role.default('member'),
   user_id: userId.optional(),
+  mail: z.boolean().optional().describe('Mails the invitation to the address, with a link to the portal'),
   ttl_days: z.int().min(1).max(limits.invitationTtlDays).default(limits.invitationTtlDaysDefault),
 });
 export const acceptedInvitation = z.strictObject({

@@ -17,6 +17,8 @@ export const tenantOwners = [
   ownedByKey(table.propertiesSchema, byTenant),
   ownedByKey(table.invitation, byTenant),
   ownedByKey(table.tokenEpoch, byTenant),
+  ownedByKey(table.signIn, byTenant),
+  ownedByKey(table.portalSession, byTenant),
   ownedByKey(table.erasure, byTenant),
   ownedByItem(table.openErasure, byNamedTenant),
 ];

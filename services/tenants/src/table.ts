@@ -184,6 +184,44 @@ export const tokenEpoch = entity(tenantsKeys, {
   key: { partition: 'TENANT#{tenant_id}', sort: 'TOKENS#{user_id}' },
 });
 
+export const signIn = entity(tenantsKeys, {
+  name: 'sign-in of a user',
+  description: 'A code and a link that were mailed. Either is good once; it goes with the first one.',
+  schema: z.object({
+    tenant_id: z.string(),
+    sign_in_id: z.string(),
+    user_id: z.string(),
+    email_hash: z.string().describe('of where it was sent: good while that is the address of the user'),
+    attempt_hash: z.string().describe('of what the browser holds that asked: a code is good there alone'),
+    code_hash: z.string(),
+    link_hash: z.string(),
+    tries: z.number().int(),
+    created_at: z.string(),
+    ttl: z.number().int(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'SIGNIN#{sign_in_id}' },
+});
+
+export const portalSession = entity(tenantsKeys, {
+  name: 'session of a user',
+  description: 'Somebody who has signed in to the portal by themselves, on one device.',
+  schema: z.object({
+    tenant_id: z.string(),
+    user_id: z.string(),
+    session_id: z.string(),
+    sealed_secret: z.string().describe('what its cookies are made with'),
+    generation: z.number().int().describe('of the cookie; an older one that comes back was copied'),
+    rotated_at_ms: z.number(),
+    user_agent: z.string().optional(),
+    started_at: z.number().int().describe('second; a revocation from then on ends it'),
+    last_used_at: z.string(),
+    ends_at: z.number().int().describe('second after which nothing prolongs it'),
+    ttl: z.number().int(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'SESSION#{user_id}#{session_id}' },
+});
+export type PortalSession = ItemOf<typeof portalSession>;
+
 export const erasure = entity(tenantsKeys, {
   name: 'erasure',
   description: 'A job that erases a tenant or one of its users in every service, and how far it is.',
@@ -222,6 +260,8 @@ export const invitationsOfTenant = defineQuery('invitations of a tenant', {
   of: invitation,
   consistent: true,
 });
+export const sessionsOfUser = defineQuery('sessions of a user', { of: portalSession, consistent: true });
+export const signInsOfTenant = defineQuery('sign-ins of a tenant', { of: signIn, consistent: true });
 export const tenantOfChannel = defineQuery('tenant of a channel', {
   of: channelMapping,
   index: 'channel-mapping',
@@ -229,7 +269,18 @@ export const tenantOfChannel = defineQuery('tenant of a channel', {
 export const openErasures = defineQuery('open erasures', { of: openErasure, consistent: true });
 // All but the tombstone. An erasure that is still open is left for the worker that holds it.
 export const everythingOfTenant = defineQuery('everything of a tenant', {
-  of: [user, emailLock, identityLock, channelMapping, propertiesSchema, invitation, tokenEpoch, erasure],
+  of: [
+    user,
+    emailLock,
+    identityLock,
+    channelMapping,
+    propertiesSchema,
+    invitation,
+    tokenEpoch,
+    signIn,
+    portalSession,
+    erasure,
+  ],
   consistent: true,
 });
 
@@ -248,6 +299,8 @@ export const tenants = defineTable(tenantsKeys, {
     propertiesSchema,
     invitation,
     tokenEpoch,
+    signIn,
+    portalSession,
     erasure,
     openErasure,
   ],
@@ -256,6 +309,8 @@ export const tenants = defineTable(tenantsKeys, {
     usersOfTenant,
     channelsOfTenant,
     invitationsOfTenant,
+    sessionsOfUser,
+    signInsOfTenant,
     tenantOfChannel,
     openErasures,
     everythingOfTenant,

@@ -18,6 +18,11 @@ const bodies: Readonly<Record<string, object>> = {
   'tenants.acceptInvitation': { token: 'x', display_name: 'X' },
   'tenants.mintToken': { sub: 'u1' },
   'tenants.revokeTokens': {},
+  'tenants.requestSignIn': { email: 'planted@example.com' },
+  'tenants.signIn': { token: 'x' },
+  'tenants.joinPortal': { token: 'x', display_name: 'X' },
+  'tenants.refreshSession': {},
+  'tenants.updatePortalUser': { display_name: 'X' },
 };
 
 export function stepsOf({ routes }: Fixture, ids: Readonly<Record<string, string>>): Step[] {

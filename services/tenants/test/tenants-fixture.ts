@@ -1,9 +1,25 @@
 import { createEngine, createHttpServer } from '@stak/engine';
 import { createApi, createMemoryIdempotency, type Principal } from '@stak/http';
-import { createIds, createLogger, type ManualClock, manualClock, type Owners } from '@stak/kit';
-import { type ControlPlane, createStore, createTables, type DynamoClient, tableErrors } from '@stak/table';
+import { createIds, createLogger, createSealer, type ManualClock, manualClock, type Owners } from '@stak/kit';
+import {
+  type ControlPlane,
+  createStore,
+  createTables,
+  type DynamoClient,
+  tableErrors,
+  type WriteStep,
+  write,
+} from '@stak/table';
 import { awsClient } from '@stak/table/aws';
-import { type AuditEntry, createTenants, type Eraser, type Tenants, tenantsTable } from '../src/index.ts';
+import {
+  type AuditEntry,
+  createTenants,
+  type Eraser,
+  type TenantMail,
+  type Tenants,
+  tenantsTable,
+} from '../src/index.ts';
+import { channelClaim } from '../src/table.ts';
 
 export type Target = { client: DynamoClient; control: ControlPlane; close(): Promise<void> };
 
@@ -49,8 +65,12 @@ export type Call = RequestInit & { as?: string; send?: unknown; ifMatch?: string
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads from an answer, it names itself.
 type Answer = { status: number; body: any; etag: string; headers: Headers };
 
+type SentMail = Parameters<TenantMail['steps']>[0];
+
 export type Fixture = {
   tenants: Tenants;
+  mails: SentMail[]; // that are owed, in the order they were asked for
+  mailTried: { email: string; address: string | undefined }[];
   clock: ManualClock;
   target: Target;
   audited: AuditEntry[];
@@ -58,6 +78,7 @@ export type Fixture = {
   erasers: Eraser[];
   routes: ReturnType<typeof createApi>['routes'];
   call(method: string, path: string, init?: Call): Promise<Answer>;
+  commit(steps: Readonly<Record<string, WriteStep>>): Promise<unknown>; // as the worker that sends mail does
 };
 
 // One process: its own caches and clock, over a table it may share with others.
@@ -70,20 +91,49 @@ export function openProcess(
   const lines: string[] = [];
   const erasers: Eraser[] = [];
   const log = createLogger({ clock, destination: { write: line => void lines.push(line) } });
-  const minted = new Map<string, Principal & { issuedAt: number; expiresAt: number }>();
+  const minted = new Map<string, Principal & { issuedAt: number; expiresAt: number; session?: string }>();
+  const mails: SentMail[] = [];
+  const mailTried: Fixture['mailTried'] = [];
+  const store = createStore({ client, clock, random: () => 0 });
   const tenants = createTenants({
-    store: createStore({ client, clock, random: () => 0 }),
+    store,
     clock,
     ids: createIds({ clock }),
     log,
     owners,
     audit: async entry => void audited.push(entry),
     erasers: () => erasers,
-    async mintEndUserToken({ tenant, sub, scope, ttlSeconds }) {
+    accountSkills: () => ['webhook_health'],
+    portal: {
+      publicUrl: 'https://stak.example',
+      sealer: createSealer({ keys: [{ id: 'k1', secret: 'a secret, long enough' }] }),
+      mail: {
+        // Kept in the transaction's own table, so that it is made with it or not at all.
+        steps(mail) {
+          mails.push(mail);
+          const item = { type: 'mail', channel_id: String(mails.length), tenant_id: '-' };
+          return { [`mail ${mail.kind}`]: write.put(channelClaim, item) };
+        },
+        ring() {},
+        async tryMail(to) {
+          mailTried.push(to);
+        },
+      },
+      listInboxes: async () => [{ inbox_key: 'main', title: 'Main' }],
+    },
+    async mintEndUserToken({ tenant, sub, scope, ttlSeconds, session }) {
       const token = `user-${minted.size}`;
       const issuedAt = Math.floor(clock.now() / 1000);
       const expiresAt = issuedAt + ttlSeconds;
-      minted.set(token, { kind: 'endUser', tenantId: tenant, userId: sub, scope, issuedAt, expiresAt });
+      minted.set(token, {
+        kind: 'endUser',
+        tenantId: tenant,
+        userId: sub,
+        scope,
+        issuedAt,
+        expiresAt,
+        ...(session !== undefined && { session }),
+      });
       return { token, expires_at: new Date(expiresAt * 1000).toISOString() };
     },
   });
@@ -98,8 +148,8 @@ export function openProcess(
       const user = minted.get(token);
       if (user?.kind !== 'endUser') return principals[token];
       if (user.expiresAt * 1000 <= clock.now()) return undefined;
-      const { tenantId, userId, issuedAt } = user;
-      return (await tenants.isTokenRevoked({ tenant: tenantId, sub: userId, issuedAt })) ? undefined : user;
+      const { tenantId: tenant, userId: sub, issuedAt, session } = user;
+      return (await tenants.isTokenRevoked({ tenant, sub, issuedAt, session })) ? undefined : user;
     },
   });
   const call = async (method: string, path: string, init: Call = {}): Promise<Answer> => {
@@ -120,7 +170,19 @@ export function openProcess(
       headers: response.headers,
     };
   };
-  return { tenants, clock, target, audited, lines, erasers, routes, call };
+  return {
+    tenants,
+    mails,
+    mailTried,
+    clock,
+    target,
+    audited,
+    lines,
+    erasers,
+    routes,
+    call,
+    commit: steps => store.transact(steps),
+  };
 }
 
 export async function openFixture(make: () => Promise<Target> = embedded): Promise<Fixture> {

@@ -68,6 +68,7 @@ const harmless = new Set([
   'ferryhook-main: place',
   'conversations: granted',
   'conversations: headers',
+  'tenants: generation',
   'todo-app-data: request_id',
   'todo-app-data: fingerprint',
   'stak-http: fingerprint',

@@ -233,6 +233,12 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'tasks.token_expired': 'The sync token is too old. Start the sync again without a token.',
   'tasks.busy': 'The user’s tasks are written by too many at once. Try again after `Retry-After`.',
 
+  'tenants.admin_only': 'Only admins of the tenant can do this, with a token that holds `tenant:manage`.',
+  'tenants.admin_refused': 'Only the account can set this. `errors` names the fields.',
+  'tenants.sign_in_refused': 'The code or link is wrong, used or too old. Ask for another one.',
+  'tenants.session_refused': 'The session is over. Sign in again.',
+  'tenants.origin_refused': 'The request came from a page of another site. Send it from the portal.',
+  'tenants.no_mail': 'The server sends no mail. Set `STAK_SMTP_URL`.',
   'tenants.onboarding': 'The tenant is not active yet. Activate it first.',
   'tenants.suspended': 'The tenant is suspended. Activate it to go on.',
   'tenants.channel_not_found': 'There is no such channel. Check its type and id.',

@@ -52,6 +52,11 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'tenants.releaseChannel': 'Disconnects a channel from the tenant, so that another tenant can connect it.',
   'tenants.listInvitations': 'Returns the invitations that nobody has accepted yet.',
   'tenants.revokeInvitation': 'Makes the link of an invitation useless.',
+  'tenants.joinPortal':
+    'Makes the holder of the invitation a user of the tenant and signs them in, as `tenants.signIn` does.',
+  'tenants.getPortalUser':
+    'Returns the user of the token, the looks of the portal and the inboxes of the tenant.',
+  'tenants.updatePortalUser': 'Changes the name of the user of the token.',
   'tenants.acceptInvitation': 'Makes the holder of the invitation a user of the tenant.',
   'tenants.getErasure': 'Returns which steps of an erasure are done.',
   'inbox.readSettings': 'Returns the title and the expiry that apply to all inboxes of the tenant.',

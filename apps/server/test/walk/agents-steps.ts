@@ -49,6 +49,7 @@ const talking: readonly Step[] = [
   ...byBoth({ operation: 'agents.exportConversation' }),
   ...byBoth({ operation: 'agents.importConversation', body: { messages: spoken }, status: 201 }),
   ...byBoth({ operation: 'agents.getUsage' }),
+  ...byBoth({ operation: 'agents.getTenantUsage' }),
   ...byBoth({
     operation: 'agents.sendUiMessage',
     body: {

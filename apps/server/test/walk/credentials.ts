@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { type Clock, systemClock } from '@stak/kit';
-import { endUserScopes } from '@stak/tenants';
+import { endUserScopes, manageScope } from '@stak/tenants';
 import type { Step } from './step.ts';
 import { type Customer, isForPeople, type Operation, type Request, send, type World } from './world.ts';
 
@@ -72,8 +72,11 @@ export async function prepareCredentials(world: World, expired: readonly string[
     const { auth, scope = 'read', endUserScope } = operation;
     const least = ranks.indexOf(scope as (typeof ranks)[number]);
     const keys = isForPeople(operation) ? ranks : ranks.slice(0, least);
+    const isMember = (who: string) => who === 'eve' && endUserScope === manageScope; // of the tenant, and no admin
     const users = [...ownUsers].filter(([who]) =>
-      auth === 'user' ? endUserScope !== 'any' && who !== endUserScope && who !== 'eve' : true,
+      isForUsers(auth)
+        ? isMember(who) || (endUserScope !== 'any' && who !== endUserScope && who !== 'eve')
+        : true,
     );
     return [
       ...keys.map(one => ({ who: `the owner's ${one} key`, token: owner.keys[one], statuses: [403] })),
@@ -88,7 +91,7 @@ export async function prepareCredentials(world: World, expired: readonly string[
     if (!isForPeople(operation))
       for (const one of ranks.slice(ranks.indexOf(scope as (typeof ranks)[number])))
         tokens.push([`${one} key`, stranger.keys[one]]);
-    if (auth === 'user') tokens.push(['user', world.known.get('stranger_user_token')!]);
+    if (isForUsers(auth)) tokens.push(['admin of a tenant', world.known.get('stranger_user_token')!]);
     const attempts: Attempt[] = tokens.map(([who, token]) => ({
       who: `the stranger's ${who}`,
       token,
@@ -113,6 +116,8 @@ export async function prepareCredentials(world: World, expired: readonly string[
     },
   };
 }
+
+const isForUsers = (auth: string): boolean => auth === 'user' || auth === 'endUser';
 
 const namesAnn = ({ path }: Operation): boolean =>
   /\{(?:uid|user_id|conversation_id|session_id)\}/.test(path);

@@ -10,6 +10,37 @@ const keep =
 const keepEtag = (world: World, answer: Answer) => void world.known.set('etag', answer.headers.get('etag')!);
 const ifMatch = { 'if-match': '{etag}' };
 
+const noDoor = {
+  status: 404,
+  as: 'nobody',
+  stranger: { anything: 'there is no mail, so nobody signs in' },
+} as const;
+
+// This server sends no mail: what is possible with it is in apps/server/test/portal.test.ts.
+const portalSteps: readonly Step[] = [
+  { operation: 'tenants.getPortal', ...noDoor },
+  { operation: 'tenants.requestSignIn', body: { email: 'ann@example.com' }, ...noDoor },
+  { operation: 'tenants.signIn', body: { token: 'sig_x' }, ...noDoor },
+  {
+    operation: 'tenants.joinPortal',
+    body: { token: '{invitation_token}', display_name: 'Carl' },
+    ...noDoor,
+  },
+  { operation: 'tenants.refreshSession', body: {}, ...noDoor, status: 401 },
+  { operation: 'tenants.signOut', ...noDoor, status: 204 },
+  { operation: 'tenants.getPortalUser', as: 'endUser' },
+  { operation: 'tenants.updatePortalUser', body: { display_name: 'Walked Ann' }, as: 'endUser' },
+  { operation: 'tenants.listUsers', as: 'endUser' },
+  { operation: 'tenants.get', as: 'endUser' },
+  { operation: 'tenants.getSettings', as: 'endUser', keep: keepEtag },
+  {
+    operation: 'tenants.updateSettings',
+    as: 'endUser',
+    headers: ifMatch,
+    body: { portal_name: 'Walked portal' },
+  },
+];
+
 export const tenantsSteps: readonly Step[] = [
   {
     operation: 'tenants.create',
@@ -83,6 +114,7 @@ export const tenantsSteps: readonly Step[] = [
   },
   { operation: 'tenants.revokeInvitation' },
   { operation: 'tenants.deletePropertiesSchema' },
+  ...portalSteps,
 ];
 
 // What takes the tenant apart, after every service has had its turn.

@@ -13,7 +13,7 @@ import { failedStep, isUnavailable, tableErrors, type WriteStep, write } from '@
 import { type Base, inSeconds, isoTime } from '../deps.ts';
 import * as limits from './limits.ts';
 import { mailsDue, type OutgoingMail, outgoingMail } from './table.ts';
-import { contentOf, type MailKind } from './texts.ts';
+import { brandOf, contentOf, isRequest, type MailKind } from './texts.ts';
 
 type NewMail = {
   kind: MailKind;
@@ -146,7 +146,7 @@ async function handleOne(deps: OutboxDeps, mail: MailSettings, seen: Due): Promi
   const { userId, mailId, fence } = mine;
   const key = { userId, mailId };
   try {
-    if (mine.kind === 'password.reset_requested') {
+    if (isRequest(mine.kind)) {
       const done = write.delete(outgoingMail, key, { if: { fence } });
       const steps = await deps.resolve(mine);
       await ignoreLostLease(
@@ -189,7 +189,7 @@ async function send(
   });
   late.catch(() => {});
   try {
-    const rendered = renderMail(brand, contentOf(kind, { brand, details, token }));
+    const rendered = renderMail(brandOf(brand, details), contentOf(kind, { brand, details, token }));
     return await Promise.race([mailer.send({ id: mailId, to, ...rendered }), late]);
   } finally {
     over.abort();

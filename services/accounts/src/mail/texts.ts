@@ -12,8 +12,16 @@ export const mailKinds = [
   'session.new_device',
   'factor.changed',
   'organisation.invited',
+  'tenant.sign_in_requested', // for an address that may be nobody's: a worker looks
+  'tenant.sign_in',
+  'tenant.invited',
 ] as const;
 export type MailKind = (typeof mailKinds)[number];
+
+// Not mails yet: a worker finds out whether they come to one.
+const requests = ['password.reset_requested', 'tenant.sign_in_requested'] as const;
+type RequestKind = (typeof requests)[number];
+export const isRequest = (kind: MailKind): boolean => requests.some(one => one === kind);
 
 type Filled = { brand: Brand; details: Readonly<Record<string, string>>; token: string };
 
@@ -26,10 +34,7 @@ const ofYours = ({ brand }: Filled): string =>
   `You get this because this address belongs to an account at ${brand.url}.`;
 
 // What each mail says, in one place, so that they sound alike.
-const texts: Readonly<Record<MailKind, (filled: Filled) => MailContent>> = {
-  'password.reset_requested': () => {
-    throw new TypeError('A request for a mail cannot be rendered as a mail');
-  },
+const texts: Readonly<Record<Exclude<MailKind, RequestKind>, (filled: Filled) => MailContent>> = {
   'password.reset': filled => ({
     subject: `Reset your ${filled.brand.name} password`,
     paragraphs: [hello(filled), 'Choose a new password with the link below. It ends all your sessions.'],
@@ -112,6 +117,34 @@ const texts: Readonly<Record<MailKind, (filled: Filled) => MailContent>> = {
     note: 'The link works once, for a week. If you do not know who sent it, ignore this mail: nothing happens.',
     reason: `You get this because ${filled.details.inviter} entered this address at ${filled.brand.url}.`,
   }),
+  'tenant.sign_in': filled => {
+    const [token = '', code = ''] = filled.token.split(' ');
+    return {
+      subject: `Your code for ${filled.details.tenant}: ${spaced(code)}`,
+      paragraphs: [hello(filled), `Your code is ${spaced(code)}. Enter it where you asked for it.`],
+      action: { label: `Sign in to ${filled.details.tenant}`, url: portalLink(filled, 'sign-in', token) },
+      note: 'Code and link work once, for 15 minutes. Nobody will ask you for the code. If you did not ask for it, ignore this mail: nothing happens.',
+      reason: `You get this because someone entered this address to sign in to ${filled.details.tenant}.`,
+    };
+  },
+  'tenant.invited': filled => ({
+    subject: `Join ${filled.details.tenant}`,
+    paragraphs: ['Hello,', `You are invited to ${filled.details.tenant}.`],
+    action: { label: 'Accept the invitation', url: portalLink(filled, 'invitation', filled.token) },
+    note: 'The link works once. If you do not know who sent it, ignore this mail: nothing happens.',
+    reason: `You get this because someone of ${filled.details.tenant} entered this address.`,
+  }),
 };
 
-export const contentOf = (kind: MailKind, filled: Filled): MailContent => texts[kind](filled);
+const spaced = (code: string): string => `${code.slice(0, 4)} ${code.slice(4)}`;
+const portalLink = ({ brand, details }: Filled, what: string, token: string): string =>
+  `${brand.url}/portal/${details.tenant_id}#${what}=${token}`;
+
+export function contentOf(kind: MailKind, filled: Filled): MailContent {
+  if (isRequest(kind)) throw new TypeError('A request for a mail cannot be rendered as a mail');
+  return texts[kind as Exclude<MailKind, RequestKind>](filled);
+}
+
+// A tenant's people know the tenant, and not the server that it is on.
+export const brandOf = (brand: Brand, { tenant, color }: Readonly<Record<string, string>>): Brand =>
+  tenant === undefined ? brand : { ...brand, name: tenant, color: color || brand.color };

@@ -9,6 +9,7 @@ import {
   raw,
   route,
 } from '@stak/http';
+import { manageScope } from '@stak/tenants';
 import { z } from 'zod';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -19,6 +20,7 @@ import { deleteSecrets, noChannel, openSecrets, putSecrets } from './secrets.ts'
 import { channelsOfTenant } from './table.ts';
 
 const tags = ['agents'] as string[];
+const managed = { auth: 'user', endUserScope: manageScope, tags } as const;
 const gate = ['tenants.not_found', 'tenants.suspended'];
 const channelId = z
   .string()
@@ -62,8 +64,7 @@ const routes = {
     problems: ['agents.channel_not_found'],
   }),
   list: route({
-    auth: 'account',
-    tags,
+    ...managed,
     method: 'get',
     path: '/v1/tenants/{tenant_id}/channel-credentials',
     operationId: 'agents.listChannelCredentials',
@@ -74,12 +75,11 @@ const routes = {
     problems: gate,
   }),
   put: route({
-    auth: 'account',
-    tags,
+    ...managed,
     method: 'put',
     path: credentialsPath,
     operationId: 'agents.putChannelCredentials',
-    scope: 'admin',
+    scope: 'write',
     summary: 'Give the secrets of a channel',
     description:
       'For a channel that the tenant has claimed. slack: signing_secret, bot_token. teams: app_password. telegram: secret_token, bot_token. whatsapp: app_secret, verify_token, access_token. They are sealed, and never shown.',
@@ -88,12 +88,11 @@ const routes = {
     problems: [...gate, 'agents.channel_not_found', 'agents.credentials_refused', 'tenants.onboarding'],
   }),
   remove: route({
-    auth: 'account',
-    tags,
+    ...managed,
     method: 'delete',
     path: credentialsPath,
     operationId: 'agents.deleteChannelCredentials',
-    scope: 'admin',
+    scope: 'write',
     summary: 'Remove the secrets of a channel',
     description: 'Nothing it sends is taken any more.',
     request: { params },

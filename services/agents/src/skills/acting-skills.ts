@@ -101,6 +101,7 @@ const eventId = z.strictObject({ event_id: z.string().regex(/^evt_\w{1,64}$/, 'A
 const readDelivery = (run: NonNullable<ActionPorts['readDelivery']>): Skill =>
   defineSkill({
     name: 'look_at_delivery',
+    isAboutAccount: true,
     description: 'How the deliveries of a webhook event went: state, attempts, the last answer.',
     triggers: [/^(?:look at|show)(?: the)? (?:delivery|event) (?<event_id>evt_\w+)$/i],
     parameters: eventId,
@@ -117,6 +118,7 @@ const readDelivery = (run: NonNullable<ActionPorts['readDelivery']>): Skill =>
 const replayDelivery = (run: NonNullable<ActionPorts['replayDelivery']>): Skill =>
   defineSkill({
     name: 'replay_delivery',
+    isAboutAccount: true,
     description: 'Delivers a webhook event again, to all connections of its source.',
     triggers: [/^(?:please )?replay(?: the)? (?:delivery|event) (?<event_id>evt_\w+)$/i],
     parameters: eventId,

@@ -67,6 +67,7 @@ const inboxSummary = (read: NonNullable<SkillPorts['inboxSummary']>): Skill =>
 const webhookHealth = (read: NonNullable<SkillPorts['webhookHealth']>): Skill =>
   defineSkill({
     name: 'webhook_health',
+    isAboutAccount: true,
     description: 'How webhook deliveries are going, and which connections fail.',
     triggers: ['webhook health', 'webhook status', 'failing webhooks', 'how are the webhooks'],
     parameters: nothing,

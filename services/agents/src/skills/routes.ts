@@ -10,6 +10,7 @@ import {
   pageQuery,
   route,
 } from '@stak/http';
+import { manageScope } from '@stak/tenants';
 import { z } from 'zod';
 import { resolveUser } from '../conversations/access.ts';
 import type { Service } from '../deps.ts';
@@ -47,6 +48,20 @@ const routes = {
     request: { params: schema.tenantParams, query: schema.usageQuery },
     responses: { 200: json(schema.usageShape) },
     problems: [...gate, 'agents.user_not_found'],
+  }),
+  tenantUsage: route({
+    auth: 'user',
+    endUserScope: manageScope,
+    tags,
+    method: 'get',
+    path: `${base}/usage`,
+    operationId: 'agents.getTenantUsage',
+    scope: 'read',
+    summary: 'Messages, tokens and cost of the whole tenant by day',
+    description: 'For its account and its admins.',
+    request: { params: schema.tenantParams, query: schema.usageQuery.omit({ user_id: true }) },
+    responses: { 200: json(schema.usageShape) },
+    problems: gate,
   }),
   skills: route({
     auth: 'user',
@@ -139,6 +154,14 @@ export const tenantEndpoints = (service: Service) =>
       const { messages_per_day, messages_per_user_per_day = null } = readAgentSettings(settings);
       const limit_per_day = usage.user_id === null ? messages_per_day : messages_per_user_per_day;
       return c.json({ ...usage, limit_per_day }, 200);
+    }),
+    endpoint(routes.tenantUsage, async c => {
+      const { tenant_id, settings } = await service.enterTenant(
+        c.get('principal'),
+        c.req.valid('param').tenant_id,
+      );
+      const usage = await readUsage(service, tenant_id, undefined, c.req.valid('query'));
+      return c.json({ ...usage, limit_per_day: readAgentSettings(settings).messages_per_day }, 200);
     }),
     endpoint(routes.skills, async c => {
       const tenant = await service.enterTenant(c.get('principal'), c.req.valid('param').tenant_id);

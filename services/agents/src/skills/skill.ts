@@ -42,6 +42,7 @@ export type Skill<Parameters extends z.ZodObject = z.ZodObject> = {
   readonly approval?: Approval; // unless the tenant says otherwise; `user` for one that acts
   readonly isRepeatable?: boolean; // false: a call whose outcome got lost is not made again
   readonly timeoutMs?: number; // instead of ten seconds
+  readonly isAboutAccount?: true; // it tells or changes something of the account, beyond the tenant
   readonly needs?: string; // of a user's token, besides `agents:chat`
   // Data for a model, and what a user reads if no model is asked.
   run(input: z.output<Parameters>, scope: SkillScope): Promise<SkillResult>;

@@ -26,10 +26,12 @@ import {
   listInvitations,
   revokeInvitation,
 } from '../users/invitations.ts';
+import { manageScope, refuseFields } from './admins.ts';
 import { enterTenant } from './gate.ts';
 import { mintToken, revokeTokens } from './tokens.ts';
 
 const account = { auth: 'account', tags: ['tenants'] as string[] } as const;
+const managed = { auth: 'user', endUserScope: manageScope, tags: ['tenants'] as string[] } as const;
 const params = z.strictObject({ tenant_id: tenantId });
 const gate = ['tenants.not_found', 'tenants.suspended'];
 const onePath = '/v1/tenants/{tenant_id}';
@@ -37,7 +39,7 @@ const ownId = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_[0-9a-
 
 const routes = {
   claimChannel: route({
-    ...account,
+    ...managed,
     method: 'post',
     path: `${onePath}/channels`,
     operationId: 'tenants.claimChannel',
@@ -50,7 +52,7 @@ const routes = {
     problems: [...gate, 'tenants.channel_taken'],
   }),
   listChannels: route({
-    ...account,
+    ...managed,
     method: 'get',
     path: `${onePath}/channels`,
     operationId: 'tenants.listChannels',
@@ -61,7 +63,7 @@ const routes = {
     problems: [...gate, 'http.cursor_refused'],
   }),
   releaseChannel: route({
-    ...account,
+    ...managed,
     method: 'delete',
     path: `${onePath}/channels/{type}/{channel_id}`,
     operationId: 'tenants.releaseChannel',
@@ -73,20 +75,27 @@ const routes = {
   }),
   // Not idempotent by key: the stored answer would keep the token readable for a day.
   invite: route({
-    ...account,
+    ...managed,
     method: 'post',
     path: `${onePath}/invitations`,
     operationId: 'tenants.createInvitation',
     scope: 'write',
     summary: 'Invite somebody',
     description:
-      'The token is shown this once. Send it to the address yourself. A new one replaces the one before.',
+      'The token is shown this once, to the account. With `mail` it is sent to the address, with a link to the portal; what an admin of the tenant sends always is, and they do not see it. A new one replaces the one before.',
     request: { params, body: json(newInvitation) },
-    responses: { 201: json(invitationShape.extend({ token: z.string() }), 'The invitation and its token') },
-    problems: [...gate, 'tenants.email_taken'],
+    responses: {
+      201: json(
+        invitationShape.extend({
+          token: z.string().describe('Empty for an admin of the tenant: it is in the mail alone'),
+        }),
+        'The invitation and its token',
+      ),
+    },
+    problems: [...gate, 'tenants.email_taken', 'tenants.admin_refused', 'tenants.no_mail'],
   }),
   listInvitations: route({
-    ...account,
+    ...managed,
     method: 'get',
     path: `${onePath}/invitations`,
     operationId: 'tenants.listInvitations',
@@ -97,7 +106,7 @@ const routes = {
     problems: [...gate, 'http.cursor_refused'],
   }),
   revokeInvitation: route({
-    ...account,
+    ...managed,
     method: 'delete',
     path: `${onePath}/invitations/{invitation_id}`,
     operationId: 'tenants.revokeInvitation',
@@ -191,10 +200,17 @@ export const createAccessRoutes = (deps: Service) =>
       return c.body(null, 204);
     }),
     endpoint(routes.invite, async c => {
-      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
-      const made = await createInvitation(deps, tenant_id, c.req.valid('json'));
-      c.header('Location', `/v1/tenants/${tenant_id}/invitations/${made.invitation_id}`);
-      return c.json(made, 201);
+      const principal = c.get('principal');
+      const entered = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const body = c.req.valid('json');
+      // Their ids are generated: with the id of somebody who is gone, the new one would find what they left.
+      refuseFields(principal, body, name => name !== 'user_id');
+      const isAdmin = principal.kind === 'endUser';
+      const options = { isMailed: isAdmin || body.mail === true, address: c.get('address') };
+      const { token, ...made } = await createInvitation(deps, entered, body, options);
+      c.header('Location', `/v1/tenants/${entered.tenant_id}/invitations/${made.invitation_id}`);
+      // Its bearer becomes the user: it is for those who can read mail to that address.
+      return c.json({ ...made, token: isAdmin ? '' : token }, 201);
     }),
     endpoint(routes.listInvitations, async c => {
       const principal = c.get('principal');

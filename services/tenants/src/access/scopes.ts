@@ -9,6 +9,8 @@ export const endUserScopes = [
   'agents:chat', // the user's conversations and what agents remember of them: read, talk, delete
   'lake:read', // SQL and insights over all rows of the user, whatever service they are from
   'profile:read', // the user's own record
+  'profile:write', // their own name
+  'tenant:manage', // the tenant itself, for those of its users who are admins
 ] as const satisfies readonly EndUserScope[];
 
 // What a token is minted with if the host names nothing: what a bell in a page needs.

@@ -1,13 +1,13 @@
 import { type Clock, createRecentMap } from '@stak/kit';
 import type { InputOf, Store } from '@stak/table';
 import * as limits from '../limits.ts';
-import { tenant, tokenEpoch } from '../table.ts';
+import { portalSession, tenant, tokenEpoch } from '../table.ts';
 
 // Tokens are not kept, so one cannot be crossed out. An epoch voids all that were issued until then, of a tenant
 // or of one user. It counts whole seconds, as the tokens' own `iat` does.
 
 type Deps = { store: Store; clock: Clock };
-type Issued = { tenant: string; sub: string; issuedAt: number };
+type Issued = { tenant: string; sub: string; issuedAt: number; session?: string };
 
 // `fresh`: what was read a moment ago will not do.
 export type IsTokenRevoked = (token: Issued, fresh?: boolean) => Promise<boolean>;
@@ -19,6 +19,7 @@ export type TokenEpochs = {
   // After a write of this process, which then holds at once. Other processes notice within a second.
   forgetTenant(tenantId: string): void;
   forgetUser(tenantId: string, userId: string): void;
+  forgetSession(sessionId: string): void;
 };
 
 const never = -1;
@@ -28,7 +29,9 @@ export const secondOf = (clock: Clock): number => Math.floor(clock.now() / 1000)
 
 export function epochItem({ clock }: Deps, tenant_id: string, user_id: string): InputOf<typeof tokenEpoch> {
   const tokens_revoked_at = secondOf(clock);
-  return { tenant_id, user_id, tokens_revoked_at, ttl: tokens_revoked_at + limits.tokenTtlS + 3600 };
+  // As long as anything that began before it could last.
+  const lastS = Math.max(limits.tokenTtlS, limits.sessionS) + 3600;
+  return { tenant_id, user_id, tokens_revoked_at, ttl: tokens_revoked_at + lastS };
 }
 
 export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
@@ -42,8 +45,15 @@ export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
     const item = await store.get(tokenEpoch, key, { consistent: true, pattern: 'token epoch' });
     return item?.tokens_revoked_at ?? never;
   };
+  // A token of a session of the portal is good while the session is.
+  const readSession = async (tenant_id: string, user_id: string, session_id: string): Promise<number> => {
+    const key = { tenant_id, user_id, session_id };
+    const item = await store.get(portalSession, key, { consistent: true, pattern: 'token epoch' });
+    return item ? never : always;
+  };
   const ofTenants = createFresh(clock);
   const ofUsers = createFresh(clock);
+  const ofSessions = createFresh(clock);
   const userKey = (tenantId: string, userId: string) => `${tenantId}#${userId}`;
 
   const latest = async (tenantId: string, userId: string, fresh: boolean): Promise<number> => {
@@ -53,13 +63,21 @@ export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
     ]);
     return Math.max(ofTenant, ofUser);
   };
+  const endOf = (tenantId: string, userId: string, session: string, fresh: boolean): Promise<number> =>
+    ofSessions.read(session, () => readSession(tenantId, userId, session), fresh);
   return {
-    isRevoked: async ({ tenant: tenantId, sub, issuedAt }, fresh = false) =>
-      !(issuedAt > (await latest(tenantId, sub, fresh))),
+    async isRevoked({ tenant: tenantId, sub, issuedAt, session }, fresh = false) {
+      const [revokedAt, endedAt] = await Promise.all([
+        latest(tenantId, sub, fresh),
+        session === undefined ? never : endOf(tenantId, sub, session, fresh),
+      ]);
+      return !(issuedAt > Math.max(revokedAt, endedAt));
+    },
     lastOf: async (tenantId, userId) =>
       Math.max(await readTenant(tenantId), await readUser(tenantId, userId)),
     forgetTenant: tenantId => ofTenants.delete(tenantId),
     forgetUser: (tenantId, userId) => ofUsers.delete(userKey(tenantId, userId)),
+    forgetSession: session => ofSessions.delete(session),
   };
 }
 

@@ -21,7 +21,7 @@ export async function mintToken(
 }
 
 // A token of the very second of a revocation counts as issued before it, so a new one waits for the next second.
-async function outliveEpoch({ epochs, clock }: Service, tenantId: string, sub: string): Promise<void> {
+export async function outliveEpoch({ epochs, clock }: Service, tenantId: string, sub: string): Promise<void> {
   const epoch = await epochs.lastOf(tenantId, sub);
   if (epoch === Number.POSITIVE_INFINITY) throw noTenant();
   const waitMs = (epoch + 1) * 1000 - clock.now();

@@ -9,7 +9,11 @@ import {
   everythingOfTenant,
   identityLock,
   invitation,
+  portalSession,
   propertiesSchema,
+  sessionsOfUser,
+  signIn,
+  signInsOfTenant,
   tenantsOfAccount,
   tokenEpoch,
   user,
@@ -31,8 +35,14 @@ export function createOwnEraser(deps: Service): Required<Eraser> {
   };
 }
 
-// The invitation first: once the user is gone, nobody knows the address.
+// The invitation before the user: once they are gone, nobody knows the address.
 async function eraseOwnUser(deps: Service, tenant_id: string, user_id: string): Promise<Erased> {
+  const left: WriteStep[] = [];
+  for await (const one of deps.store.all(sessionsOfUser, { tenant_id, user_id }))
+    left.push(write.delete(portalSession, one));
+  for await (const one of deps.store.all(signInsOfTenant, { tenant_id }))
+    if (one.user_id === user_id) left.push(write.delete(signIn, one));
+  if (left.length > 0) await deps.store.batchWrite(left, { pattern: 'erase a user' });
   const found = await deps.store.get(user, { tenant_id, user_id }, { consistent: true });
   if (!found) return 'done';
   if (found.email !== undefined)
@@ -74,6 +84,10 @@ function deletionOf(found: Exclude<Found, { entity: 'channel mapping' | 'erasure
       return write.delete(invitation, found.item);
     case 'token epoch of a user':
       return write.delete(tokenEpoch, found.item);
+    case 'sign-in of a user':
+      return write.delete(signIn, found.item);
+    case 'session of a user':
+      return write.delete(portalSession, found.item);
   }
 }
 

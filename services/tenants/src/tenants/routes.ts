@@ -10,15 +10,25 @@ import {
   route,
 } from '@stak/http';
 import { z } from 'zod';
+import { manageScope, refuseFields } from '../access/admins.ts';
 import { type EnteredTenant, enterTenant } from '../access/gate.ts';
 import type { Service } from '../deps.ts';
 import { deleteTenant } from '../erasure/erasures.ts';
 import { erasureShape, jsonSchema, newTenant, tenantId, tenantPatch, tenantShape } from '../schema.ts';
 import { deleteSchema, getSchema, putSchema } from './custom-properties.ts';
-import { patchSettings, replaceSettings, settingsBody, settingsPatch, settingsShape } from './settings.ts';
+import {
+  isForAdmins,
+  patchSettings,
+  refuseAccountSkills,
+  replaceSettings,
+  settingsBody,
+  settingsPatch,
+  settingsShape,
+} from './settings.ts';
 import { createTenant, listTenants, patchTenant } from './tenants.ts';
 
 const account = { auth: 'account', tags: ['tenants'] as string[] } as const;
+const managed = { auth: 'user', endUserScope: manageScope, tags: ['tenants'] as string[] } as const;
 const params = z.strictObject({ tenant_id: tenantId });
 const gate = ['tenants.not_found', 'tenants.suspended'];
 const onePath = '/v1/tenants/{tenant_id}';
@@ -49,7 +59,7 @@ const routes = {
     problems: ['http.cursor_refused'],
   }),
   get: route({
-    ...account,
+    ...managed,
     method: 'get',
     path: onePath,
     operationId: 'tenants.get',
@@ -84,7 +94,7 @@ const routes = {
     problems: ['tenants.not_found', 'tenants.erasure_not_found'],
   }),
   getSettings: route({
-    ...account,
+    ...managed,
     method: 'get',
     path: `${onePath}/settings`,
     operationId: 'tenants.getSettings',
@@ -108,17 +118,18 @@ const routes = {
     problems: [...gate, 'tenants.too_large', 'tenants.settings_refused'],
   }),
   patchSettings: route({
-    ...account,
+    ...managed,
     method: 'patch',
     path: `${onePath}/settings`,
     operationId: 'tenants.updateSettings',
     scope: 'write',
     conditional: 'required',
     summary: 'Change some settings',
-    description: 'A merge patch (RFC 7396): what is null goes back to its default.',
+    description:
+      'A merge patch (RFC 7396): what is null goes back to its default. An admin of the tenant changes how its agent and its portal behave, and not what the account pays for.',
     request: { params, body: json(settingsPatch) },
     responses: { 200: json(settingsShape) },
-    problems: [...gate, 'tenants.too_large', 'tenants.settings_refused'],
+    problems: [...gate, 'tenants.too_large', 'tenants.settings_refused', 'tenants.admin_refused'],
   }),
   getSchema: route({
     ...account,
@@ -215,8 +226,11 @@ export const createTenantRoutes = (deps: Service) =>
       return c.json(settings, 200);
     }),
     endpoint(routes.patchSettings, async c => {
-      const entered = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const principal = c.get('principal');
+      const entered = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
       const body = c.req.valid('json');
+      refuseFields(principal, body, isForAdmins);
+      if (principal.kind === 'endUser') refuseAccountSkills(deps, entered.settings, body);
       const { settings, version } = await patchSettings(deps, entered, body, expectedVersion(c));
       c.header('ETag', etagOf(version));
       return c.json(settings, 200);

@@ -1,17 +1,19 @@
 import { versionMismatch } from '@stak/http';
+import { isOneLine } from '@stak/kit';
 import { is, isRefused } from '@stak/table';
 import { z } from 'zod';
 import { type Service, timestampOf } from '../deps.ts';
-import { settingsRefused, tooLarge } from '../errors.ts';
+import { settingsRefused, tenantErrors, tooLarge } from '../errors.ts';
 import { mergePatch, parseObject } from '../json-object.ts';
 import * as limits from '../limits.ts';
+import { color, frameAncestors, logo } from '../portal/branding.ts';
 import { channelType, withinBytes } from '../schema.ts';
 import { tenant } from '../table.ts';
 
 const name = z.string().min(1).max(200);
 const names = z.array(name).max(limits.listedNames);
 
-const fields = {
+const agentFields = {
   ai_provider: name,
   ai_model: name,
   system_prompt_override: z.string().max(limits.promptChars),
@@ -22,6 +24,22 @@ const fields = {
   messages_per_day: z.int().min(0).max(limits.messagesPerDay),
   max_conversation_history: z.int().min(0).max(limits.conversationHistory),
 };
+const portalFields = {
+  portal_sign_in: z
+    .enum(['host', 'mail'])
+    .describe('How users sign in to the portal: with your tokens only, or also with a mailed code'),
+  portal_frame_ancestors: frameAncestors.describe('Origins of pages that may show the portal in a frame'),
+  portal_name: z
+    .string()
+    .trim()
+    .max(limits.nameChars)
+    .refine(isOneLine, 'No control characters')
+    .describe('What the portal is called; empty for the name of the tenant'),
+  portal_logo: logo.describe('An https:// address, or a small picture as a data: URL'),
+  portal_color: color.describe('Of buttons and links in the portal, like #0f766e'),
+  portal_header_color: color.describe('Of the bar at the top of the portal'),
+};
+const fields = { ...agentFields, ...portalFields };
 type Fields = typeof fields;
 
 const frozen = (...values: string[]): string[] => Object.freeze(values) as string[];
@@ -40,7 +58,27 @@ export const defaultSettings: TenantSettings = Object.freeze({
   custom_skills: frozen(),
   messages_per_day: 1000,
   max_conversation_history: 20,
+  portal_sign_in: 'host',
+  portal_frame_ancestors: frozen(),
+  portal_name: '',
+  portal_logo: '',
+  portal_color: '',
+  portal_header_color: '',
 });
+
+// What an admin of the tenant may change. The rest costs the account something, or opens the portal to other pages.
+const forAdmins: ReadonlySet<string> = new Set([
+  'system_prompt_override',
+  'enabled_channels',
+  'enabled_skills',
+  'custom_skills',
+  'skill_approvals',
+  'portal_name',
+  'portal_logo',
+  'portal_color',
+  'portal_header_color',
+]);
+export const isForAdmins = (name: string): boolean => forAdmins.has(name);
 
 const nullish = Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field.nullish()])) as {
   [F in keyof Fields]: z.ZodOptional<z.ZodNullable<Fields[F]>>;
@@ -49,7 +87,8 @@ const sizeHint = `At most ${limits.settingsBytes} bytes of JSON`;
 const isSmall = withinBytes(limits.settingsBytes);
 
 // Keys that this version does not know are kept: a newer one, or the tenant's own program, wrote them.
-export const settingsShape = z.looseObject(fields);
+// Those of the portal are optional for readers: they came later.
+export const settingsShape = z.looseObject({ ...agentFields, ...z.object(portalFields).partial().shape });
 export const settingsBody = z.looseObject(fields).partial().refine(isSmall, sizeHint);
 export const settingsPatch = z.looseObject(nullish).refine(isSmall, sizeHint);
 
@@ -60,6 +99,26 @@ export function readSettings(text: string): TenantSettings {
   for (const [key, field] of Object.entries(fields))
     if (!field.safeParse(stored[key]).success) settings[key] = defaultSettings[key];
   return settings as TenantSettings;
+}
+
+// Skills about the account itself: its webhooks are no concern of a tenant, unless the account says so.
+export function refuseAccountSkills(
+  { accountSkills }: Pick<Service, 'accountSkills'>,
+  before: TenantSettings,
+  patch: z.infer<typeof settingsPatch>,
+): void {
+  const known = new Set([...before.enabled_skills, ...before.custom_skills]);
+  const approvals = patch.skill_approvals;
+  const wanted = [
+    ...[...(patch.enabled_skills ?? []), ...(patch.custom_skills ?? [])].filter(name => !known.has(name)),
+    ...Object.keys(typeof approvals === 'object' && approvals !== null ? approvals : {}),
+  ];
+  const refused = (accountSkills?.() ?? []).filter(name => wanted.includes(name));
+  if (refused.length > 0)
+    throw tenantErrors.create(
+      'tenants.admin_refused',
+      `These skills are about the account, which alone can enable them: ${refused.join(', ')}.`,
+    );
 }
 
 export type VersionedSettings = { settings: TenantSettings; version: number };

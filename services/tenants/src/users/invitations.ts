@@ -1,10 +1,11 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { PageRequest } from '@stak/http';
 import { failedCondition, type ItemOf, write } from '@stak/table';
-import { readOpenTenant, suspended } from '../access/gate.ts';
+import { type EnteredTenant, readOpenTenant, suspended } from '../access/gate.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { portalOf } from '../portal/branding.ts';
 import type { NewInvitation } from '../schema.ts';
 import { emailLock, invitation, invitationsOfTenant } from '../table.ts';
 import { creationSteps, newUserItem, refusalOf, type User, userOf } from './users.ts';
@@ -26,10 +27,14 @@ const tokenOf = ({ tenant_id, invitation_id }: Invitation, secret: string): stri
 const tokenShape = /^([a-z0-9-]{3,63})\.(inv_[0-9a-z]{24})\.([A-Za-z0-9_-]{43})$/;
 
 export async function createInvitation(
-  { store, clock, ids }: Service,
-  tenant_id: string,
+  { store, clock, ids, portal }: Service,
+  entered: EnteredTenant,
   body: NewInvitation,
+  { isMailed, address }: { isMailed: boolean; address: string | undefined },
 ): Promise<Invitation & { token: string }> {
+  const { tenant_id } = entered;
+  if (isMailed && !portal?.mail)
+    throw tenantErrors.create('tenants.no_mail', 'This server sends no mail. Ask those who run it.');
   const email = body.email.toLowerCase();
   if (await store.get(emailLock, { tenant_id, email }, { consistent: true }))
     throw tenantErrors.create('tenants.email_taken', 'A user has this e-mail address already.');
@@ -46,8 +51,19 @@ export async function createInvitation(
     expires_at: timestampOf(expiresMs),
     ttl: Math.floor(expiresMs / 1000),
   };
-  await store.put(invitation, item);
-  return { ...show(item), token: tokenOf(item, secret) };
+  const token = tokenOf(item, secret);
+  if (!isMailed) await store.put(invitation, item);
+  else {
+    const mail = portal!.mail!;
+    await mail.tryMail({ email, address });
+    const { name, color = '' } = portalOf(entered, true);
+    const details = { tenant_id, tenant: name, color };
+    const keptS = body.ttl_days * (dayMs / 1000);
+    const mailed = mail.steps({ kind: 'tenant.invited', to: body.email, details, token, keptS });
+    await store.transact({ 'the invitation': write.put(invitation, item), ...mailed }, { pattern: 'invite' });
+    mail.ring();
+  }
+  return { ...show(item), token };
 }
 
 export async function listInvitations(

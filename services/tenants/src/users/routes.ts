@@ -13,6 +13,7 @@ import {
   route,
 } from '@stak/http';
 import { z } from 'zod';
+import { manageScope, refuseFields } from '../access/admins.ts';
 import { enterTenant } from '../access/gate.ts';
 import type { Service } from '../deps.ts';
 import type { Eraser } from '../erasure/erasers.ts';
@@ -38,9 +39,11 @@ import {
   getUser,
   listUsers,
   patchUser,
+  type User,
 } from './users.ts';
 
 const account = { auth: 'account', tags: ['tenants'] as string[] } as const;
+const managed = { auth: 'user', endUserScope: manageScope, tags: ['tenants'] as string[] } as const;
 const params = z.strictObject({ tenant_id: tenantId });
 const userParams = params.extend({ user_id: userId });
 const gate = ['tenants.not_found', 'tenants.suspended'];
@@ -61,7 +64,7 @@ const usersQuery = pageQuery()
 
 const routes = {
   create: route({
-    ...account,
+    ...managed,
     method: 'post',
     path: listPath,
     operationId: 'tenants.createUser',
@@ -70,10 +73,10 @@ const routes = {
     summary: 'Create a user',
     request: { params, body: json(newUser) },
     responses: { 201: json(userShape, 'The new user') },
-    problems: [...gate, ...uniqueness, 'tenants.user_exists'],
+    problems: [...gate, ...uniqueness, 'tenants.user_exists', 'tenants.admin_refused'],
   }),
   list: route({
-    ...account,
+    ...managed,
     method: 'get',
     path: listPath,
     operationId: 'tenants.listUsers',
@@ -100,20 +103,27 @@ const routes = {
     problems: [...gate, 'tenants.user_not_found'],
   }),
   patch: route({
-    ...account,
+    ...managed,
     method: 'patch',
     path: onePath,
     operationId: 'tenants.updateUser',
     scope: 'write',
     conditional: 'required',
     summary: 'Change a user',
-    description: 'A merge patch (RFC 7396): what is null goes away.',
+    description:
+      'A merge patch (RFC 7396): what is null goes away. An admin of the tenant changes neither addresses nor identities of others.',
     request: { params: userParams, body: json(userPatch) },
     responses: { 200: json(userShape) },
-    problems: [...gate, ...uniqueness, 'tenants.user_not_found', 'tenants.too_large'],
+    problems: [
+      ...gate,
+      ...uniqueness,
+      'tenants.user_not_found',
+      'tenants.too_large',
+      'tenants.admin_refused',
+    ],
   }),
   delete: route({
-    ...account,
+    ...managed,
     method: 'delete',
     path: onePath,
     operationId: 'tenants.deleteUser',
@@ -156,6 +166,29 @@ const routes = {
   }),
 };
 
+// The ids of users and what they are known by elsewhere are their own and the account's. By them an admin could become
+// somebody else, and read what is theirs.
+const newFields: ReadonlySet<string> = new Set([
+  'email',
+  'display_name',
+  'role',
+  'preferences',
+  'custom_properties',
+]);
+const changedFields: ReadonlySet<string> = new Set([
+  'display_name',
+  'role',
+  'preferences',
+  'custom_properties',
+]);
+
+// What an agent remembers of a user is between the two of them.
+const shownTo = (principal: Principal) => (found: User) => {
+  if (principal.kind !== 'endUser') return found;
+  const { memory_summary: _, memory_updated_at: __, ...rest } = found;
+  return rest;
+};
+
 // An end user has no business with the others.
 const isWithin = (principal: Principal, user_id: string): boolean =>
   principal.kind !== 'endUser' || principal.userId === user_id;
@@ -163,8 +196,14 @@ const isWithin = (principal: Principal, user_id: string): boolean =>
 export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
   [
     endpoint(routes.create, async c => {
-      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
-      const made = await createUser(deps, tenant_id, c.req.valid('json'), c.get('idempotencyKey'));
+      const principal = c.get('principal');
+      const { tenant_id } = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const body = c.req.valid('json');
+      // What was left out has its default by now.
+      const { channel_identities, ...given } = body;
+      const identities = Object.keys(channel_identities).length > 0 ? { channel_identities } : {};
+      refuseFields(principal, { ...given, ...identities }, name => newFields.has(name));
+      const made = await createUser(deps, tenant_id, body, c.get('idempotencyKey'));
       c.header('Location', `/v1/tenants/${tenant_id}/users/${encodeURIComponent(made.user_id)}`);
       c.header('ETag', etagOf(made.version));
       return c.json(made, 201);
@@ -178,7 +217,7 @@ export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
         if (query.channel === undefined) return listUsers(deps, tenant_id, page);
         return findByIdentity(deps, tenant_id, query.channel, query.identity!);
       };
-      return c.json(await answerPage(principal, query, read, one => one), 200);
+      return c.json(await answerPage(principal, query, read, shownTo(principal)), 200);
     }),
     endpoint(routes.get, async c => {
       const principal = c.get('principal');
@@ -190,11 +229,14 @@ export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
       return c.json(found, 200);
     }),
     endpoint(routes.patch, async c => {
+      const principal = c.get('principal');
       const { tenant_id, user_id } = c.req.valid('param');
-      await enterTenant(deps, c.get('principal'), tenant_id);
-      const changed = await patchUser(deps, tenant_id, user_id, c.req.valid('json'), expectedVersion(c));
+      await enterTenant(deps, principal, tenant_id);
+      const patch = c.req.valid('json');
+      refuseFields(principal, patch, name => changedFields.has(name));
+      const changed = await patchUser(deps, tenant_id, user_id, patch, expectedVersion(c));
       c.header('ETag', etagOf(changed.version));
-      return c.json(changed, 200);
+      return c.json(shownTo(principal)(changed), 200);
     }),
     endpoint(routes.delete, async c => {
       const { tenant_id, user_id } = c.req.valid('param');

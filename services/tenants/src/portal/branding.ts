@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { EnteredTenant } from '../access/gate.ts';
+import * as limits from '../limits.ts';
+
+// What a tenant's portal looks like, and which pages may show it. Everything here ends up in a page of ours or in a
+// header, so it is of one narrow shape.
+
+// A parser of addresses lets `*`, `;` and `'` into a host, which would mean something in a header.
+const plainHost = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])$/;
+
+function urlOf(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url && plainHost.test(url.hostname) ? url : undefined;
+}
+
+// Pictures that hold nothing but pixels. As the source of an <img> no format can run a script; these cannot anywhere.
+const dataUrl = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
+
+function isLogo(text: string): boolean {
+  if (text.startsWith('data:')) return text.length <= limits.logoBytes && dataUrl.test(text);
+  const url = urlOf(text);
+  return (
+    url?.protocol === 'https:' &&
+    url.username === '' &&
+    url.password === '' &&
+    text.length <= limits.logoUrlChars
+  );
+}
+
+const isLoopback = ({ hostname }: URL): boolean => /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
+
+function isOrigin(text: string): boolean {
+  const url = urlOf(text);
+  return url?.origin === text && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url)));
+}
+
+export const logo = z
+  .string()
+  .max(limits.logoBytes)
+  .refine(
+    text => text === '' || isLogo(text),
+    `An https:// address, or data:image/png, jpeg, gif or webp in base64 of at most ${limits.logoBytes} characters`,
+  );
+export const color = z
+  .string()
+  .max(7)
+  .regex(/^(?:#[0-9a-fA-F]{6})?$/, 'Like #0f766e');
+export const frameAncestors = z
+  .array(z.string().max(limits.originChars).refine(isOrigin, 'An origin, like https://app.example.com'))
+  .max(limits.frameAncestors);
+
+export const portalShape = z.strictObject({
+  tenant_id: z.string(),
+  name: z.string(),
+  logo: z.string().optional().describe('An https:// address, or the picture itself as a data: URL'),
+  color: z.string().optional().describe('Of buttons and links'),
+  header_color: z.string().optional().describe('Of the bar at the top'),
+  sign_in: z.boolean().describe('Whether users can sign in with a mailed code'),
+});
+export type Portal = z.infer<typeof portalShape>;
+
+// `canMail`: without mail nobody can sign in, whatever the settings say.
+export function portalOf({ tenant_id, name, settings }: EnteredTenant, canMail: boolean): Portal {
+  const { portal_name, portal_logo, portal_color, portal_header_color, portal_sign_in } = settings;
+  return {
+    tenant_id,
+    name: portal_name || name,
+    ...(portal_logo && { logo: portal_logo }),
+    ...(portal_color && { color: portal_color }),
+    ...(portal_header_color && { header_color: portal_header_color }),
+    sign_in: canMail && portal_sign_in === 'mail',
+  };
+}
+
+// For the Content-Security-Policy of the page.
+export type PortalPage = { frameAncestors: readonly string[]; logoOrigin?: string };
+
+export function portalPageOf({ settings }: EnteredTenant): PortalPage {
+  const { portal_frame_ancestors, portal_logo } = settings;
+  const url = portal_logo.startsWith('https:') ? urlOf(portal_logo) : undefined;
+  return { frameAncestors: portal_frame_ancestors, ...(url && { logoOrigin: url.origin }) };
+}

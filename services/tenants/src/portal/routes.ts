@@ -1,0 +1,275 @@
+import { empty, endpoint, json, route } from '@stak/http';
+import { z } from 'zod';
+import { enterTenant } from '../access/gate.ts';
+import { record } from '../audit.ts';
+import type { PortalDeps, Service } from '../deps.ts';
+import { tenantErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { acceptedInvitation, displayText, email, role, tenantId } from '../schema.ts';
+import { user as userEntity } from '../table.ts';
+import { acceptInvitation } from '../users/invitations.ts';
+import { patchUser } from '../users/users.ts';
+import { portalOf, portalShape } from './branding.ts';
+import { createCookies } from './browser.ts';
+import { refreshSession, type SignedIn, signOut, startSession } from './sessions.ts';
+import { finishSignIn, openDoor, requestSignIn } from './sign-in.ts';
+
+const tags = ['tenants'] as string[];
+const open = { auth: 'public', tags } as const;
+const params = z.strictObject({ tenant_id: tenantId });
+const base = '/v1/portal/{tenant_id}';
+const perAddress = (name: string, limit: number) =>
+  ({ name, limit, windowMs: 60_000, by: 'address' }) as const;
+
+const sessionShape = z.strictObject({
+  access_token: z.string(),
+  token_type: z.literal('Bearer'),
+  expires_at: z.iso.datetime(),
+});
+const secret = z.string().min(1).max(200);
+const proofShape = z.union([
+  z.strictObject({ attempt: secret, code: z.string().min(1).max(20).describe('Of the mail') }),
+  z.strictObject({ token: secret.describe('Of the link in the mail') }),
+]);
+
+const routes = {
+  portal: route({
+    ...open,
+    method: 'get',
+    path: base,
+    operationId: 'tenants.getPortal',
+    summary: 'What the portal of a tenant looks like',
+    description: 'For tenants whose users can sign in here. Others are answered as if there were none.',
+    request: { params },
+    responses: { 200: json(portalShape) },
+    problems: ['tenants.not_found'],
+  }),
+  request: route({
+    ...open,
+    method: 'post',
+    path: `${base}/sign-in`,
+    operationId: 'tenants.requestSignIn',
+    summary: 'Ask for a code to sign in to the portal',
+    description:
+      'It is mailed, with a link, if a user of the tenant has this address; the answer is the same for every address. A code works for the holder of `attempt`, a link for anybody who has it.',
+    request: { params, body: json(z.strictObject({ email })) },
+    responses: {
+      202: json(
+        z.strictObject({ attempt: z.string().describe('Goes with the code'), expires_at: z.iso.datetime() }),
+        'What goes with the code',
+      ),
+    },
+    problems: ['tenants.not_found', 'tenants.origin_refused'],
+    limits: { bodyBytes: 4096, rate: perAddress('portal mail', limits.signInsPerMinute) },
+  }),
+  signIn: route({
+    ...open,
+    method: 'post',
+    path: `${base}/session`,
+    operationId: 'tenants.signIn',
+    summary: 'Sign in to the portal with a mailed code or link',
+    description: 'Sets a cookie that no script can read, for `refreshSession`. The token is short-lived.',
+    request: { params, body: json(proofShape) },
+    responses: { 201: json(sessionShape, 'Signed in') },
+    problems: [
+      'tenants.not_found',
+      'tenants.sign_in_refused',
+      'tenants.origin_refused',
+      'tenants.just_revoked',
+    ],
+    limits: { bodyBytes: 4096, rate: perAddress('portal sign-in', limits.signInTriesPerMinute) },
+  }),
+  join: route({
+    ...open,
+    method: 'post',
+    path: `${base}/join`,
+    operationId: 'tenants.joinPortal',
+    summary: 'Accept an invitation and sign in',
+    request: { params, body: json(acceptedInvitation) },
+    responses: { 201: json(sessionShape, 'Signed in') },
+    problems: [
+      'tenants.not_found',
+      'tenants.invitation_not_found',
+      'tenants.suspended',
+      'tenants.email_taken',
+      'tenants.user_exists',
+      'tenants.origin_refused',
+      'tenants.just_revoked',
+    ],
+    limits: { bodyBytes: 4096, rate: perAddress('portal join', limits.acceptsPerMinute) },
+  }),
+  refresh: route({
+    ...open,
+    method: 'post',
+    path: `${base}/session/refresh`,
+    operationId: 'tenants.refreshSession',
+    summary: 'Get another token for a session of the portal',
+    description:
+      'By its cookie, which is exchanged for the next one. A cookie that was copied ends the session.',
+    request: { params, body: json(z.strictObject({})) },
+    responses: { 200: json(sessionShape) },
+    problems: ['tenants.session_refused', 'tenants.origin_refused'],
+    limits: { bodyBytes: 64, rate: perAddress('portal refresh', limits.refreshesPerMinute) },
+  }),
+  signOut: route({
+    ...open,
+    method: 'delete',
+    path: `${base}/session`,
+    operationId: 'tenants.signOut',
+    summary: 'Sign out of the portal',
+    description: 'Its tokens are void from then on.',
+    request: { params },
+    responses: { 204: empty() },
+    problems: ['tenants.origin_refused'],
+  }),
+  me: route({
+    auth: 'endUser',
+    endUserScope: 'any',
+    scope: 'read',
+    tags,
+    method: 'get',
+    path: `${base}/me`,
+    operationId: 'tenants.getPortalUser',
+    summary: 'Who has signed in, and what they can do in the portal',
+    request: { params },
+    responses: {
+      200: json(
+        z.strictObject({
+          portal: portalShape.describe('What the portal looks like'),
+          user_id: z.string(),
+          user: z
+            .strictObject({
+              display_name: z.string(),
+              email: z.string().optional(),
+              role,
+              version: z.int(),
+            })
+            .nullable()
+            .describe('Null for a uid that is no user of the tenant'),
+          scope: z.string(),
+          inboxes: z
+            .array(z.strictObject({ inbox_key: z.string(), title: z.string() }))
+            .describe('The inboxes of the tenant'),
+        }),
+      ),
+    },
+    problems: ['tenants.not_found', 'tenants.suspended'],
+  }),
+  change: route({
+    auth: 'endUser',
+    endUserScope: 'profile:write',
+    scope: 'write',
+    tags,
+    method: 'patch',
+    path: `${base}/me`,
+    operationId: 'tenants.updatePortalUser',
+    summary: 'Change your own name',
+    request: { params, body: json(z.strictObject({ display_name: displayText })) },
+    responses: { 200: json(z.strictObject({ display_name: z.string(), version: z.int() })) },
+    problems: ['tenants.not_found', 'tenants.suspended', 'tenants.user_not_found'],
+  }),
+};
+
+const shown = ({ token, expires_at }: SignedIn) => ({
+  access_token: token,
+  token_type: 'Bearer' as const,
+  expires_at,
+});
+
+export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
+  const cookies = createCookies(deps.portal.publicUrl);
+  const canMail = deps.portal.mail !== undefined;
+
+  return [
+    endpoint(routes.portal, async c => {
+      const { portal } = await openDoor(deps, c.req.valid('param').tenant_id);
+      return c.json(portal, 200);
+    }),
+    endpoint(routes.request, async c => {
+      cookies.checkOrigin(c);
+      const request = { ...c.req.valid('json'), address: c.get('address') };
+      return c.json(await requestSignIn(deps, c.req.valid('param').tenant_id, request), 202);
+    }),
+    endpoint(routes.signIn, async c => {
+      cookies.checkOrigin(c);
+      const { tenant_id } = c.req.valid('param');
+      const signedIn = await finishSignIn(deps, tenant_id, c.req.valid('json'), c.req.header('user-agent'));
+      cookies.set(c, tenant_id, signedIn.cookie, signedIn.cookieS);
+      return c.json(shown(signedIn), 201);
+    }),
+    endpoint(routes.join, async c => {
+      cookies.checkOrigin(c);
+      const { tenant_id } = c.req.valid('param');
+      const body = c.req.valid('json');
+      // The invitation of another tenant is none here, and stays good there.
+      if (!body.token.startsWith(`${tenant_id}.`)) throw noInvitationHere();
+      await openDoor(deps, tenant_id);
+      const { user, invitation, account_id } = await acceptInvitation(deps, body);
+      await record(deps, c, {
+        account_id,
+        actor: `invitation:${invitation.invitation_id}`,
+        action: routes.join.operationId,
+        target: `/v1/tenants/${tenant_id}/users/${encodeURIComponent(user.user_id)}`,
+      });
+      const signedIn = await startSession(deps, user, c.req.header('user-agent'), []);
+      cookies.set(c, tenant_id, signedIn.cookie, signedIn.cookieS);
+      return c.json(shown(signedIn), 201);
+    }),
+    endpoint(routes.refresh, async c => {
+      cookies.checkOrigin(c);
+      const { tenant_id } = c.req.valid('param');
+      const cookie = cookies.read(c) ?? '';
+      const signedIn = await refreshSession(deps, tenant_id, cookie);
+      cookies.set(c, tenant_id, signedIn.cookie, signedIn.cookieS);
+      return c.json(shown(signedIn), 200);
+    }),
+    endpoint(routes.signOut, async c => {
+      cookies.checkOrigin(c);
+      const { tenant_id } = c.req.valid('param');
+      await signOut(deps, tenant_id, cookies.read(c) ?? '');
+      cookies.clear(c, tenant_id);
+      return c.body(null, 204);
+    }),
+    endpoint(routes.me, async c => {
+      const principal = c.get('principal');
+      const entered = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const { tenant_id } = entered;
+      const [found, inboxes] = await Promise.all([
+        deps.store.get(userEntity, { tenant_id, user_id: principal.userId }, { consistent: true }),
+        deps.portal.listInboxes(tenant_id),
+      ]);
+      return c.json(
+        {
+          portal: portalOf(entered, canMail),
+          user_id: principal.userId,
+          user: found
+            ? {
+                display_name: found.display_name,
+                ...(found.email !== undefined && { email: found.email }),
+                role: found.role,
+                version: found.version,
+              }
+            : null,
+          scope: principal.scope,
+          inboxes: inboxes.slice(0, limits.portalInboxes),
+        },
+        200,
+      );
+    }),
+    endpoint(routes.change, async c => {
+      const principal = c.get('principal');
+      const { tenant_id } = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const { display_name, version } = await patchUser(
+        deps,
+        tenant_id,
+        principal.userId,
+        c.req.valid('json'),
+        undefined,
+      );
+      return c.json({ display_name, version }, 200);
+    }),
+  ] as const;
+}
+
+const noInvitationHere = () =>
+  tenantErrors.create('tenants.invitation_not_found', 'There is no such invitation, or not any more.');
