@@ -8,9 +8,9 @@ const everywhere = [
 ];
 // They hold processes or threads for the length of a file, in modules that files share.
 const apart = ['services/webhooks/src/transforms/**/*.test.ts', 'packages/sandbox/**/*.test.ts'];
-// Minutes of processor time each, so they have commands of their own: npm run test:browser, every page of the console in
+// Minutes of processor time each, so they have commands of their own: npm run test:browser, every page of the console and the portal in
 // a real browser; npm run test:programs, the command as it is built, several processes, and the guides word for word.
-const pages = ['apps/console/test/!(curl).test.ts'];
+const pages = ['apps/console/test/!(curl).test.ts', 'apps/portal/test/*.test.ts'];
 const programs = [
   'apps/server/test/**/*-command?(s).test.ts',
   'apps/server/test/{demo,server-file,stak,start,store-check,workers}.test.ts',

@@ -143,7 +143,8 @@ function packCommand(staging: string): string {
   const metafile = join(staging, 'stak.json');
   const entry = join(root, source, 'src/main.ts');
   run(process.execPath, [join(root, source, 'build.mjs'), entry, join(target, 'dist'), metafile]);
-  run(process.execPath, [join(root, 'apps/console/build.mjs'), join(target, 'dist/console')]);
+  for (const page of ['console', 'portal'])
+    run(process.execPath, [join(root, `apps/${page}/build.mjs`), join(target, `dist/${page}`)]);
   const { inputs, outside } = readMetafile(metafile);
   for (const name of resolvedIn(join(target, 'dist'))) outside.add(name);
   rmSync(metafile);

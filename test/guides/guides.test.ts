@@ -120,6 +120,17 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     'accounts.disabled',
     'dana@new.example is let in again',
   ],
+  [
+    page('portal'),
+    '"user_id":"ines"',
+    '"portal_frame_ancestors":["https://app.example.com"]',
+    '"name":"Bookshop","sign_in":true',
+    /^202$/m,
+    /"role":"admin".*tenant:manage/,
+    /^Bearer\n.*Bearer$/ms, // refreshed, and joined
+    'tenants.admin_refused',
+    '"color":"#0f766e"',
+  ],
   [page('self-hosting-plans'), '"eventsPerMonth":null', 'has the plan pro', '"plan": "pro"'],
   [page('backup-and-restore', 'Look at it'), /^newest snapshot +20/m, /^shipped until +20/m, /^gaps +none$/m],
   [page('backup-and-restore', 'Restore'), /^Restored to \.\/restored, as it was at 20/m, 'nothing is wrong'],

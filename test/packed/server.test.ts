@@ -15,9 +15,11 @@ describe('npx stak in a folder with nothing but the package', () => {
     expect(await stak(['--help'])).toContain('stak <command> [options]');
   });
 
-  it('serves the console, the API and its description', async () => {
-    const console = await fetch(`${server.url}/console`, { headers: { accept: 'text/html' } });
-    expect([console.status, await console.text()]).toEqual([200, expect.stringContaining('<script')]);
+  it('serves the console, the portal, the API and its description', async () => {
+    for (const path of ['/console', '/portal/acme']) {
+      const page = await fetch(`${server.url}${path}`, { headers: { accept: 'text/html' } });
+      expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')]);
+    }
     const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: object };
     expect(Object.keys(document.paths).length).toBeGreaterThan(100);
     const ready = (await (await fetch(`${server.url}/readyz`)).json()) as { status: string };

@@ -36,11 +36,15 @@ function mayDependOn(from: Package, to: Package): boolean {
   return true; // bench and the root use whatever they measure or check
 }
 
-// The console is tested on the server that serves it.
+// Pages are tested on the server that serves them, the portal with the browser of the console's tests.
+const pagesTestedWith: Record<string, readonly string[]> = {
+  '@stak/console': ['@stak/server'],
+  '@stak/portal': ['@stak/server', '@stak/console'],
+};
 const mayTestWith = (from: Package, to: Package): boolean =>
   mayDependOn(from, to) ||
   wing(to) === 'packages' ||
-  (from.name === '@stak/console' && to.name === '@stak/server');
+  (pagesTestedWith[from.name]?.includes(to.name) ?? false);
 
 export const packageGraph: Rule = files => {
   const packages = readPackages(files);

@@ -71,7 +71,7 @@ const nulEscape = /\\(?:0(?![0-9])|x00|u0000|u\{0+\})|from(?:CharCode|CodePoint)
 const nulIsNoKey: ReadonlyMap<string, string> = new Map([
   ['packages/client/src/event-stream.ts', 'refuses it'],
   ['packages/http/src/event-text.ts', 'refuses it'],
-  ['apps/server/src/console-files.ts', 'refuses it'],
+  ['apps/server/src/page-files.ts', 'refuses it'],
   ['packages/table/src/capacity.ts', 'names a sum in memory'],
   ['packages/table/src/cursor.ts', 'is hashed'],
 ]);

@@ -61,7 +61,7 @@ export type ServerOptions = {
   clock?: Clock;
   supervised?: Pick<Supervised, 'answer' | 'gather'>; // other processes that serve the same
   passwordCost?: ComposeDeps['passwordCost']; // tests sign up by the dozen
-  extend?: (app: Api['app']) => void; // a bench adds what it compares us with
+  extend?: (app: Api['app'], services: Services) => void; // pages; a bench adds what it compares us with
   onUsage?: DatabaseOptions['onUsage']; // a simulation counts what each partition pays
   keepsLake?: boolean; // false: another process of this server does, and this one only answers from it
 };
@@ -274,7 +274,7 @@ async function startOn(
     },
   });
   mountMcp(api.app);
-  extend?.(api.app);
+  extend?.(api.app, services);
   let metricsServer: Awaited<ReturnType<typeof serveMetrics>> | undefined;
   const giveUp = async (error: unknown): Promise<never> => {
     await metricsServer?.close();

@@ -90,6 +90,7 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
   const { signInLink } = await import('../demo/sign-in.ts');
   const { issueSignInToken } = await import('../demo/sign-in-token.ts');
   const { mountConsole } = await import('../console-files.ts');
+  const { mountPortal } = await import('../portal-files.ts');
   const { recordServer } = await import('../server-file.ts');
   const stopTracing = config.tracing && (await (await import('../tracing.ts')).startTracing(config.tracing));
   const folder = folderOf(config);
@@ -99,12 +100,14 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
     log: createLogger({ level: config.logLevel, ...(worker !== undefined && { base: { worker } }) }),
     supervised,
     keepsLake: worker === undefined || worker === 1, // it is started again like any other
-    extend: app => {
+    extend: (app, services) => {
+      const isHttps = config.publicUrl?.startsWith('https:') ?? false;
       // The link is for this machine; where others reach the server, there is the password.
       mountConsole(app, {
-        isHttps: config.publicUrl?.startsWith('https:') ?? false,
+        isHttps,
         ...(config.isPrivate && demoFolder !== undefined && { demoFolder }),
       });
+      mountPortal(app, { isHttps, readPage: services.portalPageOf });
       if (config.demo) mountBooks(app);
     },
   });

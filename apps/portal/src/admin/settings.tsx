@@ -1,0 +1,91 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Failure, Field, Loaded, onSubmit, useAction } from '../components.tsx';
+import { meKey, settingsKey } from '../queries.ts';
+import { client, tenantId } from '../session.ts';
+
+const tenant_id = tenantId;
+
+type Draft = {
+  portal_name: string;
+  portal_logo: string;
+  portal_color: string;
+  portal_header_color: string;
+  system_prompt_override: string;
+};
+
+export const readSettings = async () => {
+  const { data, etag } = await client.tenants.getSettings({ tenant_id });
+  return { settings: data, etag: etag! };
+};
+
+export function Settings() {
+  const query = useQuery({ queryKey: settingsKey, queryFn: readSettings });
+  return (
+    <section>
+      <h1>Settings</h1>
+      <Loaded query={query}>
+        {({ settings, etag }) => (
+          <Form
+            key={etag}
+            etag={etag}
+            initial={{
+              portal_name: settings.portal_name ?? '',
+              portal_logo: settings.portal_logo ?? '',
+              portal_color: settings.portal_color ?? '',
+              portal_header_color: settings.portal_header_color ?? '',
+              system_prompt_override: settings.system_prompt_override,
+            }}
+          />
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+const texts: readonly [name: keyof Draft, label: string, hint: string][] = [
+  ['portal_name', 'Name', 'The name of the tenant'],
+  ['portal_logo', 'Logo', 'https://…'],
+  ['portal_color', 'Colour of buttons and links', '#0b7285'],
+  ['portal_header_color', 'Colour of the bar at the top', '#ffffff'],
+];
+
+function Form({ initial, etag }: { initial: Draft; etag: string }) {
+  const [draft, setDraft] = useState(initial);
+  const save = useAction(
+    () => client.tenants.updateSettings({ tenant_id, body: draft }, { ifMatch: etag }),
+    settingsKey,
+    meKey,
+  );
+  const set = (name: keyof Draft, value: string) => setDraft({ ...draft, [name]: value });
+  return (
+    <form className="stack" onSubmit={onSubmit(() => save.mutate(undefined))}>
+      {texts.map(([name, label, hint]) => (
+        <Field key={name} label={label}>
+          {id => (
+            <input
+              id={id}
+              placeholder={hint}
+              value={draft[name]}
+              onChange={event => set(name, event.target.value)}
+            />
+          )}
+        </Field>
+      ))}
+      <Field label="What the agent is told about itself">
+        {id => (
+          <textarea
+            id={id}
+            rows={6}
+            value={draft.system_prompt_override}
+            onChange={event => set('system_prompt_override', event.target.value)}
+          />
+        )}
+      </Field>
+      <button type="submit" className="main" disabled={save.isPending}>
+        Save
+      </button>
+      <Failure error={save.error} />
+    </form>
+  );
+}

@@ -1,0 +1,141 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ConfirmButton, Failure, Field, Loaded, onSubmit, useAction } from '../components.tsx';
+import { invitationsKey, usersKey } from '../queries.ts';
+import { client, tenantId } from '../session.ts';
+
+const tenant_id = tenantId;
+type Role = 'admin' | 'member';
+
+export function Users() {
+  const pages = useInfiniteQuery({
+    queryKey: usersKey,
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ pageParam: cursor }) =>
+      (await client.tenants.listUsers({ tenant_id, limit: 50, ...(cursor !== undefined && { cursor }) }))
+        .data,
+    getNextPageParam: last => last.next_cursor ?? undefined,
+  });
+  const change = useAction(
+    ({ user_id, version, role }: { user_id: string; version: number; role: Role }) =>
+      client.tenants.updateUser({ tenant_id, user_id, body: { role } }, { ifMatch: `"v${version}"` }),
+    usersKey,
+  );
+  const remove = useAction((user_id: string) => client.tenants.deleteUser({ tenant_id, user_id }), usersKey);
+  const users = pages.data?.pages.flatMap(one => one.data) ?? [];
+  return (
+    <section>
+      <h1>Users</h1>
+      <Failure error={pages.error ?? change.error ?? remove.error} />
+      <div className="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">E-mail</th>
+              <th scope="col">Role</th>
+              <th scope="col">
+                <span className="hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {users.map(one => (
+              <tr key={one.user_id}>
+                <td>{one.display_name}</td>
+                <td>{one.email}</td>
+                <td>
+                  <select
+                    aria-label={`Role of ${one.display_name}`}
+                    value={one.role}
+                    onChange={event => change.mutate({ ...one, role: event.target.value as Role })}
+                  >
+                    <option value="member">member</option>
+                    <option value="admin">admin</option>
+                  </select>
+                </td>
+                <td>
+                  <ConfirmButton
+                    label={`Remove ${one.display_name}`}
+                    onConfirm={() => remove.mutate(one.user_id)}
+                  />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {pages.hasNextPage && (
+        <button type="button" onClick={() => void pages.fetchNextPage()}>
+          More
+        </button>
+      )}
+      <Invitations />
+    </section>
+  );
+}
+
+function Invitations() {
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('member');
+  const list = useQuery({
+    queryKey: invitationsKey,
+    queryFn: async () => (await client.tenants.listInvitations({ tenant_id, limit: 100 })).data.data,
+  });
+  const invite = useAction(async () => {
+    await client.tenants.createInvitation({ tenant_id, body: { email, role } });
+    setEmail('');
+  }, invitationsKey);
+  const revoke = useAction(
+    (invitation_id: string) => client.tenants.revokeInvitation({ tenant_id, invitation_id }),
+    invitationsKey,
+  );
+  return (
+    <section aria-labelledby="invitations">
+      <h2 id="invitations">Invitations</h2>
+      <form onSubmit={onSubmit(() => invite.mutate(undefined))}>
+        <Field label="E-mail of the person to invite">
+          {id => (
+            <input
+              id={id}
+              type="email"
+              required
+              value={email}
+              onChange={event => setEmail(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Role">
+          {id => (
+            <select id={id} value={role} onChange={event => setRole(event.target.value as Role)}>
+              <option value="member">member</option>
+              <option value="admin">admin</option>
+            </select>
+          )}
+        </Field>
+        <button type="submit" className="main" disabled={invite.isPending}>
+          Send the invitation
+        </button>
+      </form>
+      <Failure error={invite.error ?? revoke.error} />
+      <Loaded query={list}>
+        {all => (
+          <ul>
+            {all.map(one => (
+              <li key={one.invitation_id} className="bar">
+                <span>{`${one.email} as ${one.role}, until ${one.expires_at.slice(0, 10)}`}</span>
+                <button
+                  type="button"
+                  aria-label={`Withdraw the invitation of ${one.email}`}
+                  onClick={() => revoke.mutate(one.invitation_id)}
+                >
+                  Withdraw
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </section>
+  );
+}

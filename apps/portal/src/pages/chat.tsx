@@ -1,0 +1,290 @@
+import { type ApiTypes, createClientFor, type ServerEvent } from '@stak/client';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { ConfirmButton, Failure, Loaded, onSubmit, useAction } from '../components.tsx';
+import { type Approval, approvalsKey, conversationsKey, type Turn, turnsKey } from '../queries.ts';
+import { client, clientSettings, messageOf, tenantId } from '../session.ts';
+
+const tenant_id = tenantId;
+const refreshMs = 5_000; // an approval may be decided elsewhere, and a host may say something
+const turnsShown = 50;
+
+// The typed client waits for the whole answer; here it is taken as the events it is made of. The same key brings the
+// same answer, so a connection that broke goes on in the middle of it.
+type Say = { args: ApiTypes['agents.sendMessage']['args'] & { 'idempotency-key': string }; event: unknown };
+const live = createClientFor<{ 'agents.say': Say }>(
+  {
+    'agents.say': {
+      method: 'POST',
+      path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages',
+      body: 'json',
+      headers: ['idempotency-key'],
+      isStream: true,
+    },
+  },
+  clientSettings,
+);
+
+// What was said and is not part of the conversation yet.
+type Talk = { content: string; text: string; doing: string; failure?: string; isDone?: boolean };
+
+function hear(talk: Talk, { event, data }: Pick<ServerEvent, 'event' | 'data'>): Talk {
+  const said = data as { text?: string; name?: string; detail?: string };
+  if (event === 'delta') return { ...talk, text: talk.text + (said.text ?? ''), doing: 'Writing…' };
+  if (event === 'skill') return { ...talk, doing: `Using ${said.name}…` };
+  if (event === 'waiting') return { ...talk, doing: 'Waiting for an approval…' };
+  if (event === 'resumed') return { ...talk, doing: 'Thinking…' };
+  if (event === 'restart') return { ...talk, text: '', doing: 'Thinking…' };
+  if (event === 'reply') return { ...talk, isDone: true };
+  if (event === 'error') return { ...talk, failure: said.detail ?? 'There is no answer.' };
+  return talk;
+}
+
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint32Array(4)), part => part.toString(36)).join('-');
+
+export function Chat() {
+  const [chosen, setChosen] = useState<string>();
+  const list = useQuery({
+    queryKey: conversationsKey,
+    queryFn: async () => (await client.agents.listConversations({ tenant_id, limit: 50 })).data.data,
+  });
+  const begin = useAction(
+    async () =>
+      setChosen((await client.agents.createConversation({ tenant_id, body: {} })).data.conversation_id),
+    conversationsKey,
+  );
+  const remove = useAction(async (conversation_id: string) => {
+    await client.agents.deleteConversation({ tenant_id, conversation_id });
+    setChosen(undefined);
+  }, conversationsKey);
+  return (
+    <section className="chat" aria-labelledby="chat-title">
+      <h1 id="chat-title">Chat</h1>
+      <Loaded query={list}>
+        {all => {
+          const open = chosen ?? all[0]?.conversation_id;
+          return (
+            <>
+              <div className="bar">
+                {all.length > 0 && (
+                  <select
+                    aria-label="Conversation"
+                    value={open}
+                    onChange={event => setChosen(event.target.value)}
+                  >
+                    {all.some(one => one.conversation_id === open) || (
+                      <option value={open}>New conversation</option>
+                    )}
+                    {all.map(one => (
+                      <option key={one.conversation_id} value={one.conversation_id}>
+                        {one.title ?? 'New conversation'}
+                      </option>
+                    ))}
+                  </select>
+                )}
+                <button type="button" disabled={begin.isPending} onClick={() => begin.mutate(undefined)}>
+                  New conversation
+                </button>
+                {open !== undefined && <ConfirmButton label="Delete" onConfirm={() => remove.mutate(open)} />}
+              </div>
+              <Failure error={begin.error ?? remove.error} />
+              {open === undefined ? (
+                <p className="dim">Begin a conversation to ask something.</p>
+              ) : (
+                <Conversation key={open} conversation_id={open} />
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </section>
+  );
+}
+
+function Conversation({ conversation_id }: { conversation_id: string }) {
+  const queries = useQueryClient();
+  const [talk, setTalk] = useState<Talk>();
+  const turns = useQuery({
+    queryKey: turnsKey(conversation_id),
+    queryFn: async () =>
+      (await client.agents.listMessages({ tenant_id, conversation_id, order: 'newest', limit: turnsShown }))
+        .data.data,
+    refetchInterval: refreshMs,
+  });
+  const end = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the change that moves the end
+  useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [talk?.text, turns.data?.length]);
+
+  const say = async (content: string) => {
+    let now: Talk = { content, text: '', doing: 'Thinking…' };
+    setTalk(now);
+    try {
+      const message = { tenant_id, conversation_id, body: { content }, 'idempotency-key': newKey() };
+      for await (const event of live.agents.say(message)) {
+        now = hear(now, event);
+        setTalk(now);
+        if (event.event === 'waiting')
+          void queries.invalidateQueries({ queryKey: approvalsKey(conversation_id) });
+      }
+    } catch (error) {
+      now = { ...now, failure: messageOf(error) };
+    }
+    await queries.invalidateQueries({ queryKey: turnsKey(conversation_id) });
+    void queries.invalidateQueries({ queryKey: conversationsKey });
+    setTalk(now.failure === undefined ? undefined : now);
+  };
+
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+      <div className="log" role="log" aria-label="Messages" aria-busy={talk !== undefined} tabIndex={0}>
+        <Loaded query={turns}>
+          {newest => newest.toReversed().map(turn => <TurnView key={turn.seq} turn={turn} />)}
+        </Loaded>
+        {talk && (
+          <article>
+            <Bubble by="user" text={talk.content} />
+            {talk.text !== '' && <Bubble by="agent" text={talk.text} />}
+            {talk.failure === undefined ? (
+              <p className="dim">{talk.doing}</p>
+            ) : (
+              <div>
+                <Failure error={talk.failure} />
+                <button type="button" onClick={() => void say(talk.content)}>
+                  Say it again
+                </button>
+              </div>
+            )}
+          </article>
+        )}
+        <Approvals conversation_id={conversation_id} />
+        <div ref={end} />
+      </div>
+      <Composer
+        isBusy={talk !== undefined && talk.failure === undefined}
+        onSay={content => void say(content)}
+      />
+    </>
+  );
+}
+
+function Bubble({ by, text }: { by: 'user' | 'agent'; text: string }) {
+  return (
+    <div className="bubble" data-by={by} dir="auto">
+      <span className="hidden">{by === 'user' ? 'You: ' : 'Agent: '}</span>
+      {text}
+    </div>
+  );
+}
+
+function TurnView({ turn }: { turn: Turn }) {
+  return (
+    <article>
+      {turn.messages.flatMap((message, index) => {
+        const by = message.role === 'user' ? 'user' : 'agent';
+        if (typeof message.content === 'string')
+          // biome-ignore lint/suspicious/noArrayIndexKey: messages of a turn never move
+          return message.role === 'system' ? [] : [<Bubble key={index} by={by} text={message.content} />];
+        return message.content.flatMap((part, at) => {
+          const key = `${index} ${at}`;
+          if (part.type === 'text')
+            return part.text === '' ? [] : [<Bubble key={key} by={by} text={part.text} />];
+          return part.type === 'tool-call'
+            ? [
+                <p key={key} className="dim">
+                  {`Used ${part.toolName}`}
+                </p>,
+              ]
+            : [];
+        });
+      })}
+    </article>
+  );
+}
+
+function Composer({ isBusy, onSay }: { isBusy: boolean; onSay: (content: string) => void }) {
+  const [text, setText] = useState('');
+  const send = () => {
+    const content = text.trim();
+    if (isBusy || content === '') return;
+    setText('');
+    onSay(content);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // While letters are composed, Enter chooses one.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    <form className="composer" onSubmit={onSubmit(send)}>
+      <textarea
+        aria-label="Message"
+        placeholder="Write a message"
+        rows={2}
+        value={text}
+        onChange={event => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <button type="submit" className="main" disabled={isBusy}>
+        Send
+      </button>
+    </form>
+  );
+}
+
+// What the agent may do only if somebody agrees. The conversation goes on when everything is decided.
+function Approvals({ conversation_id }: { conversation_id: string }) {
+  const { data = [] } = useQuery({
+    queryKey: approvalsKey(conversation_id),
+    queryFn: async () =>
+      (await client.agents.listConversationApprovals({ tenant_id, conversation_id, limit: 100 })).data.data,
+    refetchInterval: refreshMs,
+  });
+  return data
+    .filter(one => one.status === 'waiting')
+    .map(one => <WaitingApproval key={one.approval_id} conversation_id={conversation_id} approval={one} />);
+}
+
+function WaitingApproval({ conversation_id, approval }: { conversation_id: string; approval: Approval }) {
+  const [reason, setReason] = useState('');
+  const { approval_id, name, input } = approval;
+  const decide = useAction(
+    (approved: boolean) => {
+      const why = reason.trim();
+      const body = { approved, ...(!approved && why !== '' && { reason: why }) };
+      return client.agents.decideApproval({ tenant_id, conversation_id, approval_id, body });
+    },
+    approvalsKey(conversation_id),
+    turnsKey(conversation_id),
+  );
+  return (
+    <section className="card" aria-label={`Approval of ${name}`}>
+      <strong>{`Approve ${name}?`}</strong>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+      <pre tabIndex={0}>{JSON.stringify(input, null, 2)}</pre>
+      {approval.approval === 'admin' && <p className="dim">An admin has to agree.</p>}
+      <Failure error={decide.error} />
+      <div className="bar">
+        <button
+          type="button"
+          className="main"
+          disabled={decide.isPending}
+          onClick={() => decide.mutate(true)}
+        >
+          Approve
+        </button>
+        <button type="button" disabled={decide.isPending} onClick={() => decide.mutate(false)}>
+          Refuse
+        </button>
+        <input
+          aria-label="Reason, if you refuse"
+          placeholder="Reason, if you refuse"
+          value={reason}
+          onChange={event => setReason(event.target.value)}
+        />
+      </div>
+    </section>
+  );
+}

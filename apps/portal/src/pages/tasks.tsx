@@ -1,0 +1,102 @@
+import type { ApiTypes } from '@stak/client';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Failure, Loaded, onSubmit, useAction } from '../components.tsx';
+import { tasksKey } from '../queries.ts';
+import { client } from '../session.ts';
+
+type Task = ApiTypes['tasks.list']['data']['data'][number];
+type Status = Task['status'];
+
+const columns: readonly { status: Status; label: string }[] = [
+  { status: 'pending', label: 'To do' },
+  { status: 'in_progress', label: 'In progress' },
+  { status: 'completed', label: 'Done' },
+];
+const tasksShown = 100; // of each column
+
+const readColumn = async (status: Status): Promise<Task[]> =>
+  (await client.tasks.list({ filter: `status:${status}`, limit: tasksShown })).data.data;
+
+export function Tasks() {
+  const [title, setTitle] = useState('');
+  const [due, setDue] = useState('');
+  const tasks = useQuery({
+    queryKey: tasksKey,
+    queryFn: async () => (await Promise.all(columns.map(({ status }) => readColumn(status)))).flat(),
+    refetchInterval: 15_000,
+  });
+  const create = useAction(async () => {
+    await client.tasks.create({ body: { title, ...(due !== '' && { due_date: due }) } });
+    setTitle('');
+    setDue('');
+  }, tasksKey);
+  const move = useAction(
+    ({ task_id, status }: { task_id: string; status: Status }) =>
+      client.tasks.update({ task_id, body: { status } }),
+    tasksKey,
+  );
+  const remove = useAction((task_id: string) => client.tasks.delete({ task_id }), tasksKey);
+  return (
+    <section>
+      <h1>Tasks</h1>
+      <form className="bar" onSubmit={onSubmit(() => create.mutate(undefined))}>
+        <input
+          aria-label="New task"
+          placeholder="New task"
+          required
+          value={title}
+          onChange={event => setTitle(event.target.value)}
+        />
+        <input aria-label="Due" type="date" value={due} onChange={event => setDue(event.target.value)} />
+        <button type="submit" className="main" disabled={create.isPending}>
+          Add
+        </button>
+      </form>
+      <Failure error={create.error ?? move.error ?? remove.error} />
+      <Loaded query={tasks}>
+        {all => (
+          <div className="board">
+            {columns.map(({ status, label }) => (
+              <section key={status} aria-label={label}>
+                <h2>{label}</h2>
+                <ul>
+                  {all
+                    .filter(one => one.status === status)
+                    .map(one => (
+                      <li key={one.task_id} className="card">
+                        <span>{one.title}</span>
+                        {one.due_date !== undefined && <span className="dim">{` Due ${one.due_date}`}</span>}
+                        <div className="bar">
+                          <select
+                            aria-label={`Status of ${one.title}`}
+                            value={one.status}
+                            onChange={event =>
+                              move.mutate({ task_id: one.task_id, status: event.target.value as Status })
+                            }
+                          >
+                            {columns.map(column => (
+                              <option key={column.status} value={column.status}>
+                                {column.label}
+                              </option>
+                            ))}
+                          </select>
+                          <button
+                            type="button"
+                            aria-label={`Delete ${one.title}`}
+                            onClick={() => remove.mutate(one.task_id)}
+                          >
+                            Delete
+                          </button>
+                        </div>
+                      </li>
+                    ))}
+                </ul>
+              </section>
+            ))}
+          </div>
+        )}
+      </Loaded>
+    </section>
+  );
+}

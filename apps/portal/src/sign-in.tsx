@@ -1,0 +1,152 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { Failure, Field, onSubmit } from './components.tsx';
+import { type Portal, readPortal, session } from './session.ts';
+import { applyTheme } from './theme.ts';
+
+export function SignIn({ link, invitation }: { link?: string; invitation?: string }) {
+  const portal = useQuery({ queryKey: ['door'], queryFn: readPortal, retry: false });
+  useEffect(() => {
+    if (portal.data) applyTheme(portal.data);
+  }, [portal.data]);
+  return (
+    <main className="alone">
+      {portal.isPending && <p role="status">Loading…</p>}
+      {portal.error && (
+        <>
+          <h1>Nobody signs in here</h1>
+          <p>Open this page from the product that you use.</p>
+        </>
+      )}
+      {portal.data && (
+        <>
+          <Logo portal={portal.data} />
+          {invitation !== undefined ? (
+            <Join portal={portal.data} invitation={invitation} />
+          ) : link !== undefined ? (
+            <ByLink portal={portal.data} link={link} />
+          ) : (
+            <ByMail portal={portal.data} />
+          )}
+        </>
+      )}
+    </main>
+  );
+}
+
+export function Logo({ portal }: { portal: Portal }) {
+  return portal.logo === undefined ? null : <img className="logo" src={portal.logo} alt="" />;
+}
+
+// A link signs in when somebody presses the button, so that programs which look into mails do not use it up.
+function ByLink({ portal, link }: { portal: Portal; link: string }) {
+  const finish = useMutation({ mutationFn: () => session.finish({ token: link }) });
+  return (
+    <>
+      <h1>{`Sign in to ${portal.name}`}</h1>
+      <button type="button" className="main" disabled={finish.isPending} onClick={() => finish.mutate()}>
+        Sign in
+      </button>
+      {finish.error && (
+        <>
+          <Failure error={finish.error} />
+          <ByMail portal={portal} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Join({ portal, invitation }: { portal: Portal; invitation: string }) {
+  const [name, setName] = useState('');
+  const join = useMutation({ mutationFn: () => session.join(invitation, name) });
+  return (
+    <>
+      <h1>{`Join ${portal.name}`}</h1>
+      <form onSubmit={onSubmit(() => join.mutate())}>
+        <Field label="Your name">
+          {id => (
+            <input
+              id={id}
+              required
+              autoComplete="name"
+              maxLength={200}
+              value={name}
+              onChange={event => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        <button type="submit" className="main" disabled={join.isPending}>
+          Accept the invitation
+        </button>
+      </form>
+      {join.error && (
+        <>
+          <Failure error={join.error} />
+          <ByMail portal={portal} />
+        </>
+      )}
+    </>
+  );
+}
+
+function ByMail({ portal }: { portal: Portal }) {
+  const [email, setEmail] = useState('');
+  const [code, setCode] = useState('');
+  const ask = useMutation({ mutationFn: () => session.ask(email) });
+  const attempt = ask.data?.attempt;
+  const finish = useMutation({ mutationFn: () => session.finish({ attempt: attempt!, code }) });
+
+  if (attempt === undefined)
+    return (
+      <>
+        <h1>{`Sign in to ${portal.name}`}</h1>
+        <form onSubmit={onSubmit(() => ask.mutate())}>
+          <Field label="E-mail">
+            {id => (
+              <input
+                id={id}
+                type="email"
+                required
+                autoComplete="email"
+                value={email}
+                onChange={event => setEmail(event.target.value)}
+              />
+            )}
+          </Field>
+          <button type="submit" className="main" disabled={ask.isPending}>
+            Send me a code
+          </button>
+        </form>
+        <Failure error={ask.error} />
+      </>
+    );
+  return (
+    <>
+      <h1>Look into your mail</h1>
+      <p>{`If ${email} belongs to somebody here, a code is on its way. It works for 15 minutes.`}</p>
+      <form onSubmit={onSubmit(() => finish.mutate())}>
+        <Field label="Code">
+          {id => (
+            <input
+              id={id}
+              required
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              maxLength={12}
+              value={code}
+              onChange={event => setCode(event.target.value)}
+            />
+          )}
+        </Field>
+        <button type="submit" className="main" disabled={finish.isPending}>
+          Sign in
+        </button>
+        <button type="button" onClick={() => ask.reset()}>
+          Another address
+        </button>
+      </form>
+      <Failure error={finish.error} />
+    </>
+  );
+}

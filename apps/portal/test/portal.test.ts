@@ -1,0 +1,328 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { type Client, createClient } from '@stak/client';
+import { openBrowser } from '@stak/console/test/browser';
+import { type Model, openModel } from '@stak/console/test/model';
+import { openPage } from '@stak/console/test/signed-in-page';
+import { findBarriers, overhang } from '@stak/console/test/usability';
+import { createLogger } from '@stak/kit';
+import { mountPortal, type RunningServer, readServerConfig, startServer } from '@stak/server';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+// The portal as it is built for everybody, on a server that forgets, with a model and a folder for mail.
+
+const browser = await openBrowser();
+const slowly = { timeout: 90_000 };
+const phone = { width: 390, height: 800 };
+const folder = fileURLToPath(
+  new URL(`../../.test/portal-${process.env.VITEST_POOL_ID}/dist`, import.meta.url),
+);
+let mails: string;
+let model: Model;
+let server: RunningServer;
+let url: string;
+let host: Client;
+let tenants = 0;
+
+beforeAll(async () => {
+  if (!browser) return;
+  const build = fileURLToPath(new URL('../build.mjs', import.meta.url));
+  await promisify(execFile)(process.execPath, [build, folder], {
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  mails = await mkdtemp(join(tmpdir(), 'stak-portal-'));
+  model = await openModel();
+  const config = readServerConfig(
+    { port: 0, memory: true, demo: false },
+    {
+      STAK_REQUESTS_PER_MINUTE: '100000',
+      STAK_OPENAI_URL: model.url,
+      STAK_SMTP_URL: pathToFileURL(mails).href,
+    },
+  );
+  server = await startServer(config, {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+    extend: (app, services) => mountPortal(app, { folder, readPage: services.portalPageOf }),
+  });
+  url = server.localUrl;
+  const account = {
+    email: 'host@example.com',
+    password: 'a long enough password',
+    name: 'Host',
+    cookie: false,
+  };
+  const { data } = await createClient({ baseUrl: url }).accounts.signUp({ body: account });
+  host = createClient({ baseUrl: url, token: data.access_token });
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  model?.close();
+  if (mails) await rm(mails, { recursive: true });
+});
+
+async function newTenant(settings: object = {}): Promise<string> {
+  const tenant_id = `shop-${++tenants}`;
+  await host.tenants.create({ body: { tenant_id, name: 'Bookshop', status: 'active' } });
+  const body = {
+    ai_provider: 'openai-compatible',
+    ai_model: 'parrot',
+    enabled_skills: ['remember'],
+    portal_sign_in: 'mail' as const,
+    ...settings,
+  };
+  await host.tenants.updateSettings({ tenant_id, body }, { ifMatch: '*' });
+  return tenant_id;
+}
+
+// The newest mail to an address, with its lines put together again.
+const mailTo = (address: string, subject: string): Promise<string> =>
+  vi.waitFor(async () => {
+    const names = (await readdir(mails)).filter(name => name.endsWith('.eml')).sort();
+    for (const name of names.reverse()) {
+      const text = (await readFile(join(mails, name), 'utf8')).replaceAll('=\r\n', '').replaceAll('=3D', '=');
+      if (text.includes(`To: ${address}`) && text.includes(`Subject: ${subject}`)) return text;
+    }
+    throw new Error(`no mail to ${address}`);
+  }, 15_000);
+
+const log = (page: Page) => page.getByRole('log', { name: 'Messages' });
+const open = (page: Page, name: string) =>
+  page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+
+async function expectUsable(page: Page, name: string): Promise<void> {
+  expect(await findBarriers(page), name).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await findBarriers(page, ['color-contrast']), `${name} in dark`).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await expect.poll(() => overhang(page), { message: name }).toBe(0);
+}
+
+describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)', slowly, () => {
+  it('leads from the mail of an invitation to an answer of the agent, on a phone', async () => {
+    const tenant_id = await newTenant({ portal_color: '#ffd43b', portal_header_color: '#1864ab' });
+    await host.tenants.createInvitation({ tenant_id, body: { email: 'ann@example.com', mail: true } });
+    const mail = await mailTo('ann@example.com', 'Join Bookshop');
+    const link = /(\/portal\/shop-\d+#invitation=[\w.-]+)/.exec(mail)![1]!;
+    const { page, failures } = await openPage(browser!, { viewport: phone });
+    await page.goto(url + link);
+    await page.getByRole('heading', { name: 'Join Bookshop' }).waitFor();
+    expect(page.url()).not.toContain('#');
+    await expectUsable(page, 'joining');
+    await page.getByLabel('Your name').fill('Ann');
+    await page.getByRole('button', { name: 'Accept the invitation' }).click();
+    await page.getByRole('button', { name: 'New conversation' }).click();
+    await page.getByRole('textbox', { name: 'Message' }).fill('Who wrote Emma?');
+    await page.keyboard.press('Enter');
+    const answer = await model.isAsked();
+    answer.say('Jane ', 'Austen');
+    await log(page).getByText('Jane Austen').waitFor();
+    answer.say(' did.');
+    answer.finish();
+    await log(page).getByText('Jane Austen did.').waitFor();
+    await expectUsable(page, 'chat');
+    for (const name of ['Inbox', 'Tasks', 'Memory', 'Profile']) {
+      await open(page, name);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await expectUsable(page, name);
+    }
+    expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0);
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in to Bookshop' }).waitFor();
+    await expectUsable(page, 'signing in');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sign in to Bookshop' }).waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('signs in with a mailed code, and with its link', async () => {
+    const tenant_id = await newTenant();
+    const body = { user_id: 'bo', display_name: 'Bo', email: 'bo@example.com' };
+    await host.tenants.createUser({ tenant_id, body });
+    const { page } = await openPage(browser!);
+    await page.goto(`${url}/portal/${tenant_id}`);
+    await page.getByLabel('E-mail').fill('bo@example.com');
+    await page.getByRole('button', { name: 'Send me a code' }).click();
+    await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+    await page.getByLabel('Code').fill('0000 0000');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('Ask for another').waitFor();
+    const mail = await mailTo('bo@example.com', 'Your code for Bookshop');
+    await page.getByLabel('Code').fill(/Your code is (\d{4} \d{4})/.exec(mail)![1]!);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Chat' }).waitFor();
+
+    const other = (await openPage(browser!)).page;
+    await other.goto(`${url}/portal/${tenant_id}`);
+    await other.getByLabel('E-mail').fill('bo@example.com');
+    await other.getByRole('button', { name: 'Send me a code' }).click();
+    await other.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+    const link = await vi.waitFor(async () => {
+      const newest = await mailTo('bo@example.com', 'Your code for Bookshop');
+      expect(newest).not.toBe(mail);
+      return /(\/portal\/shop-\d+#sign-in=[\w.-]+)/.exec(newest)![1]!;
+    }, 15_000);
+    const elsewhere = (await openPage(browser!)).page;
+    await elsewhere.goto(url + link);
+    await elsewhere.getByRole('button', { name: 'Sign in' }).click();
+    await elsewhere.getByRole('heading', { name: 'Chat' }).waitFor();
+  });
+
+  it('shows tasks, messages and memory of the person whose token the host gave', async () => {
+    const tenant_id = await newTenant({ portal_sign_in: 'host' });
+    const scope = 'inbox:read inbox:write tasks:read tasks:write agents:chat';
+    const token = (await host.tenants.mintToken({ tenant_id, body: { sub: 'cleo', scope } })).data.token;
+    await host.inbox.writeInbox({ tenant_id, inbox_key: 'news', body: { title: 'News' } });
+    await host.inbox.publish({
+      tenant_id,
+      inbox_key: 'news',
+      body: { uids: ['cleo'], message: { title: 'Your order is here', body: 'Come by.' } },
+    });
+    const person = { tenant_id, user_id: 'cleo', session_id: 'earlier' };
+    await host.agents.editMemory({ ...person, body: { key_facts: [{ fact: 'likes poems' }] } });
+    const { page, failures } = await openPage(browser!);
+    await page.goto(`${url}/portal/${tenant_id}#token=${token}`);
+    await page.getByRole('heading', { name: 'Chat' }).waitFor();
+    expect(page.url()).toBe(`${url}/portal/${tenant_id}`);
+    await page.getByRole('button', { name: 'Notifications, 1 unread' }).click();
+    await page.getByRole('dialog').getByText('Your order is here').waitFor();
+    await expectUsable(page, 'the bell');
+    await page.keyboard.press('Escape');
+
+    await open(page, 'Tasks');
+    await page.getByLabel('New task').fill('Read Emma');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByLabel('Status of Read Emma').selectOption('In progress');
+    await page.getByRole('region', { name: 'In progress' }).getByText('Read Emma').waitFor();
+    await expectUsable(page, 'tasks');
+
+    await open(page, 'Memory');
+    await page.getByRole('button', { name: 'Edit likes poems' }).click();
+    await page.getByLabel('What to remember').fill('likes sonnets');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('likes sonnets').waitFor();
+    await expectUsable(page, 'memory');
+    await page.getByRole('button', { name: 'Forget likes sonnets' }).click();
+    await page.getByText('Nothing yet.').waitFor();
+    await page.getByRole('button', { name: 'Forget me and remember nothing' }).click();
+    await page.getByRole('button', { name: 'Really forget me and remember nothing' }).click();
+    await page.getByText('Nothing is remembered, as you wanted.').waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('lets an admin manage the tenant, and nobody else see that', async () => {
+    const tenant_id = await newTenant();
+    for (const [user_id, role] of [
+      ['dora', 'admin'],
+      ['emil', 'member'],
+    ] as const)
+      await host.tenants.createUser({ tenant_id, body: { user_id, display_name: user_id, role } });
+    const scope = 'agents:chat tenant:manage';
+    const enter = async (sub: string) => {
+      const { token } = (await host.tenants.mintToken({ tenant_id, body: { sub, scope } })).data;
+      const { page, failures } = await openPage(browser!, { viewport: phone });
+      await page.goto(`${url}/portal/${tenant_id}/admin/users#token=${token}`);
+      return { page, failures };
+    };
+    const member = await enter('emil');
+    await member.page.getByRole('heading', { name: 'Chat' }).waitFor();
+    expect(await member.page.getByRole('link', { name: 'Users' }).count()).toBe(0);
+
+    const { page, failures } = await enter('dora');
+    await page.getByRole('heading', { name: 'Users' }).waitFor();
+    await page.getByLabel('E-mail of the person to invite').fill('flo@example.com');
+    await page.getByRole('button', { name: 'Send the invitation' }).click();
+    await page.getByText('flo@example.com as member').waitFor();
+    await mailTo('flo@example.com', 'Join Bookshop');
+    await page.getByLabel('Role of emil').selectOption('admin');
+    await vi.waitFor(
+      async () =>
+        expect((await host.tenants.getUser({ tenant_id, user_id: 'emil' })).data.role).toBe('admin'),
+      15_000,
+    );
+    await expectUsable(page, 'users');
+    await open(page, 'Settings');
+    await page.getByLabel('Name', { exact: true }).fill('Books & more');
+    await page.getByLabel('Colour of buttons and links').fill('#e03131');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('banner').getByText('Books & more').waitFor();
+    await expectUsable(page, 'settings');
+    await open(page, 'Channels');
+    await page.getByLabel('Team id').fill('T0123');
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await page.getByLabel('Signing secret').fill('a signing secret of slack');
+    await page.getByLabel('Bot token').fill('xoxb-something');
+    await page.getByRole('button', { name: 'Save the secrets' }).click();
+    await page.getByText('Ready.').waitFor();
+    await expectUsable(page, 'channels');
+    await open(page, 'Skills');
+    await page.getByRole('checkbox', { name: 'inbox_summary' }).click();
+    await expect.poll(() => page.getByRole('checkbox', { name: 'inbox_summary' }).isChecked()).toBe(true);
+    await page.getByRole('checkbox', { name: 'webhook_health' }).click();
+    await page.getByRole('alert').getByText('about the account').waitFor();
+    await expectUsable(page, 'skills');
+    await open(page, 'Usage');
+    await page.getByText('messages in 30 days').waitFor();
+    await expectUsable(page, 'usage');
+    expect(failures).toEqual([]);
+  });
+
+  it('is shown in the frames of the pages that the tenant names, with their token, and in no other', async () => {
+    const around = createServer((request, response) => {
+      const tenant = request.url!.slice(1);
+      response.setHeader('Content-Type', 'text/html').end(`<!doctype html><title>Host</title>
+<iframe title="portal" src="${url}/portal/${tenant}" width="600" height="600"></iframe>
+<script>addEventListener('message', event => {
+  if (event.origin === '${url}' && event.data.type === 'stak:token-needed')
+    event.source.postMessage({ type: 'stak:token', token: window.token }, event.origin);
+});</script>`);
+    }).listen(0, '127.0.0.1');
+    await once(around, 'listening');
+    const origin = `http://127.0.0.1:${(around.address() as AddressInfo).port}`;
+    const tenant_id = await newTenant({ portal_sign_in: 'host', portal_frame_ancestors: [origin] });
+    const closed = await newTenant({ portal_sign_in: 'host' });
+    const body = { sub: 'gil', scope: 'agents:chat' };
+    const { token } = (await host.tenants.mintToken({ tenant_id, body })).data;
+    const { page } = await openPage(browser!);
+    await page.addInitScript(`window.token = ${JSON.stringify(token)}`);
+    await page.goto(`${origin}/${tenant_id}`);
+    await page.frameLocator('iframe').getByRole('heading', { name: 'Chat' }).waitFor();
+    const refused = page.waitForEvent('console', one => /frame-ancestors|frame/i.test(one.text()));
+    await page.goto(`${origin}/${closed}`);
+    await refused;
+    expect(await page.frameLocator('iframe').getByRole('heading').count()).toBe(0);
+    around.close().closeAllConnections();
+  });
+
+  it('loads little, and nothing from elsewhere', async () => {
+    const tenant_id = await newTenant({ portal_logo: 'https://cdn.example/logo.png' });
+    const page = await fetch(`${url}/portal/${tenant_id}`);
+    expect(page.headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: https://cdn.example; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    const html = await page.text();
+    expect(html).not.toMatch(/<script(?![^>]*src=)|<style|https?:/);
+    const scripts = [...html.matchAll(/(?:src|href)="(\/portal\/assets\/[^"]+\.js)"/g)].map(
+      ([, path]) => path!,
+    );
+    let bytes = 0;
+    for (const path of scripts)
+      bytes += gzipSync(new Uint8Array(await (await fetch(url + path)).arrayBuffer())).length;
+    expect(scripts.length).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(150 * 1024);
+    const nobodys = await fetch(`${url}/portal/nobodys`);
+    expect([nobodys.status, await nobodys.text()]).toEqual([200, html]);
+    expect((await fetch(`${url}/portal/assets/..%2f..%2fpackage.json`)).status).toBe(404);
+  });
+});

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import { extname, join, normalize, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Api } from '@stak/http';
+
+// The built files of a page, read once and kept as they are and zipped.
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+// What a handler of the server gets.
+type PageContext = Parameters<Parameters<Api['app']['notFound']>[0]>[0];
+
+type File = { body: Uint8Array<ArrayBuffer>; zipped: Uint8Array<ArrayBuffer>; type: string; isPage: boolean };
+type Answering = { policy: string; headers: Record<string, string>; missing: string };
+
+export type PageFiles = {
+  // Whether a path names a file, rather than a place of the page's own.
+  isAsset(path: string): boolean;
+  answer(c: PageContext, path: string, answering: Answering): Promise<Response>;
+};
+
+export function createPageFiles(folder: string): PageFiles {
+  // Only what exists is kept, so that no stranger can fill it.
+  const files = new Map<string, File>();
+  const read = async (path: string): Promise<File | undefined> => {
+    const file = files.get(path) ?? (await load(folder, path));
+    if (file) files.set(path, file);
+    return file;
+  };
+  return {
+    isAsset: path => extname(path) in types && !normalize(path).startsWith('..') && !path.includes('\0'),
+    async answer(c, path, { policy, headers, missing }) {
+      const file = await read(normalize(path));
+      if (!file) return c.text(missing, 404, headers);
+      const isZipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
+      return c.body(isZipped ? file.zipped : file.body, 200, {
+        ...headers,
+        'Content-Type': file.type,
+        'X-Content-Type-Options': 'nosniff',
+        'Referrer-Policy': 'no-referrer',
+        'Cache-Control': file.isPage ? 'no-cache' : 'public, max-age=31536000, immutable',
+        Vary: 'Accept-Encoding',
+        ...(isZipped && { 'Content-Encoding': 'gzip' }),
+        ...(file.isPage && { 'Content-Security-Policy': policy }),
+      });
+    },
+  };
+}
+
+async function load(folder: string, path: string): Promise<File | undefined> {
+  const full = join(folder, path);
+  if (!full.startsWith(folder + sep)) return undefined;
+  const body = await readFile(full).catch(() => undefined);
+  if (!body) return undefined;
+  const zipped = await promisify(gzip)(body);
+  return {
+    body: new Uint8Array(body),
+    zipped: new Uint8Array(zipped),
+    type: types[extname(path)]!,
+    isPage: extname(path) === '.html',
+  };
+}

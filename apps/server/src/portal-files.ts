@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Api, transportSecurity } from '@stak/http';
+import type { PortalPage } from '@stak/tenants';
+import { createPageFiles } from './page-files.ts';
+
+// In the package the pages are beside the bundle.
+const [packedFolder, builtFolder] = ['./portal', '../../portal/dist'].map(path =>
+  fileURLToPath(new URL(path, import.meta.url)),
+) as [string, string];
+const pagesFolder = existsSync(packedFolder) ? packedFolder : builtFolder;
+
+export type PortalSettings = {
+  readPage(tenantId: string): Promise<PortalPage | undefined>; // of the tenant's own choice; none for no tenant
+  folder?: string; // of the pages, as they were built
+  isHttps?: boolean;
+};
+
+// No page but those that the tenant names may show it, and it loads nothing from elsewhere but the tenant's logo. The
+// settings let only plain origins into this header.
+function policyOf({ frameAncestors, logoOrigin }: PortalPage): string {
+  const ancestors = frameAncestors.length > 0 ? frameAncestors.join(' ') : "'none'";
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    `img-src 'self' data:${logoOrigin === undefined ? '' : ` ${logoOrigin}`}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${ancestors}`,
+  ].join('; ');
+}
+
+// What a tenant's people see, at /portal/{tenant_id}. A tenant that does not exist has the same page, which then finds
+// nobody to sign in.
+export function mountPortal(app: Api['app'], settings: PortalSettings): void {
+  const { readPage, folder = pagesFolder, isHttps = false } = settings;
+  const headers = transportSecurity({ isHttps });
+  const files = createPageFiles(folder);
+
+  app.get('/portal/assets/*', c => {
+    const path = c.req.path.slice('/portal/'.length);
+    const missing = 'There is no such file.';
+    return files.isAsset(path)
+      ? files.answer(c, path, { policy: '', headers, missing })
+      : Promise.resolve(c.text(missing, 404, headers));
+  });
+  app.get('/portal/:tenant_id/*', async c => {
+    const chosen = await readPage(c.req.param('tenant_id'));
+    const policy = policyOf(chosen ?? { frameAncestors: [] });
+    return files.answer(c, 'index.html', {
+      policy,
+      headers,
+      missing: 'The portal is not built: npm start does.',
+    });
+  });
+}
